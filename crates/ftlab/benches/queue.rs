@@ -12,7 +12,7 @@ use ftlab::nand::timing::{Bus, OneBit, PageTime, Plain, Prices, Timing, Transfer
 use ftlab::nand::{Abilities, Prior};
 use ftlab::scheduler::{
     Command, Deadline, DeadlineOptions, Estimate, Fifo, Flash, FlashSetup, Kind, Origin, PauseRule,
-    ReadFirst, ReadFirstBounded, ReadFirstBoundedOptions, Scheduler, Scope, Task,
+    ReadFirst, ReadFirstBounded, ReadFirstBoundedOptions, Scheduler, Scope, ServiceId,
 };
 use ftlab::shape::{Geometry, Shape};
 use ftlab::units::{Bytes, Nanos, Ppn, SimTime};
@@ -90,7 +90,7 @@ fn cost(scheduler: Scheduler, queue: usize, commands: usize) -> f64 {
     let mut put = |flash: &mut Flash, now: SimTime| {
         let kind = if random.below(2) == 0 { Kind::Read } else { Kind::Program };
         let page = Ppn::new(random.below(pages) as u32);
-        let mut command = Command::new(kind, Origin::Host, Task::WriteBack, page);
+        let mut command = Command::new(kind, Origin::Host, ServiceId::WRITES.owner(0), page);
         command.codewords = 1;
         let id = flash.prepare(command);
         flash.submit(now, id);

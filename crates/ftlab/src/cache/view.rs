@@ -4,6 +4,7 @@
 use super::page::{Index, Page, SlotId};
 use crate::engine::Slab;
 use crate::ftl::Ftl;
+use crate::ftl::fragments;
 use crate::units::Lpn;
 use crate::units::SectorMask;
 
@@ -29,7 +30,7 @@ impl OnFlash for Ftl {
     }
 
     fn may_pack(&self, page: Lpn, sectors: SectorMask) -> bool {
-        self.packs() && Ftl::may_pack(self, page, sectors)
+        self.packs() && fragments::may_pack(page, sectors, self)
     }
 
     fn adds_fragment(&self, page: Lpn, sectors: SectorMask) -> bool {
@@ -40,7 +41,7 @@ impl OnFlash for Ftl {
     }
 
     fn fragment_room(&self) -> u32 {
-        Ftl::fragment_room(self)
+        fragments::fragment_room(self)
     }
 }
 

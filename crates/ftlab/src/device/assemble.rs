@@ -2,27 +2,31 @@
 
 use std::collections::VecDeque;
 
-use super::base::{Base, Reads, Services};
-use super::cycle::Cycles;
-use super::desk::Desk;
-use super::idle::{Chore, Idle};
-use super::journal::Journal;
-use super::ledger::Ledger;
-use super::lock_step::Standstill;
-use super::stalled::Stalled;
-use super::{Contents, Device, Writes};
 use crate::cache::{Buffer, BufferSetup, Gate, ReadCacheSetup, Shape, Space};
 use crate::config::{
     Config, DuringFlush, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options,
 };
+use crate::device::base::{Base, Reads};
+use crate::device::desk::Desk;
+use crate::device::idle::{Chore, Idle};
+use crate::device::ledger::Ledger;
+use crate::device::patrol;
+use crate::device::services::Services;
+use crate::device::write::Writes;
+use crate::device::write::cycle::Cycles;
+use crate::device::write::lock_step::Standstill;
+use crate::device::write::stalled::Stalled;
+use crate::device::{Contents, Device};
 use crate::engine::skills;
 use crate::ftl::cost::{CostSetup, Rewriter};
 use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
+use crate::ftl::journal::Journal;
 use crate::ftl::map_cache::MapCache;
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::recovery::RecoveryPolicy;
+use crate::ftl::service::Attention;
 use crate::ftl::slc::SlcSetup;
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup, Kernel};
@@ -410,7 +414,6 @@ pub fn assemble_with<P: Probe, C: Contents>(
         journal.map(|upkeep| Box::new(Journal::new(upkeep, geometry, setup.ftl.logical_pages)));
     let map = on_flash.then(|| Box::new(MapCache::new(pools)));
     let services = Services {
-        direct: (!translates).then(Box::default),
         collector: Collector::new(units_per_page, dies),
         merger: setup.merger.map(|setup| Box::new(Merger::new(setup, dies))),
         rewriter,
@@ -434,6 +437,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         recent: VecDeque::new(),
     };
     let base = Base {
+        direct: (!translates).then(Box::default),
         capacity_sectors: u64::from(setup.ftl.logical_pages) * u64::from(sectors_per_page),
         sectors_per_page,
         units_per_page,
@@ -448,13 +452,14 @@ pub fn assemble_with<P: Probe, C: Contents>(
             Chore::GoOn | Chore::Patrol => None,
         }),
         has_capacitors: setup.has_capacitors,
+        wakes: Attention::NONE,
         end_of_life: None,
         ledger: Ledger::default(),
         plant: Plant::default(),
     };
     let mut device = Device { skills: skills::ALL, base, writes };
     device.base.begin_ages();
-    device.base.plan_patrol();
+    patrol::plan_patrol(&mut device.base);
     device.choose_skills();
     if verify::ON && device.base.services.merger.is_some() {
         // What a device starts with was programmed by nobody.

@@ -1,23 +1,22 @@
 //! What the paths of reads and writes stand on: the kernel, the services, the buffers, the desk where requests are
 //! answered. The paths keep only what is under way on them.
 
-use super::desk::Desk;
-use super::direct_path::Direct;
-use super::idle::Idle;
-use super::journal::Journal;
-use super::ledger::Ledger;
-use super::read_ahead::ReadingAhead;
-use super::read_path::Fetched;
-use super::{Contents, EndOfLife};
 use crate::cache::{Buffer, ReadCache, ReadCacheSetup};
+use crate::device::desk::Desk;
+use crate::device::direct::Direct;
+use crate::device::idle::Idle;
+use crate::device::ledger::Ledger;
+use crate::device::read::Fetched;
+use crate::device::read::ahead::ReadingAhead;
+use crate::device::services::Services;
+use crate::device::{Contents, EndOfLife};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
-use crate::ftl::cost::Rewriter;
-use crate::ftl::gc::Collector;
-use crate::ftl::map_cache::{MapCache, Progress, Ready, Seeker};
-use crate::ftl::merge::Merger;
-use crate::scheduler::{CommandId, Probe, Spent};
-use crate::units::{Lpn, PlaneId, RequestId, SimTime, Tpn};
+use crate::ftl::cost::regulation;
+use crate::ftl::map_cache::{Ready, Seeker};
+use crate::ftl::service::Attention;
+use crate::scheduler::{Probe, Spent};
+use crate::units::{Lpn, PlaneId, RequestId, SectorMask, SimTime};
 use crate::verify::{Canary, Plant};
 
 /// All of a device but its paths.
@@ -25,6 +24,8 @@ use crate::verify::{Canary, Plant};
 pub(super) struct Base<P, C> {
     pub kernel: Kernel<P, C>,
     pub services: Services,
+    /// Requests go straight to flash; none if they are translated.
+    pub direct: Option<Box<Direct>>,
     /// What was written and is not on flash, or not yet known to be there.
     pub buffer: Buffer,
     pub reads: Reads,
@@ -36,6 +37,8 @@ pub(super) struct Base<P, C> {
     pub units_per_page: u32,
     /// Whether what DRAM holds is carried to flash when power is cut.
     pub has_capacitors: bool,
+    /// What somebody in this device wants to hear of; nobody is asked about the rest.
+    pub wakes: Attention,
     /// Whether, when and why the device stopped taking writes.
     pub end_of_life: Option<EndOfLife>,
     /// What went in and came out, where devices check themselves.
@@ -62,22 +65,6 @@ impl Reads {
             fetched: Fetched::default(),
         }
     }
-}
-
-/// What moves data for purposes of the device's own.
-#[derive(Clone, Debug)]
-pub(super) struct Services {
-    pub collector: Collector,
-    /// Requests go straight to flash; none if they are translated.
-    pub direct: Option<Box<Direct>>,
-    /// What merges blocks; none if they are collected.
-    pub merger: Option<Box<Merger>>,
-    /// What programs pages again at another cost; none if nothing does.
-    pub rewriter: Option<Box<Rewriter>>,
-    /// Who waits for entries of the map; none if all of it is in memory.
-    pub map: Option<Box<MapCache>>,
-    /// What is on its way to the system area; none if nothing is kept there.
-    pub journal: Option<Box<Journal>>,
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
@@ -142,12 +129,6 @@ impl<P: Probe, C: Contents> Base<P, C> {
         self.services.map.as_mut()?.next_ready(&mut self.kernel)
     }
 
-    /// A read or the program of a rewrite of a translation page is done.
-    pub fn map_command_done(&mut self, of: Tpn, id: CommandId) -> Progress {
-        let Base { kernel, services: Services { map, collector, .. }, .. } = self;
-        map.as_mut().map_or(Progress::Waits, |map| map.command_done(of, id, kernel, collector))
-    }
-
     /// Rewrites the translation pages that are due.
     pub fn rewrite_map(&mut self) {
         let Base { kernel, services: Services { map, collector, .. }, .. } = self;
@@ -158,5 +139,35 @@ impl<P: Probe, C: Contents> Base<P, C> {
     pub fn retry_map(&mut self, plane: PlaneId) {
         let Base { kernel, services: Services { map, collector, .. }, .. } = self;
         map.iter_mut().for_each(|map| map.retry(plane, kernel, collector));
+    }
+
+    /// The host reads sectors of a page from flash: it may be one that should lie there at another cost.
+    pub fn note_flash_read(&mut self, page: Lpn, wanted: SectorMask) {
+        let past = regulation::read_by_host(page, &mut self.kernel.ftl);
+        if let Some(rewriter) = &mut self.services.rewriter {
+            rewriter.note_read(page, past, wanted, &self.kernel);
+        }
+    }
+
+    /// Whether a die fell idle on which there is something to rewrite.
+    #[inline]
+    pub fn may_rewrite(&self) -> bool {
+        self.services.rewriter.as_ref().is_some_and(|rewriter| rewriter.has_idle_dies())
+    }
+
+    /// Nothing more comes at this moment: dies that are still idle rewrite.
+    #[cold]
+    pub fn rewrite(&mut self) {
+        let Base { kernel, services, buffer, .. } = self;
+        if let Some(rewriter) = &mut services.rewriter {
+            rewriter.work_on_idle_dies(|page| buffer.is_being_written(page), kernel);
+        }
+    }
+
+    /// The device comes to rest, or is prepared: what waits to be rewritten is given up.
+    pub fn give_up_rewrites(&mut self) {
+        if let Some(rewriter) = &mut self.services.rewriter {
+            rewriter.give_up(&mut self.kernel.flash);
+        }
     }
 }

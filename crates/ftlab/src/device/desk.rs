@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::Contents;
+use crate::device::Contents;
 use crate::engine::skills::{self, RARE, Skills, any};
 use crate::host::{Breakdown, Completion, FrontEnd, Intake, Queues};
 use crate::scheduler::Spent;

@@ -7,8 +7,8 @@
 
 use std::fmt;
 
-use super::DeviceSetup;
 use crate::cache::{ExternalWriteBuffer, WriteBuffer, WriteBufferPolicy};
+use crate::device::DeviceSetup;
 use crate::ftl::gc::{ExternalVictim, Victim};
 use crate::ftl::mapping::{ExternalMapping, Mapping, MappingPolicy};
 use crate::ftl::placement::{ExternalPlacement, Placement};

@@ -1,10 +1,14 @@
 //! A device comes to rest, is saved, and is loaded: see [`image`](crate::image).
 
+use crate::ftl::parity::loss;
 use std::fmt;
 
-use super::base::Base;
-use super::desk::Desk;
-use super::{Contents, Device, EndOfLife, Writes};
+use crate::device::base::Base;
+use crate::device::desk::Desk;
+use crate::device::patrol;
+use crate::device::write::Writes;
+use crate::device::write::end_of_life;
+use crate::device::{Contents, Device, EndOfLife};
 use crate::engine::skills;
 use crate::ftl::Kernel;
 use crate::ftl::mapping::Dftl;
@@ -83,7 +87,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         self.base.buffer.rest();
         // One that was put off is not made up for by a device that is loaded.
-        self.base.plan_patrol();
+        patrol::plan_patrol(&mut self.base);
         Ok(())
     }
 
@@ -106,6 +110,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let Base {
             kernel: Kernel { now, ftl, flash, contents: _ },
             services,
+            // Only what is in flight.
+            direct: _,
             buffer,
             reads,
             desk,
@@ -115,6 +121,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             sectors_per_page: _,
             units_per_page: _,
             has_capacitors: _,
+            // It follows from what the device is.
+            wakes: _,
             // The FTL knows why; when it was is of no use to those who load it.
             end_of_life: _,
             // Only checks.
@@ -123,12 +131,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
         } = base;
         // Of the services nothing is under way; what waits to be rewritten is given up at rest. A device that is
         // switched off in order writes its map.
-        let waiting = &services.map;
         let Desk { front, intake, from_buffer, finished, queues: _ } = desk;
         // Of the writes the rest is loads of programs in flight, or only brings tables closer to the processor.
         let Writes { stalled, standstill, .. } = writes;
         let quiet = intake.in_flight() + flash.in_flight() + buffer.pages_held() == 0;
-        let map = waiting.as_ref().is_none_or(|map| map.is_at_rest());
+        let map = services.are_at_rest();
         let on_flash = |map: &Dftl| map.is_at_rest() && map.pages_kept() == 0;
         let map = map && ftl.map_on_flash().is_none_or(on_flash);
         let quiet = quiet && map && standstill.is_over() && reads.cache.is_empty();
@@ -136,9 +143,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         assert!(quiet && handed_out, "only a device at rest can be saved");
         let mut snapshot = Snapshot::default();
         snapshot.write(Part::Device, |out| out.number(now.0));
-        ftl.save(&mut snapshot);
+        crate::ftl::image::save(&mut snapshot, ftl);
         snapshot.write(Part::Policies, |out| {
-            ftl.save_policies(out);
+            crate::ftl::image::save_policies(out, ftl);
             flash.save(out);
             out.nested(|out| buffer.save(out));
             out.nested(|out| front.iter().for_each(|front| front.save(out)));
@@ -157,10 +164,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return Err(Damage(format!("the clock stands at {now} ns, too near its end")));
         }
         self.base.kernel.now = SimTime(now);
-        self.base.plan_patrol();
-        self.base.kernel.ftl.load(from, resume)?;
+        patrol::plan_patrol(&mut self.base);
+        crate::ftl::image::load(from, resume, &mut self.base.kernel.ftl)?;
         from.read(Part::Policies, resume.random, |from| {
-            self.base.kernel.ftl.load_policies(from, resume)?;
+            crate::ftl::image::load_policies(from, resume, &mut self.base.kernel.ftl)?;
             self.base.kernel.flash.take_up(from, resume)?;
             take_up(from, resume.cache, |from| self.base.buffer.load(from))?;
             take_up(from, resume.host, |from| {
@@ -170,10 +177,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         for (block, erases) in
             (0..).map(BlockId::new).zip(self.base.kernel.ftl.blocks().all_erases())
         {
-            self.base
-                .kernel
-                .ftl
-                .blocks_on_flash(block)
+            loss::blocks_on_flash(block, &self.base.kernel.ftl)
                 .for_each(|at| self.base.kernel.flash.cells_mut().know_erases(at, erases));
         }
         for die in self.base.kernel.ftl.dead_dies_on_flash() {
@@ -181,11 +185,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         self.base.begin_ages();
         self.choose_skills();
-        self.writes.consider_end::<{ skills::ALL }>(&mut self.base);
+        end_of_life::consider_end::<{ skills::ALL }>(&mut self.writes, &mut self.base);
         if verify::ON {
             self.verify_loaded();
         }
-        if self.base.kernel.ftl.wake_planes() || !resume.collection {
+        if crate::ftl::image::wake_planes(&mut self.base.kernel.ftl) || !resume.collection {
             self.base.relieve::<{ skills::ALL }>();
         }
         Ok(())
@@ -199,7 +203,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         let all = (0..self.kernel.ftl.geometry().blocks()).map(BlockId::new);
         let Some(programmed) = self.kernel.flash.cells_mut().programmed_mut() else { return };
         let holding = all.filter(|&block| self.kernel.ftl.blocks().programmed(block) > 0);
-        let on_flash = holding.flat_map(|block| self.kernel.ftl.blocks_on_flash(block));
+        let on_flash = holding.flat_map(|block| loss::blocks_on_flash(block, &self.kernel.ftl));
         on_flash.for_each(|block| programmed.holds(block, self.kernel.now));
     }
 }

@@ -3,8 +3,10 @@
 //! Each layer says what it has; what it does not name costs a device nothing. A device that has something which
 //! no smaller set names runs on all of them.
 
-use super::{Contents, Device};
+use crate::device::{Contents, Device};
 use crate::engine::skills::{self, Skills};
+use crate::ftl::Kernel;
+use crate::ftl::service::Attention;
 use crate::scheduler::Probe;
 
 impl<P: Probe, C: Contents> Device<P, C> {
@@ -15,6 +17,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let sets = [skills::PLAIN, skills::COMMON];
         let fitting = sets.into_iter().find(|set| has & !set == 0);
         self.skills = fitting.unwrap_or(skills::ALL);
+        self.base.wakes = self.wakes();
     }
 
     /// Runs on a set from now on that holds its own. Nothing changes but the time that it takes to simulate.
@@ -29,15 +32,23 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.skills
     }
 
+    /// What somebody in this device wants to hear of.
+    fn wakes(&self) -> Attention {
+        let Kernel { ftl, flash, .. } = &self.base.kernel;
+        let fails = flash.hazards().is_some() || ftl.life().is_some();
+        let hazards = if fails { Attention::HAZARDS } else { Attention::NONE };
+        let held = match ftl.triggers().preemptible {
+            true => Attention::HELD_BACK,
+            false => Attention::NONE,
+        };
+        self.base.services.wakes().and(hazards).and(held)
+    }
+
     /// What the device has beside flash and FTL.
     fn own_skills(&self) -> Skills {
         let parts = [
             self.base.desk.front.is_some(),
-            self.base.services.direct.is_some(),
-            self.base.services.merger.is_some(),
-            self.base.services.rewriter.is_some(),
-            self.base.services.map.is_some(),
-            self.base.services.journal.is_some(),
+            self.base.direct.is_some(),
             self.base.reads.cache.is_on(),
             self.base.buffer.keeps_reads(),
             self.base.buffer.gathers(),
@@ -45,6 +56,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.base.idle.patrol().is_some(),
         ];
         let rare = if parts.contains(&true) { skills::RARE } else { 0 };
-        rare | if self.base.buffer.row() > 1 { skills::ROWS } else { 0 }
+        self.base.services.skills()
+            | rare
+            | if self.base.buffer.row() > 1 { skills::ROWS } else { 0 }
     }
 }

@@ -5,67 +5,52 @@
 
 mod assemble;
 mod base;
-mod coming_up;
 mod contents;
-mod cost_path;
-mod cycle;
-mod dead_dies;
 mod desk;
-mod direct_path;
-mod end_of_life;
-mod entry;
+mod direct;
 #[cfg(feature = "external-policies")]
 mod external;
-mod fill;
-mod front_path;
-mod gathering;
+mod front;
 mod idle;
 mod image;
 mod instance;
-mod journal;
 mod ledger;
-mod lock_step;
-mod map_path;
-mod merge_path;
-mod pass_through;
 mod patrol;
 mod power;
-mod read_ahead;
-mod read_path;
-mod rewrite_path;
-mod row;
-mod stalled;
-mod stripe_path;
+mod read;
+mod services;
 mod tables;
 mod untimed;
 mod verify;
-mod write_path;
-
-use std::collections::VecDeque;
+mod write;
 
 pub use assemble::{DeviceSetup, HostSetup, assemble, assemble_with, drain_pages};
 pub use contents::{Contents, FlashRead, FlashWrite, PageProgram};
-pub use end_of_life::EndOfLife;
 #[cfg(feature = "external-policies")]
 pub use external::Misfit;
 pub use image::LeftInDram;
 pub use power::{Recovered, Remains, power_up};
 pub use tables::Tables;
 pub use untimed::{NeedsTime, Stuck, Untimed};
+pub use write::end_of_life::EndOfLife;
 
 use self::base::Base;
-use self::cycle::Cycles;
 use self::idle::Chore;
-use self::lock_step::Standstill;
-use self::stalled::Stalled;
-use crate::cache::{Buffer, BufferCounts, ReadCache, SlotId};
+use self::read::ahead;
+use self::write::Writes;
+use self::write::{dead_dies, end_of_life, lock_step};
+use crate::cache::{Buffer, BufferCounts, ReadCache};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::{Freed, Wanted};
-use crate::ftl::{Cargo, Ftl, FtlCounts, Kernel};
+use crate::ftl::parity::submit;
+use crate::ftl::service::Attention;
+use crate::ftl::slc;
+use crate::ftl::wear::dies;
+use crate::ftl::{Ftl, FtlCounts, Kernel};
 use crate::host::{Advanced, Completion, Host, QueueId, Queues, Request};
-use crate::scheduler::{CommandId, Flash, Origin, Probe, Task};
-use crate::units::{DieId, Lpn, PlaneId, SimTime};
+use crate::scheduler::{CommandId, Flash, Origin, Owner, Probe, ServiceId};
+use crate::units::{DieId, Lpn, PlaneId, RequestId, SimTime};
 use crate::verify::{self as laws, Canary};
 
 /// A solid-state drive.
@@ -78,28 +63,6 @@ pub struct Device<P = (), C = ()> {
     base: Base<P, C>,
     writes: Writes,
 }
-
-/// What is under way of writes.
-#[derive(Clone, Debug)]
-struct Writes {
-    /// By program of a write-back: the slots of its pages, of a pack the one that knows the other.
-    loads: Cargo,
-    /// Programs that wait for a free page.
-    stalled: Stalled,
-    /// Write-backs that begin by planes.
-    cycles: Cycles,
-    standstill: Standstill,
-    /// The pages of the write-back that is being put together.
-    batch: Vec<SlotId>,
-    /// The programs of the row that is being placed.
-    row: Vec<CommandId>,
-    /// Pages whose write-back began a moment ago: their mapping entries are on their way to the
-    /// processor, and what those entries point to comes next.
-    recent: VecDeque<Lpn>,
-}
-
-/// How many write-backs lie between the two steps of bringing a page's tables closer.
-const PREFETCH_DISTANCE: usize = 16;
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// What the FTL did so far.
@@ -170,8 +133,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.base.kernel.flash.next_time().is_some() {
             return true;
         }
-        if self.writes.stands_still(&mut self.base) {
-            self.fetch();
+        if end_of_life::stands_still(&mut self.writes, &mut self.base) {
+            front::fetch(&mut self.writes, &mut self.base);
             return true;
         }
         if laws::ON {
@@ -223,28 +186,47 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.command_done::<S>(id);
         }
         self.base.kernel.flash.go_on_with::<S>(self.base.kernel.now, die);
-        if any(S, RARE | RARE_ON_FLASH) {
-            self.look_around(die);
+        if any(S, RARE | RARE_ON_FLASH) && self.base.wakes != Attention::NONE {
+            self.die_is_done(die);
         }
     }
 
-    /// What else may be due when a die is done with something.
-    fn look_around(&mut self, die: DieId) {
-        if self.base.kernel.ftl.has_news_of_death() {
-            self.writes.go_on_without_die(&mut self.base);
+    /// A die is done with something: whoever wants to hear of that is told.
+    fn die_is_done(&mut self, die: DieId) {
+        let wakes = self.base.wakes;
+        if wakes.has(Attention::HAZARDS) {
+            self.look_for_hazards();
+        }
+        if wakes.has(Attention::DIE_DONE)
+            && let Some(rewriter) = &mut self.base.services.rewriter
+        {
+            rewriter.die_is_done(die, &self.base.kernel);
+        }
+        if wakes.has(Attention::HELD_BACK) {
+            let Base { kernel, services, .. } = &mut self.base;
+            services
+                .collector
+                .let_go::<{ skills::ALL }>(submit::die_filled(die, &kernel.ftl), kernel);
+        }
+        if wakes.has(Attention::QUIET)
+            && lock_step::is_stopping(&self.writes)
+            && self.base.kernel.flash.in_flight() == 0
+        {
+            lock_step::flash_is_quiet(&mut self.writes, &mut self.base);
+        }
+        if wakes.has(Attention::HAZARDS) {
+            end_of_life::consider_end::<{ skills::ALL }>(&mut self.writes, &mut self.base);
+        }
+    }
+
+    /// A die may have died, or a block been read too often.
+    fn look_for_hazards(&mut self) {
+        if dies::has_news_of_death(&mut self.base.kernel.ftl) {
+            dead_dies::go_on_without_die(&mut self.writes, &mut self.base);
         }
         while let Some(block) = self.base.kernel.flash.cells_mut().next_read_often() {
-            self.base.refresh_read_often(block);
+            patrol::refresh_read_often(block, &mut self.base);
         }
-        self.base.consider_rewriting(die);
-        if self.base.kernel.ftl.triggers().preemptible {
-            let Base { kernel, services, .. } = &mut self.base;
-            services.collector.let_go::<{ skills::ALL }>(kernel.ftl.die_filled(die), kernel);
-        }
-        if self.writes.is_stopping() && self.base.kernel.flash.in_flight() == 0 {
-            self.writes.flash_is_quiet(&mut self.base);
-        }
-        self.writes.consider_end::<{ skills::ALL }>(&mut self.base);
     }
 
     /// One flash command is done: tell whom it was done for.
@@ -252,10 +234,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn command_done<const S: Skills>(&mut self, id: CommandId) {
         let command = self.base.kernel.flash.command(id);
         if any(S, RARE_ON_FLASH) && (command.found.unreadable || command.found.failed) {
-            self.base.went_wrong(id);
+            read::went_wrong(id, &mut self.base);
         }
-        match self.base.kernel.flash.command(id).task {
-            Task::Request(request) => {
+        match self.base.kernel.flash.command(id).owner {
+            Owner { service: ServiceId::READS, token } => {
+                let request = RequestId::new(token);
                 self.base.kernel.contents.read_flash(id);
                 let Base { kernel: Kernel { now, flash, contents, .. }, desk, .. } = &mut self.base;
                 desk.settle::<S>(request, &flash.command(id).spent, *now, contents);
@@ -263,8 +246,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
                     self.keep_or_cache(id);
                 }
             }
-            Task::WriteBack => self.writes.write_back_command_done::<S>(id, &mut self.base),
-            Task::Collect(plane) => {
+            Owner { service: ServiceId::WRITES, .. } => {
+                self.writes.write_back_command_done::<S>(id, &mut self.base)
+            }
+            Owner { service: ServiceId::COLLECTOR, token } => {
+                let plane = PlaneId::new(token);
                 let Base { kernel, services, .. } = &mut self.base;
                 let freed = services.collector.done::<S>(plane, id, kernel);
                 if freed == Freed::Pages {
@@ -278,7 +264,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                     return;
                 }
             }
-            task if any(S, RARE) => return self.task_done(task, id),
+            owner if any(S, RARE) => return self.rare_done(owner, id),
             _ => {}
         }
         self.base.release::<S>(id);
@@ -290,25 +276,29 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.writes.keep_what_was_read(id, &mut self.base);
         }
         if self.base.reads.cache.is_on() {
-            self.base.cache_what_was_read(id);
+            ahead::cache_what_was_read(id, &mut self.base);
         }
     }
 
     /// A command is done that few devices know.
     #[inline(never)]
-    fn task_done(&mut self, task: Task, id: CommandId) {
-        match task {
-            Task::ReadAhead => self.writes.read_ahead_done(id, &mut self.base),
-            Task::HostWrite(request) => self.base.programmed_in_place(request, id),
-            Task::Merge(plane) => self.writes.merge_command_done(plane, id, &mut self.base),
-            Task::LoadMap(of) => self.writes.map_loaded(of, &mut self.base),
-            Task::RewriteMap(of) => self.writes.map_command_done(of, id, &mut self.base),
-            Task::Rewrite(die) => self.writes.rewrite_command_done(die, id, &mut self.base),
-            Task::Journal => self.writes.journal_done(id, &mut self.base),
-            Task::Checkpoint => self.base.checkpoint_page_done(),
-            Task::EraseSystem => {}
-            Task::Part(_) | Task::Parity(_) => return self.part_done(id),
-            Task::Request(_) | Task::WriteBack | Task::Collect(_) => {}
+    fn rare_done(&mut self, owner: Owner, id: CommandId) {
+        match owner.service {
+            ServiceId::READ_AHEAD => self.writes.read_ahead_done(id, &mut self.base),
+            ServiceId::DIRECT => {
+                direct::programmed_in_place(RequestId::new(owner.token), id, &mut self.base)
+            }
+            ServiceId::STRIPES => {
+                let whole = self.base.kernel.part_done(id);
+                self.base.kernel.flash.release(id);
+                self.base.empty_failed::<{ skills::ALL }>();
+                return whole.into_iter().for_each(|id| self.command_done::<{ skills::ALL }>(id));
+            }
+            _ => {
+                let Base { kernel, services, .. } = &mut self.base;
+                let attention = services.done(owner, id, kernel);
+                self.writes.attend(attention, id, &mut self.base);
+            }
         }
         self.base.release::<{ skills::ALL }>(id);
     }
@@ -332,9 +322,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
             None => {}
             Some(Chore::Collect) => services.collector.host_idle::<{ skills::ALL }>(kernel),
             Some(Chore::Fold) => services.collector.fold_all::<{ skills::ALL }>(kernel),
-            Some(Chore::GoOn) => self.writes.stood_still(&mut self.base),
-            Some(Chore::Patrol) if self.base.is_for_nobody(limit) => self.base.patrol_later(),
-            Some(Chore::Patrol) => self.base.patrol(),
+            Some(Chore::GoOn) => lock_step::stood_still(&mut self.writes, &mut self.base),
+            Some(Chore::Patrol) if patrol::is_for_nobody(limit, &self.base) => {
+                patrol::patrol_later(&mut self.base)
+            }
+            Some(Chore::Patrol) => patrol::patrol(&mut self.base),
         }
     }
 
@@ -342,7 +334,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// events.
     #[must_use]
     pub fn next_moment(&self) -> Option<SimTime> {
-        self.base.next_event().filter(|&(_, part)| self.base.is_sure(part)).map(|(at, _)| at)
+        self.base
+            .next_event()
+            .filter(|&(_, part)| patrol::is_sure(part, &self.base))
+            .map(|(at, _)| at)
     }
 }
 
@@ -369,7 +364,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     fn host_is_back(&mut self) {
         self.idle.interrupted();
         self.services.collector.host_back();
-        self.kernel.ftl.set_idle_for_cache(false);
+        slc::cache::set_idle_for_cache(false, &mut self.kernel.ftl);
     }
 
     /// When the next event is due, and whose it is.
@@ -450,7 +445,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[inline(always)]
     fn take_up<const S: Skills>(&mut self, at: SimTime, request: Request) {
         if any(S, RARE) {
-            self.base.put_off_patrol(at);
+            patrol::put_off_patrol(at, &mut self.base);
         }
         self.check(at, &request);
         self.base.kernel.now = at;
@@ -463,8 +458,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let queue = self.base.desk.queues.of(request.stream);
         let id = self.base.desk.intake.admit(at, queue, request);
         match self.base.desk.front {
-            Some(_) if any(S, RARE) => self.enqueue(id),
-            _ => self.writes.start::<S>(id, &request, &mut self.base),
+            Some(_) if any(S, RARE) => front::enqueue(id, &mut self.writes, &mut self.base),
+            _ => front::start::<S>(id, &request, &mut self.writes, &mut self.base),
         }
         if laws::ON {
             self.verify_event();
@@ -499,10 +494,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 if limit <= self.base.kernel.now {
                     return Advanced::Reached;
                 }
-                self.base.rewrite_on_idle_dies();
+                self.base.rewrite();
                 continue;
             }
-            let Some((next, part)) = event.filter(|&(_, part)| self.base.is_sure(part)) else {
+            let Some((next, part)) = event.filter(|&(_, part)| patrol::is_sure(part, &self.base))
+            else {
                 if self.goes_on(limit) {
                     continue;
                 }
@@ -514,7 +510,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
             self.base.kernel.now = next;
             match part {
-                Part::Front => self.step_front(),
+                Part::Front => front::step_front(&mut self.writes, &mut self.base),
                 Part::Buffer => {
                     if let Some((_, id)) = self.base.desk.from_buffer.pop_front() {
                         self.base.finish(id);
@@ -524,7 +520,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 Part::Idle => self.do_chore(limit),
             }
             if any(S, RARE) && self.base.desk.front.is_some() {
-                self.fetch();
+                front::fetch(&mut self.writes, &mut self.base);
             }
             if laws::ON {
                 self.verify_event();

@@ -1,8 +1,8 @@
 //! The device's promises, checked from end to end: what tests call, and what a device does to itself
 //! where the feature `verify` is on.
 
-use super::base::Base;
-use super::{Contents, Device};
+use crate::device::base::Base;
+use crate::device::{Contents, Device};
 use crate::engine::skills;
 use crate::ftl::BlockState;
 use crate::ftl::mapping::Dftl;
@@ -33,7 +33,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         // The system area is none of the FTL's.
         done[Origin::System as usize] = Default::default();
         let programmed = flash_pages_programmed(&done) * u64::from(self.base.units_per_page);
-        let failed = (self.base.program_failures() - self.base.ledger.failures_before)
+        let failed = (program_failures(&self.base) - self.base.ledger.failures_before)
             * self.base.units_per_page;
         let others = u64::from(failed + self.writes.cycles.landed());
         let map = self.base.kernel.ftl.map_on_flash().map_or(0, |map| map.counts().programmed());
@@ -67,7 +67,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let done: u64 = done
             .map(|&origin| self.base.kernel.flash.done()[origin as usize][Kind::Erase as usize])
             .sum();
-        let (erases, before) = (self.base.erases(), self.base.ledger.erases_before);
+        let (erases, before) = (erases(&self.base), self.base.ledger.erases_before);
         assert_eq!(
             erases,
             before + done,
@@ -103,7 +103,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.base.kernel.now,
                 self.base.kernel.flash.channel_busy(self.base.kernel.now),
             );
-            self.base.verify_blocks(laws);
+            verify_blocks(laws, &self.base);
             self.base
                 .kernel
                 .flash
@@ -128,11 +128,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn verify_loaded(&mut self) {
         self.base.ledger.loaded(
             self.base.kernel.now,
-            self.base.program_failures(),
-            self.base.erases(),
+            program_failures(&self.base),
+            erases(&self.base),
         );
         let all = (0..self.base.kernel.ftl.geometry().blocks()).map(BlockId::new);
-        let held: Vec<_> = all.flat_map(|block| self.base.held(block)).collect();
+        let held: Vec<_> = all.flat_map(|block| held(block, &self.base)).collect();
         if self.base.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
             self.base.kernel.flash.leave_pages_out();
         }
@@ -144,54 +144,52 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 }
 
-impl<P: Probe, C: Contents> Base<P, C> {
-    fn program_failures(&self) -> u32 {
-        self.kernel.ftl.life().map_or(0, |life| life.losses().program_failures as u32)
-    }
+fn program_failures(on: &Base<impl Probe, impl Contents>) -> u32 {
+    on.kernel.ftl.life().map_or(0, |life| life.losses().program_failures as u32)
+}
 
-    /// Erases of all blocks, and erases that failed.
-    fn erases(&self) -> u64 {
-        let failed = self.kernel.ftl.life().map_or(0, |life| life.losses().erase_failures);
-        let together = self.kernel.ftl.stripes().map_or(1, |stripes| stripes.superblocks().width());
-        let erases = self.kernel.ftl.blocks().all_erases().map(u64::from).sum::<u64>() + failed;
-        let spared = self.kernel.ftl.stripes().map_or(0, |stripes| stripes.counts().spared_erases);
-        let in_part = self.kernel.ftl.stripes().map_or(0, |stripes| stripes.erased_in_part());
-        erases * u64::from(together) + in_part - spared
-    }
+/// Erases of all blocks, and erases that failed.
+fn erases(on: &Base<impl Probe, impl Contents>) -> u64 {
+    let failed = on.kernel.ftl.life().map_or(0, |life| life.losses().erase_failures);
+    let together = on.kernel.ftl.stripes().map_or(1, |stripes| stripes.superblocks().width());
+    let erases = on.kernel.ftl.blocks().all_erases().map(u64::from).sum::<u64>() + failed;
+    let spared = on.kernel.ftl.stripes().map_or(0, |stripes| stripes.counts().spared_erases);
+    let in_part = on.kernel.ftl.stripes().map_or(0, |stripes| stripes.erased_in_part());
+    erases * u64::from(together) + in_part - spared
+}
 
-    /// What the FTL takes each block for is what was done to it.
-    fn verify_blocks(&self, laws: &FlashLaws) {
-        let leaves_out = self.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out);
-        for block in (0..self.kernel.ftl.geometry().blocks()).map(BlockId::new) {
-            let state = self.kernel.ftl.blocks().state(block);
-            let bad = matches!(state, BlockState::Bad | BlockState::Dead);
-            for (on_flash, known) in self.held(block) {
-                let seen = laws.held(on_flash);
-                let pages = if leaves_out { known.pages.max(seen.pages) } else { seen.pages };
-                assert!(
-                    bad || known == Held { pages, ..seen },
-                    "{on_flash:?} is taken for {known:?} and is {seen:?}"
-                );
-            }
+/// What the FTL takes each block for is what was done to it.
+fn verify_blocks(laws: &FlashLaws, on: &Base<impl Probe, impl Contents>) {
+    let leaves_out = on.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out);
+    for block in (0..on.kernel.ftl.geometry().blocks()).map(BlockId::new) {
+        let state = on.kernel.ftl.blocks().state(block);
+        let bad = matches!(state, BlockState::Bad | BlockState::Dead);
+        for (on_flash, known) in held(block, on) {
+            let seen = laws.held(on_flash);
+            let pages = if leaves_out { known.pages.max(seen.pages) } else { seen.pages };
+            assert!(
+                bad || known == Held { pages, ..seen },
+                "{on_flash:?} is taken for {known:?} and is {seen:?}"
+            );
         }
     }
+}
 
-    /// What a block is taken for, or each block on flash of a superblock.
-    fn held(&self, block: BlockId) -> Vec<(BlockId, Held)> {
-        let blocks = self.kernel.ftl.blocks();
-        let pages = blocks.programmed(block) / self.kernel.ftl.geometry().units_per_page();
-        let mode = if pages == 0 {
-            CellMode::default()
-        } else {
-            self.kernel.ftl.mode_of::<{ skills::ALL }>(block)
-        };
-        let held = |pages| Held { pages, mode, erases: blocks.erases(block) };
-        match self.kernel.ftl.stripes() {
-            None => vec![(block, held(pages))],
-            Some(stripes) => {
-                let on_flash = stripes.on_flash(block, pages);
-                on_flash.map(|(block, pages)| (block, held(pages))).collect()
-            }
+/// What a block is taken for, or each block on flash of a superblock.
+fn held(block: BlockId, on: &Base<impl Probe, impl Contents>) -> Vec<(BlockId, Held)> {
+    let blocks = on.kernel.ftl.blocks();
+    let pages = blocks.programmed(block) / on.kernel.ftl.geometry().units_per_page();
+    let mode = if pages == 0 {
+        CellMode::default()
+    } else {
+        on.kernel.ftl.mode_of::<{ skills::ALL }>(block)
+    };
+    let held = |pages| Held { pages, mode, erases: blocks.erases(block) };
+    match on.kernel.ftl.stripes() {
+        None => vec![(block, held(pages))],
+        Some(stripes) => {
+            let on_flash = stripes.on_flash(block, pages);
+            on_flash.map(|(block, pages)| (block, held(pages))).collect()
         }
     }
 }

@@ -7,449 +7,451 @@
 use super::gc::{VictimPolicy, VictimView};
 use super::mapping::{Dftl, MappingPolicy};
 use super::plane::Loaded;
+use super::space::Space;
 use super::streams::WriteStream;
-use super::{BlockState, Ftl};
+use super::{BlockState, Features, Ftl, Map, Policies};
 use crate::engine::skills;
+use crate::ftl::fragments;
+use crate::ftl::gc::collection;
+use crate::ftl::merge;
+use crate::ftl::merge::fold;
 use crate::ftl::placement::PlacementPolicy;
+use crate::ftl::recovery::rebuild;
+use crate::ftl::slc;
+use crate::ftl::wear::dies;
+use crate::ftl::wear::life;
 use crate::image::{Damage, Part, Reader, Resume, Snapshot, Writer, take_up};
 use crate::units::{BlockId, PlaneId};
 
-impl Ftl {
-    /// Writes what an FTL at rest remembers. Everything is taken apart, so that a new field does not
-    /// compile until somebody has decided whether it outlives rest.
-    pub(crate) fn save(&self, to: &mut Snapshot) {
-        let Ftl {
-            geometry,
-            // Derived from the configuration.
-            logical_pages: _,
-            thresholds: _,
-            triggers: _,
-            // Follows from the places.
-            pack_room: _,
-            // Follows from owners and valid bits; what else the policy knows is a part of its own.
-            mapping: _,
-            placement: _,
-            streams: _,
-            blocks,
-            spare,
-            // What it remembers is a part of its own.
-            levelling: _,
-            victim,
-            lost,
-            planes,
-            // Follows from the planes.
-            writable: _,
-            map_writable: _,
-            // None at rest.
-            map_stalled: _,
-            hungry,
-            fed,
-            // What is measured counts from the load on.
-            counts: _,
-            free_block: _,
-            // Written below, but for what follows from the blocks that are bad or given up.
-            life: _,
-            // At rest, what failed is on the list of its plane.
-            failed: _,
-            // What is due is found again.
-            refresh: _,
-            read_only: _,
-            // Follows from the blocks.
-            dead: _,
-            // Somebody has noticed before the rest.
-            death_is_news: _,
-            // What it remembers is a part of its own.
-            regulation: _,
-            // A device that is loaded had been switched off in order: all that it holds counts.
-            record: _,
-            // Only checks.
-            plant: _,
-            slc,
-            stripes,
-        } = self;
-        to.write(Part::Blocks, |out| {
-            // What invalid pages hold matters to nobody any more.
-            blocks.save(geometry, out, |block, out| match self.packs() {
-                true => self.save_fragments(block, out),
-                false => spare.save(blocks.valid_pages(geometry, block), out),
-            });
+/// Writes what an FTL at rest remembers. Everything is taken apart, so that a new field does not
+/// compile until somebody has decided whether it outlives rest.
+pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
+    let Ftl {
+        geometry,
+        // Derived from the configuration.
+        logical_pages: _,
+        map,
+        blocks,
+        space,
+        // What others remember is a part of its own.
+        policies: Policies { victim, placement: _, streams: _, levelling: _ },
+        // Written below: read-only, and what follows neither from the blocks that are bad or given up nor from those of
+        // dead dies. At rest, what failed is on the list of its plane, and deaths have been noticed.
+        health: _,
+        features,
+        // What is measured counts from the load on.
+        counts: _,
+        // Only checks.
+        plant: _,
+    } = ftl;
+    // The mapping follows from owners and valid bits, the room for packs from the places; what else the policy knows is
+    // a part of its own.
+    let Map { spare, lost, mapping: _, pack_room: _ } = map;
+    let Space {
+        planes,
+        hungry,
+        fed,
+        free_block: _,
+        thresholds: _,
+        triggers: _,
+        // Follow from the planes.
+        writable: _,
+        map_writable: _,
+        // None at rest.
+        map_stalled: _,
+    } = space;
+    let Features {
+        slc,
+        stripes,
+        // What is due is found again.
+        refresh: _,
+        // What it remembers is a part of its own.
+        regulation: _,
+        // A device that is loaded had been switched off in order: all that it holds counts.
+        record: _,
+    } = features;
+    to.write(Part::Blocks, |out| {
+        // What invalid pages hold matters to nobody any more.
+        blocks.save(geometry, out, |block, out| match ftl.packs() {
+            true => fragments::image::save_fragments(block, out, ftl),
+            false => spare.save(blocks.valid_pages(geometry, block), out),
         });
-        to.write(Part::Planes, |out| {
-            self.save_life(out);
-            planes.iter().for_each(|plane| plane.save(out, |stream| blocks.units_in(stream)));
-            slc.iter().for_each(|cache| cache.save(out));
-            self.mapping.log().iter().for_each(|(tables, _)| tables.save(out));
-            hungry.iter().for_each(|&hungry| out.flag(hungry));
-            out.list(fed.iter().map(|plane| plane.get()));
-            stripes.iter().for_each(|stripes| stripes.save(out));
-        });
-        to.write(Part::Closed, |out| {
-            out.list(blocks.by_closing().iter().map(|block| block.get()));
-            for plane in (0..geometry.planes()).map(PlaneId::new) {
-                out.list(victim.candidates(plane).iter().map(|block| block.get()));
-            }
-            lost.save(out);
-        });
-    }
-
-    /// Writes what the policies remember.
-    pub(crate) fn save_policies(&self, out: &mut Writer) {
-        out.nested(|out| self.mapping.save(out));
-        out.nested(|out| self.placement.save(out));
-        out.nested(|out| self.streams.save(out));
-        out.nested(|out| self.victim.save(out));
-        out.nested(|out| self.levelling.save(out));
-        out.nested(|out| self.regulation.iter().for_each(|regulation| regulation.save(out)));
-    }
-
-    /// Takes the state up, in an FTL that was just built.
-    pub(crate) fn load(&mut self, from: &Snapshot, resume: Resume) -> Result<(), Damage> {
-        self.forget_factory_bad();
-        self.forget_data_blocks();
-        if let Some(tables) = self.mapping.log_mut() {
-            tables.begin_load();
+    });
+    to.write(Part::Planes, |out| {
+        life::save_life(out, ftl);
+        planes.iter().for_each(|plane| plane.save(out, |stream| blocks.units_in(stream)));
+        slc.iter().for_each(|cache| cache.save(out));
+        ftl.map.mapping.log().iter().for_each(|(tables, _)| tables.save(out));
+        hungry.iter().for_each(|&hungry| out.flag(hungry));
+        out.list(fed.iter().map(|plane| plane.get()));
+        stripes.iter().for_each(|stripes| stripes.save(out));
+    });
+    to.write(Part::Closed, |out| {
+        out.list(blocks.by_closing().iter().map(|block| block.get()));
+        for plane in (0..geometry.planes()).map(PlaneId::new) {
+            out.list(victim.candidates(plane).iter().map(|block| block.get()));
         }
-        if let Some(map) = self.mapping.dftl_mut() {
-            map.begin_load();
+        lost.save(out);
+    });
+}
+
+/// Writes what the policies remember.
+pub(crate) fn save_policies(out: &mut Writer, ftl: &Ftl) {
+    out.nested(|out| ftl.map.mapping.save(out));
+    out.nested(|out| ftl.policies.placement.save(out));
+    out.nested(|out| ftl.policies.streams.save(out));
+    out.nested(|out| ftl.policies.victim.save(out));
+    out.nested(|out| ftl.policies.levelling.save(out));
+    out.nested(|out| ftl.features.regulation.iter().for_each(|regulation| regulation.save(out)));
+}
+
+/// Takes the state up, in an FTL that was just built.
+pub(crate) fn load(from: &Snapshot, resume: Resume, ftl: &mut Ftl) -> Result<(), Damage> {
+    life::forget_factory_bad(ftl);
+    fold::forget_data_blocks(ftl);
+    if let Some(tables) = ftl.map.mapping.log_mut() {
+        tables.begin_load();
+    }
+    if let Some(map) = ftl.map.mapping.dftl_mut() {
+        map.begin_load();
+    }
+    from.read(Part::Blocks, resume.random, |from| {
+        if ftl.packs() {
+            return fragments::image::load_fragments(from, ftl);
         }
-        from.read(Part::Blocks, resume.random, |from| {
-            if self.packs() {
-                return self.load_fragments(from);
-            }
-            self.load_blocks(from)?;
-            self.load_mapping()
-        })?;
-        if let Some(map) = self.mapping.dftl_mut() {
-            map.end_load();
+        load_blocks(from, ftl)?;
+        load_mapping(ftl)
+    })?;
+    if let Some(map) = ftl.map.mapping.dftl_mut() {
+        map.end_load();
+    }
+    let left_over =
+        from.read(Part::Planes, resume.random, |from| load_planes(from, resume, ftl))?;
+    check_places(ftl)?;
+    from.read(Part::Closed, resume.random, |from| load_closed(from, &left_over, resume, ftl))?;
+    note_streams(resume, ftl);
+    life::recount_losses(ftl);
+    dies::recount_dead(ftl);
+    fragments::room::refresh_pack_room(ftl);
+    (0..ftl.geometry.planes())
+        .map(PlaneId::new)
+        .for_each(|at| crate::ftl::room::refresh_writable::<{ skills::ALL }>(at, ftl));
+    rebuild::begin_record(ftl);
+    Ok(())
+}
+
+/// Reads what the policies remember; those that do not resume begin anew.
+pub(crate) fn load_policies(
+    from: &mut Reader<'_>,
+    resume: Resume,
+    ftl: &mut Ftl,
+) -> Result<(), Damage> {
+    take_up(from, resume.mapping, |from| ftl.map.mapping.load(from))?;
+    take_up(from, resume.placement, |from| ftl.policies.placement.load(from))?;
+    take_up(from, resume.streams, |from| ftl.policies.streams.load(from))?;
+    take_up(from, resume.victim, |from| ftl.policies.victim.load(from))?;
+    take_up(from, resume.wear, |from| ftl.policies.levelling.load(from))?;
+    let regulation = ftl.features.regulation.as_mut();
+    take_up(from, resume.cost && regulation.is_some(), |from| {
+        regulation.map_or(Ok(()), |regulation| regulation.load(from))
+    })
+}
+
+fn load_blocks(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
+    let Ftl { geometry, logical_pages, map: Map { mapping, spare, .. }, blocks, .. } = ftl;
+    let pages = mapping.dftl().map_or(*logical_pages, Dftl::all_pages);
+    blocks.load(geometry, from, |blocks, block, from| {
+        if mapping.dftl().is_none() && blocks.stream(block).is_of_map() {
+            return Err(Damage(format!("{block:?} is one of a map that lies in memory")));
         }
-        let left_over =
-            from.read(Part::Planes, resume.random, |from| self.load_planes(from, resume))?;
-        self.check_places()?;
-        from.read(Part::Closed, resume.random, |from| self.load_closed(from, &left_over, resume))?;
-        self.note_streams(resume);
-        self.recount_losses();
-        self.recount_dead();
-        self.refresh_pack_room();
-        (0..self.geometry.planes())
-            .map(PlaneId::new)
-            .for_each(|at| self.refresh_writable::<{ skills::ALL }>(at));
-        self.begin_record();
-        Ok(())
-    }
+        spare.load(blocks.valid_pages(geometry, block), pages, from)
+    })
+}
 
-    /// Reads what the policies remember; those that do not resume begin anew.
-    pub(crate) fn load_policies(
-        &mut self,
-        from: &mut Reader<'_>,
-        resume: Resume,
-    ) -> Result<(), Damage> {
-        take_up(from, resume.mapping, |from| self.mapping.load(from))?;
-        take_up(from, resume.placement, |from| self.placement.load(from))?;
-        take_up(from, resume.streams, |from| self.streams.load(from))?;
-        take_up(from, resume.victim, |from| self.victim.load(from))?;
-        take_up(from, resume.wear, |from| self.levelling.load(from))?;
-        let regulation = self.regulation.as_mut();
-        take_up(from, resume.cost && regulation.is_some(), |from| {
-            regulation.map_or(Ok(()), |regulation| regulation.load(from))
-        })
-    }
-
-    fn load_blocks(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
-        let Ftl { geometry, logical_pages, mapping, blocks, spare, .. } = self;
-        let pages = mapping.dftl().map_or(*logical_pages, Dftl::all_pages);
-        blocks.load(geometry, from, |blocks, block, from| {
-            if mapping.dftl().is_none() && blocks.stream(block).is_of_map() {
-                return Err(Damage(format!("{block:?} is one of a map that lies in memory")));
+/// Tells the mapping of every valid page.
+fn load_mapping(ftl: &mut Ftl) -> Result<(), Damage> {
+    let Ftl { geometry, map: Map { mapping, spare, .. }, blocks, .. } = ftl;
+    for block in (0..geometry.blocks()).map(BlockId::new) {
+        for at in blocks.valid_pages(geometry, block) {
+            let Some(page) = spare.owner(at) else { continue };
+            if let Some(other) = mapping.commit(page, at) {
+                return Err(Damage(format!("{page:?} lies at {other:?} and at {at:?}")));
             }
-            spare.load(blocks.valid_pages(geometry, block), pages, from)
-        })
+        }
     }
+    Ok(())
+}
 
-    /// Tells the mapping of every valid page.
-    fn load_mapping(&mut self) -> Result<(), Damage> {
-        let Ftl { geometry, mapping, blocks, spare, .. } = self;
-        for block in (0..geometry.blocks()).map(BlockId::new) {
-            for at in blocks.valid_pages(geometry, block) {
-                let Some(page) = spare.owner(at) else { continue };
-                if let Some(other) = mapping.commit(page, at) {
-                    return Err(Damage(format!("{page:?} lies at {other:?} and at {at:?}")));
+/// Every page lies where the placement would put it, unless the device came to its end: then it
+/// wrote to wherever there was room. A page that shares another one's place goes where that is.
+fn check_places(ftl: &Ftl) -> Result<(), Damage> {
+    let Ftl { geometry, policies, map: Map { spare, .. }, blocks, .. } = ftl;
+    let placement = &policies.placement;
+    let moved = dies::blocks_died(ftl);
+    if life::must_end(ftl).is_some() || moved || placement.pools() == 1 || ftl.packs() {
+        return Ok(());
+    }
+    for block in (0..geometry.blocks()).map(BlockId::new) {
+        let plane = geometry.plane_of(block);
+        let pages = blocks.valid_pages(geometry, block).filter_map(|at| spare.owner(at));
+        let mut strays = pages.filter(|&page| placement.pool(page) != placement.pool_of(plane));
+        if let Some(page) = strays.next() {
+            return Err(Damage(format!(
+                "{page:?} lies on {plane:?}, where this placement never puts it: one that goes by \
+                 addresses takes up only what one with the same order of levels has placed"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Reads the planes. Returns open blocks that no stream goes on filling.
+fn load_planes(
+    from: &mut Reader<'_>,
+    resume: Resume,
+    ftl: &mut Ftl,
+) -> Result<Vec<BlockId>, Damage> {
+    life::load_life(from, ftl)?;
+    let mut left_over = Vec::new();
+    let streams = ftl.policies.streams.open_blocks();
+    let own = slc::cache::own_slc_blocks(ftl);
+    for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
+        let Ftl { geometry, blocks, space: Space { planes, .. }, .. } = ftl;
+        let check = |block| {
+            let on_device = block < geometry.blocks();
+            match on_device.then(|| BlockId::new(block)) {
+                Some(block) if geometry.plane_of(block) == plane => {
+                    let (state, erases) = (blocks.state(block), blocks.erases(block));
+                    Ok(Loaded { block, state, programmed: blocks.programmed(block), erases })
                 }
+                _ => Err(Damage(format!("block {block} is not one of {plane:?}"))),
             }
-        }
-        Ok(())
+        };
+        let blocks_per_plane = geometry.shape().blocks_per_plane - own;
+        let of_map = ftl.map.mapping.dftl().is_some();
+        let rewrites =
+            ftl.features.regulation.as_ref().is_some_and(|regulation| regulation.rewrites);
+        let is_filled = |stream: WriteStream| {
+            (stream.at() as u32) < streams
+                || stream == WriteStream::SLC
+                || of_map && stream.is_of_map()
+                || rewrites && stream == WriteStream::REWRITES
+        };
+        let more = planes[plane.at()].load(from, is_filled, blocks_per_plane, check)?;
+        life::recount_unused(plane, ftl);
+        left_over.extend(more);
     }
+    slc::cache::load_slc(from, ftl)?;
+    if let Some(tables) = ftl.map.mapping.log_mut() {
+        tables.load(&ftl.geometry, &ftl.blocks, from)?;
+    }
+    for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
+        check_plane(plane, &left_over, ftl)?;
+    }
+    for plane in 0..ftl.space.hungry.len() {
+        ftl.space.hungry[plane] = from.flag("whether a plane is hungry")? && resume.collection;
+    }
+    let fed = from.list(ftl.geometry.planes(), "a plane with something to collect")?;
+    if resume.collection {
+        ftl.space.fed.extend(fed.into_iter().map(PlaneId::new));
+    } else {
+        // Other rules: every plane looks anew whether it is short of free blocks.
+        ftl.space.fed.extend((0..ftl.geometry.planes()).map(PlaneId::new));
+    }
+    if let Some(stripes) = &mut ftl.features.stripes {
+        stripes.load(&ftl.blocks, ftl.health.life.is_some(), from)?;
+    }
+    Ok(left_over)
+}
 
-    /// Every page lies where the placement would put it, unless the device came to its end: then it
-    /// wrote to wherever there was room. A page that shares another one's place goes where that is.
-    fn check_places(&self) -> Result<(), Damage> {
-        let Ftl { geometry, placement, blocks, spare, .. } = self;
-        let moved = self.blocks_died();
-        if self.must_end().is_some() || moved || placement.pools() == 1 || self.packs() {
-            return Ok(());
-        }
-        for block in (0..geometry.blocks()).map(BlockId::new) {
-            let plane = geometry.plane_of(block);
-            let pages = blocks.valid_pages(geometry, block).filter_map(|at| spare.owner(at));
-            let mut strays = pages.filter(|&page| placement.pool(page) != placement.pool_of(plane));
-            if let Some(page) = strays.next() {
-                return Err(Damage(format!(
-                    "{page:?} lies on {plane:?}, where this placement never puts it: one that goes by \
-                     addresses takes up only what one with the same order of levels has placed"
-                )));
+/// Every block of a plane is listed once, as what it is.
+fn check_plane(plane: PlaneId, left_over: &[BlockId], ftl: &Ftl) -> Result<(), Damage> {
+    let state = &ftl.space.planes[plane.at()];
+    let left_over = left_over.iter().filter(|&&block| ftl.geometry.plane_of(block) == plane);
+    let mut listed: Vec<BlockId> = state.listed().chain(left_over.copied()).collect();
+    listed.extend(slc::cache::free_slc_blocks(plane, ftl));
+    listed.extend(merge::audit::open_in_log(plane, ftl));
+    let number = listed.len();
+    listed.sort_unstable();
+    listed.dedup();
+    let all = (0..ftl.geometry.shape().blocks_per_plane)
+        .map(|index| (index < state.used(), ftl.geometry.block_in(plane, index)));
+    let (mut waiting, mut bad, mut dead) = (0, 0, 0);
+    for (used, block) in all {
+        // Blocks of the SLC cache are listed whether they were used or not.
+        let own = slc::cache::is_own_slc(block, ftl);
+        let used = used || own;
+        match ftl.blocks.state(block) {
+            BlockState::Bad => bad += 1,
+            BlockState::Dead => dead += 1,
+            _ if used != ftl.blocks.is_used(block) && !own => {
+                return Err(Damage(format!("{block:?} is used or not, contrary to its plane")));
             }
-        }
-        Ok(())
-    }
-
-    /// Reads the planes. Returns open blocks that no stream goes on filling.
-    fn load_planes(
-        &mut self,
-        from: &mut Reader<'_>,
-        resume: Resume,
-    ) -> Result<Vec<BlockId>, Damage> {
-        self.load_life(from)?;
-        let mut left_over = Vec::new();
-        let streams = self.streams.open_blocks();
-        let own = self.own_slc_blocks();
-        for plane in (0..self.geometry.planes()).map(PlaneId::new) {
-            let Ftl { geometry, blocks, planes, .. } = self;
-            let check = |block| {
-                let on_device = block < geometry.blocks();
-                match on_device.then(|| BlockId::new(block)) {
-                    Some(block) if geometry.plane_of(block) == plane => {
-                        let (state, erases) = (blocks.state(block), blocks.erases(block));
-                        Ok(Loaded { block, state, programmed: blocks.programmed(block), erases })
-                    }
-                    _ => Err(Damage(format!("block {block} is not one of {plane:?}"))),
-                }
-            };
-            let blocks_per_plane = geometry.shape().blocks_per_plane - own;
-            let of_map = self.mapping.dftl().is_some();
-            let rewrites = self.regulation.as_ref().is_some_and(|regulation| regulation.rewrites);
-            let is_filled = |stream: WriteStream| {
-                (stream.at() as u32) < streams
-                    || stream == WriteStream::SLC
-                    || of_map && stream.is_of_map()
-                    || rewrites && stream == WriteStream::REWRITES
-            };
-            let more = planes[plane.at()].load(from, is_filled, blocks_per_plane, check)?;
-            self.recount_unused(plane);
-            left_over.extend(more);
-        }
-        self.load_slc(from)?;
-        if let Some(tables) = self.mapping.log_mut() {
-            tables.load(&self.geometry, &self.blocks, from)?;
-        }
-        for plane in (0..self.geometry.planes()).map(PlaneId::new) {
-            self.check_plane(plane, &left_over)?;
-        }
-        for plane in 0..self.hungry.len() {
-            self.hungry[plane] = from.flag("whether a plane is hungry")? && resume.collection;
-        }
-        let fed = from.list(self.geometry.planes(), "a plane with something to collect")?;
-        if resume.collection {
-            self.fed.extend(fed.into_iter().map(PlaneId::new));
-        } else {
-            // Other rules: every plane looks anew whether it is short of free blocks.
-            self.fed.extend((0..self.geometry.planes()).map(PlaneId::new));
-        }
-        if let Some(stripes) = &mut self.stripes {
-            stripes.load(&self.blocks, self.life.is_some(), from)?;
-        }
-        Ok(left_over)
-    }
-
-    /// Every block of a plane is listed once, as what it is.
-    fn check_plane(&self, plane: PlaneId, left_over: &[BlockId]) -> Result<(), Damage> {
-        let state = &self.planes[plane.at()];
-        let left_over = left_over.iter().filter(|&&block| self.geometry.plane_of(block) == plane);
-        let mut listed: Vec<BlockId> = state.listed().chain(left_over.copied()).collect();
-        listed.extend(self.free_slc_blocks(plane));
-        listed.extend(self.open_in_log(plane));
-        let number = listed.len();
-        listed.sort_unstable();
-        listed.dedup();
-        let all = (0..self.geometry.shape().blocks_per_plane)
-            .map(|index| (index < state.used(), self.geometry.block_in(plane, index)));
-        let (mut waiting, mut bad, mut dead) = (0, 0, 0);
-        for (used, block) in all {
-            // Blocks of the SLC cache are listed whether they were used or not.
-            let own = self.is_own_slc(block);
-            let used = used || own;
-            match self.blocks.state(block) {
-                BlockState::Bad => bad += 1,
-                BlockState::Dead => dead += 1,
-                _ if used != self.blocks.is_used(block) && !own => {
-                    return Err(Damage(format!("{block:?} is used or not, contrary to its plane")));
-                }
-                BlockState::Free
-                | BlockState::Open
-                | BlockState::Collecting
-                | BlockState::Failing => {
-                    waiting += usize::from(used);
-                }
-                BlockState::Closed => {}
+            BlockState::Free | BlockState::Open | BlockState::Collecting | BlockState::Failing => {
+                waiting += usize::from(used);
             }
-        }
-        if listed.len() != number || number != waiting {
-            return Err(Damage(format!("{plane:?} lists a block twice or not at all")));
-        }
-        if dead > 0 {
-            return self.check_dead_plane(plane, dead);
-        }
-        self.check_room(plane, bad)?;
-        // Collection needs somewhere to copy to, as long as there is any.
-        let ended = self.must_end().is_some();
-        match state.free_blocks() {
-            0 if !ended => Err(Damage(format!("{plane:?} has no free block for collection"))),
-            _ => Ok(()),
+            BlockState::Closed => {}
         }
     }
+    if listed.len() != number || number != waiting {
+        return Err(Damage(format!("{plane:?} lists a block twice or not at all")));
+    }
+    if dead > 0 {
+        return check_dead_plane(plane, dead, ftl);
+    }
+    check_room(plane, bad, ftl)?;
+    // Collection needs somewhere to copy to, as long as there is any.
+    let ended = life::must_end(ftl).is_some();
+    match state.free_blocks() {
+        0 if !ended => Err(Damage(format!("{plane:?} has no free block for collection"))),
+        _ => Ok(()),
+    }
+}
 
-    /// A die died as a whole, and its planes with all of their blocks.
-    fn check_dead_plane(&self, plane: PlaneId, dead: u32) -> Result<(), Damage> {
-        let die = self.geometry.die_of(plane);
-        let first = |index| self.geometry.block_in(self.geometry.plane_in(die, index), 0);
-        let mut planes = (0..self.geometry.planes_per_die()).map(first);
-        let whole = dead == self.geometry.shape().blocks_per_plane;
-        if !whole || !planes.all(|block| self.blocks.state(block) == BlockState::Dead) {
-            return Err(Damage(format!("die {} died in part", die.get())));
+/// A die died as a whole, and its planes with all of their blocks.
+fn check_dead_plane(plane: PlaneId, dead: u32, ftl: &Ftl) -> Result<(), Damage> {
+    let die = ftl.geometry.die_of(plane);
+    let first = |index| ftl.geometry.block_in(ftl.geometry.plane_in(die, index), 0);
+    let mut planes = (0..ftl.geometry.planes_per_die()).map(first);
+    let whole = dead == ftl.geometry.shape().blocks_per_plane;
+    if !whole || !planes.all(|block| ftl.blocks.state(block) == BlockState::Dead) {
+        return Err(Damage(format!("die {} died in part", die.get())));
+    }
+    match ftl.health.life.is_some() {
+        true => Ok(()),
+        false => Err(Damage(format!(
+            "die {} has died: a device on which nothing fails can't go on without it; keep \
+             nand.faults as it is in the image",
+            die.get()
+        ))),
+    }
+}
+
+/// A device that can fail comes to its end when a plane has too few good blocks. One on which nothing
+/// fails has no end, so it must be sure that it always finds something to collect; the configuration
+/// was checked for a device without bad blocks.
+fn check_room(plane: PlaneId, bad: u32, ftl: &Ftl) -> Result<(), Damage> {
+    let lost = bad + ftl.space.planes[plane.at()].giving_up();
+    if lost == 0 || ftl.health.life.is_some() {
+        return Ok(());
+    }
+    if ftl.features.slc.is_some() {
+        return Err(Damage(format!(
+            "{plane:?} has {lost} bad blocks, and an SLC cache on blocks that fail is not modelled: \
+             load it without ftl.slc_cache"
+        )));
+    }
+    let good = ftl.geometry.shape().blocks_per_plane - lost;
+    let needed = life::least_good_blocks(ftl);
+    if good < needed {
+        return Err(Damage(format!(
+            "{plane:?} has {good} good blocks ({lost} are bad), and {needed} must be good so that \
+             collection always finds something: lower ftl.gc.reserve ({} now) or the number of \
+             streams, or leave nand.faults as it is in the image",
+            ftl.space.thresholds.reserve
+        )));
+    }
+    Ok(())
+}
+
+/// After a load: planes on which the host finds no room, although there is something to collect, are
+/// to look for it. No device at rest is left like that, so it is only damage that asks for it.
+pub(crate) fn wake_planes(ftl: &mut Ftl) -> bool {
+    if ftl.has_log() {
+        return false;
+    }
+    let before = ftl.space.fed.len();
+    for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
+        if !ftl.may_write_any(plane) && collection::has_something_to_collect(plane, ftl) {
+            ftl.space.hungry[plane.at()] = false;
+            ftl.space.fed.push(plane);
         }
-        match self.life.is_some() {
+    }
+    ftl.space.fed.len() > before
+}
+
+/// Reads the order in which blocks closed, and tells the victim policy of them: in its own order if
+/// it resumes. Open blocks that nobody fills are closed as they are.
+fn load_closed(
+    from: &mut Reader<'_>,
+    left_over: &[BlockId],
+    resume: Resume,
+    ftl: &mut Ftl,
+) -> Result<(), Damage> {
+    let blocks = ftl.geometry.blocks();
+    let to_blocks = |list: Vec<u32>| list.into_iter().map(BlockId::new).collect::<Vec<_>>();
+    let order = to_blocks(from.list(blocks, "a closed block")?);
+    ftl.blocks.load_closing(&order)?;
+    let mut candidates = Vec::with_capacity(order.len());
+    for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
+        let list = to_blocks(from.list(blocks, "a candidate for collection")?);
+        if let Some(stray) = list.iter().find(|&&block| ftl.geometry.plane_of(block) != plane) {
+            return Err(Damage(format!("{stray:?} is a candidate of {plane:?}")));
+        }
+        candidates.extend(list);
+    }
+    ftl.map.lost.load(from, ftl.geometry.physical_pages(), ftl.map.spare.full())?;
+    // Blocks of a log are merged, and none is a candidate.
+    if ftl.has_log() {
+        return match candidates.is_empty() {
             true => Ok(()),
-            false => Err(Damage(format!(
-                "die {} has died: a device on which nothing fails can't go on without it; keep \
-                 nand.faults as it is in the image",
-                die.get()
-            ))),
-        }
+            false => Err(Damage::new("a log has candidates for collection")),
+        };
     }
-
-    /// A device that can fail comes to its end when a plane has too few good blocks. One on which nothing
-    /// fails has no end, so it must be sure that it always finds something to collect; the configuration
-    /// was checked for a device without bad blocks.
-    fn check_room(&self, plane: PlaneId, bad: u32) -> Result<(), Damage> {
-        let lost = bad + self.planes[plane.at()].giving_up();
-        if lost == 0 || self.life.is_some() {
-            return Ok(());
-        }
-        if self.slc.is_some() {
-            return Err(Damage(format!(
-                "{plane:?} has {lost} bad blocks, and an SLC cache on blocks that fail is not modelled: \
-                 load it without ftl.slc_cache"
-            )));
-        }
-        let good = self.geometry.shape().blocks_per_plane - lost;
-        let needed = self.least_good_blocks();
-        if good < needed {
-            return Err(Damage(format!(
-                "{plane:?} has {good} good blocks ({lost} are bad), and {needed} must be good so that \
-                 collection always finds something: lower ftl.gc.reserve ({} now) or the number of \
-                 streams, or leave nand.faults as it is in the image",
-                self.thresholds.reserve
-            )));
-        }
-        Ok(())
+    // What is cached is no candidate: it is folded in the order of closing.
+    let (cached, order): (Vec<BlockId>, Vec<BlockId>) =
+        order.into_iter().partition(|&block| ftl.blocks.is_slc(block));
+    cached.into_iter().for_each(|block| slc::cache::slc_loaded(block, ftl));
+    let (mut sorted, mut closed) = (candidates.clone(), order.clone());
+    sorted.sort_unstable();
+    closed.sort_unstable();
+    if sorted != closed {
+        return Err(Damage::new("candidates for collection are not the closed blocks"));
     }
+    for block in if resume.victim { candidates } else { order } {
+        let plane = ftl.geometry.plane_of(block);
+        ftl.policies.victim.closed(&VictimView { plane, blocks: &ftl.blocks }, block);
+    }
+    for &block in left_over {
+        let rest = ftl.geometry.units_per_block() - ftl.blocks.programmed(block);
+        ftl.blocks.add_programmed(block, rest);
+        ftl.blocks.close(block);
+        let plane = ftl.geometry.plane_of(block);
+        ftl.policies.victim.closed(&VictimView { plane, blocks: &ftl.blocks }, block);
+    }
+    Ok(())
+}
 
-    /// After a load: planes on which the host finds no room, although there is something to collect, are
-    /// to look for it. No device at rest is left like that, so it is only damage that asks for it.
-    pub(crate) fn wake_planes(&mut self) -> bool {
-        if self.has_log() {
-            return false;
-        }
-        let before = self.fed.len();
-        for plane in (0..self.geometry.planes()).map(PlaneId::new) {
-            if !self.may_write_any(plane) && self.has_something_to_collect(plane) {
-                self.hungry[plane.at()] = false;
-                self.fed.push(plane);
+/// Notes where each stream goes on, and to which a block belongs: a policy that begins anew takes
+/// everything that is full for written by the host.
+pub(in crate::ftl) fn note_streams(resume: Resume, ftl: &mut Ftl) {
+    let first = WriteStream::new(0);
+    if !resume.streams {
+        for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
+            let stream = ftl.blocks.stream(block);
+            if stream != first && stream != WriteStream::SLC && !stream.is_of_map() {
+                ftl.blocks.set_stream(block, first);
             }
         }
-        self.fed.len() > before
     }
-
-    /// Reads the order in which blocks closed, and tells the victim policy of them: in its own order if
-    /// it resumes. Open blocks that nobody fills are closed as they are.
-    fn load_closed(
-        &mut self,
-        from: &mut Reader<'_>,
-        left_over: &[BlockId],
-        resume: Resume,
-    ) -> Result<(), Damage> {
-        let blocks = self.geometry.blocks();
-        let to_blocks = |list: Vec<u32>| list.into_iter().map(BlockId::new).collect::<Vec<_>>();
-        let order = to_blocks(from.list(blocks, "a closed block")?);
-        self.blocks.load_closing(&order)?;
-        let mut candidates = Vec::with_capacity(order.len());
-        for plane in (0..self.geometry.planes()).map(PlaneId::new) {
-            let list = to_blocks(from.list(blocks, "a candidate for collection")?);
-            if let Some(stray) = list.iter().find(|&&block| self.geometry.plane_of(block) != plane)
-            {
-                return Err(Damage(format!("{stray:?} is a candidate of {plane:?}")));
+    let Ftl { blocks, space, features, .. } = ftl;
+    let Space { planes, writable, map_writable, .. } = space;
+    let slc = &mut features.slc;
+    for (plane, state) in planes.iter().enumerate() {
+        for (stream, block, next_unit) in state.open_blocks() {
+            if stream == WriteStream::SLC {
+                if let Some(cache) = slc {
+                    cache.writable.next_unit[plane] = next_unit;
+                }
+                continue;
             }
-            candidates.extend(list);
-        }
-        self.lost.load(from, self.geometry.physical_pages(), self.spare.full())?;
-        // Blocks of a log are merged, and none is a candidate.
-        if self.has_log() {
-            return match candidates.is_empty() {
-                true => Ok(()),
-                false => Err(Damage::new("a log has candidates for collection")),
+            blocks.set_stream(block, stream);
+            let found = match writable.get_mut(stream.at()) {
+                None if stream == WriteStream::MAP => map_writable.as_deref_mut(),
+                found => found,
             };
-        }
-        // What is cached is no candidate: it is folded in the order of closing.
-        let (cached, order): (Vec<BlockId>, Vec<BlockId>) =
-            order.into_iter().partition(|&block| self.blocks.is_slc(block));
-        cached.into_iter().for_each(|block| self.slc_loaded(block));
-        let (mut sorted, mut closed) = (candidates.clone(), order.clone());
-        sorted.sort_unstable();
-        closed.sort_unstable();
-        if sorted != closed {
-            return Err(Damage::new("candidates for collection are not the closed blocks"));
-        }
-        for block in if resume.victim { candidates } else { order } {
-            let plane = self.geometry.plane_of(block);
-            self.victim.closed(&VictimView { plane, blocks: &self.blocks }, block);
-        }
-        for &block in left_over {
-            let rest = self.geometry.units_per_block() - self.blocks.programmed(block);
-            self.blocks.add_programmed(block, rest);
-            self.blocks.close(block);
-            let plane = self.geometry.plane_of(block);
-            self.victim.closed(&VictimView { plane, blocks: &self.blocks }, block);
-        }
-        Ok(())
-    }
-
-    /// Notes where each stream goes on, and to which a block belongs: a policy that begins anew takes
-    /// everything that is full for written by the host.
-    pub(super) fn note_streams(&mut self, resume: Resume) {
-        let first = WriteStream::new(0);
-        if !resume.streams {
-            for block in (0..self.geometry.blocks()).map(BlockId::new) {
-                let stream = self.blocks.stream(block);
-                if stream != first && stream != WriteStream::SLC && !stream.is_of_map() {
-                    self.blocks.set_stream(block, first);
-                }
-            }
-        }
-        let Ftl { planes, slc, blocks, writable, map_writable, .. } = self;
-        for (plane, state) in planes.iter().enumerate() {
-            for (stream, block, next_unit) in state.open_blocks() {
-                if stream == WriteStream::SLC {
-                    if let Some(cache) = slc {
-                        cache.writable.next_unit[plane] = next_unit;
-                    }
-                    continue;
-                }
-                blocks.set_stream(block, stream);
-                let found = match writable.get_mut(stream.at()) {
-                    None if stream == WriteStream::MAP => map_writable.as_deref_mut(),
-                    found => found,
-                };
-                if let Some(writable) = found {
-                    writable.next_unit[plane] = next_unit;
-                }
+            if let Some(writable) = found {
+                writable.next_unit[plane] = next_unit;
             }
         }
     }

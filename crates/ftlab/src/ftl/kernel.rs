@@ -24,7 +24,7 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
     /// Hands a command whose page is known to the flash, or to the stripes that it becomes a part of.
     #[inline(always)]
     pub fn submit<const S: Skills>(&mut self, id: CommandId) {
-        if any(S, RARE) && self.ftl.stripes.is_some() {
+        if any(S, RARE) && self.ftl.features.stripes.is_some() {
             self.with_stripes(|stripes, kernel| stripes.submit(id, kernel));
         } else {
             self.flash.submit_with::<S>(self.now, id);
@@ -41,9 +41,9 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
         &mut self,
         what: impl FnOnce(&mut Stripes, &mut Self) -> R,
     ) -> Option<R> {
-        let mut stripes = self.ftl.stripes.take()?;
+        let mut stripes = self.ftl.features.stripes.take()?;
         let result = what(&mut stripes, self);
-        self.ftl.stripes = Some(stripes);
+        self.ftl.features.stripes = Some(stripes);
         Some(result)
     }
 }

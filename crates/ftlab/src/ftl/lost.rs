@@ -66,9 +66,9 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn lost_at(&self, at: Ppn) -> SectorMask {
-        match self.lost.places.is_empty() {
+        match self.map.lost.places.is_empty() {
             true => SectorMask::EMPTY,
-            false => self.lost.places.get(&at.get()).copied().unwrap_or(SectorMask::EMPTY),
+            false => self.map.lost.places.get(&at.get()).copied().unwrap_or(SectorMask::EMPTY),
         }
     }
 
@@ -82,62 +82,62 @@ impl Ftl {
     /// How many physical pages have lost data, those of which newer copies exist among them.
     #[must_use]
     pub fn lost_pages(&self) -> u64 {
-        self.lost.places.len() as u64
+        self.map.lost.places.len() as u64
     }
+}
 
-    /// Nothing reads the flash page of a page any more. Returns its first page.
-    pub(crate) fn lose_flash_page(&mut self, at: Ppn) -> Ppn {
-        let units = self.geometry.units_per_page();
-        let first = at.get() - at.get() % units;
-        (first..first + units).for_each(|at| self.lost.add(at, self.spare.full()));
-        Ppn::new(first)
+/// Nothing reads the flash page of a page any more. Returns its first page.
+pub(crate) fn lose_flash_page(at: Ppn, ftl: &mut Ftl) -> Ppn {
+    let units = ftl.geometry.units_per_page();
+    let first = at.get() - at.get() % units;
+    (first..first + units).for_each(|at| ftl.map.lost.add(at, ftl.map.spare.full()));
+    Ppn::new(first)
+}
+
+/// Nobody knows any more where a page of the host lies.
+pub(crate) fn lose_page(page: Lpn, ftl: &mut Ftl) {
+    if let Some(at) = ftl.map.mapping.look_up(page) {
+        ftl.map.lost.add(at.get(), ftl.map.spare.full());
     }
+}
 
-    /// Nobody knows any more where a page of the host lies.
-    pub(crate) fn lose_page(&mut self, page: Lpn) {
-        if let Some(at) = self.mapping.look_up(page) {
-            self.lost.add(at.get(), self.spare.full());
-        }
+/// The data of a page is copied.
+#[inline]
+pub(crate) fn carry<const S: Skills>(
+    from: Ppn,
+    to: Ppn,
+    contents: &mut impl FlashContents,
+    ftl: &mut Ftl,
+) {
+    contents.copy(from, to);
+    if !skills::any(S, skills::RARE_ON_FLASH) {
+        return;
     }
+    ftl.map.lost.add(to.get(), ftl.lost_at(from));
+}
 
-    /// The data of a page is copied.
-    #[inline]
-    pub(crate) fn carry<const S: Skills>(
-        &mut self,
-        from: Ppn,
-        to: Ppn,
-        contents: &mut impl FlashContents,
-    ) {
-        contents.copy(from, to);
-        if !skills::any(S, skills::RARE_ON_FLASH) {
-            return;
-        }
-        self.lost.add(to.get(), self.lost_at(from));
+/// New sectors of a page are programmed at `to`, and beside them what they leave of older parts. What of that is
+/// lost is marked, sector by sector: what is new can be read.
+pub(crate) fn complete_from(base: Fragments, sectors: SectorMask, to: Ppn, ftl: &mut Ftl) {
+    for part in base.into_iter().flatten() {
+        let left = part.sectors.without(sectors);
+        ftl.map.lost.add(to.get(), ftl.lost_at(part.at).within(left));
     }
+}
 
-    /// New sectors of a page are programmed at `to`, and beside them what they leave of older parts. What of that is
-    /// lost is marked, sector by sector: what is new can be read.
-    pub(crate) fn complete_from(&mut self, base: Fragments, sectors: SectorMask, to: Ppn) {
-        for part in base.into_iter().flatten() {
-            let left = part.sectors.without(sectors);
-            self.lost.add(to.get(), self.lost_at(part.at).within(left));
-        }
+/// A block was erased: `units` pages from `first` on.
+pub(crate) fn clear(first: Ppn, units: u32, contents: &mut impl FlashContents, ftl: &mut Ftl) {
+    contents.erase(first, units);
+    forget_block(first, units, ftl);
+}
+
+/// Nothing is on these pages any more, neither data nor marks.
+pub(in crate::ftl) fn forget_block(first: Ppn, units: u32, ftl: &mut Ftl) {
+    if let Some(record) = &mut ftl.features.record {
+        record.void(first, units);
     }
-
-    /// A block was erased: `units` pages from `first` on.
-    pub(crate) fn clear(&mut self, first: Ppn, units: u32, contents: &mut impl FlashContents) {
-        contents.erase(first, units);
-        self.forget_block(first, units);
-    }
-
-    /// Nothing is on these pages any more, neither data nor marks.
-    pub(super) fn forget_block(&mut self, first: Ppn, units: u32) {
-        if let Some(record) = &mut self.record {
-            record.void(first, units);
-        }
-        let of_block = self.lost.places.range(first.get()..first.get() + units);
-        for at in of_block.map(|(&at, _)| at).collect::<Vec<_>>() {
-            self.lost.places.remove(&at);
-        }
+    let of_block = ftl.map.lost.places.range(first.get()..first.get() + units);
+    for at in of_block.map(|(&at, _)| at).collect::<Vec<_>>() {
+        ftl.map.lost.places.remove(&at);
     }
 }

@@ -4,27 +4,32 @@
 //! older copy is the current one. So whatever the mapping names has been programmed, and a page that
 //! moves can be read at its old place until its block is erased.
 
-mod audit;
+pub(crate) mod audit;
 mod blocks;
 mod cargo;
+mod commit;
 mod contents;
 pub mod cost;
-mod fragments;
+pub(crate) mod fragments;
 pub mod gc;
-mod image;
+mod health;
+pub(crate) mod image;
+pub(crate) mod journal;
 mod kernel;
-mod lost;
+pub(crate) mod lost;
 pub(crate) mod map_cache;
-mod map_pages;
+pub(crate) mod map_pages;
 pub mod mapping;
 pub mod merge;
 pub mod parity;
 pub mod placement;
 mod plane;
 pub mod recovery;
-mod relocations;
-mod room;
+pub(crate) mod relocations;
+pub(crate) mod room;
+pub(crate) mod service;
 pub mod slc;
+mod space;
 mod spare;
 pub mod streams;
 pub mod wear;
@@ -38,6 +43,8 @@ pub use plane::Plane;
 pub(crate) use relocations::Relocations;
 pub use spare::Spare;
 
+use crate::ftl::merge::fold;
+use crate::ftl::wear::life;
 use cost::{CostSetup, Regulation};
 use fragments::PackRoom;
 use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimPolicy, VictimView};
@@ -48,14 +55,17 @@ use placement::{Mate, Placement, PlacementPolicy, Writable};
 use recovery::{Record, Recovery};
 use slc::{CacheState, Count, SlcSetup};
 use streams::{Streams, StreamsPolicy};
-use wear::{DeadDies, Demand, FreeBlockOrder, Levelling, Life, Refresh, WearSetup};
+use wear::{Demand, Levelling, Life, Refresh, WearSetup};
 
-use crate::engine::skills::{self, RARE, SLC, Skills, any};
+use health::Health;
+use space::Space;
+
+use crate::engine::skills::{self, Skills};
 use crate::nand::Superblocks;
 use crate::scheduler::DieSet;
 use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
-use crate::verify::{Canary, Plant};
+use crate::verify::Plant;
 
 /// What an FTL is made of.
 #[derive(Clone, Debug)]
@@ -124,43 +134,42 @@ fn kept_back(geometry: &Geometry, drain_pages: u32) -> u32 {
 pub struct Ftl {
     geometry: Geometry,
     logical_pages: u32,
-    mapping: Mapping,
+    map: Map,
     blocks: Blocks,
+    space: Space,
+    policies: Policies,
+    health: Health,
+    features: Features,
+    counts: FtlCounts,
+    /// Only where devices check themselves.
+    pub(crate) plant: Plant,
+}
+
+/// What lies where, and what stands beside it on flash.
+#[derive(Clone, Debug)]
+pub(crate) struct Map {
+    mapping: Mapping,
     spare: Spare,
     /// Pages whose data nothing reads any more.
     lost: Lost,
     /// Nothing unless pages are packed.
     pack_room: PackRoom,
+}
+
+/// What decides, and does not act.
+#[derive(Clone, Debug)]
+pub(crate) struct Policies {
     placement: Placement,
     streams: Streams,
     victim: Victim,
-    thresholds: Thresholds,
-    triggers: Triggers,
-    planes: Vec<Plane>,
-    /// By stream of the host: where it may write.
-    writable: Vec<Writable>,
-    /// The same for translation pages, where the map lies on flash.
-    map_writable: Option<Box<Writable>>,
-    /// Translation pages that wait for a place to be written to.
-    map_stalled: u32,
-    /// By plane: whether it was short of free blocks and had nothing worth collecting.
-    hungry: Vec<bool>,
-    /// Hungry planes in which something has become worth a look since.
-    fed: Vec<PlaneId>,
-    free_block: FreeBlockOrder,
     levelling: Levelling,
+}
+
+/// What a device need not have. Each is a folder of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Features {
     /// None if data is never refreshed.
     refresh: Option<Box<Refresh>>,
-    /// None if nothing ever fails.
-    life: Option<Box<Life>>,
-    /// None as long as all dies live.
-    dead: Option<Box<DeadDies>>,
-    /// Whether the device has not taken note of the last death.
-    death_is_news: bool,
-    /// Blocks that failed and wait to be emptied.
-    failed: Vec<BlockId>,
-    /// Whether the device has come to its end.
-    read_only: bool,
     /// None if no block is ever used with one bit a cell.
     slc: Option<Box<CacheState>>,
     /// None if all programs cost the same.
@@ -169,9 +178,6 @@ pub struct Ftl {
     record: Option<Box<Record>>,
     /// None if dies are used one by one.
     stripes: Option<Box<Stripes>>,
-    counts: FtlCounts,
-    /// Only where devices check themselves.
-    pub(crate) plant: Plant,
 }
 
 impl Ftl {
@@ -216,50 +222,58 @@ impl Ftl {
             false => PackRoom::default(),
         };
         let record = Record::new(&setup.recovery, &geometry, setup.logical_pages, &setup.mapping);
-        let mut ftl = Ftl {
-            record,
-            blocks: Blocks::new(&geometry).with_cells_of(bits, &geometry),
+        let map = Map {
             spare: Spare::new(owned_pages, geometry.sectors_per_unit()),
             lost: Lost::default(),
-            planes: vec![Plane::new(blocks_per_plane, free_block); geometry.planes() as usize],
-            map_writable: setup.mapping.dftl().map(|_| Box::new(everywhere.clone())),
+            pack_room,
+            mapping: setup.mapping,
+        };
+        let planes = geometry.planes() as usize;
+        let space = Space {
+            planes: vec![Plane::new(blocks_per_plane, free_block); planes],
+            map_writable: map.mapping.dftl().map(|_| Box::new(everywhere.clone())),
             map_stalled: 0,
             writable: vec![everywhere; setup.streams.host_streams() as usize],
-            logical_pages: setup.logical_pages,
-            mapping: setup.mapping,
-            pack_room,
-            placement: setup.placement,
-            streams: setup.streams,
-            victim: setup.victim,
             thresholds,
             triggers,
-            hungry: vec![false; geometry.planes() as usize],
+            hungry: vec![false; planes],
             fed: Vec::new(),
             free_block,
-            levelling,
+        };
+        let features = Features {
             refresh,
-            life,
-            dead: None,
-            failed: Vec::new(),
-            death_is_news: false,
-            read_only: false,
             slc,
             regulation: setup.cost.map(regulation),
+            record,
             stripes: setup.superblocks.map(|superblocks| Box::new(Stripes::new(superblocks))),
+        };
+        let mut ftl = Ftl {
+            logical_pages: setup.logical_pages,
+            map,
+            blocks: Blocks::new(&geometry).with_cells_of(bits, &geometry),
+            space,
+            policies: Policies {
+                placement: setup.placement,
+                streams: setup.streams,
+                victim: setup.victim,
+                levelling,
+            },
+            health: Health::new(life),
+            features,
             counts: FtlCounts::default(),
             plant: Plant::default(),
             geometry,
         };
-        ftl.mark_factory_bad();
-        ftl.refresh_pack_room();
-        if ftl.mapping.log().is_some_and(|(tables, _)| tables.starts_full()) {
-            ftl.fill_data_blocks();
+        life::mark_factory_bad(&mut ftl);
+        fragments::room::refresh_pack_room(&mut ftl);
+        if ftl.map.mapping.log().is_some_and(|(tables, _)| tables.starts_full()) {
+            fold::fill_data_blocks(&mut ftl);
         }
-        if ftl.slc.is_some() {
+        if ftl.features.slc.is_some() {
             // A dynamic cache may have no room even on a new device.
-            (0..ftl.geometry.planes())
-                .map(PlaneId::new)
-                .for_each(|plane| ftl.refresh_writable::<{ skills::ALL }>(plane));
+            (0..ftl.geometry.planes()).map(PlaneId::new).for_each(|plane| {
+                crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, &mut ftl)
+            });
         }
         ftl
     }
@@ -267,22 +281,22 @@ impl Ftl {
     /// What it has of the [`skills`].
     pub(crate) fn skills(&self) -> Skills {
         let rare = [
-            !self.mapping.is_plain(),
-            self.triggers != Triggers::NONE,
-            self.stripes.is_some(),
-            self.life.is_some(),
-            self.dead.is_some(),
-            self.refresh.is_some(),
-            self.regulation.is_some(),
-            self.record.is_some(),
-            self.read_only,
-            !self.failed.is_empty(),
+            !self.map.mapping.is_plain(),
+            self.space.triggers != Triggers::NONE,
+            self.features.stripes.is_some(),
+            self.health.life.is_some(),
+            self.health.dead.is_some(),
+            self.features.refresh.is_some(),
+            self.features.regulation.is_some(),
+            self.features.record.is_some(),
+            self.health.read_only,
+            !self.health.failed.is_empty(),
         ];
         skills::those(&[
             (self.geometry.units_per_page() > 1, skills::UNITS),
-            (self.slc.is_some(), skills::SLC),
+            (self.features.slc.is_some(), skills::SLC),
             (rare.contains(&true), skills::RARE),
-            (!self.lost.is_empty(), skills::RARE_ON_FLASH),
+            (!self.map.lost.is_empty(), skills::RARE_ON_FLASH),
         ])
     }
 
@@ -297,7 +311,7 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn stripes(&self) -> Option<&Stripes> {
-        self.stripes.as_deref()
+        self.features.stripes.as_deref()
     }
 
     /// Logical pages that the host sees.
@@ -309,20 +323,20 @@ impl Ftl {
     /// Whether it translates at all ([`Mapping::translates`]).
     #[must_use]
     pub fn translates(&self) -> bool {
-        self.mapping.translates()
+        self.map.mapping.translates()
     }
 
     /// Whether blocks are merged instead of being collected ([`Mapping::has_log`]).
     #[inline]
     #[must_use]
     pub fn has_log(&self) -> bool {
-        self.mapping.has_log()
+        self.map.mapping.has_log()
     }
 
     /// Whether anything is kept on flash for recovery.
     #[must_use]
     pub fn keeps_records(&self) -> bool {
-        self.record.is_some()
+        self.features.record.is_some()
     }
 
     /// What it did so far.
@@ -335,7 +349,7 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn triggers(&self) -> &Triggers {
-        &self.triggers
+        &self.space.triggers
     }
 
     /// The blocks, to look at.
@@ -348,14 +362,14 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn full_page(&self) -> SectorMask {
-        self.spare.full()
+        self.map.spare.full()
     }
 
     /// Where the current copy of a page lies; of a page in [`fragments`](Self::fragments), the newest.
     #[inline]
     #[must_use]
     pub fn look_up(&self, page: Lpn) -> Option<Ppn> {
-        self.mapping.look_up(page)
+        self.map.mapping.look_up(page)
     }
 
     /// Where the current copy of a page that the host reads lies; counts the page if there is none.
@@ -363,7 +377,7 @@ impl Ftl {
     pub fn look_up_for_host<const S: Skills>(&mut self, page: Lpn) -> Option<Ppn> {
         let at = self.look_up(page);
         match at {
-            Some(at) => self.count_slc::<S>(at, 1, Count::Read),
+            Some(at) => slc::cache::count_slc::<S>(at, 1, Count::Read, self),
             None => self.counts.unwritten_reads += 1,
         }
         at
@@ -373,7 +387,7 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn sectors_at(&self, at: Ppn) -> SectorMask {
-        self.spare.sectors(at)
+        self.map.spare.sectors(at)
     }
 
     /// The page whose data is programmed at `at`, the first if there are two.
@@ -381,21 +395,21 @@ impl Ftl {
     #[must_use]
     pub fn owner_of(&self, at: Ppn) -> Option<Lpn> {
         match self.packs() {
-            true => self.first_owner(at),
-            false => self.spare.owner(at),
+            true => fragments::first_owner(at, self),
+            false => self.map.spare.owner(at),
         }
     }
 
     /// Brings the mapping entry of a page closer to the processor.
     #[inline]
     pub fn prefetch(&self, page: Lpn) {
-        self.mapping.prefetch(page);
+        self.map.mapping.prefetch(page);
     }
 
     /// Brings what overwriting a page will touch closer, once its mapping entry is close.
     #[inline]
     pub fn prefetch_overwrite(&self, page: Lpn) {
-        if let Some(old) = self.mapping.look_up(page) {
+        if let Some(old) = self.map.mapping.look_up(page) {
             self.blocks.prefetch(&self.geometry, old);
         }
     }
@@ -404,209 +418,43 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn group(&self, page: Lpn) -> Option<Lpn> {
-        if self.read_only { None } else { self.placement.group(page) }
+        if self.health.read_only { None } else { self.policies.placement.group(page) }
     }
 
     /// What else may be written in a row with `page`.
     #[must_use]
     pub fn mate(&self, page: Lpn, number: u32) -> Mate {
-        if self.read_only { Mate::Any } else { self.placement.mate(page, number) }
+        if self.health.read_only { Mate::Any } else { self.policies.placement.mate(page, number) }
     }
 
     /// Where a page may go.
     #[must_use]
     pub fn pool(&self, page: Lpn) -> u32 {
-        self.placement.pool(page)
+        self.policies.placement.pool(page)
     }
 
     /// Which writes share blocks.
     #[inline]
     #[must_use]
     pub fn streams(&self) -> &Streams {
-        &self.streams
+        &self.policies.streams
     }
 
     /// Where planes are written, and where a page may go.
     #[must_use]
     pub fn placement(&self) -> &Placement {
-        &self.placement
-    }
-
-    /// Records on flash what a placed page of the host is programmed with.
-    #[inline]
-    pub fn record<const S: Skills>(&mut self, at: Ppn, page: Lpn, sectors: SectorMask) {
-        if any(S, RARE) && self.mapping.packs() {
-            self.spare.release(at);
-        }
-        self.spare.record(at, page, sectors);
-        self.streams.wrote(page);
-        if any(S, RARE)
-            && let Some(record) = &mut self.record
-        {
-            record.wrote(at);
-        }
-    }
-
-    /// A page of the host was programmed in place, without translation.
-    #[inline]
-    pub fn programmed_in_place(&mut self) {
-        self.counts.host_pages += 1;
-    }
-
-    /// The flash page that begins at `first` is programmed, with `units` pages of the host on it.
-    pub fn programmed_for_host<const S: Skills>(&mut self, first: Ppn, units: u32) {
-        self.counts.host_pages += u64::from(units);
-        self.count_slc::<S>(first, u64::from(units), Count::Written);
-        self.programmed::<S>(first, units);
-    }
-
-    /// The flash page that begins at `first` is programmed, `units` of it with pages.
-    #[inline]
-    fn programmed<const S: Skills>(&mut self, first: Ppn, units: u32) {
-        let units_per_page = self.geometry.units_per_page();
-        if any(S, RARE) {
-            if self.mapping.has_log() {
-                return self.programmed_in_log(first);
-            }
-            if let Some(record) = &mut self.record {
-                record.landed(first, units_per_page);
-            }
-        }
-        self.counts.padding += u64::from(units_per_page - units);
-        let block = self.geometry.block_of(first);
-        let programmed = self.blocks.add_programmed(block, units_per_page);
-        if any(S, RARE) && self.blocks.state(block) == BlockState::Failing {
-            self.settle_failing(block);
-        } else if programmed == self.units_of::<S>(block) {
-            self.close(block);
-        } else if any(S, RARE) && self.refresh.is_some() {
-            self.settle_sealing(block);
-        }
-    }
-
-    /// Mapping units that a block holds, as it is used at present.
-    #[inline(always)]
-    fn units_of<const S: Skills>(&self, block: BlockId) -> u32 {
-        match any(S, SLC) {
-            true => self.blocks.units_of(block),
-            false => self.blocks.units_per_block(),
-        }
-    }
-
-    /// A block is full: it may be collected from now on.
-    #[cold]
-    pub(in crate::ftl) fn close(&mut self, block: BlockId) {
-        self.blocks.close(block);
-        if self.blocks.is_slc(block) {
-            return self.slc_closed(block);
-        }
-        let plane = self.geometry.plane_of(block);
-        if self.dead.is_some() {
-            self.check_room_beside_dead(plane);
-        }
-        if self.stripes.is_some() {
-            self.check_room_of_groups();
-        }
-        let view = VictimView { plane, blocks: &self.blocks };
-        let never = self.plant.is(Canary::NeverACandidate);
-        if !(never && self.collecting(plane).is_some()) {
-            self.victim.closed(&view, block);
-        }
-        self.feed(plane);
-    }
-
-    /// The copy of `page` at `at` is programmed: it is the current one from now on. Called before
-    /// [`programmed_for_host`](Self::programmed_for_host), which closes the block.
-    #[inline]
-    pub fn commit<const S: Skills>(&mut self, page: Lpn, at: Ppn) {
-        if any(S, RARE) && self.mapping.packs() {
-            return self.commit_gathered(page, at);
-        }
-        let old = self.mapping.commit(page, at);
-        if any(S, RARE) {
-            self.note_change(page);
-        }
-        let (block, unit) = self.geometry.place_of(at);
-        self.blocks.set_valid(block, unit);
-        if let Some(old) = old
-            && !self.plant.is(Canary::OldCopyStays)
-        {
-            self.invalidate::<S>(old);
-        }
-    }
-
-    /// The map says something else of a page: the next checkpoint has to.
-    #[inline]
-    fn note_change(&mut self, page: Lpn) {
-        if let Some(record) = &mut self.record
-            && let Some(snapshot) = &mut record.snapshot
-        {
-            snapshot.changes(page);
-        }
-    }
-
-    /// Deallocates a page. Returns where it, or its newest part, lay.
-    pub fn trim(&mut self, page: Lpn) -> Option<Ppn> {
-        self.note_change(page);
-        if let Some(record) = &mut self.record {
-            record.trimmed(page);
-        }
-        if let Some(regulation) = &mut self.regulation {
-            regulation.trimmed(page);
-        }
-        if self.mapping.packs() {
-            return self.trim_fragments(page);
-        }
-        let old = self.mapping.trim(page)?;
-        self.counts.trimmed += 1;
-        self.invalidate::<{ skills::ALL }>(old);
-        Some(old)
-    }
-
-    #[inline]
-    fn invalidate<const S: Skills>(&mut self, at: Ppn) {
-        let (block, unit) = self.geometry.place_of(at);
-        if !self.plant.is(Canary::ValidBitStays) {
-            self.blocks.clear_valid(block, unit);
-        }
-        if self.blocks.state(block) == BlockState::Closed
-            && !(any(S, SLC) && self.blocks.is_slc(block))
-            && !(any(S, RARE) && self.mapping.has_log())
-        {
-            let plane = self.geometry.plane_of(block);
-            let view = VictimView { plane, blocks: &self.blocks };
-            self.victim.lost_page(&view, block);
-            self.feed(plane);
-        }
-    }
-
-    /// A candidate for collection appeared on a plane, or lost a page.
-    #[inline]
-    fn feed(&mut self, plane: PlaneId) {
-        if std::mem::take(&mut self.hungry[plane.at()]) {
-            self.fed.push(plane);
-        }
-    }
-
-    fn mark_hungry(&mut self, plane: PlaneId) {
-        self.hungry[plane.at()] = true;
-    }
-
-    /// Whether a plane is short of free blocks and found nothing to collect, and nothing has changed
-    /// on it since.
-    fn is_hungry(&self, plane: PlaneId) -> bool {
-        self.hungry[plane.at()]
+        &self.policies.placement
     }
 
     /// Free blocks of a plane.
     #[must_use]
     pub fn free_blocks(&self, plane: PlaneId) -> u32 {
-        self.planes[plane.at()].free_blocks()
+        self.space.planes[plane.at()].free_blocks()
     }
 
     /// The block that a plane is collecting.
     #[must_use]
     pub fn collecting(&self, plane: PlaneId) -> Option<BlockId> {
-        self.planes[plane.at()].collecting()
+        self.space.planes[plane.at()].collecting()
     }
 }

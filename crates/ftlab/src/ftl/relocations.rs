@@ -65,26 +65,24 @@ fn mark(page: Lpn) -> (usize, u64) {
 impl Part {
     #[inline(never)]
     fn settle(&mut self, ftl: &mut Ftl) {
-        ftl.mapping.put_all(&self.moved);
+        ftl.map.mapping.put_all(&self.moved);
         self.moved.clear();
         self.marks = [0; MARK_WORDS];
         self.is_full = false;
     }
 }
 
-impl Ftl {
-    /// The map says of a page what it should.
-    #[inline]
-    pub(crate) fn settle_page(&mut self, page: Lpn, later: &mut Relocations) {
-        let part = &mut later.parts[(page.get() >> later.bits) as usize];
-        let (word, bit) = mark(page);
-        if part.marks[word] & bit != 0 || part.is_full {
-            part.settle(self);
-        }
+/// The map says of a page what it should.
+#[inline]
+pub(crate) fn settle_page(page: Lpn, later: &mut Relocations, ftl: &mut Ftl) {
+    let part = &mut later.parts[(page.get() >> later.bits) as usize];
+    let (word, bit) = mark(page);
+    if part.marks[word] & bit != 0 || part.is_full {
+        part.settle(ftl);
     }
+}
 
-    /// The map says of all pages what it should.
-    pub(crate) fn settle_all(&mut self, later: &mut Relocations) {
-        later.parts.iter_mut().for_each(|part| part.settle(self));
-    }
+/// The map says of all pages what it should.
+pub(crate) fn settle_all(later: &mut Relocations, ftl: &mut Ftl) {
+    later.parts.iter_mut().for_each(|part| part.settle(ftl));
 }

@@ -8,6 +8,10 @@ use super::wear::Pick;
 use super::{BlockState, Ftl};
 use crate::engine::skills::{self, RARE, SLC, Skills, UNITS, any};
 use crate::ftl::mapping::MappingPolicy;
+use crate::ftl::parity::loss;
+use crate::ftl::slc;
+use crate::ftl::wear::dies;
+use crate::ftl::wear::life;
 use crate::nand::{CellMode, Row};
 use crate::scheduler::Load;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
@@ -16,24 +20,15 @@ impl Ftl {
     /// Whether the host may write pages of a stream to a plane at present.
     #[must_use]
     pub fn may_write(&self, plane: PlaneId, stream: WriteStream) -> bool {
-        self.may_cache(plane) || self.writable[stream.at()].planes[plane.at()]
+        may_cache(plane, self) || self.space.writable[stream.at()].planes[plane.at()]
     }
 
     /// Whether the host may write to a plane at present, in any stream.
     #[must_use]
     pub fn may_write_any(&self, plane: PlaneId) -> bool {
-        let mut native = self.writable.iter();
-        let data = self.may_cache(plane) || native.any(|writable| writable.planes[plane.at()]);
-        data || self.may_write_map(plane)
-    }
-
-    /// Whether translation pages may be written to a plane at present.
-    pub(in crate::ftl) fn may_write_map(&self, plane: PlaneId) -> bool {
-        self.map_writable.as_ref().is_some_and(|writable| writable.planes[plane.at()])
-    }
-
-    fn may_cache(&self, plane: PlaneId) -> bool {
-        self.slc.as_ref().is_some_and(|cache| cache.writable.planes[plane.at()])
+        let mut native = self.space.writable.iter();
+        let data = may_cache(plane, self) || native.any(|writable| writable.planes[plane.at()]);
+        data || may_write_map(plane, self)
     }
 
     /// Chooses where the flash page that begins with logical page `page` goes, and takes it. None if
@@ -47,27 +42,27 @@ impl Ftl {
     ) -> Option<Ppn> {
         let mut load = load;
         if any(S, RARE) {
-            if self.read_only {
-                return self.place_anywhere(stream);
+            if self.health.read_only {
+                return life::place_anywhere(stream, self);
             }
             if self.is_homeless(page) {
-                return self.place_homeless(stream);
+                return dies::place_homeless(stream, self);
             }
-            if let Some(stripes) = &self.stripes {
+            if let Some(stripes) = &self.features.stripes {
                 load = stripes.dies();
             }
         }
         if any(S, SLC)
-            && let Some(cache) = &self.slc
+            && let Some(cache) = &self.features.slc
         {
             let view = PlacementView { load, writable: &cache.writable };
-            if let Some(plane) = self.placement.choose(page, &view) {
-                return self.take_slc_page(plane);
+            if let Some(plane) = self.policies.placement.choose(page, &view) {
+                return slc::cache::take_slc_page(plane, self);
             }
         }
-        let view = PlacementView { load, writable: &self.writable[stream.at()] };
-        let plane = self.placement.choose(page, &view)?;
-        self.take_for_host::<S>(plane, stream)
+        let view = PlacementView { load, writable: &self.space.writable[stream.at()] };
+        let plane = self.policies.placement.choose(page, &view)?;
+        take_for_host::<S>(plane, stream, self)
     }
 
     /// As [`place`](Self::place), for a further flash page of a row: on another plane of the same die.
@@ -78,211 +73,223 @@ impl Ftl {
         row: &Row,
         mode: CellMode,
     ) -> Option<Ppn> {
-        if self.read_only {
+        if self.health.read_only {
             return None;
         }
         let cached = mode == CellMode::Slc;
-        let writable = match &self.slc {
+        let writable = match &self.features.slc {
             Some(cache) if cached => &cache.writable,
-            _ => &self.writable[stream.at()],
+            _ => &self.space.writable[stream.at()],
         };
-        let plane = self.placement.choose_beside(page, row, writable)?;
+        let plane = self.policies.placement.choose_beside(page, row, writable)?;
         match cached {
-            true => self.take_slc_page(plane),
-            false => self.take_for_host::<{ skills::ALL }>(plane, stream),
+            true => slc::cache::take_slc_page(plane, self),
+            false => take_for_host::<{ skills::ALL }>(plane, stream, self),
         }
     }
+}
 
-    /// Chooses where a translation page goes, and takes that flash page.
-    pub(in crate::ftl) fn place_map_page(&mut self, page: Lpn, load: &Load) -> Option<Ppn> {
-        let view = PlacementView { load, writable: self.map_writable.as_ref()? };
-        let plane = self.placement.choose(page, &view)?;
-        self.take_for_host::<{ skills::ALL }>(plane, WriteStream::MAP)
+/// Whether translation pages may be written to a plane at present.
+pub(in crate::ftl) fn may_write_map(plane: PlaneId, ftl: &Ftl) -> bool {
+    ftl.space.map_writable.as_ref().is_some_and(|writable| writable.planes[plane.at()])
+}
+
+fn may_cache(plane: PlaneId, ftl: &Ftl) -> bool {
+    ftl.features.slc.as_ref().is_some_and(|cache| cache.writable.planes[plane.at()])
+}
+
+/// Chooses where a translation page goes, and takes that flash page.
+pub(in crate::ftl) fn place_map_page(page: Lpn, load: &Load, ftl: &mut Ftl) -> Option<Ppn> {
+    let view = PlacementView { load, writable: ftl.space.map_writable.as_ref()? };
+    let plane = ftl.policies.placement.choose(page, &view)?;
+    take_for_host::<{ skills::ALL }>(plane, WriteStream::MAP, ftl)
+}
+
+#[inline]
+pub(in crate::ftl) fn take_for_host<const S: Skills>(
+    plane: PlaneId,
+    stream: WriteStream,
+    ftl: &mut Ftl,
+) -> Option<Ppn> {
+    let at = take_page::<S>(plane, stream, reserve_of(plane, ftl), ftl)?;
+    let state = &mut ftl.space.planes[plane.at()];
+    let had_credit = state.host_credit > 0;
+    state.host_credit = state.host_credit.saturating_sub(1);
+    if had_credit && state.host_credit == 0 {
+        refresh_writable::<S>(plane, ftl);
     }
+    Some(at)
+}
 
-    #[inline]
-    pub(in crate::ftl) fn take_for_host<const S: Skills>(
-        &mut self,
-        plane: PlaneId,
-        stream: WriteStream,
-    ) -> Option<Ppn> {
-        let at = self.take_page::<S>(plane, stream, self.reserve(plane))?;
-        let state = &mut self.planes[plane.at()];
-        let had_credit = state.host_credit > 0;
-        state.host_credit = state.host_credit.saturating_sub(1);
-        if had_credit && state.host_credit == 0 {
-            self.refresh_writable::<S>(plane);
-        }
-        Some(at)
+/// A flash page for copies of what lies at `from`. If its own stream can get no block, it goes
+/// beside other copies: what the reserve holds is enough for a victim only as a whole.
+#[inline]
+pub(in crate::ftl) fn place_copy<const S: Skills>(
+    plane: PlaneId,
+    from: Ppn,
+    ftl: &mut Ftl,
+) -> Option<Ppn> {
+    let source = ftl.blocks.stream(ftl.geometry.block_of(from));
+    let page = ftl.owner_of(from)?;
+    let is_of_map = any(S, RARE) && ftl.map.mapping.dftl().is_some_and(|map| map.is_of_map(page));
+    // What leaves the cache, or was programmed again, counts as written by the host just now.
+    let source = match any(S, RARE | SLC)
+        && (source == WriteStream::SLC || source == WriteStream::REWRITES)
+    {
+        true => ftl.policies.streams.host_stream(page, 0),
+        false => source,
+    };
+    let stream = match is_of_map {
+        true => WriteStream::MAP_COPIES,
+        false => ftl.policies.streams.copy_stream(page, source),
+    };
+    let kept_back = ftl.health.life.as_ref().map_or(0, |life| life.kept_back());
+    take_page::<S>(plane, stream, kept_back, ftl).or_else(|| {
+        let map = ftl.map.mapping.dftl().map(|_| WriteStream::MAP_COPIES);
+        let mut others = ftl.policies.streams.all_copy_streams().chain(map);
+        others.find_map(|stream| take_page::<S>(plane, stream, kept_back, ftl))
+    })
+}
+
+/// Takes the next flash page of a plane's open block; opens another block when it is full, if more
+/// than `reserve` are free.
+#[inline]
+pub(in crate::ftl) fn take_page<const S: Skills>(
+    plane: PlaneId,
+    stream: WriteStream,
+    reserve: u32,
+    ftl: &mut Ftl,
+) -> Option<Ppn> {
+    let step = if any(S, UNITS) { ftl.geometry.units_per_page() } else { 1 };
+    let whole = ftl.geometry.units_per_block();
+    let (block, unit) = match ftl.space.planes[plane.at()].next_page(stream, step, whole) {
+        Some(place) => place,
+        None => first_page::<S>(plane, stream, reserve, ftl)?,
+    };
+    let mut next = unit + step;
+    if any(S, RARE) && ftl.features.stripes.is_some() {
+        loss::begin_stripe(block, unit, ftl);
+        next += loss::leave_places_out(plane, stream, block, next, ftl);
     }
-
-    /// A flash page for copies of what lies at `from`. If its own stream can get no block, it goes
-    /// beside other copies: what the reserve holds is enough for a victim only as a whole.
-    #[inline]
-    pub(in crate::ftl) fn place_copy<const S: Skills>(
-        &mut self,
-        plane: PlaneId,
-        from: Ppn,
-    ) -> Option<Ppn> {
-        let source = self.blocks.stream(self.geometry.block_of(from));
-        let page = self.owner_of(from)?;
-        let is_of_map = any(S, RARE) && self.mapping.dftl().is_some_and(|map| map.is_of_map(page));
-        // What leaves the cache, or was programmed again, counts as written by the host just now.
-        let source = match any(S, RARE | SLC)
-            && (source == WriteStream::SLC || source == WriteStream::REWRITES)
-        {
-            true => self.streams.host_stream(page, 0),
-            false => source,
-        };
-        let stream = match is_of_map {
-            true => WriteStream::MAP_COPIES,
-            false => self.streams.copy_stream(page, source),
-        };
-        let kept_back = self.life.as_ref().map_or(0, |life| life.kept_back());
-        self.take_page::<S>(plane, stream, kept_back).or_else(|| {
-            let map = self.mapping.dftl().map(|_| WriteStream::MAP_COPIES);
-            let mut others = self.streams.all_copy_streams().chain(map);
-            others.find_map(|stream| self.take_page::<S>(plane, stream, kept_back))
-        })
+    if let Some(writable) = writable_mut(stream, ftl) {
+        writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
     }
-
-    /// Takes the next flash page of a plane's open block; opens another block when it is full, if more
-    /// than `reserve` are free.
-    #[inline]
-    pub(in crate::ftl) fn take_page<const S: Skills>(
-        &mut self,
-        plane: PlaneId,
-        stream: WriteStream,
-        reserve: u32,
-    ) -> Option<Ppn> {
-        let step = if any(S, UNITS) { self.geometry.units_per_page() } else { 1 };
-        let whole = self.geometry.units_per_block();
-        let (block, unit) = match self.planes[plane.at()].next_page(stream, step, whole) {
-            Some(place) => place,
-            None => self.first_page::<S>(plane, stream, reserve)?,
-        };
-        let mut next = unit + step;
-        if any(S, RARE) && self.stripes.is_some() {
-            self.begin_stripe(block, unit);
-            next += self.leave_places_out(plane, stream, block, next);
-        }
-        if let Some(writable) = self.writable_mut(stream) {
-            writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
-        }
-        if next == whole {
-            self.refresh_writable::<S>(plane);
-        }
-        Some(self.geometry.page_at(block, unit))
+    if next == whole {
+        refresh_writable::<S>(plane, ftl);
     }
+    Some(ftl.geometry.page_at(block, unit))
+}
 
-    /// Where a stream of the host, or that of translation pages, may write.
-    #[inline]
-    pub(in crate::ftl) fn writable_mut(&mut self, stream: WriteStream) -> Option<&mut Writable> {
-        match self.writable.get_mut(stream.at()) {
-            None if stream == WriteStream::MAP => self.map_writable.as_deref_mut(),
-            found => found,
+/// Where a stream of the host, or that of translation pages, may write.
+#[inline]
+pub(in crate::ftl) fn writable_mut(stream: WriteStream, ftl: &mut Ftl) -> Option<&mut Writable> {
+    match ftl.space.writable.get_mut(stream.at()) {
+        None if stream == WriteStream::MAP => ftl.space.map_writable.as_deref_mut(),
+        found => found,
+    }
+}
+
+/// Opens a block and takes its first flash page.
+#[cold]
+fn first_page<const S: Skills>(
+    plane: PlaneId,
+    stream: WriteStream,
+    reserve: u32,
+    ftl: &mut Ftl,
+) -> Option<(BlockId, u32)> {
+    open_block::<S>(plane, stream, reserve, ftl)?;
+    let (step, whole) = (ftl.geometry.units_per_page(), ftl.geometry.units_per_block());
+    let place = ftl.space.planes[plane.at()].next_page(stream, step, whole);
+    refresh_writable::<S>(plane, ftl);
+    place
+}
+
+fn open_block<const S: Skills>(
+    plane: PlaneId,
+    stream: WriteStream,
+    reserve: u32,
+    ftl: &mut Ftl,
+) -> Option<()> {
+    let for_host = stream.at() < usize::from(ftl.policies.streams.host_streams())
+        || stream == WriteStream::MAP;
+    if ftl.free_blocks(plane) <= reserve {
+        return None;
+    }
+    let block = take_free_block(plane, for_host, ftl)?;
+    ftl.space.planes[plane.at()].open(stream, block);
+    ftl.blocks.open(block, stream);
+    if let Some(record) = &mut ftl.features.record {
+        record.opened(block);
+    }
+    if ftl.features.stripes.is_some() {
+        loss::leave_places_out(plane, stream, block, 0, ftl);
+    }
+    if stream.is_of_policy() {
+        ftl.policies.streams.opened(block, stream);
+    }
+    Some(())
+}
+
+pub(in crate::ftl) fn take_free_block(
+    plane: PlaneId,
+    for_host: bool,
+    ftl: &mut Ftl,
+) -> Option<BlockId> {
+    let state = &mut ftl.space.planes[plane.at()];
+    // What moves for wear lies still: it goes where wear is highest.
+    let levels = |run: &Collection| run.purpose() == Purpose::WearLevel;
+    let pick = match !for_host && state.collection.as_ref().is_some_and(levels) {
+        true => Pick::MostWorn,
+        false => ftl.space.free_block.pick(for_host),
+    };
+    state.take_free(pick, |index| {
+        let block = ftl.geometry.block_in(plane, index);
+        (ftl.blocks.state(block) == BlockState::Free).then_some(block)
+    })
+}
+
+/// Free blocks of a plane that the host may not take: one more while a block is being given up,
+/// whose pages may fill one and which returns none.
+fn reserve_of(plane: PlaneId, ftl: &Ftl) -> u32 {
+    let run = ftl.space.planes[plane.at()].collection.as_ref();
+    let giving_up = run.is_some_and(|run| !run.returns_block());
+    ftl.space.thresholds.reserve + u32::from(giving_up && !ftl.health.read_only)
+}
+
+/// Whether the host may write to a plane in a stream: there is a page for it, and it does not run
+/// ahead of collection where blocks are scarce.
+pub(in crate::ftl) fn is_writable<const S: Skills>(
+    plane: PlaneId,
+    stream: WriteStream,
+    ftl: &Ftl,
+) -> bool {
+    let state = &ftl.space.planes[plane.at()];
+    let (free, reserve) = (state.free_blocks(), ftl.space.thresholds.reserve);
+    let room = state.has_room(stream, ftl.geometry.units_per_block());
+    // With blocks to spare the host need not wait, whatever it has been credited with.
+    let scarce = free <= reserve + 1;
+    let collecting = state.collection.is_some() && !ftl.health.read_only;
+    let paced = scarce && collecting && state.host_credit == 0;
+    !paced
+        && (room || free > reserve_of(plane, ftl))
+        && !(any(S, SLC) && slc::cache::slc_holds(plane, ftl))
+}
+
+/// Notes whether the host may write to a plane, after anything changed on which that depends.
+pub(in crate::ftl) fn refresh_writable<const S: Skills>(plane: PlaneId, ftl: &mut Ftl) {
+    for stream in ftl.policies.streams.all_host_streams() {
+        let writable = is_writable::<S>(plane, stream, ftl);
+        ftl.space.writable[stream.at()].note(plane, writable, &ftl.geometry);
+    }
+    if ftl.space.map_writable.is_some() {
+        let writable = is_writable::<S>(plane, WriteStream::MAP, ftl);
+        if let Some(map) = &mut ftl.space.map_writable {
+            map.note(plane, writable, &ftl.geometry);
         }
     }
-
-    /// Opens a block and takes its first flash page.
-    #[cold]
-    fn first_page<const S: Skills>(
-        &mut self,
-        plane: PlaneId,
-        stream: WriteStream,
-        reserve: u32,
-    ) -> Option<(BlockId, u32)> {
-        self.open_block::<S>(plane, stream, reserve)?;
-        let (step, whole) = (self.geometry.units_per_page(), self.geometry.units_per_block());
-        let place = self.planes[plane.at()].next_page(stream, step, whole);
-        self.refresh_writable::<S>(plane);
-        place
-    }
-
-    fn open_block<const S: Skills>(
-        &mut self,
-        plane: PlaneId,
-        stream: WriteStream,
-        reserve: u32,
-    ) -> Option<()> {
-        let for_host =
-            stream.at() < usize::from(self.streams.host_streams()) || stream == WriteStream::MAP;
-        if self.free_blocks(plane) <= reserve {
-            return None;
-        }
-        let block = self.take_free_block(plane, for_host)?;
-        self.planes[plane.at()].open(stream, block);
-        self.blocks.open(block, stream);
-        if let Some(record) = &mut self.record {
-            record.opened(block);
-        }
-        if self.stripes.is_some() {
-            self.leave_places_out(plane, stream, block, 0);
-        }
-        if stream.is_of_policy() {
-            self.streams.opened(block, stream);
-        }
-        Some(())
-    }
-
-    pub(in crate::ftl) fn take_free_block(
-        &mut self,
-        plane: PlaneId,
-        for_host: bool,
-    ) -> Option<BlockId> {
-        let state = &mut self.planes[plane.at()];
-        // What moves for wear lies still: it goes where wear is highest.
-        let levels = |run: &Collection| run.purpose() == Purpose::WearLevel;
-        let pick = match !for_host && state.collection.as_ref().is_some_and(levels) {
-            true => Pick::MostWorn,
-            false => self.free_block.pick(for_host),
-        };
-        state.take_free(pick, |index| {
-            let block = self.geometry.block_in(plane, index);
-            (self.blocks.state(block) == BlockState::Free).then_some(block)
-        })
-    }
-
-    /// Free blocks of a plane that the host may not take: one more while a block is being given up,
-    /// whose pages may fill one and which returns none.
-    fn reserve(&self, plane: PlaneId) -> u32 {
-        let run = self.planes[plane.at()].collection.as_ref();
-        let giving_up = run.is_some_and(|run| !run.returns_block());
-        self.thresholds.reserve + u32::from(giving_up && !self.read_only)
-    }
-
-    /// Whether the host may write to a plane in a stream: there is a page for it, and it does not run
-    /// ahead of collection where blocks are scarce.
-    pub(in crate::ftl) fn is_writable<const S: Skills>(
-        &self,
-        plane: PlaneId,
-        stream: WriteStream,
-    ) -> bool {
-        let state = &self.planes[plane.at()];
-        let (free, reserve) = (state.free_blocks(), self.thresholds.reserve);
-        let room = state.has_room(stream, self.geometry.units_per_block());
-        // With blocks to spare the host need not wait, whatever it has been credited with.
-        let scarce = free <= reserve + 1;
-        let collecting = state.collection.is_some() && !self.read_only;
-        let paced = scarce && collecting && state.host_credit == 0;
-        !paced && (room || free > self.reserve(plane)) && !(any(S, SLC) && self.slc_holds(plane))
-    }
-
-    /// Notes whether the host may write to a plane, after anything changed on which that depends.
-    pub(in crate::ftl) fn refresh_writable<const S: Skills>(&mut self, plane: PlaneId) {
-        for stream in self.streams.all_host_streams() {
-            let writable = self.is_writable::<S>(plane, stream);
-            self.writable[stream.at()].note(plane, writable, &self.geometry);
-        }
-        if self.map_writable.is_some() {
-            let writable = self.is_writable::<S>(plane, WriteStream::MAP);
-            if let Some(map) = &mut self.map_writable {
-                map.note(plane, writable, &self.geometry);
-            }
-        }
-        let writable = self.slc.as_ref().map(|cache| self.is_slc_writable(plane, cache));
-        if let (Some(writable), Some(cache)) = (writable, &mut self.slc) {
-            cache.writable.note(plane, writable, &self.geometry);
-        }
+    let writable =
+        ftl.features.slc.as_ref().map(|cache| slc::cache::is_slc_writable(plane, cache, ftl));
+    if let (Some(writable), Some(cache)) = (writable, &mut ftl.features.slc) {
+        cache.writable.note(plane, writable, &ftl.geometry);
     }
 }

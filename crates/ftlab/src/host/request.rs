@@ -52,7 +52,7 @@ pub struct Breakdown {
     /// Waiting for room in the write buffer, or for the write-back that a flush or a write without a
     /// buffer waits for to begin.
     pub admission: Nanos,
-    /// Waiting for entries of the map that were not in memory (`ftl.mapping.policy = "dftl"`).
+    /// Waiting for entries of the map that were not in memory (`ftl.map.mapping.policy = "dftl"`).
     pub translation: Nanos,
     /// Waiting for a die or a bus that served other host work.
     pub queue: Nanos,

@@ -1,9 +1,10 @@
 //! A flash command: what is to be done to one die, for whom, and what waits for it.
 
+use super::owner::Owner;
 use crate::engine::Handle;
 use crate::engine::skills::{RARE_ON_FLASH, Skills, any};
 use crate::nand::{CellMode, CostClass, Kind, ProgramCost, ReadEffort};
-use crate::units::{BlockId, DieId, Nanos, PlaneId, Ppn, RequestId, SimTime, Tpn};
+use crate::units::{DieId, Nanos, Ppn, SimTime};
 use crate::verify;
 
 /// On whose account the work is done.
@@ -36,39 +37,6 @@ impl Origin {
         Origin::Rewrite,
         Origin::System,
     ];
-}
-
-/// Who is told when the command is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Task {
-    /// A host read.
-    Request(RequestId),
-    /// A host write that programs the page itself, without translation.
-    HostWrite(RequestId),
-    /// The write-back of pages of the write buffer.
-    WriteBack,
-    /// A flash page that is read for the read cache alone.
-    ReadAhead,
-    /// The collector of a plane.
-    Collect(PlaneId),
-    /// The merger, for a plane.
-    Merge(PlaneId),
-    /// Those who wait for entries of a translation page: it is read.
-    LoadMap(Tpn),
-    /// The map: a translation page is rewritten.
-    RewriteMap(Tpn),
-    /// The rewriter, for a die.
-    Rewrite(DieId),
-    /// The trims that wait for a page of the journal.
-    Journal,
-    /// The checkpoint that is being written.
-    Checkpoint,
-    /// Nobody: a block of the system area is erased.
-    EraseSystem,
-    /// The command of the volume of which this is a part, where dies are used together.
-    Part(CommandId),
-    /// Nobody: the parity of a stripe of this superblock is on flash.
-    Parity(BlockId),
 }
 
 /// Where a command's time went so far.
@@ -148,7 +116,7 @@ pub struct Command {
     /// On whose account.
     pub origin: Origin,
     /// Who is told.
-    pub task: Task,
+    pub owner: Owner,
     /// How many pages (mapping units) of the flash page it carries.
     pub units: u32,
     /// How many codewords cross the bus.
@@ -232,11 +200,11 @@ impl Command {
     /// A command that has not been placed, queued or made to wait for anything.
     #[inline]
     #[must_use]
-    pub fn new(kind: Kind, origin: Origin, task: Task, page: Ppn) -> Command {
+    pub fn new(kind: Kind, origin: Origin, owner: Owner, page: Ppn) -> Command {
         Command {
             kind,
             origin,
-            task,
+            owner,
             units: 0,
             codewords: 0,
             page,

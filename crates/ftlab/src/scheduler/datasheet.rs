@@ -1,7 +1,8 @@
 //! What the flash is, as its data sheet has it: its shape, what its dies can do, and how long that takes the cells
 //! and the buses. None of it changes with what the flash has to do.
 
-use super::command::{Command, Found, Origin, Task};
+use super::command::{Command, Found, Origin};
+use super::owner::ServiceId;
 use crate::engine::skills::{self, Skills};
 use crate::nand::timing::{Bus, Prices, ProgramOf, ReadOf, TimingPolicy};
 use crate::nand::{
@@ -43,7 +44,7 @@ impl Datasheet {
     /// How long a kind of command takes the native cells of a page, be it the first.
     fn native_time(&self, kind: Kind) -> Nanos {
         let page = Ppn::new(0);
-        let mut any = Command::new(kind, Origin::System, Task::EraseSystem, page);
+        let mut any = Command::new(kind, Origin::System, ServiceId::JOURNAL.owner(0), page);
         any.source = Some(page);
         self.in_cells(&any)
     }

@@ -7,7 +7,7 @@ use ftlab::nand::timing::{Bus, PageTime, Prices, Transfers};
 use ftlab::nand::{Abilities, PauseCost, Prior};
 use ftlab::scheduler::{
     Command, CommandId, Fifo, Flash, FlashSetup, Kind, Origin, Pausable, PauseRule, Scheduler,
-    Spent, Task,
+    ServiceId, Spent,
 };
 use ftlab::shape::Geometry;
 use ftlab::units::{Bytes, Nanos, Ppn, SimTime};
@@ -114,7 +114,11 @@ impl Table {
 
     /// A host command at a moment.
     pub fn put(&mut self, moment: u64, name: &'static str, kind: Kind, page: Ppn) -> &mut Table {
-        self.put_as(moment, name, Command::new(kind, Origin::Host, Task::WriteBack, page))
+        self.put_as(
+            moment,
+            name,
+            Command::new(kind, Origin::Host, ServiceId::WRITES.owner(0), page),
+        )
     }
 
     pub fn put_as(&mut self, moment: u64, name: &'static str, mut command: Command) -> &mut Table {
@@ -135,7 +139,7 @@ impl Table {
         for Answer { name, kind, page, .. } in
             self.answers.extract_if(.., |one| one.to == to).collect::<Vec<_>>()
         {
-            let mut command = Command::new(kind, Origin::Host, Task::WriteBack, page);
+            let mut command = Command::new(kind, Origin::Host, ServiceId::WRITES.owner(0), page);
             command.codewords = 1;
             self.submit(now.0, name, command);
         }

@@ -5,7 +5,7 @@
 use ftlab::nand::{Abilities, AddressRule, CacheOps, CellMode, MultiPlane};
 use ftlab::scheduler::{
     Command, Deadline, Fifo, Kind, Origin, Pausable, PauseRule, ReadFirst, ReadFirstBounded,
-    ReadFirstBoundedOptions, Scheduler, Spent, Task,
+    ReadFirstBoundedOptions, Scheduler, ServiceId, Spent,
 };
 use ftlab::units::{Nanos, Ppn};
 
@@ -196,7 +196,8 @@ fn each_kind_of_command_is_shared_by_its_own_switch() {
 #[test]
 fn pages_of_one_bit_are_not_programmed_with_others() {
     let mut table = Table::new(two_planes(ALL_KINDS));
-    let mut program = Command::new(Kind::Program, Origin::Host, Task::WriteBack, at(1, 4, 2));
+    let mut program =
+        Command::new(Kind::Program, Origin::Host, ServiceId::WRITES.owner(0), at(1, 4, 2));
     table.put(0, "r", Kind::Read, at(0, 0, 5)).put(0, "a", Kind::Program, at(0, 1, 2));
     program.mode = CellMode::Slc;
     table.put_as(0, "b", program);
@@ -247,7 +248,7 @@ fn an_erase_is_left_for_host_reads_alone() {
     assert_eq!(table.flash.overlaps().erase_pauses, 1);
 
     let mut table = Table::new(suspending(Pausable::Erase, 4));
-    let read = Command::new(Kind::Read, Origin::Gc, Task::WriteBack, at(0, 0, 0));
+    let read = Command::new(Kind::Read, Origin::Gc, ServiceId::WRITES.owner(0), at(0, 0, 0));
     table.put(0, "e", Kind::Erase, at(0, 1, 0)).put_as(1000, "r", read);
     assert_eq!(table.done(), [("e", 3000), ("r", 3060)]);
 }
@@ -256,7 +257,7 @@ fn an_erase_is_left_for_host_reads_alone() {
 #[test]
 fn leaving_collection_is_waiting_for_collection() {
     let mut table = Table::new(suspending(Pausable::Erase, 4));
-    let erase = Command::new(Kind::Erase, Origin::Gc, Task::WriteBack, at(0, 1, 0));
+    let erase = Command::new(Kind::Erase, Origin::Gc, ServiceId::WRITES.owner(0), at(0, 1, 0));
     table.put_as(0, "e", erase).put(1000, "r", Kind::Read, at(0, 0, 0));
     table.put(1110, "s", Kind::Read, at(0, 0, 1));
     // r: left 1000-1100, cells 1100-1150, bus 1150-1160. s: cells 1160-1210, bus 1210-1220.
@@ -315,7 +316,7 @@ fn commands_take_the_bus_too() {
 fn deadlines_order_by_source_and_starve_nobody() {
     let scheduler = Scheduler::Deadline(Deadline::new(&DEADLINES));
     let mut table = Table::new(Set { scheduler, ..plain() });
-    let gc = |page| Command::new(Kind::Read, Origin::Gc, Task::WriteBack, page);
+    let gc = |page| Command::new(Kind::Read, Origin::Gc, ServiceId::WRITES.owner(0), page);
     table.put(0, "x", Kind::Program, at(0, 1, 0)).put_as(1, "g", gc(at(0, 0, 1)));
     table.put(2, "w", Kind::Program, at(0, 1, 1)).put(3, "r", Kind::Read, at(0, 0, 2));
     // Due: r at 3, w at 2002, g at 8001.
@@ -365,7 +366,7 @@ fn programs_of_a_block_keep_their_order_between_planes() {
 /// A copyback and a program of one block, handed over in this order.
 #[test]
 fn programs_and_copybacks_of_a_block_keep_their_order() {
-    let gc = |kind, page| Command::new(kind, Origin::Gc, Task::WriteBack, page);
+    let gc = |kind, page| Command::new(kind, Origin::Gc, ServiceId::WRITES.owner(0), page);
     let (c, p) = (gc(Kind::Copyback, at(0, 1, 0)), gc(Kind::Program, at(0, 1, 1)));
     let schedulers = [
         Scheduler::Fifo(Fifo),

@@ -3,6 +3,7 @@
 use super::{Outstanding, Stuck, Untimed};
 use crate::cache::{Turn, Waiting};
 use crate::device::Contents;
+use crate::device::read::ahead;
 use crate::engine::skills::ALL;
 use crate::ftl::streams::StreamsPolicy;
 use crate::host::{Host, Op, Pages, Request};
@@ -72,7 +73,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             return false;
         };
         self.device.base.kernel.contents.write(request, span.page, span.sectors, slot);
-        self.device.base.outdate_read::<{ ALL }>(span.page);
+        ahead::outdate_read::<{ ALL }>(span.page, &mut self.device.base);
         if verify::ON {
             self.device.base.ledger.written(span.page);
         }

@@ -16,10 +16,11 @@ pub use needs_time::NeedsTime;
 
 use self::programs::Programs;
 use super::idle::Chore;
-use super::stalled::Stalled;
+use super::write::stalled::Stalled;
 use super::{Contents, Device};
 use crate::ftl::gc::{Bench, Freed};
 use crate::ftl::placement::PlacementPolicy;
+use crate::ftl::relocations;
 use crate::ftl::{Kernel, Relocations};
 use crate::host::{Host, Request};
 use crate::scheduler::{Kind, Origin, Probe, Turns, Work};
@@ -179,7 +180,7 @@ impl<P: Probe, C: Contents> Drop for Untimed<'_, P, C> {
     fn drop(&mut self) {
         self.finish();
         let device = &mut *self.device;
-        device.base.kernel.ftl.settle_all(&mut self.later);
+        relocations::settle_all(&mut self.later, &mut device.base.kernel.ftl);
         device.base.idle.begins(device.base.kernel.now);
         if verify::ON {
             device.verify_loaded();

@@ -1,5 +1,6 @@
 //! Which devices can be written without a clock, and why others can't: something in force looks at time.
 
+use crate::ftl::wear::refresh;
 use std::fmt;
 
 use crate::device::{Contents, Device};
@@ -22,15 +23,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub fn needs_time(&self) -> Option<NeedsTime> {
         let triggers = self.base.kernel.ftl.triggers();
         let reasons = [
-            (self.base.services.direct.is_some(), "requests carry physical addresses"),
-            (
-                self.base.services.merger.is_some(),
-                "blocks of a log are merged while other planes work",
-            ),
-            (
-                self.base.services.map.is_some(),
-                "its map lies on flash, and writes wait for entries of it",
-            ),
+            (self.base.direct.is_some(), "requests carry physical addresses"),
             (self.base.kernel.ftl.packs(), "pages lie in fragments"),
             (self.base.kernel.ftl.stripes().is_some(), "its dies carry parity"),
             (
@@ -38,15 +31,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 "its flash fails",
             ),
             (self.base.kernel.ftl.lost_pages() > 0, "some of its data is lost"),
-            (self.base.kernel.ftl.may_have_due(), "its data is refreshed as it ages"),
+            (refresh::may_have_due(&self.base.kernel.ftl), "its data is refreshed as it ages"),
             (
                 self.base.kernel.flash.programmed().is_some(),
                 "its programs have costs, and its data has an age",
             ),
-            (
-                self.base.services.journal.is_some() || self.base.kernel.ftl.keeps_records(),
-                "what recovery needs is written beside",
-            ),
+            (self.base.kernel.ftl.keeps_records(), "what recovery needs is written beside"),
             (self.writes.cycles.gate().is_some(), "its write-backs begin by planes"),
             (triggers.background.is_some(), "it collects while the host is idle"),
             (triggers.preemptible, "its collection waits for dies that have nothing else to do"),
@@ -57,6 +47,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             ),
             (self.base.end_of_life.is_some(), "it has come to the end of its life"),
         ];
-        reasons.into_iter().find(|&(holds, _)| holds).map(|(_, why)| NeedsTime(why))
+        let of_services = self.base.services.needs_time();
+        let of_rest = || reasons.into_iter().find(|&(holds, _)| holds).map(|(_, why)| why);
+        of_services.or_else(of_rest).map(NeedsTime)
     }
 }

@@ -4,9 +4,11 @@ use super::Untimed;
 use crate::cache::{Eviction, Page, SlotId};
 use crate::device::Contents;
 use crate::device::base::Base;
+use crate::device::write::fill;
 use crate::engine::skills::ALL;
 use crate::ftl::Kernel;
 use crate::ftl::placement::PlacementPolicy;
+use crate::ftl::relocations;
 use crate::ftl::streams::WriteStream;
 use crate::nand::{CellMode, Row};
 use crate::scheduler::{CommandId, Kind, Origin, Probe, Work};
@@ -142,7 +144,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             if flushing == ftl.full_page() && !padding {
                 continue;
             }
-            ftl.settle_page(page, &mut self.later);
+            relocations::settle_page(page, &mut self.later, ftl);
             for part in ftl.fragments(page).into_iter().flatten() {
                 if !flushing.covers(part.sectors) || padding {
                     let takes = flash.sheet().price_of(
@@ -219,9 +221,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         for (unit, &slot) in (0..).zip(&program.slots) {
             let &Page { page, flushing, padding, .. } = self.device.base.buffer.page(slot);
             if flushing != self.device.base.kernel.ftl.full_page() || padding {
-                self.device.base.kernel.ftl.settle_page(page, &mut self.later);
+                relocations::settle_page(page, &mut self.later, &mut self.device.base.kernel.ftl);
             }
-            self.device.base.fill_page::<{ ALL }>(slot, Ppn::new(at.get() + unit));
+            fill::fill_page::<{ ALL }>(slot, Ppn::new(at.get() + unit), &mut self.device.base);
         }
         let geometry = self.device.base.kernel.ftl.geometry();
         let plane = geometry.plane_of_page(at);
@@ -254,7 +256,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         for (unit, &slot) in (0..).zip(&slots) {
             let &Page { page, discard, .. } = self.device.base.buffer.page(slot);
             if !discard {
-                self.device.base.kernel.ftl.settle_page(page, &mut self.later);
+                relocations::settle_page(page, &mut self.later, &mut self.device.base.kernel.ftl);
                 self.device.base.kernel.ftl.commit::<{ ALL }>(page, Ppn::new(first.get() + unit));
             }
             let Base { buffer, kernel: Kernel { ftl, contents, .. }, .. } = &mut self.device.base;

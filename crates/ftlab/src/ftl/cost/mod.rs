@@ -8,7 +8,7 @@ mod high_write;
 mod history;
 mod low_write;
 mod queue_driven;
-mod regulation;
+pub(crate) mod regulation;
 mod rewriter;
 mod traditional;
 

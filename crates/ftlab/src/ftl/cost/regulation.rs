@@ -5,6 +5,7 @@ use super::super::streams::WriteStream;
 use super::{History, Past, Regulator};
 use crate::engine::skills;
 use crate::ftl::cost::RegulatorPolicy;
+use crate::ftl::gc::collection;
 use crate::ftl::mapping::MappingPolicy;
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::{CostClass, ProgramCost};
@@ -78,89 +79,92 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn regulation(&self) -> Option<&Regulation> {
-        self.regulation.as_deref()
+        self.features.regulation.as_deref()
     }
+}
 
-    /// The same, to be changed by the core.
-    pub(crate) fn regulation_mut(&mut self) -> Option<&mut Regulation> {
-        self.regulation.as_deref_mut()
+/// What a page of the host has been through.
+#[must_use]
+pub(crate) fn past_of(page: Lpn, ftl: &Ftl) -> Past {
+    ftl.features.regulation.as_ref().map_or(Past::None, |regulation| regulation.past(page))
+}
+
+/// Whether a page of a class, of which the host has read before what it reads now, should be programmed
+/// again.
+pub(crate) fn wants_rewrite(past: Past, class: CostClass, ftl: &Ftl) -> bool {
+    let regulation = ftl.features.regulation.as_ref();
+    regulation.is_some_and(|regulation| regulation.regulator.wants_rewrite(past, class))
+}
+
+/// The same, to be changed by the core.
+pub(crate) fn regulation_mut(ftl: &mut Ftl) -> Option<&mut Regulation> {
+    ftl.features.regulation.as_deref_mut()
+}
+
+/// The host writes a page: what that is to cost.
+pub(crate) fn cost_of_write(page: Lpn, ftl: &mut Ftl) -> Option<ProgramCost> {
+    let forgets = ftl.plant.is(Canary::WriteNotRemembered);
+    let regulation = ftl.features.regulation.as_mut()?;
+    let past = match forgets {
+        true => regulation.past(page),
+        false => regulation.access(page, Past::Written),
+    };
+    Some(regulation.regulator.write(past))
+}
+
+/// A page of the map is rewritten: what that is to cost. It is read each time before, and its accesses are not the
+/// host's: nobody remembers them.
+pub(crate) fn cost_of_map(ftl: &Ftl) -> Option<ProgramCost> {
+    let regulation = ftl.features.regulation.as_ref()?;
+    Some(regulation.regulator.write(Past::Interleaved))
+}
+
+/// A page of class `as_was` is copied: what that is to cost. None if it stays what it was.
+pub(crate) fn cost_of_copy(page: Lpn, as_was: CostClass, ftl: &Ftl) -> Option<ProgramCost> {
+    let regulation = ftl.features.regulation.as_ref()?;
+    regulation.regulator.copy(regulation.past(page), as_was)
+}
+
+/// The host reads a page from flash. Returns what it had been through before.
+pub(crate) fn read_by_host(page: Lpn, ftl: &mut Ftl) -> Past {
+    let regulation = ftl.features.regulation.as_mut();
+    regulation.map_or(Past::None, |regulation| regulation.access(page, Past::Read))
+}
+
+/// Whether a page is not there, or the host did something else to it last than read it.
+pub(in crate::ftl) fn was_written_last(page: Lpn, ftl: &Ftl) -> bool {
+    ftl.look_up(page).is_none() || matches!(past_of(page, ftl), Past::None | Past::Written)
+}
+
+/// Whether a plane has room for a rewrite, beside what collection may need.
+pub(in crate::ftl) fn may_rewrite(plane: PlaneId, ftl: &Ftl) -> bool {
+    let state = &ftl.space.planes[plane.at()];
+    let room = state.has_room(WriteStream::REWRITES, ftl.geometry.units_per_block());
+    let to_spare =
+        state.collection.is_none() && ftl.free_blocks(plane) > ftl.space.thresholds.start;
+    !ftl.health.read_only && (room || to_spare)
+}
+
+/// Takes a flash page for a rewrite, if there is room.
+pub(in crate::ftl) fn place_rewrite(plane: PlaneId, ftl: &mut Ftl) -> Option<Ppn> {
+    let start = ftl.space.thresholds.start;
+    may_rewrite(plane, ftl).then(|| {
+        crate::ftl::room::take_page::<{ skills::ALL }>(plane, WriteStream::REWRITES, start, ftl)
+    })?
+}
+
+/// The page at `from` is programmed at `to`, too: that is the current copy from now on, unless the page lies
+/// elsewhere by now.
+pub(in crate::ftl) fn rewritten_page(from: Ppn, to: Ppn, ftl: &mut Ftl) {
+    if !collection::relocate::<{ skills::ALL }>(from, to, ftl)
+        && !ftl.plant.is(Canary::RewriteOverNewer)
+    {
+        return;
     }
-
-    /// What a page of the host has been through.
-    #[must_use]
-    pub fn past_of(&self, page: Lpn) -> Past {
-        self.regulation.as_ref().map_or(Past::None, |regulation| regulation.past(page))
-    }
-
-    /// The host writes a page: what that is to cost.
-    pub(crate) fn cost_of_write(&mut self, page: Lpn) -> Option<ProgramCost> {
-        let forgets = self.plant.is(Canary::WriteNotRemembered);
-        let regulation = self.regulation.as_mut()?;
-        let past = match forgets {
-            true => regulation.past(page),
-            false => regulation.access(page, Past::Written),
-        };
-        Some(regulation.regulator.write(past))
-    }
-
-    /// A page of the map is rewritten: what that is to cost. It is read each time before, and its accesses are not the
-    /// host's: nobody remembers them.
-    pub(crate) fn cost_of_map(&self) -> Option<ProgramCost> {
-        let regulation = self.regulation.as_ref()?;
-        Some(regulation.regulator.write(Past::Interleaved))
-    }
-
-    /// A page of class `as_was` is copied: what that is to cost. None if it stays what it was.
-    pub(crate) fn cost_of_copy(&self, page: Lpn, as_was: CostClass) -> Option<ProgramCost> {
-        let regulation = self.regulation.as_ref()?;
-        regulation.regulator.copy(regulation.past(page), as_was)
-    }
-
-    /// The host reads a page from flash. Returns what it had been through before.
-    pub(crate) fn read_by_host(&mut self, page: Lpn) -> Past {
-        let regulation = self.regulation.as_mut();
-        regulation.map_or(Past::None, |regulation| regulation.access(page, Past::Read))
-    }
-
-    /// Whether a page of a class, of which the host has read before what it reads now, should be programmed
-    /// again.
-    pub fn wants_rewrite(&self, past: Past, class: CostClass) -> bool {
-        let regulation = self.regulation.as_ref();
-        regulation.is_some_and(|regulation| regulation.regulator.wants_rewrite(past, class))
-    }
-
-    /// Whether a page is not there, or the host did something else to it last than read it.
-    pub(in crate::ftl) fn was_written_last(&self, page: Lpn) -> bool {
-        self.look_up(page).is_none() || matches!(self.past_of(page), Past::None | Past::Written)
-    }
-
-    /// Whether a plane has room for a rewrite, beside what collection may need.
-    pub(in crate::ftl) fn may_rewrite(&self, plane: PlaneId) -> bool {
-        let state = &self.planes[plane.at()];
-        let room = state.has_room(WriteStream::REWRITES, self.geometry.units_per_block());
-        let to_spare =
-            state.collection.is_none() && self.free_blocks(plane) > self.thresholds.start;
-        !self.read_only && (room || to_spare)
-    }
-
-    /// Takes a flash page for a rewrite, if there is room.
-    pub(in crate::ftl) fn place_rewrite(&mut self, plane: PlaneId) -> Option<Ppn> {
-        let start = self.thresholds.start;
-        self.may_rewrite(plane)
-            .then(|| self.take_page::<{ skills::ALL }>(plane, WriteStream::REWRITES, start))?
-    }
-
-    /// The page at `from` is programmed at `to`, too: that is the current copy from now on, unless the page lies
-    /// elsewhere by now.
-    pub(in crate::ftl) fn rewritten_page(&mut self, from: Ppn, to: Ppn) {
-        if !self.relocate::<{ skills::ALL }>(from, to) && !self.plant.is(Canary::RewriteOverNewer) {
-            return;
-        }
-        let (block, unit) = self.geometry.place_of(to);
-        self.blocks.set_valid(block, unit);
-        self.invalidate::<{ skills::ALL }>(from);
-        if let (Some(page), Some(map)) = (self.spare.owner(to), self.mapping.dftl_mut()) {
-            map.changed(page);
-        }
+    let (block, unit) = ftl.geometry.place_of(to);
+    ftl.blocks.set_valid(block, unit);
+    ftl.invalidate::<{ skills::ALL }>(from);
+    if let (Some(page), Some(map)) = (ftl.map.spare.owner(to), ftl.map.mapping.dftl_mut()) {
+        map.changed(page);
     }
 }

@@ -8,16 +8,23 @@
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), sections 3.3 and 3.4: the rewrite queue.
 
+use crate::ftl::cost::regulation;
+use crate::ftl::gc::collection;
+use crate::ftl::lost;
+use crate::ftl::wear::life;
 use std::collections::VecDeque;
 
 use super::super::{Cargo, Fragment, Ftl};
+use super::history::Past;
 use crate::engine::skills;
 use crate::ftl::FlashContents;
 use crate::ftl::Kernel;
+use crate::ftl::gc::Collector;
+use crate::ftl::service::{Attention, Service};
 use crate::nand::{CellMode, CostClass, Kind, ProgramCost};
-use crate::scheduler::{Command, CommandId, Flash, Found, Origin, Probe, Task};
+use crate::scheduler::{Command, CommandId, Flash, Found, Origin, Probe, ServiceId};
 use crate::shape::Geometry;
-use crate::units::{DieId, Lpn, Ppn};
+use crate::units::{DieId, Lpn, Ppn, SectorMask};
 use crate::verify::Canary;
 
 /// What was rewritten and what not. Flash commands of it are counted by their origin. What was requested was done or
@@ -118,8 +125,29 @@ impl Rewriter {
         &self.counts
     }
 
+    /// The host reads sectors of a page from flash: it may be one that should lie there at another cost.
+    pub(crate) fn note_read<P: Probe, C>(
+        &mut self,
+        page: Lpn,
+        past: Past,
+        wanted: SectorMask,
+        on: &Kernel<P, C>,
+    ) {
+        let [newer, older] = on.ftl.fragments(page);
+        // The older part is read for what it holds, the newer for all else.
+        let older = older.filter(|part| !wanted.within(part.sectors).is_empty());
+        let newer = newer.filter(|part| older.is_none() || !wanted.within(part.sectors).is_empty());
+        for part in [newer, older].into_iter().flatten() {
+            let native = on.ftl.mode_at::<{ skills::ALL }>(part.at) == CellMode::Native;
+            if native && regulation::wants_rewrite(past, on.flash.class_at(part.at), &on.ftl) {
+                let geometry = on.flash.geometry();
+                self.ask(geometry.die_of_page(part.at), geometry.flash_page_of(part.at), page);
+            }
+        }
+    }
+
     /// A page on a flash page of a die should be rewritten. The flash page waits once.
-    pub(crate) fn ask(&mut self, die: DieId, flash_page: u32, page: Lpn) {
+    fn ask(&mut self, die: DieId, flash_page: u32, page: Lpn) {
         self.counts.requested += 1;
         let waiting = &mut self.dies[die.at()].waiting;
         if waiting.iter().any(|wish| wish.page == page || wish.flash_page == flash_page) {
@@ -131,9 +159,13 @@ impl Rewriter {
         }
     }
 
-    /// A die has nothing to do. It is listed if there is something to rewrite on it, unless that is under way.
+    /// Commands of a die are done. If it has nothing else to do it is listed, where there is something to rewrite on it
+    /// that is not under way.
     #[inline]
-    pub(crate) fn die_is_idle(&mut self, die: DieId) {
+    pub(crate) fn die_is_done<P: Probe, C>(&mut self, die: DieId, on: &Kernel<P, C>) {
+        if !may_work(die, on) {
+            return;
+        }
         let state = &mut self.dies[die.at()];
         let has_work = state.run.is_some_and(|run| run.is_read)
             || state.run.is_none() && !state.waiting.is_empty();
@@ -149,15 +181,30 @@ impl Rewriter {
         !self.idle.is_empty()
     }
 
+    /// Nothing more comes at this moment: dies that are still idle rewrite. `is_written` says of which pages something
+    /// newer is on its way.
+    #[cold]
+    pub(crate) fn work_on_idle_dies<P: Probe, C: FlashContents>(
+        &mut self,
+        is_written: impl Fn(Lpn) -> bool,
+        on: &mut Kernel<P, C>,
+    ) {
+        while let Some(die) = self.next_idle() {
+            if may_work(die, on) {
+                self.work(die, &is_written, on);
+            }
+        }
+    }
+
     /// The next of these dies.
-    pub(crate) fn next_idle(&mut self) -> Option<DieId> {
+    fn next_idle(&mut self) -> Option<DieId> {
         let die = self.idle.pop()?;
         self.dies[die.at()].is_listed = false;
         Some(die)
     }
 
-    /// Does what an idle die can do. `is_written` says of which pages something newer is on its way.
-    pub(crate) fn work<P: Probe, C: FlashContents>(
+    /// Does what an idle die can do.
+    fn work<P: Probe, C: FlashContents>(
         &mut self,
         die: DieId,
         is_written: impl Fn(Lpn) -> bool,
@@ -180,7 +227,9 @@ impl Rewriter {
         while let Some(&wish) = self.dies[die.at()].waiting.get(next) {
             let from = Self::source_of(wish.page, on)
                 .filter(|&at| on.ftl.geometry.die_of_page(at) == die && !is_written(wish.page));
-            if from.is_some_and(|from| !on.ftl.may_rewrite(on.ftl.geometry.plane_of_page(from))) {
+            if from.is_some_and(|from| {
+                !regulation::may_rewrite(on.ftl.geometry.plane_of_page(from), &on.ftl)
+            }) {
                 // Its plane is short of room, others may not be. Until the die is idle again.
                 next += 1;
                 continue;
@@ -196,14 +245,14 @@ impl Rewriter {
     /// Where a page that asked lies at low cost, if it still does. If that is on another die by now, those who read
     /// it there ask again.
     fn source_of<P: Probe, C: FlashContents>(page: Lpn, on: &Kernel<P, C>) -> Option<Ppn> {
-        let past = on.ftl.past_of(page);
+        let past = regulation::past_of(page, &on.ftl);
         let parts = on.ftl.fragments(page).into_iter().flatten().map(|Fragment { at, .. }| at);
         let mut low = parts.filter(|&at| on.ftl.mode_at::<{ skills::ALL }>(at) == CellMode::Native);
-        low.find(|&at| on.ftl.wants_rewrite(past, on.flash.class_at(at)))
+        low.find(|&at| regulation::wants_rewrite(past, on.flash.class_at(at), &on.ftl))
     }
 
     fn count_dropped(&mut self, page: Lpn, is_written: bool, ftl: &Ftl) {
-        match is_written || ftl.was_written_last(page) {
+        match is_written || regulation::was_written_last(page, ftl) {
             true => self.counts.written += 1,
             false => self.counts.high += 1,
         }
@@ -221,8 +270,8 @@ impl Rewriter {
         let per_page = geometry.units_per_page();
         let wish = Wish { flash_page: geometry.flash_page_of(from), ..wish };
         let first = Ppn::new(wish.flash_page * per_page);
-        let task = Task::Rewrite(die);
-        let mut program = Command::new(Kind::Program, Origin::Rewrite, task, first);
+        let owner = ServiceId::REWRITER.owner(die.get());
+        let mut program = Command::new(Kind::Program, Origin::Rewrite, owner, first);
         program.codewords = on.flash.bus().page_codewords();
         program.set_cost(ProgramCost::Of(CostClass::High));
         let program = on.flash.prepare(program);
@@ -235,7 +284,7 @@ impl Rewriter {
             }
         }
         on.flash.command_mut(program).units = units;
-        let mut read = Command::new(Kind::Read, Origin::Rewrite, task, from);
+        let mut read = Command::new(Kind::Read, Origin::Rewrite, owner, from);
         read.units = units;
         read.codewords = units * on.flash.bus().codewords_per_unit();
         let read = on.flash.prepare(read);
@@ -276,11 +325,11 @@ impl Rewriter {
     /// Programs what was read. False if there is no room.
     fn program<P: Probe, C: FlashContents>(&mut self, run: Run, on: &mut Kernel<P, C>) -> bool {
         let plane = on.ftl.geometry.plane_of_page(self.source(run.program, 0));
-        let Some(first) = on.ftl.place_rewrite(plane) else { return false };
+        let Some(first) = regulation::place_rewrite(plane, &mut on.ftl) else { return false };
         for unit in 0..on.flash.command(run.program).units {
             let (from, to) = (self.source(run.program, unit), Ppn::new(first.get() + unit));
-            on.ftl.record_collected::<{ skills::ALL }>(from, to);
-            on.ftl.carry::<{ skills::ALL }>(from, to, &mut on.contents);
+            collection::record_collected::<{ skills::ALL }>(from, to, &mut on.ftl);
+            lost::carry::<{ skills::ALL }>(from, to, &mut on.contents, &mut on.ftl);
         }
         on.flash.command_mut(run.program).page = first;
         let die = on.ftl.geometry.die_of(plane);
@@ -290,7 +339,7 @@ impl Rewriter {
     }
 
     /// A command of a die's rewrite is done.
-    pub(crate) fn done<P: Probe, C: FlashContents>(
+    fn command_done<P: Probe, C: FlashContents>(
         &mut self,
         die: DieId,
         id: CommandId,
@@ -303,14 +352,18 @@ impl Rewriter {
         }
         self.dies[die.at()].run = None;
         let Command { page: first, units, found: Found { failed, .. }, .. } = *on.flash.command(id);
-        if on.ftl.program_fails::<{ skills::ALL }>(first, failed, &mut on.contents) {
+        if life::program_fails::<{ skills::ALL }>(first, failed, &mut on.contents, &mut on.ftl) {
             // What it carried is where it was.
             self.counts.given_up += 1;
             return;
         }
         let moves = if self.is_as_read(&run, &on.ftl) { units } else { 0 };
         for unit in 0..moves {
-            on.ftl.rewritten_page(self.source(id, unit), Ppn::new(first.get() + unit));
+            regulation::rewritten_page(
+                self.source(id, unit),
+                Ppn::new(first.get() + unit),
+                &mut on.ftl,
+            );
         }
         on.ftl.programmed::<{ skills::ALL }>(first, units);
         self.counts.done += 1;
@@ -333,5 +386,32 @@ impl Rewriter {
     fn source(&self, program: CommandId, unit: u32) -> Ppn {
         let raw = self.sources.get(program, unit);
         Ppn::from_raw(raw).expect("every page of a copy has a source")
+    }
+}
+
+/// Whether a die has nothing else to do.
+fn may_work<P: Probe, C>(die: DieId, on: &Kernel<P, C>) -> bool {
+    on.flash.load().of(die) == 0 || on.ftl.plant.is(Canary::RewriteCutsIn)
+}
+
+impl Service for Rewriter {
+    const ID: ServiceId = ServiceId::REWRITER;
+    const WAKES: Attention = Attention::DIE_DONE;
+    const NEEDS_TIME: &'static str = "pages are rewritten while dies are idle";
+
+    fn done(
+        &mut self,
+        token: u32,
+        id: CommandId,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+        _: &mut Collector,
+    ) -> Attention {
+        let kind = on.flash.command(id).kind;
+        self.command_done(DieId::new(token), id, on);
+        if kind != Kind::Program {
+            return Attention::NONE;
+        }
+        let failed = Attention::FAILED.and(Attention::MAP);
+        failed.and(Attention::FILLED).and(Attention::INVALID)
     }
 }

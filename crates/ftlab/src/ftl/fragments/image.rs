@@ -3,6 +3,8 @@
 
 use super::super::Ftl;
 use super::{OwnerPart, is_pack};
+use crate::ftl::Map;
+use crate::ftl::fragments;
 use crate::image::{Damage, Reader, Writer};
 use crate::units::{BlockId, Lpn, Ppn, SectorMask};
 
@@ -14,103 +16,100 @@ pub(in crate::ftl) struct Found {
     is_older: bool,
 }
 
-impl Ftl {
-    /// Writes what the valid pages of a block hold.
-    pub(in crate::ftl) fn save_fragments(&self, block: BlockId, out: &mut Writer) {
+/// Writes what the valid pages of a block hold.
+pub(in crate::ftl) fn save_fragments(block: BlockId, out: &mut Writer, ftl: &Ftl) {
+    let mut before = 0;
+    for at in ftl.blocks.valid_pages(&ftl.geometry, block) {
+        let living = fragments::living(at, ftl);
+        out.flag(living.iter().flatten().count() > 1);
+        for (page, sectors) in living.into_iter().flatten() {
+            // Neighbours mostly belong to neighbours.
+            out.difference(before + 1, page.to_raw());
+            before = page.to_raw();
+            out.flag(ftl.look_up(page) != Some(at));
+            out.flag(sectors == ftl.full_page());
+            if sectors != ftl.full_page() {
+                out.raw(&sectors.0.to_le_bytes()[..mask_bytes(ftl)]);
+            }
+        }
+    }
+}
+
+/// Reads what [`save_fragments`](Self::save_fragments) wrote of all blocks.
+pub(in crate::ftl) fn load_fragments(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
+    let mut found = Vec::new();
+    let (mask_bytes, logical_pages) = (mask_bytes(ftl), ftl.logical_pages);
+    let Ftl { geometry, blocks, map: Map { spare, .. }, .. } = ftl;
+    blocks.load(geometry, from, |blocks, block, from| {
         let mut before = 0;
-        for at in self.blocks.valid_pages(&self.geometry, block) {
-            let living = self.living(at);
-            out.flag(living.iter().flatten().count() > 1);
-            for (page, sectors) in living.into_iter().flatten() {
-                // Neighbours mostly belong to neighbours.
-                out.difference(before + 1, page.to_raw());
-                before = page.to_raw();
-                out.flag(self.look_up(page) != Some(at));
-                out.flag(sectors == self.full_page());
-                if sectors != self.full_page() {
-                    out.raw(&sectors.0.to_le_bytes()[..self.mask_bytes()]);
-                }
-            }
-        }
-    }
-
-    /// Reads what [`save_fragments`](Self::save_fragments) wrote of all blocks.
-    pub(in crate::ftl) fn load_fragments(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
-        let mut found = Vec::new();
-        let (mask_bytes, logical_pages) = (self.mask_bytes(), self.logical_pages);
-        let Ftl { geometry, blocks, spare, .. } = self;
-        blocks.load(geometry, from, |blocks, block, from| {
-            let mut before = 0;
-            for at in blocks.valid_pages(geometry, block) {
-                let is_pack = from.flag("whether a page is shared")?;
-                let mut part = |from: &mut Reader<'_>| -> Result<OwnerPart, Damage> {
-                    let owner = from.difference(before + 1, "the owner of a page")?;
-                    before = owner;
-                    let page = Lpn::from_raw(owner).filter(|page| page.get() < logical_pages);
-                    let Some(page) = page else {
-                        return Err(Damage(format!("{at:?} belongs to no page of the device")));
-                    };
-                    let is_older = from.flag("whether a part of a page is the older one")?;
-                    found.push(Found { page, at, is_older });
-                    let sectors = read_sectors(from, mask_bytes, spare.full())?;
-                    Ok((page, sectors))
+        for at in blocks.valid_pages(geometry, block) {
+            let is_pack = from.flag("whether a page is shared")?;
+            let mut part = |from: &mut Reader<'_>| -> Result<OwnerPart, Damage> {
+                let owner = from.difference(before + 1, "the owner of a page")?;
+                before = owner;
+                let page = Lpn::from_raw(owner).filter(|page| page.get() < logical_pages);
+                let Some(page) = page else {
+                    return Err(Damage(format!("{at:?} belongs to no page of the device")));
                 };
-                match is_pack {
-                    true => spare.record_pack(at, [part(from)?, part(from)?]),
-                    false => {
-                        let (page, sectors) = part(from)?;
-                        spare.record(at, page, sectors);
-                    }
-                }
-            }
-            Ok(())
-        })?;
-        self.map_fragments(&found)
-    }
-
-    fn mask_bytes(&self) -> usize {
-        self.full_page().count().div_ceil(u8::BITS) as usize
-    }
-
-    /// Tells the mapping of every fragment, the newer ones first.
-    fn map_fragments(&mut self, found: &[Found]) -> Result<(), Damage> {
-        for &Found { page, at, .. } in found.iter().filter(|found| !found.is_older) {
-            if let Some(other) = self.look_up(page) {
-                return Err(Damage(format!("{page:?} lies at {other:?} and at {at:?}")));
-            }
-            self.put(page, at, None);
-        }
-        for &Found { page, at, .. } in found.iter().filter(|found| found.is_older) {
-            match self.rmap_mut().places(page) {
-                [Some(newer), None] => self.put(page, newer, Some(at)),
-                others => {
-                    let message =
-                        format!("{page:?} has an older part at {at:?}, beside {others:?}");
-                    return Err(Damage(message));
+                let is_older = from.flag("whether a part of a page is the older one")?;
+                found.push(Found { page, at, is_older });
+                let sectors = read_sectors(from, mask_bytes, spare.full())?;
+                Ok((page, sectors))
+            };
+            match is_pack {
+                true => spare.record_pack(at, [part(from)?, part(from)?]),
+                false => {
+                    let (page, sectors) = part(from)?;
+                    spare.record(at, page, sectors);
                 }
             }
         }
-        for &Found { page, at, is_older } in found {
-            let part = self.fragments(page)[usize::from(is_older)];
-            if part.is_none_or(|part| part.sectors.is_empty()) {
-                return Err(Damage(format!("{page:?} lies at {at:?} with no sectors")));
-            }
-            self.check_pack(page, at)?;
-        }
         Ok(())
-    }
+    })?;
+    map_fragments(&found, ftl)
+}
 
-    /// The two parts of a pack fit into a page. Counts the pack, when it comes to the first of them.
-    fn check_pack(&mut self, page: Lpn, at: Ppn) -> Result<(), Damage> {
-        let [Some(first), Some(second)] = self.spare.parts(at) else { return Ok(()) };
-        if !is_pack([first, second], self.full_page()) {
-            return Err(Damage(format!("{at:?} can't hold {first:?} and {second:?}")));
+fn mask_bytes(ftl: &Ftl) -> usize {
+    ftl.full_page().count().div_ceil(u8::BITS) as usize
+}
+
+/// Tells the mapping of every fragment, the newer ones first.
+fn map_fragments(found: &[Found], ftl: &mut Ftl) -> Result<(), Damage> {
+    for &Found { page, at, .. } in found.iter().filter(|found| !found.is_older) {
+        if let Some(other) = ftl.look_up(page) {
+            return Err(Damage(format!("{page:?} lies at {other:?} and at {at:?}")));
         }
-        if first.0 == page {
-            self.rmap_mut().joined();
-        }
-        Ok(())
+        fragments::put(page, at, None, ftl);
     }
+    for &Found { page, at, .. } in found.iter().filter(|found| found.is_older) {
+        match fragments::rmap_mut(ftl).places(page) {
+            [Some(newer), None] => fragments::put(page, newer, Some(at), ftl),
+            others => {
+                let message = format!("{page:?} has an older part at {at:?}, beside {others:?}");
+                return Err(Damage(message));
+            }
+        }
+    }
+    for &Found { page, at, is_older } in found {
+        let part = ftl.fragments(page)[usize::from(is_older)];
+        if part.is_none_or(|part| part.sectors.is_empty()) {
+            return Err(Damage(format!("{page:?} lies at {at:?} with no sectors")));
+        }
+        check_pack(page, at, ftl)?;
+    }
+    Ok(())
+}
+
+/// The two parts of a pack fit into a page. Counts the pack, when it comes to the first of them.
+fn check_pack(page: Lpn, at: Ppn, ftl: &mut Ftl) -> Result<(), Damage> {
+    let [Some(first), Some(second)] = ftl.map.spare.parts(at) else { return Ok(()) };
+    if !is_pack([first, second], ftl.full_page()) {
+        return Err(Damage(format!("{at:?} can't hold {first:?} and {second:?}")));
+    }
+    if first.0 == page {
+        fragments::rmap_mut(ftl).joined();
+    }
+    Ok(())
 }
 
 fn read_sectors(

@@ -5,15 +5,16 @@
 //! the mapping to say: an owner whose fragment lies there. A physical page is valid as long as anybody
 //! lives in it. So owners may leave at any moment, between the placement of a program and its end, too.
 
-mod audit;
-mod image;
-mod room;
+pub(crate) mod audit;
+pub(crate) mod image;
+pub(crate) mod room;
 
 pub(super) use room::PackRoom;
 
 use super::Ftl;
 use super::mapping::{MappingPolicy, Places, Reconstruction};
 use crate::engine::skills;
+use crate::ftl::fragments;
 use crate::ftl::streams::StreamsPolicy;
 use crate::units::SectorMask;
 use crate::units::{BlockId, Lpn, Ppn};
@@ -50,18 +51,18 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn packs(&self) -> bool {
-        self.mapping.packs()
+        self.map.mapping.packs()
     }
 
     /// The fragments of a page: none if it lies nowhere, and one at most unless the mapping packs pages.
     #[inline]
     #[must_use]
     pub fn fragments(&self, page: Lpn) -> Fragments {
-        match self.mapping.rmap() {
-            Some(map) => self.parts_at(page, map.places(page)),
+        match self.map.mapping.rmap() {
+            Some(map) => parts_at(page, map.places(page), self),
             None => {
-                let at = self.mapping.look_up(page);
-                [at.map(|at| Fragment { at, sectors: self.spare.sectors(at) }), None]
+                let at = self.map.mapping.look_up(page);
+                [at.map(|at| Fragment { at, sectors: self.map.spare.sectors(at) }), None]
             }
         }
     }
@@ -69,206 +70,204 @@ impl Ftl {
     /// The table of fragments, where pages may be packed.
     #[must_use]
     pub fn rmap(&self) -> Option<&Reconstruction> {
-        self.mapping.rmap()
-    }
-
-    /// The same, to be changed.
-    pub(super) fn rmap_mut(&mut self) -> &mut Reconstruction {
-        self.mapping.rmap_mut().expect("only a mapping that packs pages has fragments")
-    }
-
-    /// The page lies at `newer` from now on and, if there is one, at `older`.
-    pub(super) fn put(&mut self, page: Lpn, newer: Ppn, older: Option<Ppn>) {
-        let before = self.rmap_mut().places(page);
-        self.rmap_mut().put(page, newer, older);
-        self.count_places(page, before, [Some(newer), older]);
-    }
-
-    fn parts_at(&self, page: Lpn, [newer, older]: Places) -> Fragments {
-        let programmed = |at| Fragment { at, sectors: self.spare.sectors_of(at, page) };
-        let newer = newer.map(programmed);
-        let covered = newer.map_or(SectorMask::EMPTY, |newer| newer.sectors);
-        let older = older
-            .map(programmed)
-            .map(|older| Fragment { sectors: older.sectors.without(covered), ..older });
-        [newer, older]
-    }
-
-    /// Whether these sectors of a page may be packed: they are not all of it, and at most one of its fragments
-    /// would still own anything. Where there is no [room](Self::fragment_room), only packs may be
-    /// made that leave no page in more fragments than before.
-    #[must_use]
-    pub fn may_pack(&self, page: Lpn, sectors: SectorMask) -> bool {
-        let partial = !sectors.is_empty() && sectors != self.full_page();
-        let stays = |fragment: &Fragment| !fragment.sectors.without(sectors).is_empty();
-        self.packs()
-            && partial
-            && self.fragments(page).iter().flatten().filter(|fragment| stays(fragment)).count() < 2
-    }
-
-    /// How many pages more may be in two fragments: as many as RMAP has entries left for, and as their
-    /// places leave room on flash.
-    #[must_use]
-    pub fn fragment_room(&self) -> u32 {
-        let Some(map) = self.rmap() else { return 0 };
-        map.entries().saturating_sub(map.pieces().fragmented).min(self.room_for_pieces())
-    }
-
-    /// Records on flash what a placed pack of the host is programmed with.
-    pub fn record_pack(&mut self, at: Ppn, parts: [OwnerPart; 2]) {
-        assert!(is_pack(parts, self.full_page()), "{parts:?} can't be packed");
-        self.spare.record_pack(at, parts);
-        parts.iter().for_each(|&(page, _)| self.streams.wrote(page));
-        let alone = parts.map(|(page, _)| self.look_up(page).is_none());
-        if let Some(record) = &mut self.record {
-            record.wrote_pack(at, alone);
-        }
-    }
-
-    /// The pack at `at` is programmed, and `page` is one of the two in it: what is there of it is its newest
-    /// fragment from now on. Called for each of the two that was not deallocated meanwhile, before
-    /// [`programmed_for_host`](Self::programmed_for_host).
-    pub fn commit_fragment(&mut self, page: Lpn, at: Ppn) {
-        let sectors = self.spare.sectors_of(at, page);
-        let former = self.fragments(page);
-        let mut stay =
-            former.iter().flatten().filter(|part| !part.sectors.without(sectors).is_empty());
-        let older = stay.next().map(|part| part.at);
-        assert!(stay.next().is_none(), "{page:?} at {at:?} would have a third part: {former:?}");
-        self.put(page, at, older);
-        let (block, unit) = self.geometry.place_of(at);
-        if self.blocks.is_valid(block, unit) {
-            self.rmap_mut().joined();
-        } else {
-            self.blocks.set_valid(block, unit);
-            self.rmap_mut().packed();
-        }
-        for Fragment { at, .. } in former.into_iter().flatten() {
-            if Some(at) != older {
-                self.leave(page, at);
-            }
-        }
-    }
-
-    /// [`commit`](Self::commit), where pages have fragments: all of the former ones leave.
-    #[cold]
-    pub(super) fn commit_gathered(&mut self, page: Lpn, at: Ppn) {
-        let former = self.rmap_mut().places(page);
-        self.put(page, at, None);
-        let (block, unit) = self.geometry.place_of(at);
-        self.blocks.set_valid(block, unit);
-        if !self.plant.is(Canary::OldCopyStays) {
-            former.into_iter().flatten().for_each(|at| self.leave(page, at));
-        }
-    }
-
-    /// [`trim`](Self::trim), where pages have fragments.
-    #[cold]
-    pub(super) fn trim_fragments(&mut self, page: Lpn) -> Option<Ppn> {
-        let former = self.rmap_mut().places(page);
-        let newest = self.mapping.trim(page)?;
-        self.count_places(page, former, [None, None]);
-        self.counts.trimmed += 1;
-        former.into_iter().flatten().for_each(|at| self.leave(page, at));
-        Some(newest)
-    }
-
-    /// The mapping names `at` for `page` no more.
-    fn leave(&mut self, page: Lpn, at: Ppn) {
-        let mut owners = self.spare.parts(at).into_iter().flatten();
-        let early = self.plant.is(Canary::SharedPageFreedEarly);
-        if !early && owners.any(|(other, _)| other != page && self.lives(other, at)) {
-            self.rmap_mut().parted();
-        } else {
-            self.invalidate::<{ skills::ALL }>(at);
-        }
-    }
-
-    /// Whether a fragment of a page lies at a place.
-    fn lives(&self, page: Lpn, at: Ppn) -> bool {
-        self.mapping.rmap().is_some_and(|map| map.places(page).contains(&Some(at)))
-    }
-
-    /// The owners of a place that live there, with what it was programmed with of each.
-    pub(super) fn living(&self, at: Ppn) -> [Option<OwnerPart>; 2] {
-        self.spare.parts(at).map(|part| part.filter(|&(page, _)| self.lives(page, at)))
-    }
-
-    /// The first owner of a place that lives there, or the first of all.
-    #[cold]
-    pub(super) fn first_owner(&self, at: Ppn) -> Option<Lpn> {
-        let mut living = self.living(at).into_iter().flatten();
-        let part = living.next().or(self.spare.parts(at)[0]);
-        part.map(|(page, _)| page)
-    }
-
-    /// Records what a copy of the page at `from` is programmed with: of each page that lives there, what was
-    /// programmed there of it. Of those that have left, one is as good as another.
-    #[cold]
-    pub(super) fn record_copy_of_parts(&mut self, from: Ppn, to: Ppn) {
-        let parts = self
-            .parts_to_copy(from)
-            .map(|part| part.map(|(page, sectors)| (page, self.noted_of_copy(sectors))));
-        let forgets = self.plant.is(Canary::SecondOwnerForgotten);
-        match parts {
-            [Some(first), Some(second)] if !forgets => self.spare.record_pack(to, [first, second]),
-            [Some((page, sectors)), _] | [None, Some((page, sectors))] => {
-                self.spare.release(to);
-                self.spare.record(to, page, sectors);
-            }
-            [None, None] => unreachable!("{from:?}, which was valid, has an owner"),
-        }
-        self.note_versions_of_copy(from, to);
-    }
-
-    /// The versions of what a copy holds.
-    fn note_versions_of_copy(&mut self, from: Ppn, to: Ppn) {
-        let source = self.spare.parts(from);
-        let was_second = |(page, _): OwnerPart| source[1].is_some_and(|(second, _)| second == page);
-        let parts = self.spare.parts(to).map(|part| part.map(was_second));
-        if let Some(record) = &mut self.record {
-            record.copied_parts(from, to, parts);
-        }
-    }
-
-    /// What a copy notes of these sectors.
-    fn noted_of_copy(&self, sectors: SectorMask) -> SectorMask {
-        if self.plant.is(Canary::SectorsForgotten) { SectorMask::EMPTY } else { sectors }
-    }
-
-    /// Everything that still lives at `from` lies at `to` from now on. False if nothing does.
-    #[cold]
-    pub(super) fn relocate_parts(&mut self, from: Ppn, to: Ppn) -> bool {
-        let parts = self.spare.parts(to);
-        let moved =
-            parts.into_iter().flatten().filter(|&(page, _)| self.mapping.relocate(page, from, to));
-        moved.count() > 0
-    }
-
-    /// What a copy of the page at `from` is programmed with: those who live there, or what lay there, if all have left.
-    fn parts_to_copy(&self, from: Ppn) -> [Option<OwnerPart>; 2] {
-        match self.living(from) {
-            [None, None] => self.spare.parts(from),
-            living => living,
-        }
-    }
-
-    /// The logical pages that a copy of the page at `from` holds.
-    #[must_use]
-    pub fn owners_of_copy(&self, from: Ppn) -> [Option<Lpn>; 2] {
-        match self.packs() {
-            true => self.parts_to_copy(from).map(|part| part.map(|(page, _)| page)),
-            false => [self.spare.owner(from), None],
-        }
+        self.map.mapping.rmap()
     }
 
     /// Logical pages that lie on flash.
     #[must_use]
     pub fn mapped_pages(&self) -> u64 {
         let blocks = || (0..self.geometry.blocks()).map(BlockId::new);
-        match self.mapping.rmap() {
+        match self.map.mapping.rmap() {
             Some(map) => map.mapped(),
             None => blocks().map(|block| u64::from(self.blocks.valid(block))).sum(),
         }
+    }
+}
+
+/// Whether these sectors of a page may be packed: they are not all of it, and at most one of its fragments
+/// would still own anything. Where there is no [room](Self::fragment_room), only packs may be
+/// made that leave no page in more fragments than before.
+#[must_use]
+pub(crate) fn may_pack(page: Lpn, sectors: SectorMask, ftl: &Ftl) -> bool {
+    let partial = !sectors.is_empty() && sectors != ftl.full_page();
+    let stays = |fragment: &Fragment| !fragment.sectors.without(sectors).is_empty();
+    ftl.packs()
+        && partial
+        && ftl.fragments(page).iter().flatten().filter(|fragment| stays(fragment)).count() < 2
+}
+
+/// How many pages more may be in two fragments: as many as RMAP has entries left for, and as their
+/// places leave room on flash.
+#[must_use]
+pub(crate) fn fragment_room(ftl: &Ftl) -> u32 {
+    let Some(map) = ftl.rmap() else { return 0 };
+    map.entries().saturating_sub(map.pieces().fragmented).min(fragments::room::room_for_pieces(ftl))
+}
+
+/// Records on flash what a placed pack of the host is programmed with.
+pub(crate) fn record_pack(at: Ppn, parts: [OwnerPart; 2], ftl: &mut Ftl) {
+    assert!(is_pack(parts, ftl.full_page()), "{parts:?} can't be packed");
+    ftl.map.spare.record_pack(at, parts);
+    parts.iter().for_each(|&(page, _)| ftl.policies.streams.wrote(page));
+    let alone = parts.map(|(page, _)| ftl.look_up(page).is_none());
+    if let Some(record) = &mut ftl.features.record {
+        record.wrote_pack(at, alone);
+    }
+}
+
+/// The pack at `at` is programmed, and `page` is one of the two in it: what is there of it is its newest
+/// fragment from now on. Called for each of the two that was not deallocated meanwhile, before
+/// [`programmed_for_host`](Self::programmed_for_host).
+pub(crate) fn commit_fragment(page: Lpn, at: Ppn, ftl: &mut Ftl) {
+    let sectors = ftl.map.spare.sectors_of(at, page);
+    let former = ftl.fragments(page);
+    let mut stay = former.iter().flatten().filter(|part| !part.sectors.without(sectors).is_empty());
+    let older = stay.next().map(|part| part.at);
+    assert!(stay.next().is_none(), "{page:?} at {at:?} would have a third part: {former:?}");
+    put(page, at, older, ftl);
+    let (block, unit) = ftl.geometry.place_of(at);
+    if ftl.blocks.is_valid(block, unit) {
+        rmap_mut(ftl).joined();
+    } else {
+        ftl.blocks.set_valid(block, unit);
+        rmap_mut(ftl).packed();
+    }
+    for Fragment { at, .. } in former.into_iter().flatten() {
+        if Some(at) != older {
+            leave(page, at, ftl);
+        }
+    }
+}
+
+/// The logical pages that a copy of the page at `from` holds.
+#[must_use]
+pub(crate) fn owners_of_copy(from: Ppn, ftl: &Ftl) -> [Option<Lpn>; 2] {
+    match ftl.packs() {
+        true => parts_to_copy(from, ftl).map(|part| part.map(|(page, _)| page)),
+        false => [ftl.map.spare.owner(from), None],
+    }
+}
+
+/// The same, to be changed.
+pub(in crate::ftl) fn rmap_mut(ftl: &mut Ftl) -> &mut Reconstruction {
+    ftl.map.mapping.rmap_mut().expect("only a mapping that packs pages has fragments")
+}
+
+/// The page lies at `newer` from now on and, if there is one, at `older`.
+pub(in crate::ftl) fn put(page: Lpn, newer: Ppn, older: Option<Ppn>, ftl: &mut Ftl) {
+    let before = rmap_mut(ftl).places(page);
+    rmap_mut(ftl).put(page, newer, older);
+    fragments::room::count_places(page, before, [Some(newer), older], ftl);
+}
+
+fn parts_at(page: Lpn, [newer, older]: Places, ftl: &Ftl) -> Fragments {
+    let programmed = |at| Fragment { at, sectors: ftl.map.spare.sectors_of(at, page) };
+    let newer = newer.map(programmed);
+    let covered = newer.map_or(SectorMask::EMPTY, |newer| newer.sectors);
+    let older = older
+        .map(programmed)
+        .map(|older| Fragment { sectors: older.sectors.without(covered), ..older });
+    [newer, older]
+}
+
+/// [`commit`](Self::commit), where pages have fragments: all of the former ones leave.
+#[cold]
+pub(in crate::ftl) fn commit_gathered(page: Lpn, at: Ppn, ftl: &mut Ftl) {
+    let former = rmap_mut(ftl).places(page);
+    put(page, at, None, ftl);
+    let (block, unit) = ftl.geometry.place_of(at);
+    ftl.blocks.set_valid(block, unit);
+    if !ftl.plant.is(Canary::OldCopyStays) {
+        former.into_iter().flatten().for_each(|at| leave(page, at, ftl));
+    }
+}
+
+/// [`trim`](Self::trim), where pages have fragments.
+#[cold]
+pub(in crate::ftl) fn trim_fragments(page: Lpn, ftl: &mut Ftl) -> Option<Ppn> {
+    let former = rmap_mut(ftl).places(page);
+    let newest = ftl.map.mapping.trim(page)?;
+    fragments::room::count_places(page, former, [None, None], ftl);
+    ftl.counts.trimmed += 1;
+    former.into_iter().flatten().for_each(|at| leave(page, at, ftl));
+    Some(newest)
+}
+
+/// The mapping names `at` for `page` no more.
+fn leave(page: Lpn, at: Ppn, ftl: &mut Ftl) {
+    let mut owners = ftl.map.spare.parts(at).into_iter().flatten();
+    let early = ftl.plant.is(Canary::SharedPageFreedEarly);
+    if !early && owners.any(|(other, _)| other != page && lives(other, at, ftl)) {
+        rmap_mut(ftl).parted();
+    } else {
+        ftl.invalidate::<{ skills::ALL }>(at);
+    }
+}
+
+/// Whether a fragment of a page lies at a place.
+fn lives(page: Lpn, at: Ppn, ftl: &Ftl) -> bool {
+    ftl.map.mapping.rmap().is_some_and(|map| map.places(page).contains(&Some(at)))
+}
+
+/// The owners of a place that live there, with what it was programmed with of each.
+pub(in crate::ftl) fn living(at: Ppn, ftl: &Ftl) -> [Option<OwnerPart>; 2] {
+    ftl.map.spare.parts(at).map(|part| part.filter(|&(page, _)| lives(page, at, ftl)))
+}
+
+/// The first owner of a place that lives there, or the first of all.
+#[cold]
+pub(in crate::ftl) fn first_owner(at: Ppn, ftl: &Ftl) -> Option<Lpn> {
+    let mut living = living(at, ftl).into_iter().flatten();
+    let part = living.next().or(ftl.map.spare.parts(at)[0]);
+    part.map(|(page, _)| page)
+}
+
+/// Records what a copy of the page at `from` is programmed with: of each page that lives there, what was
+/// programmed there of it. Of those that have left, one is as good as another.
+#[cold]
+pub(in crate::ftl) fn record_copy_of_parts(from: Ppn, to: Ppn, ftl: &mut Ftl) {
+    let parts = parts_to_copy(from, ftl)
+        .map(|part| part.map(|(page, sectors)| (page, noted_of_copy(sectors, ftl))));
+    let forgets = ftl.plant.is(Canary::SecondOwnerForgotten);
+    match parts {
+        [Some(first), Some(second)] if !forgets => ftl.map.spare.record_pack(to, [first, second]),
+        [Some((page, sectors)), _] | [None, Some((page, sectors))] => {
+            ftl.map.spare.release(to);
+            ftl.map.spare.record(to, page, sectors);
+        }
+        [None, None] => unreachable!("{from:?}, which was valid, has an owner"),
+    }
+    note_versions_of_copy(from, to, ftl);
+}
+
+/// The versions of what a copy holds.
+fn note_versions_of_copy(from: Ppn, to: Ppn, ftl: &mut Ftl) {
+    let source = ftl.map.spare.parts(from);
+    let was_second = |(page, _): OwnerPart| source[1].is_some_and(|(second, _)| second == page);
+    let parts = ftl.map.spare.parts(to).map(|part| part.map(was_second));
+    if let Some(record) = &mut ftl.features.record {
+        record.copied_parts(from, to, parts);
+    }
+}
+
+/// What a copy notes of these sectors.
+fn noted_of_copy(sectors: SectorMask, ftl: &Ftl) -> SectorMask {
+    if ftl.plant.is(Canary::SectorsForgotten) { SectorMask::EMPTY } else { sectors }
+}
+
+/// Everything that still lives at `from` lies at `to` from now on. False if nothing does.
+#[cold]
+pub(in crate::ftl) fn relocate_parts(from: Ppn, to: Ppn, ftl: &mut Ftl) -> bool {
+    let parts = ftl.map.spare.parts(to);
+    let moved =
+        parts.into_iter().flatten().filter(|&(page, _)| ftl.map.mapping.relocate(page, from, to));
+    moved.count() > 0
+}
+
+/// What a copy of the page at `from` is programmed with: those who live there, or what lay there, if all have left.
+fn parts_to_copy(from: Ppn, ftl: &Ftl) -> [Option<OwnerPart>; 2] {
+    match living(from, ftl) {
+        [None, None] => ftl.map.spare.parts(from),
+        living => living,
     }
 }

@@ -10,6 +10,8 @@
 use super::super::{BlockState, Ftl};
 use crate::ftl::mapping::Places;
 use crate::ftl::placement::PlacementPolicy;
+use crate::ftl::slc;
+use crate::ftl::wear::life;
 use crate::units::{Lpn, PlaneId};
 
 /// The part of the spare capacity that packing may take: one in so many.
@@ -32,60 +34,57 @@ impl PackRoom {
     }
 }
 
-impl Ftl {
-    /// How many places more than one a page any pool may take.
-    pub(super) fn room_for_pieces(&self) -> u32 {
-        let PackRoom { extra, most, .. } = &self.pack_room;
-        let rooms = extra.iter().zip(most).map(|(extra, most)| most.saturating_sub(*extra));
-        rooms.min().unwrap_or(0)
-    }
+/// How many places more than one a page any pool may take.
+pub(in crate::ftl) fn room_for_pieces(ftl: &Ftl) -> u32 {
+    let PackRoom { extra, most, .. } = &ftl.map.pack_room;
+    let rooms = extra.iter().zip(most).map(|(extra, most)| most.saturating_sub(*extra));
+    rooms.min().unwrap_or(0)
+}
 
-    /// The page lies at these places from now on, and no longer at those.
-    pub(super) fn count_places(&mut self, page: Lpn, before: Places, after: Places) {
-        for pool in self.extra_places(page, before) {
-            self.pack_room.extra[pool] -= 1;
-        }
-        for pool in self.extra_places(page, after) {
-            self.pack_room.extra[pool] += 1;
-        }
+/// The page lies at these places from now on, and no longer at those.
+pub(in crate::ftl) fn count_places(page: Lpn, before: Places, after: Places, ftl: &mut Ftl) {
+    for pool in extra_places(page, before, ftl) {
+        ftl.map.pack_room.extra[pool] -= 1;
     }
+    for pool in extra_places(page, after, ftl) {
+        ftl.map.pack_room.extra[pool] += 1;
+    }
+}
 
-    /// The pools in which a page has places beyond the one that it needs at home.
-    pub(super) fn extra_places(
-        &self,
-        page: Lpn,
-        places: Places,
-    ) -> impl Iterator<Item = usize> + use<> {
-        let home = self.placement.pool(page);
-        let pools = places.map(|at| {
-            let plane = at.map(|at| self.geometry.plane_of(self.geometry.block_of(at)));
-            plane.map(|plane| self.placement.pool_of(plane))
-        });
-        let mut at_home = false;
-        let beyond = pools.map(|pool| {
-            pool.filter(|&pool| {
-                let first_at_home = pool == home && !at_home;
-                at_home |= pool == home;
-                !first_at_home
-            })
-        });
-        beyond.into_iter().flatten().map(|pool| pool as usize)
-    }
+/// The pools in which a page has places beyond the one that it needs at home.
+pub(in crate::ftl) fn extra_places(
+    page: Lpn,
+    places: Places,
+    ftl: &Ftl,
+) -> impl Iterator<Item = usize> + use<> {
+    let home = ftl.policies.placement.pool(page);
+    let pools = places.map(|at| {
+        let plane = at.map(|at| ftl.geometry.plane_of(ftl.geometry.block_of(at)));
+        plane.map(|plane| ftl.policies.placement.pool_of(plane))
+    });
+    let mut at_home = false;
+    let beyond = pools.map(|pool| {
+        pool.filter(|&pool| {
+            let first_at_home = pool == home && !at_home;
+            at_home |= pool == home;
+            !first_at_home
+        })
+    });
+    beyond.into_iter().flatten().map(|pool| pool as usize)
+}
 
-    /// Notes how much packing may take, after blocks were lost.
-    pub(in crate::ftl) fn refresh_pack_room(&mut self) {
-        if !self.packs() {
-            return;
-        }
-        let mut spare = vec![0; self.pack_room.most.len()];
-        for plane in (0..self.geometry.planes()).map(PlaneId::new) {
-            let blocks = (0..self.native_blocks()).map(|at| self.geometry.block_in(plane, at));
-            let out =
-                |block| matches!(self.blocks.state(block), BlockState::Bad | BlockState::Dead);
-            let good = blocks.filter(|&block| !out(block));
-            let good = good.count() as u32;
-            spare[self.placement.pool_of(plane) as usize] += self.spare_units(good);
-        }
-        self.pack_room.most = spare.into_iter().map(|spare| spare / PART_OF_SPARE).collect();
+/// Notes how much packing may take, after blocks were lost.
+pub(in crate::ftl) fn refresh_pack_room(ftl: &mut Ftl) {
+    if !ftl.packs() {
+        return;
     }
+    let mut spare = vec![0; ftl.map.pack_room.most.len()];
+    for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
+        let blocks = (0..slc::cache::native_blocks(ftl)).map(|at| ftl.geometry.block_in(plane, at));
+        let out = |block| matches!(ftl.blocks.state(block), BlockState::Bad | BlockState::Dead);
+        let good = blocks.filter(|&block| !out(block));
+        let good = good.count() as u32;
+        spare[ftl.policies.placement.pool_of(plane) as usize] += life::spare_units(good, ftl);
+    }
+    ftl.map.pack_room.most = spare.into_iter().map(|spare| spare / PART_OF_SPARE).collect();
 }

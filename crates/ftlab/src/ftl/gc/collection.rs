@@ -5,7 +5,15 @@ use super::super::streams::{StreamsPolicy, WriteStream};
 use super::super::{BlockState, Ftl};
 use super::{Background, Purpose, VictimPolicy, VictimView};
 use crate::engine::skills::{self, RARE, Skills, any};
+use crate::ftl::fragments;
+use crate::ftl::gc::failures;
+use crate::ftl::map_pages;
 use crate::ftl::mapping::MappingPolicy;
+use crate::ftl::parity::loss;
+use crate::ftl::slc;
+use crate::ftl::wear::levelling;
+use crate::ftl::wear::life;
+use crate::ftl::wear::refresh;
 use crate::units::SectorMask;
 use crate::units::{BlockId, PlaneId, Ppn};
 use crate::verify::Canary;
@@ -122,281 +130,280 @@ pub struct Wanted {
     pub purpose: Purpose,
 }
 
-impl Ftl {
-    /// Records on flash what a placed copy of the page at `from` is programmed with.
-    #[inline]
-    pub(in crate::ftl) fn record_collected<const S: Skills>(&mut self, from: Ppn, to: Ppn) {
-        if any(S, RARE) && self.packs() {
-            return self.record_copy_of_parts(from, to);
-        }
-        let page = self.spare.owner(from).expect("a page that was valid has an owner");
-        let sectors = match self.plant.is(Canary::SectorsForgotten) {
-            true => SectorMask::EMPTY,
-            false => self.spare.sectors(from),
-        };
-        self.spare.record(to, page, sectors);
-        let forgets = self.plant.is(Canary::CopyWithoutVersion);
-        if any(S, RARE)
-            && let Some(record) = self.record.as_deref_mut().filter(|_| !forgets)
-        {
-            record.copied(from, to);
-        }
+/// Records on flash what a placed copy of the page at `from` is programmed with.
+#[inline]
+pub(in crate::ftl) fn record_collected<const S: Skills>(from: Ppn, to: Ppn, ftl: &mut Ftl) {
+    if any(S, RARE) && ftl.packs() {
+        return fragments::record_copy_of_parts(from, to, ftl);
     }
-
-    /// The copy of the page at `from` is programmed at `to`: it is the current one from now on, unless the
-    /// page lies elsewhere by now.
-    #[inline]
-    pub(super) fn copied_page<const S: Skills>(&mut self, from: Ppn, to: Ppn) {
-        let forgotten = self.plant.is(Canary::CopyNotMapped);
-        let current = forgotten || self.relocate::<S>(from, to);
-        if any(S, RARE) && self.has_map_on_flash() {
-            self.note_copy(to, current);
-        }
-        if current {
-            let (block, place) = self.geometry.place_of(to);
-            self.blocks.set_valid(block, place);
-            let (block, place) = self.geometry.place_of(from);
-            self.blocks.clear_valid(block, place);
-        } else {
-            self.counts.gc_stale += 1;
-        }
+    let page = ftl.map.spare.owner(from).expect("a page that was valid has an owner");
+    let sectors = match ftl.plant.is(Canary::SectorsForgotten) {
+        true => SectorMask::EMPTY,
+        false => ftl.map.spare.sectors(from),
+    };
+    ftl.map.spare.record(to, page, sectors);
+    let forgets = ftl.plant.is(Canary::CopyWithoutVersion);
+    if any(S, RARE)
+        && let Some(record) = ftl.features.record.as_deref_mut().filter(|_| !forgets)
+    {
+        record.copied(from, to);
     }
+}
 
-    /// False if the page at `from` lies neither there nor, from now on, at `to`.
-    #[inline]
-    pub(in crate::ftl) fn relocate<const S: Skills>(&mut self, from: Ppn, to: Ppn) -> bool {
-        if any(S, RARE) && self.packs() {
-            return self.relocate_parts(from, to);
-        }
-        let page = self.spare.owner(to).expect("a copy has an owner");
-        if any(S, RARE) {
-            self.note_change(page);
-        }
-        self.mapping.relocate(page, from, to)
+/// The copy of the page at `from` is programmed at `to`: it is the current one from now on, unless the
+/// page lies elsewhere by now.
+#[inline]
+pub(in crate::ftl) fn copied_page<const S: Skills>(from: Ppn, to: Ppn, ftl: &mut Ftl) {
+    let forgotten = ftl.plant.is(Canary::CopyNotMapped);
+    let current = forgotten || relocate::<S>(from, to, ftl);
+    if any(S, RARE) && map_pages::has_map_on_flash(ftl) {
+        map_pages::note_copy(to, current, ftl);
     }
-
-    /// Notes that a block is being collected, and what that will yield.
-    pub(super) fn begin_collection(&mut self, plane: PlaneId, wanted: Wanted) {
-        let Wanted { block: victim, purpose } = wanted;
-        let returns_block = self.returns_block(&wanted);
-        let valid = self.blocks.valid(victim);
-        self.spare.prefetch_row(self.geometry.page_at(victim, 0), OWNERS_AT_ONCE);
-        let copies = valid.div_ceil(self.geometry.units_per_page());
-        let gain = match returns_block {
-            true => self.pages_to_fill(plane).saturating_sub(copies),
-            false => 0,
-        };
-        self.blocks.set_state(victim, BlockState::Collecting);
-        self.blocks.count_collection(victim);
-        match self.blocks.is_slc(victim) {
-            true => self.slc_withdrawn(victim),
-            false if self.blocks.stream(victim).is_of_map() => self.note_map_block(),
-            false if self.blocks.stream(victim) == WriteStream::REWRITES => {}
-            false => self.streams.collects(victim, self.blocks.stream(victim)),
-        }
-        self.counts.gc_runs += 1;
-        self.counts.gc_victim_valid += u64::from(valid);
-        self.counts.by_purpose[purpose as usize].runs += 1;
-        let state = &mut self.planes[plane.at()];
-        state.copy_credit = self.triggers.copies_per_write.unwrap_or(0);
-        state.collection = Some(Collection {
-            victim,
-            purpose,
-            returns_block,
-            next_unit: 0,
-            in_flight: 0,
-            stranded: false,
-            erasing: false,
-            gives_up: false,
-            erase_failed: false,
-            gain,
-            copies,
-            earned: 0,
-            copied: 0,
-            handed_out: 0,
-        });
-        self.refresh_writable::<{ skills::ALL }>(plane);
+    if current {
+        let (block, place) = ftl.geometry.place_of(to);
+        ftl.blocks.set_valid(block, place);
+        let (block, place) = ftl.geometry.place_of(from);
+        ftl.blocks.clear_valid(block, place);
+    } else {
+        ftl.counts.gc_stale += 1;
     }
+}
 
-    /// Takes note that a block is to be emptied for a purpose. One that waits for that already takes
-    /// the new purpose, unless it is to be given up. False if there is nothing to collect: the block is free, bad, being filled,
-    /// or being collected at this moment.
-    pub(in crate::ftl) fn want(&mut self, wanted: Wanted) -> bool {
-        let plane = self.geometry.plane_of(wanted.block);
-        let queue = &mut self.planes[plane.at()].wanted;
-        if let Some(waiting) = queue.iter_mut().find(|waiting| waiting.block == wanted.block) {
-            if waiting.purpose.frees_block() {
-                *waiting = wanted;
-            }
-            return true;
-        }
-        if self.blocks.state(wanted.block) != BlockState::Closed {
-            return false;
-        }
-        queue.push_back(wanted);
-        if self.blocks.is_slc(wanted.block) {
-            self.slc_withdrawn(wanted.block);
-        } else {
-            let view = VictimView { plane, blocks: &self.blocks };
-            self.victim.withdrawn(&view, wanted.block);
-        }
-        self.blocks.set_state(wanted.block, BlockState::Collecting);
-        true
+/// False if the page at `from` lies neither there nor, from now on, at `to`.
+#[inline]
+pub(in crate::ftl) fn relocate<const S: Skills>(from: Ppn, to: Ppn, ftl: &mut Ftl) -> bool {
+    if any(S, RARE) && ftl.packs() {
+        return fragments::relocate_parts(from, to, ftl);
     }
-
-    pub(super) fn has_wanted(&self, plane: PlaneId) -> bool {
-        !self.planes[plane.at()].wanted.is_empty()
+    let page = ftl.map.spare.owner(to).expect("a copy has an owner");
+    if any(S, RARE) {
+        ftl.note_change(page);
     }
+    ftl.map.mapping.relocate(page, from, to)
+}
 
-    /// The block that a plane empties next. What others asked for goes first. A block that is given up
-    /// waits while only the reserve is left: it returns none for the one that its pages may fill.
-    pub(super) fn next_to_collect(&mut self, plane: PlaneId) -> Option<Wanted> {
-        if self.read_only {
-            return None;
-        }
-        let state = &self.planes[plane.at()];
-        if let Some(at) = state.wanted.iter().position(|wanted| self.may_go(plane, wanted)) {
-            return self.planes[plane.at()].wanted.remove(at);
-        }
-        if let Some(block) = self.oldest_borrowed(plane) {
-            return Some(Wanted { block, purpose: Purpose::Fold });
-        }
-        self.choose_victim(plane, Purpose::Space).or_else(|| self.refresh_instead(plane))
+/// Notes that a block is being collected, and what that will yield.
+pub(in crate::ftl) fn begin_collection(plane: PlaneId, wanted: Wanted, ftl: &mut Ftl) {
+    let Wanted { block: victim, purpose } = wanted;
+    let returns_block = slc::cache::returns_block(&wanted, ftl);
+    let valid = ftl.blocks.valid(victim);
+    ftl.map.spare.prefetch_row(ftl.geometry.page_at(victim, 0), OWNERS_AT_ONCE);
+    let copies = valid.div_ceil(ftl.geometry.units_per_page());
+    let gain = match returns_block {
+        true => loss::pages_to_fill(plane, ftl).saturating_sub(copies),
+        false => 0,
+    };
+    ftl.blocks.set_state(victim, BlockState::Collecting);
+    ftl.blocks.count_collection(victim);
+    match ftl.blocks.is_slc(victim) {
+        true => slc::cache::slc_withdrawn(victim, ftl),
+        false if ftl.blocks.stream(victim).is_of_map() => map_pages::note_map_block(ftl),
+        false if ftl.blocks.stream(victim) == WriteStream::REWRITES => {}
+        false => ftl.policies.streams.collects(victim, ftl.blocks.stream(victim)),
     }
+    ftl.counts.gc_runs += 1;
+    ftl.counts.gc_victim_valid += u64::from(valid);
+    ftl.counts.by_purpose[purpose as usize].runs += 1;
+    let state = &mut ftl.space.planes[plane.at()];
+    state.copy_credit = ftl.space.triggers.copies_per_write.unwrap_or(0);
+    state.collection = Some(Collection {
+        victim,
+        purpose,
+        returns_block,
+        next_unit: 0,
+        in_flight: 0,
+        stranded: false,
+        erasing: false,
+        gives_up: false,
+        erase_failed: false,
+        gain,
+        copies,
+        earned: 0,
+        copied: 0,
+        handed_out: 0,
+    });
+    crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
+}
 
-    /// Whether a block that somebody asked for may be emptied now.
-    fn may_go(&self, plane: PlaneId, wanted: &Wanted) -> bool {
-        let to_spare = self.free_blocks(plane) > self.thresholds.reserve;
-        (to_spare || self.returns_block(wanted)) && self.can_empty(plane, wanted.block)
+/// Takes note that a block is to be emptied for a purpose. One that waits for that already takes
+/// the new purpose, unless it is to be given up. False if there is nothing to collect: the block is free, bad, being filled,
+/// or being collected at this moment.
+pub(in crate::ftl) fn want(wanted: Wanted, ftl: &mut Ftl) -> bool {
+    let plane = ftl.geometry.plane_of(wanted.block);
+    let queue = &mut ftl.space.planes[plane.at()].wanted;
+    if let Some(waiting) = queue.iter_mut().find(|waiting| waiting.block == wanted.block) {
+        if waiting.purpose.frees_block() {
+            *waiting = wanted;
+        }
+        return true;
     }
-
-    /// Whether a plane that collects nothing could: something was asked for, or a closed block would free
-    /// a flash page.
-    pub(in crate::ftl) fn has_something_to_collect(&self, plane: PlaneId) -> bool {
-        let state = &self.planes[plane.at()];
-        if self.read_only || state.collection.is_some() {
-            return false;
-        }
-        let worth = |&block: &BlockId| {
-            self.is_worth_collecting(plane, block) && self.can_empty(plane, block)
-        };
-        let blocks = self.geometry.shape().blocks_per_plane;
-        state.wanted.iter().any(|wanted| self.may_go(plane, wanted))
-            || self.oldest_borrowed(plane).is_some()
-            || (0..blocks)
-                .map(|index| self.geometry.block_in(plane, index))
-                .filter(|&block| {
-                    self.blocks.state(block) == BlockState::Closed && !self.blocks.is_slc(block)
-                })
-                .any(|block| worth(&block))
+    if ftl.blocks.state(wanted.block) != BlockState::Closed {
+        return false;
     }
-
-    /// The victim of the policy, if the plane has room for its pages.
-    fn choose_victim(&mut self, plane: PlaneId, purpose: Purpose) -> Option<Wanted> {
-        let view = VictimView { plane, blocks: &self.blocks };
-        let mut block = self.victim.choose(&view)?;
-        if !self.is_worth_collecting(plane, block) {
-            block = self.choose_narrow(plane, block)?;
-        }
-        if !self.can_empty(plane, block) {
-            let view = VictimView { plane, blocks: &self.blocks };
-            self.victim.closed(&view, block);
-            self.note_no_room();
-            return None;
-        }
-        Some(Wanted { block, purpose })
+    queue.push_back(wanted);
+    if ftl.blocks.is_slc(wanted.block) {
+        slc::cache::slc_withdrawn(wanted.block, ftl);
+    } else {
+        let view = VictimView { plane, blocks: &ftl.blocks };
+        ftl.policies.victim.withdrawn(&view, wanted.block);
     }
+    ftl.blocks.set_state(wanted.block, BlockState::Collecting);
+    true
+}
 
-    /// Whether a plane's collection neither yields to the host nor waits for it: blocks are at the hard
-    /// limit, or the host finds no room on the plane, be it for one of its streams.
-    pub(super) fn is_urgent(&self, plane: PlaneId) -> bool {
-        let mut streams = self.streams.all_host_streams();
-        self.free_blocks(plane) <= self.triggers.hard_limit
-            || streams.any(|stream| !self.may_write(plane, stream))
-            || self.map_stalled > 0 && !self.may_write_map(plane)
+pub(in crate::ftl) fn has_wanted(plane: PlaneId, ftl: &Ftl) -> bool {
+    !ftl.space.planes[plane.at()].wanted.is_empty()
+}
+
+/// The block that a plane empties next. What others asked for goes first. A block that is given up
+/// waits while only the reserve is left: it returns none for the one that its pages may fill.
+pub(in crate::ftl) fn next_to_collect(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
+    if ftl.health.read_only {
+        return None;
     }
-
-    /// A block to collect while the host is idle, if a plane should.
-    pub(super) fn next_in_background(&mut self, plane: PlaneId) -> Option<Wanted> {
-        let Background { blocks, .. } = self.triggers.background?;
-        if self.read_only || self.free_blocks(plane) >= blocks {
-            return None;
-        }
-        self.choose_victim(plane, Purpose::Background)
+    let state = &ftl.space.planes[plane.at()];
+    if let Some(at) = state.wanted.iter().position(|wanted| may_go(plane, wanted, ftl)) {
+        return ftl.space.planes[plane.at()].wanted.remove(at);
     }
-
-    /// Whether a plane's collection may make one more copy now, or erase; takes that from what it may
-    /// do for the host's writes. `idle`: the host has nothing to do.
-    #[inline]
-    pub(super) fn may_go_on(&mut self, plane: PlaneId, copying: bool, idle: bool) -> bool {
-        let triggers = &self.triggers;
-        if triggers.background.is_none() && triggers.copies_per_write.is_none() {
-            return true;
-        }
-        self.is_due(plane, copying, idle)
+    if let Some(block) = slc::cache::oldest_borrowed(plane, ftl) {
+        return Some(Wanted { block, purpose: Purpose::Fold });
     }
+    choose_victim(plane, Purpose::Space, ftl).or_else(|| refresh::refresh_instead(plane, ftl))
+}
 
-    fn is_due(&mut self, plane: PlaneId, copying: bool, idle: bool) -> bool {
-        let Some(run) = &self.planes[plane.at()].collection else { return false };
-        let short = self.free_blocks(plane) <= self.thresholds.start;
-        // What others want of the plane can't begin before this run is over.
-        if run.purpose == Purpose::Background && !short {
-            return idle || self.has_wanted(plane);
-        }
-        // The cache has rules of its own, and data that ages can't wait for the host.
-        let ages = || self.planes[plane.at()].waits_for(Purpose::Refresh);
-        if matches!(run.purpose, Purpose::Fold | Purpose::Refresh) || ages() {
-            return true;
-        }
-        if self.triggers.copies_per_write.is_none() || idle || !copying || self.is_urgent(plane) {
-            return true;
-        }
-        let credit = &mut self.planes[plane.at()].copy_credit;
-        let left = credit.checked_sub(1);
-        *credit = left.unwrap_or(0);
-        left.is_some()
+/// Whether a block that somebody asked for may be emptied now.
+fn may_go(plane: PlaneId, wanted: &Wanted, ftl: &Ftl) -> bool {
+    let to_spare = ftl.free_blocks(plane) > ftl.space.thresholds.reserve;
+    (to_spare || slc::cache::returns_block(wanted, ftl))
+        && failures::can_empty(plane, wanted.block, ftl)
+}
+
+/// Whether a plane that collects nothing could: something was asked for, or a closed block would free
+/// a flash page.
+pub(in crate::ftl) fn has_something_to_collect(plane: PlaneId, ftl: &Ftl) -> bool {
+    let state = &ftl.space.planes[plane.at()];
+    if ftl.health.read_only || state.collection.is_some() {
+        return false;
     }
+    let worth = |&block: &BlockId| {
+        loss::is_worth_collecting(plane, block, ftl) && failures::can_empty(plane, block, ftl)
+    };
+    let blocks = ftl.geometry.shape().blocks_per_plane;
+    state.wanted.iter().any(|wanted| may_go(plane, wanted, ftl))
+        || slc::cache::oldest_borrowed(plane, ftl).is_some()
+        || (0..blocks)
+            .map(|index| ftl.geometry.block_in(plane, index))
+            .filter(|&block| {
+                ftl.blocks.state(block) == BlockState::Closed && !ftl.blocks.is_slc(block)
+            })
+            .any(|block| worth(&block))
+}
 
-    pub(super) fn erasing(&mut self, plane: PlaneId) {
-        if let Some(run) = &mut self.planes[plane.at()].collection {
-            run.erasing = true;
-        }
+/// The victim of the policy, if the plane has room for its pages.
+fn choose_victim(plane: PlaneId, purpose: Purpose, ftl: &mut Ftl) -> Option<Wanted> {
+    let view = VictimView { plane, blocks: &ftl.blocks };
+    let mut block = ftl.policies.victim.choose(&view)?;
+    if !loss::is_worth_collecting(plane, block, ftl) {
+        block = loss::choose_narrow(plane, block, ftl)?;
     }
+    if !failures::can_empty(plane, block, ftl) {
+        let view = VictimView { plane, blocks: &ftl.blocks };
+        ftl.policies.victim.closed(&view, block);
+        life::note_no_room(ftl);
+        return None;
+    }
+    Some(Wanted { block, purpose })
+}
 
-    /// The victim is empty: what becomes of it, and what its end is worth to the host.
-    pub(super) fn end_collection(&mut self, plane: PlaneId, run: &Collection) {
-        let erased = run.purpose.frees_block() && !self.erase_fails(run.victim, run.erase_failed);
-        if self.blocks.is_slc(run.victim) {
-            self.slc_emptied(run.victim, erased);
+/// Whether a plane's collection neither yields to the host nor waits for it: blocks are at the hard
+/// limit, or the host finds no room on the plane, be it for one of its streams.
+pub(in crate::ftl) fn is_urgent(plane: PlaneId, ftl: &Ftl) -> bool {
+    let mut streams = ftl.policies.streams.all_host_streams();
+    ftl.free_blocks(plane) <= ftl.space.triggers.hard_limit
+        || streams.any(|stream| !ftl.may_write(plane, stream))
+        || ftl.space.map_stalled > 0 && !crate::ftl::room::may_write_map(plane, ftl)
+}
+
+/// A block to collect while the host is idle, if a plane should.
+pub(in crate::ftl) fn next_in_background(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
+    let Background { blocks, .. } = ftl.space.triggers.background?;
+    if ftl.health.read_only || ftl.free_blocks(plane) >= blocks {
+        return None;
+    }
+    choose_victim(plane, Purpose::Background, ftl)
+}
+
+/// Whether a plane's collection may make one more copy now, or erase; takes that from what it may
+/// do for the host's writes. `idle`: the host has nothing to do.
+#[inline]
+pub(in crate::ftl) fn may_go_on(plane: PlaneId, copying: bool, idle: bool, ftl: &mut Ftl) -> bool {
+    let triggers = &ftl.space.triggers;
+    if triggers.background.is_none() && triggers.copies_per_write.is_none() {
+        return true;
+    }
+    is_due(plane, copying, idle, ftl)
+}
+
+fn is_due(plane: PlaneId, copying: bool, idle: bool, ftl: &mut Ftl) -> bool {
+    let Some(run) = &ftl.space.planes[plane.at()].collection else { return false };
+    let short = ftl.free_blocks(plane) <= ftl.space.thresholds.start;
+    // What others want of the plane can't begin before this run is over.
+    if run.purpose == Purpose::Background && !short {
+        return idle || has_wanted(plane, ftl);
+    }
+    // The cache has rules of its own, and data that ages can't wait for the host.
+    let ages = || ftl.space.planes[plane.at()].waits_for(Purpose::Refresh);
+    if matches!(run.purpose, Purpose::Fold | Purpose::Refresh) || ages() {
+        return true;
+    }
+    if ftl.space.triggers.copies_per_write.is_none() || idle || !copying || is_urgent(plane, ftl) {
+        return true;
+    }
+    let credit = &mut ftl.space.planes[plane.at()].copy_credit;
+    let left = credit.checked_sub(1);
+    *credit = left.unwrap_or(0);
+    left.is_some()
+}
+
+pub(in crate::ftl) fn erasing(plane: PlaneId, ftl: &mut Ftl) {
+    if let Some(run) = &mut ftl.space.planes[plane.at()].collection {
+        run.erasing = true;
+    }
+}
+
+/// The victim is empty: what becomes of it, and what its end is worth to the host.
+pub(in crate::ftl) fn end_collection(plane: PlaneId, run: &Collection, ftl: &mut Ftl) {
+    let erased = run.purpose.frees_block() && !life::erase_fails(run.victim, run.erase_failed, ftl);
+    if ftl.blocks.is_slc(run.victim) {
+        slc::cache::slc_emptied(run.victim, erased, ftl);
+    }
+    if erased {
+        ftl.blocks.reset(run.victim);
+    }
+    if erased && !run.gives_up {
+        if !run.returns_block {
+            return;
+        }
+        let pages = loss::pages_to_fill(plane, ftl);
+        let state = &mut ftl.space.planes[plane.at()];
+        state.give_back(run.victim, ftl.blocks.erases(run.victim));
+        if ftl.plant.is(Canary::BlockFreeTwice) {
+            state.give_back(run.victim, ftl.blocks.erases(run.victim));
+        }
+        state.host_credit += run.earn_rest(pages);
+        if let Some(block) = levelling::level(run.victim, run.purpose, ftl) {
+            want(Wanted { block, purpose: Purpose::WearLevel }, ftl);
+        }
+    } else {
+        if ftl.blocks.stream(run.victim).is_of_map() {
+            map_pages::note_lost_map_block(ftl);
         }
         if erased {
-            self.blocks.reset(run.victim);
+            life::lose_block(plane, ftl);
         }
-        if erased && !run.gives_up {
-            if !run.returns_block {
-                return;
-            }
-            let pages = self.pages_to_fill(plane);
-            let state = &mut self.planes[plane.at()];
-            state.give_back(run.victim, self.blocks.erases(run.victim));
-            if self.plant.is(Canary::BlockFreeTwice) {
-                state.give_back(run.victim, self.blocks.erases(run.victim));
-            }
-            state.host_credit += run.earn_rest(pages);
-            if let Some(block) = self.level(run.victim, run.purpose) {
-                self.want(Wanted { block, purpose: Purpose::WearLevel });
-            }
-        } else {
-            if self.blocks.stream(run.victim).is_of_map() {
-                self.note_lost_map_block();
-            }
-            if erased {
-                self.lose_block(plane);
-            }
-            self.blocks.retire(run.victim);
-            self.stripes.iter_mut().for_each(|stripes| stripes.forget(run.victim));
-            self.refresh_pack_room();
-            self.refresh_writable::<{ skills::ALL }>(plane);
-        }
+        ftl.blocks.retire(run.victim);
+        ftl.features.stripes.iter_mut().for_each(|stripes| stripes.forget(run.victim));
+        fragments::room::refresh_pack_room(ftl);
+        crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
     }
 }

@@ -6,6 +6,14 @@
 //! holds, then one program. A copy is committed when it is programmed, and only if the page has not
 //! been overwritten meanwhile. The victim is erased when nothing of it is left in flight.
 
+use crate::ftl::gc::collection;
+use crate::ftl::gc::failures;
+use crate::ftl::lost;
+use crate::ftl::map_pages;
+use crate::ftl::slc;
+use crate::ftl::wear::dies;
+use crate::ftl::wear::life;
+use crate::ftl::wear::refresh;
 use std::collections::VecDeque;
 
 use super::super::{Cargo, Ftl, Kernel};
@@ -13,7 +21,7 @@ use super::{Purpose, Scope, Wanted};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, UNITS, any};
 use crate::ftl::FlashContents;
 use crate::nand::CellMode;
-use crate::scheduler::{Command, CommandId, Found, Kind, Origin, Probe, Task};
+use crate::scheduler::{Command, CommandId, Found, Kind, Origin, Probe, ServiceId};
 use crate::units::{BlockId, DieId, PlaneId, Ppn};
 use crate::verify::Canary;
 
@@ -57,22 +65,22 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        if on.ftl.free_blocks(plane) > on.ftl.thresholds.start {
-            if any(S, RARE) && on.ftl.triggers.copies_per_write.is_some() {
+        if on.ftl.free_blocks(plane) > on.ftl.space.thresholds.start {
+            if any(S, RARE) && on.ftl.space.triggers.copies_per_write.is_some() {
                 self.spur::<S>(plane, on);
             }
-        } else if on.ftl.planes[plane.at()].collection.is_some() {
+        } else if on.ftl.space.planes[plane.at()].collection.is_some() {
             if any(S, RARE) {
                 self.spur::<S>(plane, on);
             }
         } else {
-            on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
+            on.ftl.space.planes[plane.at()].host_credit = on.ftl.space.thresholds.host_lead;
             // A plane that found nothing before, and still does, has asked the others already.
-            let was_hungry = on.ftl.is_hungry(plane);
+            let was_hungry = on.ftl.space.is_hungry(plane);
             self.next::<S>(plane, on);
             if any(S, RARE)
-                && on.ftl.triggers.scope != Scope::Plane
-                && !(was_hungry && on.ftl.is_hungry(plane))
+                && on.ftl.space.triggers.scope != Scope::Plane
+                && !(was_hungry && on.ftl.space.is_hungry(plane))
             {
                 self.start_others::<S>(plane, on);
             }
@@ -89,9 +97,9 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        let triggers = on.ftl.triggers;
+        let triggers = on.ftl.space.triggers;
         if let Some(copies) = triggers.copies_per_write {
-            let state = &mut on.ftl.planes[plane.at()];
+            let state = &mut on.ftl.space.planes[plane.at()];
             // What a whole block needs is the most that can be saved up.
             let most = state.collection.as_ref().map_or(0, |run| run.copies);
             state.copy_credit = state.copy_credit.saturating_add(copies).min(most);
@@ -111,10 +119,10 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        for other in on.ftl.triggers.scope.planes(&on.ftl.geometry, plane) {
-            let few = on.ftl.free_blocks(other) <= on.ftl.thresholds.stop;
-            if few && on.ftl.planes[other.at()].collection.is_none() {
-                on.ftl.planes[other.at()].host_credit = on.ftl.thresholds.host_lead;
+        for other in on.ftl.space.triggers.scope.planes(&on.ftl.geometry, plane) {
+            let few = on.ftl.free_blocks(other) <= on.ftl.space.thresholds.stop;
+            if few && on.ftl.space.planes[other.at()].collection.is_none() {
+                on.ftl.space.planes[other.at()].host_credit = on.ftl.space.thresholds.host_lead;
                 self.next::<S>(other, on);
             }
         }
@@ -124,11 +132,11 @@ impl Collector {
     pub fn host_idle<const S: Skills>(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) {
         self.idle = true;
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
-            if on.ftl.planes[plane.at()].collection.is_some() {
+            if on.ftl.space.planes[plane.at()].collection.is_some() {
                 self.proceed::<S>(plane, on);
-            } else if let Some(wanted) = on.ftl.next_in_background(plane) {
-                on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
-                on.ftl.begin_collection(plane, wanted);
+            } else if let Some(wanted) = collection::next_in_background(plane, &mut on.ftl) {
+                on.ftl.space.planes[plane.at()].host_credit = on.ftl.space.thresholds.host_lead;
+                collection::begin_collection(plane, wanted, &mut on.ftl);
                 self.proceed::<S>(plane, on);
             }
         }
@@ -143,7 +151,9 @@ impl Collector {
     /// Nothing else is left to happen in the device, and no more requests are in sight: collections
     /// that wait for the host go on.
     pub fn finish<const S: Skills>(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) {
-        if on.ftl.triggers.copies_per_write.is_some() || on.ftl.triggers.background.is_some() {
+        if on.ftl.space.triggers.copies_per_write.is_some()
+            || on.ftl.space.triggers.background.is_some()
+        {
             let before = std::mem::replace(&mut self.idle, true);
             for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
                 self.proceed::<S>(plane, on);
@@ -160,7 +170,7 @@ impl Collector {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        match any(S, RARE) && on.ftl.triggers.preemptible {
+        match any(S, RARE) && on.ftl.space.triggers.preemptible {
             false => on.submit::<S>(id),
             true => self.hold_back::<S>(plane, id, on),
         }
@@ -187,7 +197,11 @@ impl Collector {
     ) {
         while let Some(&(_, first)) = self.held[die.at()].front() {
             let free = on.ftl.dies(&on.flash).of(die) == 0;
-            if !free && !self.held[die.at()].iter().any(|&(plane, _)| on.ftl.is_urgent(plane)) {
+            if !free
+                && !self.held[die.at()]
+                    .iter()
+                    .any(|&(plane, _)| collection::is_urgent(plane, &on.ftl))
+            {
                 return;
             }
             self.held[die.at()].pop_front();
@@ -197,7 +211,7 @@ impl Collector {
 
     /// The host is idle: every plane folds its SLC cache until it is empty, or until the host is back.
     pub fn fold_all<const S: Skills>(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) {
-        on.ftl.set_idle_for_cache(true);
+        slc::cache::set_idle_for_cache(true, &mut on.ftl);
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
             self.consider_folding::<S>(plane, on);
         }
@@ -209,7 +223,7 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        if let Some(wanted) = on.ftl.fold_due(plane) {
+        if let Some(wanted) = slc::cache::fold_due(plane, &mut on.ftl) {
             self.collect::<S>(wanted, on);
         }
     }
@@ -222,7 +236,7 @@ impl Collector {
         wanted: Wanted,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> bool {
-        let accepted = on.ftl.want(wanted);
+        let accepted = collection::want(wanted, &mut on.ftl);
         self.start_wanted::<S>(on.ftl.geometry.plane_of(wanted.block), on);
         accepted
     }
@@ -233,17 +247,17 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        if !on.ftl.has_wanted(plane) {
+        if !collection::has_wanted(plane, &on.ftl) {
             return;
         }
-        match &on.ftl.planes[plane.at()].collection {
+        match &on.ftl.space.planes[plane.at()].collection {
             None => {
-                on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
+                on.ftl.space.planes[plane.at()].host_credit = on.ftl.space.thresholds.host_lead;
                 self.next::<S>(plane, on);
             }
             Some(run) if run.purpose == Purpose::Background => self.proceed::<S>(plane, on),
             // One that waits for the host's writes waits no longer.
-            Some(_) if on.ftl.may_have_due() => self.proceed::<S>(plane, on),
+            Some(_) if refresh::may_have_due(&on.ftl) => self.proceed::<S>(plane, on),
             Some(_) => {}
         }
     }
@@ -253,10 +267,10 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        let Some(wanted) = on.ftl.next_to_collect(plane) else {
-            return on.ftl.mark_hungry(plane);
+        let Some(wanted) = collection::next_to_collect(plane, &mut on.ftl) else {
+            return on.ftl.space.mark_hungry(plane);
         };
-        on.ftl.begin_collection(plane, wanted);
+        collection::begin_collection(plane, wanted, &mut on.ftl);
         self.proceed::<S>(plane, on);
     }
 
@@ -267,8 +281,8 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         loop {
-            let limit = on.ftl.thresholds.copies_in_flight;
-            let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() else { return };
+            let limit = on.ftl.space.thresholds.copies_in_flight;
+            let Some(run) = on.ftl.space.planes[plane.at()].collection.as_mut() else { return };
             if run.in_flight >= limit || run.erasing || run.stranded {
                 return;
             }
@@ -279,22 +293,29 @@ impl Collector {
             let copied = |unit: &u32| *unit < last || !on.ftl.plant.is(Canary::LastPageNotCopied);
             match on.ftl.blocks.next_valid(victim, from).filter(copied) {
                 Some(first) => {
-                    if any(S, RARE) && !on.ftl.may_go_on(plane, true, self.idle) {
+                    if any(S, RARE) && !collection::may_go_on(plane, true, self.idle, &mut on.ftl) {
                         return;
                     }
-                    let copies_back = any(S, RARE) && on.ftl.triggers.copyback;
+                    let copies_back = any(S, RARE) && on.ftl.space.triggers.copyback;
                     if !(copies_back && self.copy_back::<S>(plane, origin, first, on)) {
                         self.copy_page::<S>(plane, origin, victim, first, on);
                     }
                 }
                 None if in_flight > 0 => return,
-                None if any(S, RARE) && on.ftl.map_is_behind(plane) => on.ftl.rewrite_map_of(plane),
+                None if any(S, RARE) && map_pages::map_is_behind(plane, &on.ftl) => {
+                    map_pages::rewrite_map_of(plane, &mut on.ftl)
+                }
                 None if !purpose.frees_block() => return self.ended::<S>(plane, on),
-                None if !on.ftl.may_go_on(plane, false, self.idle) => return,
+                None if !collection::may_go_on(plane, false, self.idle, &mut on.ftl) => return,
                 None => {
-                    on.ftl.erasing(plane);
+                    collection::erasing(plane, &mut on.ftl);
                     let page = on.ftl.geometry.page_at(victim, 0);
-                    let mut erase = Command::new(Kind::Erase, origin, Task::Collect(plane), page);
+                    let mut erase = Command::new(
+                        Kind::Erase,
+                        origin,
+                        ServiceId::COLLECTOR.owner(plane.get()),
+                        page,
+                    );
                     erase.mode = on.ftl.mode_of::<S>(victim);
                     let id = on.flash.prepare(erase);
                     return self.submit::<S>(plane, id, on);
@@ -314,23 +335,24 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let (next, flash_pages) = self.gather::<S>(victim, first, &on.ftl);
-        if let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() {
+        if let Some(run) = on.ftl.space.planes[plane.at()].collection.as_mut() {
             run.in_flight += 1;
             run.next_unit = next;
         }
-        let (task, codewords) = (Task::Collect(plane), on.flash.bus().codewords_per_unit());
+        let (owner, codewords) =
+            (ServiceId::COLLECTOR.owner(plane.get()), on.flash.bus().codewords_per_unit());
         let mode = on.ftl.mode_of::<S>(victim);
         let sources = self.batch.len() as u32;
         let first = self.batch[0];
         if !any(S, UNITS) || flash_pages == 1 {
-            let id = on.flash.prepare(Command::new(Kind::Read, origin, task, first));
+            let id = on.flash.prepare(Command::new(Kind::Read, origin, owner, first));
             let read = on.flash.command_mut(id);
             (read.mode, read.units, read.codewords) = (mode, sources, sources * codewords);
             self.note_sources(id);
             return self.submit::<S>(plane, id, on);
         }
         let page_codewords = on.flash.bus().page_codewords();
-        let program = on.flash.prepare(Command::new(Kind::Program, origin, task, first));
+        let program = on.flash.prepare(Command::new(Kind::Program, origin, owner, first));
         let command = on.flash.command_mut(program);
         (command.units, command.codewords) = (sources, page_codewords);
         command.waits_for = flash_pages;
@@ -342,7 +364,7 @@ impl Collector {
             let units = self.batch[from..].iter().take_while(on_it).count();
             from += units;
             let units = units as u32;
-            let id = on.flash.prepare(Command::new(Kind::Read, origin, task, page));
+            let id = on.flash.prepare(Command::new(Kind::Read, origin, owner, page));
             let read = on.flash.command_mut(id);
             (read.mode, read.units, read.codewords) = (mode, units, units * codewords);
             read.then = Some(program);
@@ -361,10 +383,10 @@ impl Collector {
         while let Some(unit) = next.filter(|_| (self.batch.len() as u32) < units_per_page) {
             let source = ftl.geometry.page_at(victim, unit);
             self.batch.push(source);
-            if let Some(page) = ftl.spare.owner(source) {
+            if let Some(page) = ftl.map.spare.owner(source) {
                 ftl.prefetch(page);
             }
-            ftl.spare.prefetch_after(source);
+            ftl.map.spare.prefetch_after(source);
             if any(S, UNITS) {
                 let flash_page = Some(ftl.geometry.flash_page_of(source));
                 flash_pages += u32::from(flash_page != last);
@@ -401,14 +423,15 @@ impl Collector {
             return false;
         }
         let source = on.ftl.geometry.page_at(victim, first);
-        let mut command = Command::new(Kind::Copyback, origin, Task::Collect(plane), source);
+        let mut command =
+            Command::new(Kind::Copyback, origin, ServiceId::COLLECTOR.owner(plane.get()), source);
         command.source = Some(source);
         command.units = units;
         let id = on.flash.prepare(command);
         for (unit, place) in (0..units).zip(self.sources.row_mut(id)) {
             *place = Ppn::new(source.get() + unit).to_raw();
         }
-        if let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() {
+        if let Some(run) = on.ftl.space.planes[plane.at()].collection.as_mut() {
             run.in_flight += 1;
             run.next_unit = first + units;
         }
@@ -423,7 +446,7 @@ impl Collector {
         &mut self,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        while let Some(plane) = on.ftl.fed.pop() {
+        while let Some(plane) = on.ftl.space.fed.pop() {
             self.start::<S>(plane, on);
         }
     }
@@ -435,7 +458,9 @@ impl Collector {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> Freed {
-        if any(S, RARE_ON_FLASH) && on.flash.command(id).found.failed && on.ftl.is_dead_plane(plane)
+        if any(S, RARE_ON_FLASH)
+            && on.flash.command(id).found.failed
+            && dies::is_dead_plane(plane, &on.ftl)
         {
             self.lost_with_die::<S>(id, on);
             return Freed::Nothing;
@@ -443,9 +468,9 @@ impl Collector {
         match on.flash.command(id).kind {
             Kind::Read => return self.read_done::<S>(plane, id, on),
             Kind::Program | Kind::Copyback => {
-                let was_dry = on.ftl.planes[plane.at()].host_credit == 0;
+                let was_dry = on.ftl.space.planes[plane.at()].host_credit == 0;
                 let earned = self.copy_done::<S>(plane, id, on);
-                if on.ftl.planes[plane.at()].collection.is_some() {
+                if on.ftl.space.planes[plane.at()].collection.is_some() {
                     if earned == 0 {
                         return Freed::Nothing;
                     }
@@ -457,7 +482,7 @@ impl Collector {
             }
             Kind::Erase => self.erase_done::<S>(plane, id, on),
         }
-        on.ftl.refresh_writable::<S>(plane);
+        crate::ftl::room::refresh_writable::<S>(plane, &mut on.ftl);
         if on.ftl.may_write_any(plane) { Freed::Pages } else { Freed::Nothing }
     }
 
@@ -491,18 +516,18 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> u32 {
         let Command { page: first, units, found: Found { failed, .. }, .. } = *on.flash.command(id);
-        if any(S, RARE) && on.ftl.program_fails::<S>(first, failed, &mut on.contents) {
+        if any(S, RARE) && life::program_fails::<S>(first, failed, &mut on.contents, &mut on.ftl) {
             self.copy_again::<S>(plane, id, on);
             return 0;
         }
         for unit in 0..units {
             let from = self.source(id, unit);
             let to = Ppn::new(first.get() + unit);
-            on.ftl.copied_page::<S>(from, to);
+            collection::copied_page::<S>(from, to, &mut on.ftl);
         }
         on.ftl.counts.gc_pages += u64::from(units);
         on.ftl.programmed::<S>(first, units);
-        let state = &mut on.ftl.planes[plane.at()];
+        let state = &mut on.ftl.space.planes[plane.at()];
         let mut earned = 0;
         if let Some(run) = state.collection.as_mut() {
             run.in_flight -= 1;
@@ -510,8 +535,8 @@ impl Collector {
             earned = run.earn();
             state.host_credit += earned;
         }
-        if any(S, RARE) && on.ftl.has_failed() {
-            on.ftl.want_failed();
+        if any(S, RARE) && life::has_failed(&on.ftl) {
+            failures::want_failed(&mut on.ftl);
         }
         if !self.wind_up::<S>(plane, on) {
             self.proceed::<S>(plane, on);
@@ -526,11 +551,11 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let failed = on.flash.command(id).found.failed;
-        let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() else { return };
+        let Some(run) = on.ftl.space.planes[plane.at()].collection.as_mut() else { return };
         run.erase_failed = failed;
         let victim = run.victim;
         let first = on.ftl.geometry.page_at(victim, 0);
-        on.ftl.clear(first, on.ftl.geometry.units_per_block(), &mut on.contents);
+        lost::clear(first, on.ftl.geometry.units_per_block(), &mut on.contents, &mut on.ftl);
         self.ended::<S>(plane, on);
     }
 
@@ -540,22 +565,24 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        let Some(run) = on.ftl.planes[plane.at()].collection.take() else { return };
-        on.ftl.end_collection(plane, &run);
-        if let Some(wanted) = on.ftl.fold_due(plane) {
-            on.ftl.want(wanted);
+        let Some(run) = on.ftl.space.planes[plane.at()].collection.take() else { return };
+        collection::end_collection(plane, &run, &mut on.ftl);
+        if let Some(wanted) = slc::cache::fold_due(plane, &mut on.ftl) {
+            collection::want(wanted, &mut on.ftl);
         }
-        if on.ftl.may_have_due()
-            && let Some(wanted) = on.ftl.next_refresh(plane, Some(run.purpose))
+        if refresh::may_have_due(&on.ftl)
+            && let Some(wanted) = refresh::next_refresh(plane, Some(run.purpose), &mut on.ftl)
         {
-            on.ftl.want(wanted);
+            collection::want(wanted, &mut on.ftl);
         }
-        if on.ftl.free_blocks(plane) < on.ftl.thresholds.stop || on.ftl.has_wanted(plane) {
+        if on.ftl.free_blocks(plane) < on.ftl.space.thresholds.stop
+            || collection::has_wanted(plane, &on.ftl)
+        {
             self.next::<S>(plane, on);
         } else if self.idle
-            && let Some(wanted) = on.ftl.next_in_background(plane)
+            && let Some(wanted) = collection::next_in_background(plane, &mut on.ftl)
         {
-            on.ftl.begin_collection(plane, wanted);
+            collection::begin_collection(plane, wanted, &mut on.ftl);
             self.proceed::<S>(plane, on);
         }
     }

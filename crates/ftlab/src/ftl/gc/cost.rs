@@ -5,6 +5,8 @@ use super::Collector;
 use crate::engine::skills::Skills;
 use crate::ftl::FlashContents;
 use crate::ftl::Kernel;
+use crate::ftl::cost::regulation;
+use crate::ftl::fragments;
 use crate::nand::ProgramCost;
 use crate::scheduler::{CommandId, Flash, Probe};
 use crate::units::{Lpn, Ppn};
@@ -33,23 +35,21 @@ impl CopyCost {
     }
 }
 
-impl Ftl {
-    /// What a copy of the page at `from` is to cost.
-    pub(in crate::ftl) fn copy_cost<P: Probe>(
-        &self,
-        from: Ppn,
-        flash: &Flash<P>,
-    ) -> Option<CopyCost> {
-        let programmed = flash.programmed()?;
-        let flash_page = self.geometry.flash_page_of(from);
-        let as_was = programmed.class_of(flash_page);
-        let of = |page: Lpn| {
-            let stays = ProgramCost::Of(as_was);
-            let cost = self.cost_of_copy(page, as_was).unwrap_or(stays);
-            CopyCost { cost, from_before: cost == stays && programmed.is_prior(flash_page) }
-        };
-        self.owners_of_copy(from).into_iter().flatten().map(of).reduce(CopyCost::and)
-    }
+/// What a copy of the page at `from` is to cost.
+pub(in crate::ftl) fn copy_cost<P: Probe>(
+    from: Ppn,
+    flash: &Flash<P>,
+    ftl: &Ftl,
+) -> Option<CopyCost> {
+    let programmed = flash.programmed()?;
+    let flash_page = ftl.geometry.flash_page_of(from);
+    let as_was = programmed.class_of(flash_page);
+    let of = |page: Lpn| {
+        let stays = ProgramCost::Of(as_was);
+        let cost = regulation::cost_of_copy(page, as_was, ftl).unwrap_or(stays);
+        CopyCost { cost, from_before: cost == stays && programmed.is_prior(flash_page) }
+    };
+    fragments::owners_of_copy(from, ftl).into_iter().flatten().map(of).reduce(CopyCost::and)
 }
 
 impl Collector {
@@ -60,7 +60,7 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let units = 0..on.flash.command(program).units;
-        let of = |unit| on.ftl.copy_cost(self.source(program, unit), &on.flash);
+        let of = |unit| copy_cost(self.source(program, unit), &on.flash, &on.ftl);
         if let Some(cost) = units.filter_map(of).reduce(CopyCost::and) {
             cost.tell(program, &mut on.flash);
         }

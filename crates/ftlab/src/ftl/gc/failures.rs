@@ -4,46 +4,46 @@
 use super::super::{BlockState, Ftl};
 use super::{Collector, Purpose, VictimPolicy, VictimView, Wanted};
 use crate::engine::skills::{self, Skills};
+use crate::ftl::gc::collection;
+use crate::ftl::lost;
+use crate::ftl::wear::life;
 use crate::ftl::{FlashContents, Kernel};
 use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::{BlockId, PlaneId, Ppn};
 
-impl Ftl {
-    /// Whether a plane has room for the valid pages of one of its blocks.
-    pub(in crate::ftl) fn can_empty(&self, plane: PlaneId, block: BlockId) -> bool {
-        let copies = self.blocks.valid(block).div_ceil(self.geometry.units_per_page());
-        self.has_room_to_copy(plane, copies)
-    }
+/// Whether a plane has room for the valid pages of one of its blocks.
+pub(in crate::ftl) fn can_empty(plane: PlaneId, block: BlockId, ftl: &Ftl) -> bool {
+    let copies = ftl.blocks.valid(block).div_ceil(ftl.geometry.units_per_page());
+    life::has_room_to_copy(plane, copies, ftl)
+}
 
-    /// Notes that what failed is to be emptied.
-    #[cold]
-    pub(super) fn want_failed(&mut self) {
-        while let Some(block) = self.failed.pop() {
-            let plane = self.geometry.plane_of(block);
-            self.planes[plane.at()].wanted.push_back(Wanted { block, purpose: Purpose::Retire });
-        }
+/// Notes that what failed is to be emptied.
+#[cold]
+pub(in crate::ftl) fn want_failed(ftl: &mut Ftl) {
+    while let Some(block) = ftl.health.failed.pop() {
+        let plane = ftl.geometry.plane_of(block);
+        ftl.space.planes[plane.at()].wanted.push_back(Wanted { block, purpose: Purpose::Retire });
     }
+}
 
-    /// Ends a collection that found no room: its victim keeps what is left on it.
-    fn end_stranded(&mut self, plane: PlaneId) {
-        let Some(run) = self.planes[plane.at()].collection.take() else { return };
-        let victim = run.victim();
-        if run.gives_up {
-            self.lose_block(plane);
-        }
-        if run.purpose().frees_block() && !run.gives_up {
-            self.blocks.set_state(victim, BlockState::Closed);
-            let view = VictimView { plane, blocks: &self.blocks };
-            self.victim.closed(&view, victim);
-        } else {
-            self.blocks.set_state(victim, BlockState::Failing);
-            let wanted = Wanted { block: victim, purpose: Purpose::Retire };
-            self.planes[plane.at()].wanted.push_front(wanted);
-        }
-        // What it has moved lies elsewhere all the same.
-        self.rewrite_map_of(plane);
-        self.refresh_writable::<{ skills::ALL }>(plane);
+/// Ends a collection that found no room: its victim keeps what is left on it.
+fn end_stranded(plane: PlaneId, ftl: &mut Ftl) {
+    let Some(run) = ftl.space.planes[plane.at()].collection.take() else { return };
+    let victim = run.victim();
+    if run.gives_up {
+        life::lose_block(plane, ftl);
     }
+    if run.purpose().frees_block() && !run.gives_up {
+        ftl.blocks.set_state(victim, BlockState::Closed);
+        let view = VictimView { plane, blocks: &ftl.blocks };
+        ftl.policies.victim.closed(&view, victim);
+    } else {
+        ftl.blocks.set_state(victim, BlockState::Failing);
+        let wanted = Wanted { block: victim, purpose: Purpose::Retire };
+        ftl.space.planes[plane.at()].wanted.push_front(wanted);
+    }
+    // What it has moved lies elsewhere all the map_pages::rewrite_map_of(plane, &mut same.ftl);
+    crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
 }
 
 impl Collector {
@@ -52,8 +52,8 @@ impl Collector {
         &mut self,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        while let Some(&block) = on.ftl.failed.last() {
-            on.ftl.want_failed();
+        while let Some(&block) = on.ftl.health.failed.last() {
+            want_failed(&mut on.ftl);
             self.start_wanted::<S>(on.ftl.geometry.plane_of(block), on);
         }
     }
@@ -65,13 +65,13 @@ impl Collector {
         failed: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        let Command { kind, origin, task, page, units, codewords, source, .. } =
+        let Command { kind, origin, owner, page, units, codewords, source, .. } =
             *on.flash.command(failed);
-        let mut program = Command::new(kind, origin, task, page);
+        let mut program = Command::new(kind, origin, owner, page);
         (program.units, program.codewords, program.source) = (units, codewords, source);
         let program = on.flash.prepare(program);
         self.sources.copy_row(failed, program);
-        on.ftl.want_failed();
+        want_failed(&mut on.ftl);
         self.place_copy::<S>(plane, program, on);
     }
 
@@ -92,10 +92,10 @@ impl Collector {
                 }
             }
             Kind::Program | Kind::Copyback => {
-                on.ftl.program_fails::<{ skills::ALL }>(page, true, &mut on.contents);
+                life::program_fails::<{ skills::ALL }>(page, true, &mut on.contents, &mut on.ftl);
             }
             Kind::Erase => {
-                on.ftl.erase_fails(on.ftl.geometry.block_of(page), true);
+                life::erase_fails(on.ftl.geometry.block_of(page), true, &mut on.ftl);
             }
         }
     }
@@ -107,14 +107,16 @@ impl Collector {
         program: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        let Some(first) = on.ftl.place_copy::<S>(plane, self.source(program, 0)) else {
+        let Some(first) =
+            crate::ftl::room::place_copy::<S>(plane, self.source(program, 0), &mut on.ftl)
+        else {
             return self.strand::<S>(plane, program, on);
         };
         for unit in 0..on.flash.command(program).units {
             let from = self.source(program, unit);
             let to = Ppn::new(first.get() + unit);
-            on.ftl.record_collected::<S>(from, to);
-            on.ftl.carry::<S>(from, to, &mut on.contents);
+            collection::record_collected::<S>(from, to, &mut on.ftl);
+            lost::carry::<S>(from, to, &mut on.contents, &mut on.ftl);
         }
         on.flash.command_mut(program).page = first;
         if skills::any(S, skills::RARE) && on.ftl.regulation().is_some() {
@@ -131,14 +133,14 @@ impl Collector {
         program: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        assert!(on.ftl.life.is_some(), "the reserve leaves collection a free block");
-        on.ftl.note_no_room();
+        assert!(on.ftl.health.life.is_some(), "the reserve leaves collection a free block");
+        life::note_no_room(&mut on.ftl);
         on.flash.release(program);
-        let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() else { return };
+        let Some(run) = on.ftl.space.planes[plane.at()].collection.as_mut() else { return };
         run.in_flight -= 1;
         run.stranded = true;
         if run.in_flight == 0 {
-            on.ftl.end_stranded(plane);
+            end_stranded(plane, &mut on.ftl);
         }
     }
 
@@ -149,10 +151,10 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> bool {
-        let run = on.ftl.planes[plane.at()].collection.as_ref();
+        let run = on.ftl.space.planes[plane.at()].collection.as_ref();
         let Some(run) = run.filter(|run| run.stranded) else { return false };
         if run.in_flight == 0 {
-            on.ftl.end_stranded(plane);
+            end_stranded(plane, &mut on.ftl);
         }
         true
     }
@@ -186,9 +188,9 @@ mod tests {
         let mut ftl = Ftl::new(DeviceSetup::new(&config, 1).ftl);
         assert_eq!(ftl.geometry.units_per_page(), 1);
         let places = (0..ftl.geometry.units_per_block()).map(Lpn::new).map(|page| {
-            let at = ftl
-                .take_page::<{ skills::ALL }>(PLANE, WriteStream::new(0), 0)
-                .expect("there is room");
+            let at =
+                crate::ftl::room::take_page::<{ skills::ALL }>(PLANE, WriteStream::new(0), 0, &mut ftl)
+                    .expect("there is room");
             ftl.record::<{ skills::ALL }>(at, page, ftl.full_page());
             ftl.commit::<{ skills::ALL }>(page, at);
             ftl.programmed_for_host::<{ skills::ALL }>(at, 1);
@@ -203,15 +205,15 @@ mod tests {
     /// The same after a collection of that block found no room.
     fn stranded(purpose: Purpose, gives_up: bool) -> (Ftl, BlockId) {
         let (mut ftl, block) = written();
-        assert!(ftl.want(Wanted { block, purpose }));
-        let wanted = ftl.next_to_collect(PLANE).expect("it is asked for");
-        ftl.begin_collection(PLANE, wanted);
-        let run = ftl.planes[PLANE.at()].collection.as_mut().expect("it has begun");
+        assert!(collection::want(Wanted { block, purpose }, &mut ftl));
+        let wanted = collection::next_to_collect(PLANE, &mut ftl).expect("it is asked for");
+        collection::begin_collection(PLANE, wanted, &mut ftl);
+        let run = ftl.space.planes[PLANE.at()].collection.as_mut().expect("it has begun");
         if gives_up {
             run.give_up();
         }
-        ftl.end_stranded(PLANE);
-        assert!(ftl.planes[PLANE.at()].collection.is_none());
+        end_stranded(PLANE, &mut ftl);
+        assert!(ftl.space.planes[PLANE.at()].collection.is_none());
         assert_eq!(ftl.blocks.valid(block), ftl.geometry.units_per_block(), "it keeps what it has");
         (ftl, block)
     }
@@ -225,10 +227,10 @@ mod tests {
         for purpose in [Purpose::Space, Purpose::Background, Purpose::WearLevel] {
             let (mut ftl, block) = stranded(purpose, false);
             assert_eq!(ftl.blocks.state(block), BlockState::Closed, "{purpose:?}");
-            assert!(!ftl.has_wanted(PLANE), "{purpose:?}");
+            assert!(!collection::has_wanted(PLANE, &mut ftl), "{purpose:?}");
             assert_eq!(lost_blocks(&ftl), 0, "{purpose:?}");
             ftl.trim(Lpn::new(0));
-            let next = ftl.next_to_collect(PLANE);
+            let next = collection::next_to_collect(PLANE, &mut ftl);
             assert_eq!(next, Some(Wanted { block, purpose: Purpose::Space }), "{purpose:?}");
         }
     }
@@ -240,7 +242,7 @@ mod tests {
             let (mut ftl, block) = stranded(purpose, gives_up);
             assert_eq!(ftl.blocks.state(block), BlockState::Failing, "{purpose:?}");
             assert_eq!(lost_blocks(&ftl), lost, "{purpose:?}");
-            let next = ftl.next_to_collect(PLANE);
+            let next = collection::next_to_collect(PLANE, &mut ftl);
             assert_eq!(next, Some(Wanted { block, purpose: Purpose::Retire }), "{purpose:?}");
         }
     }

@@ -2,12 +2,12 @@
 //! valid pages away and erases it.
 
 mod by_valid;
-mod collection;
+pub(crate) mod collection;
 mod collector;
-mod cost;
+pub(crate) mod cost;
 mod cost_benefit;
 mod d_choices;
-mod failures;
+pub(crate) mod failures;
 mod fifo;
 mod greedy;
 mod lists;

@@ -6,6 +6,7 @@ use crate::ftl::FlashContents;
 use crate::ftl::Ftl;
 use crate::ftl::Kernel;
 use crate::ftl::wear::RefreshRule;
+use crate::ftl::wear::refresh;
 use crate::nand::{CostClass, Hazards, Programmed, Reliability, Strain};
 use crate::scheduler::Probe;
 use crate::units::{BlockId, PlaneId, SimTime};
@@ -86,15 +87,15 @@ impl Collector {
         let by = on.now + rule.period + rule.period;
         let hazards = on.flash.hazards();
         let patrol = Patrol { rule, by, programmed, model, hazards };
-        on.ftl.forget_due();
+        refresh::forget_due(&mut on.ftl);
         for block in (0..on.ftl.geometry.blocks()).map(BlockId::new) {
-            if on.ftl.is_filled(block) && patrol.may_come_due(block) {
-                on.ftl.seal(block);
+            if refresh::is_filled(block, &on.ftl) && patrol.may_come_due(block) {
+                refresh::seal(block, &mut on.ftl);
             }
-            if on.ftl.may_refresh(block) {
+            if refresh::may_refresh(block, &on.ftl) {
                 match patrol.judge_block(&on.ftl, block) {
                     Verdict::Young => {}
-                    Verdict::Due => on.ftl.note_due(block),
+                    Verdict::Due => refresh::note_due(block, &mut on.ftl),
                     Verdict::BeyondHelp => on.ftl.counts.beyond_refresh += 1,
                 }
             }
@@ -110,8 +111,8 @@ impl Collector {
         block: BlockId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        if on.ftl.may_refresh(block) {
-            on.ftl.note_read_often(block);
+        if refresh::may_refresh(block, &on.ftl) {
+            refresh::note_read_often(block, &mut on.ftl);
             self.refresh_next::<S>(on.ftl.geometry.plane_of(block), on);
         }
     }
@@ -121,7 +122,7 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        if let Some(wanted) = on.ftl.next_refresh(plane, None) {
+        if let Some(wanted) = refresh::next_refresh(plane, None, &mut on.ftl) {
             self.collect::<S>(wanted, on);
         }
     }

@@ -6,11 +6,14 @@
 //! stand in line twice, and get as much of their die beside the host's programs as copies one by one would. A page
 //! that is overwritten while it is being programmed costs its copy either way.
 
-use super::super::Ftl;
 use super::super::relocations::Relocations;
+use super::super::{Ftl, Map};
 use super::{Freed, Scope};
 use crate::engine::skills::ALL;
 use crate::ftl::FlashContents;
+use crate::ftl::gc::collection;
+use crate::ftl::lost;
+use crate::ftl::slc;
 use crate::nand::CellMode;
 use crate::scheduler::{Flash, Kind, Origin, Turns, Work};
 use crate::units::{BlockId, Nanos, PlaneId, Ppn};
@@ -49,15 +52,16 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
     /// As [`Collector::start`](super::Collector::start).
     #[inline]
     pub fn start(&mut self, plane: PlaneId) {
-        if self.ftl.free_blocks(plane) > self.ftl.thresholds.start
-            || self.ftl.planes[plane.at()].collection.is_some()
+        if self.ftl.free_blocks(plane) > self.ftl.space.thresholds.start
+            || self.ftl.space.planes[plane.at()].collection.is_some()
         {
             self.spur(plane);
         } else {
-            self.ftl.planes[plane.at()].host_credit = self.ftl.thresholds.host_lead;
-            let was_hungry = self.ftl.is_hungry(plane);
+            self.ftl.space.planes[plane.at()].host_credit = self.ftl.space.thresholds.host_lead;
+            let was_hungry = self.ftl.space.is_hungry(plane);
             self.next(plane);
-            if self.ftl.triggers.scope != Scope::Plane && !(was_hungry && self.ftl.is_hungry(plane))
+            if self.ftl.space.triggers.scope != Scope::Plane
+                && !(was_hungry && self.ftl.space.is_hungry(plane))
             {
                 self.start_others(plane);
             }
@@ -70,8 +74,8 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
     /// The host wrote a flash page to a plane: its collection may make copies for that.
     #[inline]
     fn spur(&mut self, plane: PlaneId) {
-        if let Some(copies) = self.ftl.triggers.copies_per_write {
-            let state = &mut self.ftl.planes[plane.at()];
+        if let Some(copies) = self.ftl.space.triggers.copies_per_write {
+            let state = &mut self.ftl.space.planes[plane.at()];
             let most = state.collection.as_ref().map_or(0, |run| run.copies);
             state.copy_credit = state.copy_credit.saturating_add(copies).min(most);
             self.proceed(plane);
@@ -80,10 +84,10 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
 
     #[cold]
     fn start_others(&mut self, plane: PlaneId) {
-        for other in self.ftl.triggers.scope.planes(&self.ftl.geometry, plane) {
-            let few = self.ftl.free_blocks(other) <= self.ftl.thresholds.stop;
-            if few && self.ftl.planes[other.at()].collection.is_none() {
-                self.ftl.planes[other.at()].host_credit = self.ftl.thresholds.host_lead;
+        for other in self.ftl.space.triggers.scope.planes(&self.ftl.geometry, plane) {
+            let few = self.ftl.free_blocks(other) <= self.ftl.space.thresholds.stop;
+            if few && self.ftl.space.planes[other.at()].collection.is_none() {
+                self.ftl.space.planes[other.at()].host_credit = self.ftl.space.thresholds.host_lead;
                 self.next(other);
             }
         }
@@ -92,14 +96,14 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
     /// Planes that had nothing worth collecting may have something now.
     #[inline]
     pub fn feed_hungry(&mut self) {
-        while let Some(plane) = self.ftl.fed.pop() {
+        while let Some(plane) = self.ftl.space.fed.pop() {
             self.start(plane);
         }
     }
 
     /// What waits for the host's writes goes on without them.
     pub fn finish(&mut self) {
-        if self.ftl.triggers.copies_per_write.is_some() {
+        if self.ftl.space.triggers.copies_per_write.is_some() {
             let before = std::mem::replace(&mut self.at_end, true);
             (0..self.ftl.geometry.planes()).for_each(|plane| self.proceed(PlaneId::new(plane)));
             self.at_end = before;
@@ -108,34 +112,34 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
 
     /// The host is idle: every plane folds its SLC cache.
     pub fn fold_all(&mut self) {
-        self.ftl.set_idle_for_cache(true);
+        slc::cache::set_idle_for_cache(true, &mut self.ftl);
         (0..self.ftl.geometry.planes())
             .for_each(|plane| self.consider_folding(PlaneId::new(plane)));
     }
 
     fn consider_folding(&mut self, plane: PlaneId) {
-        let Some(wanted) = self.ftl.fold_due(plane) else { return };
-        self.ftl.want(wanted);
-        let state = &mut self.ftl.planes[plane.at()];
+        let Some(wanted) = slc::cache::fold_due(plane, &mut self.ftl) else { return };
+        collection::want(wanted, &mut self.ftl);
+        let state = &mut self.ftl.space.planes[plane.at()];
         if state.collection.is_none() && !state.wanted.is_empty() {
-            state.host_credit = self.ftl.thresholds.host_lead;
+            state.host_credit = self.ftl.space.thresholds.host_lead;
             self.next(plane);
         }
     }
 
     fn next(&mut self, plane: PlaneId) {
-        let Some(wanted) = self.ftl.next_to_collect(plane) else {
-            return self.ftl.mark_hungry(plane);
+        let Some(wanted) = collection::next_to_collect(plane, &mut self.ftl) else {
+            return self.ftl.space.mark_hungry(plane);
         };
-        self.ftl.begin_collection(plane, wanted);
-        self.ftl.spare.prefetch_row(self.ftl.geometry.page_at(wanted.block, 0), FIRST_OWNERS);
+        collection::begin_collection(plane, wanted, &mut self.ftl);
+        self.ftl.map.spare.prefetch_row(self.ftl.geometry.page_at(wanted.block, 0), FIRST_OWNERS);
         self.proceed(plane);
     }
 
     /// Begins as many copies as may be under way at once, when those before are done; erases the victim when nothing
     /// is left on it.
     fn proceed(&mut self, plane: PlaneId) {
-        let Some(run) = &self.ftl.planes[plane.at()].collection else { return };
+        let Some(run) = &self.ftl.space.planes[plane.at()].collection else { return };
         if run.in_flight > 0 || run.erasing {
             return;
         }
@@ -143,8 +147,8 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         if let Some(first) = self.ftl.blocks.next_valid(victim, next_unit) {
             return self.begin_copies(plane, victim, first);
         }
-        if self.ftl.may_go_on(plane, false, self.at_end) {
-            self.ftl.erasing(plane);
+        if collection::may_go_on(plane, false, self.at_end, &mut self.ftl) {
+            collection::erasing(plane, &mut self.ftl);
             let page = self.ftl.geometry.page_at(victim, 0);
             let takes =
                 self.flash.sheet().price_of(Kind::Erase, page, self.ftl.mode_of::<{ ALL }>(victim));
@@ -158,8 +162,8 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         let units_per_page = self.ftl.geometry.units_per_page();
         let valid = self.ftl.blocks.valid(victim).div_ceil(units_per_page);
         let mut copies = 0;
-        while copies < valid.min(self.ftl.thresholds.copies_in_flight)
-            && self.ftl.may_go_on(plane, true, self.at_end)
+        while copies < valid.min(self.ftl.space.thresholds.copies_in_flight)
+            && collection::may_go_on(plane, true, self.at_end, &mut self.ftl)
         {
             copies += 1;
         }
@@ -173,9 +177,9 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
             let flash_page = unit / units_per_page;
             flash_pages += u32::from(before.replace(flash_page) != Some(flash_page));
         }
-        if self.ftl.triggers.copyback {
+        if self.ftl.space.triggers.copyback {
             // What stays within its plane is one command.
-            if let Some(run) = self.ftl.planes[plane.at()].collection.as_mut() {
+            if let Some(run) = self.ftl.space.planes[plane.at()].collection.as_mut() {
                 run.in_flight = copies;
             }
             return self.read(plane);
@@ -184,7 +188,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         let each =
             self.flash.sheet().price_of(Kind::Read, page, self.ftl.mode_of::<{ ALL }>(victim));
         let takes = Nanos(each.0 * u64::from(flash_pages));
-        if let Some(run) = self.ftl.planes[plane.at()].collection.as_mut() {
+        if let Some(run) = self.ftl.space.planes[plane.at()].collection.as_mut() {
             run.in_flight = copies;
         }
         self.turns.push(self.ftl.geometry.die_of(plane), Work::Reads(plane), copies, takes);
@@ -192,7 +196,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
 
     /// A die has read what is copied at once: it is placed, and programmed.
     pub fn read(&mut self, plane: PlaneId) {
-        let Some(run) = &self.ftl.planes[plane.at()].collection else { return };
+        let Some(run) = &self.ftl.space.planes[plane.at()].collection else { return };
         let (victim, purpose, most) = (run.victim, run.purpose, run.in_flight);
         let (mut copies, mut takes, mut pages) = (0, Nanos::ZERO, 0);
         let mut next_unit = run.next_unit;
@@ -207,7 +211,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         }
         self.ftl.counts.gc_pages += pages;
         self.ftl.counts.by_purpose[purpose as usize].pages += pages;
-        if let Some(run) = self.ftl.planes[plane.at()].collection.as_mut() {
+        if let Some(run) = self.ftl.space.planes[plane.at()].collection.as_mut() {
             (run.in_flight, run.next_unit) = (copies, next_unit);
         }
         match copies {
@@ -225,8 +229,8 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         let mode = self.ftl.mode_of::<{ ALL }>(victim);
         let together = self.copies_back(first, victim, mode);
         let source = self.ftl.geometry.page_at(victim, first);
-        let to =
-            self.ftl.place_copy::<{ ALL }>(plane, source).expect("the reserve leaves a free block");
+        let to = crate::ftl::room::place_copy::<{ ALL }>(plane, source, &mut self.ftl)
+            .expect("the reserve leaves a free block");
         let mut moved = self.move_pages(victim, first, to);
         let kind = if together { Kind::Copyback } else { Kind::Program };
         self.flash.count_untimed(origin, kind, 1);
@@ -242,7 +246,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
     #[inline]
     fn move_pages(&mut self, victim: BlockId, first: u32, to: Ppn) -> Moved {
         let Bench { ftl, contents, later, .. } = self;
-        let Ftl { blocks, spare, geometry, .. } = &mut **ftl;
+        let Ftl { blocks, map: Map { spare, .. }, geometry, .. } = &mut **ftl;
         let units_per_page = geometry.units_per_page();
         let (mut at, mut flash_pages, mut read) = (to, 0, None);
         let (units, next) = blocks.take_valid(victim, first, units_per_page, |unit| {
@@ -264,7 +268,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
     /// Whether the flash page that begins at place `first` is copied within the plane, without crossing the bus.
     fn copies_back(&self, first: u32, victim: BlockId, mode: CellMode) -> bool {
         let units = self.ftl.geometry.units_per_page();
-        self.ftl.triggers.copyback
+        self.ftl.space.triggers.copyback
             && mode == CellMode::Native
             && first.is_multiple_of(units)
             && (first..first + units).all(|unit| self.ftl.blocks.is_valid(victim, unit))
@@ -273,7 +277,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
     /// A die is done with copies. Says whether the host may take pages by it.
     #[inline]
     pub fn copied(&mut self, plane: PlaneId) -> Freed {
-        let state = &mut self.ftl.planes[plane.at()];
+        let state = &mut self.ftl.space.planes[plane.at()];
         let mut earned = 0;
         if let Some(run) = state.collection.as_mut() {
             let copies = std::mem::take(&mut run.in_flight);
@@ -281,7 +285,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
             state.host_credit += earned;
         }
         self.proceed(plane);
-        if earned == 0 && self.ftl.planes[plane.at()].collection.is_some() {
+        if earned == 0 && self.ftl.space.planes[plane.at()].collection.is_some() {
             return Freed::Nothing;
         }
         self.freed(plane)
@@ -289,14 +293,15 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
 
     /// A die is done with the erase of a victim. Says whether the host may take pages by it.
     pub fn erased(&mut self, plane: PlaneId) -> Freed {
-        if let Some(run) = self.ftl.planes[plane.at()].collection.take() {
+        if let Some(run) = self.ftl.space.planes[plane.at()].collection.take() {
             let first = self.ftl.geometry.page_at(run.victim, 0);
-            self.ftl.clear(first, self.ftl.geometry.units_per_block(), self.contents);
-            self.ftl.end_collection(plane, &run);
-            if let Some(wanted) = self.ftl.fold_due(plane) {
-                self.ftl.want(wanted);
+            lost::clear(first, self.ftl.geometry.units_per_block(), self.contents, &mut self.ftl);
+            collection::end_collection(plane, &run, &mut self.ftl);
+            if let Some(wanted) = slc::cache::fold_due(plane, &mut self.ftl) {
+                collection::want(wanted, &mut self.ftl);
             }
-            if self.ftl.free_blocks(plane) < self.ftl.thresholds.stop || self.ftl.has_wanted(plane)
+            if self.ftl.free_blocks(plane) < self.ftl.space.thresholds.stop
+                || collection::has_wanted(plane, &self.ftl)
             {
                 self.next(plane);
             }
@@ -305,7 +310,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
     }
 
     fn freed(&mut self, plane: PlaneId) -> Freed {
-        self.ftl.refresh_writable::<{ ALL }>(plane);
+        crate::ftl::room::refresh_writable::<{ ALL }>(plane, &mut self.ftl);
         if self.ftl.may_write_any(plane) { Freed::Pages } else { Freed::Nothing }
     }
 }

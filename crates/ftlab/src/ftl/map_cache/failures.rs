@@ -12,6 +12,7 @@
 use super::waiting::Queue;
 use super::{MapCache, count};
 use crate::ftl::gc::Collector;
+use crate::ftl::map_pages;
 use crate::ftl::{FlashContents, Ftl, Kernel};
 use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::Tpn;
@@ -28,8 +29,8 @@ impl MapCache {
     ) {
         count(&mut on.ftl, |counts| counts.failed += 1);
         let failed = on.flash.command(failed);
-        let Command { origin, task, page, units, codewords, .. } = *failed;
-        let mut program = Command::new(Kind::Program, origin, task, page);
+        let Command { origin, owner, page, units, codewords, .. } = *failed;
+        let mut program = Command::new(Kind::Program, origin, owner, page);
         program.set_cost(failed.cost());
         (program.units, program.codewords) = (units, codewords);
         match on.ftl.is_read_only() {
@@ -55,7 +56,7 @@ impl MapCache {
     /// A translation page that is in memory as a whole stays there: whoever waited for its rewrite goes on.
     #[cold]
     pub(super) fn keep_map(&mut self, of: Tpn, ftl: &mut Ftl) {
-        if let Some(map) = ftl.map_on_flash_mut() {
+        if let Some(map) = map_pages::map_on_flash_mut(ftl) {
             map.keep(of);
         }
         let Some(rewrite) = self.rewrites.remove(&of) else { return };
@@ -67,10 +68,13 @@ impl MapCache {
     /// On a device at its end: whether a translation page, of which an entry had to go that differs from flash, is kept
     /// without anybody having to wait, as there is nothing of it on flash to be read.
     pub(super) fn kept_at_once(&self, of: Tpn, ftl: &mut Ftl) -> bool {
-        if !ftl.is_read_only() || ftl.has_translation(of) || self.rewrites.contains_key(&of) {
+        if !ftl.is_read_only()
+            || map_pages::has_translation(of, ftl)
+            || self.rewrites.contains_key(&of)
+        {
             return false;
         }
-        if let Some(map) = ftl.map_on_flash_mut() {
+        if let Some(map) = map_pages::map_on_flash_mut(ftl) {
             map.keep(of);
         }
         true

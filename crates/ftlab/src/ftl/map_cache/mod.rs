@@ -20,19 +20,21 @@ mod rewrites;
 mod room;
 mod waiting;
 
+use crate::ftl::map_pages;
 use std::collections::VecDeque;
 
 pub(crate) use self::ready::Ready;
 use self::ready::Todo;
-pub(crate) use self::rewrites::Progress;
+use self::rewrites::Progress;
 use self::room::Stalled;
 pub(crate) use self::waiting::Seeker;
 use self::waiting::{Fetch, Load, Queue, Rewrite, Table, Waiter};
 use crate::engine::{Handle, Slab};
 use crate::ftl::gc::Collector;
 use crate::ftl::mapping::dftl::{DemandCounts, Found};
+use crate::ftl::service::{Attention, Service};
 use crate::ftl::{FlashContents, Ftl, Kernel};
-use crate::scheduler::{Probe, Task};
+use crate::scheduler::{CommandId, Owner, Probe, ServiceId};
 use crate::units::{Lpn, SimTime, Tpn};
 use crate::verify::Canary;
 
@@ -50,6 +52,33 @@ pub(crate) struct MapCache {
     todo: VecDeque<Todo>,
 }
 
+/// What a flash command is for.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// A translation page is read for entries of it.
+    Load(Tpn),
+    /// A translation page is rewritten.
+    Rewrite(Tpn),
+}
+
+impl Step {
+    fn owner(self) -> Owner {
+        let (of, rewrites) = match self {
+            Step::Load(of) => (of, 0),
+            Step::Rewrite(of) => (of, 1),
+        };
+        ServiceId::MAP.owner(of.get() << 1 | rewrites)
+    }
+
+    fn of(token: u32) -> Step {
+        let of = Tpn::new(token >> 1);
+        match token & 1 {
+            0 => Step::Load(of),
+            _ => Step::Rewrite(of),
+        }
+    }
+}
+
 /// How an entry of a translation page comes into memory.
 enum Source {
     /// It is there: its page is being rewritten, or was never written.
@@ -61,7 +90,7 @@ enum Source {
 
 /// Counts something of a map that lies on flash.
 fn count(ftl: &mut Ftl, count: impl FnOnce(&mut DemandCounts)) {
-    if let Some(map) = ftl.map_on_flash_mut() {
+    if let Some(map) = map_pages::map_on_flash_mut(ftl) {
         count(map.counts_mut());
     }
 }
@@ -88,11 +117,6 @@ impl MapCache {
         all
     }
 
-    /// Whether nobody waits, and nothing is under way.
-    pub fn is_at_rest(&self) -> bool {
-        self.by_page.is_empty() && self.loads.is_empty() && self.rewrites.is_empty()
-    }
-
     /// Whether looking up the entry of a page may ask something of flash.
     pub fn may_wait_for(&self, page: Lpn, ftl: &Ftl) -> bool {
         let Some(map) = ftl.map_on_flash() else { return false };
@@ -101,7 +125,7 @@ impl MapCache {
         }
         let cached = map.cached();
         let is_full = cached.held() == cached.capacity();
-        let may_miss = is_full || ftl.has_translation(map.page_of(page));
+        let may_miss = is_full || map_pages::has_translation(map.page_of(page), ftl);
         cached.state(page).is_none() && may_miss && !map.keeps_entry(page)
     }
 
@@ -122,7 +146,7 @@ impl MapCache {
         gc: &mut Collector,
     ) -> bool {
         let under_way = self.by_page.get(&page).copied();
-        let Some(map) = on.ftl.map_on_flash_mut() else { return true };
+        let Some(map) = map_pages::map_on_flash_mut(&mut on.ftl) else { return true };
         let (found, of) = (map.find(page, who.cause(), under_way.is_some()), map.page_of(page));
         let room = match found {
             Found::Hit if under_way.is_none() => return true,
@@ -176,7 +200,7 @@ impl MapCache {
         let is_kept = ftl.map_on_flash().is_some_and(|map| map.keeps(of));
         let rewrite = self.rewrites.get(&of).map(|rewrite| rewrite.reads);
         let is_read = self.loads.contains_key(&of);
-        let was_written = ftl.has_translation(of);
+        let was_written = map_pages::has_translation(of, ftl);
         let source = match rewrite {
             Some(0) => Source::Memory,
             Some(_) => Source::UnderWay,
@@ -218,7 +242,7 @@ impl MapCache {
         }
         if matches!(source, Source::Flash) {
             let cause = self.fetches[fetch].cause;
-            let reads = self.read_map(of, cause, Task::LoadMap(of), on);
+            let reads = self.read_map(of, cause, Step::Load(of).owner(), on);
             self.loads.insert(of, Load { reads, fetches: Queue::default() });
         }
         let MapCache { fetches, loads, rewrites, .. } = self;
@@ -227,5 +251,40 @@ impl MapCache {
             None => &mut loads.entry(of).or_default().fetches,
         };
         MapCache::push(fetches, queue, fetch);
+    }
+}
+
+impl Service for MapCache {
+    const ID: ServiceId = ServiceId::MAP;
+    const NEEDS_TIME: &'static str = "its map lies on flash, and writes wait for entries of it";
+
+    fn done(
+        &mut self,
+        token: u32,
+        id: CommandId,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+        gc: &mut Collector,
+    ) -> Attention {
+        let entries = Attention::ENTRIES.and(Attention::GIVEN_UP);
+        let changed = entries.and(Attention::FAILED).and(Attention::MAP);
+        match Step::of(token) {
+            Step::Load(of) if self.loaded(of) => entries,
+            Step::Load(_) => Attention::NONE,
+            Step::Rewrite(of) => match self.command_done(of, id, on, gc) {
+                Progress::Waits => Attention::NONE,
+                Progress::Read => entries,
+                Progress::Failed => changed,
+                Progress::Written => changed.and(Attention::INVALID),
+            },
+        }
+    }
+
+    fn unreadable(&mut self, token: u32, ftl: &mut Ftl) {
+        let (Step::Load(of) | Step::Rewrite(of)) = Step::of(token);
+        self.lose_entries(of, ftl);
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.by_page.is_empty() && self.loads.is_empty() && self.rewrites.is_empty()
     }
 }

@@ -1,9 +1,10 @@
 //! Translation pages that are read: for entries, and to be rewritten.
 
 use super::{MapCache, count};
+use crate::ftl::lost;
 use crate::ftl::mapping::dftl::Cause;
 use crate::ftl::{FlashContents, Ftl, Kernel};
-use crate::scheduler::{Command, Kind, Origin, Probe, Task};
+use crate::scheduler::{Command, Kind, Origin, Owner, Probe};
 use crate::units::{Lpn, Ppn, Tpn};
 
 impl MapCache {
@@ -13,7 +14,7 @@ impl MapCache {
         &self,
         of: Tpn,
         cause: Cause,
-        task: Task,
+        owner: Owner,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> u32 {
         let Some(pages) = on.ftl.map_on_flash().map(|map| map.pages_of(of)) else { return 0 };
@@ -30,12 +31,12 @@ impl MapCache {
                     Some((first, of_page, units + 1))
                 }
                 other => {
-                    reads += u32::from(submit_read(other, cause, task, on));
+                    reads += u32::from(submit_read(other, cause, owner, on));
                     Some((at, flash_page, 1))
                 }
             };
         }
-        reads += u32::from(submit_read(open, cause, task, on));
+        reads += u32::from(submit_read(open, cause, owner, on));
         count(&mut on.ftl, |counts| counts.reads[cause as usize] += u64::from(reads));
         reads
     }
@@ -43,17 +44,17 @@ impl MapCache {
     /// Nothing reads a translation page, or a part of it: whose entry is not in memory is lost with it, and reads of it
     /// end as unreadable until the host writes it again. (A drive could find these pages by their spare areas.)
     #[cold]
-    pub fn lose_entries(&self, of: Tpn, ftl: &mut Ftl) {
+    pub(super) fn lose_entries(&self, of: Tpn, ftl: &mut Ftl) {
         let entries = ftl.map_on_flash().map(|map| map.entries_of(of));
         for page in entries.into_iter().flatten().map(Lpn::new) {
             if !self.knows(page, ftl) {
-                ftl.lose_page(page);
+                lost::lose_page(page, ftl);
             }
         }
     }
 
     /// A translation page was read, or a part of it. True if that was the last one.
-    pub fn loaded(&mut self, of: Tpn) -> bool {
+    pub(super) fn loaded(&mut self, of: Tpn) -> bool {
         let Some(load) = self.loads.get_mut(&of) else { return false };
         load.reads -= 1;
         if load.reads > 0 {
@@ -70,7 +71,7 @@ impl MapCache {
 fn submit_read(
     what: Option<(Ppn, u32, u32)>,
     cause: Cause,
-    task: Task,
+    owner: Owner,
     on: &mut Kernel<impl Probe, impl FlashContents>,
 ) -> bool {
     let Some((at, _, units)) = what else { return false };
@@ -80,7 +81,7 @@ fn submit_read(
         Cause::Collection => Origin::Gc,
         Cause::Recovery => Origin::Merge,
     };
-    let mut read = Command::new(Kind::Read, origin, task, at);
+    let mut read = Command::new(Kind::Read, origin, owner, at);
     read.units = units;
     read.codewords = units * on.flash.bus().codewords_per_unit();
     let read = on.flash.prepare(read);

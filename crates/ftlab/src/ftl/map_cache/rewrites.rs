@@ -1,17 +1,19 @@
 //! Translation pages that are rewritten.
 
 use super::waiting::{Fetch, Queue, Rewrite};
-use super::{MapCache, count};
+use super::{MapCache, Step, count};
 use crate::engine::{Handle, skills};
 use crate::ftl::gc::Collector;
+use crate::ftl::map_pages;
 use crate::ftl::mapping::dftl::Cause;
+use crate::ftl::wear::life;
 use crate::ftl::{FlashContents, Kernel};
-use crate::scheduler::{Command, CommandId, Found, Kind, Probe, Task};
+use crate::scheduler::{Command, CommandId, Found, Kind, Probe};
 use crate::units::Tpn;
 
 /// What has come of a command of a rewrite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(super) enum Progress {
     /// More is to come.
     Waits,
     /// The old copy is in memory.
@@ -56,10 +58,10 @@ impl MapCache {
         on: &mut Kernel<impl Probe, impl FlashContents>,
         gc: &mut Collector,
     ) {
-        if let Some(map) = on.ftl.map_on_flash_mut() {
+        if let Some(map) = map_pages::map_on_flash_mut(&mut on.ftl) {
             map.rewrite(of);
         }
-        let reads = self.read_map(of, cause, Task::RewriteMap(of), on);
+        let reads = self.read_map(of, cause, Step::Rewrite(of).owner(), on);
         let content = Queue::default();
         self.rewrites.insert(of, Rewrite { cause, reads, content, room, again: None });
         if reads == 0 {
@@ -68,7 +70,7 @@ impl MapCache {
     }
 
     /// A read or the program of a rewrite is done.
-    pub fn command_done(
+    pub(super) fn command_done(
         &mut self,
         of: Tpn,
         id: CommandId,
@@ -98,12 +100,12 @@ impl MapCache {
         gc: &mut Collector,
     ) -> Progress {
         let Command { page: first, found: Found { failed, .. }, .. } = *on.flash.command(id);
-        if on.ftl.program_fails::<{ skills::ALL }>(first, failed, &mut on.contents) {
+        if life::program_fails::<{ skills::ALL }>(first, failed, &mut on.contents, &mut on.ftl) {
             self.program_again(of, id, on, gc);
             return Progress::Failed;
         }
         let Some(rewrite) = self.rewrites.remove(&of) else { return Progress::Waits };
-        on.ftl.commit_translation(of, first);
+        map_pages::commit_translation(of, first, &mut on.ftl);
         count(&mut on.ftl, |counts| counts.programs[rewrite.cause as usize] += 1);
         if let Some((cause, room)) = rewrite.again {
             self.begin_rewrite(of, cause, room, on, gc);
@@ -118,7 +120,9 @@ impl MapCache {
         on: &mut Kernel<impl Probe, impl FlashContents>,
         gc: &mut Collector,
     ) {
-        while let Some((of, cause)) = on.ftl.map_on_flash_mut().and_then(|map| map.next_due()) {
+        while let Some((of, cause)) =
+            map_pages::map_on_flash_mut(&mut on.ftl).and_then(|map| map.next_due())
+        {
             self.rewrite(of, cause, None, on, gc);
         }
     }

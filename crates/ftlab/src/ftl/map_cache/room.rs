@@ -1,14 +1,16 @@
 //! Where translation pages go: they are placed and programmed as any page, and wait for room if there is none. One that
 //! waits is in memory as a whole, so only those wait along whose entries take the room of one of its own.
 
+use crate::ftl::cost::regulation;
+use crate::ftl::map_pages;
 use std::collections::VecDeque;
 
-use super::MapCache;
+use super::{MapCache, Step};
 use crate::engine::skills;
 use crate::ftl::gc::Collector;
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::{FlashContents, Ftl, Kernel};
-use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
+use crate::scheduler::{Command, CommandId, Kind, Origin, Probe};
 use crate::units::{PlaneId, Ppn, Tpn};
 
 /// Programs that wait for a place, by pool of planes.
@@ -41,11 +43,11 @@ impl MapCache {
         if on.ftl.is_read_only() {
             return self.keep_map(of, &mut on.ftl);
         }
-        let task = Task::RewriteMap(of);
-        let mut program = Command::new(Kind::Program, Origin::Host, task, Ppn::new(0));
+        let owner = Step::Rewrite(of).owner();
+        let mut program = Command::new(Kind::Program, Origin::Host, owner, Ppn::new(0));
         program.units = on.ftl.geometry().units_per_page();
         program.codewords = on.flash.bus().page_codewords();
-        if let Some(cost) = on.ftl.cost_of_map() {
+        if let Some(cost) = regulation::cost_of_map(&on.ftl) {
             program.set_cost(cost);
         }
         let program = on.flash.prepare(program);
@@ -70,7 +72,7 @@ impl MapCache {
 
     pub(super) fn stalls(&mut self, change: i32, ftl: &mut Ftl) {
         self.stalled.waiting = self.stalled.waiting.saturating_add_signed(change);
-        ftl.set_map_stalled(self.stalled.waiting);
+        map_pages::set_map_stalled(self.stalled.waiting, ftl);
     }
 
     /// A plane may be written again: translation pages that found no place go there, as far as it has room.
@@ -107,7 +109,9 @@ fn place_map(
     on: &mut Kernel<impl Probe, impl FlashContents>,
     gc: &mut Collector,
 ) -> bool {
-    let Some(first) = on.ftl.place_translation(of, on.flash.load()) else { return false };
+    let Some(first) = map_pages::place_translation(of, on.flash.load(), &mut on.ftl) else {
+        return false;
+    };
     let pages = on.ftl.map_on_flash().map(|map| map.pages_of(of));
     for (page, at) in pages.into_iter().flatten().zip(first.get()..) {
         on.contents.program_map(page, Ppn::new(at));

@@ -3,6 +3,7 @@
 
 use super::fold::PageCopy;
 use super::{Job, MergeCounts};
+use crate::ftl::merge::fold;
 use crate::ftl::{FlashContents, Ftl};
 use crate::scheduler::CellWork;
 use crate::units::{BlockId, PlaneId};
@@ -20,45 +21,45 @@ pub(super) fn carry_out<C: FlashContents>(
     let mut copies = 0;
     let mut erase = |ftl: &mut Ftl, contents: &mut C, block: BlockId| {
         contents.erase(ftl.geometry.page_at(block, 0), ftl.geometry.units_per_block());
-        ftl.erased_in_log(block);
+        fold::erased_in_log(block, ftl);
         erases += 1;
     };
     let mut spent = Vec::new();
     for (number, &data) in job.merges.iter().enumerate() {
-        let Some(mut fold) = ftl.begin_fold(data) else { continue };
-        ftl.prefetch_folds(plane, &job.merges[number + 1..]);
+        let Some(mut fold) = fold::begin_fold(data, ftl) else { continue };
+        fold::prefetch_folds(plane, &job.merges[number + 1..], ftl);
         let mut each = |copy: PageCopy| {
             contents.copy(copy.from, copy.to);
             priced(copy);
         };
         let each: Option<&mut dyn FnMut(PageCopy)> =
             if C::MOVES || !flat { Some(&mut each) } else { None };
-        copies += ftl.copy_all(&mut fold, each);
-        spent.extend(ftl.end_fold(&fold, counts));
+        copies += fold::copy_all(&mut fold, each, ftl);
+        spent.extend(fold::end_fold(&fold, counts, ftl));
         if job.victim.is_some() {
-            ftl.take_spent_logs(data, &mut spent);
+            fold::take_spent_logs(data, &mut spent, ftl);
         }
         // The order in which the `Merger` erases them is that in which they are used again.
         while let Some(block) = spent.pop() {
             erase(ftl, contents, block);
         }
     }
-    if let Some(victim) = job.victim.filter(|&victim| ftl.is_log(victim)) {
+    if let Some(victim) = job.victim.filter(|&victim| fold::is_log(victim, ftl)) {
         let mut from = 0;
-        while let Some(copy) = ftl.next_move(victim, from) {
+        while let Some(copy) = fold::next_move(victim, from, ftl) {
             from = ftl.geometry.place_of(copy.from).1 + 1;
             contents.copy(copy.from, copy.to);
-            ftl.moved(copy);
+            fold::moved(copy, ftl);
             priced(copy);
             counts.moved += 1;
             copies += 1;
         }
-        ftl.close_log(victim);
+        fold::close_log(victim, ftl);
         erase(ftl, contents, victim);
     }
-    let empty = job.erases_empty.then(|| ftl.log_view()?.empty_log(plane)).flatten();
+    let empty = job.erases_empty.then(|| fold::log_view(ftl)?.empty_log(plane)).flatten();
     if let Some(empty) = empty {
-        ftl.close_log(empty);
+        fold::close_log(empty, ftl);
         erase(ftl, contents, empty);
         counts.erased_along += 1;
     }

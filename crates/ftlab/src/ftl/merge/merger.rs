@@ -5,6 +5,9 @@
 //! erased. A plane begins only when no write of the host is under way on it, and takes none until it is done: so
 //! nothing that a merge looks at changes meanwhile, but for pages that are deallocated.
 
+use crate::ftl::gc;
+use crate::ftl::lost;
+use crate::ftl::merge::fold;
 use std::collections::VecDeque;
 
 use super::PlannerPolicy;
@@ -14,8 +17,10 @@ use crate::engine::Latencies;
 use crate::engine::skills;
 use crate::ftl::FlashContents;
 use crate::ftl::Kernel;
+use crate::ftl::gc::Collector;
 use crate::ftl::mapping::hybrid::{DataBlock, Room};
-use crate::scheduler::{CellWork, Command, CommandId, Flash, Kind, Origin, Probe, Task};
+use crate::ftl::service::{Attention, Service};
+use crate::scheduler::{CellWork, Command, CommandId, Flash, Kind, Origin, Probe, ServiceId};
 use crate::units::{BlockId, DieId, Lpn, Nanos, PlaneId, SimTime};
 
 /// What a merger is made of.
@@ -226,7 +231,7 @@ impl Merger {
                 None => return self.ended(plane, on.now),
             },
             Some(Wanted::Along(triggered)) => {
-                let view = on.ftl.log_view().expect("a mapping with a log");
+                let view = fold::log_view(&on.ftl).expect("a mapping with a log");
                 (self.setup.planner.along(&view, &triggered, plane), false)
             }
         };
@@ -239,8 +244,8 @@ impl Merger {
 
     /// The job that makes room for a page, if there is none.
     fn job_for<P, C>(&self, page: Lpn, on: &Kernel<P, C>) -> Option<Job> {
-        let Room::After(victim) = on.ftl.room_in_log(page) else { return None };
-        Some(Job::to_empty(&on.ftl.log_view()?, victim, self.setup.throttle))
+        let Room::After(victim) = fold::room_in_log(page, &on.ftl) else { return None };
+        Some(Job::to_empty(&fold::log_view(&on.ftl)?, victim, self.setup.throttle))
     }
 
     fn count<P, C>(&mut self, job: &Job, on: &mut Kernel<P, C>) {
@@ -248,7 +253,7 @@ impl Merger {
         self.counts.reclaims += 1;
         self.reclaims.record(merges);
         if let Some(victim) = job.victim {
-            on.ftl.count_reclaim(victim);
+            fold::count_reclaim(victim, &mut on.ftl);
         }
     }
 
@@ -264,7 +269,7 @@ impl Merger {
             if other == plane || work.running.is_some() || work.wanted.is_some() {
                 continue;
             }
-            let view = on.ftl.log_view().expect("a mapping with a log");
+            let view = fold::log_view(&on.ftl).expect("a mapping with a log");
             let along = self.setup.planner.along(&view, job, other);
             let erases = along.erases_empty && view.empty_log(other).is_some();
             if along.merges.is_empty() && !erases {
@@ -302,7 +307,7 @@ impl Merger {
     }
 
     /// A command of a plane's job is done.
-    pub fn done<P: Probe, C: FlashContents>(
+    fn command_done<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
@@ -314,10 +319,11 @@ impl Merger {
             (Kind::Read, _) => {
                 for program in run.read(then.expect("a copy is read to be programmed")) {
                     let Command { page: to, source, .. } = *on.flash.command(program);
-                    on.ftl.carry::<{ skills::ALL }>(
+                    lost::carry::<{ skills::ALL }>(
                         source.expect("a copy has a source"),
                         to,
                         &mut on.contents,
+                        &mut on.ftl,
                     );
                     on.flash.submit(on.now, program);
                 }
@@ -325,14 +331,14 @@ impl Merger {
             }
             (Kind::Erase, _) => {
                 run.erasing = false;
-                on.ftl.clear(page, on.ftl.geometry.units_per_block(), &mut on.contents);
-                on.ftl.erased_in_log(on.ftl.geometry.block_of(page));
+                lost::clear(page, on.ftl.geometry.units_per_block(), &mut on.contents, &mut on.ftl);
+                fold::erased_in_log(on.ftl.geometry.block_of(page), &mut on.ftl);
             }
             (_, Some(from)) => {
                 run.in_flight -= 1;
                 match run.fold {
-                    Some(_) => on.ftl.copied(page),
-                    None => on.ftl.moved(PageCopy { from, to: page }),
+                    Some(_) => fold::copied(page, &mut on.ftl),
+                    None => fold::moved(PageCopy { from, to: page }, &mut on.ftl),
                 }
             }
             (_, None) => unreachable!("a copy without a source"),
@@ -353,7 +359,7 @@ impl Merger {
             }
             if let Some(fold) = &mut run.fold {
                 while run.in_flight < self.setup.copies_in_flight
-                    && let Some(copy) = on.ftl.next_copy(fold)
+                    && let Some(copy) = fold::next_copy(fold, &mut on.ftl)
                 {
                     run.in_flight += 1;
                     run.programs.extend(begin_copy(copy, plane, self.setup.copyback, on));
@@ -363,19 +369,20 @@ impl Merger {
                 }
                 let fold = *fold;
                 run.fold = None;
-                run.spent.extend(on.ftl.end_fold(&fold, &mut self.counts));
+                run.spent.extend(fold::end_fold(&fold, &mut self.counts, &mut on.ftl));
                 self.counts.along += u64::from(!run.triggered);
                 if run.triggered {
-                    on.ftl.take_spent_logs(fold.data, &mut run.spent);
+                    fold::take_spent_logs(fold.data, &mut run.spent, &mut on.ftl);
                 }
             } else if let Some(block) = run.spent.pop() {
                 run.erasing = true;
                 begin_erase(block, plane, on);
             } else if let Some(data) = run.merges.pop_front() {
-                run.fold = on.ftl.begin_fold(data);
-            } else if let Some(victim) = run.victim.filter(|&victim| on.ftl.is_log(victim)) {
+                run.fold = fold::begin_fold(data, &mut on.ftl);
+            } else if let Some(victim) = run.victim.filter(|&victim| fold::is_log(victim, &on.ftl))
+            {
                 while run.in_flight < self.setup.copies_in_flight
-                    && let Some(copy) = on.ftl.next_move(victim, run.next_move)
+                    && let Some(copy) = fold::next_move(victim, run.next_move, &mut on.ftl)
                 {
                     run.next_move = on.ftl.geometry.place_of(copy.from).1 + 1;
                     run.in_flight += 1;
@@ -386,12 +393,12 @@ impl Merger {
                     return Step::Goes;
                 }
                 run.victim = None;
-                on.ftl.close_log(victim);
+                fold::close_log(victim, &mut on.ftl);
                 run.spent.push(victim);
             } else if std::mem::take(&mut run.erases_empty) {
-                let empty = on.ftl.log_view().and_then(|view| view.empty_log(plane));
+                let empty = fold::log_view(&on.ftl).and_then(|view| view.empty_log(plane));
                 if let Some(empty) = empty {
-                    on.ftl.close_log(empty);
+                    fold::close_log(empty, &mut on.ftl);
                     run.spent.push(empty);
                     self.counts.erased_along += 1;
                 }
@@ -418,12 +425,12 @@ impl Merger {
         on: &mut Kernel<P, C>,
     ) -> Nanos {
         let Some(job) = self.job_for(page, on) else { return Nanos::ZERO };
-        let plane = on.ftl.log_plane_of(page);
+        let plane = fold::log_plane_of(page, &on.ftl);
         self.count(&job, on);
         // All look at the log as it was before.
         let mut along = std::mem::take(&mut self.along);
         for other in (0..self.setup.planes).map(PlaneId::new).filter(|&other| other != plane) {
-            let view = on.ftl.log_view().expect("a mapping with a log");
+            let view = fold::log_view(&on.ftl).expect("a mapping with a log");
             along.push((other, self.setup.planner.along(&view, &job, other)));
         }
         self.carry_out(plane, &job, true, on);
@@ -482,14 +489,14 @@ fn begin_copy<P: Probe, C: FlashContents>(
     on: &mut Kernel<P, C>,
 ) -> Option<CopyProgram> {
     let PageCopy { from, to } = copy;
-    let task = Task::Merge(plane);
+    let owner = ServiceId::MERGER.owner(plane.get());
     let kind = if copyback { Kind::Copyback } else { Kind::Program };
-    let mut program = Command::new(kind, Origin::Gc, task, to);
+    let mut program = Command::new(kind, Origin::Gc, owner, to);
     program.source = Some(from);
     program.units = 1;
-    let cost = on.ftl.copy_cost(from, &on.flash);
+    let cost = gc::cost::copy_cost(from, &on.flash, &on.ftl);
     if copyback {
-        on.ftl.carry::<{ skills::ALL }>(from, to, &mut on.contents);
+        lost::carry::<{ skills::ALL }>(from, to, &mut on.contents, &mut on.ftl);
         let id = on.flash.prepare(program);
         cost.into_iter().for_each(|cost| cost.tell(id, &mut on.flash));
         on.flash.submit(on.now, id);
@@ -498,7 +505,7 @@ fn begin_copy<P: Probe, C: FlashContents>(
     program.codewords = on.flash.bus().page_codewords();
     let program = on.flash.prepare(program);
     cost.into_iter().for_each(|cost| cost.tell(program, &mut on.flash));
-    let mut read = Command::new(Kind::Read, Origin::Gc, task, from);
+    let mut read = Command::new(Kind::Read, Origin::Gc, owner, from);
     read.units = 1;
     read.codewords = on.flash.bus().page_codewords();
     read.then = Some(program);
@@ -509,7 +516,26 @@ fn begin_copy<P: Probe, C: FlashContents>(
 
 fn begin_erase<P: Probe, C: FlashContents>(block: BlockId, plane: PlaneId, on: &mut Kernel<P, C>) {
     let page = on.ftl.geometry.page_at(block, 0);
-    let erase = Command::new(Kind::Erase, Origin::Gc, Task::Merge(plane), page);
+    let erase = Command::new(Kind::Erase, Origin::Gc, ServiceId::MERGER.owner(plane.get()), page);
     let id = on.flash.prepare(erase);
     on.flash.submit(on.now, id);
+}
+
+impl Service for Merger {
+    const ID: ServiceId = ServiceId::MERGER;
+    const WAKES: Attention = Attention::QUIET;
+    const NEEDS_TIME: &'static str = "blocks of a log are merged while other planes work";
+
+    fn done(
+        &mut self,
+        token: u32,
+        id: CommandId,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+        _: &mut Collector,
+    ) -> Attention {
+        match self.command_done(PlaneId::new(token), id, on) {
+            Step::Done => Attention::MERGED,
+            Step::Goes => Attention::NONE,
+        }
+    }
 }

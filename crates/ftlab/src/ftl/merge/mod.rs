@@ -11,9 +11,9 @@
 //! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", NCTU 2010, chapter 3.
 
 mod at_once;
-mod audit;
+pub(crate) mod audit;
 mod counts;
-mod fold;
+pub(crate) mod fold;
 mod job;
 mod merger;
 mod planner;

@@ -13,6 +13,8 @@ use super::super::wear::{Demand, EndReason};
 use super::super::{BlockState, Ftl};
 use super::{Missing, Narrow, Running, Stripes, members};
 use crate::engine::skills;
+use crate::ftl::wear::dies;
+use crate::ftl::wear::life;
 use crate::ftl::{FlashContents, Kernel};
 use crate::nand::Stripe;
 use crate::scheduler::Probe;
@@ -175,169 +177,169 @@ impl Ftl {
     /// The dies of the flash that are known to be dead.
     #[must_use]
     pub fn dead_dies_on_flash(&self) -> Vec<DieId> {
-        match &self.stripes {
+        match &self.features.stripes {
             None => self.dead_dies().to_vec(),
             Some(stripes) => stripes.dead_dies().collect(),
         }
     }
+}
 
-    /// The blocks on flash that a block is made of; those of dies that are known to be dead apart.
-    pub(crate) fn blocks_on_flash(&self, block: BlockId) -> impl Iterator<Item = BlockId> {
-        let own = self.stripes.is_none().then_some(block);
-        let members = self.stripes.iter().flat_map(move |stripes| stripes.on_flash(block, 0));
-        own.into_iter().chain(members.map(|(block, _)| block))
+/// The blocks on flash that a block is made of; those of dies that are known to be dead apart.
+pub(crate) fn blocks_on_flash(block: BlockId, ftl: &Ftl) -> impl Iterator<Item = BlockId> {
+    let own = ftl.features.stripes.is_none().then_some(block);
+    let members = ftl.features.stripes.iter().flat_map(move |stripes| stripes.on_flash(block, 0));
+    own.into_iter().chain(members.map(|(block, _)| block))
+}
+
+/// Flash pages that a block of a plane holds, if it is opened now.
+pub(in crate::ftl) fn pages_to_fill(plane: PlaneId, ftl: &Ftl) -> u32 {
+    match &ftl.features.stripes {
+        None => ftl.geometry.shape().pages_per_block,
+        Some(stripes) => stripes.pages_of(ftl.geometry.die_of(plane)),
     }
+}
 
-    /// Flash pages that a block of a plane holds, if it is opened now.
-    pub(in crate::ftl) fn pages_to_fill(&self, plane: PlaneId) -> u32 {
-        match &self.stripes {
-            None => self.geometry.shape().pages_per_block,
-            Some(stripes) => stripes.pages_of(self.geometry.die_of(plane)),
+/// Whether a block holds so little that collecting it frees a flash page.
+#[inline]
+pub(in crate::ftl) fn is_worth_collecting(plane: PlaneId, block: BlockId, ftl: &Ftl) -> bool {
+    let page = ftl.geometry.units_per_page();
+    ftl.blocks.valid(block) + page <= pages_to_fill(plane, ftl) * page
+}
+
+/// The policy has chosen a block that would have been worth it as long as all dies lived: the block with the least
+/// that is, instead.
+#[cold]
+pub(in crate::ftl) fn choose_narrow(
+    plane: PlaneId,
+    chosen: BlockId,
+    ftl: &mut Ftl,
+) -> Option<BlockId> {
+    let view = VictimView { plane, blocks: &ftl.blocks };
+    ftl.policies.victim.closed(&view, chosen);
+    let candidates = ftl.policies.victim.candidates(plane);
+    let least = candidates.into_iter().min_by_key(|&block| ftl.blocks.valid(block));
+    let block = least.filter(|&block| is_worth_collecting(plane, block, ftl))?;
+    let view = VictimView { plane, blocks: &ftl.blocks };
+    ftl.policies.victim.withdrawn(&view, block);
+    Some(block)
+}
+
+/// Leaves places of an open block out, from `next` on, that are for no page. Returns how many units.
+pub(in crate::ftl) fn leave_places_out(
+    plane: PlaneId,
+    stream: WriteStream,
+    block: BlockId,
+    next: u32,
+    ftl: &mut Ftl,
+) -> u32 {
+    let (step, whole) = (ftl.geometry.units_per_page(), ftl.geometry.units_per_block());
+    let Some(stripes) = ftl.features.stripes.as_mut() else { return 0 };
+    if !stripes.any_dead {
+        return 0;
+    }
+    if next > 0 {
+        stripes.note_begun(ftl.geometry.page_at(block, next - step));
+    } else if stripes.dead_now(block) != 0 {
+        stripes.narrow.insert(block, Narrow::default());
+    }
+    let mut at = next;
+    while at < whole {
+        let (stripe, place) = stripes.superblocks.stripe_of(ftl.geometry.page_at(block, at));
+        if stripes.is_page(stripe, place) {
+            break;
+        }
+        stripes.leave_out(stripe, place);
+        at += step;
+    }
+    ftl.space.planes[plane.at()].leave_out(stream, at - next);
+    ftl.blocks.add_programmed(block, at - next);
+    at - next
+}
+
+/// A place of an open block is taken: its stripe is begun. So its parity is programmed in its turn, though nothing of
+/// it should come to flash.
+pub(in crate::ftl) fn begin_stripe(block: BlockId, unit: u32, ftl: &mut Ftl) {
+    let Some(stripes) = &mut ftl.features.stripes else { return };
+    let (stripe, _) = stripes.superblocks.stripe_of(ftl.geometry.page_at(block, unit));
+    stripes.running.entry(stripe).or_insert(Running::new());
+}
+
+/// A die of a group died: what is being filled does without it.
+pub(in crate::ftl) fn member_died(die: DieId, ftl: &mut Ftl) {
+    let Some(stripes) = &ftl.features.stripes else { return };
+    if stripes.is_known_dead(die) {
+        return;
+    }
+    let (group, member) = stripes.superblocks.group_of(die);
+    let planes: Vec<PlaneId> = dies::planes_of(group, ftl).collect();
+    let Some(stripes) = &mut ftl.features.stripes else { return };
+    let data = stripes.superblocks.width() - 1;
+    let page = ftl.geometry.units_per_page();
+    for &plane in &planes {
+        for (_, block, taken) in ftl.space.planes[plane.at()].open_blocks() {
+            let begun = (taken / page).div_ceil(data);
+            stripes.narrow.entry(block).or_insert(Narrow { begun, dead: Vec::new() });
         }
     }
-
-    /// Whether a block holds so little that collecting it frees a flash page.
-    #[inline]
-    pub(in crate::ftl) fn is_worth_collecting(&self, plane: PlaneId, block: BlockId) -> bool {
-        let page = self.geometry.units_per_page();
-        self.blocks.valid(block) + page <= self.pages_to_fill(plane) * page
+    stripes.dead[group.at()] |= 1 << member;
+    (stripes.any_dead, ftl.health.death_is_news) = (true, true);
+    if stripes.pages_of(group) == 0 {
+        return dies::filled_die_died(group, ftl);
     }
+    planes.into_iter().for_each(|plane| narrow_plane(plane, ftl));
+    dies::keep_more_back(ftl);
+    (0..ftl.geometry.planes())
+        .map(PlaneId::new)
+        .for_each(|at| crate::ftl::room::refresh_writable::<{ skills::ALL }>(at, ftl));
+    check_room_of_groups(ftl);
+}
 
-    /// The policy has chosen a block that would have been worth it as long as all dies lived: the block with the least
-    /// that is, instead.
-    #[cold]
-    pub(in crate::ftl) fn choose_narrow(
-        &mut self,
-        plane: PlaneId,
-        chosen: BlockId,
-    ) -> Option<BlockId> {
-        let view = VictimView { plane, blocks: &self.blocks };
-        self.victim.closed(&view, chosen);
-        let candidates = self.victim.candidates(plane);
-        let least = candidates.into_iter().min_by_key(|&block| self.blocks.valid(block));
-        let block = least.filter(|&block| self.is_worth_collecting(plane, block))?;
-        let view = VictimView { plane, blocks: &self.blocks };
-        self.victim.withdrawn(&view, block);
-        Some(block)
+/// A plane has lost a die: its open blocks go on without it, and it looks anew what is worth collecting.
+fn narrow_plane(plane: PlaneId, ftl: &mut Ftl) {
+    let whole = ftl.geometry.units_per_block();
+    let open: Vec<_> = ftl.space.planes[plane.at()].open_blocks().collect();
+    for (stream, block, taken) in open.into_iter().filter(|&(_, _, taken)| taken < whole) {
+        let left_out = leave_places_out(plane, stream, block, taken, ftl);
+        let next = taken + left_out;
+        if let Some(writable) = crate::ftl::room::writable_mut(stream, ftl) {
+            writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
+        }
+        let done = ftl.blocks.programmed(block) == whole;
+        if done && ftl.blocks.state(block) == BlockState::Open {
+            ftl.close(block);
+        }
     }
+    ftl.space.feed(plane);
+}
 
-    /// Leaves places of an open block out, from `next` on, that are for no page. Returns how many units.
-    pub(in crate::ftl) fn leave_places_out(
-        &mut self,
-        plane: PlaneId,
-        stream: WriteStream,
-        block: BlockId,
-        next: u32,
-    ) -> u32 {
-        let (step, whole) = (self.geometry.units_per_page(), self.geometry.units_per_block());
-        let Some(stripes) = self.stripes.as_mut() else { return 0 };
-        if !stripes.any_dead {
-            return 0;
-        }
-        if next > 0 {
-            stripes.note_begun(self.geometry.page_at(block, next - step));
-        } else if stripes.dead_now(block) != 0 {
-            stripes.narrow.insert(block, Narrow::default());
-        }
-        let mut at = next;
-        while at < whole {
-            let (stripe, place) = stripes.superblocks.stripe_of(self.geometry.page_at(block, at));
-            if stripes.is_page(stripe, place) {
-                break;
-            }
-            stripes.leave_out(stripe, place);
-            at += step;
-        }
-        self.planes[plane.at()].leave_out(stream, at - next);
-        self.blocks.add_programmed(block, at - next);
-        at - next
+/// The program of a page failed because its die is dead: its place counts as filled, with nothing.
+pub(in crate::ftl) fn leave_out(first: Ppn, ftl: &mut Ftl) -> bool {
+    let on_dead_die = ftl.features.stripes.as_ref().is_some_and(|stripes| {
+        let (stripe, member) = stripes.member_of(first);
+        stripes.is_dead(stripe.block, member)
+    });
+    if on_dead_die {
+        ftl.programmed::<{ skills::ALL }>(first, ftl.geometry.units_per_page());
     }
+    on_dead_die
+}
 
-    /// A place of an open block is taken: its stripe is begun. So its parity is programmed in its turn, though nothing of
-    /// it should come to flash.
-    pub(in crate::ftl) fn begin_stripe(&mut self, block: BlockId, unit: u32) {
-        let Some(stripes) = &mut self.stripes else { return };
-        let (stripe, _) = stripes.superblocks.stripe_of(self.geometry.page_at(block, unit));
-        stripes.running.entry(stripe).or_insert(Running::new());
+/// If what is valid fills what the groups can hold that have lost dies, and the others, the device takes no more
+/// writes.
+pub(in crate::ftl) fn check_room_of_groups(ftl: &mut Ftl) {
+    let (Some(stripes), Some(life)) = (&ftl.features.stripes, &ftl.health.life) else { return };
+    if !stripes.any_dead {
+        return;
     }
-
-    /// A die of a group died: what is being filled does without it.
-    pub(in crate::ftl) fn member_died(&mut self, die: DieId) {
-        let Some(stripes) = &self.stripes else { return };
-        if stripes.is_known_dead(die) {
-            return;
-        }
-        let (group, member) = stripes.superblocks.group_of(die);
-        let planes: Vec<PlaneId> = self.planes_of(group).collect();
-        let Some(stripes) = &mut self.stripes else { return };
-        let data = stripes.superblocks.width() - 1;
-        let page = self.geometry.units_per_page();
-        for &plane in &planes {
-            for (_, block, taken) in self.planes[plane.at()].open_blocks() {
-                let begun = (taken / page).div_ceil(data);
-                stripes.narrow.entry(block).or_insert(Narrow { begun, dead: Vec::new() });
-            }
-        }
-        stripes.dead[group.at()] |= 1 << member;
-        (stripes.any_dead, self.death_is_news) = (true, true);
-        if stripes.pages_of(group) == 0 {
-            return self.filled_die_died(group);
-        }
-        planes.into_iter().for_each(|plane| self.narrow_plane(plane));
-        self.keep_more_back();
-        (0..self.geometry.planes())
-            .map(PlaneId::new)
-            .for_each(|at| self.refresh_writable::<{ skills::ALL }>(at));
-        self.check_room_of_groups();
-    }
-
-    /// A plane has lost a die: its open blocks go on without it, and it looks anew what is worth collecting.
-    fn narrow_plane(&mut self, plane: PlaneId) {
-        let whole = self.geometry.units_per_block();
-        let open: Vec<_> = self.planes[plane.at()].open_blocks().collect();
-        for (stream, block, taken) in open.into_iter().filter(|&(_, _, taken)| taken < whole) {
-            let left_out = self.leave_places_out(plane, stream, block, taken);
-            let next = taken + left_out;
-            if let Some(writable) = self.writable_mut(stream) {
-                writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
-            }
-            let done = self.blocks.programmed(block) == whole;
-            if done && self.blocks.state(block) == BlockState::Open {
-                self.close(block);
-            }
-        }
-        self.feed(plane);
-    }
-
-    /// The program of a page failed because its die is dead: its place counts as filled, with nothing.
-    pub(in crate::ftl) fn leave_out(&mut self, first: Ppn) -> bool {
-        let on_dead_die = self.stripes.as_ref().is_some_and(|stripes| {
-            let (stripe, member) = stripes.member_of(first);
-            stripes.is_dead(stripe.block, member)
-        });
-        if on_dead_die {
-            self.programmed::<{ skills::ALL }>(first, self.geometry.units_per_page());
-        }
-        on_dead_die
-    }
-
-    /// If what is valid fills what the groups can hold that have lost dies, and the others, the device takes no more
-    /// writes.
-    pub(in crate::ftl) fn check_room_of_groups(&mut self) {
-        let (Some(stripes), Some(life)) = (&self.stripes, &self.life) else { return };
-        if !stripes.any_dead {
-            return;
-        }
-        let demand = Demand { logical_pages: 0, ..self.demand() };
-        let planes = || (0..self.geometry.planes()).map(PlaneId::new);
-        let alive = || planes().filter(|&plane| !self.is_dead_plane(plane));
-        let room = alive().map(|plane| {
-            let units = self.pages_to_fill(plane) * self.geometry.units_per_page();
-            u64::from(demand.units_sure(life.good(plane), units))
-        });
-        let valid = alive().map(|plane| self.valid_on(plane));
-        if valid.sum::<u64>() > room.sum::<u64>() {
-            self.note_end(EndReason::DiesDied);
-        }
+    let demand = Demand { logical_pages: 0, ..life::demand(ftl) };
+    let planes = || (0..ftl.geometry.planes()).map(PlaneId::new);
+    let alive = || planes().filter(|&plane| !dies::is_dead_plane(plane, ftl));
+    let room = alive().map(|plane| {
+        let units = pages_to_fill(plane, ftl) * ftl.geometry.units_per_page();
+        u64::from(demand.units_sure(life.good(plane), units))
+    });
+    let valid = alive().map(|plane| dies::valid_on(plane, ftl));
+    if valid.sum::<u64>() > room.sum::<u64>() {
+        life::note_end(EndReason::DiesDied, ftl);
     }
 }

@@ -7,8 +7,8 @@
 //! read instead of a page that can't be. The parity of a stripe that is not full is kept in DRAM.
 
 mod image;
-mod loss;
-mod submit;
+pub(crate) mod loss;
+pub(crate) mod submit;
 
 use std::collections::{BTreeMap, BTreeSet};
 

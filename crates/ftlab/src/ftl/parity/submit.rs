@@ -3,11 +3,38 @@
 
 use super::super::Ftl;
 use super::{Missing, OnFlash, Rest, Running, Stripes, members};
+use crate::ftl::wear::life;
 use crate::ftl::{FlashContents, Kernel};
 use crate::nand::{Kind, Stripe};
-use crate::scheduler::{Command, CommandId, Flash, Load, Probe, Task};
+use crate::scheduler::{Command, CommandId, Flash, Found, Load, Owner, Probe, ServiceId};
 use crate::units::{BlockId, DieId, Ppn};
 use crate::verify::Canary;
+
+/// What a flash command is for.
+#[derive(Clone, Copy, Debug)]
+enum Piece {
+    /// A part of a command of the volume.
+    Part(CommandId),
+    /// The parity of a stripe of this superblock.
+    Parity(BlockId),
+}
+
+impl Piece {
+    fn owner(self) -> Owner {
+        let (of, is_parity) = match self {
+            Piece::Part(id) => (id.get(), 0),
+            Piece::Parity(block) => (block.get(), 1),
+        };
+        ServiceId::STRIPES.owner(of << 1 | is_parity)
+    }
+
+    fn of(token: u32) -> Piece {
+        match token & 1 {
+            0 => Piece::Part(CommandId::new(token >> 1)),
+            _ => Piece::Parity(BlockId::new(token >> 1)),
+        }
+    }
+}
 
 impl Stripes {
     /// Takes up a command of the volume.
@@ -83,7 +110,8 @@ impl Stripes {
         let Some(member) = parity else { return self.do_without_parity(stripe, &mut on.contents) };
         running.on_flash = OnFlash::Leaves;
         let at = self.superblocks.on_flash(stripe, member);
-        let mut program = Command::new(Kind::Program, origin, Task::Parity(stripe.block), at);
+        let mut program =
+            Command::new(Kind::Program, origin, Piece::Parity(stripe.block).owner(), at);
         program.units = self.superblocks.volume().units_per_page();
         program.codewords = on.flash.bus().page_codewords();
         self.under_way[stripe.block.at()] += 1;
@@ -123,7 +151,7 @@ impl Stripes {
     ) {
         let whole = on.flash.command_mut(id);
         whole.waits_for += 1;
-        let mut part = Command::new(whole.kind, whole.origin, Task::Part(id), at);
+        let mut part = Command::new(whole.kind, whole.origin, Piece::Part(id).owner(), at);
         (part.units, part.codewords, part.mode) = (whole.units, whole.codewords, whole.mode);
         self.hand_over(part, on);
     }
@@ -141,25 +169,25 @@ impl Stripes {
         part: CommandId,
         on: &mut Kernel<P, C>,
     ) -> Option<CommandId> {
-        let &Command { task, page, spent, found, .. } = on.flash.command(part);
+        let &Command { owner, page, spent, found: Found { unreadable, failed, .. }, .. } =
+            on.flash.command(part);
         self.load.remove(self.group_of(on.flash.die_of(part)));
-        let id = match task {
-            Task::Parity(block) => {
+        let id = match Piece::of(owner.token) {
+            Piece::Parity(block) => {
                 let row = on.flash.geometry().flash_page_in_block(page);
-                self.parity_done(Stripe { block, row }, page, found.failed, on);
+                self.parity_done(Stripe { block, row }, page, failed, on);
                 self.ended(block, on);
                 return None;
             }
-            Task::Part(id) => id,
-            _ => unreachable!("what stripes hand over is theirs"),
+            Piece::Part(id) => id,
         };
         let spared = self.is_known_dead(on.flash.die_of(part))
             && !self.is_gone(self.superblocks.volume().block_of(on.flash.command(id).page));
         let whole = on.flash.command_mut(id);
         whole.waits_for -= 1;
-        whole.found.unreadable |= found.unreadable;
+        whole.found.unreadable |= unreadable;
         // An erase does without the block of a dead die as long as others live, and a read has other ways.
-        whole.found.failed |= found.failed
+        whole.found.failed |= failed
             && match whole.kind {
                 Kind::Program => true,
                 Kind::Erase => !spared,
@@ -234,8 +262,8 @@ impl Stripes {
         id: CommandId,
         on: &mut Kernel<P, C>,
     ) -> Option<CommandId> {
-        let &Command { page, found, .. } = on.flash.command(id);
-        if found.unreadable && self.begin_to_rebuild(id, on) {
+        let &Command { page, found: Found { unreadable, .. }, .. } = on.flash.command(id);
+        if unreadable && self.begin_to_rebuild(id, on) {
             return None;
         }
         if self.rebuilding.remove(&id.get()) {
@@ -318,31 +346,31 @@ impl Stripes {
 impl<P: Probe, C: FlashContents> Kernel<P, C> {
     /// A part of a command is done, or a page of parity. Returns the command that this completes.
     pub(crate) fn part_done(&mut self, part: CommandId) -> Option<CommandId> {
-        let &Command { task, found, .. } = self.flash.command(part);
+        let &Command { owner, found: Found { failed, .. }, .. } = self.flash.command(part);
         let done = self.with_stripes(|stripes, kernel| stripes.done(part, kernel))?;
-        if let Task::Parity(block) = task
-            && found.failed
+        if let Piece::Parity(block) = Piece::of(owner.token)
+            && failed
         {
             let die = self.flash.die_of(part);
             let is_dead = self.ftl.stripes().is_some_and(|stripes| stripes.is_known_dead(die));
-            self.ftl.parity_failed(block, is_dead);
+            life::parity_failed(block, is_dead, &mut self.ftl);
         }
         done
     }
 }
 
 impl Ftl {
-    /// The die of what is filled to which a die of the flash belongs.
-    pub(crate) fn die_filled(&self, die: DieId) -> DieId {
-        self.stripes.as_ref().map_or(die, |stripes| stripes.group_of(die))
-    }
-
     /// What placement and collection balance: commands of each die of what is filled.
     #[inline]
     pub(crate) fn dies<'a, P: Probe>(&'a self, flash: &'a Flash<P>) -> &'a Load {
-        match &self.stripes {
+        match &self.features.stripes {
             None => flash.load(),
             Some(stripes) => stripes.dies(),
         }
     }
+}
+
+/// The die of what is filled to which a die of the flash belongs.
+pub(crate) fn die_filled(die: DieId, ftl: &Ftl) -> DieId {
+    ftl.features.stripes.as_ref().map_or(die, |stripes| stripes.group_of(die))
 }

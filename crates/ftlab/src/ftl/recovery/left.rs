@@ -38,20 +38,20 @@ pub struct Left {
 impl Ftl {
     /// What a power cut leaves. None if nothing is kept for recovery.
     pub(crate) fn into_left(self) -> Option<Left> {
-        let giving_up = self.giving_up();
-        let stale_map = self.mapping.dftl().map(|map| map.not_on_flash()).unwrap_or_default();
-        let lay = match self.mapping.dftl() {
+        let giving_up = giving_up(&self);
+        let stale_map = self.map.mapping.dftl().map(|map| map.not_on_flash()).unwrap_or_default();
+        let lay = match self.map.mapping.dftl() {
             Some(_) => (0..self.logical_pages).map(|page| self.look_up(Lpn::new(page))).collect(),
             None => Vec::new(),
         };
         Some(Left {
-            record: self.record?,
-            spare: self.spare,
+            record: self.features.record?,
+            spare: self.map.spare,
             blocks: self.blocks,
-            lost: self.lost,
-            used: self.planes.iter().map(|plane| plane.used()).collect(),
+            lost: self.map.lost,
+            used: self.space.planes.iter().map(|plane| plane.used()).collect(),
             giving_up,
-            weak: self.life.map(|life| (life.faults.key(), life.end_reason())),
+            weak: self.health.life.map(|life| (life.faults.key(), life.end_reason())),
             torn: Vec::new(),
             landed: Vec::new(),
             half_erased: Vec::new(),
@@ -59,21 +59,21 @@ impl Ftl {
             lay,
         })
     }
+}
 
-    /// Blocks on which something failed, and that are not given up yet.
-    fn giving_up(&self) -> Vec<BlockId> {
-        let all = (0..self.geometry.blocks()).map(BlockId::new);
-        let failing = all.filter(|&block| self.blocks.state(block) == BlockState::Failing);
-        let retire = |wanted: &&Wanted| wanted.purpose == Purpose::Retire;
-        let wanted = self.planes.iter().flat_map(|plane| &plane.wanted).filter(retire);
-        let runs = self.planes.iter().filter_map(|plane| plane.collection.as_ref());
-        let runs = runs.filter(|run| run.purpose() == Purpose::Retire).map(|run| run.victim());
-        let mut all: Vec<BlockId> =
-            failing.chain(wanted.map(|wanted| wanted.block)).chain(runs).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
-    }
+/// Blocks on which something failed, and that are not given up yet.
+fn giving_up(ftl: &Ftl) -> Vec<BlockId> {
+    let all = (0..ftl.geometry.blocks()).map(BlockId::new);
+    let failing = all.filter(|&block| ftl.blocks.state(block) == BlockState::Failing);
+    let retire = |wanted: &&Wanted| wanted.purpose == Purpose::Retire;
+    let wanted = ftl.space.planes.iter().flat_map(|plane| &plane.wanted).filter(retire);
+    let runs = ftl.space.planes.iter().filter_map(|plane| plane.collection.as_ref());
+    let runs = runs.filter(|run| run.purpose() == Purpose::Retire).map(|run| run.victim());
+    let mut all: Vec<BlockId> =
+        failing.chain(wanted.map(|wanted| wanted.block)).chain(runs).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 impl Left {

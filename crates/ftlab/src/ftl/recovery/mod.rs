@@ -23,14 +23,14 @@
 //! et al., "A Design for High-Performance Flash Disks", SIGOPS OSR 2007.
 
 mod checkpoint;
-mod left;
-mod log;
-mod packed;
-mod plan;
-mod rebuild;
+pub(crate) mod left;
+pub(crate) mod log;
+pub(crate) mod packed;
+pub(crate) mod plan;
+pub(crate) mod rebuild;
 mod record;
 mod scan;
-mod snapshot;
+pub(crate) mod snapshot;
 mod unprotected;
 
 pub use checkpoint::{Checkpoint, CheckpointOptions};

@@ -3,6 +3,7 @@
 //! Beside spare areas and a checkpoint it reads the device's lists from the system area: which blocks are bad, of which
 //! pages data is lost, and what is on flash and never counts.
 
+use crate::ftl::recovery::rebuild;
 use std::collections::BTreeSet;
 
 use super::super::{BlockState, Blocks, Ftl};
@@ -35,49 +36,48 @@ pub struct Plan {
     pub marks_void: bool,
 }
 
-impl Ftl {
-    /// What has to be read: of each block the first spare area, and the rest of those that are scanned, up to the
-    /// first that is erased.
-    pub(super) fn plan(
-        &self,
-        blocks: &Blocks,
-        half_erased: &[BlockId],
-        begun: &BTreeSet<Ppn>,
-    ) -> Plan {
-        let half_erased = self.marks(half_erased.iter().copied());
-        let record = self.record.as_deref().expect("what recovers has a record");
-        let units = self.geometry.units_per_page();
-        let mut plan = Plan::default();
-        for block in (0..self.geometry.blocks()).map(BlockId::new) {
-            if blocks.state(block) == BlockState::Bad {
-                continue;
-            }
-            let written = last_written(&self.geometry, begun, block, blocks.programmed(block));
-            let whole = blocks.units_of(block);
-            let looked_at = match is_scanned(record, block) && !half_erased[block.at()] {
-                true => (written + units).min(whole),
-                false => units,
-            };
-            let first = self.geometry.page_at(block, 0);
-            plan.spares.push(Reading { first, pages: looked_at / units });
+/// What has to be read: of each block the first spare area, and the rest of those that are scanned, up to the
+/// first that is erased.
+pub(in crate::ftl) fn plan(
+    blocks: &Blocks,
+    half_erased: &[BlockId],
+    begun: &BTreeSet<Ppn>,
+    ftl: &Ftl,
+) -> Plan {
+    let half_erased = rebuild::marks(half_erased.iter().copied(), ftl);
+    let record = ftl.features.record.as_deref().expect("what recovers has a record");
+    let units = ftl.geometry.units_per_page();
+    let mut plan = Plan::default();
+    for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
+        if blocks.state(block) == BlockState::Bad {
+            continue;
         }
-        plan.map_pages = record.snapshot.as_ref().map_or(0, |snapshot| snapshot.pages());
-        plan.map_pages += self.list_pages(blocks);
-        plan
+        let written = last_written(&ftl.geometry, begun, block, blocks.programmed(block));
+        let whole = blocks.units_of(block);
+        let looked_at = match is_scanned(record, block) && !half_erased[block.at()] {
+            true => (written + units).min(whole),
+            false => units,
+        };
+        let first = ftl.geometry.page_at(block, 0);
+        plan.spares.push(Reading { first, pages: looked_at / units });
     }
+    plan.map_pages = record.snapshot.as_ref().map_or(0, |snapshot| snapshot.pages());
+    plan.map_pages += list_pages(blocks, ftl);
+    plan
+}
 
-    /// Flash pages of the system area that hold the lists.
-    fn list_pages(&self, blocks: &Blocks) -> u32 {
-        let record = self.record.as_deref().expect("what recovers has a record");
-        let used = (0..self.geometry.blocks()).map(BlockId::new);
-        let used = used.filter(|&block| blocks.programmed(block) > 0);
-        let never_counts = |at: &Ppn| record.holds_nothing(*at) && self.spare.owner(*at).is_some();
-        let void = used.flat_map(|block| self.pages_of(block)).filter(never_counts).count() as u64;
-        let mask = u64::from(self.geometry.sectors_per_unit().div_ceil(u8::BITS));
-        let bad = u64::from(self.geometry.blocks().div_ceil(u8::BITS));
-        let bytes = bad + void * LISTED + self.lost_pages() * (LISTED + mask);
-        bytes.div_ceil(self.geometry.shape().page_size.0) as u32
-    }
+/// Flash pages of the system area that hold the lists.
+fn list_pages(blocks: &Blocks, ftl: &Ftl) -> u32 {
+    let record = ftl.features.record.as_deref().expect("what recovers has a record");
+    let used = (0..ftl.geometry.blocks()).map(BlockId::new);
+    let used = used.filter(|&block| blocks.programmed(block) > 0);
+    let never_counts = |at: &Ppn| record.holds_nothing(*at) && ftl.map.spare.owner(*at).is_some();
+    let void =
+        used.flat_map(|block| rebuild::pages_of(block, ftl)).filter(never_counts).count() as u64;
+    let mask = u64::from(ftl.geometry.sectors_per_unit().div_ceil(u8::BITS));
+    let bad = u64::from(ftl.geometry.blocks().div_ceil(u8::BITS));
+    let bytes = bad + void * LISTED + ftl.lost_pages() * (LISTED + mask);
+    bytes.div_ceil(ftl.geometry.shape().page_size.0) as u32
 }
 
 /// How much of a block is written, or torn: what is programmed, and what was begun beyond.

@@ -93,100 +93,99 @@ impl Snapshot {
     }
 }
 
-impl Ftl {
-    /// Begins a checkpoint. Returns how many flash pages of the system area it takes; none if one is being written.
-    pub(crate) fn begin_checkpoint(&mut self) -> Option<u32> {
-        let record = self.record.as_deref()?;
-        let snapshot = record.snapshot.as_deref().filter(|snapshot| snapshot.draft.is_none())?;
-        let changed = (0u32..).zip(&snapshot.changed).filter(|&(_, &changed)| changed);
-        let mut segments: Vec<u32> = changed.map(|(segment, _)| segment).collect();
-        if self.plant.is(Canary::CheckpointMissesPart) {
-            segments.pop();
+/// Begins a checkpoint. Returns how many flash pages of the system area it takes; none if one is being written.
+pub(crate) fn begin_checkpoint(ftl: &mut Ftl) -> Option<u32> {
+    let record = ftl.features.record.as_deref()?;
+    let snapshot = record.snapshot.as_deref().filter(|snapshot| snapshot.draft.is_none())?;
+    let changed = (0u32..).zip(&snapshot.changed).filter(|&(_, &changed)| changed);
+    let mut segments: Vec<u32> = changed.map(|(segment, _)| segment).collect();
+    if ftl.plant.is(Canary::CheckpointMissesPart) {
+        segments.pop();
+    }
+    let per_segment = snapshot.per_segment;
+    let pages = segments.iter().flat_map(|segment| {
+        let first = segment * per_segment;
+        first..(first + per_segment).min(ftl.logical_pages)
+    });
+    let entries = pages.map(|page| entry(Lpn::new(page), ftl)).collect();
+    let open = unfinished(ftl).collect();
+    let (openings, needed) = (record.openings(), segments.len() as u32 + 1);
+    let draft = Draft { segments, entries, openings, open };
+    let snapshot = ftl.features.record.as_deref_mut()?.snapshot.as_deref_mut()?;
+    snapshot.changed.fill(false);
+    snapshot.draft = Some(Box::new(draft));
+    Some(needed)
+}
+
+/// Blocks in use of which something may still be on its way.
+fn unfinished(ftl: &Ftl) -> impl Iterator<Item = BlockId> {
+    let all = (0..ftl.geometry.blocks()).map(BlockId::new);
+    all.filter(|&block| {
+        let programmed = ftl.blocks.programmed(block);
+        ftl.features.record.as_ref().is_some_and(|record| record.opening(block) > 0)
+            && programmed < ftl.blocks.units_of(block)
+            && ftl.blocks.state(block) != super::super::BlockState::Free
+    })
+}
+
+/// What the map says of a page.
+fn entry(page: Lpn, ftl: &Ftl) -> Entry {
+    let (Some(at), Some(record)) = (ftl.map.mapping.look_up(page), ftl.features.record.as_deref())
+    else {
+        return Entry::default();
+    };
+    let version = record.version(at, false).map_or(0, |(version, _)| version);
+    Entry { version, place: at.to_raw() }
+}
+
+/// All of a checkpoint is on flash: it counts.
+pub(crate) fn end_checkpoint(ftl: &mut Ftl) {
+    let Some(snapshot) =
+        ftl.features.record.as_deref_mut().and_then(|record| record.snapshot.as_deref_mut())
+    else {
+        return;
+    };
+    let Some(draft) = snapshot.draft.take() else { return };
+    let Draft { segments, entries, openings, open } = *draft;
+    let mut left = entries.into_iter();
+    for segment in segments {
+        snapshot.written[segment as usize] = true;
+        let first = (segment * snapshot.per_segment) as usize;
+        let end = (first + snapshot.per_segment as usize).min(snapshot.entries.len());
+        for to in &mut snapshot.entries[first..end] {
+            *to = left.next().unwrap_or_default();
         }
-        let per_segment = snapshot.per_segment;
-        let pages = segments.iter().flat_map(|segment| {
-            let first = segment * per_segment;
-            first..(first + per_segment).min(self.logical_pages)
-        });
-        let entries = pages.map(|page| self.entry(Lpn::new(page))).collect();
-        let open = self.unfinished().collect();
-        let (openings, needed) = (record.openings(), segments.len() as u32 + 1);
-        let draft = Draft { segments, entries, openings, open };
-        let snapshot = self.record.as_deref_mut()?.snapshot.as_deref_mut()?;
-        snapshot.changed.fill(false);
-        snapshot.draft = Some(Box::new(draft));
-        Some(needed)
     }
+    (snapshot.openings, snapshot.open) = (openings, open);
+}
 
-    /// Blocks in use of which something may still be on its way.
-    fn unfinished(&self) -> impl Iterator<Item = BlockId> {
-        let all = (0..self.geometry.blocks()).map(BlockId::new);
-        all.filter(|&block| {
-            let programmed = self.blocks.programmed(block);
-            self.record.as_ref().is_some_and(|record| record.opening(block) > 0)
-                && programmed < self.blocks.units_of(block)
-                && self.blocks.state(block) != super::super::BlockState::Free
-        })
+/// A device that was just loaded was switched off in order: it had written its map.
+pub(in crate::ftl) fn checkpoint_at_rest(ftl: &mut Ftl) {
+    if let Some(snapshot) =
+        ftl.features.record.as_deref_mut().and_then(|record| record.snapshot.as_deref_mut())
+    {
+        snapshot.draft = None;
+        snapshot.changed.fill(true);
+        if begin_checkpoint(ftl).is_some() {
+            end_checkpoint(ftl);
+        }
     }
+}
 
-    /// What the map says of a page.
-    fn entry(&self, page: Lpn) -> Entry {
-        let (Some(at), Some(record)) = (self.mapping.look_up(page), self.record.as_deref()) else {
-            return Entry::default();
-        };
-        let version = record.version(at, false).map_or(0, |(version, _)| version);
-        Entry { version, place: at.to_raw() }
-    }
-
-    /// All of a checkpoint is on flash: it counts.
-    pub(crate) fn end_checkpoint(&mut self) {
-        let Some(snapshot) =
-            self.record.as_deref_mut().and_then(|record| record.snapshot.as_deref_mut())
-        else {
-            return;
-        };
-        let Some(draft) = snapshot.draft.take() else { return };
-        let Draft { segments, entries, openings, open } = *draft;
-        let mut left = entries.into_iter();
-        for segment in segments {
-            snapshot.written[segment as usize] = true;
-            let first = (segment * snapshot.per_segment) as usize;
-            let end = (first + snapshot.per_segment as usize).min(snapshot.entries.len());
-            for to in &mut snapshot.entries[first..end] {
-                *to = left.next().unwrap_or_default();
+/// A checkpoint that was being written is lost. What has changed since the last one is what differs.
+pub(in crate::ftl) fn give_up_checkpoint(ftl: &mut Ftl) {
+    let Some(mut record) = ftl.features.record.take() else { return };
+    if let Some(mut snapshot) = record.snapshot.take() {
+        snapshot.draft = None;
+        for page in (0..ftl.logical_pages).map(Lpn::new) {
+            let (entry, at) = (snapshot.entries[page.at()], ftl.map.mapping.look_up(page));
+            let found = at.and_then(|at| record.version(at, false));
+            let version = found.map_or(0, |(version, _)| version);
+            if at != entry.place() || version != entry.version {
+                snapshot.changes(page);
             }
         }
-        (snapshot.openings, snapshot.open) = (openings, open);
+        record.snapshot = Some(snapshot);
     }
-
-    /// A device that was just loaded was switched off in order: it had written its map.
-    pub(in crate::ftl) fn checkpoint_at_rest(&mut self) {
-        if let Some(snapshot) =
-            self.record.as_deref_mut().and_then(|record| record.snapshot.as_deref_mut())
-        {
-            snapshot.draft = None;
-            snapshot.changed.fill(true);
-            if self.begin_checkpoint().is_some() {
-                self.end_checkpoint();
-            }
-        }
-    }
-
-    /// A checkpoint that was being written is lost. What has changed since the last one is what differs.
-    pub(super) fn give_up_checkpoint(&mut self) {
-        let Some(mut record) = self.record.take() else { return };
-        if let Some(mut snapshot) = record.snapshot.take() {
-            snapshot.draft = None;
-            for page in (0..self.logical_pages).map(Lpn::new) {
-                let (entry, at) = (snapshot.entries[page.at()], self.mapping.look_up(page));
-                let found = at.and_then(|at| record.version(at, false));
-                let version = found.map_or(0, |(version, _)| version);
-                if at != entry.place() || version != entry.version {
-                    snapshot.changes(page);
-                }
-            }
-            record.snapshot = Some(snapshot);
-        }
-        self.record = Some(record);
-    }
+    ftl.features.record = Some(record);
 }

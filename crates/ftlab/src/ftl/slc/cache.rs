@@ -120,21 +120,21 @@ impl Ftl {
     /// What the SLC cache did; none without one.
     #[must_use]
     pub fn slc_counts(&self) -> Option<&SlcCounts> {
-        self.slc.as_ref().map(|cache| &cache.counts)
+        self.features.slc.as_ref().map(|cache| &cache.counts)
     }
 
     /// The SLC cache, if there is one.
     #[inline]
     #[must_use]
-    pub fn slc(&self) -> Option<&CacheState> {
-        self.slc.as_deref()
+    pub(crate) fn slc(&self) -> Option<&CacheState> {
+        self.features.slc.as_deref()
     }
 
     /// How the cells of a block are used at present.
     #[inline]
     #[must_use]
     pub fn mode_of<const S: Skills>(&self, block: BlockId) -> CellMode {
-        match &self.slc {
+        match &self.features.slc {
             _ if !skills::any(S, skills::SLC) => CellMode::Native,
             Some(_) if self.blocks.is_slc(block) => CellMode::Slc,
             _ => CellMode::Native,
@@ -145,7 +145,7 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn mode_at<const S: Skills>(&self, at: Ppn) -> CellMode {
-        match &self.slc {
+        match &self.features.slc {
             _ if !skills::any(S, skills::SLC) => CellMode::Native,
             None => CellMode::Native,
             Some(_) => self.mode_of::<S>(self.geometry.block_of(at)),
@@ -155,275 +155,275 @@ impl Ftl {
     /// Blocks of a plane that are in SLC mode and not free, and those among them that are full.
     #[must_use]
     pub fn slc_blocks(&self, plane: PlaneId) -> (u32, u32) {
-        let planes = self.slc.as_ref().map(|cache| &cache.planes[plane.at()]);
+        let planes = self.features.slc.as_ref().map(|cache| &cache.planes[plane.at()]);
         planes.map_or((0, 0), |plane| (plane.in_use, plane.closed.len() as u32))
     }
+}
 
-    /// Blocks of each plane that are always in SLC mode: its last ones.
-    pub(in crate::ftl) fn own_slc_blocks(&self) -> u32 {
-        self.slc.as_ref().map_or(0, |cache| cache.own_blocks())
+/// Blocks of each plane that are always in SLC mode: its last ones.
+pub(in crate::ftl) fn own_slc_blocks(ftl: &Ftl) -> u32 {
+    ftl.features.slc.as_ref().map_or(0, |cache| cache.own_blocks())
+}
+
+/// Blocks of each plane that are not: its first ones.
+pub(in crate::ftl) fn native_blocks(ftl: &Ftl) -> u32 {
+    ftl.geometry.shape().blocks_per_plane - own_slc_blocks(ftl)
+}
+
+/// Whether a block is always in SLC mode.
+pub(in crate::ftl) fn is_own_slc(block: BlockId, ftl: &Ftl) -> bool {
+    ftl.geometry.index_in_plane(block) >= native_blocks(ftl)
+}
+
+/// Whether a block joins the free blocks of its plane when it was emptied for a purpose.
+pub(in crate::ftl) fn returns_block(wanted: &Wanted, ftl: &Ftl) -> bool {
+    wanted.purpose.frees_block() && !is_own_slc(wanted.block, ftl)
+}
+
+/// Whether the cache could open another block in a plane.
+fn slc_has_block(plane: PlaneId, cache: &CacheState, ftl: &Ftl) -> bool {
+    !cache.planes[plane.at()].own_free.is_empty() || may_borrow(plane, cache, ftl)
+}
+
+/// Whether the cache may take one of a plane's free blocks.
+fn may_borrow(plane: PlaneId, cache: &CacheState, ftl: &Ftl) -> bool {
+    let borrowed = cache.planes[plane.at()].borrowed;
+    let spare = ftl.free_blocks(plane).saturating_sub(ftl.space.thresholds.stop);
+    cache.policy.may_borrow(Lent { borrowed, spare })
+}
+
+/// Whether the host may write to the cache in a plane.
+pub(in crate::ftl) fn is_slc_writable(plane: PlaneId, cache: &CacheState, ftl: &Ftl) -> bool {
+    let units = ftl.blocks.slc_units();
+    ftl.space.planes[plane.at()].has_room(WriteStream::SLC, units)
+        || slc_has_block(plane, cache, ftl)
+}
+
+/// Whether the host has to wait for the cache of a plane.
+#[inline]
+pub(in crate::ftl) fn slc_holds(plane: PlaneId, ftl: &Ftl) -> bool {
+    ftl.features.slc.as_ref().is_some_and(|cache| {
+        cache.when_full == WhenFull::Fold && cache.planes[plane.at()].in_use > 0
+    })
+}
+
+/// Takes the next flash page of the cache in a plane; opens another block if need be.
+pub(in crate::ftl) fn take_slc_page(plane: PlaneId, ftl: &mut Ftl) -> Option<Ppn> {
+    let (step, whole) = (ftl.geometry.units_per_page(), ftl.blocks.slc_units());
+    let state = &mut ftl.space.planes[plane.at()];
+    let (block, unit) = match state.next_page(WriteStream::SLC, step, whole) {
+        Some(place) => place,
+        None => {
+            open_slc_block(plane, ftl)?;
+            ftl.space.planes[plane.at()].next_page(WriteStream::SLC, step, whole)?
+        }
+    };
+    let next = unit + step;
+    if let Some(cache) = &mut ftl.features.slc {
+        cache.writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
     }
-
-    /// Blocks of each plane that are not: its first ones.
-    pub(in crate::ftl) fn native_blocks(&self) -> u32 {
-        self.geometry.shape().blocks_per_plane - self.own_slc_blocks()
+    if unit == 0 || next == whole {
+        crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
     }
+    Some(ftl.geometry.page_at(block, unit))
+}
 
-    /// Whether a block is always in SLC mode.
-    pub(in crate::ftl) fn is_own_slc(&self, block: BlockId) -> bool {
-        self.geometry.index_in_plane(block) >= self.native_blocks()
+fn open_slc_block(plane: PlaneId, ftl: &mut Ftl) -> Option<()> {
+    let may_borrow = may_borrow(plane, ftl.features.slc.as_ref()?, ftl);
+    let own = ftl.features.slc.as_mut()?.planes[plane.at()].own_free.pop_front();
+    let block = match own {
+        Some(block) => block,
+        None if may_borrow => crate::ftl::room::take_free_block(plane, true, ftl)?,
+        None => return None,
+    };
+    let state = &mut ftl.features.slc.as_mut()?.planes[plane.at()];
+    state.in_use += 1;
+    state.borrowed += u32::from(own.is_none());
+    ftl.space.planes[plane.at()].open(WriteStream::SLC, block);
+    ftl.blocks.open(block, WriteStream::SLC);
+    Some(())
+}
+
+/// A block of the cache is full.
+pub(in crate::ftl) fn slc_closed(block: BlockId, ftl: &mut Ftl) {
+    let plane = ftl.geometry.plane_of(block);
+    if let Some(cache) = &mut ftl.features.slc {
+        cache.planes[plane.at()].closed.push_back(block);
     }
+    // Somebody may be waiting for a block that can be folded.
+    ftl.space.hungry[plane.at()] = false;
+    ftl.space.fed.push(plane);
+}
 
-    /// Whether a block joins the free blocks of its plane when it was emptied for a purpose.
-    pub(in crate::ftl) fn returns_block(&self, wanted: &Wanted) -> bool {
-        wanted.purpose.frees_block() && !self.is_own_slc(wanted.block)
+/// A block of the cache is about to be emptied.
+pub(in crate::ftl) fn slc_withdrawn(block: BlockId, ftl: &mut Ftl) {
+    let plane = ftl.geometry.plane_of(block);
+    if let Some(cache) = &mut ftl.features.slc {
+        cache.planes[plane.at()].closed.retain(|&closed| closed != block);
     }
+}
 
-    /// Whether the cache could open another block in a plane.
-    fn slc_has_block(&self, plane: PlaneId, cache: &CacheState) -> bool {
-        !cache.planes[plane.at()].own_free.is_empty() || self.may_borrow(plane, cache)
+/// A block in SLC mode was erased, or given up.
+pub(in crate::ftl) fn slc_emptied(block: BlockId, erased: bool, ftl: &mut Ftl) {
+    let (plane, own) = (ftl.geometry.plane_of(block), is_own_slc(block, ftl));
+    let Some(cache) = &mut ftl.features.slc else { return };
+    let state = &mut cache.planes[plane.at()];
+    state.in_use -= 1;
+    state.borrowed -= u32::from(!own);
+    state.folding = state.folding.filter(|&folding| folding != block);
+    if own && erased {
+        state.own_free.push_back(block);
     }
+}
 
-    /// Whether the cache may take one of a plane's free blocks.
-    fn may_borrow(&self, plane: PlaneId, cache: &CacheState) -> bool {
-        let borrowed = cache.planes[plane.at()].borrowed;
-        let spare = self.free_blocks(plane).saturating_sub(self.thresholds.stop);
-        cache.policy.may_borrow(Lent { borrowed, spare })
+/// The borrowed block that was filled first: what a plane that is short of free blocks collects
+/// before anything else.
+pub(in crate::ftl) fn oldest_borrowed(plane: PlaneId, ftl: &Ftl) -> Option<BlockId> {
+    let cache = ftl.features.slc.as_ref()?;
+    let mut closed = cache.planes[plane.at()].closed.iter().copied();
+    closed.find(|&block| !is_own_slc(block, ftl))
+}
+
+/// The block that is to be folded next in a plane, if one should be now.
+pub(in crate::ftl) fn fold_due(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
+    let cache = ftl.features.slc.as_ref()?;
+    let state = &cache.planes[plane.at()];
+    let full = cache.when_full == WhenFull::Fold && !slc_has_block(plane, cache, ftl);
+    if !(full || cache.idle) || state.folding.is_some() {
+        return None;
     }
+    let block = *state.closed.front()?;
+    ftl.features.slc.as_mut()?.planes[plane.at()].folding = Some(block);
+    Some(Wanted { block, purpose: Purpose::Fold })
+}
 
-    /// Whether the host may write to the cache in a plane.
-    pub(in crate::ftl) fn is_slc_writable(&self, plane: PlaneId, cache: &CacheState) -> bool {
-        let units = self.blocks.slc_units();
-        self.planes[plane.at()].has_room(WriteStream::SLC, units)
-            || self.slc_has_block(plane, cache)
+/// Notes whether the host has been idle for so long that the cache is folded.
+#[inline]
+pub(crate) fn set_idle_for_cache(idle: bool, ftl: &mut Ftl) {
+    if let Some(cache) = &mut ftl.features.slc {
+        cache.idle = idle;
     }
+}
 
-    /// Whether the host has to wait for the cache of a plane.
-    #[inline]
-    pub(in crate::ftl) fn slc_holds(&self, plane: PlaneId) -> bool {
-        self.slc.as_ref().is_some_and(|cache| {
-            cache.when_full == WhenFull::Fold && cache.planes[plane.at()].in_use > 0
-        })
+/// Counts pages that the host wrote or read.
+#[inline]
+pub(in crate::ftl) fn count_slc<const S: Skills>(at: Ppn, pages: u64, count: Count, ftl: &mut Ftl) {
+    if !skills::any(S, skills::SLC) {
+        return;
     }
+    let mode = ftl.mode_at::<S>(at);
+    let Some(cache) = &mut ftl.features.slc else { return };
+    let counts = &mut cache.counts;
+    match (count, mode) {
+        (Count::Written, CellMode::Slc) => counts.written += pages,
+        (Count::Written, CellMode::Native) => counts.bypassed += pages,
+        (Count::Read, CellMode::Slc) => counts.read += pages,
+        (Count::Read, CellMode::Native) => {}
+    }
+}
 
-    /// Takes the next flash page of the cache in a plane; opens another block if need be.
-    pub(in crate::ftl) fn take_slc_page(&mut self, plane: PlaneId) -> Option<Ppn> {
-        let (step, whole) = (self.geometry.units_per_page(), self.blocks.slc_units());
-        let state = &mut self.planes[plane.at()];
-        let (block, unit) = match state.next_page(WriteStream::SLC, step, whole) {
-            Some(place) => place,
-            None => {
-                self.open_slc_block(plane)?;
-                self.planes[plane.at()].next_page(WriteStream::SLC, step, whole)?
+/// The free blocks of the cache's own in a plane.
+pub(in crate::ftl) fn free_slc_blocks(plane: PlaneId, ftl: &Ftl) -> impl Iterator<Item = BlockId> {
+    let planes = ftl.features.slc.iter().map(move |cache| &cache.planes[plane.at()]);
+    planes.flat_map(|plane| plane.own_free.iter().copied())
+}
+
+/// Reads what [`CacheState::save`] wrote, after the planes. The rest follows from the blocks.
+pub(in crate::ftl) fn load_slc(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
+    for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
+        let blocks = ftl.geometry.shape().blocks_per_plane;
+        let own = own_slc_blocks(ftl);
+        let all = || (0..blocks).map(|index| ftl.geometry.block_in(plane, index));
+        let used = all().filter(|&block| ftl.blocks.is_slc(block));
+        let borrowed = used.clone().filter(|&block| !is_own_slc(block, ftl)).count() as u32;
+        let used = used.count() as u32;
+        let Some(cache) = &ftl.features.slc else {
+            match used {
+                0 => continue,
+                _ => return Err(Damage::new("blocks are in SLC mode, but there is no cache")),
             }
         };
-        let next = unit + step;
-        if let Some(cache) = &mut self.slc {
-            cache.writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
+        if let Some(stray) = all().skip((blocks - own) as usize).find(|&block| {
+            let out = matches!(ftl.blocks.state(block), BlockState::Free | BlockState::Bad);
+            !out && !ftl.blocks.is_slc(block)
+        }) {
+            return Err(Damage(format!("{stray:?} is the cache's own and not in SLC mode")));
         }
-        if unit == 0 || next == whole {
-            self.refresh_writable::<{ skills::ALL }>(plane);
-        }
-        Some(self.geometry.page_at(block, unit))
-    }
-
-    fn open_slc_block(&mut self, plane: PlaneId) -> Option<()> {
-        let may_borrow = self.may_borrow(plane, self.slc.as_ref()?);
-        let own = self.slc.as_mut()?.planes[plane.at()].own_free.pop_front();
-        let block = match own {
-            Some(block) => block,
-            None if may_borrow => self.take_free_block(plane, true)?,
-            None => return None,
+        let mut folds = ftl.space.planes[plane.at()].wanted.iter();
+        let folding = folds.find(|wanted| wanted.purpose == Purpose::Fold);
+        let mut state = CachePlane {
+            in_use: used,
+            borrowed,
+            folding: folding.map(|wanted| wanted.block),
+            ..cache.planes[plane.at()].clone()
         };
-        let state = &mut self.slc.as_mut()?.planes[plane.at()];
-        state.in_use += 1;
-        state.borrowed += u32::from(own.is_none());
-        self.planes[plane.at()].open(WriteStream::SLC, block);
-        self.blocks.open(block, WriteStream::SLC);
-        Some(())
-    }
-
-    /// A block of the cache is full.
-    pub(in crate::ftl) fn slc_closed(&mut self, block: BlockId) {
-        let plane = self.geometry.plane_of(block);
-        if let Some(cache) = &mut self.slc {
-            cache.planes[plane.at()].closed.push_back(block);
-        }
-        // Somebody may be waiting for a block that can be folded.
-        self.hungry[plane.at()] = false;
-        self.fed.push(plane);
-    }
-
-    /// A block of the cache is about to be emptied.
-    pub(in crate::ftl) fn slc_withdrawn(&mut self, block: BlockId) {
-        let plane = self.geometry.plane_of(block);
-        if let Some(cache) = &mut self.slc {
-            cache.planes[plane.at()].closed.retain(|&closed| closed != block);
-        }
-    }
-
-    /// A block in SLC mode was erased, or given up.
-    pub(in crate::ftl) fn slc_emptied(&mut self, block: BlockId, erased: bool) {
-        let (plane, own) = (self.geometry.plane_of(block), self.is_own_slc(block));
-        let Some(cache) = &mut self.slc else { return };
-        let state = &mut cache.planes[plane.at()];
-        state.in_use -= 1;
-        state.borrowed -= u32::from(!own);
-        state.folding = state.folding.filter(|&folding| folding != block);
-        if own && erased {
+        state.own_free.clear();
+        for block in from.list(BlockId::MAX_INDEX, "a free block of the SLC cache")? {
+            let block = BlockId::new(block);
+            let known = block.get() < ftl.geometry.blocks()
+                && ftl.geometry.plane_of(block) == plane
+                && is_own_slc(block, ftl);
+            if !known || ftl.blocks.state(block) != BlockState::Free {
+                return Err(Damage(format!("{block:?} is no free block of the cache")));
+            }
             state.own_free.push_back(block);
         }
-    }
-
-    /// The borrowed block that was filled first: what a plane that is short of free blocks collects
-    /// before anything else.
-    pub(in crate::ftl) fn oldest_borrowed(&self, plane: PlaneId) -> Option<BlockId> {
-        let cache = self.slc.as_ref()?;
-        let mut closed = cache.planes[plane.at()].closed.iter().copied();
-        closed.find(|&block| !self.is_own_slc(block))
-    }
-
-    /// The block that is to be folded next in a plane, if one should be now.
-    pub(in crate::ftl) fn fold_due(&mut self, plane: PlaneId) -> Option<Wanted> {
-        let cache = self.slc.as_ref()?;
-        let state = &cache.planes[plane.at()];
-        let full = cache.when_full == WhenFull::Fold && !self.slc_has_block(plane, cache);
-        if !(full || cache.idle) || state.folding.is_some() {
-            return None;
-        }
-        let block = *state.closed.front()?;
-        self.slc.as_mut()?.planes[plane.at()].folding = Some(block);
-        Some(Wanted { block, purpose: Purpose::Fold })
-    }
-
-    /// Notes whether the host has been idle for so long that the cache is folded.
-    #[inline]
-    pub(crate) fn set_idle_for_cache(&mut self, idle: bool) {
-        if let Some(cache) = &mut self.slc {
-            cache.idle = idle;
+        if let Some(cache) = &mut ftl.features.slc {
+            cache.planes[plane.at()] = state;
         }
     }
+    check_open_slc(ftl)
+}
 
-    /// Counts pages that the host wrote or read.
-    #[inline]
-    pub(in crate::ftl) fn count_slc<const S: Skills>(&mut self, at: Ppn, pages: u64, count: Count) {
-        if !skills::any(S, skills::SLC) {
-            return;
+/// The block that the cache's frontier fills is in SLC mode, and no other open block is.
+fn check_open_slc(ftl: &Ftl) -> Result<(), Damage> {
+    let mut open = ftl.space.planes.iter().flat_map(|plane| plane.open_blocks());
+    match open.find(|&(of, block, _)| (of == WriteStream::SLC) != ftl.blocks.is_slc(block)) {
+        None => Ok(()),
+        Some((_, block, _)) => Err(Damage(format!("{block:?} is open in two modes"))),
+    }
+}
+
+/// A full block of the cache was loaded; they come in the order of closing.
+pub(in crate::ftl) fn slc_loaded(block: BlockId, ftl: &mut Ftl) {
+    let plane = ftl.geometry.plane_of(block);
+    if let Some(cache) = &mut ftl.features.slc {
+        cache.planes[plane.at()].closed.push_back(block);
+    }
+}
+
+/// Checks what the cache knows against the blocks.
+pub(in crate::ftl) fn audit_slc(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
+    let Some(cache) = &ftl.features.slc else { return Ok(()) };
+    let state = &cache.planes[plane.at()];
+    let blocks = ftl.geometry.shape().blocks_per_plane;
+    let all = || (0..blocks).map(|index| ftl.geometry.block_in(plane, index));
+    let is = |block: BlockId| ftl.blocks.state(block);
+    let slc: Vec<BlockId> = all().filter(|&block| ftl.blocks.is_slc(block)).collect();
+    let borrowed = slc.iter().filter(|&&block| !is_own_slc(block, ftl)).count();
+    if (slc.len(), borrowed) != (state.in_use as usize, state.borrowed as usize) {
+        return Err(format!("{plane:?} has {slc:?} in SLC mode, and counts {state:?}"));
+    }
+    let candidates = ftl.policies.victim.candidates(plane);
+    for block in slc {
+        let closed = state.closed.contains(&block);
+        if closed != (is(block) == BlockState::Closed) || candidates.contains(&block) {
+            return Err(format!("{block:?} is {:?} and in SLC mode", is(block)));
         }
-        let mode = self.mode_at::<S>(at);
-        let Some(cache) = &mut self.slc else { return };
-        let counts = &mut cache.counts;
-        match (count, mode) {
-            (Count::Written, CellMode::Slc) => counts.written += pages,
-            (Count::Written, CellMode::Native) => counts.bypassed += pages,
-            (Count::Read, CellMode::Slc) => counts.read += pages,
-            (Count::Read, CellMode::Native) => {}
+        if ftl.blocks.programmed(block) > ftl.blocks.slc_units() {
+            return Err(format!("{block:?} holds more than one bit a cell"));
         }
     }
-
-    /// The free blocks of the cache's own in a plane.
-    pub(in crate::ftl) fn free_slc_blocks(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> {
-        let planes = self.slc.iter().map(move |cache| &cache.planes[plane.at()]);
-        planes.flat_map(|plane| plane.own_free.iter().copied())
-    }
-
-    /// Reads what [`CacheState::save`] wrote, after the planes. The rest follows from the blocks.
-    pub(in crate::ftl) fn load_slc(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
-        for plane in (0..self.geometry.planes()).map(PlaneId::new) {
-            let blocks = self.geometry.shape().blocks_per_plane;
-            let own = self.own_slc_blocks();
-            let all = || (0..blocks).map(|index| self.geometry.block_in(plane, index));
-            let used = all().filter(|&block| self.blocks.is_slc(block));
-            let borrowed = used.clone().filter(|&block| !self.is_own_slc(block)).count() as u32;
-            let used = used.count() as u32;
-            let Some(cache) = &self.slc else {
-                match used {
-                    0 => continue,
-                    _ => return Err(Damage::new("blocks are in SLC mode, but there is no cache")),
-                }
-            };
-            if let Some(stray) = all().skip((blocks - own) as usize).find(|&block| {
-                let out = matches!(self.blocks.state(block), BlockState::Free | BlockState::Bad);
-                !out && !self.blocks.is_slc(block)
-            }) {
-                return Err(Damage(format!("{stray:?} is the cache's own and not in SLC mode")));
-            }
-            let mut folds = self.planes[plane.at()].wanted.iter();
-            let folding = folds.find(|wanted| wanted.purpose == Purpose::Fold);
-            let mut state = CachePlane {
-                in_use: used,
-                borrowed,
-                folding: folding.map(|wanted| wanted.block),
-                ..cache.planes[plane.at()].clone()
-            };
-            state.own_free.clear();
-            for block in from.list(BlockId::MAX_INDEX, "a free block of the SLC cache")? {
-                let block = BlockId::new(block);
-                let known = block.get() < self.geometry.blocks()
-                    && self.geometry.plane_of(block) == plane
-                    && self.is_own_slc(block);
-                if !known || self.blocks.state(block) != BlockState::Free {
-                    return Err(Damage(format!("{block:?} is no free block of the cache")));
-                }
-                state.own_free.push_back(block);
-            }
-            if let Some(cache) = &mut self.slc {
-                cache.planes[plane.at()] = state;
-            }
-        }
-        self.check_open_slc()
-    }
-
-    /// The block that the cache's frontier fills is in SLC mode, and no other open block is.
-    fn check_open_slc(&self) -> Result<(), Damage> {
-        let mut open = self.planes.iter().flat_map(|plane| plane.open_blocks());
-        match open.find(|&(of, block, _)| (of == WriteStream::SLC) != self.blocks.is_slc(block)) {
-            None => Ok(()),
-            Some((_, block, _)) => Err(Damage(format!("{block:?} is open in two modes"))),
+    for block in all().filter(|&block| is_own_slc(block, ftl)) {
+        let (free, listed) = (is(block) == BlockState::Free, state.own_free.contains(&block));
+        let in_use = is(block) != BlockState::Bad && !free;
+        if free != listed || in_use != ftl.blocks.is_slc(block) {
+            return Err(format!("{block:?}, the cache's own, is {:?}", is(block)));
         }
     }
-
-    /// A full block of the cache was loaded; they come in the order of closing.
-    pub(in crate::ftl) fn slc_loaded(&mut self, block: BlockId) {
-        let plane = self.geometry.plane_of(block);
-        if let Some(cache) = &mut self.slc {
-            cache.planes[plane.at()].closed.push_back(block);
-        }
-    }
-
-    /// Checks what the cache knows against the blocks.
-    pub(in crate::ftl) fn audit_slc(&self, plane: PlaneId) -> Result<(), String> {
-        let Some(cache) = &self.slc else { return Ok(()) };
-        let state = &cache.planes[plane.at()];
-        let blocks = self.geometry.shape().blocks_per_plane;
-        let all = || (0..blocks).map(|index| self.geometry.block_in(plane, index));
-        let is = |block: BlockId| self.blocks.state(block);
-        let slc: Vec<BlockId> = all().filter(|&block| self.blocks.is_slc(block)).collect();
-        let borrowed = slc.iter().filter(|&&block| !self.is_own_slc(block)).count();
-        if (slc.len(), borrowed) != (state.in_use as usize, state.borrowed as usize) {
-            return Err(format!("{plane:?} has {slc:?} in SLC mode, and counts {state:?}"));
-        }
-        let candidates = self.victim.candidates(plane);
-        for block in slc {
-            let closed = state.closed.contains(&block);
-            if closed != (is(block) == BlockState::Closed) || candidates.contains(&block) {
-                return Err(format!("{block:?} is {:?} and in SLC mode", is(block)));
-            }
-            if self.blocks.programmed(block) > self.blocks.slc_units() {
-                return Err(format!("{block:?} holds more than one bit a cell"));
-            }
-        }
-        for block in all().filter(|&block| self.is_own_slc(block)) {
-            let (free, listed) = (is(block) == BlockState::Free, state.own_free.contains(&block));
-            let in_use = is(block) != BlockState::Bad && !free;
-            if free != listed || in_use != self.blocks.is_slc(block) {
-                return Err(format!("{block:?}, the cache's own, is {:?}", is(block)));
-            }
-        }
-        match cache.writable.planes[plane.at()] == self.is_slc_writable(plane, cache) {
-            true => Ok(()),
-            false => Err(format!("the cache of {plane:?} is noted as what it is not")),
-        }
+    match cache.writable.planes[plane.at()] == is_slc_writable(plane, cache, ftl) {
+        true => Ok(()),
+        false => Err(format!("the cache of {plane:?} is noted as what it is not")),
     }
 }
 

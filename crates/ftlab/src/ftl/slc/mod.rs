@@ -13,7 +13,7 @@
 //! (free blocks in SLC mode); Samsung, "TurboWrite Technology", white paper 2013 (a part of its own, which
 //! is emptied when the drive is idle).
 
-mod cache;
+pub(crate) mod cache;
 mod dynamic;
 mod fixed;
 mod hybrid;

@@ -12,8 +12,11 @@
 use super::super::{BlockState, Ftl, VictimPolicy, VictimView};
 use super::life::{Demand, EndReason};
 use crate::engine::skills;
+use crate::ftl::fragments;
+use crate::ftl::parity::loss;
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
+use crate::ftl::wear::life;
 use crate::units::{BlockId, DieId, Lpn, PlaneId, Ppn};
 
 /// The dies that are known to be dead.
@@ -31,190 +34,195 @@ impl Ftl {
     /// The dies that are known to be dead, in the order in which they were found.
     #[must_use]
     pub fn dead_dies(&self) -> &[DieId] {
-        self.dead.as_ref().map_or(&[], |dead| &dead.dies)
-    }
-
-    /// Whether a die is known to be dead.
-    #[inline]
-    #[must_use]
-    pub fn is_dead(&self, die: DieId) -> bool {
-        self.dead.as_ref().is_some_and(|dead| dead.dead[die.at()])
-    }
-
-    /// Whether a plane is of a die that is known to be dead.
-    #[inline]
-    pub(in crate::ftl) fn is_dead_plane(&self, plane: PlaneId) -> bool {
-        self.dead.is_some() && self.is_dead(self.geometry.die_of(plane))
+        self.health.dead.as_ref().map_or(&[], |dead| &dead.dies)
     }
 
     /// Whether all dies are dead to which placement may send a page.
     #[inline]
     #[must_use]
     pub fn is_homeless(&self, page: Lpn) -> bool {
-        self.dead.as_ref().is_some_and(|dead| dead.homeless[self.placement.pool(page) as usize])
-    }
-
-    /// The pools of which no die is left.
-    pub(crate) fn homeless_pools(&self) -> impl Iterator<Item = u32> + use<> {
-        let homeless = self.dead.as_ref().map(|dead| dead.homeless.clone()).unwrap_or_default();
-        (0..).zip(homeless).filter(|&(_, homeless)| homeless).map(|(pool, _)| pool)
+        self.health
+            .dead
+            .as_ref()
+            .is_some_and(|dead| dead.homeless[self.policies.placement.pool(page) as usize])
     }
 
     /// Pages of the host that lie on dead dies: mapped, and not readable.
     #[must_use]
     pub fn pages_on_dead_dies(&self) -> u64 {
-        let planes = self.dead_dies().iter().flat_map(|&die| self.planes_of(die));
-        planes.map(|plane| self.valid_on(plane)).sum()
+        let planes = self.dead_dies().iter().flat_map(|&die| planes_of(die, self));
+        planes.map(|plane| valid_on(plane, self)).sum()
     }
+}
 
-    /// Whether a die was found dead since this was asked last.
-    #[inline]
-    pub(crate) fn has_news_of_death(&mut self) -> bool {
-        std::mem::take(&mut self.death_is_news)
+/// Whether a die is known to be dead.
+#[inline]
+#[must_use]
+pub(crate) fn is_dead(die: DieId, ftl: &Ftl) -> bool {
+    ftl.health.dead.as_ref().is_some_and(|dead| dead.dead[die.at()])
+}
+
+/// Whether a plane is of a die that is known to be dead.
+#[inline]
+pub(in crate::ftl) fn is_dead_plane(plane: PlaneId, ftl: &Ftl) -> bool {
+    ftl.health.dead.is_some() && is_dead(ftl.geometry.die_of(plane), ftl)
+}
+
+/// The pools of which no die is left.
+pub(crate) fn homeless_pools(ftl: &Ftl) -> impl Iterator<Item = u32> + use<> {
+    let homeless = ftl.health.dead.as_ref().map(|dead| dead.homeless.clone()).unwrap_or_default();
+    (0..).zip(homeless).filter(|&(_, homeless)| homeless).map(|(pool, _)| pool)
+}
+
+/// Whether a die was found dead since this was asked last.
+#[inline]
+pub(crate) fn has_news_of_death(ftl: &mut Ftl) -> bool {
+    std::mem::take(&mut ftl.health.death_is_news)
+}
+
+/// A die is found dead.
+#[cold]
+pub(crate) fn die_died(die: DieId, ftl: &mut Ftl) {
+    match ftl.features.stripes {
+        None => filled_die_died(die, ftl),
+        Some(_) => loss::member_died(die, ftl),
     }
+}
 
-    /// A die is found dead.
-    #[cold]
-    pub(crate) fn die_died(&mut self, die: DieId) {
-        match self.stripes {
-            None => self.filled_die_died(die),
-            Some(_) => self.member_died(die),
+/// The same for a die of what is filled: where that are groups of dies, the last one of it.
+pub(in crate::ftl) fn filled_die_died(die: DieId, ftl: &mut Ftl) {
+    if is_dead(die, ftl) {
+        return;
+    }
+    for plane in planes_of(die, ftl) {
+        give_plane_up(plane, ftl);
+    }
+    note_death(die, ftl);
+    keep_more_back(ftl);
+    fragments::room::refresh_pack_room(ftl);
+    let alive = (0..ftl.geometry.planes()).map(PlaneId::new);
+    alive.for_each(|plane| crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl));
+    (0..ftl.policies.placement.pools()).for_each(|pool| check_room_left(pool, ftl));
+}
+
+/// After a load: which dies are dead follows from the states of their blocks.
+pub(in crate::ftl) fn recount_dead(ftl: &mut Ftl) {
+    for die in (0..ftl.geometry.dies()).map(DieId::new) {
+        let first = ftl.geometry.block_in(ftl.geometry.plane_in(die, 0), 0);
+        if ftl.blocks.state(first) == BlockState::Dead {
+            note_death(die, ftl);
         }
     }
-
-    /// The same for a die of what is filled: where that are groups of dies, the last one of it.
-    pub(in crate::ftl) fn filled_die_died(&mut self, die: DieId) {
-        if self.is_dead(die) {
-            return;
-        }
-        for plane in self.planes_of(die) {
-            self.give_plane_up(plane);
-        }
-        self.note_death(die);
-        self.keep_more_back();
-        self.refresh_pack_room();
-        let alive = (0..self.geometry.planes()).map(PlaneId::new);
-        alive.for_each(|plane| self.refresh_writable::<{ skills::ALL }>(plane));
-        (0..self.placement.pools()).for_each(|pool| self.check_room_left(pool));
+    if !ftl.dead_dies_on_flash().is_empty() {
+        keep_more_back(ftl);
     }
+}
 
-    /// After a load: which dies are dead follows from the states of their blocks.
-    pub(in crate::ftl) fn recount_dead(&mut self) {
-        for die in (0..self.geometry.dies()).map(DieId::new) {
-            let first = self.geometry.block_in(self.geometry.plane_in(die, 0), 0);
-            if self.blocks.state(first) == BlockState::Dead {
-                self.note_death(die);
-            }
+/// Whether any block is on a die that died, as an image has it.
+pub(in crate::ftl) fn blocks_died(ftl: &Ftl) -> bool {
+    let all = (0..ftl.geometry.blocks()).map(BlockId::new);
+    all.into_iter().any(|block| ftl.blocks.state(block) == BlockState::Dead)
+}
+
+pub(in crate::ftl) fn planes_of(die: DieId, ftl: &Ftl) -> impl Iterator<Item = PlaneId> + use<> {
+    let first = ftl.geometry.plane_in(die, 0).get();
+    (first..first + ftl.geometry.planes_per_die()).map(PlaneId::new)
+}
+
+fn blocks_of(plane: PlaneId, ftl: &Ftl) -> impl Iterator<Item = BlockId> + use<'_> {
+    let blocks = 0..ftl.geometry.shape().blocks_per_plane;
+    blocks.map(move |index| ftl.geometry.block_in(plane, index))
+}
+
+pub(in crate::ftl) fn valid_on(plane: PlaneId, ftl: &Ftl) -> u64 {
+    blocks_of(plane, ftl).map(|block| u64::from(ftl.blocks.valid(block))).sum()
+}
+
+/// Nothing is placed or collected on a plane any more.
+fn give_plane_up(plane: PlaneId, ftl: &mut Ftl) {
+    for index in 0..ftl.geometry.shape().blocks_per_plane {
+        let block = ftl.geometry.block_in(plane, index);
+        if ftl.blocks.state(block) == BlockState::Closed {
+            let view = VictimView { plane, blocks: &ftl.blocks };
+            ftl.policies.victim.withdrawn(&view, block);
         }
-        if !self.dead_dies_on_flash().is_empty() {
-            self.keep_more_back();
-        }
+        ftl.blocks.set_state(block, BlockState::Dead);
     }
-
-    /// Whether any block is on a die that died, as an image has it.
-    pub(in crate::ftl) fn blocks_died(&self) -> bool {
-        let all = (0..self.geometry.blocks()).map(BlockId::new);
-        all.into_iter().any(|block| self.blocks.state(block) == BlockState::Dead)
+    ftl.space.planes[plane.at()].die();
+    for writable in &mut ftl.space.writable {
+        writable.next_unit[plane.at()] = 0;
     }
-
-    pub(in crate::ftl) fn planes_of(&self, die: DieId) -> impl Iterator<Item = PlaneId> + use<> {
-        let first = self.geometry.plane_in(die, 0).get();
-        (first..first + self.geometry.planes_per_die()).map(PlaneId::new)
+    ftl.space.hungry[plane.at()] = false;
+    ftl.space.fed.retain(|&fed| fed != plane);
+    let geometry = &ftl.geometry;
+    ftl.health.failed.retain(|&block| geometry.plane_of(block) != plane);
+    if let Some(refresh) = &mut ftl.features.refresh {
+        refresh.forget_plane(plane, geometry);
     }
-
-    fn blocks_of(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + use<'_> {
-        let blocks = 0..self.geometry.shape().blocks_per_plane;
-        blocks.map(move |index| self.geometry.block_in(plane, index))
+    if let Some(life) = &mut ftl.health.life {
+        life.forget_plane(plane, geometry);
     }
+}
 
-    pub(in crate::ftl) fn valid_on(&self, plane: PlaneId) -> u64 {
-        self.blocks_of(plane).map(|block| u64::from(self.blocks.valid(block))).sum()
-    }
-
-    /// Nothing is placed or collected on a plane any more.
-    fn give_plane_up(&mut self, plane: PlaneId) {
-        for index in 0..self.geometry.shape().blocks_per_plane {
-            let block = self.geometry.block_in(plane, index);
-            if self.blocks.state(block) == BlockState::Closed {
-                let view = VictimView { plane, blocks: &self.blocks };
-                self.victim.withdrawn(&view, block);
-            }
-            self.blocks.set_state(block, BlockState::Dead);
-        }
-        self.planes[plane.at()].die();
-        for writable in &mut self.writable {
-            writable.next_unit[plane.at()] = 0;
-        }
-        self.hungry[plane.at()] = false;
-        self.fed.retain(|&fed| fed != plane);
-        let geometry = &self.geometry;
-        self.failed.retain(|&block| geometry.plane_of(block) != plane);
-        if let Some(refresh) = &mut self.refresh {
-            refresh.forget_plane(plane, geometry);
-        }
-        if let Some(life) = &mut self.life {
-            life.forget_plane(plane, geometry);
+fn note_death(die: DieId, ftl: &mut Ftl) {
+    let (dies, pools) = (ftl.geometry.dies() as usize, ftl.policies.placement.pools() as usize);
+    let none =
+        || DeadDies { dead: vec![false; dies], dies: Vec::new(), homeless: vec![false; pools] };
+    let dead = ftl.health.dead.get_or_insert_with(|| Box::new(none()));
+    dead.dead[die.at()] = true;
+    dead.dies.push(die);
+    ftl.health.death_is_news = true;
+    dead.homeless.fill(true);
+    for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
+        if !dead.dead[ftl.geometry.die_of(plane).at()] {
+            dead.homeless[ftl.policies.placement.pool_of(plane) as usize] = false;
         }
     }
+}
 
-    fn note_death(&mut self, die: DieId) {
-        let (dies, pools) = (self.geometry.dies() as usize, self.placement.pools() as usize);
-        let none =
-            || DeadDies { dead: vec![false; dies], dies: Vec::new(), homeless: vec![false; pools] };
-        let dead = self.dead.get_or_insert_with(|| Box::new(none()));
-        dead.dead[die.at()] = true;
-        dead.dies.push(die);
-        self.death_is_news = true;
-        dead.homeless.fill(true);
-        for plane in (0..self.geometry.planes()).map(PlaneId::new) {
-            if !dead.dead[self.geometry.die_of(plane).at()] {
-                dead.homeless[self.placement.pool_of(plane) as usize] = false;
-            }
-        }
+/// The planes that are left keep room for what the write buffer may hold when the end comes.
+pub(in crate::ftl) fn keep_more_back(ftl: &mut Ftl) {
+    let alive = ftl.geometry.dies() - ftl.dead_dies().len() as u32;
+    let planes = alive * ftl.geometry.planes_per_die();
+    let all = (0..ftl.geometry.planes()).map(PlaneId::new);
+    let pages =
+        all.filter(|&plane| !is_dead_plane(plane, ftl)).map(|at| loss::pages_to_fill(at, ftl));
+    let (Some(pages), Some(life)) = (pages.min(), &mut ftl.health.life) else { return };
+    let more = life.drain_on(planes, pages);
+    if !ftl.health.read_only {
+        ftl.space.thresholds = ftl.space.thresholds.raised_by(more);
+        ftl.space.triggers = ftl.space.triggers.raised_by(more);
     }
+}
 
-    /// The planes that are left keep room for what the write buffer may hold when the end comes.
-    pub(in crate::ftl) fn keep_more_back(&mut self) {
-        let alive = self.geometry.dies() - self.dead_dies().len() as u32;
-        let planes = alive * self.geometry.planes_per_die();
-        let all = (0..self.geometry.planes()).map(PlaneId::new);
-        let pages =
-            all.filter(|&plane| !self.is_dead_plane(plane)).map(|at| self.pages_to_fill(at));
-        let (Some(pages), Some(life)) = (pages.min(), &mut self.life) else { return };
-        let more = life.drain_on(planes, pages);
-        if !self.read_only {
-            self.thresholds = self.thresholds.raised_by(more);
-            self.triggers = self.triggers.raised_by(more);
-        }
-    }
+/// A block of a plane has closed on a device with dead dies.
+pub(in crate::ftl) fn check_room_beside_dead(plane: PlaneId, ftl: &mut Ftl) {
+    check_room_left(ftl.policies.placement.pool_of(plane), ftl);
+}
 
-    /// A block of a plane has closed on a device with dead dies.
-    pub(in crate::ftl) fn check_room_beside_dead(&mut self, plane: PlaneId) {
-        self.check_room_left(self.placement.pool_of(plane));
+/// If what is valid on the dies of a pool that are left fills them, the device takes no more writes.
+fn check_room_left(pool: u32, ftl: &mut Ftl) {
+    let planes = (0..ftl.geometry.planes()).map(PlaneId::new);
+    let alive: Vec<PlaneId> = planes
+        .filter(|&plane| {
+            ftl.policies.placement.pool_of(plane) == pool && !is_dead_plane(plane, ftl)
+        })
+        .collect();
+    let Some(life) = &ftl.health.life else { return };
+    let demand = Demand { logical_pages: 0, map_pages: None, ..life::demand(ftl) };
+    let room = alive.iter().map(|&plane| u64::from(demand.spare_units(life.good(plane))));
+    let valid = alive.iter().map(|&plane| valid_on(plane, ftl));
+    let nothing_left = ftl.dead_dies().len() == ftl.geometry.dies() as usize;
+    if nothing_left || !alive.is_empty() && valid.sum::<u64>() > room.sum::<u64>() {
+        life::note_end(EndReason::DiesDied, ftl);
     }
+}
 
-    /// If what is valid on the dies of a pool that are left fills them, the device takes no more writes.
-    fn check_room_left(&mut self, pool: u32) {
-        let planes = (0..self.geometry.planes()).map(PlaneId::new);
-        let alive: Vec<PlaneId> = planes
-            .filter(|&plane| self.placement.pool_of(plane) == pool && !self.is_dead_plane(plane))
-            .collect();
-        let Some(life) = &self.life else { return };
-        let demand = Demand { logical_pages: 0, map_pages: None, ..self.demand() };
-        let room = alive.iter().map(|&plane| u64::from(demand.spare_units(life.good(plane))));
-        let valid = alive.iter().map(|&plane| self.valid_on(plane));
-        let nothing_left = self.dead_dies().len() == self.geometry.dies() as usize;
-        if nothing_left || !alive.is_empty() && valid.sum::<u64>() > room.sum::<u64>() {
-            self.note_end(EndReason::DiesDied);
-        }
-    }
-
-    /// Where a homeless page is written that was acknowledged: to the plane with the most free blocks of those
-    /// that may be written.
-    pub(in crate::ftl) fn place_homeless(&mut self, stream: WriteStream) -> Option<Ppn> {
-        let planes = (0..self.geometry.planes()).map(PlaneId::new);
-        let may = planes.filter(|&plane| self.writable[stream.at()].planes[plane.at()]);
-        let plane = may.max_by_key(|&plane| (self.free_blocks(plane), std::cmp::Reverse(plane)))?;
-        self.take_for_host::<{ skills::ALL }>(plane, stream)
-    }
+/// Where a homeless page is written that was acknowledged: to the plane with the most free blocks of those
+/// that may be written.
+pub(in crate::ftl) fn place_homeless(stream: WriteStream, ftl: &mut Ftl) -> Option<Ppn> {
+    let planes = (0..ftl.geometry.planes()).map(PlaneId::new);
+    let may = planes.filter(|&plane| ftl.space.writable[stream.at()].planes[plane.at()]);
+    let plane = may.max_by_key(|&plane| (ftl.free_blocks(plane), std::cmp::Reverse(plane)))?;
+    crate::ftl::room::take_for_host::<{ skills::ALL }>(plane, stream, ftl)
 }

@@ -10,6 +10,8 @@
 use super::super::gc::Purpose;
 use super::super::{BlockState, Blocks, Ftl};
 use super::{Bet, NoLevelling, Threshold};
+use crate::ftl::gc::failures;
+use crate::ftl::slc;
 use crate::policy::{contract, seam};
 use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
@@ -70,21 +72,19 @@ contract! {
     }
 }
 
-impl Ftl {
-    /// A block was erased. Returns the block whose data is to move on for that, one at a time on each
-    /// plane, if there is room for its data.
-    pub(in crate::ftl) fn level(&mut self, block: BlockId, purpose: Purpose) -> Option<BlockId> {
-        if self.levelling.is_off() || self.read_only {
-            return None;
-        }
-        let plane = self.geometry.plane_of(block);
-        let levelled = self.native_blocks();
-        let view = WearView { plane, levelled, blocks: &self.blocks, geometry: &self.geometry };
-        self.levelling.erased(&view, block, purpose);
-        if self.planes[plane.at()].waits_for(Purpose::WearLevel) {
-            return None;
-        }
-        let chosen = self.levelling.choose(&view)?;
-        self.can_empty(plane, chosen).then_some(chosen)
+/// A block was erased. Returns the block whose data is to move on for that, one at a time on each
+/// plane, if there is room for its data.
+pub(in crate::ftl) fn level(block: BlockId, purpose: Purpose, ftl: &mut Ftl) -> Option<BlockId> {
+    if ftl.policies.levelling.is_off() || ftl.health.read_only {
+        return None;
     }
+    let plane = ftl.geometry.plane_of(block);
+    let levelled = slc::cache::native_blocks(ftl);
+    let view = WearView { plane, levelled, blocks: &ftl.blocks, geometry: &ftl.geometry };
+    ftl.policies.levelling.erased(&view, block, purpose);
+    if ftl.space.planes[plane.at()].waits_for(Purpose::WearLevel) {
+        return None;
+    }
+    let chosen = ftl.policies.levelling.choose(&view)?;
+    failures::can_empty(plane, chosen, ftl).then_some(chosen)
 }

@@ -17,6 +17,10 @@
 //! Source: NVM Express Base Specification, SMART / Health Information (critical warning "media has
 //! been placed in read only mode", available spare, percentage used).
 
+use crate::ftl::parity::loss;
+use crate::ftl::slc;
+use crate::ftl::wear::dies;
+use crate::ftl::wear::refresh;
 use std::fmt;
 
 use serde::Serialize;
@@ -236,361 +240,360 @@ impl Life {
 }
 
 impl Ftl {
-    /// With fewer good blocks, a plane may find nothing to collect.
-    pub(in crate::ftl) fn least_good_blocks(&self) -> u32 {
-        self.demand().least_blocks()
-    }
-
-    /// The units that a plane of so many good blocks may hold beyond its share of the logical pages.
-    pub(in crate::ftl) fn spare_units(&self, good: u32) -> u32 {
-        self.demand().spare_units(good)
-    }
-
-    pub(in crate::ftl) fn demand(&self) -> Demand<'_> {
-        Demand {
-            geometry: &self.geometry,
-            logical_pages: self.logical_pages,
-            map_pages: self.mapping.dftl().map(|map| map.translation_pages()),
-            reserve: self.thresholds.reserve,
-            streams: self.streams.counts(),
-            rewrites: self.regulation.as_ref().is_some_and(|regulation| regulation.rewrites),
-        }
-    }
-
-    /// Writes which blocks are weak, and whether the device has come to its end. What is lost follows
-    /// from the states of the blocks.
-    pub(in crate::ftl) fn save_life(&self, out: &mut Writer) {
-        out.flag(self.life.is_some());
-        if let Some(life) = &self.life {
-            out.number(life.faults.key());
-            out.number(life.end.map_or(0, |end| end as u64 + 1));
-        }
-    }
-
-    /// Reads that. The weak blocks are those of the image, under whatever seed it is loaded: what was
-    /// marked bad for the seed of the run is good again.
-    pub(in crate::ftl) fn load_life(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
-        if !from.flag("whether operations can fail")? {
-            self.life.iter_mut().for_each(|life| life.end = None);
-            return Ok(());
-        }
-        let key = from.number()?;
-        let end = from.below(EndReason::ALL.len() as u64 + 1, "the end of the device's life")?;
-        let end = end.checked_sub(1).map(|end| EndReason::ALL[end as usize]);
-        match (&mut self.life, end) {
-            (Some(life), _) => {
-                life.faults.set_key(key);
-                life.end = end;
-            }
-            (None, Some(end)) => {
-                return Err(Damage(format!(
-                    "the device came to its end, as {end}: one on which nothing fails can't go on"
-                )));
-            }
-            (None, None) => {}
-        }
-        Ok(())
-    }
-
-    /// Before a load: the image says which blocks are bad.
-    pub(in crate::ftl) fn forget_factory_bad(&mut self) {
-        if self.life.as_ref().is_some_and(|life| life.losses.factory_bad > 0) {
-            for block in (0..self.geometry.blocks()).map(BlockId::new) {
-                if self.blocks.state(block) == BlockState::Bad {
-                    self.blocks.set_state(block, BlockState::Free);
-                }
-            }
-        }
-    }
-
     /// The blocks of a device on which operations can fail; none if nothing ever fails.
     #[must_use]
     pub fn life(&self) -> Option<&Life> {
-        self.life.as_deref()
-    }
-
-    /// Takes the blocks that are bad from the factory out of use.
-    pub(in crate::ftl) fn mark_factory_bad(&mut self) {
-        let Some(life) = self.life.as_mut().filter(|life| life.faults.has_factory_bad()) else {
-            return;
-        };
-        for block in (0..self.geometry.blocks()).map(BlockId::new) {
-            let plane = self.geometry.plane_of(block);
-            let first = self.geometry.block_in(plane, 0) == block;
-            if life.faults.is_factory_bad(block, first) {
-                self.blocks.set_state(block, BlockState::Bad);
-                self.planes[plane.at()].lose_unused();
-                life.losses.factory_bad += 1;
-                life.good[plane.at()] -= 1;
-            }
-        }
-        life.good_at_first.clone_from(&life.good);
-        let too_few = life.good.iter().any(|&good| good < life.least_good);
-        if too_few {
-            life.end = Some(EndReason::TooFewBlocks);
-        }
-    }
-
-    /// After a load: how many of a plane's blocks that were never used are good.
-    pub(in crate::ftl) fn recount_unused(&mut self, plane: PlaneId) {
-        let unused = self.planes[plane.at()].used()..self.native_blocks();
-        let at = |index| self.geometry.block_in(plane, index);
-        let good = unused.filter(|&index| self.blocks.state(at(index)) == BlockState::Free).count();
-        self.planes[plane.at()].count_unused(good as u32);
-    }
-
-    /// After a load: which blocks are lost follows from their states.
-    pub(in crate::ftl) fn recount_losses(&mut self) {
-        let Some(life) = self.life.as_mut() else { return };
-        let whole = self.geometry.shape().blocks_per_plane;
-        life.losses = Losses::default();
-        for plane in (0..self.geometry.planes()).map(PlaneId::new) {
-            let at = |index| self.geometry.block_in(plane, index);
-            if self.blocks.state(at(0)) == BlockState::Dead {
-                let bad = (1..whole).filter(|&index| life.faults.is_factory_bad(at(index), false));
-                life.losses.factory_bad += bad.count() as u32;
-                (life.good_at_first[plane.at()], life.good[plane.at()]) = (0, 0);
-                continue;
-            }
-            let bad = (0..whole).filter(|&index| self.blocks.state(at(index)) == BlockState::Bad);
-            let factory = |&index: &u32| index > 0 && life.faults.is_factory_bad(at(index), false);
-            let (factory, grown): (Vec<u32>, Vec<u32>) = bad.partition(factory);
-            let grown = grown.len() as u32 + self.planes[plane.at()].giving_up();
-            life.losses.factory_bad += factory.len() as u32;
-            life.losses.grown_bad += grown;
-            life.good_at_first[plane.at()] = whole - factory.len() as u32;
-            life.good[plane.at()] = whole - factory.len() as u32 - grown;
-        }
-        let pairs = life.good.iter().zip(&life.good_at_first);
-        let too_few = pairs.filter(|pair| *pair.1 > 0).any(|(&good, _)| good < life.least_good);
-        life.end = life.end.or(too_few.then_some(EndReason::TooFewBlocks));
-    }
-
-    /// Whether blocks failed that are to be emptied, and nobody took note yet.
-    #[inline]
-    pub(crate) fn has_failed(&self) -> bool {
-        !self.failed.is_empty()
-    }
-
-    /// The program of the flash page that begins at `first` is done: whether it failed, by chance or because the
-    /// flash says so. If so, its block is filled no further, and given up when nothing of it is in flight.
-    #[inline]
-    pub(crate) fn program_fails<const S: Skills>(
-        &mut self,
-        first: Ppn,
-        failed: bool,
-        contents: &mut impl FlashContents,
-    ) -> bool {
-        let fails = self.life.is_some() && self.check_program(first, failed, contents);
-        if let Some(stripes) = self.stripes.as_mut().filter(|_| !fails) {
-            stripes.is_programmed(first);
-        }
-        fails
-    }
-
-    fn check_program(
-        &mut self,
-        first: Ppn,
-        failed: bool,
-        contents: &mut impl FlashContents,
-    ) -> bool {
-        let (block, unit) = self.geometry.place_of(first);
-        let plane = self.geometry.plane_of(block);
-        let Some(life) = self.life.as_mut() else { return false };
-        if !failed && !life.faults.program_fails(block, self.blocks.erases(block), unit) {
-            return false;
-        }
-        life.losses.program_failures += 1;
-        if let Some(stripes) = &mut self.stripes {
-            match self.plant.is(Canary::FailedPageCounts) {
-                true => stripes.is_programmed(first),
-                false => stripes.program_failed(first, contents),
-            }
-        }
-        let units = self.geometry.units_per_page();
-        contents.program_failed(first, units);
-        if self.is_dead_plane(plane) || self.leave_out(first) {
-            return true;
-        }
-        self.begin_to_fail(block);
-        let programmed = self.blocks.add_programmed(block, units);
-        if self.blocks.state(block) == BlockState::Open && programmed == self.blocks.units_of(block)
-        {
-            self.close(block);
-        }
-        self.settle_failing(block);
-        self.settle_sealing(block);
-        self.refresh_writable::<{ skills::ALL }>(plane);
-        true
-    }
-
-    /// A program on a block failed: it is filled no further, and given up when it is empty.
-    fn begin_to_fail(&mut self, block: BlockId) {
-        let plane = self.geometry.plane_of(block);
-        // At the end of its life the device can't afford to give up what is left of the block.
-        let Some(life) = self.life.as_mut().filter(|_| !self.read_only) else { return };
-        if self.blocks.state(block) == BlockState::Failing {
-            return;
-        }
-        let whole = self.geometry.units_per_block();
-        let state = &mut self.planes[plane.at()];
-        let open = state.close(block, |stream| self.blocks.units_in(stream));
-        let noted = open.and_then(|(of, _)| match of {
-            WriteStream::MAP => self.map_writable.as_deref_mut(),
-            of => self.writable.get_mut(of.at()),
-        });
-        if let Some(noted) = noted {
-            noted.next_unit[plane.at()] = 0;
-        }
-        // One that was filled no further, for refresh, is not among the open ones any more.
-        let sealed = self.refresh.as_mut().and_then(|refresh| refresh.unseal(block));
-        let taken = open.map(|(_, taken)| taken).or(sealed).unwrap_or(whole);
-        life.failing.push(Failing { block, taken });
-        self.blocks.set_state(block, BlockState::Failing);
-        life.lose(plane);
-    }
-
-    /// The program of a parity of a block failed: that is a failure like any other, though the block may be full, or
-    /// be collected by now.
-    #[cold]
-    pub(in crate::ftl) fn parity_failed(&mut self, block: BlockId, member_is_dead: bool) {
-        let plane = self.geometry.plane_of(block);
-        let is_dead = member_is_dead || self.is_dead_plane(plane);
-        let Some(life) = self.life.as_mut() else { return };
-        life.losses.program_failures += 1;
-        if is_dead || self.read_only {
-            return;
-        }
-        match self.blocks.state(block) {
-            BlockState::Open => {
-                self.begin_to_fail(block);
-                self.settle_failing(block);
-                self.refresh_writable::<{ skills::ALL }>(plane);
-            }
-            BlockState::Closed => {
-                life.lose(plane);
-                let view = VictimView { plane, blocks: &self.blocks };
-                self.victim.withdrawn(&view, block);
-                self.blocks.set_state(block, BlockState::Failing);
-                self.failed.push(block);
-            }
-            BlockState::Collecting => self.give_up_collected(plane, block),
-            BlockState::Failing | BlockState::Free | BlockState::Bad | BlockState::Dead => {}
-        }
-    }
-
-    /// A block that is being collected, or waits for that, is not to be filled again.
-    fn give_up_collected(&mut self, plane: PlaneId, block: BlockId) {
-        let state = &mut self.planes[plane.at()];
-        if let Some(run) = state.collection.as_mut().filter(|run| run.victim() == block) {
-            return run.give_up();
-        }
-        let waiting = state.wanted.iter_mut().find(|wanted| wanted.block == block);
-        let waiting = waiting.filter(|wanted| wanted.purpose.frees_block());
-        let (Some(wanted), Some(life)) = (waiting, &mut self.life) else { return };
-        wanted.purpose = Purpose::Retire;
-        life.lose(plane);
-    }
-
-    /// A block of a plane goes out of use.
-    pub(in crate::ftl) fn lose_block(&mut self, plane: PlaneId) {
-        if let Some(life) = &mut self.life {
-            life.lose(plane);
-        }
-    }
-
-    /// If nothing of a failing block is in flight any more, it waits to be emptied.
-    pub(in crate::ftl) fn settle_failing(&mut self, block: BlockId) {
-        let programmed = self.blocks.programmed(block);
-        let Some(life) = self.life.as_mut() else { return };
-        let ready = |failing: &Failing| failing.block == block && failing.taken == programmed;
-        if let Some(at) = life.failing.iter().position(ready) {
-            life.failing.remove(at);
-            self.failed.push(block);
-        }
-    }
-
-    /// The erase of a block is done: whether it failed, by chance, by wear or because the flash says so.
-    #[inline]
-    pub(in crate::ftl) fn erase_fails(&mut self, block: BlockId, failed: bool) -> bool {
-        let plane = self.geometry.plane_of(block);
-        let is_dead = self.is_dead_plane(plane);
-        let Some(life) = self.life.as_mut() else { return false };
-        let fails = failed || life.faults.erase_fails(block, self.blocks.erases(block));
-        if fails {
-            life.losses.erase_failures += 1;
-        }
-        if fails && !is_dead {
-            life.lose(plane);
-        }
-        fails
-    }
-
-    /// Whether a plane can copy so many flash pages without touching what it keeps back.
-    pub(in crate::ftl) fn has_room_to_copy(&self, plane: PlaneId, flash_pages: u32) -> bool {
-        let Some(life) = &self.life else { return true };
-        let blocks = self.free_blocks(plane).saturating_sub(life.kept_back());
-        let whole = self.geometry.shape().pages_per_block;
-        let (block, page) = (self.geometry.units_per_block(), self.geometry.units_per_page());
-        let left = |stream| self.planes[plane.at()].units_left(stream, block) / page;
-        let of_map = self.mapping.dftl().map(|_| WriteStream::MAP_COPIES);
-        let open: u32 = self.streams.all_copy_streams().chain(of_map).map(left).sum();
-        blocks * whole + open >= flash_pages
-    }
-
-    /// A plane has no room left in which to collect.
-    pub(in crate::ftl) fn note_no_room(&mut self) {
-        self.note_end(EndReason::NoRoom);
-    }
-
-    /// The device takes no writes any more, unless that is so already.
-    pub(in crate::ftl) fn note_end(&mut self, reason: EndReason) {
-        if let Some(life) = &mut self.life {
-            life.end = life.end.or(Some(reason));
-        }
-    }
-
-    /// Why the device must take no writes any more, if it still does.
-    #[inline]
-    pub(crate) fn must_end(&self) -> Option<EndReason> {
-        // Nearly always there is no life that could end.
-        self.life.as_ref().filter(|_| !self.read_only)?.end
-    }
-
-    /// No collection begins any more, and what was kept back may be taken.
-    pub(crate) fn end_life(&mut self, reason: EndReason) {
-        self.read_only = true;
-        self.thresholds.reserve = 0;
-        if let Some(life) = &mut self.life {
-            life.drain_blocks = 0;
-            life.end = life.end.or(Some(reason));
-        }
-        (0..self.geometry.planes())
-            .map(PlaneId::new)
-            .for_each(|plane| self.refresh_writable::<{ skills::ALL }>(plane));
-    }
-
-    /// Where the device still writes at the end of its life: to wherever there is room, the planes in
-    /// turn, and in whatever stream.
-    pub(in crate::ftl) fn place_anywhere(&mut self, stream: WriteStream) -> Option<Ppn> {
-        let planes = self.geometry.planes();
-        let start = (self.counts.host_pages % u64::from(planes)) as u32;
-        let turns = || (start..planes).chain(0..start).map(PlaneId::new);
-        let whole = self.geometry.units_per_block();
-        let begun = turns().find_map(|plane| {
-            let mut streams = self.streams.all_host_streams();
-            let open = streams.find(|&stream| self.planes[plane.at()].has_room(stream, whole))?;
-            Some((plane, open))
-        });
-        let unused = || turns().find(|&plane| self.free_blocks(plane) > 0);
-        let (plane, stream) = begun.or_else(|| Some((unused()?, stream)))?;
-        self.take_page::<{ skills::ALL }>(plane, stream, 0)
+        self.health.life.as_deref()
     }
 
     /// Whether the device takes no writes any more.
     #[inline]
     #[must_use]
     pub fn is_read_only(&self) -> bool {
-        self.read_only
+        self.health.read_only
     }
+}
+
+/// With fewer good blocks, a plane may find nothing to collect.
+pub(in crate::ftl) fn least_good_blocks(ftl: &Ftl) -> u32 {
+    demand(ftl).least_blocks()
+}
+
+/// The units that a plane of so many good blocks may hold beyond its share of the logical pages.
+pub(in crate::ftl) fn spare_units(good: u32, ftl: &Ftl) -> u32 {
+    demand(ftl).spare_units(good)
+}
+
+pub(in crate::ftl) fn demand(ftl: &Ftl) -> Demand<'_> {
+    Demand {
+        geometry: &ftl.geometry,
+        logical_pages: ftl.logical_pages,
+        map_pages: ftl.map.mapping.dftl().map(|map| map.translation_pages()),
+        reserve: ftl.space.thresholds.reserve,
+        streams: ftl.policies.streams.counts(),
+        rewrites: ftl.features.regulation.as_ref().is_some_and(|regulation| regulation.rewrites),
+    }
+}
+
+/// Writes which blocks are weak, and whether the device has come to its end. What is lost follows
+/// from the states of the blocks.
+pub(in crate::ftl) fn save_life(out: &mut Writer, ftl: &Ftl) {
+    out.flag(ftl.health.life.is_some());
+    if let Some(life) = &ftl.health.life {
+        out.number(life.faults.key());
+        out.number(life.end.map_or(0, |end| end as u64 + 1));
+    }
+}
+
+/// Reads that. The weak blocks are those of the image, under whatever seed it is loaded: what was
+/// marked bad for the seed of the run is good again.
+pub(in crate::ftl) fn load_life(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
+    if !from.flag("whether operations can fail")? {
+        ftl.health.life.iter_mut().for_each(|life| life.end = None);
+        return Ok(());
+    }
+    let key = from.number()?;
+    let end = from.below(EndReason::ALL.len() as u64 + 1, "the end of the device's life")?;
+    let end = end.checked_sub(1).map(|end| EndReason::ALL[end as usize]);
+    match (&mut ftl.health.life, end) {
+        (Some(life), _) => {
+            life.faults.set_key(key);
+            life.end = end;
+        }
+        (None, Some(end)) => {
+            return Err(Damage(format!(
+                "the device came to its end, as {end}: one on which nothing fails can't go on"
+            )));
+        }
+        (None, None) => {}
+    }
+    Ok(())
+}
+
+/// Before a load: the image says which blocks are bad.
+pub(in crate::ftl) fn forget_factory_bad(ftl: &mut Ftl) {
+    if ftl.health.life.as_ref().is_some_and(|life| life.losses.factory_bad > 0) {
+        for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
+            if ftl.blocks.state(block) == BlockState::Bad {
+                ftl.blocks.set_state(block, BlockState::Free);
+            }
+        }
+    }
+}
+
+/// Takes the blocks that are bad from the factory out of use.
+pub(in crate::ftl) fn mark_factory_bad(ftl: &mut Ftl) {
+    let Some(life) = ftl.health.life.as_mut().filter(|life| life.faults.has_factory_bad()) else {
+        return;
+    };
+    for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
+        let plane = ftl.geometry.plane_of(block);
+        let first = ftl.geometry.block_in(plane, 0) == block;
+        if life.faults.is_factory_bad(block, first) {
+            ftl.blocks.set_state(block, BlockState::Bad);
+            ftl.space.planes[plane.at()].lose_unused();
+            life.losses.factory_bad += 1;
+            life.good[plane.at()] -= 1;
+        }
+    }
+    life.good_at_first.clone_from(&life.good);
+    let too_few = life.good.iter().any(|&good| good < life.least_good);
+    if too_few {
+        life.end = Some(EndReason::TooFewBlocks);
+    }
+}
+
+/// After a load: how many of a plane's blocks that were never used are good.
+pub(in crate::ftl) fn recount_unused(plane: PlaneId, ftl: &mut Ftl) {
+    let unused = ftl.space.planes[plane.at()].used()..slc::cache::native_blocks(ftl);
+    let at = |index| ftl.geometry.block_in(plane, index);
+    let good = unused.filter(|&index| ftl.blocks.state(at(index)) == BlockState::Free).count();
+    ftl.space.planes[plane.at()].count_unused(good as u32);
+}
+
+/// After a load: which blocks are lost follows from their states.
+pub(in crate::ftl) fn recount_losses(ftl: &mut Ftl) {
+    let Some(life) = ftl.health.life.as_mut() else { return };
+    let whole = ftl.geometry.shape().blocks_per_plane;
+    life.losses = Losses::default();
+    for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
+        let at = |index| ftl.geometry.block_in(plane, index);
+        if ftl.blocks.state(at(0)) == BlockState::Dead {
+            let bad = (1..whole).filter(|&index| life.faults.is_factory_bad(at(index), false));
+            life.losses.factory_bad += bad.count() as u32;
+            (life.good_at_first[plane.at()], life.good[plane.at()]) = (0, 0);
+            continue;
+        }
+        let bad = (0..whole).filter(|&index| ftl.blocks.state(at(index)) == BlockState::Bad);
+        let factory = |&index: &u32| index > 0 && life.faults.is_factory_bad(at(index), false);
+        let (factory, grown): (Vec<u32>, Vec<u32>) = bad.partition(factory);
+        let grown = grown.len() as u32 + ftl.space.planes[plane.at()].giving_up();
+        life.losses.factory_bad += factory.len() as u32;
+        life.losses.grown_bad += grown;
+        life.good_at_first[plane.at()] = whole - factory.len() as u32;
+        life.good[plane.at()] = whole - factory.len() as u32 - grown;
+    }
+    let pairs = life.good.iter().zip(&life.good_at_first);
+    let too_few = pairs.filter(|pair| *pair.1 > 0).any(|(&good, _)| good < life.least_good);
+    life.end = life.end.or(too_few.then_some(EndReason::TooFewBlocks));
+}
+
+/// Whether blocks failed that are to be emptied, and nobody took note yet.
+#[inline]
+pub(crate) fn has_failed(ftl: &Ftl) -> bool {
+    !ftl.health.failed.is_empty()
+}
+
+/// The program of the flash page that begins at `first` is done: whether it failed, by chance or because the
+/// flash says so. If so, its block is filled no further, and given up when nothing of it is in flight.
+#[inline]
+pub(crate) fn program_fails<const S: Skills>(
+    first: Ppn,
+    failed: bool,
+    contents: &mut impl FlashContents,
+    ftl: &mut Ftl,
+) -> bool {
+    let fails = ftl.health.life.is_some() && check_program(first, failed, contents, ftl);
+    if let Some(stripes) = ftl.features.stripes.as_mut().filter(|_| !fails) {
+        stripes.is_programmed(first);
+    }
+    fails
+}
+
+fn check_program(
+    first: Ppn,
+    failed: bool,
+    contents: &mut impl FlashContents,
+    ftl: &mut Ftl,
+) -> bool {
+    let (block, unit) = ftl.geometry.place_of(first);
+    let plane = ftl.geometry.plane_of(block);
+    let Some(life) = ftl.health.life.as_mut() else { return false };
+    if !failed && !life.faults.program_fails(block, ftl.blocks.erases(block), unit) {
+        return false;
+    }
+    life.losses.program_failures += 1;
+    if let Some(stripes) = &mut ftl.features.stripes {
+        match ftl.plant.is(Canary::FailedPageCounts) {
+            true => stripes.is_programmed(first),
+            false => stripes.program_failed(first, contents),
+        }
+    }
+    let units = ftl.geometry.units_per_page();
+    contents.program_failed(first, units);
+    if dies::is_dead_plane(plane, ftl) || loss::leave_out(first, ftl) {
+        return true;
+    }
+    begin_to_fail(block, ftl);
+    let programmed = ftl.blocks.add_programmed(block, units);
+    if ftl.blocks.state(block) == BlockState::Open && programmed == ftl.blocks.units_of(block) {
+        ftl.close(block);
+    }
+    settle_failing(block, ftl);
+    refresh::settle_sealing(block, ftl);
+    crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
+    true
+}
+
+/// A program on a block failed: it is filled no further, and given up when it is empty.
+fn begin_to_fail(block: BlockId, ftl: &mut Ftl) {
+    let plane = ftl.geometry.plane_of(block);
+    // At the end of its life the device can't afford to give up what is left of the block.
+    let Some(life) = ftl.health.life.as_mut().filter(|_| !ftl.health.read_only) else { return };
+    if ftl.blocks.state(block) == BlockState::Failing {
+        return;
+    }
+    let whole = ftl.geometry.units_per_block();
+    let state = &mut ftl.space.planes[plane.at()];
+    let open = state.close(block, |stream| ftl.blocks.units_in(stream));
+    let noted = open.and_then(|(of, _)| match of {
+        WriteStream::MAP => ftl.space.map_writable.as_deref_mut(),
+        of => ftl.space.writable.get_mut(of.at()),
+    });
+    if let Some(noted) = noted {
+        noted.next_unit[plane.at()] = 0;
+    }
+    // One that was filled no further, for refresh, is not among the open ones any more.
+    let sealed = ftl.features.refresh.as_mut().and_then(|refresh| refresh.unseal(block));
+    let taken = open.map(|(_, taken)| taken).or(sealed).unwrap_or(whole);
+    life.failing.push(Failing { block, taken });
+    ftl.blocks.set_state(block, BlockState::Failing);
+    life.lose(plane);
+}
+
+/// The program of a parity of a block failed: that is a failure like any other, though the block may be full, or
+/// be collected by now.
+#[cold]
+pub(in crate::ftl) fn parity_failed(block: BlockId, member_is_dead: bool, ftl: &mut Ftl) {
+    let plane = ftl.geometry.plane_of(block);
+    let is_dead = member_is_dead || dies::is_dead_plane(plane, ftl);
+    let Some(life) = ftl.health.life.as_mut() else { return };
+    life.losses.program_failures += 1;
+    if is_dead || ftl.health.read_only {
+        return;
+    }
+    match ftl.blocks.state(block) {
+        BlockState::Open => {
+            begin_to_fail(block, ftl);
+            settle_failing(block, ftl);
+            crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
+        }
+        BlockState::Closed => {
+            life.lose(plane);
+            let view = VictimView { plane, blocks: &ftl.blocks };
+            ftl.policies.victim.withdrawn(&view, block);
+            ftl.blocks.set_state(block, BlockState::Failing);
+            ftl.health.failed.push(block);
+        }
+        BlockState::Collecting => give_up_collected(plane, block, ftl),
+        BlockState::Failing | BlockState::Free | BlockState::Bad | BlockState::Dead => {}
+    }
+}
+
+/// A block that is being collected, or waits for that, is not to be filled again.
+fn give_up_collected(plane: PlaneId, block: BlockId, ftl: &mut Ftl) {
+    let state = &mut ftl.space.planes[plane.at()];
+    if let Some(run) = state.collection.as_mut().filter(|run| run.victim() == block) {
+        return run.give_up();
+    }
+    let waiting = state.wanted.iter_mut().find(|wanted| wanted.block == block);
+    let waiting = waiting.filter(|wanted| wanted.purpose.frees_block());
+    let (Some(wanted), Some(life)) = (waiting, &mut ftl.health.life) else { return };
+    wanted.purpose = Purpose::Retire;
+    life.lose(plane);
+}
+
+/// A block of a plane goes out of use.
+pub(in crate::ftl) fn lose_block(plane: PlaneId, ftl: &mut Ftl) {
+    if let Some(life) = &mut ftl.health.life {
+        life.lose(plane);
+    }
+}
+
+/// If nothing of a failing block is in flight any more, it waits to be emptied.
+pub(in crate::ftl) fn settle_failing(block: BlockId, ftl: &mut Ftl) {
+    let programmed = ftl.blocks.programmed(block);
+    let Some(life) = ftl.health.life.as_mut() else { return };
+    let ready = |failing: &Failing| failing.block == block && failing.taken == programmed;
+    if let Some(at) = life.failing.iter().position(ready) {
+        life.failing.remove(at);
+        ftl.health.failed.push(block);
+    }
+}
+
+/// The erase of a block is done: whether it failed, by chance, by wear or because the flash says so.
+#[inline]
+pub(in crate::ftl) fn erase_fails(block: BlockId, failed: bool, ftl: &mut Ftl) -> bool {
+    let plane = ftl.geometry.plane_of(block);
+    let is_dead = dies::is_dead_plane(plane, ftl);
+    let Some(life) = ftl.health.life.as_mut() else { return false };
+    let fails = failed || life.faults.erase_fails(block, ftl.blocks.erases(block));
+    if fails {
+        life.losses.erase_failures += 1;
+    }
+    if fails && !is_dead {
+        life.lose(plane);
+    }
+    fails
+}
+
+/// Whether a plane can copy so many flash pages without touching what it keeps back.
+pub(in crate::ftl) fn has_room_to_copy(plane: PlaneId, flash_pages: u32, ftl: &Ftl) -> bool {
+    let Some(life) = &ftl.health.life else { return true };
+    let blocks = ftl.free_blocks(plane).saturating_sub(life.kept_back());
+    let whole = ftl.geometry.shape().pages_per_block;
+    let (block, page) = (ftl.geometry.units_per_block(), ftl.geometry.units_per_page());
+    let left = |stream| ftl.space.planes[plane.at()].units_left(stream, block) / page;
+    let of_map = ftl.map.mapping.dftl().map(|_| WriteStream::MAP_COPIES);
+    let open: u32 = ftl.policies.streams.all_copy_streams().chain(of_map).map(left).sum();
+    blocks * whole + open >= flash_pages
+}
+
+/// A plane has no room left in which to collect.
+pub(in crate::ftl) fn note_no_room(ftl: &mut Ftl) {
+    note_end(EndReason::NoRoom, ftl);
+}
+
+/// The device takes no writes any more, unless that is so already.
+pub(in crate::ftl) fn note_end(reason: EndReason, ftl: &mut Ftl) {
+    if let Some(life) = &mut ftl.health.life {
+        life.end = life.end.or(Some(reason));
+    }
+}
+
+/// Why the device must take no writes any more, if it still does.
+#[inline]
+pub(crate) fn must_end(ftl: &Ftl) -> Option<EndReason> {
+    // Nearly always there is no life that could end.
+    ftl.health.life.as_ref().filter(|_| !ftl.health.read_only)?.end
+}
+
+/// No collection begins any more, and what was kept back may be taken.
+pub(crate) fn end_life(reason: EndReason, ftl: &mut Ftl) {
+    ftl.health.read_only = true;
+    ftl.space.thresholds.reserve = 0;
+    if let Some(life) = &mut ftl.health.life {
+        life.drain_blocks = 0;
+        life.end = life.end.or(Some(reason));
+    }
+    (0..ftl.geometry.planes())
+        .map(PlaneId::new)
+        .for_each(|plane| crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl));
+}
+
+/// Where the device still writes at the end of its life: to wherever there is room, the planes in
+/// turn, and in whatever stream.
+pub(in crate::ftl) fn place_anywhere(stream: WriteStream, ftl: &mut Ftl) -> Option<Ppn> {
+    let planes = ftl.geometry.planes();
+    let start = (ftl.counts.host_pages % u64::from(planes)) as u32;
+    let turns = || (start..planes).chain(0..start).map(PlaneId::new);
+    let whole = ftl.geometry.units_per_block();
+    let begun = turns().find_map(|plane| {
+        let mut streams = ftl.policies.streams.all_host_streams();
+        let open = streams.find(|&stream| ftl.space.planes[plane.at()].has_room(stream, whole))?;
+        Some((plane, open))
+    });
+    let unused = || turns().find(|&plane| ftl.free_blocks(plane) > 0);
+    let (plane, stream) = begun.or_else(|| Some((unused()?, stream)))?;
+    crate::ftl::room::take_page::<{ skills::ALL }>(plane, stream, 0, ftl)
 }

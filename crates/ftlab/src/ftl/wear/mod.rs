@@ -2,12 +2,12 @@
 //! because it ages, and what becomes of blocks that fail.
 
 mod bet;
-mod dies;
+pub(crate) mod dies;
 mod free_blocks;
-mod levelling;
-mod life;
+pub(crate) mod levelling;
+pub(crate) mod life;
 mod no_levelling;
-mod refresh;
+pub(crate) mod refresh;
 mod threshold;
 
 pub use bet::{Bet, BetOptions};

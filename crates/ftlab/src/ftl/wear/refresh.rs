@@ -12,6 +12,8 @@
 //! Source: remapping in Cai et al., "Flash Correct-and-Refresh", ICCD 2012. It refreshes at fixed intervals, shorter for
 //! more wear; here the model says when.
 
+use crate::ftl::gc::collection;
+use crate::ftl::gc::failures;
 use std::collections::VecDeque;
 
 use super::super::gc::{Purpose, Wanted};
@@ -122,104 +124,104 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn refreshes(&self) -> Option<RefreshRule> {
-        self.refresh.as_ref()?.rule
+        self.features.refresh.as_ref()?.rule
     }
+}
 
-    /// Whether anything is ever refreshed.
-    #[inline]
-    pub(crate) fn may_have_due(&self) -> bool {
-        self.refresh.is_some()
+/// Whether anything is ever refreshed.
+#[inline]
+pub(crate) fn may_have_due(ftl: &Ftl) -> bool {
+    ftl.features.refresh.is_some()
+}
+
+/// A patrol begins: what the last one found, and nobody came to, is looked for again.
+pub(in crate::ftl) fn forget_due(ftl: &mut Ftl) {
+    if let Some(refresh) = &mut ftl.features.refresh {
+        refresh.due.iter_mut().for_each(|due| due.retain(|due| due.by_reads));
     }
+}
 
-    /// A patrol begins: what the last one found, and nobody came to, is looked for again.
-    pub(in crate::ftl) fn forget_due(&mut self) {
-        if let Some(refresh) = &mut self.refresh {
-            refresh.due.iter_mut().for_each(|due| due.retain(|due| due.by_reads));
-        }
+/// Whether native cells of a block are being filled.
+pub(in crate::ftl) fn is_filled(block: BlockId, ftl: &Ftl) -> bool {
+    ftl.blocks.state(block) == BlockState::Open && !ftl.blocks.is_slc(block)
+}
+
+/// Whether a block is full, of native cells, and nobody empties it already.
+pub(in crate::ftl) fn may_refresh(block: BlockId, ftl: &Ftl) -> bool {
+    ftl.blocks.state(block) == BlockState::Closed && !ftl.blocks.is_slc(block)
+}
+
+/// A patrol found a block that is due.
+pub(in crate::ftl) fn note_due(block: BlockId, ftl: &mut Ftl) {
+    push_due(block, false, ftl);
+}
+
+/// A block was read so often that it is due.
+pub(in crate::ftl) fn note_read_often(block: BlockId, ftl: &mut Ftl) {
+    push_due(block, true, ftl);
+}
+
+fn push_due(block: BlockId, by_reads: bool, ftl: &mut Ftl) {
+    let (plane, erases) = (ftl.geometry.plane_of(block), ftl.blocks.erases(block));
+    if let Some(refresh) = &mut ftl.features.refresh {
+        refresh.due[plane.at()].push_back(Due { block, erases, by_reads });
     }
+}
 
-    /// Whether native cells of a block are being filled.
-    pub(in crate::ftl) fn is_filled(&self, block: BlockId) -> bool {
-        self.blocks.state(block) == BlockState::Open && !self.blocks.is_slc(block)
+/// Fills a block no further.
+pub(in crate::ftl) fn seal(block: BlockId, ftl: &mut Ftl) {
+    let plane = ftl.geometry.plane_of(block);
+    let open = ftl.space.planes[plane.at()].close(block, |stream| ftl.blocks.units_in(stream));
+    // One that was taken as a whole closes by itself.
+    let Some((stream, taken)) = open else { return };
+    if let Some(writable) = crate::ftl::room::writable_mut(stream, ftl) {
+        writable.next_unit[plane.at()] = 0;
     }
-
-    /// Whether a block is full, of native cells, and nobody empties it already.
-    pub(in crate::ftl) fn may_refresh(&self, block: BlockId) -> bool {
-        self.blocks.state(block) == BlockState::Closed && !self.blocks.is_slc(block)
+    crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
+    if let Some(refresh) = &mut ftl.features.refresh {
+        refresh.sealing.push(Sealing { block, taken });
     }
+    settle_sealing(block, ftl);
+}
 
-    /// A patrol found a block that is due.
-    pub(in crate::ftl) fn note_due(&mut self, block: BlockId) {
-        self.push_due(block, false);
+/// If nothing of a block that is filled no further is in flight, it is closed.
+pub(in crate::ftl) fn settle_sealing(block: BlockId, ftl: &mut Ftl) {
+    let programmed = ftl.blocks.programmed(block);
+    let Some(refresh) = &mut ftl.features.refresh else { return };
+    let ready = |sealing: &Sealing| sealing.block == block && sealing.taken == programmed;
+    let Some(at) = refresh.sealing.iter().position(ready) else { return };
+    refresh.sealing.remove(at);
+    ftl.close(block);
+}
+
+/// A plane finds nothing that makes space: what waits for that is refreshed.
+pub(in crate::ftl) fn refresh_instead(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
+    let wanted = next_refresh(plane, None, ftl)?;
+    collection::want(wanted, ftl);
+    ftl.space.planes[plane.at()].wanted.pop_back()
+}
+
+/// The block of a plane that is refreshed next. Where blocks are scarce, one `after` that purpose
+/// waits for a collection that makes space.
+pub(in crate::ftl) fn next_refresh(
+    plane: PlaneId,
+    after: Option<Purpose>,
+    ftl: &mut Ftl,
+) -> Option<Wanted> {
+    let scarce = ftl.free_blocks(plane) < ftl.space.thresholds.stop;
+    let busy = ftl.space.planes[plane.at()].waits_for(Purpose::Refresh);
+    if busy || ftl.health.read_only || scarce && after == Some(Purpose::Refresh) {
+        return None;
     }
-
-    /// A block was read so often that it is due.
-    pub(in crate::ftl) fn note_read_often(&mut self, block: BlockId) {
-        self.push_due(block, true);
-    }
-
-    fn push_due(&mut self, block: BlockId, by_reads: bool) {
-        let (plane, erases) = (self.geometry.plane_of(block), self.blocks.erases(block));
-        if let Some(refresh) = &mut self.refresh {
-            refresh.due[plane.at()].push_back(Due { block, erases, by_reads });
-        }
-    }
-
-    /// Fills a block no further.
-    pub(in crate::ftl) fn seal(&mut self, block: BlockId) {
-        let plane = self.geometry.plane_of(block);
-        let open = self.planes[plane.at()].close(block, |stream| self.blocks.units_in(stream));
-        // One that was taken as a whole closes by itself.
-        let Some((stream, taken)) = open else { return };
-        if let Some(writable) = self.writable_mut(stream) {
-            writable.next_unit[plane.at()] = 0;
-        }
-        self.refresh_writable::<{ skills::ALL }>(plane);
-        if let Some(refresh) = &mut self.refresh {
-            refresh.sealing.push(Sealing { block, taken });
-        }
-        self.settle_sealing(block);
-    }
-
-    /// If nothing of a block that is filled no further is in flight, it is closed.
-    pub(in crate::ftl) fn settle_sealing(&mut self, block: BlockId) {
-        let programmed = self.blocks.programmed(block);
-        let Some(refresh) = &mut self.refresh else { return };
-        let ready = |sealing: &Sealing| sealing.block == block && sealing.taken == programmed;
-        let Some(at) = refresh.sealing.iter().position(ready) else { return };
-        refresh.sealing.remove(at);
-        self.close(block);
-    }
-
-    /// A plane finds nothing that makes space: what waits for that is refreshed.
-    pub(in crate::ftl) fn refresh_instead(&mut self, plane: PlaneId) -> Option<Wanted> {
-        let wanted = self.next_refresh(plane, None)?;
-        self.want(wanted);
-        self.planes[plane.at()].wanted.pop_back()
-    }
-
-    /// The block of a plane that is refreshed next. Where blocks are scarce, one `after` that purpose
-    /// waits for a collection that makes space.
-    pub(in crate::ftl) fn next_refresh(
-        &mut self,
-        plane: PlaneId,
-        after: Option<Purpose>,
-    ) -> Option<Wanted> {
-        let scarce = self.free_blocks(plane) < self.thresholds.stop;
-        let busy = self.planes[plane.at()].waits_for(Purpose::Refresh);
-        if busy || self.read_only || scarce && after == Some(Purpose::Refresh) {
-            return None;
-        }
-        loop {
-            let due = &mut self.refresh.as_mut()?.due[plane.at()];
-            let Due { block, erases, .. } = due.pop_front()?;
-            let same = self.blocks.erases(block) == erases;
-            if same
-                && self.blocks.state(block) == BlockState::Closed
-                && self.can_empty(plane, block)
-            {
-                return Some(Wanted { block, purpose: Purpose::Refresh });
-            }
+    loop {
+        let due = &mut ftl.features.refresh.as_mut()?.due[plane.at()];
+        let Due { block, erases, .. } = due.pop_front()?;
+        let same = ftl.blocks.erases(block) == erases;
+        if same
+            && ftl.blocks.state(block) == BlockState::Closed
+            && failures::can_empty(plane, block, ftl)
+        {
+            return Some(Wanted { block, purpose: Purpose::Refresh });
         }
     }
 }

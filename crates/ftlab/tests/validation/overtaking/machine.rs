@@ -8,7 +8,7 @@ use ftlab::nand::timing::{Bus, OneBit, PageTime, Plain, Prices, Timing, Transfer
 use ftlab::nand::{Abilities, Prior};
 use ftlab::scheduler::{
     Activity, Command, CommandId, Estimate, Flash, FlashSetup, Kind, Origin, PauseRule, Probe,
-    ReadFirstBoundedOptions, Scheduler, Scope, Task,
+    ReadFirstBoundedOptions, Scheduler, Scope, ServiceId,
 };
 use ftlab::shape::{Geometry, Shape};
 use ftlab::units::{Bytes, Nanos, Ppn, SimTime};
@@ -189,7 +189,7 @@ pub fn serve(scheduler: Scheduler, dies: u32, times: &Times, load: &[Item]) -> (
         // What comes just as something ends comes before that.
         run(&mut flash, item.at.saturating_sub(1), &numbers, &mut served);
         let page = Ppn::new(item.die * BLOCKS * PAGES_PER_BLOCK + item.page);
-        let mut command = Command::new(item.kind, item.origin, Task::WriteBack, page);
+        let mut command = Command::new(item.kind, item.origin, ServiceId::WRITES.owner(0), page);
         command.codewords = 1;
         let id = flash.prepare(command);
         numbers.insert(id.get(), number);

@@ -1,6 +1,8 @@
 //! Fragments and shared pages against a naive model: random writes, packs, trims and collections, with
 //! programs in flight, and an image now and then. What is read must be what was last written.
 
+use crate::ftl::fragments;
+use crate::ftl::gc::collection;
 use std::collections::BTreeMap;
 
 use crate::config::{Config, Layer};
@@ -106,18 +108,23 @@ impl Bench {
 
     /// A place for a program, on a plane where a page may go.
     fn place(&mut self, page: Lpn) -> Ppn {
-        let pool = self.ftl.placement.pool(page);
+        let pool = self.ftl.policies.placement.pool(page);
         let planes = (0..PLANES).map(PlaneId::new);
-        let planes = planes.filter(|&plane| self.ftl.placement.pool_of(plane) == pool);
+        let planes = planes.filter(|&plane| self.ftl.policies.placement.pool_of(plane) == pool);
         let plane = planes.max_by_key(|&plane| self.ftl.free_blocks(plane));
         let plane = plane.expect("every pool has planes");
-        while self.ftl.free_blocks(plane) <= self.ftl.thresholds.start {
+        while self.ftl.free_blocks(plane) <= self.ftl.space.thresholds.start {
             let before = self.ftl.counts().gc_runs;
             self.collect(plane, 1, 0);
             assert!(self.ftl.counts().gc_runs > before, "{plane:?} has nothing to collect");
         }
-        let reserve = self.ftl.thresholds.reserve;
-        let at = self.ftl.take_page::<{ skills::ALL }>(plane, WriteStream::new(0), reserve);
+        let reserve = self.ftl.space.thresholds.reserve;
+        let at = crate::ftl::room::take_page::<{ skills::ALL }>(
+            plane,
+            WriteStream::new(0),
+            reserve,
+            &mut self.ftl,
+        );
         at.expect("there is room")
     }
 
@@ -163,8 +170,9 @@ impl Bench {
         let [(one, first), (other, second)] = parts;
         let fits = first.count() + second.count() <= SECTORS;
         let busy = parts.iter().any(|&(page, _)| self.is_in_flight(page));
-        let room = self.ftl.fragment_room() >= parts.len() as u32;
-        let may = room && parts.iter().all(|&(page, sectors)| self.ftl.may_pack(page, sectors));
+        let room = fragments::fragment_room(&self.ftl) >= parts.len() as u32;
+        let may = room
+            && parts.iter().all(|&(page, sectors)| fragments::may_pack(page, sectors, &self.ftl));
         if one == other || busy || !may || !fits {
             return;
         }
@@ -173,7 +181,7 @@ impl Bench {
         parts.iter().for_each(|&(page, new)| {
             self.program(at, page, new, false);
         });
-        self.ftl.record_pack(at, parts);
+        fragments::record_pack(at, parts, &mut self.ftl);
         parts.iter().for_each(|&(page, new)| self.note_written(page, new, at));
         self.in_flight.push(Program { at, pages: vec![(one, true), (other, true)] });
     }
@@ -193,7 +201,7 @@ impl Bench {
         let is_pack = pages.len() > 1;
         for (page, _) in pages.into_iter().filter(|&(_, wanted)| wanted) {
             match is_pack {
-                true => self.ftl.commit_fragment(page, at),
+                true => fragments::commit_fragment(page, at, &mut self.ftl),
                 false => self.ftl.commit::<{ skills::ALL }>(page, at),
             }
         }
@@ -209,16 +217,14 @@ impl Bench {
 
     /// Collects a block. Between a copy's placement and its end, programs end and pages are trimmed.
     fn collect(&mut self, plane: PlaneId, salt: u32, interfere: u8) {
-        let Some(wanted) = self.ftl.next_to_collect(plane) else { return };
-        self.ftl.begin_collection(plane, wanted);
+        let Some(wanted) = collection::next_to_collect(plane, &mut self.ftl) else { return };
+        collection::begin_collection(plane, wanted, &mut self.ftl);
         let mut next = self.ftl.blocks.next_valid(wanted.block, 0);
         while let Some(unit) = next {
             let from = self.ftl.geometry.page_at(wanted.block, unit);
-            let to = self
-                .ftl
-                .place_copy::<{ skills::ALL }>(plane, from)
+            let to = crate::ftl::room::place_copy::<{ skills::ALL }>(plane, from, &mut self.ftl)
                 .expect("there is room for copies");
-            self.ftl.record_collected::<{ skills::ALL }>(from, to);
+            collection::record_collected::<{ skills::ALL }>(from, to, &mut self.ftl);
             self.copy_bytes(from, to);
             match (interfere >> (unit % u8::BITS) & 1, salt % 3) {
                 (0, _) => {}
@@ -230,14 +236,14 @@ impl Bench {
                     living.into_iter().for_each(|page| self.trim(page));
                 }
             }
-            self.ftl.copied_page::<{ skills::ALL }>(from, to);
+            collection::copied_page::<{ skills::ALL }>(from, to, &mut self.ftl);
             self.ftl.programmed::<{ skills::ALL }>(to, 1);
             self.ftl.counts.gc_pages += 1;
             next = self.ftl.blocks.next_valid(wanted.block, unit + 1);
         }
-        let run = self.ftl.planes[plane.at()].collection.take().expect("it runs");
-        self.ftl.end_collection(plane, &run);
-        self.ftl.refresh_writable::<{ skills::ALL }>(plane);
+        let run = self.ftl.space.planes[plane.at()].collection.take().expect("it runs");
+        collection::end_collection(plane, &run, &mut self.ftl);
+        crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, &mut self.ftl);
     }
 
     fn copy_bytes(&mut self, from: Ppn, to: Ppn) {
@@ -258,9 +264,10 @@ impl Bench {
             self.finish(0);
         }
         let mut snapshot = Snapshot::default();
-        self.ftl.save(&mut snapshot);
+        crate::ftl::image::save(&mut snapshot, &self.ftl);
         let mut loaded = ftl(self.placement);
-        loaded.load(&snapshot, Resume::ALL).expect("it was saved just now");
+        crate::ftl::image::load(&snapshot, Resume::ALL, &mut loaded)
+            .expect("it was saved just now");
         for page in (0..PAGES).map(Lpn::new) {
             assert_eq!(loaded.fragments(page), self.ftl.fragments(page));
         }
@@ -345,8 +352,8 @@ fn a_pack_by_hand() {
         let older = Fragment { at: before, sectors: mask(!half) };
         assert_eq!(bench.ftl.fragments(page), [Some(newer), Some(older)]);
         // Three parts are one too many, but what covers one of the two may go.
-        assert!(!bench.ftl.may_pack(page, mask(0x3c)));
-        assert!(bench.ftl.may_pack(page, mask(half)));
+        assert!(!fragments::may_pack(page, mask(0x3c), &bench.ftl));
+        assert!(fragments::may_pack(page, mask(half), &bench.ftl));
     }
     let counts = |bench: &Bench| {
         let map = bench.ftl.rmap().expect("it packs");

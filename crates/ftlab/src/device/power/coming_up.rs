@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use crate::ftl::recovery::{Plan, Reading};
 use crate::nand::Kind;
-use crate::scheduler::{Command, Flash, FlashSetup, Origin, Task};
+use crate::scheduler::{Command, Flash, FlashSetup, Origin, ServiceId};
 use crate::shape::Geometry;
 use crate::units::{BlockId, DieId, Nanos, Ppn, SimTime};
 
@@ -18,7 +18,7 @@ const COMMANDS_PER_PLANE: u32 = 2;
 
 /// Until when a device comes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moment {
+pub(in crate::device) enum Moment {
     /// Until it is ready.
     Ready,
     /// For so long, or until it is ready before that.
@@ -27,14 +27,14 @@ pub(super) enum Moment {
 
 /// How far a device came.
 #[derive(Clone, Debug)]
-pub(super) struct SoFar {
+pub(in crate::device) struct SoFar {
     pub time: Nanos,
     /// Blocks whose erase the dies were told.
     pub erases: Vec<BlockId>,
 }
 
 /// A device that comes up: a flash that does nothing else, and what is still to be done, in three stages.
-pub(super) struct ComingUp {
+pub(in crate::device) struct ComingUp {
     flash: Flash,
     stages: [ByDie; 3],
     now: SimTime,
@@ -81,7 +81,7 @@ impl ByDie {
 
 impl ComingUp {
     /// A device whose flash is made of `setup`, and that has to do what `plan` says.
-    pub(super) fn new(plan: &Plan, setup: FlashSetup) -> ComingUp {
+    pub(in crate::device) fn new(plan: &Plan, setup: FlashSetup) -> ComingUp {
         let geometry = setup.geometry.clone();
         let spares = plan.spares.iter().copied().map(Job::Spares);
         // Pages of the system area lie on all dies in turn.
@@ -103,7 +103,7 @@ impl ComingUp {
     }
 
     /// Comes up, to that moment.
-    pub(super) fn until(mut self, moment: Moment) -> SoFar {
+    pub(in crate::device) fn until(mut self, moment: Moment) -> SoFar {
         let limit = match moment {
             Moment::Ready => SimTime::FOREVER,
             Moment::After(time) => SimTime::ZERO + time,
@@ -163,7 +163,7 @@ impl ComingUp {
         if kind == Kind::Erase {
             self.erases.push(self.flash.geometry().block_of(page));
         }
-        let mut command = Command::new(kind, Origin::System, Task::Journal, page);
+        let mut command = Command::new(kind, Origin::System, ServiceId::JOURNAL.owner(0), page);
         (command.units, command.codewords) = (1, codewords);
         let id = self.flash.prepare(command);
         self.flash.submit(self.now, id);

@@ -1,19 +1,20 @@
 //! The short way of a write: a whole page that is only staged on its way to flash is placed and handed over at once.
 
-use super::Contents;
-use super::Writes;
-use super::base::Base;
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::write::fill;
 use crate::engine::skills::{RARE, Skills, UNITS, any};
 use crate::ftl::streams::StreamsPolicy;
 use crate::host::Request;
-use crate::scheduler::{Command, Kind, Origin, Probe, Task};
+use crate::scheduler::{Command, Kind, Origin, Probe, ServiceId};
 use crate::units::{Lpn, Ppn, RequestId};
 use crate::verify as laws;
 
 impl Writes {
     /// A write of one whole page that nothing holds up on its way to flash.
     #[inline(always)]
-    pub(super) fn pass_through<const S: Skills>(
+    pub(in crate::device) fn pass_through<const S: Skills>(
         &mut self,
         id: RequestId,
         request: &Request,
@@ -44,14 +45,14 @@ impl Writes {
             false => None,
         };
         let (kind, at) = (Kind::Program, first.unwrap_or(Ppn::new(0)));
-        let mut program = Command::new(kind, Origin::Host, Task::WriteBack, at);
+        let mut program = Command::new(kind, Origin::Host, ServiceId::WRITES.owner(0), at);
         program.codewords = on.kernel.flash.bus().page_codewords();
         program.units = 1;
         let program = on.kernel.flash.prepare(program);
         self.loads.row_mut(program)[0] = slot.get();
         match first {
             Some(at) => {
-                on.fill_page::<S>(slot, at);
+                fill::fill_page::<S>(slot, at, on);
                 on.hand_over::<S>(program, at);
             }
             None if self.place_behind::<S>(program, stream, on) => {

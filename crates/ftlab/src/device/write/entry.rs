@@ -1,10 +1,10 @@
 //! Writes that come in: as a whole where the buffer gathers, when all their pages fit, and in order of arrival. Whether
 //! DRAM is enough for them, or they wait for flash, as flushes do.
 
-use super::Writes;
-use super::base::Base;
-use super::{Contents, Device};
 use crate::cache::{SlotId, Turn, Waiting};
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::{Contents, Device};
 use crate::engine::skills;
 use crate::host::{Host, Op, Pages, Request};
 use crate::scheduler::Probe;
@@ -13,7 +13,7 @@ use crate::verify::Canary;
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// A request may come now, through its queue, and lies on the device.
-    pub(super) fn check(&self, at: SimTime, request: &Request) {
+    pub(in crate::device) fn check(&self, at: SimTime, request: &Request) {
         assert!(
             at >= self.base.kernel.now,
             "a request at {at}, but it is {} already",
@@ -33,16 +33,16 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
 impl Writes {
     /// A write comes in, or waits behind those that do.
-    pub(super) fn submit_whole(
+    pub(in crate::device) fn submit_whole(
         &mut self,
         id: RequestId,
         request: &Request,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        if on.buffer.first_waiting().is_none() && on.enter(id, request) {
+        if on.buffer.first_waiting().is_none() && enter(id, request, on) {
             return;
         }
-        let mut pages = on.pages_of(request);
+        let mut pages = pages_of(request, on);
         let Some(span) = pages.next() else { return };
         on.desk.intake.wait_for_one(id);
         let stall_mark = self.stalled.time_until(on.kernel.now);
@@ -51,7 +51,11 @@ impl Writes {
     }
 
     /// A flush waits for all that is not on flash, unless capacitors would carry it there.
-    pub(super) fn submit_flush(&mut self, id: RequestId, on: &mut Base<impl Probe, impl Contents>) {
+    pub(in crate::device) fn submit_flush(
+        &mut self,
+        id: RequestId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
         if on.has_capacitors {
             return;
         }
@@ -66,43 +70,48 @@ impl Writes {
     }
 }
 
-impl<P: Probe, C: Contents> Base<P, C> {
-    /// Lets the write that has waited longest in, if it fits.
-    pub(super) fn let_in(&mut self, id: RequestId) -> bool {
-        let request = *self.desk.intake.get(id).request();
-        self.enter(id, &request)
-    }
+/// Lets the write that has waited longest in, if it fits.
+pub(in crate::device) fn let_in(id: RequestId, on: &mut Base<impl Probe, impl Contents>) -> bool {
+    let request = *on.desk.intake.get(id).request();
+    enter(id, &request, on)
+}
 
-    fn enter(&mut self, id: RequestId, request: &Request) -> bool {
-        let pages = self.pages_of(request);
-        if !self.buffer.let_in(pages.clone().count() as u32) {
-            return false;
-        }
-        for span in pages {
-            let entered = self.write_page::<{ skills::ALL }>(id, span, Turn::Waited);
-            debug_assert!(entered, "there was room for all of them");
-        }
-        true
+fn enter(id: RequestId, request: &Request, on: &mut Base<impl Probe, impl Contents>) -> bool {
+    let pages = pages_of(request, on);
+    if !on.buffer.let_in(pages.clone().count() as u32) {
+        return false;
     }
+    for span in pages {
+        let entered = on.write_page::<{ skills::ALL }>(id, span, Turn::Waited);
+        debug_assert!(entered, "there was room for all of them");
+    }
+    true
+}
 
-    /// A page of a write has come in: the write waits until it is on flash, unless DRAM is enough for it. With
-    /// capacitors DRAM is as good as flash.
-    #[inline]
-    pub(super) fn wait_for_flash(&mut self, id: RequestId, slot: SlotId) {
-        let acknowledged = self.buffer.has_acknowledged();
-        let fua = self.desk.intake.get(id).request().fua && !self.has_capacitors;
-        let forced = fua && !self.plant.is(Canary::ForceIgnored);
-        if acknowledged && !forced {
-            return;
-        }
-        self.desk.intake.wait_for_one(id);
-        match acknowledged {
-            true => self.buffer.force(slot, id),
-            false => self.buffer.wait_for_page(slot, id),
-        }
+/// A page of a write has come in: the write waits until it is on flash, unless DRAM is enough for it. With
+/// capacitors DRAM is as good as flash.
+#[inline]
+pub(in crate::device) fn wait_for_flash(
+    id: RequestId,
+    slot: SlotId,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let acknowledged = on.buffer.has_acknowledged();
+    let fua = on.desk.intake.get(id).request().fua && !on.has_capacitors;
+    let forced = fua && !on.plant.is(Canary::ForceIgnored);
+    if acknowledged && !forced {
+        return;
     }
+    on.desk.intake.wait_for_one(id);
+    match acknowledged {
+        true => on.buffer.force(slot, id),
+        false => on.buffer.wait_for_page(slot, id),
+    }
+}
 
-    pub(super) fn pages_of(&self, request: &Request) -> Pages {
-        Pages::new(request.lba, request.sectors, self.sectors_per_page)
-    }
+pub(in crate::device) fn pages_of(
+    request: &Request,
+    on: &Base<impl Probe, impl Contents>,
+) -> Pages {
+    Pages::new(request.lba, request.sectors, on.sectors_per_page)
 }

@@ -3,10 +3,10 @@
 //! page each time that it falls free; so a row is put together before it is placed, and placed before
 //! its die begins. It never waits for more to become dirty.
 
-use super::Contents;
-use super::Writes;
-use super::base::Base;
 use crate::cache::{Beside, Eviction};
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::device::write::Writes;
 use crate::engine::skills;
 use crate::ftl::placement::Mate;
 use crate::ftl::streams::WriteStream;
@@ -26,7 +26,11 @@ impl Writes {
     /// Begins the write-back of `first` and of as many further flash pages as fit into its row. All of
     /// them wait until the reads that partial pages need are done.
     #[inline(never)]
-    pub(super) fn begin_row(&mut self, first: Eviction, on: &mut Base<impl Probe, impl Contents>) {
+    pub(in crate::device) fn begin_row(
+        &mut self,
+        first: Eviction,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
         let leader = self.fill_program::<{ skills::ALL }>(first, None, on);
         let (home, stream) =
             (self.first_page_of(leader, on), self.stream_of_program::<{ skills::ALL }>(leader, on));
@@ -43,7 +47,7 @@ impl Writes {
     }
 
     /// The last read for which a row has waited is done: so long has each of its programs waited.
-    pub(super) fn row_is_complete(
+    pub(in crate::device) fn row_is_complete(
         &mut self,
         leader: CommandId,
         on: &mut Base<impl Probe, impl Contents>,
@@ -67,7 +71,7 @@ impl Writes {
     }
 
     /// Places the programs of a row, and hands those that found a place to the flash.
-    pub(super) fn issue_row_now(
+    pub(in crate::device) fn issue_row_now(
         &mut self,
         leader: CommandId,
         on: &mut Base<impl Probe, impl Contents>,
@@ -133,7 +137,7 @@ impl Writes {
 
 impl<P: Probe, C: Contents> Base<P, C> {
     /// The first page of another flash page of a row.
-    pub(super) fn next_of_row(
+    pub(in crate::device) fn next_of_row(
         &mut self,
         home: Lpn,
         stream: WriteStream,

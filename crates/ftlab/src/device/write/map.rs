@@ -1,18 +1,19 @@
 //! Reads and write-backs that wait for entries of a map that lies on flash, and go on.
 
-use super::Contents;
-use super::Writes;
-use super::base::Base;
-use super::gathering::Gathering;
 use crate::cache::SlotId;
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::device::read;
+use crate::device::read::Gathering;
+use crate::device::write::Writes;
 use crate::engine::skills::{self, Skills};
-use crate::ftl::map_cache::{Progress, Ready, Seeker};
+use crate::ftl::map_cache::{Ready, Seeker};
 use crate::scheduler::{CommandId, Probe, Spent};
-use crate::units::{Lpn, Nanos, PageSpan, PlaneId, RequestId, SectorMask, Tpn};
+use crate::units::{Lpn, Nanos, PageSpan, PlaneId, RequestId, SectorMask};
 
 impl Writes {
     /// Looks up the entry of a page that is written back. False if `program` has to wait for it.
-    pub(super) fn finds_entry_of_write(
+    pub(in crate::device) fn finds_entry_of_write(
         &mut self,
         page: Lpn,
         program: CommandId,
@@ -27,39 +28,9 @@ impl Writes {
         finds
     }
 
-    /// A translation page was read, or a part of it.
-    pub(super) fn map_loaded(&mut self, of: Tpn, on: &mut Base<impl Probe, impl Contents>) {
-        if on.services.map.as_mut().is_some_and(|map| map.loaded(of)) {
-            self.go_on_with_entries(on);
-            self.begin_after_given_up(on);
-        }
-    }
-
-    /// A read or the program of a rewrite is done.
-    pub(super) fn map_command_done(
-        &mut self,
-        of: Tpn,
-        id: CommandId,
-        on: &mut Base<impl Probe, impl Contents>,
-    ) {
-        let progress = on.map_command_done(of, id);
-        if progress == Progress::Waits {
-            return;
-        }
-        self.go_on_with_entries(on);
-        if progress != Progress::Read {
-            on.empty_failed::<{ skills::ALL }>();
-            self.rewrite_what_is_due::<{ skills::ALL }>(on);
-        }
-        if progress == Progress::Written {
-            on.relieve::<{ skills::ALL }>();
-        }
-        self.begin_after_given_up(on);
-    }
-
     /// Rewrites the translation pages that collection, trims and writes have made stale.
     #[inline]
-    pub(super) fn rewrite_what_is_due<const S: Skills>(
+    pub(in crate::device) fn rewrite_what_is_due<const S: Skills>(
         &mut self,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
@@ -70,7 +41,11 @@ impl Writes {
     }
 
     /// A plane may be written again: translation pages that found no place go there.
-    pub(super) fn retry_map(&mut self, plane: PlaneId, on: &mut Base<impl Probe, impl Contents>) {
+    pub(in crate::device) fn retry_map(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
         if on.services.map.is_some() {
             on.retry_map(plane);
             self.go_on_with_entries(on);
@@ -78,7 +53,7 @@ impl Writes {
     }
 
     /// The device has come to its end: translation pages that wait for a place are kept in memory.
-    pub(super) fn keep_stalled_map(&mut self, on: &mut Base<impl Probe, impl Contents>) {
+    pub(in crate::device) fn keep_stalled_map(&mut self, on: &mut Base<impl Probe, impl Contents>) {
         if let Some(map) = &mut on.services.map {
             map.keep_stalled(&mut on.kernel);
             self.go_on_with_entries(on);
@@ -87,7 +62,10 @@ impl Writes {
     }
 
     /// Who waited for entries that are in memory now goes on.
-    fn go_on_with_entries(&mut self, on: &mut Base<impl Probe, impl Contents>) {
+    pub(in crate::device) fn go_on_with_entries(
+        &mut self,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
         let mut gathering = None;
         while let Some(ready) = on.next_with_entry() {
             match ready {
@@ -110,7 +88,7 @@ impl Writes {
 
 impl<P: Probe, C: Contents> Base<P, C> {
     /// Looks up the entry of a page that is read. False if the request has to wait for it.
-    pub(super) fn finds_entry_of_read(
+    pub(in crate::device) fn finds_entry_of_read(
         &mut self,
         id: RequestId,
         page: Lpn,
@@ -156,7 +134,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
             self.end_gathering(open);
         }
         let mut gathering = open.take().map(|(_, gathering)| gathering);
-        self.read_from::<{ skills::ALL }>(id, at, wanted, &mut gathering);
+        read::read_from::<{ skills::ALL }>(id, at, wanted, &mut gathering, self);
         if let Some(gathering) = gathering {
             self.kernel.flash.command_mut(gathering.command).spent.translation = waited;
             *open = Some((id, gathering));

@@ -7,11 +7,19 @@
 //!
 //! What power-up reads and erases, and how long that takes, is counted in [`coming_up`](super::coming_up).
 
+mod coming_up;
+
+use crate::ftl::recovery::rebuild;
 use std::collections::BTreeSet;
 
-use super::base::Base;
-use super::coming_up::{ComingUp, Moment};
-use super::{Contents, Device, DeviceSetup, assemble, assemble_with};
+use self::coming_up::{ComingUp, Moment};
+use crate::device::base::Base;
+use crate::device::front;
+use crate::device::patrol;
+use crate::device::write::end_of_life;
+use crate::device::write::entry;
+use crate::device::write::lock_step;
+use crate::device::{Contents, Device, DeviceSetup, assemble, assemble_with};
 use crate::engine::skills;
 use crate::ftl::Kernel;
 use crate::ftl::recovery::{Found, Left, Plan};
@@ -78,7 +86,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let now = device.base.kernel.now;
         let (programs, half_erased) = device.base.kernel.flash.cut(now);
         let mut torn = programs;
-        torn.extend(device.writes.torn_at_once());
+        torn.extend(lock_step::torn_at_once(&device.writes));
         let landed: Vec<Ppn> = device.writes.cycles.landed_at().collect();
         let stale_map: Vec<Tpn> =
             device.base.services.map.iter().flat_map(|map| map.being_rewritten()).collect();
@@ -107,7 +115,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return Vec::new();
         }
         let writes = self.base.desk.intake.all().filter(|active| active.request().op == Op::Write);
-        let spans = writes.flat_map(|active| self.base.pages_of(active.request()));
+        let spans = writes.flat_map(|active| entry::pages_of(active.request(), &self.base));
         let in_flight: BTreeSet<Lpn> = spans.map(|span| span.page).collect();
         let mut pages = self.base.buffer.pages_not_on_flash();
         pages.retain(|page| !in_flight.contains(page));
@@ -128,9 +136,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         let id = self.base.desk.intake.admit(since, queue, LAST_FLUSH);
         self.base.desk.intake.start(id, since);
-        self.writes.start::<{ skills::ALL }>(id, &LAST_FLUSH, &mut self.base);
+        front::start::<{ skills::ALL }>(id, &LAST_FLUSH, &mut self.writes, &mut self.base);
         if self.base.desk.front.is_some() {
-            self.fetch();
+            front::fetch(&mut self.writes, &mut self.base);
         }
         let mut done: Vec<Completion> = Vec::new();
         while !done.iter().any(|done| done.request == LAST_FLUSH) {
@@ -175,7 +183,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What is on flash, so many pages of a journal beside it, becomes the FTL's. Returns what has to be read and erased
     /// for that.
     fn find_all(&mut self, left: Left, journal_pages: u32) -> Result<(Found, Plan), Damage> {
-        let (found, mut plan) = self.base.kernel.ftl.recover(left)?;
+        let (found, mut plan) = rebuild::recover(left, &mut self.base.kernel.ftl)?;
         plan.map_pages += journal_pages;
         Ok((found, plan))
     }
@@ -209,7 +217,7 @@ pub fn power_up<P: Probe, C: Contents>(
         );
     }
     device.base.kernel.now = at + hold_up + time;
-    device.base.plan_patrol();
+    patrol::plan_patrol(&mut device.base);
     device.choose_skills();
     if let Some(journal) = &mut device.base.services.journal {
         journal.take_up(journal_pages, device.base.kernel.flash.geometry().shape().pages_per_block);
@@ -217,9 +225,9 @@ pub fn power_up<P: Probe, C: Contents>(
     if verify::ON {
         device.verify_loaded();
     }
-    device.writes.consider_end::<{ skills::ALL }>(&mut device.base);
+    end_of_life::consider_end::<{ skills::ALL }>(&mut device.writes, &mut device.base);
     device.writes.rewrite_what_is_due::<{ skills::ALL }>(&mut device.base);
-    device.base.kernel.ftl.wake_planes();
+    crate::ftl::image::wake_planes(&mut device.base.kernel.ftl);
     device.base.relieve::<{ skills::ALL }>();
     let recovered = Recovered {
         time,

@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 
-use super::Contents;
-use super::Writes;
-use super::base::Base;
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::write::dead_dies;
+use crate::device::write::end_of_life;
 use crate::engine::skills::{RARE, Skills, any};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
@@ -128,13 +130,13 @@ impl Stalled {
 impl Writes {
     /// The host may write to a plane again: programs that found nothing free go there, as far as it
     /// has room, oldest first.
-    pub(super) fn retry_stalled<const S: Skills>(
+    pub(in crate::device) fn retry_stalled<const S: Skills>(
         &mut self,
         plane: PlaneId,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
         if any(S, RARE) && on.kernel.ftl.is_read_only() {
-            return self.place_stalled(on);
+            return end_of_life::place_stalled(self, on);
         }
         if self.stalled.is_empty() {
             return;
@@ -149,7 +151,7 @@ impl Writes {
             self.stalled.forget_oldest(on.kernel.now, pool, stream);
         }
         if any(S, RARE) && !on.kernel.ftl.dead_dies().is_empty() {
-            self.place_homeless(on);
+            dead_dies::place_homeless(self, on);
         }
     }
 }

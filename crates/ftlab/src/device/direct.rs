@@ -1,0 +1,158 @@
+//! Requests of a device that translates nothing (`ftl.mapping.policy = "physical"`): each page of a request
+//! is one flash command to the page of that number.
+//!
+//! A read senses its page, whether or not it was ever written. A write programs it, without reading it
+//! before: a part of a page costs what a whole one costs, and what becomes of the sectors that are not
+//! written is the business of whoever sends physical addresses. (Where a device carries data, they stay as
+//! they are.) A write is acknowledged when its pages are programmed. A flush waits for programs in flight.
+//! A trim does nothing: there is no block that could be emptied sooner. Accesses to one page keep their
+//! order, whatever the scheduler; the flash sees to that ([`Flash::keep_page_order`]).
+//!
+//! [`Flash::keep_page_order`]: crate::scheduler::Flash::keep_page_order
+
+use crate::ftl::cost::regulation;
+use std::collections::VecDeque;
+
+use crate::device::base::Base;
+use crate::device::{Contents, FlashRead, FlashWrite};
+use crate::engine::skills;
+use crate::host::{Op, Pages, Request};
+use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
+use crate::units::{Lpn, PageSpan, Ppn, RequestId};
+
+/// What flushes wait for.
+#[derive(Clone, Debug, Default)]
+pub(in crate::device) struct Direct {
+    /// Programs in flight.
+    programs: u32,
+    /// Flushes that wait, oldest first.
+    flushes: VecDeque<WaitingFlush>,
+    /// How many flushes have waited and are gone.
+    gone: u64,
+    /// By program: how many flushes had waited, or were waiting, when it came.
+    flushes_before: Vec<u64>,
+}
+
+/// A flush, and how many programs it still waits for.
+#[derive(Clone, Debug)]
+struct WaitingFlush {
+    request: RequestId,
+    programs: u32,
+}
+
+impl Direct {
+    fn program_begun(&mut self, id: CommandId) {
+        self.programs += 1;
+        if self.flushes_before.len() <= id.at() {
+            self.flushes_before.resize(id.at() + 1, 0);
+        }
+        self.flushes_before[id.at()] = self.gone + self.flushes.len() as u64;
+    }
+
+    /// A flush waits for all programs in flight. False if there are none.
+    fn flush(&mut self, request: RequestId) -> bool {
+        let programs = self.programs;
+        if programs > 0 {
+            self.flushes.push_back(WaitingFlush { request, programs });
+        }
+        programs > 0
+    }
+
+    /// Flushes that came after the program wait for one less.
+    fn program_ended(&mut self, id: CommandId) {
+        self.programs -= 1;
+        let before = self.flushes_before[id.at()].saturating_sub(self.gone);
+        self.flushes.iter_mut().skip(before as usize).for_each(|flush| flush.programs -= 1);
+    }
+
+    /// The next flush that waits for nothing more. A later one waits for no less than one before it.
+    fn next_flushed(&mut self) -> Option<RequestId> {
+        let request = self.flushes.front().filter(|flush| flush.programs == 0)?.request;
+        self.flushes.pop_front();
+        self.gone += 1;
+        Some(request)
+    }
+}
+
+/// Takes a command up.
+pub(in crate::device) fn start_direct(
+    id: RequestId,
+    request: &Request,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let pages = Pages::new(request.lba, request.sectors, on.sectors_per_page);
+    match request.op {
+        Op::Read => pages.for_each(|span| sense(id, span, place_of(span.page, on), on)),
+        Op::Write => pages.for_each(|span| {
+            let at = place_of(span.page, on);
+            program_in_place(id, request, span, at, on);
+        }),
+        Op::Trim => {}
+        Op::Flush => {
+            if on.direct.as_mut().is_some_and(|direct| direct.flush(id)) {
+                on.desk.intake.wait_for_one(id);
+            }
+        }
+    }
+    if on.desk.intake.settle(id) {
+        on.finish_from_buffer(id);
+    }
+}
+
+/// Where a page lies.
+fn place_of<P, C>(page: Lpn, on: &Base<P, C>) -> Ppn {
+    on.kernel.ftl.look_up(page).expect("without translation, every page has a place")
+}
+
+fn sense(id: RequestId, span: PageSpan, at: Ppn, on: &mut Base<impl Probe, impl Contents>) {
+    let PageSpan { page, sectors } = span;
+    let mut read = Command::new(Kind::Read, Origin::Host, ServiceId::READS.owner(id.get()), at);
+    read.units = 1;
+    read.codewords = on.kernel.flash.bus().codewords_of(sectors);
+    let read = on.kernel.flash.prepare(read);
+    on.buffer.note_read(None, &on.kernel.ftl);
+    on.desk.intake.wait_for_one(id);
+    on.kernel.contents.plan_read(read, FlashRead { request: id, page, at, sectors });
+    on.kernel.flash.submit(on.kernel.now, read);
+}
+
+fn program_in_place(
+    id: RequestId,
+    request: &Request,
+    span: PageSpan,
+    at: Ppn,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let PageSpan { page, sectors } = span;
+    let mut program =
+        Command::new(Kind::Program, Origin::Host, ServiceId::DIRECT.owner(id.get()), at);
+    program.units = 1;
+    program.codewords = on.kernel.flash.bus().page_codewords();
+    if let Some(cost) = regulation::cost_of_write(page, &mut on.kernel.ftl) {
+        program.set_cost(cost);
+    }
+    let program = on.kernel.flash.prepare(program);
+    if let Some(direct) = &mut on.direct {
+        direct.program_begun(program);
+    }
+    on.desk.intake.wait_for_one(id);
+    on.kernel.contents.plan_write(program, &FlashWrite { request: *request, page, at, sectors });
+    on.kernel.flash.submit(on.kernel.now, program);
+}
+
+/// A page of a write is programmed.
+pub(in crate::device) fn programmed_in_place(
+    id: RequestId,
+    program: CommandId,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    on.kernel.contents.write_flash(program);
+    on.kernel.ftl.programmed_in_place();
+    let spent = on.kernel.flash.command(program).spent;
+    on.settle::<{ skills::ALL }>(id, &spent);
+    let Some(direct) = &mut on.direct else { return };
+    direct.program_ended(program);
+    while let Some(flush) = on.direct.as_mut().and_then(|direct| direct.next_flushed()) {
+        on.settle::<{ skills::ALL }>(flush, &spent);
+    }
+}

@@ -1,0 +1,160 @@
+//! The read cache on the way of data: flash pages that were read come in, what is written or deallocated
+//! goes out, and the next pages are read ahead where a channel has nothing else to do.
+//!
+//! A read that was begun before a write may end after it. So a page comes in only if the mapping still names the place
+//! that was read, and the write buffer knows nothing of the page: what it has is newer, or will be on flash elsewhere.
+
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::{Contents, FlashRead};
+use crate::engine::skills::{self, Skills};
+use crate::ftl::Kernel;
+use crate::host::Request;
+use crate::scheduler::{Command, CommandId, Found, Kind, Origin, Probe, ServiceId};
+use crate::units::{Lpn, Ppn, RequestId};
+use crate::verify::Canary;
+
+/// Flash pages that are being read ahead, and who waits for them: few at a time, one for each channel.
+#[derive(Clone, Debug, Default)]
+pub(in crate::device) struct ReadingAhead {
+    pages: Vec<(u32, CommandId)>,
+    waiting: Vec<(CommandId, RequestId)>,
+}
+
+impl ReadingAhead {
+    fn find(&self, flash_page: u32) -> Option<CommandId> {
+        self.pages.iter().find(|&&(page, _)| page == flash_page).map(|&(_, command)| command)
+    }
+}
+
+impl Writes {
+    /// A flash page was read ahead: it comes in, and whoever waited for it is served.
+    pub(in crate::device) fn read_ahead_done(
+        &mut self,
+        command: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        on.kernel.contents.read_flash(command);
+        on.reads.ahead.pages.retain(|&(_, known)| known != command);
+        let &Command { spent, found: Found { unreadable, .. }, .. } =
+            on.kernel.flash.command(command);
+        let mut waiting = std::mem::take(&mut on.reads.ahead.waiting);
+        waiting.retain(|&(known, request)| {
+            let waited = known == command;
+            if waited && unreadable {
+                on.desk.intake.cannot_read(request);
+            }
+            if waited {
+                on.settle::<{ skills::ALL }>(request, &spent);
+            }
+            !waited
+        });
+        on.reads.ahead.waiting = waiting;
+        if on.buffer.keeps_reads() {
+            self.keep_what_was_read(command, on);
+        }
+        cache_what_was_read(command, on);
+    }
+}
+
+/// Reads the pages behind a host read, where they are on flash alone and their channel is idle.
+pub(in crate::device) fn read_ahead(request: &Request, on: &mut Base<impl Probe, impl Contents>) {
+    if !on.kernel.ftl.dies(&on.kernel.flash).any_idle() {
+        return;
+    }
+    let sectors = u64::from(on.sectors_per_page);
+    let next = (request.lba.0 + u64::from(request.sectors)).div_ceil(sectors);
+    let end =
+        (next + u64::from(on.reads.cache.ahead())).min(u64::from(on.kernel.ftl.logical_pages()));
+    for page in (next..end).map(|page| Lpn::new(page as u32)) {
+        // Nobody waits for a map on flash to read ahead.
+        if !on.knows_entry(page)
+            || on.buffer.find(page).is_some()
+            || on.reads.cache.find(page).is_some()
+        {
+            continue;
+        }
+        if let Some(at) = on.kernel.ftl.look_up(page).filter(|&at| channel_is_idle(at, on)) {
+            begin_read_ahead(at, on);
+        }
+    }
+}
+
+fn begin_read_ahead(at: Ppn, on: &mut Base<impl Probe, impl Contents>) {
+    on.reads.cache.note_read_ahead();
+    let mut command = Command::new(Kind::Read, Origin::Host, ServiceId::READ_AHEAD.owner(0), at);
+    command.mode = on.kernel.ftl.mode_at::<{ skills::ALL }>(at);
+    command.units = on.units_per_page;
+    command.codewords = on.kernel.flash.bus().page_codewords();
+    let command = on.kernel.flash.prepare(command);
+    on.kernel.contents.plan_read_ahead(command, at);
+    on.reads.ahead.pages.push((on.kernel.ftl.geometry().flash_page_of(at), command));
+    on.kernel.submit::<{ skills::ALL }>(command);
+}
+
+/// Lets a host read wait for its flash page, if that is being read ahead already.
+pub(in crate::device) fn join_read_ahead(
+    read: FlashRead,
+    on: &mut Base<impl Probe, impl Contents>,
+) -> bool {
+    let flash_page = on.kernel.ftl.geometry().flash_page_of(read.at);
+    let Some(command) = on.reads.ahead.find(flash_page) else { return false };
+    on.reads.cache.note_joined();
+    on.kernel.contents.join_read(command, read);
+    if on.buffer.keeps_reads() {
+        on.reads.fetched.plan(command, read);
+    }
+    on.desk.intake.wait_for_one(read.request);
+    on.reads.ahead.waiting.push((command, read.request));
+    true
+}
+
+/// A page is written or deallocated.
+#[inline]
+pub(in crate::device) fn outdate_read<const S: Skills>(
+    page: Lpn,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    if !skills::any(S, skills::RARE) || on.plant.is(Canary::OldReadServed) {
+        return;
+    }
+    if let Some(place) = on.reads.cache.outdate(page) {
+        on.kernel.contents.uncache(place);
+    }
+}
+
+/// A flash page was read, for the host or ahead: what is current on it comes in.
+pub(in crate::device) fn cache_what_was_read(
+    command: CommandId,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let geometry = on.kernel.ftl.geometry();
+    let units = geometry.units_per_page();
+    let read = on.kernel.flash.command(command).page;
+    let first = read.get() - read.get() % units;
+    let passes = on.plant.is(Canary::ReadBesideWrite);
+    let Base { reads, buffer, kernel: Kernel { ftl, contents, .. }, .. } = on;
+    let mut frame = None;
+    for (unit, at) in (first..first + units).map(Ppn::new).enumerate() {
+        let Some(page) = ftl.owner_of(at) else { continue };
+        // Pages of a map on flash are no data.
+        let current = page.get() < ftl.logical_pages() && ftl.look_up(page) == Some(at);
+        let newer = buffer.find(page).is_some() && !passes;
+        if !current || newer || ftl.is_lost(at) || reads.cache.find(page).is_some() {
+            continue;
+        }
+        let frame =
+            *frame.get_or_insert_with(|| reads.cache.bring(|place| contents.uncache(place)));
+        let place = reads.cache.put(frame, unit as u32, page);
+        contents.cache(page, at, place);
+    }
+}
+
+/// Whether nothing waits or runs on the channel of a page.
+fn channel_is_idle(at: Ppn, on: &Base<impl Probe, impl Contents>) -> bool {
+    let geometry = on.kernel.ftl.geometry();
+    let (channel, _) =
+        geometry.channel_of(geometry.die_of(geometry.plane_of(geometry.block_of(at))));
+    let mut dies = (0..geometry.dies_per_channel()).map(|die| geometry.die_on(channel, die));
+    dies.all(|die| on.kernel.ftl.dies(&on.kernel.flash).of(die) == 0)
+}

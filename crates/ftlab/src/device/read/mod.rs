@@ -1,0 +1,295 @@
+//! A read on its way down: the buffer, then the mapping, then flash.
+
+pub(in crate::device) mod ahead;
+
+use crate::cache::Turn;
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::write::dead_dies;
+use crate::device::{Contents, FlashRead};
+use crate::engine::skills::{self, RARE, RARE_ON_FLASH, Skills, any};
+use crate::ftl::Fragment;
+use crate::ftl::lost;
+use crate::host::{Pages, Request};
+use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
+use crate::units::{PageSpan, Ppn, RequestId, SectorMask};
+use crate::verify::Canary;
+
+/// A flash read that is being put together: neighbours on one flash page are sensed once.
+pub(in crate::device) struct Gathering {
+    pub command: CommandId,
+    pub flash_page: u32,
+}
+
+/// What flash commands in flight read, where that stays in the buffer.
+#[derive(Clone, Debug, Default)]
+pub(in crate::device) struct Fetched {
+    by_command: Vec<Vec<FlashRead>>,
+}
+
+impl Fetched {
+    pub(in crate::device) fn plan(&mut self, command: CommandId, read: FlashRead) {
+        if command.at() >= self.by_command.len() {
+            self.by_command.resize_with(command.at() + 1, Vec::new);
+        }
+        self.by_command[command.at()].push(read);
+    }
+
+    fn take(&mut self, command: CommandId) -> Vec<FlashRead> {
+        self.by_command.get_mut(command.at()).map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Keeps the memory of an empty list for the next command of that number.
+    fn give_back(&mut self, command: CommandId, list: Vec<FlashRead>) {
+        if let Some(place) = self.by_command.get_mut(command.at()) {
+            *place = list;
+        }
+    }
+}
+
+impl Writes {
+    /// What a flash command has read for a host stays in the buffer, if that keeps reads: what of it is still
+    /// current on flash, as far as there is room.
+    pub(in crate::device) fn keep_what_was_read(
+        &mut self,
+        command: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let mut reads = on.reads.fetched.take(command);
+        for read in reads.drain(..) {
+            keep_read(&read, on);
+        }
+        on.reads.fetched.give_back(command, reads);
+        self.write_back::<{ skills::ALL }>(on);
+    }
+}
+
+pub(in crate::device) fn submit_read<const S: Skills>(
+    id: RequestId,
+    request: &Request,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let mut gathering = None;
+    for span in Pages::new(request.lba, request.sectors, on.sectors_per_page) {
+        read_page::<S>(id, span, &mut gathering, on);
+    }
+    if let Some(Gathering { command, .. }) = gathering {
+        on.kernel.submit::<S>(command);
+    }
+    if any(S, RARE) && on.reads.cache.ahead() > 0 {
+        ahead::read_ahead(request, on);
+    }
+}
+
+fn read_page<const S: Skills>(
+    id: RequestId,
+    span: PageSpan,
+    gathering: &mut Option<Gathering>,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let passes = on.plant.is(Canary::ReadPassesBuffer);
+    let slot = on.buffer.find(span.page).filter(|_| !passes);
+    let mut missing = span.sectors;
+    let mut version = slot;
+    while let Some(slot) = version {
+        let there = on.buffer.page(slot).readable().within(missing);
+        missing = missing.without(there);
+        if !there.is_empty() {
+            on.kernel.contents.read_buffer(id, span.page, there, slot);
+        }
+        version = match any(S, RARE) {
+            true => on.buffer.older(slot).filter(|_| !missing.is_empty()),
+            false => None,
+        };
+    }
+    on.buffer.note_read(slot.filter(|_| missing.is_empty()), &on.kernel.ftl);
+    if missing.is_empty() {
+        return;
+    }
+    let wanted = PageSpan { page: span.page, sectors: missing };
+    if any(S, RARE) && on.services.map.is_some() && !finds_entry_to_read(id, wanted, gathering, on)
+    {
+        return;
+    }
+    // A page that was never written reads as zeros, straight from the map.
+    let Some(at) = on.kernel.ftl.look_up_for_host::<S>(span.page) else { return };
+    if any(S, RARE)
+        && on.reads.cache.is_on()
+        && let Some(place) = on.reads.cache.read(span.page)
+    {
+        return on.kernel.contents.read_cached(id, span.page, missing, place);
+    }
+    if any(S, RARE) && on.kernel.ftl.regulation().is_some() {
+        on.note_flash_read(span.page, missing);
+    }
+    match any(S, RARE) && on.kernel.ftl.packs() {
+        false => read_from::<S>(id, at, wanted, gathering, on),
+        true => read_fragments(id, wanted, gathering, on),
+    }
+}
+
+/// Looks up the entry of a page. False if the read has to wait for it. What was gathered goes before what is
+/// read for that.
+fn finds_entry_to_read(
+    id: RequestId,
+    wanted: PageSpan,
+    gathering: &mut Option<Gathering>,
+    on: &mut Base<impl Probe, impl Contents>,
+) -> bool {
+    // What the read cache has needs none.
+    if on.reads.cache.is_on() && on.reads.cache.find(wanted.page).is_some() {
+        return true;
+    }
+    if on.may_wait_for_entry(wanted.page)
+        && let Some(Gathering { command, .. }) = gathering.take()
+    {
+        on.kernel.submit::<{ skills::ALL }>(command);
+    }
+    on.finds_entry_of_read(id, wanted.page, wanted.sectors)
+}
+
+/// Reads sectors of a page from each of its parts that holds some. What no part holds was never written
+/// and comes with the last one that is read.
+fn read_fragments(
+    id: RequestId,
+    wanted: PageSpan,
+    gathering: &mut Option<Gathering>,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let [newer, older] = on.kernel.ftl.fragments(wanted.page);
+    let Some(newer) = newer else { return };
+    let older = older.filter(|older| !wanted.sectors.within(older.sectors).is_empty());
+    let of_newer = match older {
+        Some(_) => wanted.sectors.within(newer.sectors),
+        None => wanted.sectors,
+    };
+    let rest = wanted.sectors.without(of_newer);
+    for (part, sectors) in [(Some(newer), of_newer), (older, rest)] {
+        if let Some(part) = part.filter(|_| !sectors.is_empty()) {
+            read_from::<{ skills::ALL }>(
+                id,
+                part.at,
+                PageSpan { sectors, ..wanted },
+                gathering,
+                on,
+            );
+        }
+    }
+}
+
+/// Reads sectors of a page that lie at `at`.
+#[inline]
+pub(in crate::device) fn read_from<const S: Skills>(
+    id: RequestId,
+    at: Ppn,
+    wanted: PageSpan,
+    gathering: &mut Option<Gathering>,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    if any(S, RARE_ON_FLASH) && !on.kernel.ftl.lost_at(at).within(wanted.sectors).is_empty() {
+        on.desk.intake.cannot_read(id);
+    }
+    let read = FlashRead { request: id, page: wanted.page, at, sectors: wanted.sectors };
+    if any(S, RARE) && on.reads.cache.ahead() > 0 && ahead::join_read_ahead(read, on) {
+        return;
+    }
+    let flash_page = on.kernel.ftl.geometry().flash_page_of(at);
+    let command = match gathering {
+        Some(open) if open.flash_page == flash_page => open.command,
+        _ => {
+            let mut command =
+                Command::new(Kind::Read, Origin::Host, ServiceId::READS.owner(id.get()), at);
+            command.mode = on.kernel.ftl.mode_at::<S>(at);
+            let command = on.kernel.flash.prepare(command);
+            on.desk.intake.wait_for_one(id);
+            if let Some(full) = gathering.replace(Gathering { command, flash_page }) {
+                on.kernel.submit::<S>(full.command);
+            }
+            command
+        }
+    };
+    // What is kept is kept as a whole.
+    let codewords = match any(S, RARE) && on.reads.cache.is_on() {
+        true => on.kernel.flash.bus().page_codewords(),
+        false => on.kernel.flash.bus().codewords_of(wanted.sectors),
+    };
+    // Parts of two pages on one physical page are counted by their sectors' usual places: they fill no
+    // more than is there.
+    let whole = on.kernel.flash.bus().page_codewords();
+    let open = on.kernel.flash.command_mut(command);
+    open.units += 1;
+    open.codewords = (open.codewords + codewords).min(whole);
+    on.kernel.contents.plan_read(command, read);
+    if any(S, RARE) && on.buffer.keeps_reads() {
+        on.reads.fetched.plan(command, read);
+    }
+}
+
+/// A flash command found what nothing corrects, or failed.
+#[cold]
+pub(in crate::device) fn went_wrong(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
+    if on.kernel.flash.command(id).found.failed {
+        dead_dies::found_failed(id, on);
+    }
+    if on.kernel.flash.command(id).found.unreadable {
+        found_unreadable(id, on);
+    }
+}
+
+/// A flash command found what nothing corrects, or its die does not answer: that data is lost.
+fn found_unreadable(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
+    let Command { owner, page, source, .. } = *on.kernel.flash.command(id);
+    // Whether a page is lost is known when it could not be computed either.
+    if owner.service == ServiceId::STRIPES {
+        return;
+    }
+    for page in [source, Some(page)].into_iter().flatten() {
+        let first = lost::lose_flash_page(page, &mut on.kernel.ftl);
+        on.kernel.contents.lose(first, on.units_per_page);
+    }
+    match owner.service {
+        ServiceId::READS => on.desk.intake.cannot_read(RequestId::new(owner.token)),
+        _ => on.services.unreadable(owner, &mut on.kernel),
+    }
+}
+
+fn keep_read(read: &FlashRead, on: &mut Base<impl Probe, impl Contents>) {
+    if on.kernel.ftl.is_lost(read.at) {
+        return;
+    }
+    let current = PageSpan { page: read.page, sectors: still_current(read, on) };
+    let sectors = match on.plant.is(Canary::StaleReadKept) {
+        true => read.sectors,
+        false => on.buffer.worth_keeping(current),
+    };
+    if sectors.is_empty() {
+        return;
+    }
+    let span = PageSpan { page: read.page, sectors };
+    loop {
+        if let Some(slot) = on.buffer.keep(span, &on.kernel.ftl) {
+            return on.kernel.contents.keep(&FlashRead { sectors, ..*read }, slot);
+        }
+        match on.buffer.next_clean(Turn::New, &on.kernel.ftl) {
+            Some(clean) => on.drop_clean(clean),
+            None => return on.buffer.turn_away(),
+        }
+    }
+}
+
+/// The sectors of what was read that nothing newer on flash holds by now. The page may have got a
+/// newer part meanwhile, beside what is left of the one that was read.
+fn still_current(read: &FlashRead, on: &Base<impl Probe, impl Contents>) -> SectorMask {
+    let parts = on.kernel.ftl.fragments(read.page);
+    let (mut lies_there, mut elsewhere) = (false, SectorMask::EMPTY);
+    for Fragment { at, sectors } in parts.into_iter().flatten() {
+        match at == read.at {
+            true => lies_there = true,
+            false => elsewhere = elsewhere.and_also(sectors),
+        }
+    }
+    match lies_there {
+        true => read.sectors.without(elsewhere),
+        false => SectorMask::EMPTY,
+    }
+}

@@ -1,0 +1,87 @@
+//! What follows when something is done: whoever has to hear of it is told, in one order.
+
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::write::end_of_life;
+use crate::device::write::merge;
+use crate::engine::skills::{self, Skills};
+use crate::ftl::service::Attention;
+use crate::host::Request;
+use crate::scheduler::{CommandId, Probe};
+use crate::units::{PlaneId, RequestId};
+
+impl Writes {
+    /// A command of a service is done, and has left this to attend to.
+    pub(in crate::device) fn attend(
+        &mut self,
+        what: Attention,
+        id: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if what.has(Attention::ENTRIES) {
+            self.go_on_with_entries(on);
+        }
+        if what.has(Attention::TRIMS) {
+            self.trims_are_noted(id, on);
+        }
+        if what.has(Attention::MERGED) {
+            let token = on.kernel.flash.command(id).owner.token;
+            merge::merged(PlaneId::new(token), self, on);
+        }
+        self.settle::<{ skills::ALL }>(what, on);
+        if what.has(Attention::FILLED) {
+            let at = on.kernel.flash.command(id).page;
+            on.consider_collecting_at::<{ skills::ALL }>(at);
+        }
+        if what.has(Attention::INVALID) {
+            on.relieve::<{ skills::ALL }>();
+        }
+        if what.has(Attention::GIVEN_UP) {
+            end_of_life::begin_after_given_up(self, on);
+        }
+    }
+
+    /// Blocks that failed are emptied, and pages of the map that are stale are rewritten.
+    #[inline]
+    pub(in crate::device) fn settle<const S: Skills>(
+        &mut self,
+        what: Attention,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if what.has(Attention::FAILED) {
+            on.empty_failed::<S>();
+        }
+        if what.has(Attention::MAP) {
+            self.rewrite_what_is_due::<S>(on);
+        }
+    }
+
+    /// A trim: at once, or when the journal has it.
+    pub(in crate::device) fn trim(
+        &mut self,
+        id: RequestId,
+        request: &Request,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let Some(journal) = on.services.journal.as_deref_mut() else {
+            return self.submit_trim(request, on);
+        };
+        on.desk.intake.wait_for_one(id);
+        journal.note(id, &mut on.kernel);
+    }
+
+    /// The journal has a page of trims on flash: they take effect, and are told.
+    fn trims_are_noted(&mut self, id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
+        let spent = on.kernel.flash.command(id).spent;
+        let Some(journal) = on.services.journal.as_deref_mut() else { return };
+        for trim in journal.take_noted() {
+            let request = *on.desk.intake.get(trim).request();
+            self.submit_trim(&request, on);
+            on.settle::<{ skills::ALL }>(trim, &spent);
+        }
+        if let Some(journal) = on.services.journal.as_deref_mut() {
+            journal.write(&mut on.kernel);
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! What leaves the buffer: pages that may share a flash page become a program, after what is missing of them has been
+//! read.
+
+use super::{Writes, cycle};
+use crate::cache::{Beside, Eviction, Page, SlotId};
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::engine::skills::{self, RARE, ROWS, Skills, UNITS, any};
+use crate::ftl::streams::{StreamsPolicy, WriteStream};
+use crate::ftl::{Fragment, Fragments};
+use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
+use crate::units::{Lpn, Nanos, Ppn};
+
+/// How many pages of the buffer are looked at to find one of the same stream.
+const COMPANIONS: usize = 64;
+
+/// How many write-backs lie between the two steps of bringing a page's tables closer.
+const PREFETCH_DISTANCE: usize = 16;
+
+impl Writes {
+    /// Begins every write-back that is due.
+    pub(in crate::device) fn write_back<const S: Skills>(
+        &mut self,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if any(S, RARE)
+            && let Some(gate) = self.cycles.gate()
+        {
+            return cycle::write_back_by_planes(gate, self, on);
+        }
+        loop {
+            while let Some(first) = on.buffer.due(&on.kernel.ftl) {
+                match first {
+                    Eviction::Page(slot) if any(S, RARE) && on.is_clean(slot) => {
+                        on.drop_clean(slot);
+                    }
+                    // What room is left is for what is nowhere else.
+                    Eviction::Pad(_) if any(S, RARE) && on.kernel.ftl.is_read_only() => {}
+                    _ if any(S, ROWS) && on.buffer.row() > 1 => self.begin_row(first, on),
+                    _ => self.begin_write_back::<S>(first, on),
+                }
+            }
+            if !on.buffer.made_room() {
+                return;
+            }
+            self.admit_waiting::<S>(on);
+        }
+    }
+
+    /// Takes `first` and the pages that may share a flash page with it out of the candidates, and
+    /// starts their program, after the reads that partial pages need.
+    pub(in crate::device) fn begin_write_back<const S: Skills>(
+        &mut self,
+        first: Eviction,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let program = self.fill_program::<S>(first, None, on);
+        if on.kernel.flash.command(program).waits_for == 0 {
+            self.issue::<S>(program, on);
+        }
+    }
+
+    /// Makes a program of `first` and the pages that may share a flash page with it, and reads what is
+    /// missing of them. For those reads the `leader` of its row waits; without one, the program itself.
+    #[inline(always)]
+    pub(in crate::device) fn fill_program<const S: Skills>(
+        &mut self,
+        first: Eviction,
+        leader: Option<CommandId>,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) -> CommandId {
+        let owner = ServiceId::WRITES.owner(0);
+        let mut program = Command::new(Kind::Program, Origin::Host, owner, Ppn::new(0));
+        program.codewords = on.kernel.flash.bus().page_codewords();
+        let program = on.kernel.flash.prepare(program);
+        on.buffer.program_begun();
+        self.take_together::<S>(first, on);
+        let units = self.batch.len() as u32;
+        on.kernel.flash.command_mut(program).units = units;
+        for (unit, slot) in self.batch.iter().enumerate() {
+            self.loads.row_mut(program)[unit] = slot.get();
+        }
+        if any(S, RARE) && on.kernel.ftl.regulation().is_some() {
+            self.regulate(program, on);
+        }
+        for unit in 0..units {
+            let slot = self.batch[unit as usize];
+            let waits = leader.unwrap_or(program);
+            let page = on.buffer.page(slot).page;
+            if !any(S, RARE)
+                || on.services.map.is_none()
+                || self.finds_entry_of_write(page, waits, slot, on)
+            {
+                on.merge_if_partial::<S>(slot, waits, Nanos::ZERO);
+            }
+        }
+        program
+    }
+
+    /// Fills the batch with `first` and companions, and begins the write-back of each.
+    pub(in crate::device) fn take_together<const S: Skills>(
+        &mut self,
+        first: Eviction,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        self.batch.clear();
+        if !any(S, UNITS) || on.units_per_page == 1 {
+            self.take::<S>(first, on);
+            return;
+        }
+        let slot = self.take::<S>(first, on);
+        let (page, stream) = (on.buffer.page(slot).page, on.stream_of(slot));
+        if let Some(group) = on.kernel.ftl.group(page) {
+            for page in (group.get()..group.get() + on.units_per_page).map(Lpn::new) {
+                let slot = on.buffer.find_dirty(page);
+                if let Some(slot) = slot.filter(|&slot| on.stream_of(slot) == stream) {
+                    self.take::<S>(Eviction::Page(slot), on);
+                }
+            }
+            return;
+        }
+        while (self.batch.len() as u32) < on.units_per_page {
+            let Some(next) = on.companion(stream, Beside::OnFlashPage) else { break };
+            self.take::<S>(next, on);
+        }
+    }
+
+    /// Begins what the policy wants evicted. Returns the slot that stands for it in its program.
+    #[inline]
+    pub(in crate::device) fn take<const S: Skills>(
+        &mut self,
+        out: Eviction,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) -> SlotId {
+        let slot = match out {
+            Eviction::Page(slot) => {
+                self.take_page::<S>(slot, on);
+                slot
+            }
+            Eviction::Pack { first, second } => self.take_pack(first, second, on),
+            Eviction::Pad(page) => {
+                let slot = on.buffer.pad(page);
+                on.kernel.contents.pad(page, slot);
+                self.prepare_tables(page, on);
+                slot
+            }
+        };
+        self.batch.push(slot);
+        slot
+    }
+
+    #[inline]
+    pub(in crate::device) fn take_page<const S: Skills>(
+        &mut self,
+        slot: SlotId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let page = on.buffer.begin_write_back(slot, &on.kernel.ftl);
+        on.kernel.contents.begin_write_back(slot, on.buffer.page(slot).flushing);
+        self.prepare_tables(page, on);
+    }
+
+    /// Two pages that are to share a physical page. Those of different streams go by themselves: the second
+    /// stays.
+    #[inline(never)]
+    pub(in crate::device) fn take_pack(
+        &mut self,
+        first: SlotId,
+        second: SlotId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) -> SlotId {
+        if on.stream_of(first) != on.stream_of(second) {
+            self.take_page::<{ skills::ALL }>(first, on);
+            return first;
+        }
+        on.buffer.begin_pack(first, second, &on.kernel.ftl);
+        for slot in [first, second] {
+            let &Page { page, flushing, .. } = on.buffer.page(slot);
+            on.kernel.contents.begin_write_back(slot, flushing);
+            self.prepare_tables(page, on);
+        }
+        first
+    }
+
+    /// Brings what a write-back will touch closer to the processor.
+    #[inline]
+    pub(in crate::device) fn prepare_tables(
+        &mut self,
+        page: Lpn,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        on.kernel.ftl.prefetch(page);
+        self.recent.push_back(page);
+        if self.recent.len() > PREFETCH_DISTANCE
+            && let Some(page) = self.recent.pop_front()
+        {
+            on.kernel.ftl.prefetch_overwrite(page);
+        }
+    }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    pub(in crate::device) fn is_clean(&self, slot: SlotId) -> bool {
+        self.buffer.page(slot).dirty.is_empty()
+    }
+
+    /// What else may share a flash page, or a row, with pages of `stream`: the policy's next, looked for among the
+    /// first few if there are several streams. Nothing that begins another block, or drops a clean page.
+    pub(in crate::device) fn companion(
+        &mut self,
+        stream: WriteStream,
+        beside: Beside,
+    ) -> Option<Eviction> {
+        if self.kernel.ftl.streams().host_streams() > 1 {
+            let mut near = self.buffer.candidates().take(COMPANIONS);
+            return near.find(|&slot| self.stream_of(slot) == stream).map(Eviction::Page);
+        }
+        let next = self.buffer.choose_companion(&self.kernel.ftl, beside)?;
+        let pads = matches!(next, Eviction::Pad(_));
+        (!pads || !self.kernel.ftl.is_read_only()).then_some(next)
+    }
+
+    /// The stream to which a page of the buffer belongs as things stand.
+    #[inline]
+    pub(in crate::device) fn stream_of(&self, slot: SlotId) -> WriteStream {
+        let page = self.buffer.page(slot);
+        self.kernel.ftl.streams().host_stream(page.page, page.tag)
+    }
+
+    /// A clean page leaves the buffer.
+    pub(in crate::device) fn drop_clean(&mut self, slot: SlotId) {
+        self.kernel.contents.trim(slot);
+        self.buffer.drop_clean(slot, &self.kernel.ftl);
+    }
+
+    /// What of a page lies on flash and has to be read before it is programmed: the parts that hold
+    /// sectors which are not on their way.
+    #[inline]
+    pub(in crate::device) fn older_parts_of(&self, slot: SlotId) -> Fragments {
+        let page = self.buffer.page(slot);
+        let whole = page.flushing == self.kernel.ftl.full_page() && !page.padding;
+        if whole || page.packed_with.is_some() {
+            return [None, None];
+        }
+        let missing = |part: Option<Fragment>| {
+            part.filter(|part| page.padding || !page.flushing.covers(part.sectors))
+        };
+        self.kernel.ftl.fragments(page.page).map(missing)
+    }
+
+    /// A page that holds sectors on flash which it does not hold in the buffer is read first. Its program has
+    /// `waited` for its entry of the map.
+    pub(in crate::device) fn merge_if_partial<const S: Skills>(
+        &mut self,
+        slot: SlotId,
+        program: CommandId,
+        waited: Nanos,
+    ) {
+        for part in self.older_parts_of(slot).into_iter().flatten() {
+            let mut read =
+                Command::new(Kind::Read, Origin::Merge, ServiceId::WRITES.owner(0), part.at);
+            read.units = 1;
+            read.codewords = self.kernel.flash.bus().codewords_per_unit();
+            read.mode = self.kernel.ftl.mode_at::<S>(part.at);
+            read.then = Some(program);
+            read.spent.translation = waited;
+            self.kernel.flash.command_mut(program).waits_for += 1;
+            let read = self.kernel.flash.prepare(read);
+            self.kernel.submit::<S>(read);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! The end of a device's life as one that takes writes: what is under way is brought to an end, what
+//! was acknowledged still reaches flash, and reads go on.
+//!
+//! Writes and trims that come later, or that wait, end with [`Outcome::ReadOnly`]. A write that was
+//! not acknowledged and has found no page yet is given up; one whose program is under way is done.
+//! What the write buffer holds was acknowledged: it is written back at once, to wherever there is
+//! room, for which the planes kept blocks back ([`ftl::wear`](crate::ftl::wear)). If even those fail,
+//! it stays readable in DRAM, and flushes are refused. Of a map that lies on flash nothing is written any more
+//! ([`map_path`](super::map_path)).
+//!
+//! [`Outcome::ReadOnly`]: crate::host::Outcome::ReadOnly
+
+use crate::cache::{SlotId, Waiting};
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::write::cycle;
+use crate::device::write::dead_dies;
+use crate::device::write::stalled::Waiting as Stall;
+use crate::device::{Contents, Device};
+use crate::engine::skills::{self, Skills};
+use crate::ftl::Kernel;
+use crate::ftl::streams::WriteStream;
+use crate::ftl::wear::EndReason;
+use crate::ftl::wear::life;
+use crate::host::{Op, Request};
+use crate::scheduler::{Command, CommandId, Probe, Spent};
+use crate::units::{Bytes, Nanos, SimTime};
+
+/// When and why a device stopped taking writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndOfLife {
+    /// When.
+    pub at: SimTime,
+    /// Why.
+    pub reason: EndReason,
+    /// What the host had written by then.
+    pub host_written: Bytes,
+    /// Whether something that was acknowledged found no page that could be programmed.
+    pub left_in_dram: bool,
+}
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// When and why the device stopped taking writes, if it did.
+    pub fn end_of_life(&self) -> Option<&EndOfLife> {
+        self.base.end_of_life.as_ref()
+    }
+}
+
+/// Ends the life of the device if it is time to.
+#[inline]
+pub(in crate::device) fn consider_end<const S: Skills>(
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    if let Some(reason) = life::must_end(&on.kernel.ftl) {
+        end_life(reason, writes, on);
+    }
+}
+
+/// Nothing will happen by itself any more. On a device that can fail, what still waits for a page
+/// then waits in vain: that is its end. True if there is something to do after all.
+pub(in crate::device) fn stands_still(
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) -> bool {
+    if on.kernel.ftl.life().is_none()
+        || writes.stalled.is_empty()
+            && !on.services.map.as_ref().is_some_and(|map| map.is_stalled())
+    {
+        return false;
+    }
+    match on.end_of_life.as_mut() {
+        None => end_life(EndReason::NoRoom, writes, on),
+        Some(end) if end.left_in_dram => return false,
+        Some(end) => {
+            end.left_in_dram = true;
+            on.refuse_flushes();
+        }
+    }
+    true
+}
+
+#[cold]
+fn end_life(reason: EndReason, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+    life::end_life(reason, &mut on.kernel.ftl);
+    let host_written = on.desk.intake.written();
+    let at = on.kernel.now;
+    on.end_of_life = Some(EndOfLife { at, reason, host_written, left_in_dram: false });
+    while let Some(waiting) = on.buffer.first_waiting() {
+        on.buffer.forget_waiting();
+        refuse_waiting(waiting, writes, on);
+    }
+    if on.buffer.has_acknowledged() {
+        place_stalled(writes, on);
+        on.buffer.write_back_all();
+    } else {
+        give_up_all_stalled(writes, on);
+    }
+    writes.keep_stalled_map(on);
+    writes.write_back::<{ skills::ALL }>(on);
+}
+
+/// Something that programs waited for has come. On a device at its end they may have been given up, and
+/// left room for others to begin.
+#[inline]
+pub(in crate::device) fn begin_after_given_up(
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    if on.kernel.ftl.is_read_only() {
+        writes.write_back::<{ skills::ALL }>(on);
+    }
+}
+
+/// Programs that wait for a page go to wherever there is room.
+pub(in crate::device) fn place_stalled(
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    for pool in 0..writes.stalled.pools() {
+        while let Some((waiting, stream)) = writes.stalled.oldest(pool, |_| true) {
+            if !writes.try_issue::<{ skills::ALL }>(
+                waiting.program,
+                stream,
+                on.kernel.now - waiting.since,
+                on,
+            ) {
+                return;
+            }
+            writes.stalled.forget_oldest(on.kernel.now, pool, stream);
+        }
+    }
+}
+
+/// Programs of pages that were not acknowledged wait no longer.
+fn give_up_all_stalled(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+    for pool in 0..writes.stalled.pools() {
+        while let Some((waiting, stream)) = writes.stalled.oldest(pool, |_| true) {
+            give_up_stalled(pool, stream, waiting, writes, on);
+        }
+    }
+}
+
+/// The oldest program of a pool and a stream, which was not acknowledged, waits no longer.
+pub(in crate::device) fn give_up_stalled(
+    pool: u32,
+    stream: WriteStream,
+    waiting: Stall,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    on.kernel.flash.command_mut(waiting.program).spent.gc += on.kernel.now - waiting.since;
+    writes.stalled.forget_oldest(on.kernel.now, pool, stream);
+    give_up(waiting.program, writes, on);
+}
+
+/// A page of a write that waits to come in never will.
+pub(in crate::device) fn refuse_waiting(
+    waiting: Waiting,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    on.desk.intake.refuse(waiting.request);
+    if on.desk.intake.settle(waiting.request) {
+        account_waiting(&waiting, writes, on);
+        on.finish_from_buffer(waiting.request);
+    }
+}
+
+/// A write that waited for room, or for an older version, does so no longer: what of that time it
+/// owes to collection.
+pub(in crate::device) fn account_waiting(
+    waiting: &Waiting,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let waited = on.kernel.now - on.desk.intake.get(waiting.request).started();
+    let stalled = Nanos(writes.stalled.time_until(on.kernel.now).0 - waiting.stall_mark.0);
+    let breakdown = on.desk.intake.breakdown_mut(waiting.request);
+    breakdown.gc += stalled;
+    breakdown.admission += Nanos(waited.0 - stalled.0);
+}
+
+/// Gives up a program of pages that were not acknowledged and have no place.
+pub(in crate::device) fn give_up(
+    program: CommandId,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let Command { units, spent, .. } = *on.kernel.flash.command(program);
+    let first = writes.first_page_of(program, on);
+    for unit in 0..units {
+        // Pages that were not acknowledged are never packed.
+        let slot = SlotId::new(writes.loads.get(program, unit));
+        let page = on.buffer.page(slot).page;
+        let Base { buffer, desk, kernel, .. } = on;
+        let Kernel { now, ftl, contents, .. } = kernel;
+        contents.end_write_back(slot, true);
+        buffer.give_up(slot, ftl, |waiter| desk.refuse(waiter, &spent, *now, contents));
+        writes.admit_next_version::<{ skills::ALL }>(page, on);
+    }
+    on.buffer.program_ended();
+    on.kernel.flash.release(program);
+    cycle::given_up_by_planes(first, writes, on);
+}
+
+/// A program failed: what it carried is still in the buffer, and is programmed elsewhere.
+pub(in crate::device) fn program_again(
+    failed: CommandId,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let failed_command = on.kernel.flash.command(failed);
+    let cost = failed_command.cost();
+    let Command { kind, origin, owner, page, units, codewords, spent, .. } = *failed_command;
+    let mut program = Command::new(kind, origin, owner, page);
+    program.set_cost(cost);
+    (program.units, program.codewords, program.spent) = (units, codewords, spent);
+    let program = on.kernel.flash.prepare(program);
+    writes.loads.copy_row(failed, program);
+    writes.issue::<{ skills::ALL }>(program, on);
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    /// Whether a request can't be done, now that the device takes no writes.
+    #[inline]
+    pub(in crate::device) fn refuses(&self, request: &Request) -> bool {
+        match &self.end_of_life {
+            None => dead_dies::has_no_place(request, self),
+            Some(end) => match request.op {
+                Op::Read => false,
+                Op::Write | Op::Trim => true,
+                Op::Flush => end.left_in_dram,
+            },
+        }
+    }
+
+    /// Flushes wait for pages that will never be on flash.
+    fn refuse_flushes(&mut self) {
+        let Base { buffer, desk, kernel: Kernel { now, contents, .. }, .. } = self;
+        let nothing = Spent::default();
+        buffer.wake_everyone(|waiter| desk.refuse(waiter, &nothing, *now, contents));
+    }
+}

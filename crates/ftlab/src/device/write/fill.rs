@@ -1,0 +1,90 @@
+//! What a program puts where it was placed: pages of the buffer, what they lack of older copies, and what the spare area
+//! says of them.
+
+use crate::cache::{Page, SlotId};
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::{Contents, PageProgram};
+use crate::engine::skills::{self, Skills};
+use crate::ftl::fragments;
+use crate::ftl::lost;
+use crate::ftl::recovery::rebuild;
+use crate::scheduler::{CommandId, Probe};
+use crate::units::{Ppn, SectorMask};
+use crate::verify::Canary;
+
+impl Writes {
+    /// Records what a program puts where it was placed.
+    #[inline(always)]
+    pub(in crate::device) fn fill_place<const S: Skills>(
+        &mut self,
+        program: CommandId,
+        first: Ppn,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        for unit in 0..on.kernel.flash.command(program).units {
+            let slot = SlotId::new(self.loads.get(program, unit));
+            let at = Ppn::new(first.get() + unit);
+            match on.buffer.page(slot).packed_with {
+                None => fill_page::<S>(slot, at, on),
+                Some(second) => fill_pack([slot, second], at, on),
+            }
+        }
+        let mode = on.kernel.ftl.mode_at::<S>(first);
+        let command = on.kernel.flash.command_mut(program);
+        (command.page, command.mode) = (first, mode);
+    }
+}
+
+/// Records what is programmed at `to`: a page of the buffer, and what it lacks of the older copy.
+#[inline(always)]
+pub(in crate::device) fn fill_page<const S: Skills>(
+    slot: SlotId,
+    to: Ppn,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let page = on.buffer.page(slot);
+    let whole = page.flushing == on.kernel.ftl.full_page() && !page.padding;
+    if whole || page.discard {
+        let &Page { page, flushing: sectors, padding, discard, .. } = page;
+        on.kernel.ftl.record::<S>(to, page, sectors);
+        if discard {
+            rebuild::never_counts(to, false, &mut on.kernel.ftl);
+        }
+        let sectors = if padding { SectorMask::EMPTY } else { sectors };
+        let program = PageProgram { slot, page, sectors, base: [None, None], to };
+        return on.kernel.contents.program(&program);
+    }
+    fill_partial_page(slot, to, on);
+}
+
+/// The same, for a page that may be on flash in part.
+fn fill_partial_page(slot: SlotId, to: Ppn, on: &mut Base<impl Probe, impl Contents>) {
+    let &Page { page, flushing, padding, .. } = on.buffer.page(slot);
+    let lost = on.plant.is(Canary::OlderSectorsLost);
+    let base = if lost { [None, None] } else { on.kernel.ftl.fragments(page) };
+    let sectors = if padding { SectorMask::EMPTY } else { flushing };
+    let older = base.into_iter().flatten().map(|part| part.sectors);
+    let all = older.fold(sectors, SectorMask::and_also);
+    on.kernel.ftl.record::<{ skills::ALL }>(to, page, all);
+    lost::complete_from(base, sectors, to, &mut on.kernel.ftl);
+    on.kernel.contents.program(&PageProgram { slot, page, sectors, base, to });
+}
+
+/// Records what is programmed at `to`: what is on its way of two pages.
+#[inline(never)]
+fn fill_pack(slots: [SlotId; 2], to: Ppn, on: &mut Base<impl Probe, impl Contents>) {
+    let parts = slots.map(|slot| {
+        let page = on.buffer.page(slot);
+        (page.page, page.flushing)
+    });
+    fragments::record_pack(to, parts, &mut on.kernel.ftl);
+    for (slot, second) in slots.into_iter().zip([false, true]) {
+        if on.buffer.page(slot).discard {
+            rebuild::never_counts(to, second, &mut on.kernel.ftl);
+        }
+    }
+    for (slot, (page, sectors)) in slots.into_iter().zip(parts) {
+        on.kernel.contents.program(&PageProgram { slot, page, sectors, base: [None, None], to });
+    }
+}

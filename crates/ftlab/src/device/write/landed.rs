@@ -1,0 +1,163 @@
+//! What has been read or programmed: pages become current, whoever waited is told, and what follows begins.
+
+use super::{Writes, cycle, end_of_life, merge};
+use crate::cache::{Page, SlotId};
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::engine::skills::{self, RARE, Skills, any};
+use crate::ftl::Kernel;
+use crate::ftl::fragments;
+use crate::ftl::wear::life;
+use crate::scheduler::{Command, CommandId, Found, Kind, Probe, Spent};
+use crate::units::Ppn;
+use crate::verify::Canary;
+
+impl Writes {
+    /// A read for a merge, or the program of a write-back, is done.
+    pub(in crate::device) fn write_back_command_done<const S: Skills>(
+        &mut self,
+        id: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let command = on.kernel.flash.command(id);
+        if command.kind == Kind::Program {
+            return self.write_back_done::<S>(id, on);
+        }
+        let (spent, Some(program)) = (command.spent, command.then) else { return };
+        self.input_came::<S>(program, spent, on);
+        end_of_life::begin_after_given_up(self, on);
+    }
+
+    /// Something that a program, or its row, has waited for is there.
+    pub(in crate::device) fn input_came<const S: Skills>(
+        &mut self,
+        program: CommandId,
+        spent: Spent,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let command = on.kernel.flash.command_mut(program);
+        command.waits_for -= 1;
+        if command.waits_for == 0 {
+            // What came last is what the program waited for.
+            command.spent = spent;
+            match on.buffer.row() {
+                _ if self.cycles.have_barrier() => cycle::cycle_is_complete(program, self, on),
+                1 => self.issue::<S>(program, on),
+                _ => self.row_is_complete(program, on),
+            }
+        }
+    }
+
+    /// The pages of a program are on flash: they become current, and whoever waited is told.
+    pub(in crate::device) fn write_back_done<const S: Skills>(
+        &mut self,
+        id: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let Command { page: first, units, spent, found: Found { failed, .. }, .. } =
+            *on.kernel.flash.command(id);
+        if any(S, RARE)
+            && life::program_fails::<S>(first, failed, &mut on.kernel.contents, &mut on.kernel.ftl)
+        {
+            end_of_life::program_again(id, self, on);
+            on.empty_failed::<S>();
+            // Only where planes are gated, and it was given up, there may be something to begin now.
+            return self
+                .cycles
+                .gate()
+                .into_iter()
+                .for_each(|gate| cycle::write_back_by_planes(gate, self, on));
+        }
+        if any(S, RARE)
+            && let Some(gate) = self.cycles.gate()
+        {
+            cycle::program_by_planes_done(id, gate, self, on);
+        } else {
+            for unit in 0..units {
+                let slot = SlotId::new(self.loads.get(id, unit));
+                self.make_current::<S>(slot, Ppn::new(first.get() + unit), &spent, on);
+            }
+            merge::programmed_for_host::<S>(first, units, self, on);
+            on.buffer.program_ended();
+        }
+        if any(S, RARE) {
+            on.empty_failed::<S>();
+            self.rewrite_what_is_due::<S>(on);
+        }
+        on.relieve::<S>();
+        self.admit_waiting::<S>(on);
+        self.write_back::<S>(on);
+    }
+
+    /// A page is on flash and becomes the current copy.
+    #[inline]
+    pub(in crate::device) fn make_current<const S: Skills>(
+        &mut self,
+        slot: SlotId,
+        at: Ppn,
+        spent: &Spent,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let &Page { page, discard, packed_with, .. } = on.buffer.page(slot);
+        if any(S, RARE)
+            && let Some(second) = packed_with
+        {
+            return on.make_pack_current([slot, second], at, spent);
+        }
+        if !discard || on.plant.is(Canary::TrimForgotten) {
+            on.kernel.ftl.commit::<S>(page, at);
+        }
+        on.end_write_back::<S>(slot, spent);
+        self.admit_next_version::<S>(page, on);
+    }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    /// Parts of two pages are on flash, on one physical page.
+    #[inline(never)]
+    pub(in crate::device) fn make_pack_current(
+        &mut self,
+        slots: [SlotId; 2],
+        at: Ppn,
+        spent: &Spent,
+    ) {
+        let forgets = self.plant.is(Canary::PartnerNotMapped);
+        for slot in slots {
+            let &Page { page, discard, .. } = self.buffer.page(slot);
+            let lost = forgets && slot == slots[1];
+            if !discard && !lost {
+                fragments::commit_fragment(page, at, &mut self.kernel.ftl);
+            }
+            self.end_write_back::<{ skills::ALL }>(slot, spent);
+        }
+    }
+
+    pub(in crate::device) fn end_write_back<const S: Skills>(
+        &mut self,
+        slot: SlotId,
+        spent: &Spent,
+    ) {
+        let Base { buffer, desk, kernel: Kernel { now, ftl, contents, .. }, .. } = self;
+        let left = buffer.page(slot).dirty.is_empty();
+        contents.end_write_back(slot, left);
+        buffer.end_write_back(slot, ftl, |waiter| desk.settle::<S>(waiter, spent, *now, contents));
+    }
+
+    /// Blocks that failed are emptied and given up.
+    #[inline]
+    pub(in crate::device) fn empty_failed<const S: Skills>(&mut self) {
+        if life::has_failed(&self.kernel.ftl) {
+            let Base { kernel, services, .. } = self;
+            services.collector.empty_failed::<S>(kernel);
+        }
+    }
+
+    /// Planes that were short of free blocks with nothing worth collecting may have something now.
+    pub(in crate::device) fn relieve<const S: Skills>(&mut self) {
+        if any(S, RARE) && self.services.merger.is_some() {
+            return;
+        }
+        let Base { kernel, services, .. } = self;
+        services.collector.feed_hungry::<S>(kernel);
+    }
+}

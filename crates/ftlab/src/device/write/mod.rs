@@ -1,0 +1,215 @@
+//! A write on its way down: into the buffer, and from there, when the policy says so, merged with
+//! what is on flash, placed, programmed and committed.
+
+pub(in crate::device) mod attend;
+mod back;
+pub(in crate::device) mod cost;
+pub(in crate::device) mod cycle;
+pub(in crate::device) mod dead_dies;
+pub(in crate::device) mod end_of_life;
+pub(in crate::device) mod entry;
+pub(in crate::device) mod fill;
+mod landed;
+pub(in crate::device) mod lock_step;
+mod map;
+pub(in crate::device) mod merge;
+mod pass_through;
+mod place;
+mod row;
+pub(in crate::device) mod stalled;
+
+use std::collections::VecDeque;
+
+use crate::cache::{SlotId, Turn, Waiting};
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::device::read::ahead;
+use crate::device::write::cycle::Cycles;
+use crate::device::write::lock_step::Standstill;
+use crate::device::write::stalled::Stalled;
+use crate::engine::skills::{self, RARE, Skills, any};
+use crate::ftl::Cargo;
+use crate::ftl::Kernel;
+use crate::ftl::streams::StreamsPolicy;
+use crate::host::{Pages, Request};
+use crate::scheduler::{CommandId, Probe, Spent};
+use crate::units::{Lpn, PageSpan, RequestId};
+use crate::verify::{self as laws};
+
+/// What is under way of writes.
+#[derive(Clone, Debug)]
+pub(in crate::device) struct Writes {
+    /// By program of a write-back: the slots of its pages, of a pack the one that knows the other.
+    pub loads: Cargo,
+    /// Programs that wait for a free page.
+    pub stalled: Stalled,
+    /// Write-backs that begin by planes.
+    pub cycles: Cycles,
+    pub standstill: Standstill,
+    /// The pages of the write-back that is being put together.
+    pub batch: Vec<SlotId>,
+    /// The programs of the row that is being placed.
+    pub row: Vec<CommandId>,
+    /// Pages whose write-back began a moment ago: their mapping entries are on their way to the
+    /// processor, and what those entries point to comes next.
+    pub recent: VecDeque<Lpn>,
+}
+
+impl Writes {
+    pub(in crate::device) fn submit_write<const S: Skills>(
+        &mut self,
+        id: RequestId,
+        request: &Request,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if any(S, RARE) && on.buffer.gathers() {
+            self.submit_whole(id, request, on);
+            return self.write_back::<S>(on);
+        }
+        if request.sectors == on.sectors_per_page && self.pass_through::<S>(id, request, on) {
+            return;
+        }
+        for span in Pages::new(request.lba, request.sectors, on.sectors_per_page) {
+            if !on.write_page::<S>(id, span, Turn::New) {
+                on.desk.intake.wait_for_one(id);
+                let stall_mark = self.stalled.time_until(on.kernel.now);
+                on.buffer.wait_for_room(Waiting { request: id, span, stall_mark }, 1);
+            }
+        }
+        self.write_back::<S>(on);
+    }
+
+    /// Lets writes in that waited for room.
+    pub(in crate::device) fn admit_waiting<const S: Skills>(
+        &mut self,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        while let Some(waiting) = on.buffer.first_waiting() {
+            let Waiting { request, span, .. } = waiting;
+            if dead_dies::turned_away(&waiting, self, on) {
+                continue;
+            }
+            let entered = match on.buffer.gathers() {
+                true => entry::let_in(request, on),
+                false => on.write_page::<S>(request, span, Turn::Waited),
+            };
+            if !entered {
+                return;
+            }
+            on.buffer.forget_waiting();
+            if on.desk.intake.settle(request) {
+                end_of_life::account_waiting(&waiting, self, on);
+                on.finish_from_buffer(request);
+            }
+        }
+    }
+
+    pub(in crate::device) fn submit_trim(
+        &mut self,
+        request: &Request,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let whole = on.kernel.ftl.full_page();
+        for span in Pages::new(request.lba, request.sectors, on.sectors_per_page) {
+            if span.sectors != whole {
+                continue;
+            }
+            let Base { buffer, desk, kernel: Kernel { now, ftl, contents, .. }, .. } = on;
+            let nothing = Spent::default();
+            let mut next = buffer.find(span.page);
+            while let Some(found) = next {
+                next = buffer.older(found);
+                contents.trim(found);
+                // A write that was still on its way to flash is done: there is nothing to keep.
+                buffer.trim(found, ftl, |waiter| {
+                    desk.settle::<{ skills::ALL }>(waiter, &nothing, *now, contents);
+                });
+            }
+            if laws::ON {
+                on.ledger.trimmed(span.page);
+            }
+            self.admit_next_version::<{ skills::ALL }>(span.page, on);
+            ahead::outdate_read::<{ skills::ALL }>(span.page, on);
+            on.kernel.ftl.trim(span.page);
+        }
+        self.rewrite_what_is_due::<{ skills::ALL }>(on);
+        on.relieve::<{ skills::ALL }>();
+        self.admit_waiting::<{ skills::ALL }>(on);
+        self.write_back::<{ skills::ALL }>(on);
+    }
+
+    /// A version of a page has left the staging area: the write that waited for that comes in.
+    #[inline]
+    pub(in crate::device) fn admit_next_version<const S: Skills>(
+        &mut self,
+        page: Lpn,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if on.buffer.any_behind() {
+            self.admit_what_is_behind::<S>(page, on);
+        }
+    }
+
+    fn admit_what_is_behind<const S: Skills>(
+        &mut self,
+        page: Lpn,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if on.buffer.find(page).is_some() {
+            return;
+        }
+        while let Some(waiting) = on.buffer.next_version(page) {
+            let refused = any(S, RARE)
+                && (on.kernel.ftl.is_read_only() || on.kernel.ftl.is_homeless(waiting.span.page));
+            if refused {
+                end_of_life::refuse_waiting(waiting, self, on);
+                continue;
+            }
+            let Waiting { request, span, .. } = waiting;
+            let admitted = on.write_page::<S>(request, span, Turn::Waited);
+            debug_assert!(admitted, "nothing else can have come in");
+            let last = on.desk.intake.settle(request);
+            debug_assert!(!last, "it waits for its program now");
+            return;
+        }
+    }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    /// Puts a page of a write into the buffer, if there is room.
+    pub(in crate::device) fn write_page<const S: Skills>(
+        &mut self,
+        id: RequestId,
+        span: PageSpan,
+        turn: Turn,
+    ) -> bool {
+        let tag = self.kernel.ftl.streams().tag_of(self.desk.intake.get(id).request().stream);
+        let Some(slot) = self.let_page_in::<S>(span, tag, turn) else { return false };
+        let request = self.desk.intake.get(id).request();
+        self.kernel.contents.write(request, span.page, span.sectors, slot);
+        ahead::outdate_read::<S>(span.page, self);
+        if laws::ON {
+            self.ledger.written(span.page);
+        }
+        entry::wait_for_flash(id, slot, self);
+        true
+    }
+
+    /// Puts a page of a write into the buffer. Clean pages make room, where it is for them to go.
+    #[inline]
+    pub(in crate::device) fn let_page_in<const S: Skills>(
+        &mut self,
+        span: PageSpan,
+        tag: u8,
+        turn: Turn,
+    ) -> Option<SlotId> {
+        loop {
+            let entered = self.buffer.write(span, tag, turn, &self.kernel.ftl);
+            if entered.is_some() || !self.buffer.keeps_reads() {
+                return entered;
+            }
+            let clean = self.buffer.next_clean(turn, &self.kernel.ftl)?;
+            self.drop_clean(clean);
+        }
+    }
+}

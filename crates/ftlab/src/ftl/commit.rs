@@ -1,0 +1,165 @@
+//! What becomes current, and what stops counting: pages are recorded when they are placed, committed when they are
+//! programmed, and invalidated when a newer copy is, or when they are deallocated.
+
+use super::fragments;
+use super::gc::{VictimPolicy, VictimView};
+use super::mapping::MappingPolicy;
+use super::merge::fold;
+use super::parity::loss;
+use super::slc::{self, Count};
+use super::streams::StreamsPolicy;
+use super::wear::{dies, life, refresh};
+use super::{BlockState, Ftl};
+use crate::engine::skills::{self, RARE, SLC, Skills, any};
+use crate::units::{BlockId, Lpn, Ppn, SectorMask};
+use crate::verify::Canary;
+
+impl Ftl {
+    /// Records on flash what a placed page of the host is programmed with.
+    #[inline]
+    pub fn record<const S: Skills>(&mut self, at: Ppn, page: Lpn, sectors: SectorMask) {
+        if any(S, RARE) && self.map.mapping.packs() {
+            self.map.spare.release(at);
+        }
+        self.map.spare.record(at, page, sectors);
+        self.policies.streams.wrote(page);
+        if any(S, RARE)
+            && let Some(record) = &mut self.features.record
+        {
+            record.wrote(at);
+        }
+    }
+
+    /// A page of the host was programmed in place, without translation.
+    #[inline]
+    pub fn programmed_in_place(&mut self) {
+        self.counts.host_pages += 1;
+    }
+
+    /// The flash page that begins at `first` is programmed, with `units` pages of the host on it.
+    pub fn programmed_for_host<const S: Skills>(&mut self, first: Ppn, units: u32) {
+        self.counts.host_pages += u64::from(units);
+        slc::cache::count_slc::<S>(first, u64::from(units), Count::Written, self);
+        self.programmed::<S>(first, units);
+    }
+
+    /// The flash page that begins at `first` is programmed, `units` of it with pages.
+    #[inline]
+    pub(in crate::ftl) fn programmed<const S: Skills>(&mut self, first: Ppn, units: u32) {
+        let units_per_page = self.geometry.units_per_page();
+        if any(S, RARE) {
+            if self.map.mapping.has_log() {
+                return fold::programmed_in_log(first, self);
+            }
+            if let Some(record) = &mut self.features.record {
+                record.landed(first, units_per_page);
+            }
+        }
+        self.counts.padding += u64::from(units_per_page - units);
+        let block = self.geometry.block_of(first);
+        let programmed = self.blocks.add_programmed(block, units_per_page);
+        if any(S, RARE) && self.blocks.state(block) == BlockState::Failing {
+            life::settle_failing(block, self);
+        } else if programmed == self.units_of::<S>(block) {
+            self.close(block);
+        } else if any(S, RARE) && self.features.refresh.is_some() {
+            refresh::settle_sealing(block, self);
+        }
+    }
+
+    /// Mapping units that a block holds, as it is used at present.
+    #[inline(always)]
+    pub(in crate::ftl) fn units_of<const S: Skills>(&self, block: BlockId) -> u32 {
+        match any(S, SLC) {
+            true => self.blocks.units_of(block),
+            false => self.blocks.units_per_block(),
+        }
+    }
+
+    /// A block is full: it may be collected from now on.
+    #[cold]
+    pub(in crate::ftl) fn close(&mut self, block: BlockId) {
+        self.blocks.close(block);
+        if self.blocks.is_slc(block) {
+            return slc::cache::slc_closed(block, self);
+        }
+        let plane = self.geometry.plane_of(block);
+        if self.health.dead.is_some() {
+            dies::check_room_beside_dead(plane, self);
+        }
+        if self.features.stripes.is_some() {
+            loss::check_room_of_groups(self);
+        }
+        let view = VictimView { plane, blocks: &self.blocks };
+        let never = self.plant.is(Canary::NeverACandidate);
+        if !(never && self.collecting(plane).is_some()) {
+            self.policies.victim.closed(&view, block);
+        }
+        self.space.feed(plane);
+    }
+
+    /// The copy of `page` at `at` is programmed: it is the current one from now on. Called before
+    /// [`programmed_for_host`](Self::programmed_for_host), which closes the block.
+    #[inline]
+    pub fn commit<const S: Skills>(&mut self, page: Lpn, at: Ppn) {
+        if any(S, RARE) && self.map.mapping.packs() {
+            return fragments::commit_gathered(page, at, self);
+        }
+        let old = self.map.mapping.commit(page, at);
+        if any(S, RARE) {
+            self.note_change(page);
+        }
+        let (block, unit) = self.geometry.place_of(at);
+        self.blocks.set_valid(block, unit);
+        if let Some(old) = old
+            && !self.plant.is(Canary::OldCopyStays)
+        {
+            self.invalidate::<S>(old);
+        }
+    }
+
+    /// The map says something else of a page: the next checkpoint has to.
+    #[inline]
+    pub(in crate::ftl) fn note_change(&mut self, page: Lpn) {
+        if let Some(record) = &mut self.features.record
+            && let Some(snapshot) = &mut record.snapshot
+        {
+            snapshot.changes(page);
+        }
+    }
+
+    /// Deallocates a page. Returns where it, or its newest part, lay.
+    pub fn trim(&mut self, page: Lpn) -> Option<Ppn> {
+        self.note_change(page);
+        if let Some(record) = &mut self.features.record {
+            record.trimmed(page);
+        }
+        if let Some(regulation) = &mut self.features.regulation {
+            regulation.trimmed(page);
+        }
+        if self.map.mapping.packs() {
+            return fragments::trim_fragments(page, self);
+        }
+        let old = self.map.mapping.trim(page)?;
+        self.counts.trimmed += 1;
+        self.invalidate::<{ skills::ALL }>(old);
+        Some(old)
+    }
+
+    #[inline]
+    pub(in crate::ftl) fn invalidate<const S: Skills>(&mut self, at: Ppn) {
+        let (block, unit) = self.geometry.place_of(at);
+        if !self.plant.is(Canary::ValidBitStays) {
+            self.blocks.clear_valid(block, unit);
+        }
+        if self.blocks.state(block) == BlockState::Closed
+            && !(any(S, SLC) && self.blocks.is_slc(block))
+            && !(any(S, RARE) && self.map.mapping.has_log())
+        {
+            let plane = self.geometry.plane_of(block);
+            let view = VictimView { plane, blocks: &self.blocks };
+            self.policies.victim.lost_page(&view, block);
+            self.space.feed(plane);
+        }
+    }
+}

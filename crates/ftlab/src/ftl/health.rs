@@ -1,0 +1,26 @@
+//! How a device does that can fail: what it has lost, and whether it has come to its end.
+
+use super::wear::{DeadDies, Life};
+use crate::units::BlockId;
+
+/// The health of a device.
+#[derive(Clone, Debug)]
+pub(crate) struct Health {
+    /// None if nothing ever fails.
+    pub life: Option<Box<Life>>,
+    /// None as long as all dies live.
+    pub dead: Option<Box<DeadDies>>,
+    /// Whether the device has not taken note of the last death.
+    pub death_is_news: bool,
+    /// Blocks that failed and wait to be emptied.
+    pub failed: Vec<BlockId>,
+    /// Whether the device has come to its end.
+    pub read_only: bool,
+}
+
+impl Health {
+    /// A new device, which can fail if it has a life.
+    pub fn new(life: Option<Box<Life>>) -> Health {
+        Health { life, dead: None, death_is_news: false, failed: Vec::new(), read_only: false }
+    }
+}

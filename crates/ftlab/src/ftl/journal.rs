@@ -1,0 +1,206 @@
+//! The system area at work: deallocations and checkpoints on their way to flash, for the sake of
+//! [recovery](crate::ftl::recovery).
+//!
+//! A trim is told, and takes effect, when the page of the journal that says so is on flash; those that come while
+//! one is being programmed share the next one. A checkpoint is written beside everything else, a few pages at a time,
+//! and counts when the last of them is on flash.
+//!
+//! The system area lies in blocks beside those that the FTL has, as those do that hold the firmware and the list of bad
+//! blocks: on each die some, of which one is filled at a time, the dies in turn. When a block is full the one before is
+//! erased. When the journal has filled a block's worth of pages, it is written anew as a bit for each logical page. Its
+//! wear is not modelled; its commands are.
+
+use super::gc::Collector;
+use super::recovery::Upkeep;
+use super::service::{Attention, Service};
+use super::{FlashContents, Kernel};
+use crate::ftl::recovery::snapshot;
+use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, ServiceId};
+use crate::shape::Geometry;
+use crate::units::{RequestId, SimTime};
+
+/// What is on its way to the system area, and what waits for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Journal {
+    /// Trims that no program carries yet.
+    waiting: Vec<RequestId>,
+    /// Trims whose page is being programmed.
+    writing: Vec<RequestId>,
+    /// Programs of the journal that are not done.
+    programs: u32,
+    /// Pages of it that recovery reads.
+    pages: u32,
+    /// Of these, the ones since it was written anew.
+    since: u32,
+    /// How many it takes as a bit for each logical page.
+    compact: u32,
+    area: Area,
+    checkpoints: Option<Checkpoints>,
+}
+
+/// When the map goes to flash, and what of it is on its way.
+#[derive(Clone, Copy, Debug)]
+struct Checkpoints {
+    /// Mapping units of the host between two of them.
+    every: u64,
+    /// How many there had been at the last one.
+    last: u64,
+    /// Pages that have not begun.
+    left: u32,
+    under_way: u32,
+}
+
+/// Where the next page goes: by die, how far its block is filled.
+#[derive(Clone, Debug)]
+struct Area {
+    filled: Vec<u32>,
+    turn: u32,
+}
+
+/// What a command of the system area does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+enum Page {
+    Trims,
+    Checkpoint,
+    /// An erase, of which nobody has to hear.
+    Nothing,
+}
+
+impl Journal {
+    /// Of a device of this shape.
+    pub fn new(upkeep: Upkeep, geometry: &Geometry, logical_pages: u32) -> Journal {
+        let shape = geometry.shape();
+        let bits = u64::from(u8::BITS) * shape.page_size.0;
+        let unit = shape.mapping_unit.0;
+        Journal {
+            waiting: Vec::new(),
+            writing: Vec::new(),
+            programs: 0,
+            pages: 0,
+            since: 0,
+            compact: u64::from(logical_pages).div_ceil(bits) as u32,
+            area: Area { filled: vec![0; geometry.dies() as usize], turn: 0 },
+            checkpoints: upkeep.checkpoint_every.map(|every| Checkpoints {
+                every: every.0.div_ceil(unit),
+                last: 0,
+                left: 0,
+                under_way: 0,
+            }),
+        }
+    }
+
+    /// Pages of the journal that recovery reads.
+    pub fn pages(&self) -> u32 {
+        self.pages
+    }
+
+    /// After a power cut: so many pages of it were found.
+    /// The blocks that were being filled are filled no further.
+    pub fn take_up(&mut self, pages: u32, pages_per_block: u32) {
+        self.pages = pages;
+        self.area.filled.fill(pages_per_block);
+    }
+
+    /// A trim is to be noted.
+    pub fn note<P: Probe, C>(&mut self, trim: RequestId, on: &mut Kernel<P, C>) {
+        self.waiting.push(trim);
+        self.write(on);
+    }
+
+    /// The trims whose page is on flash.
+    pub fn take_noted(&mut self) -> Vec<RequestId> {
+        std::mem::take(&mut self.writing)
+    }
+
+    /// Begins the next page of the journal, if one is due and none is under way.
+    pub fn write<P: Probe, C>(&mut self, on: &mut Kernel<P, C>) {
+        if self.programs > 0 || self.waiting.is_empty() {
+            return;
+        }
+        std::mem::swap(&mut self.waiting, &mut self.writing);
+        (self.pages, self.since) = (self.pages + 1, self.since + 1);
+        let whole = on.flash.geometry().shape().pages_per_block;
+        let mut pages = 1;
+        if self.since >= whole {
+            (self.pages, self.since) = (self.compact, 0);
+            pages += self.compact;
+        }
+        self.programs = pages;
+        (0..pages).for_each(|_| self.area.program(Page::Trims, on.now, &mut on.flash));
+    }
+
+    /// The host has written a flash page: the map may be due.
+    pub fn consider_checkpoint<P: Probe, C>(&mut self, on: &mut Kernel<P, C>) {
+        let written = on.ftl.counts().host_pages;
+        let Some(run) = &mut self.checkpoints else { return };
+        if written - run.last < run.every || run.left + run.under_way > 0 {
+            return;
+        }
+        run.last = written;
+        let Some(pages) = snapshot::begin_checkpoint(&mut on.ftl) else { return };
+        let at_once = pages.min(on.flash.geometry().dies());
+        (run.left, run.under_way) = (pages - at_once, at_once);
+        (0..at_once).for_each(|_| self.area.program(Page::Checkpoint, on.now, &mut on.flash));
+    }
+
+    /// A page of a checkpoint is on flash.
+    fn checkpoint_page_done<P: Probe, C>(&mut self, on: &mut Kernel<P, C>) {
+        let Some(run) = &mut self.checkpoints else { return };
+        if run.left > 0 {
+            run.left -= 1;
+            return self.area.program(Page::Checkpoint, on.now, &mut on.flash);
+        }
+        run.under_way -= 1;
+        if run.under_way == 0 {
+            snapshot::end_checkpoint(&mut on.ftl);
+        }
+    }
+}
+
+impl Area {
+    /// Programs the next page.
+    fn program<P: Probe>(&mut self, what: Page, now: SimTime, flash: &mut Flash<P>) {
+        let geometry = flash.geometry();
+        let die = geometry.die_at_turn(self.turn);
+        self.turn = (self.turn + 1) % geometry.dies();
+        let filled = &mut self.filled[die.at()];
+        let is_full = *filled == geometry.shape().pages_per_block;
+        let number = if is_full { 0 } else { *filled };
+        *filled = number + 1;
+        let block = geometry.block_in(geometry.plane_in(die, 0), 0);
+        let page = geometry.page_at(block, number * geometry.units_per_page());
+        let owner = |what: Page| ServiceId::JOURNAL.owner(what as u32);
+        if is_full {
+            let erase = Command::new(Kind::Erase, Origin::System, owner(Page::Nothing), page);
+            let erase = flash.prepare(erase);
+            flash.submit(now, erase);
+        }
+        let mut program = Command::new(Kind::Program, Origin::System, owner(what), page);
+        program.codewords = flash.bus().page_codewords();
+        let program = flash.prepare(program);
+        flash.submit(now, program);
+    }
+}
+
+impl Service for Journal {
+    const ID: ServiceId = ServiceId::JOURNAL;
+    const NEEDS_TIME: &'static str = "what recovery needs is written beside";
+
+    fn done(
+        &mut self,
+        token: u32,
+        _: CommandId,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+        _: &mut Collector,
+    ) -> Attention {
+        if token == Page::Trims as u32 {
+            self.programs -= 1;
+            return if self.programs == 0 { Attention::TRIMS } else { Attention::NONE };
+        }
+        if token == Page::Checkpoint as u32 {
+            self.checkpoint_page_done(on);
+        }
+        Attention::NONE
+    }
+}
