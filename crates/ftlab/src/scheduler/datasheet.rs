@@ -1,5 +1,5 @@
 //! What the flash is, as its data sheet has it: its shape, what its dies can do, and how long that takes the cells
-//! and the buses. None of it changes with what the flash has to do.
+//! and the buses. None of it changes while the flash is at work.
 
 use super::command::{Command, Found, Origin};
 use super::owner::ServiceId;

@@ -4,6 +4,10 @@
 //! serve them. The policy ranks a command once, when it arrives; a die that falls idle takes the
 //! command of the smallest rank, and so does a bus that falls free among the dies that want it.
 //!
+//! Its parts, from the bottom: `datasheet` is what flash can do and what that takes; `array` is the dies, the buses and
+//! what waits for them, of which a policy sees a [`View`]; `dispatch` gives them their work; `flash` is what those above
+//! see of it.
+//!
 //! A read senses first and then needs the bus, its die held until the data is out. A program needs the
 //! bus first; while it waits for it, its die stays open for a better command. An erase never passes
 //! a read of its die that arrived earlier: that is what keeps data readable until it is gone, and
