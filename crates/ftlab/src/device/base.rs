@@ -3,11 +3,10 @@
 
 use crate::cache::{Buffer, ReadCache, ReadCacheSetup};
 use crate::device::desk::Desk;
-use crate::device::direct::Direct;
+use crate::device::flushes::Direct;
 use crate::device::idle::Idle;
 use crate::device::ledger::Ledger;
-use crate::device::read::Fetched;
-use crate::device::read::ahead::ReadingAhead;
+use crate::device::read::under_way::{Fetched, ReadingAhead};
 use crate::device::services::Services;
 use crate::device::{Contents, EndOfLife};
 use crate::engine::skills::{self, Skills};

@@ -11,7 +11,6 @@
 //! [`Flash::keep_page_order`]: crate::scheduler::Flash::keep_page_order
 
 use crate::ftl::cost::regulation;
-use std::collections::VecDeque;
 
 use crate::device::base::Base;
 use crate::device::{Contents, FlashRead, FlashWrite};
@@ -19,60 +18,6 @@ use crate::engine::skills;
 use crate::host::{Op, Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{Lpn, PageSpan, Ppn, RequestId};
-
-/// What flushes wait for.
-#[derive(Clone, Debug, Default)]
-pub(in crate::device) struct Direct {
-    /// Programs in flight.
-    programs: u32,
-    /// Flushes that wait, oldest first.
-    flushes: VecDeque<WaitingFlush>,
-    /// How many flushes have waited and are gone.
-    gone: u64,
-    /// By program: how many flushes had waited, or were waiting, when it came.
-    flushes_before: Vec<u64>,
-}
-
-/// A flush, and how many programs it still waits for.
-#[derive(Clone, Debug)]
-struct WaitingFlush {
-    request: RequestId,
-    programs: u32,
-}
-
-impl Direct {
-    fn program_begun(&mut self, id: CommandId) {
-        self.programs += 1;
-        if self.flushes_before.len() <= id.at() {
-            self.flushes_before.resize(id.at() + 1, 0);
-        }
-        self.flushes_before[id.at()] = self.gone + self.flushes.len() as u64;
-    }
-
-    /// A flush waits for all programs in flight. False if there are none.
-    fn flush(&mut self, request: RequestId) -> bool {
-        let programs = self.programs;
-        if programs > 0 {
-            self.flushes.push_back(WaitingFlush { request, programs });
-        }
-        programs > 0
-    }
-
-    /// Flushes that came after the program wait for one less.
-    fn program_ended(&mut self, id: CommandId) {
-        self.programs -= 1;
-        let before = self.flushes_before[id.at()].saturating_sub(self.gone);
-        self.flushes.iter_mut().skip(before as usize).for_each(|flush| flush.programs -= 1);
-    }
-
-    /// The next flush that waits for nothing more. A later one waits for no less than one before it.
-    fn next_flushed(&mut self) -> Option<RequestId> {
-        let request = self.flushes.front().filter(|flush| flush.programs == 0)?.request;
-        self.flushes.pop_front();
-        self.gone += 1;
-        Some(request)
-    }
-}
 
 /// Takes a command up.
 pub(in crate::device) fn start_direct(

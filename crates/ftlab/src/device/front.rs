@@ -4,13 +4,10 @@
 
 use crate::device::Contents;
 use crate::device::base::Base;
-use crate::device::direct;
-use crate::device::read;
 use crate::device::write::Writes;
-use crate::device::write::end_of_life;
-use crate::device::write::lock_step;
-use crate::engine::skills::{self, RARE, Skills, any};
-use crate::host::{FrontEvent, Job, Op, QueueId, Request};
+use crate::device::write::start;
+use crate::engine::skills::{self};
+use crate::host::{FrontEvent, Job, QueueId};
 use crate::scheduler::{CommandId, Probe};
 use crate::units::{Nanos, RequestId};
 
@@ -67,7 +64,7 @@ fn take_in(id: RequestId, writes: &mut Writes, on: &mut Base<impl Probe, impl Co
 fn start_late(id: RequestId, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     on.desk.intake.start(id, on.kernel.now);
     let request = *on.desk.intake.get(id).request();
-    start::<{ skills::ALL }>(id, &request, writes, on);
+    start::start::<{ skills::ALL }>(id, &request, writes, on);
 }
 
 /// Something of the front end is done now.
@@ -103,38 +100,6 @@ fn scheduled(program: CommandId, writes: &mut Writes, on: &mut Base<impl Probe, 
     match on.buffer.row() {
         1 => writes.issue_now::<{ skills::ALL }>(program, on),
         _ => writes.issue_row_now(program, on),
-    }
-}
-
-/// Takes a command up.
-#[inline(always)]
-pub(in crate::device) fn start<const S: Skills>(
-    id: RequestId,
-    request: &Request,
-    writes: &mut Writes,
-    on: &mut Base<impl Probe, impl Contents>,
-) {
-    if any(S, RARE) {
-        if on.direct.is_some() {
-            return direct::start_direct(id, request, on);
-        }
-        if on.services.merger.is_some() && lock_step::hold(id, request.op, writes, on) {
-            return;
-        }
-        end_of_life::consider_end::<S>(writes, on);
-    }
-    match request.op {
-        _ if any(S, RARE) && on.refuses(request) => on.desk.intake.refuse(id),
-        Op::Read => read::submit_read::<S>(id, request, on),
-        Op::Write => writes.submit_write::<S>(id, request, on),
-        Op::Trim => writes.trim(id, request, on),
-        Op::Flush => writes.submit_flush(id, on),
-    }
-    if on.desk.intake.settle(id) {
-        on.finish_from_buffer(id);
-    }
-    if any(S, RARE) {
-        end_of_life::consider_end::<S>(writes, on);
     }
 }
 

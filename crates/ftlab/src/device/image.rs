@@ -1,6 +1,6 @@
 //! A device comes to rest, is saved, and is loaded: see [`image`](crate::image).
 
-use crate::ftl::parity::loss;
+use crate::ftl::parity;
 use std::fmt;
 
 use crate::device::base::Base;
@@ -177,7 +177,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         for (block, erases) in
             (0..).map(BlockId::new).zip(self.base.kernel.ftl.blocks().all_erases())
         {
-            loss::blocks_on_flash(block, &self.base.kernel.ftl)
+            parity::room::blocks_on_flash(block, &self.base.kernel.ftl)
                 .for_each(|at| self.base.kernel.flash.cells_mut().know_erases(at, erases));
         }
         for die in self.base.kernel.ftl.dead_dies_on_flash() {
@@ -203,7 +203,8 @@ impl<P: Probe, C: Contents> Base<P, C> {
         let all = (0..self.kernel.ftl.geometry().blocks()).map(BlockId::new);
         let Some(programmed) = self.kernel.flash.cells_mut().programmed_mut() else { return };
         let holding = all.filter(|&block| self.kernel.ftl.blocks().programmed(block) > 0);
-        let on_flash = holding.flat_map(|block| loss::blocks_on_flash(block, &self.kernel.ftl));
+        let on_flash =
+            holding.flat_map(|block| parity::room::blocks_on_flash(block, &self.kernel.ftl));
         on_flash.for_each(|block| programmed.holds(block, self.kernel.now));
     }
 }

@@ -8,8 +8,10 @@ mod base;
 mod contents;
 mod desk;
 mod direct;
+mod end;
 #[cfg(feature = "external-policies")]
 mod external;
+mod flushes;
 mod front;
 mod idle;
 mod image;
@@ -26,19 +28,19 @@ mod write;
 
 pub use assemble::{DeviceSetup, HostSetup, assemble, assemble_with, drain_pages};
 pub use contents::{Contents, FlashRead, FlashWrite, PageProgram};
+pub use end::EndOfLife;
 #[cfg(feature = "external-policies")]
 pub use external::Misfit;
 pub use image::LeftInDram;
 pub use power::{Recovered, Remains, power_up};
 pub use tables::Tables;
 pub use untimed::{NeedsTime, Stuck, Untimed};
-pub use write::end_of_life::EndOfLife;
 
 use self::base::Base;
 use self::idle::Chore;
 use self::read::ahead;
 use self::write::Writes;
-use self::write::{dead_dies, end_of_life, lock_step};
+use self::write::{dead_dies, end_of_life, lock_step, start};
 use crate::cache::{Buffer, BufferCounts, ReadCache};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::cost::Rewriter;
@@ -459,7 +461,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let id = self.base.desk.intake.admit(at, queue, request);
         match self.base.desk.front {
             Some(_) if any(S, RARE) => front::enqueue(id, &mut self.writes, &mut self.base),
-            _ => front::start::<S>(id, &request, &mut self.writes, &mut self.base),
+            _ => start::start::<S>(id, &request, &mut self.writes, &mut self.base),
         }
         if laws::ON {
             self.verify_event();

@@ -8,9 +8,10 @@ use super::merge::fold;
 use super::parity::loss;
 use super::slc::{self, Count};
 use super::streams::StreamsPolicy;
-use super::wear::{dies, life, refresh};
+use super::wear::{dies, refresh};
 use super::{BlockState, Ftl};
 use crate::engine::skills::{self, RARE, SLC, Skills, any};
+use crate::ftl::wear::failing;
 use crate::units::{BlockId, Lpn, Ppn, SectorMask};
 use crate::verify::Canary;
 
@@ -59,7 +60,7 @@ impl Ftl {
         let block = self.geometry.block_of(first);
         let programmed = self.blocks.add_programmed(block, units_per_page);
         if any(S, RARE) && self.blocks.state(block) == BlockState::Failing {
-            life::settle_failing(block, self);
+            failing::settle_failing(block, self);
         } else if programmed == self.units_of::<S>(block) {
             self.close(block);
         } else if any(S, RARE) && self.features.refresh.is_some() {

@@ -129,7 +129,7 @@ pub(crate) fn load(from: &Snapshot, resume: Resume, ftl: &mut Ftl) -> Result<(),
         from.read(Part::Planes, resume.random, |from| load_planes(from, resume, ftl))?;
     check_places(ftl)?;
     from.read(Part::Closed, resume.random, |from| load_closed(from, &left_over, resume, ftl))?;
-    note_streams(resume, ftl);
+    crate::ftl::room::note_streams(resume, ftl);
     life::recount_losses(ftl);
     dies::recount_dead(ftl);
     fragments::room::refresh_pack_room(ftl);
@@ -420,39 +420,4 @@ fn load_closed(
         ftl.policies.victim.closed(&VictimView { plane, blocks: &ftl.blocks }, block);
     }
     Ok(())
-}
-
-/// Notes where each stream goes on, and to which a block belongs: a policy that begins anew takes
-/// everything that is full for written by the host.
-pub(in crate::ftl) fn note_streams(resume: Resume, ftl: &mut Ftl) {
-    let first = WriteStream::new(0);
-    if !resume.streams {
-        for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
-            let stream = ftl.blocks.stream(block);
-            if stream != first && stream != WriteStream::SLC && !stream.is_of_map() {
-                ftl.blocks.set_stream(block, first);
-            }
-        }
-    }
-    let Ftl { blocks, space, features, .. } = ftl;
-    let Space { planes, writable, map_writable, .. } = space;
-    let slc = &mut features.slc;
-    for (plane, state) in planes.iter().enumerate() {
-        for (stream, block, next_unit) in state.open_blocks() {
-            if stream == WriteStream::SLC {
-                if let Some(cache) = slc {
-                    cache.writable.next_unit[plane] = next_unit;
-                }
-                continue;
-            }
-            blocks.set_stream(block, stream);
-            let found = match writable.get_mut(stream.at()) {
-                None if stream == WriteStream::MAP => map_writable.as_deref_mut(),
-                found => found,
-            };
-            if let Some(writable) = found {
-                writable.next_unit[plane] = next_unit;
-            }
-        }
-    }
 }

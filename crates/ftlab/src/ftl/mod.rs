@@ -22,6 +22,7 @@ pub(crate) mod map_pages;
 pub mod mapping;
 pub mod merge;
 pub mod parity;
+mod place;
 pub mod placement;
 mod plane;
 pub mod recovery;

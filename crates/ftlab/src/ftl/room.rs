@@ -1,17 +1,16 @@
 //! Room for what is written: where the next flash page of a write or a copy lies, which block is opened when
 //! one is full, and which planes the host may write to.
 
-use super::gc::{Collection, Purpose};
-use super::placement::{PlacementPolicy, PlacementView, Writable};
-use super::streams::{StreamsPolicy, WriteStream};
-use super::wear::Pick;
-use super::{BlockState, Ftl};
-use crate::engine::skills::{self, RARE, SLC, Skills, UNITS, any};
+use crate::engine::skills;
+use crate::engine::skills::{RARE, SLC, Skills, UNITS, any};
+use crate::ftl::gc::{Collection, Purpose};
 use crate::ftl::mapping::MappingPolicy;
-use crate::ftl::parity::loss;
-use crate::ftl::slc;
-use crate::ftl::wear::dies;
-use crate::ftl::wear::life;
+use crate::ftl::placement::{PlacementPolicy, PlacementView, Writable};
+use crate::ftl::space::Space;
+use crate::ftl::streams::{StreamsPolicy, WriteStream};
+use crate::ftl::wear::Pick;
+use crate::ftl::{BlockState, Ftl, parity, slc};
+use crate::image::Resume;
 use crate::nand::{CellMode, Row};
 use crate::scheduler::Load;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
@@ -29,40 +28,6 @@ impl Ftl {
         let mut native = self.space.writable.iter();
         let data = may_cache(plane, self) || native.any(|writable| writable.planes[plane.at()]);
         data || may_write_map(plane, self)
-    }
-
-    /// Chooses where the flash page that begins with logical page `page` goes, and takes it. None if
-    /// nothing that may be used is free.
-    #[inline]
-    pub fn place<const S: Skills>(
-        &mut self,
-        page: Lpn,
-        stream: WriteStream,
-        load: &Load,
-    ) -> Option<Ppn> {
-        let mut load = load;
-        if any(S, RARE) {
-            if self.health.read_only {
-                return life::place_anywhere(stream, self);
-            }
-            if self.is_homeless(page) {
-                return dies::place_homeless(stream, self);
-            }
-            if let Some(stripes) = &self.features.stripes {
-                load = stripes.dies();
-            }
-        }
-        if any(S, SLC)
-            && let Some(cache) = &self.features.slc
-        {
-            let view = PlacementView { load, writable: &cache.writable };
-            if let Some(plane) = self.policies.placement.choose(page, &view) {
-                return slc::cache::take_slc_page(plane, self);
-            }
-        }
-        let view = PlacementView { load, writable: &self.space.writable[stream.at()] };
-        let plane = self.policies.placement.choose(page, &view)?;
-        take_for_host::<S>(plane, stream, self)
     }
 
     /// As [`place`](Self::place), for a further flash page of a row: on another plane of the same die.
@@ -168,8 +133,8 @@ pub(in crate::ftl) fn take_page<const S: Skills>(
     };
     let mut next = unit + step;
     if any(S, RARE) && ftl.features.stripes.is_some() {
-        loss::begin_stripe(block, unit, ftl);
-        next += loss::leave_places_out(plane, stream, block, next, ftl);
+        parity::room::begin_stripe(block, unit, ftl);
+        next += parity::room::leave_places_out(plane, stream, block, next, ftl);
     }
     if let Some(writable) = writable_mut(stream, ftl) {
         writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
@@ -222,7 +187,7 @@ fn open_block<const S: Skills>(
         record.opened(block);
     }
     if ftl.features.stripes.is_some() {
-        loss::leave_places_out(plane, stream, block, 0, ftl);
+        parity::room::leave_places_out(plane, stream, block, 0, ftl);
     }
     if stream.is_of_policy() {
         ftl.policies.streams.opened(block, stream);
@@ -291,5 +256,40 @@ pub(in crate::ftl) fn refresh_writable<const S: Skills>(plane: PlaneId, ftl: &mu
         ftl.features.slc.as_ref().map(|cache| slc::cache::is_slc_writable(plane, cache, ftl));
     if let (Some(writable), Some(cache)) = (writable, &mut ftl.features.slc) {
         cache.writable.note(plane, writable, &ftl.geometry);
+    }
+}
+
+/// Notes where each stream goes on, and to which a block belongs: a policy that begins anew takes
+/// everything that is full for written by the host.
+pub(in crate::ftl) fn note_streams(resume: Resume, ftl: &mut Ftl) {
+    let first = WriteStream::new(0);
+    if !resume.streams {
+        for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
+            let stream = ftl.blocks.stream(block);
+            if stream != first && stream != WriteStream::SLC && !stream.is_of_map() {
+                ftl.blocks.set_stream(block, first);
+            }
+        }
+    }
+    let Ftl { blocks, space, features, .. } = ftl;
+    let Space { planes, writable, map_writable, .. } = space;
+    let slc = &mut features.slc;
+    for (plane, state) in planes.iter().enumerate() {
+        for (stream, block, next_unit) in state.open_blocks() {
+            if stream == WriteStream::SLC {
+                if let Some(cache) = slc {
+                    cache.writable.next_unit[plane] = next_unit;
+                }
+                continue;
+            }
+            blocks.set_stream(block, stream);
+            let found = match writable.get_mut(stream.at()) {
+                None if stream == WriteStream::MAP => map_writable.as_deref_mut(),
+                found => found,
+            };
+            if let Some(writable) = found {
+                writable.next_unit[plane] = next_unit;
+            }
+        }
     }
 }

@@ -19,6 +19,7 @@ use crate::device::patrol;
 use crate::device::write::end_of_life;
 use crate::device::write::entry;
 use crate::device::write::lock_step;
+use crate::device::write::start;
 use crate::device::{Contents, Device, DeviceSetup, assemble, assemble_with};
 use crate::engine::skills;
 use crate::ftl::Kernel;
@@ -136,7 +137,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         let id = self.base.desk.intake.admit(since, queue, LAST_FLUSH);
         self.base.desk.intake.start(id, since);
-        front::start::<{ skills::ALL }>(id, &LAST_FLUSH, &mut self.writes, &mut self.base);
+        start::start::<{ skills::ALL }>(id, &LAST_FLUSH, &mut self.writes, &mut self.base);
         if self.base.desk.front.is_some() {
             front::fetch(&mut self.writes, &mut self.base);
         }

@@ -5,57 +5,13 @@
 //! that was read, and the write buffer knows nothing of the page: what it has is newer, or will be on flash elsewhere.
 
 use crate::device::base::Base;
-use crate::device::write::Writes;
 use crate::device::{Contents, FlashRead};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::host::Request;
-use crate::scheduler::{Command, CommandId, Found, Kind, Origin, Probe, ServiceId};
-use crate::units::{Lpn, Ppn, RequestId};
+use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
+use crate::units::{Lpn, Ppn};
 use crate::verify::Canary;
-
-/// Flash pages that are being read ahead, and who waits for them: few at a time, one for each channel.
-#[derive(Clone, Debug, Default)]
-pub(in crate::device) struct ReadingAhead {
-    pages: Vec<(u32, CommandId)>,
-    waiting: Vec<(CommandId, RequestId)>,
-}
-
-impl ReadingAhead {
-    fn find(&self, flash_page: u32) -> Option<CommandId> {
-        self.pages.iter().find(|&&(page, _)| page == flash_page).map(|&(_, command)| command)
-    }
-}
-
-impl Writes {
-    /// A flash page was read ahead: it comes in, and whoever waited for it is served.
-    pub(in crate::device) fn read_ahead_done(
-        &mut self,
-        command: CommandId,
-        on: &mut Base<impl Probe, impl Contents>,
-    ) {
-        on.kernel.contents.read_flash(command);
-        on.reads.ahead.pages.retain(|&(_, known)| known != command);
-        let &Command { spent, found: Found { unreadable, .. }, .. } =
-            on.kernel.flash.command(command);
-        let mut waiting = std::mem::take(&mut on.reads.ahead.waiting);
-        waiting.retain(|&(known, request)| {
-            let waited = known == command;
-            if waited && unreadable {
-                on.desk.intake.cannot_read(request);
-            }
-            if waited {
-                on.settle::<{ skills::ALL }>(request, &spent);
-            }
-            !waited
-        });
-        on.reads.ahead.waiting = waiting;
-        if on.buffer.keeps_reads() {
-            self.keep_what_was_read(command, on);
-        }
-        cache_what_was_read(command, on);
-    }
-}
 
 /// Reads the pages behind a host read, where they are on flash alone and their channel is idle.
 pub(in crate::device) fn read_ahead(request: &Request, on: &mut Base<impl Probe, impl Contents>) {

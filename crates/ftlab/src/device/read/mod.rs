@@ -1,15 +1,15 @@
 //! A read on its way down: the buffer, then the mapping, then flash.
 
 pub(in crate::device) mod ahead;
+pub(in crate::device) mod under_way;
 
 use crate::cache::Turn;
 use crate::device::base::Base;
-use crate::device::write::Writes;
-use crate::device::write::dead_dies;
 use crate::device::{Contents, FlashRead};
-use crate::engine::skills::{self, RARE, RARE_ON_FLASH, Skills, any};
-use crate::ftl::Fragment;
-use crate::ftl::lost;
+use crate::engine::skills;
+use crate::engine::skills::{RARE, RARE_ON_FLASH, Skills, any};
+use crate::ftl::parity::{Stripes, loss};
+use crate::ftl::{Fragment, lost};
 use crate::host::{Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{PageSpan, Ppn, RequestId, SectorMask};
@@ -19,49 +19,6 @@ use crate::verify::Canary;
 pub(in crate::device) struct Gathering {
     pub command: CommandId,
     pub flash_page: u32,
-}
-
-/// What flash commands in flight read, where that stays in the buffer.
-#[derive(Clone, Debug, Default)]
-pub(in crate::device) struct Fetched {
-    by_command: Vec<Vec<FlashRead>>,
-}
-
-impl Fetched {
-    pub(in crate::device) fn plan(&mut self, command: CommandId, read: FlashRead) {
-        if command.at() >= self.by_command.len() {
-            self.by_command.resize_with(command.at() + 1, Vec::new);
-        }
-        self.by_command[command.at()].push(read);
-    }
-
-    fn take(&mut self, command: CommandId) -> Vec<FlashRead> {
-        self.by_command.get_mut(command.at()).map(std::mem::take).unwrap_or_default()
-    }
-
-    /// Keeps the memory of an empty list for the next command of that number.
-    fn give_back(&mut self, command: CommandId, list: Vec<FlashRead>) {
-        if let Some(place) = self.by_command.get_mut(command.at()) {
-            *place = list;
-        }
-    }
-}
-
-impl Writes {
-    /// What a flash command has read for a host stays in the buffer, if that keeps reads: what of it is still
-    /// current on flash, as far as there is room.
-    pub(in crate::device) fn keep_what_was_read(
-        &mut self,
-        command: CommandId,
-        on: &mut Base<impl Probe, impl Contents>,
-    ) {
-        let mut reads = on.reads.fetched.take(command);
-        for read in reads.drain(..) {
-            keep_read(&read, on);
-        }
-        on.reads.fetched.give_back(command, reads);
-        self.write_back::<{ skills::ALL }>(on);
-    }
 }
 
 pub(in crate::device) fn submit_read<const S: Skills>(
@@ -229,7 +186,7 @@ pub(in crate::device) fn read_from<const S: Skills>(
 #[cold]
 pub(in crate::device) fn went_wrong(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
     if on.kernel.flash.command(id).found.failed {
-        dead_dies::found_failed(id, on);
+        found_failed(id, on);
     }
     if on.kernel.flash.command(id).found.unreadable {
         found_unreadable(id, on);
@@ -253,7 +210,7 @@ fn found_unreadable(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
     }
 }
 
-fn keep_read(read: &FlashRead, on: &mut Base<impl Probe, impl Contents>) {
+pub(in crate::device) fn keep_read(read: &FlashRead, on: &mut Base<impl Probe, impl Contents>) {
     if on.kernel.ftl.is_lost(read.at) {
         return;
     }
@@ -291,5 +248,17 @@ fn still_current(read: &FlashRead, on: &Base<impl Probe, impl Contents>) -> Sect
     match lies_there {
         true => read.sectors.without(elsewhere),
         false => SectorMask::EMPTY,
+    }
+}
+
+/// A command failed: its die may have died.
+#[cold]
+fn found_failed(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
+    let die = on.kernel.flash.die_of(id);
+    if on.kernel.flash.cells().is_dead(die, on.kernel.now) {
+        loss::die_died(die, &mut on.kernel.ftl);
+        if on.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
+            on.kernel.flash.leave_pages_out();
+        }
     }
 }

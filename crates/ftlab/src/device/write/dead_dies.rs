@@ -11,10 +11,9 @@ use crate::device::base::Base;
 use crate::device::write::Writes;
 use crate::device::write::end_of_life;
 use crate::engine::skills;
-use crate::ftl::parity::Stripes;
 use crate::ftl::wear::dies;
 use crate::host::{Op, Pages, Request};
-use crate::scheduler::{CommandId, Probe};
+use crate::scheduler::Probe;
 use crate::units::PlaneId;
 
 /// What was to be done on a die that died is done elsewhere, as far as it can be.
@@ -77,18 +76,6 @@ pub(in crate::device) fn place_homeless(
             } else {
                 break;
             }
-        }
-    }
-}
-
-/// A command failed: its die may have died.
-#[cold]
-pub(in crate::device) fn found_failed(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
-    let die = on.kernel.flash.die_of(id);
-    if on.kernel.flash.cells().is_dead(die, on.kernel.now) {
-        dies::die_died(die, &mut on.kernel.ftl);
-        if on.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
-            on.kernel.flash.leave_pages_out();
         }
     }
 }

@@ -11,6 +11,7 @@
 //! [`Outcome::ReadOnly`]: crate::host::Outcome::ReadOnly
 
 use crate::cache::{SlotId, Waiting};
+use crate::device::EndOfLife;
 use crate::device::base::Base;
 use crate::device::write::Writes;
 use crate::device::write::cycle;
@@ -21,23 +22,11 @@ use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::EndReason;
+use crate::ftl::wear::failing;
 use crate::ftl::wear::life;
 use crate::host::{Op, Request};
 use crate::scheduler::{Command, CommandId, Probe, Spent};
-use crate::units::{Bytes, Nanos, SimTime};
-
-/// When and why a device stopped taking writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EndOfLife {
-    /// When.
-    pub at: SimTime,
-    /// Why.
-    pub reason: EndReason,
-    /// What the host had written by then.
-    pub host_written: Bytes,
-    /// Whether something that was acknowledged found no page that could be programmed.
-    pub left_in_dram: bool,
-}
+use crate::units::Nanos;
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// When and why the device stopped taking writes, if it did.
@@ -82,7 +71,7 @@ pub(in crate::device) fn stands_still(
 
 #[cold]
 fn end_life(reason: EndReason, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
-    life::end_life(reason, &mut on.kernel.ftl);
+    failing::end_life(reason, &mut on.kernel.ftl);
     let host_written = on.desk.intake.written();
     let at = on.kernel.now;
     on.end_of_life = Some(EndOfLife { at, reason, host_written, left_in_dram: false });

@@ -7,6 +7,7 @@ use crate::device::base::Base;
 use crate::engine::skills::{self, RARE, Skills, any};
 use crate::ftl::Kernel;
 use crate::ftl::fragments;
+use crate::ftl::wear::failing;
 use crate::ftl::wear::life;
 use crate::scheduler::{Command, CommandId, Found, Kind, Probe, Spent};
 use crate::units::Ppn;
@@ -57,7 +58,12 @@ impl Writes {
         let Command { page: first, units, spent, found: Found { failed, .. }, .. } =
             *on.kernel.flash.command(id);
         if any(S, RARE)
-            && life::program_fails::<S>(first, failed, &mut on.kernel.contents, &mut on.kernel.ftl)
+            && failing::program_fails::<S>(
+                first,
+                failed,
+                &mut on.kernel.contents,
+                &mut on.kernel.ftl,
+            )
         {
             end_of_life::program_again(id, self, on);
             on.empty_failed::<S>();

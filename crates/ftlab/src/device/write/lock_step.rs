@@ -9,11 +9,11 @@
 use crate::cache::SlotId;
 use crate::device::Contents;
 use crate::device::base::Base;
-use crate::device::front;
 use crate::device::write::Writes;
 use crate::device::write::cycle;
 use crate::device::write::fill;
 use crate::device::write::merge;
+use crate::device::write::start;
 use crate::engine::skills;
 use crate::ftl::merge::fold;
 use crate::host::Op;
@@ -162,7 +162,7 @@ pub(in crate::device) fn go_on(writes: &mut Writes, on: &mut Base<impl Probe, im
         breakdown.admission += Nanos(waited.0 - merging.0);
         on.desk.intake.start(id, on.kernel.now);
         let request = *on.desk.intake.get(id).request();
-        front::start::<{ skills::ALL }>(id, &request, writes, on);
+        start::start::<{ skills::ALL }>(id, &request, writes, on);
     }
     writes.standstill.releases = false;
 }

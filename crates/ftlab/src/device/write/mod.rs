@@ -9,6 +9,7 @@ pub(in crate::device) mod dead_dies;
 pub(in crate::device) mod end_of_life;
 pub(in crate::device) mod entry;
 pub(in crate::device) mod fill;
+mod kept;
 mod landed;
 pub(in crate::device) mod lock_step;
 mod map;
@@ -17,6 +18,7 @@ mod pass_through;
 mod place;
 mod row;
 pub(in crate::device) mod stalled;
+pub(in crate::device) mod start;
 
 use std::collections::VecDeque;
 

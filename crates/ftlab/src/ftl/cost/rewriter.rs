@@ -11,7 +11,7 @@
 use crate::ftl::cost::regulation;
 use crate::ftl::gc::collection;
 use crate::ftl::lost;
-use crate::ftl::wear::life;
+use crate::ftl::wear::failing;
 use std::collections::VecDeque;
 
 use super::super::{Cargo, Fragment, Ftl};
@@ -352,7 +352,7 @@ impl Rewriter {
         }
         self.dies[die.at()].run = None;
         let Command { page: first, units, found: Found { failed, .. }, .. } = *on.flash.command(id);
-        if life::program_fails::<{ skills::ALL }>(first, failed, &mut on.contents, &mut on.ftl) {
+        if failing::program_fails::<{ skills::ALL }>(first, failed, &mut on.contents, &mut on.ftl) {
             // What it carried is where it was.
             self.counts.given_up += 1;
             return;

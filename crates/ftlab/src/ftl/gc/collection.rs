@@ -1,134 +1,19 @@
 //! A plane's collection from the FTL's side: when there should be one, of which block, and what its end
 //! is worth. The [`Collector`](super::Collector) does the work.
 
-use super::super::streams::{StreamsPolicy, WriteStream};
-use super::super::{BlockState, Ftl};
-use super::{Background, Purpose, VictimPolicy, VictimView};
-use crate::engine::skills::{self, RARE, Skills, any};
-use crate::ftl::fragments;
-use crate::ftl::gc::failures;
-use crate::ftl::map_pages;
+use crate::engine::skills;
+use crate::engine::skills::{RARE, Skills, any};
+use crate::ftl::gc::Wanted;
+use crate::ftl::gc::{Background, Collection, Purpose, VictimPolicy, VictimView, wanted};
 use crate::ftl::mapping::MappingPolicy;
-use crate::ftl::parity::loss;
-use crate::ftl::slc;
-use crate::ftl::wear::levelling;
-use crate::ftl::wear::life;
-use crate::ftl::wear::refresh;
-use crate::units::SectorMask;
-use crate::units::{BlockId, PlaneId, Ppn};
+use crate::ftl::streams::{StreamsPolicy, WriteStream};
+use crate::ftl::wear::{failing, levelling, life, refresh};
+use crate::ftl::{BlockState, Ftl, fragments, map_pages, parity, slc};
+use crate::units::{BlockId, PlaneId, Ppn, SectorMask};
 use crate::verify::Canary;
-
-/// When a plane collects, in free blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Thresholds {
-    /// It starts at so many, or fewer.
-    pub start: u32,
-    /// It goes on until so many are free.
-    pub stop: u32,
-    /// The last ones, which only collection may take.
-    pub reserve: u32,
-    /// Flash pages being copied at once.
-    pub copies_in_flight: u32,
-    /// While a plane collects, the host may take so many flash pages more than collection has made
-    /// free since it started.
-    pub host_lead: u32,
-}
-
-impl Thresholds {
-    /// All of them higher by so many blocks.
-    #[must_use]
-    pub const fn raised_by(self, blocks: u32) -> Thresholds {
-        let Thresholds { start, stop, reserve, .. } = self;
-        Thresholds { start: start + blocks, stop: stop + blocks, reserve: reserve + blocks, ..self }
-    }
-}
 
 /// Owners that are asked for when a collection begins: a cache line, more or less.
 const OWNERS_AT_ONCE: u32 = 16;
-
-/// A collection that runs on a plane.
-#[derive(Clone, Debug)]
-pub struct Collection {
-    pub(super) victim: BlockId,
-    pub(super) purpose: Purpose,
-    /// Whether the victim joins the free blocks of its plane.
-    pub(super) returns_block: bool,
-    /// The next page of the victim to look at.
-    pub(super) next_unit: u32,
-    /// Flash pages being copied.
-    pub(super) in_flight: u32,
-    /// There was no room for a copy: no more are begun.
-    pub(super) stranded: bool,
-    /// Nothing is left to copy: the victim is on its way out.
-    pub(super) erasing: bool,
-    /// A program of its parity failed meanwhile: it is given up when it is erased.
-    pub(super) gives_up: bool,
-    /// The flash says that its erase failed.
-    pub(super) erase_failed: bool,
-    /// Flash pages that the collection will make free, net of its copies, and how many copies that
-    /// takes, as it looked when it began.
-    pub(super) gain: u32,
-    pub(super) copies: u32,
-    /// What of the gain is earned and not yet a whole page, in parts of a copy.
-    pub(super) earned: u32,
-    /// Copies that were made, and flash pages that were handed out for them.
-    pub(super) copied: u32,
-    pub(super) handed_out: u32,
-}
-
-impl Collection {
-    /// The block that is being collected.
-    #[must_use]
-    pub fn victim(&self) -> BlockId {
-        self.victim
-    }
-
-    /// What it is being collected for.
-    #[must_use]
-    pub fn purpose(&self) -> Purpose {
-        self.purpose
-    }
-
-    /// Whether the victim joins the free blocks of its plane.
-    #[must_use]
-    pub fn returns_block(&self) -> bool {
-        self.returns_block
-    }
-
-    /// The victim is not to be filled again.
-    pub(in crate::ftl) fn give_up(&mut self) {
-        self.gives_up = self.purpose.frees_block();
-    }
-
-    /// A copy is done: the flash pages that the host may take for it.
-    pub(super) fn earn(&mut self) -> u32 {
-        self.copied += 1;
-        self.earned += self.gain;
-        // A copy earns a page or two, or a part of one: a division would cost more.
-        let mut pages = 0;
-        while self.earned >= self.copies {
-            self.earned -= self.copies;
-            pages += 1;
-        }
-        self.handed_out += pages;
-        pages
-    }
-
-    /// The victim is erased: what is left of its gain. Pages that were overwritten while the collection
-    /// ran have saved copies.
-    pub(super) fn earn_rest(&self, pages_per_block: u32) -> u32 {
-        pages_per_block.saturating_sub(self.copied + self.handed_out)
-    }
-}
-
-/// A block that somebody wants emptied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// The block.
-    pub block: BlockId,
-    /// What for.
-    pub purpose: Purpose,
-}
 
 /// Records on flash what a placed copy of the page at `from` is programmed with.
 #[inline]
@@ -190,7 +75,7 @@ pub(in crate::ftl) fn begin_collection(plane: PlaneId, wanted: Wanted, ftl: &mut
     ftl.map.spare.prefetch_row(ftl.geometry.page_at(victim, 0), OWNERS_AT_ONCE);
     let copies = valid.div_ceil(ftl.geometry.units_per_page());
     let gain = match returns_block {
-        true => loss::pages_to_fill(plane, ftl).saturating_sub(copies),
+        true => parity::room::pages_to_fill(plane, ftl).saturating_sub(copies),
         false => 0,
     };
     ftl.blocks.set_state(victim, BlockState::Collecting);
@@ -225,36 +110,6 @@ pub(in crate::ftl) fn begin_collection(plane: PlaneId, wanted: Wanted, ftl: &mut
     crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
 }
 
-/// Takes note that a block is to be emptied for a purpose. One that waits for that already takes
-/// the new purpose, unless it is to be given up. False if there is nothing to collect: the block is free, bad, being filled,
-/// or being collected at this moment.
-pub(in crate::ftl) fn want(wanted: Wanted, ftl: &mut Ftl) -> bool {
-    let plane = ftl.geometry.plane_of(wanted.block);
-    let queue = &mut ftl.space.planes[plane.at()].wanted;
-    if let Some(waiting) = queue.iter_mut().find(|waiting| waiting.block == wanted.block) {
-        if waiting.purpose.frees_block() {
-            *waiting = wanted;
-        }
-        return true;
-    }
-    if ftl.blocks.state(wanted.block) != BlockState::Closed {
-        return false;
-    }
-    queue.push_back(wanted);
-    if ftl.blocks.is_slc(wanted.block) {
-        slc::cache::slc_withdrawn(wanted.block, ftl);
-    } else {
-        let view = VictimView { plane, blocks: &ftl.blocks };
-        ftl.policies.victim.withdrawn(&view, wanted.block);
-    }
-    ftl.blocks.set_state(wanted.block, BlockState::Collecting);
-    true
-}
-
-pub(in crate::ftl) fn has_wanted(plane: PlaneId, ftl: &Ftl) -> bool {
-    !ftl.space.planes[plane.at()].wanted.is_empty()
-}
-
 /// The block that a plane empties next. What others asked for goes first. A block that is given up
 /// waits while only the reserve is left: it returns none for the one that its pages may fill.
 pub(in crate::ftl) fn next_to_collect(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
@@ -275,7 +130,7 @@ pub(in crate::ftl) fn next_to_collect(plane: PlaneId, ftl: &mut Ftl) -> Option<W
 fn may_go(plane: PlaneId, wanted: &Wanted, ftl: &Ftl) -> bool {
     let to_spare = ftl.free_blocks(plane) > ftl.space.thresholds.reserve;
     (to_spare || slc::cache::returns_block(wanted, ftl))
-        && failures::can_empty(plane, wanted.block, ftl)
+        && life::can_empty(plane, wanted.block, ftl)
 }
 
 /// Whether a plane that collects nothing could: something was asked for, or a closed block would free
@@ -286,7 +141,7 @@ pub(in crate::ftl) fn has_something_to_collect(plane: PlaneId, ftl: &Ftl) -> boo
         return false;
     }
     let worth = |&block: &BlockId| {
-        loss::is_worth_collecting(plane, block, ftl) && failures::can_empty(plane, block, ftl)
+        parity::room::is_worth_collecting(plane, block, ftl) && life::can_empty(plane, block, ftl)
     };
     let blocks = ftl.geometry.shape().blocks_per_plane;
     state.wanted.iter().any(|wanted| may_go(plane, wanted, ftl))
@@ -303,10 +158,10 @@ pub(in crate::ftl) fn has_something_to_collect(plane: PlaneId, ftl: &Ftl) -> boo
 fn choose_victim(plane: PlaneId, purpose: Purpose, ftl: &mut Ftl) -> Option<Wanted> {
     let view = VictimView { plane, blocks: &ftl.blocks };
     let mut block = ftl.policies.victim.choose(&view)?;
-    if !loss::is_worth_collecting(plane, block, ftl) {
-        block = loss::choose_narrow(plane, block, ftl)?;
+    if !parity::room::is_worth_collecting(plane, block, ftl) {
+        block = parity::room::choose_narrow(plane, block, ftl)?;
     }
-    if !failures::can_empty(plane, block, ftl) {
+    if !life::can_empty(plane, block, ftl) {
         let view = VictimView { plane, blocks: &ftl.blocks };
         ftl.policies.victim.closed(&view, block);
         life::note_no_room(ftl);
@@ -349,7 +204,7 @@ fn is_due(plane: PlaneId, copying: bool, idle: bool, ftl: &mut Ftl) -> bool {
     let short = ftl.free_blocks(plane) <= ftl.space.thresholds.start;
     // What others want of the plane can't begin before this run is over.
     if run.purpose == Purpose::Background && !short {
-        return idle || has_wanted(plane, ftl);
+        return idle || wanted::has_wanted(plane, ftl);
     }
     // The cache has rules of its own, and data that ages can't wait for the host.
     let ages = || ftl.space.planes[plane.at()].waits_for(Purpose::Refresh);
@@ -373,7 +228,8 @@ pub(in crate::ftl) fn erasing(plane: PlaneId, ftl: &mut Ftl) {
 
 /// The victim is empty: what becomes of it, and what its end is worth to the host.
 pub(in crate::ftl) fn end_collection(plane: PlaneId, run: &Collection, ftl: &mut Ftl) {
-    let erased = run.purpose.frees_block() && !life::erase_fails(run.victim, run.erase_failed, ftl);
+    let erased =
+        run.purpose.frees_block() && !failing::erase_fails(run.victim, run.erase_failed, ftl);
     if ftl.blocks.is_slc(run.victim) {
         slc::cache::slc_emptied(run.victim, erased, ftl);
     }
@@ -384,7 +240,7 @@ pub(in crate::ftl) fn end_collection(plane: PlaneId, run: &Collection, ftl: &mut
         if !run.returns_block {
             return;
         }
-        let pages = loss::pages_to_fill(plane, ftl);
+        let pages = parity::room::pages_to_fill(plane, ftl);
         let state = &mut ftl.space.planes[plane.at()];
         state.give_back(run.victim, ftl.blocks.erases(run.victim));
         if ftl.plant.is(Canary::BlockFreeTwice) {
@@ -392,7 +248,7 @@ pub(in crate::ftl) fn end_collection(plane: PlaneId, run: &Collection, ftl: &mut
         }
         state.host_credit += run.earn_rest(pages);
         if let Some(block) = levelling::level(run.victim, run.purpose, ftl) {
-            want(Wanted { block, purpose: Purpose::WearLevel }, ftl);
+            wanted::want(Wanted { block, purpose: Purpose::WearLevel }, ftl);
         }
     } else {
         if ftl.blocks.stream(run.victim).is_of_map() {

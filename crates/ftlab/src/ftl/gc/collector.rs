@@ -8,10 +8,12 @@
 
 use crate::ftl::gc::collection;
 use crate::ftl::gc::failures;
+use crate::ftl::gc::wanted;
 use crate::ftl::lost;
 use crate::ftl::map_pages;
 use crate::ftl::slc;
 use crate::ftl::wear::dies;
+use crate::ftl::wear::failing;
 use crate::ftl::wear::life;
 use crate::ftl::wear::refresh;
 use std::collections::VecDeque;
@@ -236,7 +238,7 @@ impl Collector {
         wanted: Wanted,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> bool {
-        let accepted = collection::want(wanted, &mut on.ftl);
+        let accepted = wanted::want(wanted, &mut on.ftl);
         self.start_wanted::<S>(on.ftl.geometry.plane_of(wanted.block), on);
         accepted
     }
@@ -247,7 +249,7 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        if !collection::has_wanted(plane, &on.ftl) {
+        if !wanted::has_wanted(plane, &on.ftl) {
             return;
         }
         match &on.ftl.space.planes[plane.at()].collection {
@@ -516,7 +518,8 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> u32 {
         let Command { page: first, units, found: Found { failed, .. }, .. } = *on.flash.command(id);
-        if any(S, RARE) && life::program_fails::<S>(first, failed, &mut on.contents, &mut on.ftl) {
+        if any(S, RARE) && failing::program_fails::<S>(first, failed, &mut on.contents, &mut on.ftl)
+        {
             self.copy_again::<S>(plane, id, on);
             return 0;
         }
@@ -568,15 +571,15 @@ impl Collector {
         let Some(run) = on.ftl.space.planes[plane.at()].collection.take() else { return };
         collection::end_collection(plane, &run, &mut on.ftl);
         if let Some(wanted) = slc::cache::fold_due(plane, &mut on.ftl) {
-            collection::want(wanted, &mut on.ftl);
+            wanted::want(wanted, &mut on.ftl);
         }
         if refresh::may_have_due(&on.ftl)
             && let Some(wanted) = refresh::next_refresh(plane, Some(run.purpose), &mut on.ftl)
         {
-            collection::want(wanted, &mut on.ftl);
+            wanted::want(wanted, &mut on.ftl);
         }
         if on.ftl.free_blocks(plane) < on.ftl.space.thresholds.stop
-            || collection::has_wanted(plane, &on.ftl)
+            || wanted::has_wanted(plane, &on.ftl)
         {
             self.next::<S>(plane, on);
         } else if self.idle

@@ -6,16 +6,11 @@ use super::{Collector, Purpose, VictimPolicy, VictimView, Wanted};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::gc::collection;
 use crate::ftl::lost;
+use crate::ftl::wear::failing;
 use crate::ftl::wear::life;
 use crate::ftl::{FlashContents, Kernel};
 use crate::scheduler::{Command, CommandId, Kind, Probe};
-use crate::units::{BlockId, PlaneId, Ppn};
-
-/// Whether a plane has room for the valid pages of one of its blocks.
-pub(in crate::ftl) fn can_empty(plane: PlaneId, block: BlockId, ftl: &Ftl) -> bool {
-    let copies = ftl.blocks.valid(block).div_ceil(ftl.geometry.units_per_page());
-    life::has_room_to_copy(plane, copies, ftl)
-}
+use crate::units::{PlaneId, Ppn};
 
 /// Notes that what failed is to be emptied.
 #[cold]
@@ -92,10 +87,15 @@ impl Collector {
                 }
             }
             Kind::Program | Kind::Copyback => {
-                life::program_fails::<{ skills::ALL }>(page, true, &mut on.contents, &mut on.ftl);
+                failing::program_fails::<{ skills::ALL }>(
+                    page,
+                    true,
+                    &mut on.contents,
+                    &mut on.ftl,
+                );
             }
             Kind::Erase => {
-                life::erase_fails(on.ftl.geometry.block_of(page), true, &mut on.ftl);
+                failing::erase_fails(on.ftl.geometry.block_of(page), true, &mut on.ftl);
             }
         }
     }
@@ -166,7 +166,7 @@ mod tests {
     use crate::config::{Config, Layer};
     use crate::device::DeviceSetup;
     use crate::ftl::streams::WriteStream;
-    use crate::units::Lpn;
+    use crate::units::{BlockId, Lpn};
 
     /// One plane, on which programs can fail.
     const SMALL: [&str; 7] = [
@@ -188,9 +188,13 @@ mod tests {
         let mut ftl = Ftl::new(DeviceSetup::new(&config, 1).ftl);
         assert_eq!(ftl.geometry.units_per_page(), 1);
         let places = (0..ftl.geometry.units_per_block()).map(Lpn::new).map(|page| {
-            let at =
-                crate::ftl::room::take_page::<{ skills::ALL }>(PLANE, WriteStream::new(0), 0, &mut ftl)
-                    .expect("there is room");
+            let at = crate::ftl::room::take_page::<{ skills::ALL }>(
+                PLANE,
+                WriteStream::new(0),
+                0,
+                &mut ftl,
+            )
+            .expect("there is room");
             ftl.record::<{ skills::ALL }>(at, page, ftl.full_page());
             ftl.commit::<{ skills::ALL }>(page, at);
             ftl.programmed_for_host::<{ skills::ALL }>(at, 1);
@@ -205,7 +209,7 @@ mod tests {
     /// The same after a collection of that block found no room.
     fn stranded(purpose: Purpose, gives_up: bool) -> (Ftl, BlockId) {
         let (mut ftl, block) = written();
-        assert!(collection::want(Wanted { block, purpose }, &mut ftl));
+        assert!(super::super::wanted::want(Wanted { block, purpose }, &mut ftl));
         let wanted = collection::next_to_collect(PLANE, &mut ftl).expect("it is asked for");
         collection::begin_collection(PLANE, wanted, &mut ftl);
         let run = ftl.space.planes[PLANE.at()].collection.as_mut().expect("it has begun");
@@ -227,7 +231,7 @@ mod tests {
         for purpose in [Purpose::Space, Purpose::Background, Purpose::WearLevel] {
             let (mut ftl, block) = stranded(purpose, false);
             assert_eq!(ftl.blocks.state(block), BlockState::Closed, "{purpose:?}");
-            assert!(!collection::has_wanted(PLANE, &mut ftl), "{purpose:?}");
+            assert!(!super::super::wanted::has_wanted(PLANE, &mut ftl), "{purpose:?}");
             assert_eq!(lost_blocks(&ftl), 0, "{purpose:?}");
             ftl.trim(Lpn::new(0));
             let next = collection::next_to_collect(PLANE, &mut ftl);

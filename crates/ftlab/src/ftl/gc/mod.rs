@@ -16,13 +16,14 @@ mod purpose;
 mod random;
 mod random_greedy;
 mod refresh;
+mod run;
 #[cfg(test)]
 mod tests;
 mod triggers;
 mod untimed;
+pub(crate) mod wanted;
 mod windowed_greedy;
 
-pub use collection::{Collection, Thresholds, Wanted};
 pub use collector::{Collector, Freed};
 pub use cost_benefit::CostBenefit;
 pub use d_choices::DChoices;
@@ -32,8 +33,10 @@ pub(super) use lists::Lists;
 pub use purpose::{Purpose, PurposeCounts};
 pub use random::Random;
 pub use random_greedy::RandomGreedy;
+pub use run::{Collection, Thresholds};
 pub use triggers::{Background, Scope, Triggers};
 pub(crate) use untimed::Bench;
+pub use wanted::Wanted;
 pub use windowed_greedy::WindowedGreedy;
 
 use super::Blocks;

@@ -12,6 +12,7 @@ use super::{Freed, Scope};
 use crate::engine::skills::ALL;
 use crate::ftl::FlashContents;
 use crate::ftl::gc::collection;
+use crate::ftl::gc::wanted;
 use crate::ftl::lost;
 use crate::ftl::slc;
 use crate::nand::CellMode;
@@ -119,7 +120,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
 
     fn consider_folding(&mut self, plane: PlaneId) {
         let Some(wanted) = slc::cache::fold_due(plane, &mut self.ftl) else { return };
-        collection::want(wanted, &mut self.ftl);
+        wanted::want(wanted, &mut self.ftl);
         let state = &mut self.ftl.space.planes[plane.at()];
         if state.collection.is_none() && !state.wanted.is_empty() {
             state.host_credit = self.ftl.space.thresholds.host_lead;
@@ -298,10 +299,10 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
             lost::clear(first, self.ftl.geometry.units_per_block(), self.contents, &mut self.ftl);
             collection::end_collection(plane, &run, &mut self.ftl);
             if let Some(wanted) = slc::cache::fold_due(plane, &mut self.ftl) {
-                collection::want(wanted, &mut self.ftl);
+                wanted::want(wanted, &mut self.ftl);
             }
             if self.ftl.free_blocks(plane) < self.ftl.space.thresholds.stop
-                || collection::has_wanted(plane, &self.ftl)
+                || wanted::has_wanted(plane, &self.ftl)
             {
                 self.next(plane);
             }

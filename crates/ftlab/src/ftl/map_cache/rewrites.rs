@@ -6,7 +6,7 @@ use crate::engine::{Handle, skills};
 use crate::ftl::gc::Collector;
 use crate::ftl::map_pages;
 use crate::ftl::mapping::dftl::Cause;
-use crate::ftl::wear::life;
+use crate::ftl::wear::failing;
 use crate::ftl::{FlashContents, Kernel};
 use crate::scheduler::{Command, CommandId, Found, Kind, Probe};
 use crate::units::Tpn;
@@ -100,7 +100,7 @@ impl MapCache {
         gc: &mut Collector,
     ) -> Progress {
         let Command { page: first, found: Found { failed, .. }, .. } = *on.flash.command(id);
-        if life::program_fails::<{ skills::ALL }>(first, failed, &mut on.contents, &mut on.ftl) {
+        if failing::program_fails::<{ skills::ALL }>(first, failed, &mut on.contents, &mut on.ftl) {
             self.program_again(of, id, on, gc);
             return Progress::Failed;
         }

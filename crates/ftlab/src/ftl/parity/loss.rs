@@ -7,15 +7,11 @@
 //! A stripe that was being filled is closed over what it holds. If the die was to hold its parity, it has none
 //! from then on. A group that has lost all of its dies is a die that died ([`wear`](super::super::wear)).
 
-use super::super::gc::{VictimPolicy, VictimView};
-use super::super::streams::WriteStream;
-use super::super::wear::{Demand, EndReason};
-use super::super::{BlockState, Ftl};
-use super::{Missing, Narrow, Running, Stripes, members};
 use crate::engine::skills;
-use crate::ftl::wear::dies;
-use crate::ftl::wear::life;
-use crate::ftl::{FlashContents, Kernel};
+use crate::ftl::parity::{Missing, Narrow, Stripes, loss, members};
+use crate::ftl::wear::life::{Demand, EndReason};
+use crate::ftl::wear::{dies, life};
+use crate::ftl::{BlockState, FlashContents, Ftl, Kernel, parity};
 use crate::nand::Stripe;
 use crate::scheduler::Probe;
 use crate::units::{BlockId, DieId, PlaneId, Ppn};
@@ -45,7 +41,7 @@ impl Stripes {
         self.any_dead && self.dead_now(block).count_ones() == self.superblocks.width()
     }
 
-    fn dead_now(&self, block: BlockId) -> u64 {
+    pub(super) fn dead_now(&self, block: BlockId) -> u64 {
         self.dead[self.superblocks.group_of_block(block).at()]
     }
 
@@ -93,7 +89,7 @@ impl Stripes {
     }
 
     /// A place of a stripe was taken.
-    fn note_begun(&mut self, page: Ppn) {
+    pub(super) fn note_begun(&mut self, page: Ppn) {
         let (stripe, _) = self.superblocks.stripe_of(page);
         let dead = self.dead_now(stripe.block);
         if dead == 0 {
@@ -109,7 +105,7 @@ impl Stripes {
     }
 
     /// A place is left out. If its member was to be part of the stripe, the parity does without it.
-    fn leave_out(&mut self, stripe: Stripe, place: u32) {
+    pub(super) fn leave_out(&mut self, stripe: Stripe, place: u32) {
         let member = self.superblocks.member_at(stripe, place);
         let counted = self.dead_at_begin(stripe) >> member & 1 == 0;
         if counted && self.parity_of(stripe) != Some(member) {
@@ -140,7 +136,7 @@ impl Stripes {
     }
 
     /// Flash pages of data that a superblock of a group holds at the least, if it is opened now.
-    fn pages_of(&self, group: DieId) -> u32 {
+    pub(super) fn pages_of(&self, group: DieId) -> u32 {
         let (width, rows) =
             (self.superblocks.width(), self.superblocks.flash().shape().pages_per_block);
         match width - self.dead[group.at()].count_ones() {
@@ -184,86 +180,6 @@ impl Ftl {
     }
 }
 
-/// The blocks on flash that a block is made of; those of dies that are known to be dead apart.
-pub(crate) fn blocks_on_flash(block: BlockId, ftl: &Ftl) -> impl Iterator<Item = BlockId> {
-    let own = ftl.features.stripes.is_none().then_some(block);
-    let members = ftl.features.stripes.iter().flat_map(move |stripes| stripes.on_flash(block, 0));
-    own.into_iter().chain(members.map(|(block, _)| block))
-}
-
-/// Flash pages that a block of a plane holds, if it is opened now.
-pub(in crate::ftl) fn pages_to_fill(plane: PlaneId, ftl: &Ftl) -> u32 {
-    match &ftl.features.stripes {
-        None => ftl.geometry.shape().pages_per_block,
-        Some(stripes) => stripes.pages_of(ftl.geometry.die_of(plane)),
-    }
-}
-
-/// Whether a block holds so little that collecting it frees a flash page.
-#[inline]
-pub(in crate::ftl) fn is_worth_collecting(plane: PlaneId, block: BlockId, ftl: &Ftl) -> bool {
-    let page = ftl.geometry.units_per_page();
-    ftl.blocks.valid(block) + page <= pages_to_fill(plane, ftl) * page
-}
-
-/// The policy has chosen a block that would have been worth it as long as all dies lived: the block with the least
-/// that is, instead.
-#[cold]
-pub(in crate::ftl) fn choose_narrow(
-    plane: PlaneId,
-    chosen: BlockId,
-    ftl: &mut Ftl,
-) -> Option<BlockId> {
-    let view = VictimView { plane, blocks: &ftl.blocks };
-    ftl.policies.victim.closed(&view, chosen);
-    let candidates = ftl.policies.victim.candidates(plane);
-    let least = candidates.into_iter().min_by_key(|&block| ftl.blocks.valid(block));
-    let block = least.filter(|&block| is_worth_collecting(plane, block, ftl))?;
-    let view = VictimView { plane, blocks: &ftl.blocks };
-    ftl.policies.victim.withdrawn(&view, block);
-    Some(block)
-}
-
-/// Leaves places of an open block out, from `next` on, that are for no page. Returns how many units.
-pub(in crate::ftl) fn leave_places_out(
-    plane: PlaneId,
-    stream: WriteStream,
-    block: BlockId,
-    next: u32,
-    ftl: &mut Ftl,
-) -> u32 {
-    let (step, whole) = (ftl.geometry.units_per_page(), ftl.geometry.units_per_block());
-    let Some(stripes) = ftl.features.stripes.as_mut() else { return 0 };
-    if !stripes.any_dead {
-        return 0;
-    }
-    if next > 0 {
-        stripes.note_begun(ftl.geometry.page_at(block, next - step));
-    } else if stripes.dead_now(block) != 0 {
-        stripes.narrow.insert(block, Narrow::default());
-    }
-    let mut at = next;
-    while at < whole {
-        let (stripe, place) = stripes.superblocks.stripe_of(ftl.geometry.page_at(block, at));
-        if stripes.is_page(stripe, place) {
-            break;
-        }
-        stripes.leave_out(stripe, place);
-        at += step;
-    }
-    ftl.space.planes[plane.at()].leave_out(stream, at - next);
-    ftl.blocks.add_programmed(block, at - next);
-    at - next
-}
-
-/// A place of an open block is taken: its stripe is begun. So its parity is programmed in its turn, though nothing of
-/// it should come to flash.
-pub(in crate::ftl) fn begin_stripe(block: BlockId, unit: u32, ftl: &mut Ftl) {
-    let Some(stripes) = &mut ftl.features.stripes else { return };
-    let (stripe, _) = stripes.superblocks.stripe_of(ftl.geometry.page_at(block, unit));
-    stripes.running.entry(stripe).or_insert(Running::new());
-}
-
 /// A die of a group died: what is being filled does without it.
 pub(in crate::ftl) fn member_died(die: DieId, ftl: &mut Ftl) {
     let Some(stripes) = &ftl.features.stripes else { return };
@@ -299,7 +215,7 @@ fn narrow_plane(plane: PlaneId, ftl: &mut Ftl) {
     let whole = ftl.geometry.units_per_block();
     let open: Vec<_> = ftl.space.planes[plane.at()].open_blocks().collect();
     for (stream, block, taken) in open.into_iter().filter(|&(_, _, taken)| taken < whole) {
-        let left_out = leave_places_out(plane, stream, block, taken, ftl);
+        let left_out = parity::room::leave_places_out(plane, stream, block, taken, ftl);
         let next = taken + left_out;
         if let Some(writable) = crate::ftl::room::writable_mut(stream, ftl) {
             writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
@@ -335,11 +251,20 @@ pub(in crate::ftl) fn check_room_of_groups(ftl: &mut Ftl) {
     let planes = || (0..ftl.geometry.planes()).map(PlaneId::new);
     let alive = || planes().filter(|&plane| !dies::is_dead_plane(plane, ftl));
     let room = alive().map(|plane| {
-        let units = pages_to_fill(plane, ftl) * ftl.geometry.units_per_page();
+        let units = parity::room::pages_to_fill(plane, ftl) * ftl.geometry.units_per_page();
         u64::from(demand.units_sure(life.good(plane), units))
     });
     let valid = alive().map(|plane| dies::valid_on(plane, ftl));
     if valid.sum::<u64>() > room.sum::<u64>() {
         life::note_end(EndReason::DiesDied, ftl);
+    }
+}
+
+/// A die is found dead.
+#[cold]
+pub(crate) fn die_died(die: DieId, ftl: &mut Ftl) {
+    match ftl.features.stripes {
+        None => dies::filled_die_died(die, ftl),
+        Some(_) => loss::member_died(die, ftl),
     }
 }

@@ -8,6 +8,7 @@
 
 mod image;
 pub(crate) mod loss;
+pub(crate) mod room;
 pub(crate) mod submit;
 
 use std::collections::{BTreeMap, BTreeSet};

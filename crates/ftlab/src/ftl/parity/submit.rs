@@ -3,7 +3,7 @@
 
 use super::super::Ftl;
 use super::{Missing, OnFlash, Rest, Running, Stripes, members};
-use crate::ftl::wear::life;
+use crate::ftl::wear::failing;
 use crate::ftl::{FlashContents, Kernel};
 use crate::nand::{Kind, Stripe};
 use crate::scheduler::{Command, CommandId, Flash, Found, Load, Owner, Probe, ServiceId};
@@ -353,7 +353,7 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
         {
             let die = self.flash.die_of(part);
             let is_dead = self.ftl.stripes().is_some_and(|stripes| stripes.is_known_dead(die));
-            life::parity_failed(block, is_dead, &mut self.ftl);
+            failing::parity_failed(block, is_dead, &mut self.ftl);
         }
         done
     }

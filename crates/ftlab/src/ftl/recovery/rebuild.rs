@@ -6,12 +6,13 @@
 //! never count. Which pages belong to a cycle that was not complete is known as if the spare areas said so.
 
 use crate::ftl::fragments;
-use crate::ftl::gc::collection;
+use crate::ftl::gc::wanted;
 use crate::ftl::lost;
 use crate::ftl::merge::fold;
 use crate::ftl::recovery;
 use crate::ftl::recovery::packed;
 use crate::ftl::recovery::snapshot;
+use crate::ftl::wear::failing;
 use crate::ftl::wear::life;
 use std::collections::BTreeSet;
 
@@ -123,10 +124,10 @@ fn go_to_work(used: &[u32], giving_up: &[BlockId], plan: &mut Plan, ftl: &mut Ft
     make_room(giving_up, plan, ftl);
     close_blocks(ftl);
     for &block in giving_up {
-        collection::want(Wanted { block, purpose: Purpose::Retire }, ftl);
+        wanted::want(Wanted { block, purpose: Purpose::Retire }, ftl);
     }
     life::recount_losses(ftl);
-    crate::ftl::image::note_streams(Resume::NONE, ftl);
+    crate::ftl::room::note_streams(Resume::NONE, ftl);
     fragments::room::refresh_pack_room(ftl);
     let planes: Vec<PlaneId> = (0..ftl.geometry.planes()).map(PlaneId::new).collect();
     planes
@@ -329,7 +330,7 @@ fn make_room(giving_up: &[BlockId], plan: &mut Plan, ftl: &mut Ftl) {
 pub(in crate::ftl) fn erase_at_power_up(block: BlockId, plan: &mut Plan, ftl: &mut Ftl) -> bool {
     lost::forget_block(ftl.geometry.page_at(block, 0), ftl.geometry.units_per_block(), ftl);
     plan.erases.push(block);
-    match life::erase_fails(block, false, ftl) {
+    match failing::erase_fails(block, false, ftl) {
         true => {
             ftl.blocks.retire(block);
             false

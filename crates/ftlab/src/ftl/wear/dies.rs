@@ -9,14 +9,12 @@
 //! something that is worth collecting. What was lost counts as nothing until it is written again. The count is made
 //! whenever a block closes.
 
-use super::super::{BlockState, Ftl, VictimPolicy, VictimView};
-use super::life::{Demand, EndReason};
 use crate::engine::skills;
-use crate::ftl::fragments;
-use crate::ftl::parity::loss;
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::life;
+use crate::ftl::wear::life::{Demand, EndReason};
+use crate::ftl::{BlockState, Ftl, VictimPolicy, VictimView, fragments, parity};
 use crate::units::{BlockId, DieId, Lpn, PlaneId, Ppn};
 
 /// The dies that are known to be dead.
@@ -78,15 +76,6 @@ pub(crate) fn homeless_pools(ftl: &Ftl) -> impl Iterator<Item = u32> + use<> {
 #[inline]
 pub(crate) fn has_news_of_death(ftl: &mut Ftl) -> bool {
     std::mem::take(&mut ftl.health.death_is_news)
-}
-
-/// A die is found dead.
-#[cold]
-pub(crate) fn die_died(die: DieId, ftl: &mut Ftl) {
-    match ftl.features.stripes {
-        None => filled_die_died(die, ftl),
-        Some(_) => loss::member_died(die, ftl),
-    }
 }
 
 /// The same for a die of what is filled: where that are groups of dies, the last one of it.
@@ -185,8 +174,9 @@ pub(in crate::ftl) fn keep_more_back(ftl: &mut Ftl) {
     let alive = ftl.geometry.dies() - ftl.dead_dies().len() as u32;
     let planes = alive * ftl.geometry.planes_per_die();
     let all = (0..ftl.geometry.planes()).map(PlaneId::new);
-    let pages =
-        all.filter(|&plane| !is_dead_plane(plane, ftl)).map(|at| loss::pages_to_fill(at, ftl));
+    let pages = all
+        .filter(|&plane| !is_dead_plane(plane, ftl))
+        .map(|at| parity::room::pages_to_fill(at, ftl));
     let (Some(pages), Some(life)) = (pages.min(), &mut ftl.health.life) else { return };
     let more = life.drain_on(planes, pages);
     if !ftl.health.read_only {

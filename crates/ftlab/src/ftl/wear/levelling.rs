@@ -10,8 +10,8 @@
 use super::super::gc::Purpose;
 use super::super::{BlockState, Blocks, Ftl};
 use super::{Bet, NoLevelling, Threshold};
-use crate::ftl::gc::failures;
 use crate::ftl::slc;
+use crate::ftl::wear::life;
 use crate::policy::{contract, seam};
 use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
@@ -86,5 +86,5 @@ pub(in crate::ftl) fn level(block: BlockId, purpose: Purpose, ftl: &mut Ftl) -> 
         return None;
     }
     let chosen = ftl.policies.levelling.choose(&view)?;
-    failures::can_empty(plane, chosen, ftl).then_some(chosen)
+    life::can_empty(plane, chosen, ftl).then_some(chosen)
 }

@@ -17,24 +17,17 @@
 //! Source: NVM Express Base Specification, SMART / Health Information (critical warning "media has
 //! been placed in read only mode", available spare, percentage used).
 
-use crate::ftl::parity::loss;
-use crate::ftl::slc;
-use crate::ftl::wear::dies;
-use crate::ftl::wear::refresh;
 use std::fmt;
 
 use serde::Serialize;
 
-use super::super::streams::{StreamCounts, StreamsPolicy, WriteStream};
-use super::super::{BlockState, Ftl, Purpose, VictimPolicy, VictimView};
-use crate::engine::skills::{self, Skills};
-use crate::ftl::FlashContents;
 use crate::ftl::mapping::MappingPolicy;
+use crate::ftl::streams::{StreamCounts, StreamsPolicy, WriteStream};
+use crate::ftl::{BlockState, Ftl, slc};
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::Faults;
 use crate::shape::Geometry;
-use crate::units::{BlockId, PlaneId, Ppn};
-use crate::verify::Canary;
+use crate::units::{BlockId, PlaneId};
 
 /// Why the device takes no writes any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -77,10 +70,10 @@ pub struct Losses {
 
 /// A block on which a program failed, until its programs in flight are done.
 #[derive(Clone, Copy, Debug)]
-struct Failing {
-    block: BlockId,
+pub(super) struct Failing {
+    pub(super) block: BlockId,
     /// Mapping units of it that were taken.
-    taken: u32,
+    pub(super) taken: u32,
 }
 
 /// The blocks of a device on which operations can fail.
@@ -88,18 +81,18 @@ struct Failing {
 pub struct Life {
     pub(in crate::ftl) faults: Faults,
     /// By plane: blocks that are good.
-    good: Vec<u32>,
+    pub(super) good: Vec<u32>,
     /// The same when the device was new.
-    good_at_first: Vec<u32>,
+    pub(super) good_at_first: Vec<u32>,
     /// With fewer good blocks a plane can't keep its share of the logical pages.
-    least_good: u32,
+    pub(super) least_good: u32,
     /// Flash pages that are to find room at the end.
-    drain_pages: u32,
+    pub(super) drain_pages: u32,
     /// Blocks that each plane keeps back for that.
-    drain_blocks: u32,
-    failing: Vec<Failing>,
-    losses: Losses,
-    end: Option<EndReason>,
+    pub(super) drain_blocks: u32,
+    pub(super) failing: Vec<Failing>,
+    pub(super) losses: Losses,
+    pub(super) end: Option<EndReason>,
 }
 
 /// What a plane must hold.
@@ -230,7 +223,7 @@ impl Life {
         (self.good_at_first[plane.at()], self.good[plane.at()]) = (0, 0);
     }
 
-    fn lose(&mut self, plane: PlaneId) {
+    pub(super) fn lose(&mut self, plane: PlaneId) {
         self.losses.grown_bad += 1;
         self.good[plane.at()] -= 1;
         if self.good[plane.at()] < self.least_good {
@@ -384,157 +377,11 @@ pub(crate) fn has_failed(ftl: &Ftl) -> bool {
     !ftl.health.failed.is_empty()
 }
 
-/// The program of the flash page that begins at `first` is done: whether it failed, by chance or because the
-/// flash says so. If so, its block is filled no further, and given up when nothing of it is in flight.
-#[inline]
-pub(crate) fn program_fails<const S: Skills>(
-    first: Ppn,
-    failed: bool,
-    contents: &mut impl FlashContents,
-    ftl: &mut Ftl,
-) -> bool {
-    let fails = ftl.health.life.is_some() && check_program(first, failed, contents, ftl);
-    if let Some(stripes) = ftl.features.stripes.as_mut().filter(|_| !fails) {
-        stripes.is_programmed(first);
-    }
-    fails
-}
-
-fn check_program(
-    first: Ppn,
-    failed: bool,
-    contents: &mut impl FlashContents,
-    ftl: &mut Ftl,
-) -> bool {
-    let (block, unit) = ftl.geometry.place_of(first);
-    let plane = ftl.geometry.plane_of(block);
-    let Some(life) = ftl.health.life.as_mut() else { return false };
-    if !failed && !life.faults.program_fails(block, ftl.blocks.erases(block), unit) {
-        return false;
-    }
-    life.losses.program_failures += 1;
-    if let Some(stripes) = &mut ftl.features.stripes {
-        match ftl.plant.is(Canary::FailedPageCounts) {
-            true => stripes.is_programmed(first),
-            false => stripes.program_failed(first, contents),
-        }
-    }
-    let units = ftl.geometry.units_per_page();
-    contents.program_failed(first, units);
-    if dies::is_dead_plane(plane, ftl) || loss::leave_out(first, ftl) {
-        return true;
-    }
-    begin_to_fail(block, ftl);
-    let programmed = ftl.blocks.add_programmed(block, units);
-    if ftl.blocks.state(block) == BlockState::Open && programmed == ftl.blocks.units_of(block) {
-        ftl.close(block);
-    }
-    settle_failing(block, ftl);
-    refresh::settle_sealing(block, ftl);
-    crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
-    true
-}
-
-/// A program on a block failed: it is filled no further, and given up when it is empty.
-fn begin_to_fail(block: BlockId, ftl: &mut Ftl) {
-    let plane = ftl.geometry.plane_of(block);
-    // At the end of its life the device can't afford to give up what is left of the block.
-    let Some(life) = ftl.health.life.as_mut().filter(|_| !ftl.health.read_only) else { return };
-    if ftl.blocks.state(block) == BlockState::Failing {
-        return;
-    }
-    let whole = ftl.geometry.units_per_block();
-    let state = &mut ftl.space.planes[plane.at()];
-    let open = state.close(block, |stream| ftl.blocks.units_in(stream));
-    let noted = open.and_then(|(of, _)| match of {
-        WriteStream::MAP => ftl.space.map_writable.as_deref_mut(),
-        of => ftl.space.writable.get_mut(of.at()),
-    });
-    if let Some(noted) = noted {
-        noted.next_unit[plane.at()] = 0;
-    }
-    // One that was filled no further, for refresh, is not among the open ones any more.
-    let sealed = ftl.features.refresh.as_mut().and_then(|refresh| refresh.unseal(block));
-    let taken = open.map(|(_, taken)| taken).or(sealed).unwrap_or(whole);
-    life.failing.push(Failing { block, taken });
-    ftl.blocks.set_state(block, BlockState::Failing);
-    life.lose(plane);
-}
-
-/// The program of a parity of a block failed: that is a failure like any other, though the block may be full, or
-/// be collected by now.
-#[cold]
-pub(in crate::ftl) fn parity_failed(block: BlockId, member_is_dead: bool, ftl: &mut Ftl) {
-    let plane = ftl.geometry.plane_of(block);
-    let is_dead = member_is_dead || dies::is_dead_plane(plane, ftl);
-    let Some(life) = ftl.health.life.as_mut() else { return };
-    life.losses.program_failures += 1;
-    if is_dead || ftl.health.read_only {
-        return;
-    }
-    match ftl.blocks.state(block) {
-        BlockState::Open => {
-            begin_to_fail(block, ftl);
-            settle_failing(block, ftl);
-            crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
-        }
-        BlockState::Closed => {
-            life.lose(plane);
-            let view = VictimView { plane, blocks: &ftl.blocks };
-            ftl.policies.victim.withdrawn(&view, block);
-            ftl.blocks.set_state(block, BlockState::Failing);
-            ftl.health.failed.push(block);
-        }
-        BlockState::Collecting => give_up_collected(plane, block, ftl),
-        BlockState::Failing | BlockState::Free | BlockState::Bad | BlockState::Dead => {}
-    }
-}
-
-/// A block that is being collected, or waits for that, is not to be filled again.
-fn give_up_collected(plane: PlaneId, block: BlockId, ftl: &mut Ftl) {
-    let state = &mut ftl.space.planes[plane.at()];
-    if let Some(run) = state.collection.as_mut().filter(|run| run.victim() == block) {
-        return run.give_up();
-    }
-    let waiting = state.wanted.iter_mut().find(|wanted| wanted.block == block);
-    let waiting = waiting.filter(|wanted| wanted.purpose.frees_block());
-    let (Some(wanted), Some(life)) = (waiting, &mut ftl.health.life) else { return };
-    wanted.purpose = Purpose::Retire;
-    life.lose(plane);
-}
-
 /// A block of a plane goes out of use.
 pub(in crate::ftl) fn lose_block(plane: PlaneId, ftl: &mut Ftl) {
     if let Some(life) = &mut ftl.health.life {
         life.lose(plane);
     }
-}
-
-/// If nothing of a failing block is in flight any more, it waits to be emptied.
-pub(in crate::ftl) fn settle_failing(block: BlockId, ftl: &mut Ftl) {
-    let programmed = ftl.blocks.programmed(block);
-    let Some(life) = ftl.health.life.as_mut() else { return };
-    let ready = |failing: &Failing| failing.block == block && failing.taken == programmed;
-    if let Some(at) = life.failing.iter().position(ready) {
-        life.failing.remove(at);
-        ftl.health.failed.push(block);
-    }
-}
-
-/// The erase of a block is done: whether it failed, by chance, by wear or because the flash says so.
-#[inline]
-pub(in crate::ftl) fn erase_fails(block: BlockId, failed: bool, ftl: &mut Ftl) -> bool {
-    let plane = ftl.geometry.plane_of(block);
-    let is_dead = dies::is_dead_plane(plane, ftl);
-    let Some(life) = ftl.health.life.as_mut() else { return false };
-    let fails = failed || life.faults.erase_fails(block, ftl.blocks.erases(block));
-    if fails {
-        life.losses.erase_failures += 1;
-    }
-    if fails && !is_dead {
-        life.lose(plane);
-    }
-    fails
 }
 
 /// Whether a plane can copy so many flash pages without touching what it keeps back.
@@ -568,32 +415,8 @@ pub(crate) fn must_end(ftl: &Ftl) -> Option<EndReason> {
     ftl.health.life.as_ref().filter(|_| !ftl.health.read_only)?.end
 }
 
-/// No collection begins any more, and what was kept back may be taken.
-pub(crate) fn end_life(reason: EndReason, ftl: &mut Ftl) {
-    ftl.health.read_only = true;
-    ftl.space.thresholds.reserve = 0;
-    if let Some(life) = &mut ftl.health.life {
-        life.drain_blocks = 0;
-        life.end = life.end.or(Some(reason));
-    }
-    (0..ftl.geometry.planes())
-        .map(PlaneId::new)
-        .for_each(|plane| crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl));
-}
-
-/// Where the device still writes at the end of its life: to wherever there is room, the planes in
-/// turn, and in whatever stream.
-pub(in crate::ftl) fn place_anywhere(stream: WriteStream, ftl: &mut Ftl) -> Option<Ppn> {
-    let planes = ftl.geometry.planes();
-    let start = (ftl.counts.host_pages % u64::from(planes)) as u32;
-    let turns = || (start..planes).chain(0..start).map(PlaneId::new);
-    let whole = ftl.geometry.units_per_block();
-    let begun = turns().find_map(|plane| {
-        let mut streams = ftl.policies.streams.all_host_streams();
-        let open = streams.find(|&stream| ftl.space.planes[plane.at()].has_room(stream, whole))?;
-        Some((plane, open))
-    });
-    let unused = || turns().find(|&plane| ftl.free_blocks(plane) > 0);
-    let (plane, stream) = begun.or_else(|| Some((unused()?, stream)))?;
-    crate::ftl::room::take_page::<{ skills::ALL }>(plane, stream, 0, ftl)
+/// Whether a plane has room for the valid pages of one of its blocks.
+pub(in crate::ftl) fn can_empty(plane: PlaneId, block: BlockId, ftl: &Ftl) -> bool {
+    let copies = ftl.blocks.valid(block).div_ceil(ftl.geometry.units_per_page());
+    has_room_to_copy(plane, copies, ftl)
 }

@@ -3,6 +3,7 @@
 
 mod bet;
 pub(crate) mod dies;
+pub(crate) mod failing;
 mod free_blocks;
 pub(crate) mod levelling;
 pub(crate) mod life;

@@ -12,8 +12,8 @@
 //! Source: remapping in Cai et al., "Flash Correct-and-Refresh", ICCD 2012. It refreshes at fixed intervals, shorter for
 //! more wear; here the model says when.
 
-use crate::ftl::gc::collection;
-use crate::ftl::gc::failures;
+use crate::ftl::gc::wanted;
+use crate::ftl::wear::life;
 use std::collections::VecDeque;
 
 use super::super::gc::{Purpose, Wanted};
@@ -197,7 +197,7 @@ pub(in crate::ftl) fn settle_sealing(block: BlockId, ftl: &mut Ftl) {
 /// A plane finds nothing that makes space: what waits for that is refreshed.
 pub(in crate::ftl) fn refresh_instead(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
     let wanted = next_refresh(plane, None, ftl)?;
-    collection::want(wanted, ftl);
+    wanted::want(wanted, ftl);
     ftl.space.planes[plane.at()].wanted.pop_back()
 }
 
@@ -219,7 +219,7 @@ pub(in crate::ftl) fn next_refresh(
         let same = ftl.blocks.erases(block) == erases;
         if same
             && ftl.blocks.state(block) == BlockState::Closed
-            && failures::can_empty(plane, block, ftl)
+            && life::can_empty(plane, block, ftl)
         {
             return Some(Wanted { block, purpose: Purpose::Refresh });
         }

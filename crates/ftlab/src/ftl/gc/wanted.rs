@@ -1,0 +1,44 @@
+//! Blocks that somebody wants emptied.
+
+use crate::ftl::gc::{Purpose, VictimPolicy, VictimView};
+use crate::ftl::{BlockState, Ftl, slc};
+use crate::units::{BlockId, PlaneId};
+
+/// A block that somebody wants emptied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The block.
+    pub block: BlockId,
+    /// What for.
+    pub purpose: Purpose,
+}
+
+/// Takes note that a block is to be emptied for a purpose. One that waits for that already takes
+/// the new purpose, unless it is to be given up. False if there is nothing to collect: the block is free, bad, being filled,
+/// or being collected at this moment.
+pub(in crate::ftl) fn want(wanted: Wanted, ftl: &mut Ftl) -> bool {
+    let plane = ftl.geometry.plane_of(wanted.block);
+    let queue = &mut ftl.space.planes[plane.at()].wanted;
+    if let Some(waiting) = queue.iter_mut().find(|waiting| waiting.block == wanted.block) {
+        if waiting.purpose.frees_block() {
+            *waiting = wanted;
+        }
+        return true;
+    }
+    if ftl.blocks.state(wanted.block) != BlockState::Closed {
+        return false;
+    }
+    queue.push_back(wanted);
+    if ftl.blocks.is_slc(wanted.block) {
+        slc::cache::slc_withdrawn(wanted.block, ftl);
+    } else {
+        let view = VictimView { plane, blocks: &ftl.blocks };
+        ftl.policies.victim.withdrawn(&view, wanted.block);
+    }
+    ftl.blocks.set_state(wanted.block, BlockState::Collecting);
+    true
+}
+
+pub(in crate::ftl) fn has_wanted(plane: PlaneId, ftl: &Ftl) -> bool {
+    !ftl.space.planes[plane.at()].wanted.is_empty()
+}

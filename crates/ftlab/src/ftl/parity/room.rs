@@ -1,0 +1,87 @@
+//! What stripes do to the room of a superblock: pages that its dead dies leave out, and which superblocks are worth collecting.
+
+use crate::ftl::Ftl;
+use crate::ftl::gc::{VictimPolicy, VictimView};
+use crate::ftl::parity::{Narrow, Running};
+use crate::ftl::streams::WriteStream;
+use crate::units::{BlockId, PlaneId};
+
+/// Flash pages that a block of a plane holds, if it is opened now.
+pub(in crate::ftl) fn pages_to_fill(plane: PlaneId, ftl: &Ftl) -> u32 {
+    match &ftl.features.stripes {
+        None => ftl.geometry.shape().pages_per_block,
+        Some(stripes) => stripes.pages_of(ftl.geometry.die_of(plane)),
+    }
+}
+
+/// Whether a block holds so little that collecting it frees a flash page.
+#[inline]
+pub(in crate::ftl) fn is_worth_collecting(plane: PlaneId, block: BlockId, ftl: &Ftl) -> bool {
+    let page = ftl.geometry.units_per_page();
+    ftl.blocks.valid(block) + page <= pages_to_fill(plane, ftl) * page
+}
+
+/// The policy has chosen a block that would have been worth it as long as all dies lived: the block with the least
+/// that is, instead.
+#[cold]
+pub(in crate::ftl) fn choose_narrow(
+    plane: PlaneId,
+    chosen: BlockId,
+    ftl: &mut Ftl,
+) -> Option<BlockId> {
+    let view = VictimView { plane, blocks: &ftl.blocks };
+    ftl.policies.victim.closed(&view, chosen);
+    let candidates = ftl.policies.victim.candidates(plane);
+    let least = candidates.into_iter().min_by_key(|&block| ftl.blocks.valid(block));
+    let block = least.filter(|&block| is_worth_collecting(plane, block, ftl))?;
+    let view = VictimView { plane, blocks: &ftl.blocks };
+    ftl.policies.victim.withdrawn(&view, block);
+    Some(block)
+}
+
+/// Leaves places of an open block out, from `next` on, that are for no page. Returns how many units.
+pub(in crate::ftl) fn leave_places_out(
+    plane: PlaneId,
+    stream: WriteStream,
+    block: BlockId,
+    next: u32,
+    ftl: &mut Ftl,
+) -> u32 {
+    let (step, whole) = (ftl.geometry.units_per_page(), ftl.geometry.units_per_block());
+    let Some(stripes) = ftl.features.stripes.as_mut() else { return 0 };
+    if !stripes.any_dead {
+        return 0;
+    }
+    if next > 0 {
+        stripes.note_begun(ftl.geometry.page_at(block, next - step));
+    } else if stripes.dead_now(block) != 0 {
+        stripes.narrow.insert(block, Narrow::default());
+    }
+    let mut at = next;
+    while at < whole {
+        let (stripe, place) = stripes.superblocks.stripe_of(ftl.geometry.page_at(block, at));
+        if stripes.is_page(stripe, place) {
+            break;
+        }
+        stripes.leave_out(stripe, place);
+        at += step;
+    }
+    ftl.space.planes[plane.at()].leave_out(stream, at - next);
+    ftl.blocks.add_programmed(block, at - next);
+    at - next
+}
+
+/// A place of an open block is taken: its stripe is begun. So its parity is programmed in its turn, though nothing of
+/// it should come to flash.
+pub(in crate::ftl) fn begin_stripe(block: BlockId, unit: u32, ftl: &mut Ftl) {
+    let Some(stripes) = &mut ftl.features.stripes else { return };
+    let (stripe, _) = stripes.superblocks.stripe_of(ftl.geometry.page_at(block, unit));
+    stripes.running.entry(stripe).or_insert(Running::new());
+}
+
+/// The blocks on flash that a block is made of; those of dies that are known to be dead apart.
+pub(crate) fn blocks_on_flash(block: BlockId, ftl: &Ftl) -> impl Iterator<Item = BlockId> {
+    let own = ftl.features.stripes.is_none().then_some(block);
+    let members = ftl.features.stripes.iter().flat_map(move |stripes| stripes.on_flash(block, 0));
+    own.into_iter().chain(members.map(|(block, _)| block))
+}

@@ -1,0 +1,188 @@
+//! Programs and erases that fail, blocks that are given up for it, and the end of a device's life.
+
+use crate::ftl::wear::life::{EndReason, Failing};
+
+use crate::engine::skills;
+use crate::engine::skills::Skills;
+use crate::ftl::parity::loss;
+use crate::ftl::streams::WriteStream;
+use crate::ftl::wear::{dies, refresh};
+use crate::ftl::{BlockState, FlashContents, Ftl, Purpose, VictimPolicy, VictimView};
+use crate::units::{BlockId, PlaneId, Ppn};
+use crate::verify::Canary;
+
+/// The program of the flash page that begins at `first` is done: whether it failed, by chance or because the
+/// flash says so. If so, its block is filled no further, and given up when nothing of it is in flight.
+#[inline]
+pub(crate) fn program_fails<const S: Skills>(
+    first: Ppn,
+    failed: bool,
+    contents: &mut impl FlashContents,
+    ftl: &mut Ftl,
+) -> bool {
+    let fails = ftl.health.life.is_some() && check_program(first, failed, contents, ftl);
+    if let Some(stripes) = ftl.features.stripes.as_mut().filter(|_| !fails) {
+        stripes.is_programmed(first);
+    }
+    fails
+}
+
+pub(in crate::ftl) fn check_program(
+    first: Ppn,
+    failed: bool,
+    contents: &mut impl FlashContents,
+    ftl: &mut Ftl,
+) -> bool {
+    let (block, unit) = ftl.geometry.place_of(first);
+    let plane = ftl.geometry.plane_of(block);
+    let Some(life) = ftl.health.life.as_mut() else { return false };
+    if !failed && !life.faults.program_fails(block, ftl.blocks.erases(block), unit) {
+        return false;
+    }
+    life.losses.program_failures += 1;
+    if let Some(stripes) = &mut ftl.features.stripes {
+        match ftl.plant.is(Canary::FailedPageCounts) {
+            true => stripes.is_programmed(first),
+            false => stripes.program_failed(first, contents),
+        }
+    }
+    let units = ftl.geometry.units_per_page();
+    contents.program_failed(first, units);
+    if dies::is_dead_plane(plane, ftl) || loss::leave_out(first, ftl) {
+        return true;
+    }
+    begin_to_fail(block, ftl);
+    let programmed = ftl.blocks.add_programmed(block, units);
+    if ftl.blocks.state(block) == BlockState::Open && programmed == ftl.blocks.units_of(block) {
+        ftl.close(block);
+    }
+    settle_failing(block, ftl);
+    refresh::settle_sealing(block, ftl);
+    crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
+    true
+}
+
+/// A program on a block failed: it is filled no further, and given up when it is empty.
+pub(in crate::ftl) fn begin_to_fail(block: BlockId, ftl: &mut Ftl) {
+    let plane = ftl.geometry.plane_of(block);
+    // At the end of its life the device can't afford to give up what is left of the block.
+    let Some(life) = ftl.health.life.as_mut().filter(|_| !ftl.health.read_only) else { return };
+    if ftl.blocks.state(block) == BlockState::Failing {
+        return;
+    }
+    let whole = ftl.geometry.units_per_block();
+    let state = &mut ftl.space.planes[plane.at()];
+    let open = state.close(block, |stream| ftl.blocks.units_in(stream));
+    let noted = open.and_then(|(of, _)| match of {
+        WriteStream::MAP => ftl.space.map_writable.as_deref_mut(),
+        of => ftl.space.writable.get_mut(of.at()),
+    });
+    if let Some(noted) = noted {
+        noted.next_unit[plane.at()] = 0;
+    }
+    // One that was filled no further, for refresh, is not among the open ones any more.
+    let sealed = ftl.features.refresh.as_mut().and_then(|refresh| refresh.unseal(block));
+    let taken = open.map(|(_, taken)| taken).or(sealed).unwrap_or(whole);
+    life.failing.push(Failing { block, taken });
+    ftl.blocks.set_state(block, BlockState::Failing);
+    life.lose(plane);
+}
+
+/// The program of a parity of a block failed: that is a failure like any other, though the block may be full, or
+/// be collected by now.
+#[cold]
+pub(in crate::ftl) fn parity_failed(block: BlockId, member_is_dead: bool, ftl: &mut Ftl) {
+    let plane = ftl.geometry.plane_of(block);
+    let is_dead = member_is_dead || dies::is_dead_plane(plane, ftl);
+    let Some(life) = ftl.health.life.as_mut() else { return };
+    life.losses.program_failures += 1;
+    if is_dead || ftl.health.read_only {
+        return;
+    }
+    match ftl.blocks.state(block) {
+        BlockState::Open => {
+            begin_to_fail(block, ftl);
+            settle_failing(block, ftl);
+            crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
+        }
+        BlockState::Closed => {
+            life.lose(plane);
+            let view = VictimView { plane, blocks: &ftl.blocks };
+            ftl.policies.victim.withdrawn(&view, block);
+            ftl.blocks.set_state(block, BlockState::Failing);
+            ftl.health.failed.push(block);
+        }
+        BlockState::Collecting => give_up_collected(plane, block, ftl),
+        BlockState::Failing | BlockState::Free | BlockState::Bad | BlockState::Dead => {}
+    }
+}
+
+/// A block that is being collected, or waits for that, is not to be filled again.
+pub(in crate::ftl) fn give_up_collected(plane: PlaneId, block: BlockId, ftl: &mut Ftl) {
+    let state = &mut ftl.space.planes[plane.at()];
+    if let Some(run) = state.collection.as_mut().filter(|run| run.victim() == block) {
+        return run.give_up();
+    }
+    let waiting = state.wanted.iter_mut().find(|wanted| wanted.block == block);
+    let waiting = waiting.filter(|wanted| wanted.purpose.frees_block());
+    let (Some(wanted), Some(life)) = (waiting, &mut ftl.health.life) else { return };
+    wanted.purpose = Purpose::Retire;
+    life.lose(plane);
+}
+
+/// If nothing of a failing block is in flight any more, it waits to be emptied.
+pub(in crate::ftl) fn settle_failing(block: BlockId, ftl: &mut Ftl) {
+    let programmed = ftl.blocks.programmed(block);
+    let Some(life) = ftl.health.life.as_mut() else { return };
+    let ready = |failing: &Failing| failing.block == block && failing.taken == programmed;
+    if let Some(at) = life.failing.iter().position(ready) {
+        life.failing.remove(at);
+        ftl.health.failed.push(block);
+    }
+}
+
+/// The erase of a block is done: whether it failed, by chance, by wear or because the flash says so.
+#[inline]
+pub(in crate::ftl) fn erase_fails(block: BlockId, failed: bool, ftl: &mut Ftl) -> bool {
+    let plane = ftl.geometry.plane_of(block);
+    let is_dead = dies::is_dead_plane(plane, ftl);
+    let Some(life) = ftl.health.life.as_mut() else { return false };
+    let fails = failed || life.faults.erase_fails(block, ftl.blocks.erases(block));
+    if fails {
+        life.losses.erase_failures += 1;
+    }
+    if fails && !is_dead {
+        life.lose(plane);
+    }
+    fails
+}
+
+/// No collection begins any more, and what was kept back may be taken.
+pub(crate) fn end_life(reason: EndReason, ftl: &mut Ftl) {
+    ftl.health.read_only = true;
+    ftl.space.thresholds.reserve = 0;
+    if let Some(life) = &mut ftl.health.life {
+        life.drain_blocks = 0;
+        life.end = life.end.or(Some(reason));
+    }
+    (0..ftl.geometry.planes())
+        .map(PlaneId::new)
+        .for_each(|plane| crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl));
+}
+
+/// Where the device still writes at the end of its life: to wherever there is room, the planes in
+/// turn, and in whatever stream.
+pub(in crate::ftl) fn place_anywhere(stream: WriteStream, ftl: &mut Ftl) -> Option<Ppn> {
+    let planes = ftl.geometry.planes();
+    let start = (ftl.counts.host_pages % u64::from(planes)) as u32;
+    let turns = || (start..planes).chain(0..start).map(PlaneId::new);
+    let whole = ftl.geometry.units_per_block();
+    let begun = turns().find_map(|plane| {
+        let mut streams = ftl.policies.streams.all_host_streams();
+        let open = streams.find(|&stream| ftl.space.planes[plane.at()].has_room(stream, whole))?;
+        Some((plane, open))
+    });
+    let unused = || turns().find(|&plane| ftl.free_blocks(plane) > 0);
+    let (plane, stream) = begun.or_else(|| Some((unused()?, stream)))?;
+    crate::ftl::room::take_page::<{ skills::ALL }>(plane, stream, 0, ftl)
+}
