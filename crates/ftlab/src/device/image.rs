@@ -178,7 +178,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             (0..).map(BlockId::new).zip(self.base.kernel.ftl.blocks().all_erases())
         {
             parity::room::blocks_on_flash(block, &self.base.kernel.ftl)
-                .for_each(|at| self.base.kernel.flash.know_erases(at, erases));
+                .for_each(|at| self.base.kernel.flash.cells_mut().know_erases(at, erases));
         }
         for die in self.base.kernel.ftl.dead_dies_on_flash() {
             self.base.kernel.flash.know_dead(die);
@@ -201,7 +201,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     /// device began, ages from now on.
     pub(super) fn begin_ages(&mut self) {
         let all = (0..self.kernel.ftl.geometry().blocks()).map(BlockId::new);
-        let Some(programmed) = self.kernel.flash.programmed_mut() else { return };
+        let Some(programmed) = self.kernel.flash.cells_mut().programmed_mut() else { return };
         let holding = all.filter(|&block| self.kernel.ftl.blocks().programmed(block) > 0);
         let on_flash =
             holding.flat_map(|block| parity::room::blocks_on_flash(block, &self.kernel.ftl));

@@ -226,7 +226,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if dies::has_news_of_death(&mut self.base.kernel.ftl) {
             dead_dies::go_on_without_die(&mut self.writes, &mut self.base);
         }
-        while let Some(block) = self.base.kernel.flash.next_read_often() {
+        while let Some(block) = self.base.kernel.flash.cells_mut().next_read_often() {
             patrol::refresh_read_often(block, &mut self.base);
         }
     }
@@ -235,7 +235,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[inline]
     fn command_done<const S: Skills>(&mut self, id: CommandId) {
         let command = self.base.kernel.flash.command(id);
-        if any(S, RARE_ON_FLASH) && (command.unreadable || command.failed) {
+        if any(S, RARE_ON_FLASH) && (command.found.unreadable || command.found.failed) {
             read::went_wrong(id, &mut self.base);
         }
         match self.base.kernel.flash.command(id).owner {

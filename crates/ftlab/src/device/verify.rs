@@ -54,7 +54,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub fn plant(&mut self, canary: Canary) {
         self.base.plant.plant(canary);
         self.base.kernel.ftl.plant.plant(canary);
-        self.base.kernel.flash.plant.plant(canary);
+        self.base.kernel.flash.plant_mut().plant(canary);
     }
 
     /// An audit, and what can only be said of a device that was watched from the start, or from the
@@ -98,7 +98,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Nothing is under way: everything that can be checked then.
     pub(super) fn verify_rest(&self) {
-        if let Some(laws) = &self.base.kernel.flash.laws {
+        if let Some(laws) = self.base.kernel.flash.laws() {
             laws.at_rest(
                 self.base.kernel.now,
                 self.base.kernel.flash.channel_busy(self.base.kernel.now),
@@ -136,7 +136,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.base.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
             self.base.kernel.flash.leave_pages_out();
         }
-        if let Some(laws) = &mut self.base.kernel.flash.laws {
+        if let Some(laws) = self.base.kernel.flash.laws_mut() {
             held.into_iter().for_each(|(block, held)| laws.holds(block, held));
         }
         self.base.kernel.flash.verify_loaded_classes();

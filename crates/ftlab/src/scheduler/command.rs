@@ -3,7 +3,7 @@
 use super::owner::Owner;
 use crate::engine::Handle;
 use crate::engine::skills::{RARE_ON_FLASH, Skills, any};
-use crate::nand::{CellMode, CostClass, Crowd, Kind, ProgramCost, ReadEffort};
+use crate::nand::{CellMode, CostClass, Kind, ProgramCost, ReadEffort};
 use crate::units::{DieId, Nanos, Ppn, SimTime};
 use crate::verify;
 
@@ -91,6 +91,23 @@ impl Spent {
 /// A handle to a command in flight.
 pub type CommandId = Handle<Command>;
 
+/// What a policy sees of a command that arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Which one.
+    pub id: CommandId,
+    /// What the die is to do.
+    pub kind: Kind,
+    /// On whose account.
+    pub origin: Origin,
+    /// For which die.
+    pub die: DieId,
+    /// When it arrives.
+    pub at: SimTime,
+    /// How many commands arrived before, over the whole device.
+    pub sequence: u64,
+}
+
 /// One flash command.
 #[derive(Clone, Debug)]
 pub struct Command {
@@ -110,41 +127,66 @@ pub struct Command {
     pub source: Option<Ppn>,
     /// How the cells of its block are used.
     pub mode: CellMode,
-    /// What it costs to sense the page; only where timing knows costs, as its class.
-    pub effort: ReadEffort,
-    /// Whether nothing reads the page that it senses: its data is lost.
-    pub unreadable: bool,
-    /// Whether it failed: nothing was programmed, or erased.
-    pub failed: bool,
-    /// What it costs to program the page, as far as that is known.
-    pub class: CostClass,
-    /// Whether it reads data from before, or copies it as it was.
-    pub(crate) from_before: bool,
-    /// What has to wait for it to be cheap, if that is decided when it begins.
-    pub(super) crowd: Option<Crowd>,
+    /// What it meets in the cells.
+    pub found: Found,
+    /// What it is to cost to program the page.
+    pub(super) cost: ProgramCost,
     /// The command that waits for this one.
     pub then: Option<CommandId>,
     /// How many commands this one still waits for.
     pub waits_for: u32,
     /// Where its time went.
     pub spent: Spent,
-    pub(super) die: DieId,
+    pub(super) ticket: Ticket,
+}
+
+/// What a command meets in the cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// What it costs to sense the page; only where timing knows costs.
+    pub effort: ReadEffort,
+    /// Whether nothing reads the page that it senses: its data is lost.
+    pub unreadable: bool,
+    /// Whether it failed: nothing was programmed, or erased.
+    pub failed: bool,
+    /// Whether it reads data from before, or copies it as it was.
+    pub(crate) from_before: bool,
+}
+
+/// What the flash keeps with a command: where it goes, and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ticket {
+    /// Its die.
+    pub die: DieId,
     /// What decides whether it may share an operation with others, where several planes work at once.
-    pub(super) seat: Seat,
+    pub seat: Seat,
     /// Its rank among what waits for the die, from the policy: smaller goes first.
-    pub(super) key: u64,
+    pub key: u64,
     /// How many commands arrived before it, over the whole device.
-    pub(super) arrival: u64,
+    pub arrival: u64,
     /// The next one of its row, then in its lane, then of those that share its operation.
-    pub(super) next: Option<CommandId>,
+    pub next: Option<CommandId>,
     /// Since when it has been waiting for its die, then for the bus.
-    pub(super) waiting_since: SimTime,
+    pub waiting_since: SimTime,
     /// The die's account of collection when it arrived. (The channel's is kept with the die.)
-    pub(super) gc_mark: Nanos,
+    pub gc_mark: Nanos,
+}
+
+impl Ticket {
+    /// That of a command that was not submitted.
+    const BLANK: Ticket = Ticket {
+        die: DieId::new(0),
+        seat: Seat { plane: 0, address: (0, 0), block: 0 },
+        key: 0,
+        arrival: 0,
+        next: None,
+        waiting_since: SimTime::ZERO,
+        gc_mark: Nanos::ZERO,
+    };
 }
 
 /// Where a command works in its die, as far as that decides which others its operation may serve too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seat {
     /// A bit for its plane.
     pub plane: u32,
@@ -168,22 +210,12 @@ impl Command {
             page,
             source: None,
             mode: CellMode::Native,
-            effort: ReadEffort::default(),
-            unreadable: false,
-            failed: false,
-            class: CostClass::default(),
-            from_before: false,
-            crowd: None,
+            found: Found::default(),
+            cost: ProgramCost::Of(CostClass::default()),
             then: None,
             waits_for: 0,
             spent: Spent::default(),
-            die: DieId::new(0),
-            seat: Seat::default(),
-            key: 0,
-            arrival: 0,
-            next: None,
-            waiting_since: SimTime::ZERO,
-            gc_mark: Nanos::ZERO,
+            ticket: Ticket::BLANK,
         }
     }
 
@@ -193,34 +225,39 @@ impl Command {
         self.kind = Kind::Program;
         self.codewords = codewords;
         self.mode = CellMode::Native;
-        self.effort = ReadEffort::default();
-        (self.unreadable, self.failed, self.from_before) = (false, false, false);
+        self.found = Found::default();
     }
 
-    /// Says what it is to cost. Where others decide that, it may be dear.
+    /// Says what it is to cost.
     #[inline]
     pub fn set_cost(&mut self, cost: ProgramCost) {
-        (self.class, self.crowd) = match cost {
-            ProgramCost::Of(class) => (class, None),
-            ProgramCost::ByCrowd(crowd) => (CostClass::High, Some(crowd)),
-        };
+        self.cost = cost;
     }
 
     /// What it was to cost.
     pub(crate) fn cost(&self) -> ProgramCost {
-        self.crowd.map_or(ProgramCost::Of(self.class), ProgramCost::ByCrowd)
+        self.cost
+    }
+
+    /// What it costs to program the page, as far as that is known. Where others decide that, it may be dear.
+    #[inline]
+    pub(super) fn class(&self) -> CostClass {
+        match self.cost {
+            ProgramCost::Of(class) => class,
+            ProgramCost::ByCrowd(_) => CostClass::High,
+        }
     }
 
     /// Its rank. Equals are served as they arrived, so that programs and copybacks of a block keep their
     /// order.
     #[inline]
     pub(super) fn rank(&self) -> (u64, u64) {
-        (self.key, self.arrival)
+        (self.ticket.key, self.ticket.arrival)
     }
 
     /// How many commands arrived before it.
     pub(crate) fn arrival(&self) -> u64 {
-        self.arrival
+        self.ticket.arrival
     }
 
     /// Whether its account of time is kept. Nobody asks for that of what only moves data, so only the set of all

@@ -1,46 +1,30 @@
-//! Flash commands from arrival to completion: the lanes, the dies and the buses together. What a die
-//! does next is in [`station`](super::station), the buses in [`line`](super::line).
+//! The flash as those above it know it: commands from the moment at which they are prepared to their completion, how
+//! much each die has to do, and what was done. How dies and buses get it done is for the
+//! [`Dispatcher`](super::dispatch::Dispatcher).
 
-use super::command::{Command, CommandId, Origin, Seat};
-use super::costs::CostCounts;
-use super::laws::{FlashLaws, OnBus};
-use super::line::Line;
-use super::owner::ServiceId;
+mod at_once;
+mod image;
+mod power;
+
+use super::array::{FlashArray, Rules};
+use super::command::{Command, CommandId, Origin};
+use super::counts::{CommandCounts, CostCounts, Overlaps};
+use super::datasheet::Datasheet;
+use super::dispatch::Dispatcher;
+use super::history::CellHistory;
+use super::laws::FlashLaws;
+use super::load::Load;
 use super::page_order::PageOrder;
 use super::pause::{Pausable, PauseRule};
-use super::probe::{Activity, Probe};
-use super::station::Station;
-use super::view::{View, cells_price};
-use super::{Arrival, BusOrder, Load, Scheduler};
+use super::probe::Probe;
+use super::watch::Watch;
+use super::{Scheduler, SchedulerPolicy};
 use crate::engine::skills::{self, Skills};
-use crate::engine::{EventQueue, Slab};
 use crate::nand::timing::{Bus, Prices, TimingPolicy};
-use crate::nand::{Abilities, DieStates, Hazards, Kind, Prior, Programmed};
-use crate::scheduler::SchedulerPolicy;
+use crate::nand::{Abilities, CostClass, Hazards, Kind, Prior, Programmed};
 use crate::shape::Geometry;
-use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
+use crate::units::{DieId, Nanos, Ppn, SimTime};
 use crate::verify::{self, Canary, Plant};
-
-/// What happens next in the flash: a die is done with a step, or has to look what came for it; a bus that
-/// is wanted falls free.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Event {
-    Die(DieId),
-    Look(DieId),
-    Bus(ChannelId),
-}
-
-/// Commands done, by origin and kind.
-pub type CommandCounts = [[u64; Kind::ALL.len()]; Origin::ALL.len()];
-
-/// Flash pages programmed, whoever asked for it.
-#[must_use]
-pub fn flash_pages_programmed(done: &CommandCounts) -> u64 {
-    let of = |kinds: &[u64; Kind::ALL.len()]| -> u64 {
-        Kind::ALL.iter().filter(|kind| kind.programs()).map(|&kind| kinds[kind as usize]).sum()
-    };
-    done.iter().map(of).sum()
-}
 
 /// What [`Flash`] is made of.
 #[derive(Clone, Debug)]
@@ -67,163 +51,94 @@ pub struct FlashSetup {
     pub hazards: Option<Hazards>,
 }
 
-/// How often the dies did more than one thing at a time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Overlaps {
-    /// Commands that were served by an operation of another command, on another plane.
-    pub multi_plane: [u64; Kind::ALL.len()],
-    /// Pages sensed while the page before was in the register.
-    pub cached_reads: u64,
-    /// Pages taken in while the page before was programmed.
-    pub cached_programs: u64,
-    /// Programs left for host reads.
-    pub program_pauses: u64,
-    /// Erases left for host reads.
-    pub erase_pauses: u64,
-}
-
 /// The flash with everything that waits for it.
 #[derive(Clone, Debug)]
 pub struct Flash<P = ()> {
-    pub(super) geometry: Geometry,
-    pub(super) timing: Prices,
-    /// What each kind of command takes the cells, where that is the same for all pages.
-    pub(super) flat: [Nanos; Kind::ALL.len()],
-    pub(super) bus: Bus,
-    pub(super) abilities: Abilities,
-    /// The states of a die in which looking for its next command is idle.
-    pub(super) settled: DieStates,
-    pub(super) pause: PauseRule,
-    pub(super) scheduler: Scheduler,
-    pub(super) bus_order: BusOrder,
-    /// Whether a bus moves out what waits in the dies before it begins anything.
-    pub(super) data_out_first: bool,
-    /// Whether a command can go before one that came earlier.
-    pub(super) overtaking: bool,
-    pub(super) commands: Slab<Command>,
-    pub(super) stations: Vec<Station>,
-    pub(super) lines: Vec<Line>,
+    dispatcher: Dispatcher<P>,
     /// What dynamic placement balances.
-    pub(super) load: Load,
-    pub(super) events: EventQueue<Event>,
-    pub(super) arrivals: u64,
-    /// Where pages are programmed in place; see [`keep_page_order`](Flash::keep_page_order).
-    pub(super) page_order: Option<Box<PageOrder>>,
-    pub(super) done: CommandCounts,
-    pub(super) overlaps: Overlaps,
-    /// None if all programs cost the same.
-    pub(super) programmed: Option<Box<Programmed>>,
-    pub(super) costs: CostCounts,
-    /// None if nothing fails at a moment that is named, and no read by chance.
-    pub(super) hazards: Option<Box<Hazards>>,
-    /// What flash can do, where devices check themselves.
-    pub(crate) laws: Option<Box<FlashLaws>>,
-    pub(crate) plant: Plant,
-    /// Sees every span of activity.
-    pub probe: P,
-}
-
-/// How long each kind of command takes the native cells of a page, be it the first.
-fn flat_times(timing: &Prices, geometry: &Geometry) -> [Nanos; Kind::ALL.len()] {
-    Kind::ALL.map(|kind| {
-        let page = Ppn::new(0);
-        let mut any = Command::new(kind, Origin::System, ServiceId::JOURNAL.owner(0), page);
-        any.source = Some(page);
-        cells_price(timing, geometry, &any)
-    })
+    load: Load,
+    done: CommandCounts,
+    costs: CostCounts,
 }
 
 impl<P: Probe> Flash<P> {
     /// An idle flash.
     pub fn new(setup: FlashSetup, probe: P) -> Flash<P> {
-        let Abilities { cache, pause, .. } = setup.abilities;
-        let planes = setup.geometry.planes_per_die();
-        let in_bus = setup.bus.longest(planes, setup.abilities.multi_plane.gap);
-        let pauses = pause.program + pause.erase + pause.resume;
-        let reach = in_bus + setup.timing.longest() + cache.busy + pauses;
-        let laws = || {
-            let mut laws = FlashLaws::new(&setup.geometry, &setup.abilities, &setup.bus);
-            if setup.timing.native.reliability().is_none() {
-                laws.classes_decide_reads();
-            }
-            if setup.data_out_first {
-                laws.move_data_out_first();
-            }
-            laws
+        let FlashSetup { geometry, timing, bus, abilities, .. } = setup;
+        let FlashSetup { pause, scheduler, prior, whole_moments, data_out_first, hazards, .. } =
+            setup;
+        let sheet = Datasheet::new(geometry, timing, bus, abilities);
+        let rules = Rules {
+            pause,
+            bus_order: scheduler.bus_order(),
+            data_out_first,
+            overtaking: scheduler.overtaking() || whole_moments,
         };
-        let programmed = || Box::new(Programmed::new(&setup.geometry, setup.prior));
-        let mut flash = Flash {
-            laws: verify::ON.then(|| Box::new(laws())),
-            stations: Vec::new(),
-            lines: vec![Line::default(); setup.geometry.channels() as usize],
-            load: Load::new(&setup.geometry),
-            programmed: setup.timing.native.knows_costs().then(programmed),
-            costs: CostCounts::default(),
-            hazards: setup.hazards.map(Box::new),
-            flat: flat_times(&setup.timing, &setup.geometry),
-            geometry: setup.geometry,
-            timing: setup.timing,
-            bus: setup.bus,
-            settled: DieStates::settled(&cache),
-            abilities: setup.abilities,
-            pause: setup.pause,
-            bus_order: setup.scheduler.bus_order(),
-            data_out_first: setup.data_out_first,
-            overtaking: setup.scheduler.overtaking() || setup.whole_moments,
-            scheduler: setup.scheduler,
-            commands: Slab::default(),
-            events: EventQueue::new(reach),
-            arrivals: 0,
-            page_order: None,
-            done: CommandCounts::default(),
-            overlaps: Overlaps::default(),
-            plant: Plant::default(),
-            probe,
-        };
+        let laws = verify::ON.then(|| Box::new(laws_for(&sheet, &rules)));
+        let load = Load::new(&sheet.geometry);
+        let cells = CellHistory::new(&sheet, prior, hazards);
+        let array = FlashArray::new(sheet, rules, cells);
+        let dispatcher = Dispatcher::new(array, scheduler, Watch { probe, laws });
+        let (done, costs) = (CommandCounts::default(), CostCounts::default());
+        let mut flash = Flash { dispatcher, load, done, costs };
         let in_turn = skills::in_turn(flash.skills());
-        let station = |die| Station::new(&flash.geometry, DieId::new(die), in_turn);
-        flash.stations = (0..flash.geometry.dies()).map(station).collect();
+        flash.dispatcher.array.wait_in_turn(in_turn);
         flash
     }
 
     /// What it has of the [`skills`].
     pub(crate) fn skills(&self) -> Skills {
-        let Abilities { multi_plane, cache, one_die_at_a_time, .. } = &self.abilities;
-        let kinds = [multi_plane.read, multi_plane.program, multi_plane.erase];
+        let FlashArray { sheet, rules, cells, page_order, .. } = &self.dispatcher.array;
+        let Abilities { cache, one_die_at_a_time, .. } = &sheet.abilities;
         let rare = [
             *one_die_at_a_time,
-            self.page_order.is_some(),
-            self.programmed.is_some(),
-            self.hazards.is_some(),
-            self.data_out_first,
-            self.bus.carries_commands(),
+            page_order.is_some(),
+            cells.matters(),
+            rules.data_out_first,
+            sheet.bus.carries_commands(),
         ];
         skills::those(&[
-            (self.geometry.planes_per_die() > 1 && kinds.contains(&true), skills::MULTI_PLANE),
+            (sheet.serves_planes_together(), skills::MULTI_PLANE),
             (cache.read || cache.program, skills::CACHE_OPS),
-            (self.overtaking || self.pause.which != Pausable::None, skills::OVERTAKING),
+            (rules.overtaking || rules.pause.which != Pausable::None, skills::OVERTAKING),
             (rare.contains(&true), skills::RARE_ON_FLASH),
-            (!self.timing.native.is_flat(), skills::TIMES),
+            (!sheet.timing.native.is_flat(), skills::TIMES),
         ])
     }
 
     /// The shape of the device.
     #[inline]
     pub fn geometry(&self) -> &Geometry {
-        &self.geometry
+        &self.dispatcher.array.sheet.geometry
     }
 
     /// The prices of transfers.
     #[inline]
     pub fn bus(&self) -> &Bus {
-        &self.bus
+        &self.dispatcher.array.sheet.bus
+    }
+
+    /// From now on, accesses to one flash page keep their order under every policy, and pages may be
+    /// programmed in place.
+    pub fn keep_page_order(&mut self) {
+        self.dispatcher.array.page_order = Some(Box::<PageOrder>::default());
+        self.dispatcher.array.wait_in_turn(false);
+        if let Some(laws) = self.laws_mut() {
+            laws.program_in_place();
+        }
     }
 
     /// Pages of a block may be left out, and are programmed no more before the next erase.
     pub(crate) fn leave_pages_out(&mut self) {
-        if let Some(laws) = &mut self.laws {
+        if let Some(laws) = self.laws_mut() {
             laws.leave_pages_out();
         }
+    }
+
+    /// Whether commands have deadlines.
+    #[must_use]
+    pub fn has_deadlines(&self) -> bool {
+        self.dispatcher.scheduler.has_deadlines()
     }
 
     /// Commands waiting or running on each die.
@@ -237,48 +152,138 @@ impl<P: Probe> Flash<P> {
         &self.done
     }
 
+    /// What commands cost so far.
+    #[must_use]
+    pub fn costs(&self) -> &CostCounts {
+        &self.costs
+    }
+
     /// How often the dies did more than one thing at a time.
     pub fn overlaps(&self) -> &Overlaps {
-        &self.overlaps
+        &self.dispatcher.overlaps
     }
 
     /// Time that each die was occupied until `now`.
     pub fn die_busy(&self, now: SimTime) -> impl Iterator<Item = Nanos> {
-        self.stations.iter().map(move |station| station.die.busy_until(now))
+        self.dispatcher.array.stations.iter().map(move |station| station.die.busy_until(now))
     }
 
     /// Time that each bus was occupied until `now`.
     pub fn channel_busy(&self, now: SimTime) -> impl Iterator<Item = Nanos> {
-        self.lines.iter().map(move |line| line.channel.busy_until(now))
+        self.dispatcher.array.lines.iter().map(move |line| line.channel.busy_until(now))
+    }
+
+    /// Who watches every span of activity.
+    pub fn probe(&self) -> &P {
+        &self.dispatcher.watch.probe
+    }
+
+    /// The same, to be told something else.
+    pub fn probe_mut(&mut self) -> &mut P {
+        &mut self.dispatcher.watch.probe
+    }
+
+    /// What flash can do, where devices check themselves.
+    pub(crate) fn laws(&self) -> Option<&FlashLaws> {
+        self.dispatcher.watch.laws.as_deref()
+    }
+
+    /// The same, to be told what is known without having been seen.
+    pub(crate) fn laws_mut(&mut self) -> Option<&mut FlashLaws> {
+        self.dispatcher.watch.laws.as_deref_mut()
+    }
+
+    /// From now on, nobody checks what flash can do.
+    pub(crate) fn drop_laws(&mut self) {
+        self.dispatcher.watch.laws = None;
+    }
+
+    /// The bug that was planted here.
+    #[inline]
+    pub(crate) fn plant(&self) -> Plant {
+        self.dispatcher.array.plant
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn plant_mut(&mut self) -> &mut Plant {
+        &mut self.dispatcher.array.plant
+    }
+
+    /// What the cells have been through.
+    #[inline]
+    pub(crate) fn cells(&self) -> &CellHistory {
+        &self.dispatcher.array.cells
+    }
+
+    /// The same, to be changed by who knows more of it.
+    #[inline]
+    pub(crate) fn cells_mut(&mut self) -> &mut CellHistory {
+        &mut self.dispatcher.array.cells
+    }
+
+    /// At which cost flash pages were programmed, where timing knows costs.
+    #[inline]
+    #[must_use]
+    pub fn programmed(&self) -> Option<&Programmed> {
+        self.cells().programmed.as_deref()
+    }
+
+    /// What fails; none if nothing does, or only programs and erases by chance.
+    #[must_use]
+    pub fn hazards(&self) -> Option<&Hazards> {
+        self.cells().hazards.as_deref()
+    }
+
+    /// The class of the flash page of a page.
+    #[inline]
+    #[must_use]
+    pub fn class_at(&self, page: Ppn) -> CostClass {
+        self.cells().class_at(self.geometry(), page)
     }
 
     /// A command in flight.
     #[inline]
     pub fn command(&self, id: CommandId) -> &Command {
-        &self.commands[id]
+        &self.dispatcher.array.commands[id]
     }
 
     /// A command in flight, to be changed by its owner before it is submitted.
     #[inline]
     pub fn command_mut(&mut self, id: CommandId) -> &mut Command {
-        &mut self.commands[id]
+        &mut self.dispatcher.array.commands[id]
     }
 
     /// Makes a command known without submitting it: its place or its inputs are still missing.
     #[inline]
     pub fn prepare(&mut self, command: Command) -> CommandId {
-        self.commands.insert(command)
+        self.dispatcher.array.commands.insert(command)
     }
 
     /// Commands in flight, prepared ones included.
     pub fn in_flight(&self) -> usize {
-        self.commands.in_use()
+        self.dispatcher.array.commands.in_use()
     }
 
     /// Gives back a command that was reported done.
     #[inline]
     pub fn release(&mut self, id: CommandId) {
-        self.commands.release(id);
+        self.dispatcher.array.commands.release(id);
+    }
+
+    /// Says that a command which has not been submitted belongs to a row, after `last`.
+    pub fn link(&mut self, last: CommandId, id: CommandId) {
+        self.command_mut(last).ticket.next = Some(id);
+    }
+
+    /// The next command of a row that has not been submitted.
+    pub fn next_of_row(&self, id: CommandId) -> Option<CommandId> {
+        self.command(id).ticket.next
+    }
+
+    /// The die of a command that was submitted.
+    #[inline]
+    pub fn die_of(&self, id: CommandId) -> DieId {
+        self.command(id).ticket.die
     }
 
     /// Puts a command whose page is known into the lane of its die, and starts it if it can start.
@@ -291,11 +296,11 @@ impl<P: Probe> Flash<P> {
     pub fn submit_with<const S: Skills>(&mut self, now: SimTime, id: CommandId) {
         let (die, host_read) = self.enqueue::<S>(now, id);
         if skills::in_turn(S) {
-            return self.arrived_in_turn::<S>(now, die, id);
+            return self.dispatcher.arrived_in_turn::<S>(now, die, id);
         }
-        self.arrived::<S>(now, die);
+        self.dispatcher.arrived::<S>(now, die);
         if skills::any(S, skills::OVERTAKING) && host_read {
-            self.pause_for_read(now, die);
+            self.dispatcher.pause_for_read(now, die);
         }
     }
 
@@ -306,141 +311,25 @@ impl<P: Probe> Flash<P> {
             self.enqueue::<{ skills::ALL }>(now, id);
         }
         for &id in row {
-            self.arrived::<{ skills::ALL }>(now, self.commands[id].die);
+            self.dispatcher.arrived::<{ skills::ALL }>(now, self.die_of(id));
         }
-    }
-
-    /// Says that a command which has not been submitted belongs to a row, after `last`.
-    pub fn link(&mut self, last: CommandId, id: CommandId) {
-        self.commands[last].next = Some(id);
-    }
-
-    /// The next command of a row that has not been submitted.
-    pub fn next_of_row(&self, id: CommandId) -> Option<CommandId> {
-        self.commands[id].next
-    }
-
-    /// What the dies can do.
-    pub fn abilities(&self) -> &Abilities {
-        &self.abilities
     }
 
     /// Puts a command into the lane of its die. Returns the die, and whether it is a read of the host.
     #[inline(always)]
     fn enqueue<const S: Skills>(&mut self, now: SimTime, id: CommandId) -> (DieId, bool) {
-        let Command { kind, origin, page, .. } = self.commands[id];
-        let die = self.geometry.die_of_page(page);
-        let arrival = Arrival { id, kind, origin, die, at: now, sequence: self.arrivals };
-        if P::ACTIVE {
-            self.probe.arrives(&arrival);
-        }
-        if skills::any(S, skills::RARE_ON_FLASH) {
-            self.look_at_cells(now, id);
-        }
-        // Without overtaking, a rank is the number of those that came before.
-        let mut rank = arrival.sequence;
-        if skills::any(S, skills::OVERTAKING) {
-            let (scheduler, view) = self.policy_and_view();
-            rank = scheduler.rank(&arrival, &view);
-        }
-        if skills::any(S, skills::RARE_ON_FLASH) && self.page_order.is_some() {
-            rank = self.rank_by_page(die, id, arrival.sequence, rank);
-        }
-        let station = &mut self.stations[die.at()];
-        let command = &mut self.commands[id];
-        command.key = rank;
-        if kind == Kind::Erase && self.plant.is(Canary::ErasePassesReads) {
-            command.key = 0;
-        }
-        command.arrival = arrival.sequence;
-        command.die = die;
-        if skills::any(S, skills::MULTI_PLANE) && self.abilities.multi_plane.allows_any() {
-            command.seat = Seat {
-                plane: 1 << self.geometry.plane_in_die(page),
-                address: self.abilities.multi_plane.address_of(&self.geometry, kind, page),
-                block: self.geometry.block_of(page).get(),
-            };
-        }
-        command.waiting_since = now;
-        if command.keeps_account::<S>() {
-            command.gc_mark = station.die.gc_until(now);
-        }
-        self.arrivals += 1;
-        if verify::ON
-            && let Some(laws) = &mut self.laws
-        {
-            laws.submitted(id, now, command, self.load.of(die));
-        }
-        self.load.add(die);
-        if !skills::in_turn(S) {
-            station.lanes.push::<S>(&mut self.commands, id);
-        }
-        if skills::any(S, skills::RARE_ON_FLASH) && self.abilities.one_die_at_a_time {
-            self.commands[id].gc_mark = self.chip_held_by_gc(now, die);
-        }
-        (die, kind == Kind::Read && origin == Origin::Host)
-    }
-
-    /// A command comes: what the cells that it is for have been through, before anybody prices it.
-    #[inline]
-    fn look_at_cells(&mut self, now: SimTime, id: CommandId) {
-        let senses = matches!(self.commands[id].kind, Kind::Read | Kind::Copyback);
-        if self.programmed.is_some() && senses {
-            self.find_effort(now, id);
-        }
-        if self.hazards.is_some() {
-            self.read_once_more(id);
-        }
-    }
-
-    /// The policy, and what it may look at.
-    #[inline(always)]
-    fn policy_and_view(&mut self) -> (&mut Scheduler, View<'_>) {
-        let Flash {
-            scheduler,
-            geometry,
-            timing,
-            bus,
-            abilities,
-            commands,
-            stations,
-            lines,
-            page_order,
-            data_out_first,
-            ..
-        } = self;
-        let (resume, data_out_first) = (abilities.pause.resume, *data_out_first);
-        let page_order = page_order.as_deref();
-        let view = View {
-            geometry,
-            timing,
-            bus,
-            resume,
-            commands,
-            stations,
-            lines,
-            page_order,
-            data_out_first,
-        };
-        (scheduler, view)
-    }
-
-    /// Tells the policy that a die begins with a command.
-    #[inline(always)]
-    pub(super) fn tell_begins<const S: Skills>(&mut self, die: DieId, id: CommandId) {
-        if skills::any(S, skills::RARE_ON_FLASH) && self.page_order.is_some() {
-            self.leave_page(id);
-        }
-        if skills::any(S, skills::OVERTAKING) {
-            let (scheduler, view) = self.policy_and_view();
-            scheduler.begins(die, id, &view);
-        }
+        let Flash { dispatcher, load, .. } = self;
+        let arrival = dispatcher.enqueue::<S>(now, id);
+        let command = &dispatcher.array.commands[id];
+        dispatcher.watch.submitted(now, id, command, load.of(arrival.die));
+        load.add(arrival.die);
+        (arrival.die, arrival.kind == Kind::Read && arrival.origin == Origin::Host)
     }
 
     /// When the next event is due.
     #[inline]
     pub fn next_time(&self) -> Option<SimTime> {
-        self.events.next_time()
+        self.dispatcher.events.next_time()
     }
 
     /// Runs the next event, on any flash ([`step_with`](Self::step_with)).
@@ -453,26 +342,25 @@ impl<P: Probe> Flash<P> {
     /// with each, [`release`](Self::release)s it, and then lets the die [`go_on`](Self::go_on).
     #[inline]
     pub fn step_with<const S: Skills>(&mut self) -> Option<(SimTime, CommandId)> {
-        let (now, event) = self.events.pop()?;
-        match event {
-            Event::Bus(channel) => {
-                self.grant::<S>(now, channel);
-                None
-            }
-            Event::Look(die) => {
-                if skills::any(S, skills::OVERTAKING) {
-                    self.look::<S>(now, die);
-                }
-                None
-            }
-            Event::Die(die) => self.advance::<S>(now, die).map(|id| (now, id)),
+        let (now, first) = self.dispatcher.step::<S>()?;
+        let mut next = Some(first);
+        while let Some(id) = next {
+            self.count_done::<S>(now, id);
+            next = self.companion::<S>(id);
         }
+        Some((now, first))
     }
 
     /// The command that was completed together with this one, if there is one more.
     #[inline]
     pub fn next_completed(&self, id: CommandId) -> Option<CommandId> {
-        self.commands[id].next
+        self.command(id).ticket.next
+    }
+
+    /// The same on a flash that has no other skills.
+    #[inline(always)]
+    pub fn companion<const S: Skills>(&self, id: CommandId) -> Option<CommandId> {
+        self.dispatcher.array.companion::<S>(id)
     }
 
     /// Lets the die of a completed command take its next one, on any flash.
@@ -483,69 +371,51 @@ impl<P: Probe> Flash<P> {
     /// Lets the die of a completed command take its next one.
     #[inline]
     pub fn go_on_with<const S: Skills>(&mut self, now: SimTime, die: DieId) {
-        self.start::<S>(now, die);
+        self.dispatcher.start::<S>(now, die);
     }
 
-    /// The die of a command that was submitted.
     #[inline]
-    pub fn die_of(&self, id: CommandId) -> DieId {
-        self.commands[id].die
+    fn count_done<const S: Skills>(&mut self, now: SimTime, id: CommandId) {
+        if skills::any(S, skills::RARE_ON_FLASH) && self.cells().matters() {
+            self.note_cells(now, id);
+        }
+        let FlashArray { commands, plant, .. } = &self.dispatcher.array;
+        let command = &commands[id];
+        let erases = |canary| command.kind == Kind::Erase && plant.is(canary);
+        let (drifts, forgotten) = (erases(Canary::LoadDrifts), erases(Canary::EraseNotCounted));
+        if !drifts {
+            self.load.remove(command.ticket.die);
+        }
+        if !forgotten {
+            self.done[command.origin as usize][command.kind as usize] += 1;
+        }
+        self.dispatcher.watch.done(now, id, command);
     }
 
-    fn activity(&self, id: CommandId, from: SimTime, until: SimTime) -> Activity {
-        let command = &self.commands[id];
-        let (channel, _) = self.geometry.channel_of(command.die);
-        let Command { kind, origin, page, die, arrival: sequence, .. } = *command;
-        Activity { kind, origin, sequence, page, die, channel, from, until }
-    }
-
-    /// Reports that the cells are busy with a command and those that share its operation.
-    #[inline]
-    pub(super) fn report_cell(&mut self, first: CommandId, from: SimTime, until: SimTime) {
-        if P::ACTIVE || verify::ON {
-            let mut next = Some(first);
-            while let Some(id) = next {
-                let activity = self.activity(id, from, until);
-                if let Some(laws) = &mut self.laws {
-                    laws.cell(&activity, &self.commands[id], id == first);
-                }
-                self.probe.cell(&activity);
-                next = self.commands[id].next;
-            }
+    /// A command is done: what it met in the cells, and what that cost.
+    #[inline(never)]
+    fn note_cells(&mut self, now: SimTime, id: CommandId) {
+        let FlashArray { cells, sheet, commands, plant, .. } = &mut self.dispatcher.array;
+        let command = &mut commands[id];
+        cells.meet_hazards(sheet, now, command);
+        // The system area has no part in the map, and its cells cost what they cost.
+        if cells.programmed.is_some() && command.origin != Origin::System {
+            let lost = plant.is(Canary::ClassOfCopyLost) && command.is_gc();
+            let known = if lost { CostClass::default() } else { command.class() };
+            cells.note_class(sheet, now, command, known);
+            self.costs.count(command);
         }
     }
+}
 
-    #[inline]
-    pub(super) fn report_pause(&mut self, first: CommandId, from: SimTime, at: SimTime) {
-        if P::ACTIVE || verify::ON {
-            let mut next = Some(first);
-            while let Some(id) = next {
-                let activity = self.activity(id, from, at);
-                if let Some(laws) = &mut self.laws {
-                    laws.pauses(&activity, at);
-                }
-                self.probe.pause(&activity, at);
-                next = self.commands[id].next;
-            }
-        }
+/// What flash can do that is put together so.
+fn laws_for(sheet: &Datasheet, rules: &Rules) -> FlashLaws {
+    let mut laws = FlashLaws::new(&sheet.geometry, &sheet.abilities, &sheet.bus);
+    if sheet.reliability().is_none() {
+        laws.classes_decide_reads();
     }
-
-    /// Reports that the bus is busy with a command; `on` says what for, and what that has to cost.
-    #[inline]
-    pub(super) fn report_bus(
-        &mut self,
-        id: CommandId,
-        from: SimTime,
-        until: SimTime,
-        on: impl FnOnce(&Flash<P>) -> OnBus,
-    ) {
-        if P::ACTIVE || verify::ON {
-            let activity = self.activity(id, from, until);
-            let on = verify::ON.then(|| on(self));
-            if let (Some(laws), Some(on)) = (&mut self.laws, on) {
-                laws.bus(&activity, &on);
-            }
-            self.probe.bus(&activity);
-        }
+    if rules.data_out_first {
+        laws.move_data_out_first();
     }
+    laws
 }

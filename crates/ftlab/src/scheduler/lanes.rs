@@ -56,14 +56,14 @@ impl Lanes {
     #[inline(always)]
     pub fn push<const S: Skills>(&mut self, commands: &mut Slab<Command>, id: CommandId) {
         let command = &mut commands[id];
-        command.next = None;
+        command.ticket.next = None;
         let lane = if self.in_turn::<S>() { 0 } else { Self::lane_of(command) };
         let key = command.rank();
         let waiting = self.occupied & (1 << lane) != 0;
         match self.lanes[lane].tail.replace(id) {
             Some(last) if waiting => {
-                debug_assert!(commands[last].key <= key.0, "ranks fall in a lane");
-                commands[last].next = Some(id);
+                debug_assert!(commands[last].ticket.key <= key.0, "ranks fall in a lane");
+                commands[last].ticket.next = Some(id);
             }
             _ => {
                 self.lanes[lane].head = Some(id);
@@ -124,7 +124,7 @@ impl Lanes {
     /// The number of the read that came first, of those that wait; beyond all numbers if none does.
     pub fn oldest_read(&self, commands: &Slab<Command>) -> u64 {
         let reads = Origin::ALL.into_iter().filter_map(|origin| self.first_of(origin, Kind::Read));
-        reads.map(|id| commands[id].arrival).min().unwrap_or(u64::MAX)
+        reads.map(|id| commands[id].ticket.arrival).min().unwrap_or(u64::MAX)
     }
 
     /// The host read that goes next.
@@ -143,14 +143,14 @@ impl Lanes {
     #[inline(always)]
     pub fn take<const S: Skills>(&mut self, commands: &Slab<Command>, id: CommandId) {
         if self.in_turn::<S>() {
-            let next = commands[id].next;
+            let next = commands[id].ticket.next;
             (self.lanes[0].head, self.best) = (next, next);
             self.occupied = u32::from(next.is_some());
             return;
         }
         let lane = Self::lane_of(&commands[id]);
         debug_assert_eq!(self.lanes[lane].head, Some(id));
-        self.lanes[lane].head = commands[id].next;
+        self.lanes[lane].head = commands[id].ticket.next;
         if self.lanes[lane].head.is_none() {
             self.occupied &= !(1 << lane);
         }
@@ -170,14 +170,14 @@ impl Lanes {
         let mut next = self.lanes[lane].head;
         for _ in 0..choice.looks {
             let id = next?;
-            next = commands[id].next;
+            next = commands[id].ticket.next;
             let fits = (choice.fits)(&commands[id]);
             if !fits || !self.may_pass(commands, lane, id, &choice.may_pass) {
                 previous = Some(id);
                 continue;
             }
             match previous {
-                Some(previous) => commands[previous].next = next,
+                Some(previous) => commands[previous].ticket.next = next,
                 None => self.lanes[lane].head = next,
             }
             if next.is_none() {
@@ -207,11 +207,13 @@ impl Lanes {
             Kind::Copyback => Kind::Program,
             Kind::Read | Kind::Erase => return true,
         };
-        let all = std::iter::successors(self.lanes[lane].head, |&earlier| commands[earlier].next);
+        let all =
+            std::iter::successors(self.lanes[lane].head, |&earlier| commands[earlier].ticket.next);
         let mut earlier = all.take_while(|&earlier| earlier != id);
         let head = self.lanes[Self::lane(command.origin, sibling)].head;
-        let others = std::iter::successors(head, |&other| commands[other].next);
-        let mut others = others.take_while(|&other| commands[other].arrival < command.arrival);
+        let others = std::iter::successors(head, |&other| commands[other].ticket.next);
+        let mut others =
+            others.take_while(|&other| commands[other].ticket.arrival < command.ticket.arrival);
         earlier.all(|earlier| may_pass(command, &commands[earlier]))
             && others.all(|other| may_pass(command, &commands[other]))
     }

@@ -225,8 +225,8 @@ impl FlashLaws {
     fn note_class(&mut self, a: &Activity, command: &Command) {
         let flash_page = self.geometry.flash_page_of(a.page);
         match a.kind {
-            Kind::Read => self.classes.reads(flash_page, command.effort),
-            Kind::Program | Kind::Copyback => self.classes.programs(flash_page, command.class),
+            Kind::Read => self.classes.reads(flash_page, command.found.effort),
+            Kind::Program | Kind::Copyback => self.classes.programs(flash_page, command.class()),
             Kind::Erase => {
                 let pages = self.geometry.shape().pages_per_block;
                 self.classes.erases(flash_page, pages);

@@ -109,7 +109,7 @@ impl LookAhead {
             let granted = free_at.max(first);
             let ready = |one: &&mut Played| one.wish.is_some_and(|wish| wish.from <= granted);
             let oldest = played.iter_mut().filter(ready);
-            let turn = |wish: Wish| (view.data_out_first && wish.begins, wish.came);
+            let turn = |wish: Wish| (view.data_out_first() && wish.begins, wish.came);
             let oldest = oldest.min_by_key(|one| one.wish.map(turn));
             let Some((one, wish)) = oldest.and_then(|one| one.wish.take().map(|wish| (one, wish)))
             else {
@@ -144,7 +144,7 @@ impl LookAhead {
             let (data, cells) = (view.data_on_bus(command), view.in_cells(command));
             let begins = command.kind != Kind::Read || view.command_on_bus().is_some();
             let wish = |from, on_bus, cells, sends| {
-                let (came, id) = (command.arrival, Some(id));
+                let (came, id) = (command.ticket.arrival, Some(id));
                 Some(Wish { from, came, on_bus, cells, sends, id, begins })
             };
             one.wish = match (command.kind, view.command_on_bus()) {

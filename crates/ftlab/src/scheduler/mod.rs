@@ -4,23 +4,26 @@
 //! serve them. The policy ranks a command once, when it arrives; a die that falls idle takes the
 //! command of the smallest rank, and so does a bus that falls free among the dies that want it.
 //!
+//! Its parts, from the bottom: `datasheet` is what flash can do and what that takes; `array` is the dies, the buses and
+//! what waits for them, of which a policy sees a [`View`]; `dispatch` gives them their work; `flash` is what those above
+//! see of it.
+//!
 //! A read senses first and then needs the bus, its die held until the data is out. A program needs the
 //! bus first; while it waits for it, its die stays open for a better command. An erase never passes
 //! a read of its die that arrived earlier: that is what keeps data readable until it is gone, and
 //! every policy must see to it.
 
-mod adding_up;
+mod array;
 mod cell_work;
-mod chip;
 mod command;
-mod costs;
-mod cut;
+mod counts;
+mod datasheet;
 mod deadline;
+mod dispatch;
+mod event;
 mod fifo;
 mod flash;
-mod hazards;
-mod image;
-mod in_turn;
+mod history;
 mod lanes;
 mod last_below;
 mod laws;
@@ -36,16 +39,18 @@ mod read_first_bounded;
 mod station;
 mod turns;
 mod view;
+mod watch;
 
 pub use crate::nand::Kind;
 pub use cell_work::CellWork;
-pub use command::{Command, CommandId, Origin, Spent};
-pub use costs::{CostCounts, EFFORTS};
-pub(crate) use cut::CellsLeft;
+pub use command::{Arrival, Command, CommandId, Found, Origin, Spent};
+pub use counts::{CommandCounts, CostCounts, EFFORTS, Overlaps, flash_pages_programmed};
 pub use deadline::{Deadline, DeadlineOptions};
 pub use fifo::Fifo;
-pub use flash::{CommandCounts, Flash, FlashSetup, Overlaps, flash_pages_programmed};
+pub use flash::{Flash, FlashSetup};
+pub(crate) use history::CellHistory;
 pub(crate) use laws::{FlashLaws, Held};
+pub use line::BusOrder;
 pub use load::{DieSet, Load};
 pub use owner::{Owner, ServiceId};
 pub use pause::{Pausable, PauseRule};
@@ -56,7 +61,7 @@ pub(crate) use turns::{Turns, Work};
 pub use view::View;
 
 use crate::policy::{contract, seam};
-use crate::units::{DieId, SimTime};
+use crate::units::DieId;
 
 seam! {
     /// Decides in which order the commands of a die are served.
@@ -66,32 +71,6 @@ seam! {
         Deadline(Deadline),
         ReadFirstBounded(ReadFirstBounded),
     }
-}
-
-/// What a policy sees of a command that arrives.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrival {
-    /// Which one.
-    pub id: CommandId,
-    /// What the die is to do.
-    pub kind: Kind,
-    /// On whose account.
-    pub origin: Origin,
-    /// For which die.
-    pub die: DieId,
-    /// When it arrives.
-    pub at: SimTime,
-    /// How many commands arrived before, over the whole device.
-    pub sequence: u64,
-}
-
-/// Which command a bus that falls free serves first, among those that want it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BusOrder {
-    /// The one that ranks best.
-    Rank,
-    /// The one that arrived first.
-    Arrival,
 }
 
 contract! {

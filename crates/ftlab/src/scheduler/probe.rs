@@ -1,6 +1,6 @@
 //! What somebody who watches the flash is told.
 
-use super::{Arrival, Origin};
+use super::command::{Arrival, Origin};
 use crate::nand::Kind;
 use crate::units::{ChannelId, DieId, Ppn, SimTime};
 

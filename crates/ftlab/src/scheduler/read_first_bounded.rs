@@ -252,10 +252,10 @@ impl ReadFirstBounded {
         let mut last = FRONT;
         ahead.play(channel, read.at, view, |id, end| {
             let command = view.command(id);
-            let same_die = command.die == read.die;
+            let same_die = command.ticket.die == read.die;
             let held_up = if same_die { service } else { Nanos::ZERO };
             let seen = same_die || self.scope == Scope::Channel;
-            let since = command.waiting_since;
+            let since = command.ticket.waiting_since;
             if seen && self.bound(command).is_some_and(|bound| end + held_up - since > bound) {
                 last = last.max(command.rank().0);
             }

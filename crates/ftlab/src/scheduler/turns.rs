@@ -9,11 +9,9 @@
 
 use std::collections::VecDeque;
 
-use super::{Flash, Kind, Load, Origin, SchedulerPolicy};
-use crate::nand::timing::{ProgramOf, ReadOf};
-use crate::nand::{CellMode, CostClass, ReadEffort};
+use super::load::Load;
 use crate::shape::Geometry;
-use crate::units::{DieId, Nanos, PlaneId, Ppn};
+use crate::units::{DieId, Nanos, PlaneId};
 
 /// What a die is given to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,34 +107,5 @@ impl Turns {
         self.done_at[turn] = self.jobs[turn].front().map_or(IDLE, |next| first + next.takes.0);
         self.load.remove_many(self.geometry.die_at_turn(turn as u32), done.commands);
         Some(done.work)
-    }
-}
-
-impl<P> Flash<P> {
-    /// How long an operation keeps the cells of its die busy, where programs cost the same whatever they are for.
-    #[inline]
-    pub(crate) fn price_of(&self, kind: Kind, page: Ppn, mode: CellMode) -> Nanos {
-        let (class, effort) = (CostClass::default(), ReadEffort::default());
-        match kind {
-            Kind::Read => self.timing.read(&self.geometry, &ReadOf { page, mode, effort }),
-            Kind::Program => self.timing.program(&self.geometry, &ProgramOf { page, mode, class }),
-            Kind::Copyback => {
-                let read = self.price_of(Kind::Read, page, mode);
-                read + self.price_of(Kind::Program, page, mode)
-            }
-            Kind::Erase => self.timing.erase(mode),
-        }
-    }
-
-    /// Whether commands have deadlines.
-    #[must_use]
-    pub fn has_deadlines(&self) -> bool {
-        self.scheduler.has_deadlines()
-    }
-
-    /// Counts commands that were done without the flash.
-    #[inline]
-    pub(crate) fn count_untimed(&mut self, origin: Origin, kind: Kind, commands: u64) {
-        self.done[origin as usize][kind as usize] += commands;
     }
 }

@@ -1,11 +1,7 @@
 //! What a scheduling policy may look at: what commands cost, and what the dies and buses are busy with.
 
+use super::array::FlashArray;
 use super::command::{Command, CommandId};
-use super::line::Line;
-use super::page_order::PageOrder;
-use super::station::Station;
-use crate::engine::Slab;
-use crate::nand::timing::{Bus, Prices, ProgramOf, ReadOf};
 use crate::nand::{Cells, Kind, Register};
 use crate::shape::Geometry;
 use crate::units::{ChannelId, DieId, Nanos, SimTime};
@@ -22,43 +18,36 @@ pub(super) enum Present {
 /// The flash as a policy sees it. Nothing can be changed through it.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    pub(super) geometry: &'a Geometry,
-    pub(super) timing: &'a Prices,
-    pub(super) bus: &'a Bus,
-    pub(super) resume: Nanos,
-    pub(super) commands: &'a Slab<Command>,
-    pub(super) stations: &'a [Station],
-    pub(super) lines: &'a [Line],
-    pub(super) page_order: Option<&'a PageOrder>,
-    pub(super) data_out_first: bool,
+    pub(super) array: &'a FlashArray,
 }
 
 impl<'a> View<'a> {
     /// The shape of the device.
     #[must_use]
     pub fn geometry(&self) -> &'a Geometry {
-        self.geometry
+        &self.array.sheet.geometry
     }
 
     /// A command that waits or runs.
     #[must_use]
     pub fn command(&self, id: CommandId) -> &'a Command {
-        &self.commands[id]
+        &self.array.commands[id]
     }
 
     /// The rank of the last command that waits for the page of `command`, where pages are programmed in place.
     /// Elsewhere nobody reads a page that is yet to be programmed.
     #[must_use]
     pub fn last_on_page(&self, command: &Command) -> Option<u64> {
-        let last = self.page_order?.last(self.geometry.flash_page_of(command.page))?;
-        Some(self.commands[last].key)
+        let last =
+            self.array.page_order.as_ref()?.last(self.geometry().flash_page_of(command.page))?;
+        Some(self.array.commands[last].ticket.key)
     }
 
     /// How long the data of a command takes the bus.
     #[must_use]
     pub fn data_on_bus(&self, command: &Command) -> Nanos {
         match command.kind {
-            Kind::Read | Kind::Program => self.bus.transfer(command.codewords),
+            Kind::Read | Kind::Program => self.array.sheet.bus.transfer(command.codewords),
             Kind::Erase | Kind::Copyback => Nanos::ZERO,
         }
     }
@@ -66,31 +55,38 @@ impl<'a> View<'a> {
     /// How long a command without its data takes the bus; none if it needs no bus.
     #[must_use]
     pub fn command_on_bus(&self) -> Option<Nanos> {
-        self.bus.carries_commands().then(|| self.bus.command())
+        self.array.sheet.bus.carries_commands().then(|| self.array.sheet.bus.command())
+    }
+
+    /// Whether a bus moves out what waits in the dies before it begins anything.
+    pub(super) fn data_out_first(&self) -> bool {
+        self.array.rules.data_out_first
     }
 
     /// How long a command takes the cells.
     #[inline(always)]
     #[must_use]
     pub fn in_cells(&self, command: &Command) -> Nanos {
-        cells_price(self.timing, self.geometry, command)
+        self.array.sheet.in_cells(command)
     }
 
     /// How long a command takes its die, from the moment at which it begins, if nothing is in its way.
     #[must_use]
     pub fn service(&self, command: &Command) -> Nanos {
-        self.bus.command() + self.data_on_bus(command) + self.in_cells(command)
+        self.array.sheet.bus.command() + self.data_on_bus(command) + self.in_cells(command)
     }
 
     /// How long what was sensed together takes the bus.
     fn moving(&self, first: Option<CommandId>) -> Nanos {
-        let chain = std::iter::successors(first, |&id| self.commands[id].next);
-        chain.fold(Nanos::ZERO, |sum, id| sum + self.bus.transfer(self.commands[id].codewords))
+        let chain = std::iter::successors(first, |&id| self.array.commands[id].ticket.next);
+        chain.fold(Nanos::ZERO, |sum, id| {
+            sum + self.array.sheet.bus.transfer(self.array.commands[id].codewords)
+        })
     }
 
     /// What a die is in the middle of.
     pub(super) fn present(&self, die: DieId, now: SimTime) -> Present {
-        let station = &self.stations[die.at()];
+        let station = &self.array.stations[die.at()];
         let sensed = match (station.die.cells(), station.die.register()) {
             (Cells::Sensing, Register::Empty) => Some((station.in_cells, station.cells_until)),
             (_, Register::Holding) => Some((station.in_register, now)),
@@ -99,7 +95,7 @@ impl<'a> View<'a> {
         match sensed {
             Some((Some(first), from)) => Present::Sends {
                 from,
-                came: self.commands[first].arrival,
+                came: self.array.commands[first].ticket.arrival,
                 on_bus: self.moving(Some(first)),
             },
             _ => Present::FreeAt(now + self.left_of(die, now)),
@@ -109,7 +105,7 @@ impl<'a> View<'a> {
     /// What is left of what a die does, if nothing is in its way.
     #[must_use]
     pub fn left_of(&self, die: DieId, now: SimTime) -> Nanos {
-        let station = &self.stations[die.at()];
+        let station = &self.array.stations[die.at()];
         let until_done = station.cells_until.saturating_since(now);
         let cells = match station.die.cells() {
             Cells::Idle => Nanos::ZERO,
@@ -121,37 +117,23 @@ impl<'a> View<'a> {
             Register::Empty => Nanos::ZERO,
             Register::Holding => self.moving(station.in_register),
             Register::Sending => {
-                let rest = station.in_register.and_then(|sending| self.commands[sending].next);
+                let rest = station
+                    .in_register
+                    .and_then(|sending| self.array.commands[sending].ticket.next);
                 station.sent_at.saturating_since(now) + self.moving(rest)
             }
-            Register::Loaded => {
-                station.in_register.map_or(Nanos::ZERO, |id| self.in_cells(&self.commands[id]))
-            }
+            Register::Loaded => station
+                .in_register
+                .map_or(Nanos::ZERO, |id| self.in_cells(&self.array.commands[id])),
         };
-        let paused = station.paused.map_or(Nanos::ZERO, |paused| paused.left() + self.resume);
-        cells + register + paused
+        let resume = self.array.sheet.abilities.pause.resume;
+        let paused = station.suspension.paused.as_ref();
+        cells + register + paused.map_or(Nanos::ZERO, |paused| paused.left + resume)
     }
 
     /// What is left of the transfer on the bus of a channel.
     #[must_use]
     pub fn left_on_bus(&self, channel: ChannelId, now: SimTime) -> Nanos {
-        self.lines[channel.at()].channel.free_at().saturating_since(now)
-    }
-}
-
-/// What a command costs the cells.
-#[inline(always)]
-pub(super) fn cells_price(timing: &Prices, geometry: &Geometry, command: &Command) -> Nanos {
-    let Command { kind, page, source, mode, class, effort, .. } = *command;
-    let program = ProgramOf { page, mode, class };
-    match kind {
-        Kind::Read => timing.read(geometry, &ReadOf { page, mode, effort }),
-        Kind::Program => timing.program(geometry, &program),
-        Kind::Erase => timing.erase(mode),
-        Kind::Copyback => {
-            let page = source.expect("a copyback says what it copies");
-            let read = ReadOf { page, mode, effort };
-            timing.read(geometry, &read) + timing.program(geometry, &program)
-        }
+        self.array.lines[channel.at()].channel.free_at().saturating_since(now)
     }
 }

@@ -98,7 +98,7 @@ impl ComingUp {
             ByDie::new(&geometry, marks.into_iter().chain(erases)),
         ];
         let mut flash = Flash::new(setup, ());
-        flash.laws = None;
+        flash.drop_laws();
         ComingUp { flash, stages, now: SimTime::ZERO, erases: Vec::new() }
     }
 

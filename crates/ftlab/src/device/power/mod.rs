@@ -26,7 +26,7 @@ use crate::ftl::Kernel;
 use crate::ftl::recovery::{Found, Left, Plan};
 use crate::host::{Advanced, Completion, Host, Op, QueueId, Request};
 use crate::image::Damage;
-use crate::scheduler::{CellsLeft, Probe};
+use crate::scheduler::{CellHistory, Probe};
 use crate::units::{Lba, Lpn, Nanos, Ppn, SimTime, Tpn};
 use crate::verify::{self, Plant};
 
@@ -43,7 +43,7 @@ pub struct Remains<C> {
     /// flight covers are not counted.
     pub lost_pages: u64,
     left: Left,
-    cells: CellsLeft,
+    cells: CellHistory,
     journal_pages: u32,
     /// A bug that is planted stays where it is.
     plant: Plant,
@@ -177,7 +177,7 @@ impl<C: Contents> Remains<C> {
 impl<P: Probe, C: Contents> Device<P, C> {
     /// A bug that is planted is in every part.
     fn plant_everywhere(&mut self, plant: Plant) {
-        (self.base.plant, self.base.kernel.ftl.plant, self.base.kernel.flash.plant) =
+        (self.base.plant, self.base.kernel.ftl.plant, *self.base.kernel.flash.plant_mut()) =
             (plant, plant, plant);
     }
 
@@ -204,14 +204,14 @@ pub fn power_up<P: Probe, C: Contents>(
     let mut device = assemble_with(setup, probe, contents);
     device.plant_everywhere(plant);
     let (found, plan) = device.find_all(left, journal_pages)?;
-    device.base.kernel.flash.put_cells(cells);
+    *device.base.kernel.flash.cells_mut() = cells;
     let time = ComingUp::new(&plan, flash).until(Moment::Ready).time;
     for &block in &plan.erases {
         let geometry = device.base.kernel.flash.geometry();
         let first = geometry.page_at(block, 0);
         let units = geometry.units_per_block();
         device.base.kernel.contents.erase(first, units);
-        device.base.kernel.flash.know_erased(
+        device.base.kernel.flash.cells_mut().know_erased(
             block,
             device.base.kernel.ftl.blocks().erases(block),
             at,

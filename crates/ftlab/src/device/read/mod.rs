@@ -185,10 +185,10 @@ pub(in crate::device) fn read_from<const S: Skills>(
 /// A flash command found what nothing corrects, or failed.
 #[cold]
 pub(in crate::device) fn went_wrong(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
-    if on.kernel.flash.command(id).failed {
+    if on.kernel.flash.command(id).found.failed {
         found_failed(id, on);
     }
-    if on.kernel.flash.command(id).unreadable {
+    if on.kernel.flash.command(id).found.unreadable {
         found_unreadable(id, on);
     }
 }
@@ -255,7 +255,7 @@ fn still_current(read: &FlashRead, on: &Base<impl Probe, impl Contents>) -> Sect
 #[cold]
 fn found_failed(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
     let die = on.kernel.flash.die_of(id);
-    if on.kernel.flash.is_dead(die, on.kernel.now) {
+    if on.kernel.flash.cells().is_dead(die, on.kernel.now) {
         loss::die_died(die, &mut on.kernel.ftl);
         if on.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
             on.kernel.flash.leave_pages_out();

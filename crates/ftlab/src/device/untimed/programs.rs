@@ -147,8 +147,11 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             relocations::settle_page(page, &mut self.later, ftl);
             for part in ftl.fragments(page).into_iter().flatten() {
                 if !flushing.covers(part.sectors) || padding {
-                    let takes =
-                        flash.price_of(Kind::Read, part.at, ftl.mode_at::<{ ALL }>(part.at));
+                    let takes = flash.sheet().price_of(
+                        Kind::Read,
+                        part.at,
+                        ftl.mode_at::<{ ALL }>(part.at),
+                    );
                     let die = ftl.geometry().die_of_page(part.at);
                     self.turns.push(die, Work::Merge(leader), 1, takes);
                     flash.count_untimed(Origin::Merge, Kind::Read, 1);
@@ -188,7 +191,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         if self.device.base.buffer.rules.row > 1
             && let Some(at) = self.programs.all[number as usize].at
         {
-            let address = self.device.base.kernel.flash.abilities().multi_plane.address;
+            let address = self.device.base.kernel.flash.sheet().multi_plane().address;
             let row = Row::new(self.device.base.kernel.ftl.geometry(), address, at);
             *begun = Some(Begun {
                 row,
@@ -206,7 +209,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             return false;
         };
         let mode = self.device.base.kernel.ftl.mode_at::<{ ALL }>(at);
-        let takes = self.device.base.kernel.flash.price_of(Kind::Program, at, mode);
+        let takes = self.device.base.kernel.flash.sheet().price_of(Kind::Program, at, mode);
         self.give_to_die(number, at, takes);
         true
     }

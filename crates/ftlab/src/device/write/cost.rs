@@ -45,7 +45,7 @@ fn cost_of_padding(page: Lpn, on: &Base<impl Probe, impl Contents>) -> ProgramCo
 /// What was done so far has prepared the device: what lies on flash is data from before.
 pub(in crate::device) fn forget_costs_of_preparation(on: &mut Base<impl Probe, impl Contents>) {
     on.give_up_rewrites();
-    let Some(programmed) = on.kernel.flash.programmed_mut() else { return };
+    let Some(programmed) = on.kernel.flash.cells_mut().programmed_mut() else { return };
     if programmed.prior().as_written {
         return;
     }

@@ -5,7 +5,7 @@ use crate::device::read::ahead;
 use crate::device::write::Writes;
 use crate::device::{Contents, read};
 use crate::engine::skills;
-use crate::scheduler::{Command, CommandId, Probe};
+use crate::scheduler::{Command, CommandId, Found, Probe};
 
 impl Writes {
     /// What a flash command has read for a host stays in the buffer, if that keeps reads: what of it is still
@@ -31,7 +31,8 @@ impl Writes {
     ) {
         on.kernel.contents.read_flash(command);
         on.reads.ahead.pages.retain(|&(_, known)| known != command);
-        let &Command { spent, unreadable, .. } = on.kernel.flash.command(command);
+        let &Command { spent, found: Found { unreadable, .. }, .. } =
+            on.kernel.flash.command(command);
         let mut waiting = std::mem::take(&mut on.reads.ahead.waiting);
         waiting.retain(|&(known, request)| {
             let waited = known == command;

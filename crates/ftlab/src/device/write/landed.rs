@@ -9,7 +9,7 @@ use crate::ftl::Kernel;
 use crate::ftl::fragments;
 use crate::ftl::wear::failing;
 use crate::ftl::wear::life;
-use crate::scheduler::{Command, CommandId, Kind, Probe, Spent};
+use crate::scheduler::{Command, CommandId, Found, Kind, Probe, Spent};
 use crate::units::Ppn;
 use crate::verify::Canary;
 
@@ -55,7 +55,8 @@ impl Writes {
         id: CommandId,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        let Command { page: first, units, spent, failed, .. } = *on.kernel.flash.command(id);
+        let Command { page: first, units, spent, found: Found { failed, .. }, .. } =
+            *on.kernel.flash.command(id);
         if any(S, RARE)
             && failing::program_fails::<S>(
                 first,

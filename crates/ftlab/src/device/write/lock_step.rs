@@ -188,7 +188,7 @@ pub(in crate::device) fn write_at_once(
         cycle.push(Written { slot, at, is_partial });
     }
     let reads = cycle.iter().any(|written| written.is_partial);
-    let (read, program) = on.kernel.flash.price_of_page();
+    let (read, program) = on.kernel.flash.sheet().price_of_page();
     let cell = if reads { read + program } else { program };
     writes.standstill.cycle = cycle;
     writes.standstill.spent = Spent { cell, ..Spent::default() };
@@ -238,7 +238,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     fn cycles_add_up(&self) -> bool {
         let planes = self.kernel.flash.geometry().planes_per_die();
         planes == 1
-            && self.kernel.flash.price_of_any_copy().is_some()
+            && self.kernel.flash.sheet().price_of_any_copy().is_some()
             && self.kernel.flash.may_add_up()
     }
 }

@@ -116,7 +116,7 @@ impl Writes {
         }
         let (page, mode) =
             (on.kernel.flash.command(program).page, on.kernel.flash.command(program).mode);
-        let address = on.kernel.flash.abilities().multi_plane.address;
+        let address = on.kernel.flash.sheet().multi_plane().address;
         let row = Row::new(on.kernel.flash.geometry(), address, page);
         *begun = Some(Begun { row, mode, stream });
         true

@@ -46,6 +46,7 @@ impl Regulation {
         self.regulator.name()
     }
 
+    /// What a page of the host has been through.
     #[must_use]
     pub fn past(&self, page: Lpn) -> Past {
         self.history.as_ref().map_or(Past::None, |history| history.of(page))

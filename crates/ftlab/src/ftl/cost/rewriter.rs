@@ -23,7 +23,7 @@ use crate::ftl::Kernel;
 use crate::ftl::gc::Collector;
 use crate::ftl::service::{Attention, Service};
 use crate::nand::{CellMode, CostClass, Kind, ProgramCost};
-use crate::scheduler::{Command, CommandId, Flash, Origin, Probe, ServiceId};
+use crate::scheduler::{Command, CommandId, Flash, Found, Origin, Probe, ServiceId};
 use crate::shape::Geometry;
 use crate::units::{DieId, Lpn, Ppn, SectorMask};
 use crate::verify::Canary;
@@ -352,7 +352,7 @@ impl Rewriter {
             return;
         }
         self.dies[die.at()].run = None;
-        let Command { page: first, units, failed, .. } = *on.flash.command(id);
+        let Command { page: first, units, found: Found { failed, .. }, .. } = *on.flash.command(id);
         if failing::program_fails::<{ skills::ALL }>(first, failed, &mut on.contents, &mut on.ftl) {
             // What it carried is where it was.
             self.counts.given_up += 1;

@@ -24,7 +24,7 @@ use super::{Purpose, Scope, Wanted};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, UNITS, any};
 use crate::ftl::FlashContents;
 use crate::nand::CellMode;
-use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
+use crate::scheduler::{Command, CommandId, Found, Kind, Origin, Probe, ServiceId};
 use crate::units::{BlockId, DieId, PlaneId, Ppn};
 use crate::verify::Canary;
 
@@ -462,7 +462,7 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> Freed {
         if any(S, RARE_ON_FLASH)
-            && on.flash.command(id).failed
+            && on.flash.command(id).found.failed
             && dies::is_dead_plane(plane, &on.ftl)
         {
             self.lost_with_die::<S>(id, on);
@@ -518,7 +518,7 @@ impl Collector {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> u32 {
-        let Command { page: first, units, failed, .. } = *on.flash.command(id);
+        let Command { page: first, units, found: Found { failed, .. }, .. } = *on.flash.command(id);
         if any(S, RARE) && failing::program_fails::<S>(first, failed, &mut on.contents, &mut on.ftl)
         {
             self.copy_again::<S>(plane, id, on);
@@ -554,7 +554,7 @@ impl Collector {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        let failed = on.flash.command(id).failed;
+        let failed = on.flash.command(id).found.failed;
         let Some(run) = on.ftl.space.planes[plane.at()].collection.as_mut() else { return };
         run.erase_failed = failed;
         let victim = run.victim;

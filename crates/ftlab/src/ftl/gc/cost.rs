@@ -31,7 +31,7 @@ impl CopyCost {
     pub(in crate::ftl) fn tell<P: Probe>(self, program: CommandId, flash: &mut Flash<P>) {
         let command = flash.command_mut(program);
         command.set_cost(self.cost);
-        command.from_before = self.from_before;
+        command.found.from_before = self.from_before;
     }
 }
 

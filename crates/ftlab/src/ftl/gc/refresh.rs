@@ -80,7 +80,7 @@ impl Collector {
     /// Looks at all blocks, and begins to refresh those that are due.
     pub fn patrol<const S: Skills>(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) {
         let (Some(rule), Some(programmed), Some(model)) =
-            (on.ftl.refreshes(), on.flash.programmed(), on.flash.reliability())
+            (on.ftl.refreshes(), on.flash.programmed(), on.flash.sheet().reliability())
         else {
             return;
         };

@@ -152,7 +152,8 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         if collection::may_go_on(plane, false, self.at_end, self.ftl) {
             collection::erasing(plane, self.ftl);
             let page = self.ftl.geometry.page_at(victim, 0);
-            let takes = self.flash.price_of(Kind::Erase, page, self.ftl.mode_of::<{ ALL }>(victim));
+            let takes =
+                self.flash.sheet().price_of(Kind::Erase, page, self.ftl.mode_of::<{ ALL }>(victim));
             self.flash.count_untimed(origin, Kind::Erase, 1);
             self.turns.push(self.ftl.geometry.die_of(plane), Work::Erase(plane), 1, takes);
         }
@@ -186,7 +187,8 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
             return self.read(plane);
         }
         let page = self.ftl.geometry.page_at(victim, first);
-        let each = self.flash.price_of(Kind::Read, page, self.ftl.mode_of::<{ ALL }>(victim));
+        let each =
+            self.flash.sheet().price_of(Kind::Read, page, self.ftl.mode_of::<{ ALL }>(victim));
         let takes = Nanos(each.0 * u64::from(flash_pages));
         if let Some(run) = self.ftl.space.planes[plane.at()].collection.as_mut() {
             run.in_flight = copies;
@@ -234,7 +236,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         let mut moved = self.move_pages(victim, first, to);
         let kind = if together { Kind::Copyback } else { Kind::Program };
         self.flash.count_untimed(origin, kind, 1);
-        moved.takes = self.flash.price_of(kind, to, CellMode::Native);
+        moved.takes = self.flash.sheet().price_of(kind, to, CellMode::Native);
         if !together {
             self.flash.count_untimed(origin, Kind::Read, moved.flash_pages.into());
         }

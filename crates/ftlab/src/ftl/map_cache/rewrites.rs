@@ -8,7 +8,7 @@ use crate::ftl::map_pages;
 use crate::ftl::mapping::dftl::Cause;
 use crate::ftl::wear::failing;
 use crate::ftl::{FlashContents, Kernel};
-use crate::scheduler::{Command, CommandId, Kind, Probe};
+use crate::scheduler::{Command, CommandId, Found, Kind, Probe};
 use crate::units::Tpn;
 
 /// What has come of a command of a rewrite.
@@ -99,7 +99,7 @@ impl MapCache {
         on: &mut Kernel<impl Probe, impl FlashContents>,
         gc: &mut Collector,
     ) -> Progress {
-        let Command { page: first, failed, .. } = *on.flash.command(id);
+        let Command { page: first, found: Found { failed, .. }, .. } = *on.flash.command(id);
         if failing::program_fails::<{ skills::ALL }>(first, failed, &mut on.contents, &mut on.ftl) {
             self.program_again(of, id, on, gc);
             return Progress::Failed;

@@ -450,15 +450,15 @@ impl Merger {
     ) {
         let Kernel { ftl, flash, contents, .. } = on;
         let mut copying = Nanos::ZERO;
-        let same = flash.price_of_any_copy();
-        let priced = |copy: PageCopy| copying += flash.price_of_copy(copy.from, copy.to);
+        let same = flash.sheet().price_of_any_copy();
+        let priced = |copy: PageCopy| copying += flash.sheet().price_of_copy(copy.from, copy.to);
         let before = self.counts.merges();
         let counts = &mut self.counts;
         let work = at_once::carry_out(ftl, contents, (plane, job), counts, same.is_some(), priced);
         if let Some(Nanos(each)) = same {
             copying = Nanos(each * u64::from(work.copies));
         }
-        let time = copying + flash.price_of_erases(work.erases);
+        let time = copying + flash.sheet().price_of_erases(work.erases);
         self.counts.along += if triggered { 0 } else { self.counts.merges() - before };
         let owed = &mut self.owed[ftl.geometry.die_of(plane).at()];
         owed.time += time;

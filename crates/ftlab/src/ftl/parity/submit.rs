@@ -6,7 +6,7 @@ use super::{Missing, OnFlash, Rest, Running, Stripes, members};
 use crate::ftl::wear::failing;
 use crate::ftl::{FlashContents, Kernel};
 use crate::nand::{Kind, Stripe};
-use crate::scheduler::{Command, CommandId, Flash, Load, Owner, Probe, ServiceId};
+use crate::scheduler::{Command, CommandId, Flash, Found, Load, Owner, Probe, ServiceId};
 use crate::units::{BlockId, DieId, Ppn};
 use crate::verify::Canary;
 
@@ -84,7 +84,7 @@ impl Stripes {
             self.missing.insert((stripe, member), Missing::LeftOut);
         } else {
             running.covered |= 1 << member;
-            if !(is_last && on.flash.plant.is(Canary::ParityMissesLastPage)) {
+            if !(is_last && on.flash.plant().is(Canary::ParityMissesLastPage)) {
                 on.contents.cover(stripe, page);
             }
         }
@@ -169,7 +169,8 @@ impl Stripes {
         part: CommandId,
         on: &mut Kernel<P, C>,
     ) -> Option<CommandId> {
-        let &Command { owner, page, spent, unreadable, failed, .. } = on.flash.command(part);
+        let &Command { owner, page, spent, found: Found { unreadable, failed, .. }, .. } =
+            on.flash.command(part);
         self.load.remove(self.group_of(on.flash.die_of(part)));
         let id = match Piece::of(owner.token) {
             Piece::Parity(block) => {
@@ -184,9 +185,9 @@ impl Stripes {
             && !self.is_gone(self.superblocks.volume().block_of(on.flash.command(id).page));
         let whole = on.flash.command_mut(id);
         whole.waits_for -= 1;
-        whole.unreadable |= unreadable;
+        whole.found.unreadable |= unreadable;
         // An erase does without the block of a dead die as long as others live, and a read has other ways.
-        whole.failed |= failed
+        whole.found.failed |= failed
             && match whole.kind {
                 Kind::Program => true,
                 Kind::Erase => !spared,
@@ -261,12 +262,12 @@ impl Stripes {
         id: CommandId,
         on: &mut Kernel<P, C>,
     ) -> Option<CommandId> {
-        let &Command { page, unreadable, .. } = on.flash.command(id);
+        let &Command { page, found: Found { unreadable, .. }, .. } = on.flash.command(id);
         if unreadable && self.begin_to_rebuild(id, on) {
             return None;
         }
         if self.rebuilding.remove(&id.get()) {
-            match on.flash.command(id).unreadable {
+            match on.flash.command(id).found.unreadable {
                 true => self.counts.lost += 1,
                 false => self.counts.reconstructed += 1,
             }
@@ -295,12 +296,12 @@ impl Stripes {
             self.counts.lost += 1;
             return false;
         };
-        if on.flash.plant.is(Canary::ComputedWithoutOne) {
+        if on.flash.plant().is(Canary::ComputedWithoutOne) {
             rest.members &= rest.members.saturating_sub(1);
         }
         self.rebuilding.insert(id.get());
         on.contents.reconstruct(page, &rest);
-        on.flash.command_mut(id).unreadable = false;
+        on.flash.command_mut(id).found.unreadable = false;
         let (stripe, on_flash) = (rest.stripe, self.on_flash_of(&rest));
         let offset = page.get() % self.superblocks.volume().units_per_page();
         for member in members(on_flash) {
@@ -345,7 +346,7 @@ impl Stripes {
 impl<P: Probe, C: FlashContents> Kernel<P, C> {
     /// A part of a command is done, or a page of parity. Returns the command that this completes.
     pub(crate) fn part_done(&mut self, part: CommandId) -> Option<CommandId> {
-        let &Command { owner, failed, .. } = self.flash.command(part);
+        let &Command { owner, found: Found { failed, .. }, .. } = self.flash.command(part);
         let done = self.with_stripes(|stripes, kernel| stripes.done(part, kernel))?;
         if let Piece::Parity(block) = Piece::of(owner.token)
             && failed

@@ -194,14 +194,14 @@ pub fn serve(scheduler: Scheduler, dies: u32, times: &Times, load: &[Item]) -> (
         let id = flash.prepare(command);
         numbers.insert(id.get(), number);
         let like = (page.get(), item.kind, item.origin);
-        flash.probe.waiting.entry(like).or_default().push_back(number);
+        flash.probe_mut().waiting.entry(like).or_default().push_back(number);
         flash.submit(SimTime(item.at), id);
     }
     run(&mut flash, u64::MAX, &numbers, &mut served);
-    for (served, start) in served.iter_mut().zip(&flash.probe.starts) {
+    for (served, start) in served.iter_mut().zip(&flash.probe().starts) {
         served.start = *start;
     }
-    (served, flash.probe.bus_busy)
+    (served, flash.probe().bus_busy)
 }
 
 fn run(

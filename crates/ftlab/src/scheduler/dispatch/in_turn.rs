@@ -1,28 +1,26 @@
 //! Dies that do one thing at a time, each in the order in which it was asked: what a flash without multi-plane and
 //! cache operations does under first come, first served.
 //!
-//! Nothing here is another model: it is what [`station`](super::station) and [`line`](super::line) come to where
+//! Nothing here is another model: it is what [`cells`](super::cells) and [`bus`](super::bus) come to where
 //! nothing can share an operation, overlap with another or go before it, with each step in one piece. Both work on
 //! the same state, so that either may go on where the other stopped; a test compares them.
 
-use super::command::CommandId;
-use super::flash::{Event, Flash};
-use super::line::{Wish, cells_for};
-use super::probe::Probe;
+use super::Dispatcher;
 use crate::engine::skills::Skills;
 use crate::nand::{Cells, Kind, Register};
+use crate::scheduler::array::FlashArray;
+use crate::scheduler::command::CommandId;
+use crate::scheduler::event::Event;
+use crate::scheduler::line::Wish;
+use crate::scheduler::probe::Probe;
+use crate::scheduler::station::cells_for;
 use crate::units::{DieId, Nanos, SimTime};
 
-impl<P: Probe> Flash<P> {
+impl<P: Probe> Dispatcher<P> {
     /// A command has come for a die that may be at work, and is in no line yet: begins it, or lets it wait.
     #[inline(always)]
-    pub(super) fn arrived_in_turn<const S: Skills>(
-        &mut self,
-        now: SimTime,
-        die: DieId,
-        id: CommandId,
-    ) {
-        let Flash { commands, stations, lines, events, .. } = self;
+    pub fn arrived_in_turn<const S: Skills>(&mut self, now: SimTime, die: DieId, id: CommandId) {
+        let Dispatcher { array: FlashArray { commands, stations, lines, .. }, events, .. } = self;
         let station = &mut stations[die.at()];
         let may_begin = station.die.is_idle() && !station.wants_bus;
         if !may_begin || station.lanes.first().is_some() {
@@ -43,7 +41,7 @@ impl<P: Probe> Flash<P> {
     /// A die that is idle, and wants no bus, begins what waits longest for it, or lines up for the bus.
     #[inline(always)]
     pub(super) fn next_in_turn<const S: Skills>(&mut self, now: SimTime, die: DieId) {
-        let Flash { commands, stations, lines, events, .. } = self;
+        let Dispatcher { array: FlashArray { commands, stations, lines, .. }, events, .. } = self;
         let station = &mut stations[die.at()];
         let Some(id) = station.lanes.first() else { return };
         let line = &lines[station.channel.at()];
@@ -57,22 +55,22 @@ impl<P: Probe> Flash<P> {
     /// Begins a command on an idle die: a program takes the bus first, which has to be free.
     #[inline(always)]
     fn begin_in_turn<const S: Skills>(&mut self, now: SimTime, die: DieId, id: CommandId) {
-        let Flash { commands, stations, lines, events, bus, flat, plant, .. } = self;
+        let FlashArray { commands, stations, lines, sheet, plant, .. } = &mut self.array;
         let (command, station) = (&mut commands[id], &mut stations[die.at()]);
-        command.next = None;
+        command.ticket.next = None;
         let (kind, is_gc) = (command.kind, command.is_gc());
-        let in_cells = flat[kind as usize];
+        let in_cells = sheet.flat[kind as usize];
         let mut on_bus = Nanos::ZERO;
         let mut cells_from = now;
         if kind == Kind::Program {
-            on_bus = bus.transfer(command.codewords);
+            on_bus = sheet.bus.transfer(command.codewords);
             let line = &mut lines[station.channel.at()];
             cells_from = line.occupy(*plant, now, on_bus, is_gc);
         }
         if command.keeps_account::<S>() {
-            let waited = now - command.waiting_since;
+            let waited = now - command.ticket.waiting_since;
             if waited != Nanos::ZERO {
-                let for_gc = station.die.gc_until(now).0 - command.gc_mark.0;
+                let for_gc = station.die.gc_until(now).0 - command.ticket.gc_mark.0;
                 command.spent.account_wait(waited, Nanos(for_gc));
             }
             command.spent.bus += on_bus;
@@ -82,11 +80,11 @@ impl<P: Probe> Flash<P> {
         station.die.begin(now, cells_for(kind), is_gc);
         station.in_cells = Some(id);
         (station.cells_from, station.cells_until) = (cells_from, until);
-        events.schedule(now, until, Event::Die(die));
+        self.events.schedule(now, until, Event::Die(die));
         if kind == Kind::Program {
-            self.report_move_in::<S>(id, now, cells_from, true);
+            self.watch.moves_in(&self.array, id, (now, cells_from), true);
         }
-        self.report_cell(id, cells_from, until);
+        self.watch.cells(&self.array, id, cells_from, until);
     }
 
     /// Something that a die does is done. Returns the command that it completed, if it did.
@@ -96,37 +94,37 @@ impl<P: Probe> Flash<P> {
         now: SimTime,
         die: DieId,
     ) -> Option<CommandId> {
-        let Flash { commands, stations, lines, events, bus, plant, .. } = self;
+        let FlashArray { commands, stations, lines, sheet, plant, .. } = &mut self.array;
         let station = &mut stations[die.at()];
         if station.die.register() == Register::Sending {
             let id = station.in_register.take();
             station.die.sent(now, false);
-            return id.inspect(|&id| self.count_done::<S>(now, die, id));
+            return id;
         }
         if station.die.cells() != Cells::Sensing {
             let id = station.in_cells.take();
             station.die.finish(now);
-            return id.inspect(|&id| self.count_done::<S>(now, die, id));
+            return id;
         }
         let id = station.in_cells.take()?;
         let command = &mut commands[id];
         station.in_register = Some(id);
         station.die.hold(now);
-        command.waiting_since = now;
+        command.ticket.waiting_since = now;
         let line = &mut lines[station.channel.at()];
-        if !line.is_free_at_once(now, events) {
+        if !line.is_free_at_once(now, &self.events) {
             self.want_bus::<S>(now, die, Wish::Send(id));
             return None;
         }
-        let span = bus.transfer(command.codewords);
+        let span = sheet.bus.transfer(command.codewords);
         if command.keeps_account::<S>() {
             command.spent.bus += span;
         }
         let arrived = line.occupy(*plant, now, span, command.is_gc());
         station.die.send();
         station.sent_at = arrived;
-        events.schedule(now, arrived, Event::Die(die));
-        self.report_sending(id, now, arrived);
+        self.events.schedule(now, arrived, Event::Die(die));
+        self.watch.sends(&self.array, id, now, arrived);
         None
     }
 }

@@ -5,14 +5,13 @@
 //! Which die is at work is seen in the dies themselves: nothing is kept for a chip. A die with an operation
 //! that was left for reads is at work.
 
-use super::command::CommandId;
-use super::flash::Flash;
-use super::probe::Probe;
+use super::FlashArray;
 use crate::engine::skills;
+use crate::scheduler::command::CommandId;
 use crate::units::{DieId, Nanos, SimTime};
 use crate::verify::Canary;
 
-impl<P: Probe> Flash<P> {
+impl FlashArray {
     /// Whether a die is at work on something.
     fn is_at_work(&self, die: DieId) -> bool {
         !self.stations[die.at()].die.is_idle()
@@ -27,12 +26,12 @@ impl<P: Probe> Flash<P> {
     /// Whether a die has to leave a command alone for now: another one of its chip is at work, or has a
     /// command that ranks better.
     #[cold]
-    pub(super) fn yields_on_chip(&self, die: DieId, id: CommandId) -> bool {
+    pub fn yields_on_chip(&self, die: DieId, id: CommandId) -> bool {
         if self.plant.is(Canary::ChipDoesTwo) {
             return false;
         }
         let rank = self.commands[id].rank();
-        let mut others = self.geometry.dies_of_chip(die).filter(|&other| other != die);
+        let mut others = self.sheet.geometry.dies_of_chip(die).filter(|&other| other != die);
         let better = |other| self.rank_of_next(other).is_some_and(|theirs| theirs < rank);
         others.any(|other| self.is_at_work(other) || better(other))
     }
@@ -40,11 +39,11 @@ impl<P: Probe> Flash<P> {
     /// Something came for a die, or it is done: the die of its chip that may go on now, if any may. It is the one
     /// that is at work, else the one whose next command ranks best.
     #[cold]
-    pub(super) fn turn_on_chip(&mut self, die: DieId) -> Option<DieId> {
+    pub fn turn_on_chip(&mut self, die: DieId) -> Option<DieId> {
         if self.plant.is(Canary::ChipDoesTwo) {
             return Some(die);
         }
-        let dies = || self.geometry.dies_of_chip(die);
+        let dies = || self.sheet.geometry.dies_of_chip(die);
         let waiting = || dies().filter_map(|one| Some((self.rank_of_next(one)?, one.get())));
         let at_work = dies().find(|&one| self.is_at_work(one));
         let best = || waiting().min().map_or(die, |(_, one)| DieId::new(one));
@@ -58,8 +57,8 @@ impl<P: Probe> Flash<P> {
 
     /// The time until `now` for which collection has occupied any die of a chip: each of them waits for it.
     #[cold]
-    pub(super) fn chip_held_by_gc(&self, now: SimTime, die: DieId) -> Nanos {
-        let dies = self.geometry.dies_of_chip(die);
+    pub fn chip_held_by_gc(&self, now: SimTime, die: DieId) -> Nanos {
+        let dies = self.sheet.geometry.dies_of_chip(die);
         dies.fold(Nanos::ZERO, |sum, one| sum + self.stations[one.at()].die.gc_until(now))
     }
 }

@@ -1,0 +1,265 @@
+//! The flash array: every die and every bus, the commands that they work on, and what waits for them. It says what a
+//! die may do next and what for it wants its bus, and keeps the accounts of waits. When something begins, and what
+//! follows from it, is for the [`Dispatcher`](super::dispatch::Dispatcher).
+
+mod chip;
+mod together;
+mod waits;
+
+pub(super) use waits::WaitedFor;
+
+use super::command::{Command, CommandId};
+use super::datasheet::Datasheet;
+use super::history::CellHistory;
+use super::lanes::Lanes;
+use super::line::{BusOrder, Line, Turn, Wish};
+use super::page_order::PageOrder;
+use super::pause::PauseRule;
+use super::station::Station;
+use crate::engine::Slab;
+use crate::engine::skills::{self, Skills};
+use crate::nand::{Accepts, CostClass, Crowd, Kind, ProgramCost, Register};
+use crate::units::{ChannelId, DieId, Nanos, SimTime};
+use crate::verify::{Canary, Plant};
+
+/// By what dies and buses choose among what they could do.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    /// Which operations are left for a host read.
+    pub pause: PauseRule,
+    /// Which command a bus serves first.
+    pub bus_order: BusOrder,
+    /// Whether a bus moves out what waits in the dies before it begins anything.
+    pub data_out_first: bool,
+    /// Whether a command can go before one that came earlier.
+    pub overtaking: bool,
+}
+
+/// All dies and buses, with everything that waits for them.
+#[derive(Clone, Debug)]
+pub(super) struct FlashArray {
+    pub sheet: Datasheet,
+    pub rules: Rules,
+    pub cells: CellHistory,
+    pub commands: Slab<Command>,
+    pub stations: Vec<Station>,
+    pub lines: Vec<Line>,
+    /// Where pages are programmed in place.
+    pub page_order: Option<Box<PageOrder>>,
+    pub plant: Plant,
+}
+
+impl FlashArray {
+    /// One at which nothing is under way.
+    pub fn new(sheet: Datasheet, rules: Rules, cells: CellHistory) -> FlashArray {
+        let station = |die| Station::new(&sheet.geometry, DieId::new(die));
+        FlashArray {
+            stations: (0..sheet.geometry.dies()).map(station).collect(),
+            lines: vec![Line::default(); sheet.geometry.channels() as usize],
+            commands: Slab::default(),
+            page_order: None,
+            plant: Plant::default(),
+            sheet,
+            rules,
+            cells,
+        }
+    }
+
+    /// Whether commands of a die wait in one lane, where each goes in its turn; none may wait yet.
+    pub fn wait_in_turn(&mut self, in_turn: bool) {
+        self.stations.iter_mut().for_each(|station| station.lanes = Lanes::new(in_turn));
+    }
+
+    /// The next of the commands that share an operation.
+    #[inline(always)]
+    pub fn companion<const S: Skills>(&self, id: CommandId) -> Option<CommandId> {
+        match skills::any(S, skills::MULTI_PLANE) {
+            true => self.commands[id].ticket.next,
+            false => None,
+        }
+    }
+
+    /// The command that a die may begin next, in the state in which it is.
+    #[inline(always)]
+    pub fn next_command<const S: Skills>(&self, die: DieId) -> Option<CommandId> {
+        let station = &self.stations[die.at()];
+        let first = || station.lanes.first().filter(|&id| self.may_begin::<S>(die, id));
+        let of = |kind| first().filter(|&id| self.commands[id].kind == kind);
+        match station.die.accepts(&self.sheet.abilities.cache) {
+            Accepts::Anything => first(),
+            Accepts::Nothing => None,
+            Accepts::Reads => of(Kind::Read),
+            Accepts::Programs => of(Kind::Program),
+            Accepts::HostReads if station.suspension.serves_reads(&self.rules.pause) => {
+                self.read_beside(die, station.suspension.first())
+            }
+            Accepts::HostReads => None,
+        }
+    }
+
+    /// Whether the chip of a die lets it begin a command.
+    #[inline(always)]
+    fn may_begin<const S: Skills>(&self, die: DieId, id: CommandId) -> bool {
+        !skills::any(S, skills::RARE_ON_FLASH)
+            || !self.sheet.abilities.one_die_at_a_time
+            || !self.yields_on_chip(die, id)
+    }
+
+    /// The host read for which a die may leave an operation, or leave it alone for longer: not one that has
+    /// to wait for that very operation, or for another program of its page.
+    pub fn read_beside(&self, die: DieId, operation: Option<CommandId>) -> Option<CommandId> {
+        let read = self.stations[die.at()].lanes.first_host_read()?;
+        let Some(order) = &self.page_order else { return Some(read) };
+        let page_of = |id: CommandId| self.sheet.geometry.flash_page_of(self.commands[id].page);
+        let shared = std::iter::successors(operation, |&id| self.commands[id].ticket.next);
+        let programmed = shared.filter(|&id| self.commands[id].kind == Kind::Program);
+        let page = page_of(read);
+        let free = programmed.map(page_of).all(|programmed| programmed != page);
+        (free && order.is_first(page, self.commands[read].ticket.arrival)).then_some(read)
+    }
+
+    /// Where pages are programmed in place: the rank of a command that comes for a die, which the policy ranks at
+    /// `rank`.
+    pub fn rank_by_page(&mut self, die: DieId, id: CommandId, arrival: u64, rank: u64) -> u64 {
+        let FlashArray { page_order, commands, stations, sheet, .. } = self;
+        let Some(order) = page_order else { return rank };
+        let command = &commands[id];
+        let page = sheet.geometry.flash_page_of(command.page);
+        let before = [order.last(page), stations[die.at()].lanes.last_of(command)];
+        order.push(page, id, arrival);
+        before.into_iter().flatten().map(|before| commands[before].ticket.key).fold(rank, u64::max)
+    }
+
+    /// A command waits for its page no longer.
+    pub fn leave_page(&mut self, id: CommandId) {
+        if let Some(order) = &mut self.page_order {
+            order.pop(self.sheet.geometry.flash_page_of(self.commands[id].page), id);
+        }
+    }
+
+    /// What a die wants the bus for at present. What was sensed goes out first.
+    #[inline]
+    pub fn wish<const S: Skills>(&self, die: DieId) -> Option<Wish> {
+        let station = &self.stations[die.at()];
+        if station.die.register() == Register::Holding {
+            return station.in_register.map(Wish::Send);
+        }
+        let next = self.next_command::<S>(die)?;
+        self.needs_bus::<S>(self.commands[next].kind).then_some(Wish::Begin(next))
+    }
+
+    /// Whether a command of this kind needs the bus to begin.
+    #[inline]
+    pub fn needs_bus<const S: Skills>(&self, kind: Kind) -> bool {
+        kind == Kind::Program
+            || skills::any(S, skills::RARE_ON_FLASH) && self.sheet.bus.carries_commands()
+    }
+
+    /// Takes a die off the line if it found something to do that needs no bus.
+    #[inline]
+    pub fn leave_line_unless_wanted<const S: Skills>(&mut self, die: DieId) {
+        if self.stations[die.at()].wants_bus {
+            self.reconsider_line::<S>(die);
+        }
+    }
+
+    #[cold]
+    fn reconsider_line<const S: Skills>(&mut self, die: DieId) {
+        if self.wish::<S>(die).is_none() {
+            self.stations[die.at()].wants_bus = false;
+            let channel = self.stations[die.at()].channel;
+            self.lines[channel.at()].wanted_by.retain(|&waiting| waiting != die);
+        }
+    }
+
+    /// Whom a bus serves next: the die whose command ranks best, or came first, as the policy wants it; equals are
+    /// served as they arrived. What waits in a die may go before all that is to begin. Who wants it no more leaves.
+    #[inline]
+    pub fn whose_turn<const S: Skills>(&mut self, channel: ChannelId) -> Option<Turn> {
+        let mut best: Option<Turn> = None;
+        let mut place = 0;
+        while let Some(&die) = self.lines[channel.at()].wanted_by.get(place) {
+            let Some(wish) = self.wish::<S>(die) else {
+                // Something came that needs no bus and goes first: the die will look what it wants then.
+                self.stations[die.at()].wants_bus = false;
+                self.lines[channel.at()].wanted_by.swap_remove(place);
+                continue;
+            };
+            let command = &self.commands[wish.command()];
+            let rank = match self.rules.bus_order {
+                _ if !skills::any(S, skills::OVERTAKING) => (0, command.arrival()),
+                BusOrder::Rank => command.rank(),
+                BusOrder::Arrival => (0, command.arrival()),
+            };
+            let ignores_data = self.plant.is(Canary::BeginsBeforeData);
+            let waits_for_data = skills::any(S, skills::RARE_ON_FLASH)
+                && self.rules.data_out_first
+                && matches!(wish, Wish::Begin(_))
+                && !ignores_data;
+            if best.is_none_or(|best| (waits_for_data, rank) < (best.waits_for_data, best.rank)) {
+                best = Some(Turn { waits_for_data, rank, place, wish });
+            }
+            place += 1;
+        }
+        best
+    }
+
+    /// How long a command that begins takes the cells.
+    #[inline(always)]
+    pub fn price<const S: Skills>(&mut self, id: CommandId, now: SimTime) -> Nanos {
+        let FlashArray { sheet, cells, commands, page_order, .. } = self;
+        if skills::any(S, skills::RARE_ON_FLASH) {
+            // A page that is programmed in place may have been programmed since its read came.
+            if page_order.is_some() && commands[id].kind == Kind::Read {
+                cells.find_effort(sheet, now, &mut commands[id]);
+            }
+            if let ProgramCost::ByCrowd(crowd) = self.commands[id].cost {
+                self.decide_cost(id, crowd);
+            }
+        }
+        if !skills::any(S, skills::TIMES | skills::SLC | skills::RARE_ON_FLASH) {
+            return self.sheet.flat[self.commands[id].kind as usize];
+        }
+        self.sheet.in_cells(&self.commands[id])
+    }
+
+    /// A program begins whose cost others decide, by waiting.
+    #[cold]
+    fn decide_cost(&mut self, id: CommandId, crowd: Crowd) {
+        let is_waited_for = |station: &Station| station.lanes.first().is_some();
+        let waiting = match crowd {
+            Crowd::Die => is_waited_for(&self.stations[self.commands[id].ticket.die.at()]),
+            Crowd::Device => self.stations.iter().any(is_waited_for),
+        };
+        let class = if waiting { CostClass::Low } else { CostClass::High };
+        self.commands[id].set_cost(ProgramCost::Of(class));
+    }
+
+    /// What the cells of a die sensed moves to its register, and waits for the bus.
+    #[inline]
+    pub fn hold<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+        let station = &mut self.stations[die.at()];
+        let sensed = station.in_cells.take();
+        station.in_register = sensed;
+        station.die.hold(now);
+        // What waited for the register has waited since it was sensed.
+        let since = station.cells_until;
+        let mut next = sensed;
+        while let Some(id) = next {
+            self.commands[id].ticket.waiting_since = since;
+            next = self.companion::<S>(id);
+        }
+    }
+
+    /// Keeps the bus of a channel busy for a transfer; returns when that ends.
+    #[inline]
+    pub fn occupy(
+        &mut self,
+        now: SimTime,
+        channel: ChannelId,
+        span: Nanos,
+        for_gc: bool,
+    ) -> SimTime {
+        self.lines[channel.at()].occupy(self.plant, now, span, for_gc)
+    }
+}

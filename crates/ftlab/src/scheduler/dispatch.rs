@@ -1,0 +1,265 @@
+//! Gives dies and buses their work: ranks a command when it comes, begins what a die may begin next, and goes on when
+//! a step is over. What cells do is in `cells`, transfers are in `bus`, what is left for host reads in `suspend`, and
+//! dies that do one thing after the other in `in_turn`.
+
+mod bus;
+mod cells;
+mod in_turn;
+mod suspend;
+
+use super::array::{FlashArray, WaitedFor};
+use super::command::{Arrival, Command, CommandId, Seat};
+use super::counts::Overlaps;
+use super::event::{Event, Events};
+use super::line::Wish;
+use super::probe::Probe;
+use super::view::View;
+use super::watch::Watch;
+use super::{Scheduler, SchedulerPolicy};
+use crate::engine::skills::{self, Skills};
+use crate::nand::{Accepts, Kind, Register};
+use crate::units::{DieId, SimTime};
+use crate::verify::Canary;
+
+/// The array, the policy that orders its commands, and what happens next.
+#[derive(Clone, Debug)]
+pub(super) struct Dispatcher<P> {
+    pub array: FlashArray,
+    pub scheduler: Scheduler,
+    pub events: Events,
+    /// Commands that came so far.
+    pub arrivals: u64,
+    pub overlaps: Overlaps,
+    pub watch: Watch<P>,
+}
+
+/// An operation that begins.
+#[derive(Clone, Copy, Debug)]
+struct Operation {
+    now: SimTime,
+    die: DieId,
+    /// The first of the commands that share it.
+    first: CommandId,
+    /// When the cells begin: when addresses and data are there.
+    cells_from: SimTime,
+}
+
+impl<P: Probe> Dispatcher<P> {
+    /// Nothing is under way.
+    pub fn new(array: FlashArray, scheduler: Scheduler, watch: Watch<P>) -> Dispatcher<P> {
+        let events = Events::new(array.sheet.longest_step());
+        let overlaps = Overlaps::default();
+        Dispatcher { array, scheduler, events, arrivals: 0, overlaps, watch }
+    }
+
+    /// Puts a command into the lane of its die. Returns how it arrived.
+    #[inline(always)]
+    pub fn enqueue<const S: Skills>(&mut self, now: SimTime, id: CommandId) -> Arrival {
+        let Command { kind, origin, page, .. } = self.array.commands[id];
+        let die = self.array.sheet.geometry.die_of_page(page);
+        let arrival = Arrival { id, kind, origin, die, at: now, sequence: self.arrivals };
+        self.arrivals += 1;
+        self.watch.arrives(&arrival);
+        let rank = self.rank::<S>(&arrival);
+        let FlashArray { sheet, commands, stations, plant, .. } = &mut self.array;
+        let station = &mut stations[die.at()];
+        let command = &mut commands[id];
+        command.ticket.key = rank;
+        if kind == Kind::Erase && plant.is(Canary::ErasePassesReads) {
+            command.ticket.key = 0;
+        }
+        command.ticket.arrival = arrival.sequence;
+        command.ticket.die = die;
+        let multi_plane = &sheet.abilities.multi_plane;
+        if skills::any(S, skills::MULTI_PLANE) && multi_plane.allows_any() {
+            command.ticket.seat = Seat {
+                plane: 1 << sheet.geometry.plane_in_die(page),
+                address: multi_plane.address_of(&sheet.geometry, kind, page),
+                block: sheet.geometry.block_of(page).get(),
+            };
+        }
+        command.ticket.waiting_since = now;
+        if command.keeps_account::<S>() {
+            command.ticket.gc_mark = station.die.gc_until(now);
+        }
+        if !skills::in_turn(S) {
+            station.lanes.push::<S>(commands, id);
+        }
+        if skills::any(S, skills::RARE_ON_FLASH) && sheet.abilities.one_die_at_a_time {
+            self.array.commands[id].ticket.gc_mark = self.array.chip_held_by_gc(now, die);
+        }
+        arrival
+    }
+
+    /// The rank of a command that comes, from the policy.
+    #[inline(always)]
+    fn rank<const S: Skills>(&mut self, arrival: &Arrival) -> u64 {
+        let Arrival { id, die, at: now, sequence, .. } = *arrival;
+        let Dispatcher { array, scheduler, .. } = self;
+        if skills::any(S, skills::RARE_ON_FLASH) {
+            array.cells.arrives(&array.sheet, now, &mut array.commands[id]);
+        }
+        // Without overtaking, a rank is the number of those that came before.
+        let mut rank = sequence;
+        if skills::any(S, skills::OVERTAKING) {
+            rank = scheduler.rank(arrival, &View { array });
+        }
+        if skills::any(S, skills::RARE_ON_FLASH) && array.page_order.is_some() {
+            rank = array.rank_by_page(die, id, sequence, rank);
+        }
+        rank
+    }
+
+    /// A command came for a die. Where a command can go before one that came earlier, all that comes at
+    /// one moment is known before any of it begins.
+    #[inline(always)]
+    pub fn arrived<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+        if !skills::any(S, skills::OVERTAKING) || !self.array.rules.overtaking {
+            return self.start::<S>(now, die);
+        }
+        let FlashArray { stations, sheet, .. } = &mut self.array;
+        let station = &mut stations[die.at()];
+        if !station.will_look && !sheet.settled.hold(&station.die) {
+            station.will_look = true;
+            self.events.schedule(now, now, Event::Look(die));
+        }
+    }
+
+    /// Runs the next event. Returns the first of the commands that it completed, and when.
+    #[inline]
+    pub fn step<const S: Skills>(&mut self) -> Option<(SimTime, CommandId)> {
+        let (now, event) = self.events.pop()?;
+        match event {
+            Event::Bus(channel) => {
+                self.grant::<S>(now, channel);
+                None
+            }
+            Event::Look(die) => {
+                if skills::any(S, skills::OVERTAKING) {
+                    self.look::<S>(now, die);
+                }
+                None
+            }
+            Event::Die(die) => self.advance::<S>(now, die).map(|id| (now, id)),
+        }
+    }
+
+    /// Everything has come that comes at this moment.
+    fn look<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+        self.array.stations[die.at()].will_look = false;
+        self.start::<S>(now, die);
+    }
+
+    /// Begins what the die can begin now, or lines it up for the bus.
+    #[inline]
+    pub fn start<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+        let station = &self.array.stations[die.at()];
+        if skills::in_turn(S) {
+            if station.die.is_idle() && !station.wants_bus {
+                self.next_in_turn::<S>(now, die);
+            }
+        } else if !self.array.sheet.settled.hold(&station.die) {
+            self.start_next::<S>(now, die);
+        }
+    }
+
+    #[inline(never)]
+    fn start_next<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+        let mut die = die;
+        if skills::any(S, skills::RARE_ON_FLASH) && self.array.sheet.abilities.one_die_at_a_time {
+            let Some(turn) = self.array.turn_on_chip(die) else { return };
+            die = turn;
+        }
+        let station = &self.array.stations[die.at()];
+        let next = if station.die.is_idle() {
+            station.lanes.first()
+        } else {
+            self.pass_on::<S>(now, die);
+            self.send_held::<S>(now, die);
+            self.array.next_command::<S>(die)
+        };
+        let Some(id) = next else { return self.nothing_next::<S>(now, die) };
+        if self.array.needs_bus::<S>(self.array.commands[id].kind) {
+            return self.want_bus::<S>(now, die, Wish::Begin(id));
+        }
+        self.take_together::<S>(die, id);
+        let mut next = Some(id);
+        while let Some(command) = next {
+            self.array.account_wait::<S>(now, die, command, WaitedFor::Die);
+            next = self.array.companion::<S>(command);
+        }
+        self.begin_in_cells::<S>(Operation { now, die, first: id, cells_from: now });
+        self.array.leave_line_unless_wanted::<S>(die);
+    }
+
+    /// A die has no command that it may begin. What it left for reads goes on.
+    #[inline]
+    fn nothing_next<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+        // A read may have come that goes before the page which was to be taken in.
+        self.array.leave_line_unless_wanted::<S>(die);
+        if !skills::any(S, skills::OVERTAKING) {
+            return;
+        }
+        let station = &self.array.stations[die.at()];
+        if station.die.is_paused()
+            && station.die.accepts(&self.array.sheet.abilities.cache) == Accepts::HostReads
+        {
+            self.resume(now, die);
+            // The next page may come in while this one is programmed.
+            if let Some(wish) = self.array.wish::<S>(die) {
+                self.want_bus::<S>(now, die, wish);
+            }
+            self.array.leave_line_unless_wanted::<S>(die);
+        }
+    }
+
+    /// What the register holds wants the bus.
+    #[inline]
+    fn send_held<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+        let station = &self.array.stations[die.at()];
+        if station.die.register() == Register::Holding
+            && !station.wants_bus
+            && let Some(first) = station.in_register
+        {
+            self.want_bus::<S>(now, die, Wish::Send(first));
+        }
+    }
+
+    /// Takes a command out of its lane, and with it those on other planes that its operation can serve
+    /// too; they hang from it.
+    #[inline(always)]
+    fn take_together<const S: Skills>(&mut self, die: DieId, first: CommandId) {
+        let FlashArray { stations, commands, sheet, .. } = &mut self.array;
+        stations[die.at()].lanes.take::<S>(commands, first);
+        commands[first].ticket.next = None;
+        let kind = commands[first].kind;
+        let gathers =
+            skills::any(S, skills::MULTI_PLANE) && sheet.abilities.multi_plane.allows(kind);
+        self.tell_begins::<S>(die, first);
+        if gathers {
+            self.gather::<S>(die, first, kind);
+        }
+    }
+
+    #[inline(never)]
+    fn gather<const S: Skills>(&mut self, die: DieId, first: CommandId, kind: Kind) {
+        self.overlaps.multi_plane[kind as usize] += self.array.gather(die, first);
+        let mut next = self.array.commands[first].ticket.next;
+        while let Some(id) = next {
+            self.tell_begins::<S>(die, id);
+            next = self.array.commands[id].ticket.next;
+        }
+    }
+
+    /// Tells the policy that a die begins with a command.
+    #[inline(always)]
+    fn tell_begins<const S: Skills>(&mut self, die: DieId, id: CommandId) {
+        let Dispatcher { array, scheduler, .. } = self;
+        if skills::any(S, skills::RARE_ON_FLASH) && array.page_order.is_some() {
+            array.leave_page(id);
+        }
+        if skills::any(S, skills::OVERTAKING) {
+            scheduler.begins(die, id, &View { array });
+        }
+    }
+}

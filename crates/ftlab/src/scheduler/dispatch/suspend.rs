@@ -1,0 +1,96 @@
+//! Leaving what the cells do for host reads, and going on with it: see [`PauseRule`](crate::scheduler::PauseRule).
+
+use super::Dispatcher;
+use crate::engine::skills;
+use crate::nand::{Cells, Register};
+use crate::scheduler::event::Event;
+use crate::scheduler::pause::{Pausable, Paused};
+use crate::scheduler::probe::Probe;
+use crate::units::{DieId, SimTime};
+use crate::verify::Canary;
+
+impl<P: Probe> Dispatcher<P> {
+    /// A host read has arrived for a die: leaves the die's operation for it, if that may be and pays.
+    #[inline]
+    pub fn pause_for_read(&mut self, now: SimTime, die: DieId) {
+        if self.array.rules.pause.which != Pausable::None {
+            self.pause_if_it_pays(now, die);
+        }
+    }
+
+    /// The cells begin, after a transfer during which nothing can be left: host reads may have come
+    /// meanwhile.
+    pub(super) fn pause_for_waiting(&mut self, now: SimTime, die: DieId) {
+        let station = &mut self.array.stations[die.at()];
+        if station.suspension.looks_again && station.cells_from == now {
+            station.suspension.looks_again = false;
+            if station.lanes.first_host_read().is_some() {
+                self.pause_for_read(now, die);
+            }
+        }
+    }
+
+    fn pause_if_it_pays(&mut self, now: SimTime, die: DieId) {
+        let rule = &self.array.rules.pause;
+        let station = &self.array.stations[die.at()];
+        let cells = station.die.cells();
+        let may = rule.allows(cells)
+            && station.suspension.times < rule.times
+            && station.die.register() == Register::Empty
+            && !station.die.is_paused();
+        if !may || self.array.read_beside(die, station.in_cells).is_none() {
+            return;
+        }
+        let station = &mut self.array.stations[die.at()];
+        if now < station.cells_from {
+            // Data still moves in. The die looks again when the cells begin.
+            if !std::mem::replace(&mut station.suspension.looks_again, true) {
+                self.events.schedule(now, station.cells_from, Event::Die(die));
+            }
+            return;
+        }
+        let costs = self.array.sheet.abilities.pause;
+        let cost = if cells == Cells::Erasing { costs.erase } else { costs.program };
+        let left = station.cells_until - now;
+        if left <= cost {
+            return;
+        }
+        let Some(first) = station.in_cells.take() else { return };
+        station.suspension.paused = Some(Paused { first, cells, left, since: now, served: 0 });
+        station.suspension.times += 1;
+        station.die.pause(now);
+        let from = station.cells_from;
+        station.cells_until = now + cost;
+        self.array.leave_line_unless_wanted::<{ skills::ALL }>(die);
+        self.events.schedule(now, now + cost, Event::Die(die));
+        match cells {
+            Cells::Erasing => self.overlaps.erase_pauses += 1,
+            _ => self.overlaps.program_pauses += 1,
+        }
+        self.watch.pause(&self.array, first, from, now);
+    }
+
+    /// Goes on with what a die left: no host read waits for it any more.
+    pub(super) fn resume(&mut self, now: SimTime, die: DieId) {
+        let station = &mut self.array.stations[die.at()];
+        let Some(paused) = station.suspension.paused.take() else { return };
+        let Paused { first, cells, left, since, .. } = paused;
+        let from = now + self.array.sheet.abilities.pause.resume;
+        let until = match self.array.plant.is(Canary::PauseCostsNothing) {
+            true => from.max(since + left),
+            false => from + left,
+        };
+        station.in_cells = Some(first);
+        station.cells_from = from;
+        station.cells_until = until;
+        station.die.resume(now, cells, self.array.commands[first].is_gc());
+        self.events.schedule(now, until, Event::Die(die));
+        let mut next = Some(first);
+        while let Some(id) = next {
+            let command = &mut self.array.commands[id];
+            command.spent.queue += from - since;
+            next = command.ticket.next;
+        }
+        self.watch.cells(&self.array, first, from, until);
+    }
+}

@@ -1,0 +1,69 @@
+//! Work that is done at once instead of command by command, or without time: whether that may be, and the accounts of
+//! it. What it costs is in the data sheet.
+
+use super::Flash;
+use crate::nand::Kind;
+use crate::scheduler::cell_work::CellWork;
+use crate::scheduler::command::Origin;
+use crate::scheduler::datasheet::Datasheet;
+use crate::scheduler::probe::Probe;
+use crate::units::{DieId, Nanos, Ppn};
+use crate::verify;
+
+impl<P: Probe> Flash<P> {
+    /// Whether nobody sees single commands, nothing fails, and times do nothing but add up: then what only adds up
+    /// can be done at once.
+    pub(crate) fn may_add_up(&self) -> bool {
+        let plain = self.hazards().is_none() && !P::ACTIVE && !verify::ON;
+        plain && self.sheet().only_adds_up()
+    }
+
+    /// Accounts for a page that was programmed at once with others, after a read of its older copy if it
+    /// is partial.
+    #[inline]
+    pub(crate) fn account_write_at_once(&mut self, at: Ppn, is_partial: bool) {
+        let (read, program) = self.sheet().price_of_page();
+        let mut time = program;
+        if is_partial {
+            self.done[Origin::Merge as usize][Kind::Read as usize] += 1;
+            time += read;
+        }
+        self.done[Origin::Host as usize][Kind::Program as usize] += 1;
+        let die = self.geometry().die_of_page(at);
+        self.dispatcher.array.stations[die.at()].die.was_busy(time);
+    }
+
+    /// Accounts for merges that were done at once, and have kept a die busy for `time`.
+    pub(crate) fn account_at_once(
+        &mut self,
+        die: DieId,
+        work: &CellWork,
+        copyback: bool,
+        time: Nanos,
+    ) {
+        let done = &mut self.done[Origin::Gc as usize];
+        let (copies, erases) = (u64::from(work.copies), u64::from(work.erases));
+        if copyback {
+            done[Kind::Copyback as usize] += copies;
+        } else {
+            done[Kind::Read as usize] += copies;
+            done[Kind::Program as usize] += copies;
+        }
+        done[Kind::Erase as usize] += erases;
+        self.dispatcher.array.stations[die.at()].die.was_busy_for_collection(time);
+    }
+}
+
+impl<P> Flash<P> {
+    /// What the flash can do, and what that takes.
+    #[inline]
+    pub(crate) fn sheet(&self) -> &Datasheet {
+        &self.dispatcher.array.sheet
+    }
+
+    /// Counts commands that were done without the flash.
+    #[inline]
+    pub(crate) fn count_untimed(&mut self, origin: Origin, kind: Kind, commands: u64) {
+        self.done[origin as usize][kind as usize] += commands;
+    }
+}

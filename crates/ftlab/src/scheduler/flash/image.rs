@@ -1,0 +1,49 @@
+//! The flash's part of an image: see [`image`](crate::image).
+
+use super::Flash;
+use crate::image::{Damage, Reader, Resume, Writer, take_up};
+use crate::scheduler::array::FlashArray;
+use crate::scheduler::datasheet::Datasheet;
+use crate::scheduler::dispatch::Dispatcher;
+use crate::scheduler::probe::Probe;
+
+impl<P: Probe> Flash<P> {
+    /// Writes what the policies remember. Nothing is in flight at rest, and accounts of time count
+    /// from the load on.
+    pub(crate) fn save(&self, out: &mut Writer) {
+        let Flash { dispatcher, load: _, done: _, costs: _ } = self;
+        let Dispatcher {
+            array,
+            scheduler,
+            events: _,
+            // Only the order of arrival counts, not the number.
+            arrivals: _,
+            overlaps: _,
+            watch: _,
+        } = dispatcher;
+        let FlashArray {
+            sheet,
+            rules: _,
+            cells,
+            commands: _,
+            stations: _,
+            lines: _,
+            // Only what waits.
+            page_order: _,
+            plant: _,
+        } = array;
+        let Datasheet { geometry: _, timing, flat: _, bus: _, abilities: _, settled: _ } = sheet;
+        out.nested(|out| timing.native.save(out));
+        out.nested(|out| scheduler.save(out));
+        cells.save(out);
+    }
+
+    /// Takes up what the policies remembered.
+    pub(crate) fn take_up(&mut self, from: &mut Reader<'_>, resume: Resume) -> Result<(), Damage> {
+        let Dispatcher { array: FlashArray { sheet, cells, .. }, scheduler, .. } =
+            &mut self.dispatcher;
+        take_up(from, resume.timing, |from| sheet.timing.native.load(from))?;
+        take_up(from, resume.scheduler, |from| scheduler.load(from))?;
+        cells.take_up(from)
+    }
+}

@@ -1,0 +1,201 @@
+//! What the cells have been through: at what their pages were programmed, where timing knows costs, and what fails
+//! on them. It is a matter of the cells, and not of whoever drives them: it outlives a power cut.
+
+use super::command::{Command, Origin};
+use super::datasheet::Datasheet;
+use crate::image::{Damage, Reader, Writer};
+use crate::nand::timing::TimingPolicy;
+use crate::nand::{CellMode, CostClass, Hazards, Kind, Place, Prior, Programmed, Strain};
+use crate::shape::Geometry;
+use crate::units::{BlockId, DieId, Ppn, SimTime};
+
+/// The history of all cells.
+#[derive(Clone, Debug)]
+pub(crate) struct CellHistory {
+    /// None if all programs cost the same.
+    pub(super) programmed: Option<Box<Programmed>>,
+    /// None if nothing fails at a moment that is named, and no read by chance.
+    pub(super) hazards: Option<Box<Hazards>>,
+}
+
+impl CellHistory {
+    /// That of a new flash, where `hazards` may come.
+    pub(super) fn new(sheet: &Datasheet, prior: Prior, hazards: Option<Hazards>) -> CellHistory {
+        let programmed = || Box::new(Programmed::new(&sheet.geometry, prior));
+        CellHistory {
+            programmed: sheet.timing.native.knows_costs().then(programmed),
+            hazards: hazards.map(Box::new),
+        }
+    }
+
+    /// Whether anything of it matters to commands.
+    #[inline]
+    pub(super) fn matters(&self) -> bool {
+        self.programmed.is_some() || self.hazards.is_some()
+    }
+
+    /// At which cost flash pages were programmed, to be changed by the core.
+    pub(crate) fn programmed_mut(&mut self) -> Option<&mut Programmed> {
+        self.programmed.as_deref_mut()
+    }
+
+    /// The class of the flash page of a page.
+    #[inline]
+    pub(super) fn class_at(&self, geometry: &Geometry, page: Ppn) -> CostClass {
+        let flash_page = geometry.flash_page_of(page);
+        self.programmed.as_ref().map_or(CostClass::default(), |known| known.class_of(flash_page))
+    }
+
+    /// Whether a die is dead.
+    pub(crate) fn is_dead(&self, die: DieId, now: SimTime) -> bool {
+        self.hazards.as_ref().is_some_and(|hazards| hazards.is_dead(die, now))
+    }
+
+    /// A die is known to be dead, from an image, whatever the options of this device say.
+    pub(super) fn know_dead(&mut self, geometry: &Geometry, die: DieId) {
+        let none = || Box::new(Hazards::none(geometry));
+        self.hazards.get_or_insert_with(none).dies(die, SimTime::ZERO);
+    }
+
+    /// A block was erased so often before the device was loaded.
+    pub(crate) fn know_erases(&mut self, block: BlockId, erases: u32) {
+        if let Some(programmed) = &mut self.programmed {
+            programmed.set_erases(block, erases);
+        }
+        if let Some(hazards) = &mut self.hazards {
+            hazards.set_erases(block, erases);
+        }
+    }
+
+    /// Recovery erased a block, so that it was erased so often by now.
+    pub(crate) fn know_erased(&mut self, block: BlockId, erases: u32, now: SimTime) {
+        if let Some(hazards) = &mut self.hazards {
+            hazards.erased(now, block);
+        }
+        self.know_erases(block, erases);
+    }
+
+    /// A block that was read often, once.
+    #[inline]
+    pub(crate) fn next_read_often(&mut self) -> Option<BlockId> {
+        self.hazards.as_mut()?.next_read_often()
+    }
+
+    /// A command comes: what the cells that it is for have been through, before anybody prices it.
+    #[inline]
+    pub(super) fn arrives(&mut self, sheet: &Datasheet, now: SimTime, command: &mut Command) {
+        let senses = matches!(command.kind, Kind::Read | Kind::Copyback);
+        if self.programmed.is_some() && senses {
+            self.find_effort(sheet, now, command);
+        }
+        if self.hazards.is_some() && senses {
+            self.read_once_more(sheet, command);
+        }
+    }
+
+    /// Finds what it takes to sense the page that a command senses, as it lies there now.
+    #[inline(never)]
+    pub(super) fn find_effort(&self, sheet: &Datasheet, now: SimTime, command: &mut Command) {
+        let Some(programmed) = &self.programmed else { return };
+        let timing = &sheet.timing.native;
+        let Place { flash_page, block } =
+            Place::of(&sheet.geometry, command.source.unwrap_or(command.page));
+        let reads = self.hazards.as_ref().map_or(0, |hazards| hazards.reads_of(block));
+        let strain =
+            Strain { erases: programmed.erases(block), age: programmed.age(block, now), reads };
+        let effort = timing.effort(programmed.class_of(flash_page), &strain);
+        command.found.effort = effort.unwrap_or_else(|| timing.most_effort());
+        command.found.unreadable |= effort.is_none() && command.mode == CellMode::Native;
+        if command.kind == Kind::Read {
+            command.found.from_before = programmed.is_prior(flash_page);
+        }
+    }
+
+    /// A block is read once more, and what is read may be found uncorrectable. Retries are made before that is known,
+    /// where the timing has them.
+    #[inline(never)]
+    fn read_once_more(&mut self, sheet: &Datasheet, command: &mut Command) {
+        let Some(hazards) = &mut self.hazards else { return };
+        let at = Place::of(&sheet.geometry, command.source.unwrap_or(command.page));
+        if hazards.read_fails(&at) {
+            command.found.unreadable = true;
+            if sheet.timing.native.reliability().is_some() {
+                command.found.effort = sheet.timing.native.most_effort();
+            }
+        }
+    }
+
+    /// A command is done: whether it met something that fails.
+    #[inline(never)]
+    pub(super) fn meet_hazards(&mut self, sheet: &Datasheet, now: SimTime, command: &mut Command) {
+        let Some(hazards) = &mut self.hazards else { return };
+        let Command { kind, page, source, origin, .. } = *command;
+        // The system area lies beside what the options name.
+        if origin == Origin::System {
+            return;
+        }
+        let senses = matches!(kind, Kind::Read | Kind::Copyback);
+        let at = Place::of(&sheet.geometry, page);
+        if hazards.fails(now, command.ticket.die, kind, &at) {
+            command.found.failed = true;
+            command.found.unreadable |= senses;
+        } else if senses {
+            let flash_page = sheet.geometry.flash_page_of(source.unwrap_or(page));
+            command.found.unreadable |= hazards.is_unreadable(now, flash_page);
+        }
+    }
+
+    /// A command is done on flash whose timing knows costs: at what its page lies there now, `known` as of this class.
+    #[inline(never)]
+    pub(super) fn note_class(
+        &mut self,
+        sheet: &Datasheet,
+        now: SimTime,
+        command: &Command,
+        known: CostClass,
+    ) {
+        let Some(programmed) = &mut self.programmed else { return };
+        let at = Place::of(&sheet.geometry, command.page);
+        match command.kind {
+            Kind::Read => {}
+            Kind::Program | Kind::Copyback => {
+                programmed.program(&at, known, command.found.from_before, now);
+            }
+            Kind::Erase => programmed.erase(&at, sheet.geometry.shape().pages_per_block),
+        }
+    }
+
+    pub(super) fn save(&self, out: &mut Writer) {
+        let CellHistory { programmed, hazards } = self;
+        out.nested(|out| programmed.iter().for_each(|programmed| programmed.save(out)));
+        out.nested(|out| hazards.iter().for_each(|hazards| hazards.save(out)));
+    }
+
+    /// Takes up what has happened before.
+    pub(super) fn take_up(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        self.take_up_costs(&mut from.nested()?)?;
+        self.take_up_hazards(&mut from.nested()?)
+    }
+
+    fn take_up_costs(&mut self, part: &mut Reader<'_>) -> Result<(), Damage> {
+        let Some(programmed) = &mut self.programmed else { return Ok(()) };
+        // What the device started with is gone.
+        programmed.forget_ages();
+        if part.end().is_ok() {
+            // Flash that knew no costs has nothing to say.
+            return Ok(());
+        }
+        programmed.load(part)?;
+        part.end()
+    }
+
+    fn take_up_hazards(&mut self, part: &mut Reader<'_>) -> Result<(), Damage> {
+        let Some(hazards) = &mut self.hazards else { return Ok(()) };
+        if part.end().is_ok() {
+            // Nothing failed on the flash that was saved.
+            return Ok(());
+        }
+        hazards.load(part)?;
+        part.end()
+    }
+}
