@@ -9,7 +9,7 @@ use super::parity::loss;
 use super::slc::{self, Count};
 use super::streams::StreamsPolicy;
 use super::wear::{dies, refresh};
-use super::{BlockState, Ftl};
+use super::{BlockState, Blocks, Features, Ftl};
 use crate::engine::skills::{self, RARE, SLC, Skills, any};
 use crate::ftl::wear::failing;
 use crate::units::{BlockId, Lpn, Ppn, SectorMask};
@@ -41,7 +41,53 @@ impl Ftl {
     pub fn programmed_for_host<const S: Skills>(&mut self, first: Ppn, units: u32) {
         self.counts.host_pages += u64::from(units);
         slc::cache::count_slc::<S>(first, u64::from(units), Count::Written, self);
-        programmed::<S>(first, units, self);
+        self.programmed::<S>(first, units);
+    }
+
+    /// The flash page that begins at `first` is programmed, `units` of it with pages.
+    #[inline]
+    pub(in crate::ftl) fn programmed<const S: Skills>(&mut self, first: Ppn, units: u32) {
+        let units_per_page = self.geometry.units_per_page();
+        if any(S, RARE) {
+            if self.map.mapping.has_log() {
+                return fold::programmed_in_log(first, self);
+            }
+            if let Some(record) = &mut self.features.record {
+                record.landed(first, units_per_page);
+            }
+        }
+        self.counts.padding += u64::from(units_per_page - units);
+        let block = self.geometry.block_of(first);
+        let programmed = self.blocks.add_programmed(block, units_per_page);
+        if any(S, RARE) && self.blocks.state(block) == BlockState::Failing {
+            failing::settle_failing(block, self);
+        } else if programmed == units_of::<S>(block, &self.blocks) {
+            self.close(block);
+        } else if any(S, RARE) && self.features.refresh.is_some() {
+            refresh::settle_sealing(block, self);
+        }
+    }
+
+    /// A block is full: it may be collected from now on.
+    #[cold]
+    pub(in crate::ftl) fn close(&mut self, block: BlockId) {
+        self.blocks.close(block);
+        if self.blocks.is_slc(block) {
+            return slc::cache::slc_closed(block, self);
+        }
+        let plane = self.geometry.plane_of(block);
+        if self.health.dead.is_some() {
+            dies::check_room_beside_dead(plane, self);
+        }
+        if self.features.stripes.is_some() {
+            loss::check_room_of_groups(self);
+        }
+        let view = VictimView { plane, blocks: &self.blocks };
+        let never = self.plant.is(Canary::NeverACandidate);
+        if !(never && self.collecting(plane).is_some()) {
+            self.policies.victim.closed(&view, block);
+        }
+        self.space.feed(plane);
     }
 
     /// The copy of `page` at `at` is programmed: it is the current one from now on. Called before
@@ -53,20 +99,20 @@ impl Ftl {
         }
         let old = self.map.mapping.commit(page, at);
         if any(S, RARE) {
-            note_change(page, self);
+            self.features.note_change(page);
         }
         let (block, unit) = self.geometry.place_of(at);
         self.blocks.set_valid(block, unit);
         if let Some(old) = old
             && !self.plant.is(Canary::OldCopyStays)
         {
-            invalidate::<S>(old, self);
+            self.invalidate::<S>(old);
         }
     }
 
     /// Deallocates a page. Returns where it, or its newest part, lay.
     pub fn trim(&mut self, page: Lpn) -> Option<Ppn> {
-        note_change(page, self);
+        self.features.note_change(page);
         if let Some(record) = &mut self.features.record {
             record.trimmed(page);
         }
@@ -78,89 +124,45 @@ impl Ftl {
         }
         let old = self.map.mapping.trim(page)?;
         self.counts.trimmed += 1;
-        invalidate::<{ skills::ALL }>(old, self);
+        self.invalidate::<{ skills::ALL }>(old);
         Some(old)
     }
-}
 
-/// The flash page that begins at `first` is programmed, `units` of it with pages.
-#[inline]
-pub(in crate::ftl) fn programmed<const S: Skills>(first: Ppn, units: u32, ftl: &mut Ftl) {
-    let units_per_page = ftl.geometry.units_per_page();
-    if any(S, RARE) {
-        if ftl.map.mapping.has_log() {
-            return fold::programmed_in_log(first, ftl);
+    #[inline]
+    pub(in crate::ftl) fn invalidate<const S: Skills>(&mut self, at: Ppn) {
+        let (block, unit) = self.geometry.place_of(at);
+        if !self.plant.is(Canary::ValidBitStays) {
+            self.blocks.clear_valid(block, unit);
         }
-        if let Some(record) = &mut ftl.features.record {
-            record.landed(first, units_per_page);
+        if self.blocks.state(block) == BlockState::Closed
+            && !(any(S, SLC) && self.blocks.is_slc(block))
+            && !(any(S, RARE) && self.map.mapping.has_log())
+        {
+            let plane = self.geometry.plane_of(block);
+            let view = VictimView { plane, blocks: &self.blocks };
+            self.policies.victim.lost_page(&view, block);
+            self.space.feed(plane);
         }
-    }
-    ftl.counts.padding += u64::from(units_per_page - units);
-    let block = ftl.geometry.block_of(first);
-    let programmed = ftl.blocks.add_programmed(block, units_per_page);
-    if any(S, RARE) && ftl.blocks.state(block) == BlockState::Failing {
-        failing::settle_failing(block, ftl);
-    } else if programmed == units_of::<S>(block, ftl) {
-        close(block, ftl);
-    } else if any(S, RARE) && ftl.features.refresh.is_some() {
-        refresh::settle_sealing(block, ftl);
     }
 }
 
 /// Mapping units that a block holds, as it is used at present.
 #[inline(always)]
-pub(in crate::ftl) fn units_of<const S: Skills>(block: BlockId, ftl: &Ftl) -> u32 {
+fn units_of<const S: Skills>(block: BlockId, blocks: &Blocks) -> u32 {
     match any(S, SLC) {
-        true => ftl.blocks.units_of(block),
-        false => ftl.blocks.units_per_block(),
+        true => blocks.units_of(block),
+        false => blocks.units_per_block(),
     }
 }
 
-/// A block is full: it may be collected from now on.
-#[cold]
-pub(in crate::ftl) fn close(block: BlockId, ftl: &mut Ftl) {
-    ftl.blocks.close(block);
-    if ftl.blocks.is_slc(block) {
-        return slc::cache::slc_closed(block, ftl);
-    }
-    let plane = ftl.geometry.plane_of(block);
-    if ftl.health.dead.is_some() {
-        dies::check_room_beside_dead(plane, ftl);
-    }
-    if ftl.features.stripes.is_some() {
-        loss::check_room_of_groups(ftl);
-    }
-    let view = VictimView { plane, blocks: &ftl.blocks };
-    let never = ftl.plant.is(Canary::NeverACandidate);
-    if !(never && ftl.collecting(plane).is_some()) {
-        ftl.policies.victim.closed(&view, block);
-    }
-    ftl.space.feed(plane);
-}
-
-/// The map says something else of a page: the next checkpoint has to.
-#[inline]
-pub(in crate::ftl) fn note_change(page: Lpn, ftl: &mut Ftl) {
-    if let Some(record) = &mut ftl.features.record
-        && let Some(snapshot) = &mut record.snapshot
-    {
-        snapshot.changes(page);
-    }
-}
-
-#[inline]
-pub(in crate::ftl) fn invalidate<const S: Skills>(at: Ppn, ftl: &mut Ftl) {
-    let (block, unit) = ftl.geometry.place_of(at);
-    if !ftl.plant.is(Canary::ValidBitStays) {
-        ftl.blocks.clear_valid(block, unit);
-    }
-    if ftl.blocks.state(block) == BlockState::Closed
-        && !(any(S, SLC) && ftl.blocks.is_slc(block))
-        && !(any(S, RARE) && ftl.map.mapping.has_log())
-    {
-        let plane = ftl.geometry.plane_of(block);
-        let view = VictimView { plane, blocks: &ftl.blocks };
-        ftl.policies.victim.lost_page(&view, block);
-        ftl.space.feed(plane);
+impl Features {
+    /// The map says something else of a page: the next checkpoint has to.
+    #[inline]
+    pub(in crate::ftl) fn note_change(&mut self, page: Lpn) {
+        if let Some(record) = &mut self.record
+            && let Some(snapshot) = &mut record.snapshot
+        {
+            snapshot.changes(page);
+        }
     }
 }

@@ -14,11 +14,34 @@ use crate::units::{Lpn, Ppn, SectorMask};
 
 /// Physical pages of which sectors are lost, and which.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lost {
+pub struct Lost {
     places: BTreeMap<u32, SectorMask>,
 }
 
 impl Lost {
+    /// The sectors of a physical page whose data is lost.
+    #[inline]
+    #[must_use]
+    pub fn at(&self, at: Ppn) -> SectorMask {
+        match self.places.is_empty() {
+            true => SectorMask::EMPTY,
+            false => self.places.get(&at.get()).copied().unwrap_or(SectorMask::EMPTY),
+        }
+    }
+
+    /// Whether data of a physical page is lost, be it of one sector.
+    #[inline]
+    #[must_use]
+    pub fn is_at(&self, at: Ppn) -> bool {
+        !self.at(at).is_empty()
+    }
+
+    /// How many physical pages have lost data, those of which newer copies exist among them.
+    #[must_use]
+    pub fn pages(&self) -> u64 {
+        self.places.len() as u64
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
@@ -62,27 +85,11 @@ impl Lost {
 }
 
 impl Ftl {
-    /// The sectors of a physical page whose data is lost.
+    /// The physical pages whose data is lost.
     #[inline]
     #[must_use]
-    pub fn lost_at(&self, at: Ppn) -> SectorMask {
-        match self.map.lost.places.is_empty() {
-            true => SectorMask::EMPTY,
-            false => self.map.lost.places.get(&at.get()).copied().unwrap_or(SectorMask::EMPTY),
-        }
-    }
-
-    /// Whether data of a physical page is lost, be it of one sector.
-    #[inline]
-    #[must_use]
-    pub fn is_lost(&self, at: Ppn) -> bool {
-        !self.lost_at(at).is_empty()
-    }
-
-    /// How many physical pages have lost data, those of which newer copies exist among them.
-    #[must_use]
-    pub fn lost_pages(&self) -> u64 {
-        self.map.lost.places.len() as u64
+    pub fn lost(&self) -> &Lost {
+        &self.map.lost
     }
 }
 
@@ -113,7 +120,7 @@ pub(crate) fn carry<const S: Skills>(
     if !skills::any(S, skills::RARE_ON_FLASH) {
         return;
     }
-    ftl.map.lost.add(to.get(), ftl.lost_at(from));
+    ftl.map.lost.add(to.get(), ftl.lost().at(from));
 }
 
 /// New sectors of a page are programmed at `to`, and beside them what they leave of older parts. What of that is
@@ -121,7 +128,7 @@ pub(crate) fn carry<const S: Skills>(
 pub(crate) fn complete_from(base: Fragments, sectors: SectorMask, to: Ppn, ftl: &mut Ftl) {
     for part in base.into_iter().flatten() {
         let left = part.sectors.without(sectors);
-        ftl.map.lost.add(to.get(), ftl.lost_at(part.at).within(left));
+        ftl.map.lost.add(to.get(), ftl.lost().at(part.at).within(left));
     }
 }
 

@@ -4,7 +4,6 @@
 use super::Ftl;
 use super::mapping::{Dftl, MappingPolicy};
 use crate::engine::skills;
-use crate::ftl::commit;
 use crate::scheduler::Load;
 use crate::units::{PlaneId, Ppn, Tpn};
 use crate::verify::Canary;
@@ -50,7 +49,7 @@ pub(crate) fn commit_translation(of: Tpn, first: Ppn, ftl: &mut Ftl) {
     for (page, at) in pages.zip(first.get()..) {
         ftl.commit::<{ skills::ALL }>(page, Ppn::new(at));
     }
-    commit::programmed::<{ skills::ALL }>(first, ftl.geometry.units_per_page(), ftl);
+    ftl.programmed::<{ skills::ALL }>(first, ftl.geometry.units_per_page());
 }
 
 /// So many translation pages wait for a place.

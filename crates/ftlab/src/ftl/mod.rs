@@ -49,7 +49,7 @@ use crate::ftl::wear::life;
 use cost::{CostSetup, Regulation};
 use fragments::PackRoom;
 use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimPolicy, VictimView};
-use lost::Lost;
+pub use lost::Lost;
 use mapping::{Mapping, MappingPolicy};
 use parity::Stripes;
 use placement::{Mate, Placement, PlacementPolicy, Writable};

@@ -77,7 +77,7 @@ pub(super) fn health<P: Probe, C: Contents>(device: &Device<P, C>) -> Option<Hea
         pages_on_dead_dies: device.ftl().pages_on_dead_dies(),
         commands_on_dead_dies: failed.on_dead_dies,
         unreadable_flash_pages: failed.unreadable,
-        lost_pages: device.ftl().lost_pages(),
+        lost_pages: device.ftl().lost().pages(),
         available_spare_ratio: life.map_or(1.0, Life::available_spare),
         endurance_used_ratio: life
             .and_then(Life::mean_endurance)

@@ -324,7 +324,8 @@ impl Bench {
             let noted = parts.iter().flatten().map(|part| part.sectors);
             let noted = noted.fold(SectorMask::EMPTY, SectorMask::and_also);
             // What is known to be lost says nothing any more.
-            let lost = parts.iter().flatten().map(|part| ftl.lost_at(part.at).within(part.sectors));
+            let lost =
+                parts.iter().flatten().map(|part| ftl.lost().at(part.at).within(part.sectors));
             let lost = lost.fold(SectorMask::EMPTY, SectorMask::and_also);
             let first = u64::from(page.get()) * self.per_page;
             for sector in (0..self.per_page).filter(|sector| lost.0 >> sector & 1 == 0) {

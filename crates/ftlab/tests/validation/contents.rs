@@ -178,7 +178,7 @@ impl Bench {
             let lost = parts
                 .iter()
                 .flatten()
-                .map(|part| self.device.ftl().lost_at(part.at).within(part.sectors));
+                .map(|part| self.device.ftl().lost().at(part.at).within(part.sectors));
             let lost = lost.fold(SectorMask::EMPTY, SectorMask::and_also);
             for sector in (0..self.per_page).filter(|sector| lost.0 >> sector & 1 == 0) {
                 let version = held[sector as usize];

@@ -104,7 +104,7 @@ fn mishaps_of_every_kind_occur() {
             ("the others have no room", on_others && end.is_some()),
             ("a program fails by schedule", dead == 0 && losses.program_failures > 0),
             ("an erase fails by schedule", dead == 0 && losses.erase_failures > 0),
-            ("pages lost, and good ones", ftl.lost_pages() > 0 && bench.unreadable < 5),
+            ("pages lost, and good ones", ftl.lost().pages() > 0 && bench.unreadable < 5),
         ] {
             *met.entry(name).or_default() += u32::from(occurs);
         }

@@ -117,7 +117,7 @@ fn ten_years(spec: &Spec, setup: DeviceSetup) -> Decade {
         unreadable: bench.unreadable,
         retries: device.flash().costs().retries,
         refreshed: device.ftl_counts().by_purpose[Purpose::Refresh as usize].runs,
-        lost: (0..physical).filter(|&at| device.ftl().is_lost(Ppn::new(at))).count(),
+        lost: (0..physical).filter(|&at| device.ftl().lost().is_at(Ppn::new(at))).count(),
     }
 }
 

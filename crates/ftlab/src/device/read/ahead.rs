@@ -96,7 +96,7 @@ pub(in crate::device) fn cache_what_was_read(
         // Pages of a map on flash are no data.
         let current = page.get() < ftl.logical_pages() && ftl.look_up(page) == Some(at);
         let newer = buffer.find(page).is_some() && !passes;
-        if !current || newer || ftl.is_lost(at) || reads.cache.find(page).is_some() {
+        if !current || newer || ftl.lost().is_at(at) || reads.cache.find(page).is_some() {
             continue;
         }
         let frame =

@@ -143,7 +143,7 @@ pub(in crate::device) fn read_from<const S: Skills>(
     gathering: &mut Option<Gathering>,
     on: &mut Base<impl Probe, impl Contents>,
 ) {
-    if any(S, RARE_ON_FLASH) && !on.kernel.ftl.lost_at(at).within(wanted.sectors).is_empty() {
+    if any(S, RARE_ON_FLASH) && !on.kernel.ftl.lost().at(at).within(wanted.sectors).is_empty() {
         on.desk.intake.cannot_read(id);
     }
     let read = FlashRead { request: id, page: wanted.page, at, sectors: wanted.sectors };
@@ -211,7 +211,7 @@ fn found_unreadable(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
 }
 
 pub(in crate::device) fn keep_read(read: &FlashRead, on: &mut Base<impl Probe, impl Contents>) {
-    if on.kernel.ftl.is_lost(read.at) {
+    if on.kernel.ftl.lost().is_at(read.at) {
         return;
     }
     let current = PageSpan { page: read.page, sectors: still_current(read, on) };

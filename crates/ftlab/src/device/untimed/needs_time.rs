@@ -30,7 +30,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.base.kernel.ftl.life().is_some() || self.base.kernel.flash.hazards().is_some(),
                 "its flash fails",
             ),
-            (self.base.kernel.ftl.lost_pages() > 0, "some of its data is lost"),
+            (self.base.kernel.ftl.lost().pages() > 0, "some of its data is lost"),
             (refresh::may_have_due(&self.base.kernel.ftl), "its data is refreshed as it ages"),
             (
                 self.base.kernel.flash.programmed().is_some(),

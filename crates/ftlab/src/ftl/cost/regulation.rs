@@ -4,7 +4,6 @@ use super::super::Ftl;
 use super::super::streams::WriteStream;
 use super::{History, Past, Regulator};
 use crate::engine::skills;
-use crate::ftl::commit;
 use crate::ftl::cost::RegulatorPolicy;
 use crate::ftl::gc::collection;
 use crate::ftl::mapping::MappingPolicy;
@@ -166,7 +165,7 @@ pub(in crate::ftl) fn rewritten_page(from: Ppn, to: Ppn, ftl: &mut Ftl) {
     }
     let (block, unit) = ftl.geometry.place_of(to);
     ftl.blocks.set_valid(block, unit);
-    commit::invalidate::<{ skills::ALL }>(from, ftl);
+    ftl.invalidate::<{ skills::ALL }>(from);
     if let (Some(page), Some(map)) = (ftl.map.spare.owner(to), ftl.map.mapping.dftl_mut()) {
         map.changed(page);
     }

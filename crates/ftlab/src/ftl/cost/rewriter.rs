@@ -8,7 +8,6 @@
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), sections 3.3 and 3.4: the rewrite queue.
 
-use crate::ftl::commit;
 use crate::ftl::cost::regulation;
 use crate::ftl::gc::collection;
 use crate::ftl::lost;
@@ -366,7 +365,7 @@ impl Rewriter {
                 &mut on.ftl,
             );
         }
-        commit::programmed::<{ skills::ALL }>(first, units, &mut on.ftl);
+        on.ftl.programmed::<{ skills::ALL }>(first, units);
         self.counts.done += 1;
         self.counts.pages += u64::from(units);
     }

@@ -14,7 +14,6 @@ pub(super) use room::PackRoom;
 use super::Ftl;
 use super::mapping::{MappingPolicy, Places, Reconstruction};
 use crate::engine::skills;
-use crate::ftl::commit;
 use crate::ftl::fragments;
 use crate::ftl::streams::StreamsPolicy;
 use crate::units::SectorMask;
@@ -201,7 +200,7 @@ fn leave(page: Lpn, at: Ppn, ftl: &mut Ftl) {
     if !early && owners.any(|(other, _)| other != page && lives(other, at, ftl)) {
         rmap_mut(ftl).parted();
     } else {
-        commit::invalidate::<{ skills::ALL }>(at, ftl);
+        ftl.invalidate::<{ skills::ALL }>(at);
     }
 }
 

@@ -3,7 +3,6 @@
 
 use crate::engine::skills;
 use crate::engine::skills::{RARE, Skills, any};
-use crate::ftl::commit;
 use crate::ftl::gc::Wanted;
 use crate::ftl::gc::{Background, Collection, Purpose, VictimPolicy, VictimView, wanted};
 use crate::ftl::mapping::MappingPolicy;
@@ -63,7 +62,7 @@ pub(in crate::ftl) fn relocate<const S: Skills>(from: Ppn, to: Ppn, ftl: &mut Ft
     }
     let page = ftl.map.spare.owner(to).expect("a copy has an owner");
     if any(S, RARE) {
-        commit::note_change(page, ftl);
+        ftl.features.note_change(page);
     }
     ftl.map.mapping.relocate(page, from, to)
 }

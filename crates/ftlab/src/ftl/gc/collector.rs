@@ -6,7 +6,6 @@
 //! holds, then one program. A copy is committed when it is programmed, and only if the page has not
 //! been overwritten meanwhile. The victim is erased when nothing of it is left in flight.
 
-use crate::ftl::commit;
 use crate::ftl::gc::collection;
 use crate::ftl::gc::failures;
 use crate::ftl::gc::wanted;
@@ -88,7 +87,7 @@ impl Collector {
                 self.start_others::<S>(plane, on);
             }
         }
-        if any(S, SLC) && on.ftl.slc().is_some() {
+        if any(S, SLC) && on.ftl.features.slc.is_some() {
             self.consider_folding::<S>(plane, on);
         }
     }
@@ -530,7 +529,7 @@ impl Collector {
             collection::copied_page::<S>(from, to, &mut on.ftl);
         }
         on.ftl.counts.gc_pages += u64::from(units);
-        commit::programmed::<S>(first, units, &mut on.ftl);
+        on.ftl.programmed::<S>(first, units);
         let state = &mut on.ftl.space.planes[plane.at()];
         let mut earned = 0;
         if let Some(run) = state.collection.as_mut() {

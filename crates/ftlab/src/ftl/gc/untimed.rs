@@ -11,7 +11,6 @@ use super::super::{Ftl, Map};
 use super::{Freed, Scope};
 use crate::engine::skills::ALL;
 use crate::ftl::FlashContents;
-use crate::ftl::commit;
 use crate::ftl::gc::collection;
 use crate::ftl::gc::wanted;
 use crate::ftl::lost;
@@ -68,7 +67,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
                 self.start_others(plane);
             }
         }
-        if self.ftl.slc().is_some() {
+        if self.ftl.features.slc.is_some() {
             self.consider_folding(plane);
         }
     }
@@ -240,7 +239,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         if !together {
             self.flash.count_untimed(origin, Kind::Read, moved.flash_pages.into());
         }
-        commit::programmed::<{ ALL }>(to, moved.units, self.ftl);
+        self.ftl.programmed::<{ ALL }>(to, moved.units);
         moved
     }
 

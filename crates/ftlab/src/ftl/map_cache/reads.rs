@@ -21,7 +21,7 @@ impl MapCache {
         let (mut reads, mut open) = (0, None);
         for page in pages {
             let Some(at) = on.ftl.look_up(page) else { continue };
-            if on.ftl.is_lost(at) {
+            if on.ftl.lost().is_at(at) {
                 // A copy of what nothing read.
                 self.lose_entries(of, &mut on.ftl);
             }

@@ -8,7 +8,6 @@
 //! from then on. A group that has lost all of its dies is a die that died ([`wear`](super::super::wear)).
 
 use crate::engine::skills;
-use crate::ftl::commit;
 use crate::ftl::parity::{Missing, Narrow, Stripes, loss, members};
 use crate::ftl::wear::life::{Demand, EndReason};
 use crate::ftl::wear::{dies, life};
@@ -223,7 +222,7 @@ fn narrow_plane(plane: PlaneId, ftl: &mut Ftl) {
         }
         let done = ftl.blocks.programmed(block) == whole;
         if done && ftl.blocks.state(block) == BlockState::Open {
-            commit::close(block, ftl);
+            ftl.close(block);
         }
     }
     ftl.space.feed(plane);
@@ -236,7 +235,7 @@ pub(in crate::ftl) fn leave_out(first: Ppn, ftl: &mut Ftl) -> bool {
         stripes.is_dead(stripe.block, member)
     });
     if on_dead_die {
-        commit::programmed::<{ skills::ALL }>(first, ftl.geometry.units_per_page(), ftl);
+        ftl.programmed::<{ skills::ALL }>(first, ftl.geometry.units_per_page());
     }
     on_dead_die
 }

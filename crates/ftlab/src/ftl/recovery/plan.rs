@@ -76,7 +76,7 @@ fn list_pages(blocks: &Blocks, ftl: &Ftl) -> u32 {
         used.flat_map(|block| rebuild::pages_of(block, ftl)).filter(never_counts).count() as u64;
     let mask = u64::from(ftl.geometry.sectors_per_unit().div_ceil(u8::BITS));
     let bad = u64::from(ftl.geometry.blocks().div_ceil(u8::BITS));
-    let bytes = bad + void * LISTED + ftl.lost_pages() * (LISTED + mask);
+    let bytes = bad + void * LISTED + ftl.lost().pages() * (LISTED + mask);
     bytes.div_ceil(ftl.geometry.shape().page_size.0) as u32
 }
 

@@ -123,13 +123,6 @@ impl Ftl {
         self.features.slc.as_ref().map(|cache| &cache.counts)
     }
 
-    /// The SLC cache, if there is one.
-    #[inline]
-    #[must_use]
-    pub(crate) fn slc(&self) -> Option<&CacheState> {
-        self.features.slc.as_deref()
-    }
-
     /// How the cells of a block are used at present.
     #[inline]
     #[must_use]

@@ -1,6 +1,5 @@
 //! Programs and erases that fail, blocks that are given up for it, and the end of a device's life.
 
-use crate::ftl::commit;
 use crate::ftl::wear::life::{EndReason, Failing};
 
 use crate::engine::skills;
@@ -55,7 +54,7 @@ pub(in crate::ftl) fn check_program(
     begin_to_fail(block, ftl);
     let programmed = ftl.blocks.add_programmed(block, units);
     if ftl.blocks.state(block) == BlockState::Open && programmed == ftl.blocks.units_of(block) {
-        commit::close(block, ftl);
+        ftl.close(block);
     }
     settle_failing(block, ftl);
     refresh::settle_sealing(block, ftl);

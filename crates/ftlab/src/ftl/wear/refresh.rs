@@ -12,7 +12,6 @@
 //! Source: remapping in Cai et al., "Flash Correct-and-Refresh", ICCD 2012. It refreshes at fixed intervals, shorter for
 //! more wear; here the model says when.
 
-use crate::ftl::commit;
 use crate::ftl::gc::wanted;
 use crate::ftl::wear::life;
 use std::collections::VecDeque;
@@ -192,7 +191,7 @@ pub(in crate::ftl) fn settle_sealing(block: BlockId, ftl: &mut Ftl) {
     let ready = |sealing: &Sealing| sealing.block == block && sealing.taken == programmed;
     let Some(at) = refresh.sealing.iter().position(ready) else { return };
     refresh.sealing.remove(at);
-    commit::close(block, ftl);
+    ftl.close(block);
 }
 
 /// A plane finds nothing that makes space: what waits for that is refreshed.

@@ -1,7 +1,6 @@
 //! Fragments and shared pages against a naive model: random writes, packs, trims and collections, with
 //! programs in flight, and an image now and then. What is read must be what was last written.
 
-use crate::ftl::commit;
 use crate::ftl::fragments;
 use crate::ftl::gc::collection;
 use std::collections::BTreeMap;
@@ -238,7 +237,7 @@ impl Bench {
                 }
             }
             collection::copied_page::<{ skills::ALL }>(from, to, &mut self.ftl);
-            commit::programmed::<{ skills::ALL }>(to, 1, &mut self.ftl);
+            self.ftl.programmed::<{ skills::ALL }>(to, 1);
             self.ftl.counts.gc_pages += 1;
             next = self.ftl.blocks.next_valid(wanted.block, unit + 1);
         }
