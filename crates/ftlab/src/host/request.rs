@@ -19,6 +19,22 @@ pub enum Op {
     Flush,
 }
 
+impl Op {
+    /// Whether data comes or goes with it.
+    #[inline]
+    #[must_use]
+    pub const fn moves_data(self) -> bool {
+        matches!(self, Op::Read | Op::Write)
+    }
+
+    /// Whether what the device holds is another after it.
+    #[inline]
+    #[must_use]
+    pub const fn changes_data(self) -> bool {
+        !matches!(self, Op::Read | Op::Flush)
+    }
+}
+
 /// One host command. Plain data: whoever submits it chooses the `tag` and finds it again in the
 /// [`Completion`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -216,11 +216,8 @@ impl<P: Probe, C: Contents> Base<P, C> {
     pub(in crate::device) fn refuses(&self, request: &Request) -> bool {
         match &self.end_of_life {
             None => dead_dies::has_no_place(request, self),
-            Some(end) => match request.op {
-                Op::Read => false,
-                Op::Write | Op::Trim => true,
-                Op::Flush => end.left_in_dram,
-            },
+            Some(end) if request.op == Op::Flush => end.left_in_dram,
+            Some(_) => request.op.changes_data(),
         }
     }
 

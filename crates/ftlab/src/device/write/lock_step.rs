@@ -133,9 +133,8 @@ pub(in crate::device) fn hold(
     // What is written after a trim must not be lost to it.
     let holds = match op {
         _ if standstill.is(Motion::Goes) => false,
-        Op::Read | Op::Trim => true,
         Op::Write => standstill.holds_trim,
-        Op::Flush => false,
+        op => op != Op::Flush,
     };
     if holds {
         standstill.holds_trim |= op == Op::Trim;

@@ -165,6 +165,7 @@ mod tests {
     use super::*;
     use crate::config::{Config, Layer};
     use crate::device::DeviceSetup;
+    use crate::ftl::gc::wanted;
     use crate::ftl::streams::WriteStream;
     use crate::units::{BlockId, Lpn};
 
@@ -209,7 +210,7 @@ mod tests {
     /// The same after a collection of that block found no room.
     fn stranded(purpose: Purpose, gives_up: bool) -> (Ftl, BlockId) {
         let (mut ftl, block) = written();
-        assert!(super::super::wanted::want(Wanted { block, purpose }, &mut ftl));
+        assert!(wanted::want(Wanted { block, purpose }, &mut ftl));
         let wanted = collection::next_to_collect(PLANE, &mut ftl).expect("it is asked for");
         collection::begin_collection(PLANE, wanted, &mut ftl);
         let run = ftl.space.planes[PLANE.at()].collection.as_mut().expect("it has begun");
@@ -231,7 +232,7 @@ mod tests {
         for purpose in [Purpose::Space, Purpose::Background, Purpose::WearLevel] {
             let (mut ftl, block) = stranded(purpose, false);
             assert_eq!(ftl.blocks.state(block), BlockState::Closed, "{purpose:?}");
-            assert!(!super::super::wanted::has_wanted(PLANE, &mut ftl), "{purpose:?}");
+            assert!(!wanted::has_wanted(PLANE, &ftl), "{purpose:?}");
             assert_eq!(lost_blocks(&ftl), 0, "{purpose:?}");
             ftl.trim(Lpn::new(0));
             let next = collection::next_to_collect(PLANE, &mut ftl);

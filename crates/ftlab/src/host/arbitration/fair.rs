@@ -14,7 +14,6 @@
 //! its throttling of tenants that run ahead and its anticipation of coming requests are not here.
 
 use super::{ArbitrationFacts, ArbitrationPolicy, Backlog, QueueId, Request, one_each};
-use crate::host::Op;
 use crate::image::{Damage, Reader, Writer};
 use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
@@ -110,8 +109,8 @@ impl ArbitrationPolicy for StartTimeFair {
         let Request { op, sectors, .. } = *backlog.first(queue);
         let cost = match (self.cost, op) {
             (Cost::Commands, _) => 1,
-            (Cost::Bytes, Op::Read | Op::Write) => sectors,
-            (Cost::Bytes, Op::Trim | Op::Flush) => EMPTY_COST,
+            (Cost::Bytes, op) if op.moves_data() => sectors,
+            (Cost::Bytes, _) => EMPTY_COST,
         };
         let at = queue.at();
         self.virtual_time = self.starts[at];
