@@ -438,7 +438,6 @@ pub fn assemble_with<P: Probe, C: Contents>(
     };
     let base = Base {
         direct: (!translates).then(Box::default),
-        capacity_sectors: u64::from(setup.ftl.logical_pages) * u64::from(sectors_per_page),
         sectors_per_page,
         units_per_page,
         kernel: Kernel { now: SimTime::ZERO, ftl: Ftl::new(setup.ftl), flash, contents },

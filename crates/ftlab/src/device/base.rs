@@ -31,7 +31,6 @@ pub(super) struct Base<P, C> {
     pub desk: Desk,
     /// What begins if no request comes.
     pub idle: Idle,
-    pub capacity_sectors: u64,
     pub sectors_per_page: u32,
     pub units_per_page: u32,
     /// Whether what DRAM holds is carried to flash when power is cut.
@@ -67,6 +66,12 @@ impl Reads {
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
+    /// What the host can address.
+    #[inline]
+    pub fn capacity_sectors(&self) -> u64 {
+        u64::from(self.kernel.ftl.logical_pages()) * u64::from(self.sectors_per_page)
+    }
+
     /// Something that a request waited for is done; `spent` is its account of time.
     #[inline]
     pub fn settle<const S: Skills>(&mut self, id: RequestId, spent: &Spent) {

@@ -117,7 +117,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
             desk,
             // At rest the host has been idle for long enough.
             idle: _,
-            capacity_sectors: _,
             sectors_per_page: _,
             units_per_page: _,
             has_capacitors: _,

@@ -407,7 +407,7 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
     }
 
     fn capacity_sectors(&self) -> u64 {
-        self.base.capacity_sectors
+        self.base.capacity_sectors()
     }
 
     fn queue_of(&self, stream: u32) -> QueueId {

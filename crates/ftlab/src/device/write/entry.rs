@@ -25,7 +25,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         assert!(self.has_room(queue), "a request to queue {}, which is full", queue.get());
         if request.op != Op::Flush {
             let end = request.lba.0.checked_add(u64::from(request.sectors));
-            let inside = end.is_some_and(|end| end <= self.base.capacity_sectors);
+            let inside = end.is_some_and(|end| end <= self.base.capacity_sectors());
             assert!(inside && request.sectors > 0, "{request:?} does not lie on the device");
         }
     }
