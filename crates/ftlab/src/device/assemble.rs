@@ -10,13 +10,12 @@ use crate::device::base::{Base, Reads};
 use crate::device::desk::Desk;
 use crate::device::idle::{Chore, Idle};
 use crate::device::ledger::Ledger;
-use crate::device::patrol;
 use crate::device::services::Services;
 use crate::device::write::Writes;
 use crate::device::write::cycle::Cycles;
 use crate::device::write::lock_step::Standstill;
 use crate::device::write::stalled::Stalled;
-use crate::device::{Contents, Device};
+use crate::device::{Contents, Device, patrol};
 use crate::engine::skills;
 use crate::ftl::cost::{CostSetup, Rewriter};
 use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
@@ -42,7 +41,8 @@ use crate::policy::Parts;
 use crate::scheduler::{Flash, FlashSetup, PauseRule, Probe};
 use crate::shape::Geometry;
 use crate::units::{Bytes, Nanos, SectorMask, SimTime};
-use crate::verify::{self, Plant};
+use crate::verify;
+use crate::verify::Plant;
 
 /// Everything that a device is made of.
 #[derive(Clone, Debug)]

@@ -4,9 +4,8 @@
 
 use crate::device::Contents;
 use crate::device::base::Base;
-use crate::device::write::Writes;
-use crate::device::write::start;
-use crate::engine::skills::{self};
+use crate::device::write::{Writes, start};
+use crate::engine::skills;
 use crate::host::{FrontEvent, Job, QueueId};
 use crate::scheduler::{CommandId, Probe};
 use crate::units::{Nanos, RequestId};

@@ -1,17 +1,14 @@
 //! A device comes to rest, is saved, and is loaded: see [`image`](crate::image).
 
-use crate::ftl::parity;
 use std::fmt;
 
 use crate::device::base::Base;
 use crate::device::desk::Desk;
-use crate::device::patrol;
-use crate::device::write::Writes;
-use crate::device::write::end_of_life;
-use crate::device::{Contents, Device, EndOfLife};
+use crate::device::write::{Writes, end_of_life};
+use crate::device::{Contents, Device, EndOfLife, patrol};
 use crate::engine::skills;
-use crate::ftl::Kernel;
 use crate::ftl::mapping::Dftl;
+use crate::ftl::{Kernel, parity};
 use crate::host::{Advanced, Completion, Host, Op, Request};
 use crate::image::{Damage, Part, Resume, Snapshot, take_up};
 use crate::scheduler::Probe;

@@ -1,12 +1,9 @@
 //! The FTL's promises, checked from end to end: what tests call, and what a run never needs.
 
-use super::gc::VictimPolicy;
-use super::{BlockState, Ftl};
 use crate::engine::skills;
-use crate::ftl::fragments;
+use crate::ftl::gc::VictimPolicy;
 use crate::ftl::mapping::MappingPolicy;
-use crate::ftl::merge;
-use crate::ftl::slc;
+use crate::ftl::{BlockState, Ftl, fragments, merge, slc};
 use crate::units::{BlockId, Lpn, PlaneId};
 
 impl Ftl {

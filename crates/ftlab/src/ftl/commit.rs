@@ -1,17 +1,16 @@
 //! What becomes current, and what stops counting: pages are recorded when they are placed, committed when they are
 //! programmed, and invalidated when a newer copy is, or when they are deallocated.
 
-use super::fragments;
-use super::gc::{VictimPolicy, VictimView};
-use super::mapping::MappingPolicy;
-use super::merge::fold;
-use super::parity::loss;
-use super::slc::{self, Count};
-use super::streams::StreamsPolicy;
-use super::wear::{dies, refresh};
-use super::{BlockState, Blocks, Features, Ftl};
-use crate::engine::skills::{self, RARE, SLC, Skills, any};
-use crate::ftl::wear::failing;
+use crate::engine::skills;
+use crate::engine::skills::{RARE, SLC, Skills, any};
+use crate::ftl::gc::{VictimPolicy, VictimView};
+use crate::ftl::mapping::MappingPolicy;
+use crate::ftl::merge::fold;
+use crate::ftl::parity::loss;
+use crate::ftl::slc::Count;
+use crate::ftl::streams::StreamsPolicy;
+use crate::ftl::wear::{dies, failing, refresh};
+use crate::ftl::{BlockState, Blocks, Features, Ftl, fragments, slc};
 use crate::units::{BlockId, Lpn, Ppn, SectorMask};
 use crate::verify::Canary;
 

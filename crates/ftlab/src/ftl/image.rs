@@ -4,22 +4,17 @@
 //! of a commit, and the counts; then the planes, checked against the blocks; then the candidates,
 //! of which the victim policy is told as of blocks that close.
 
-use super::gc::{VictimPolicy, VictimView};
-use super::mapping::{Dftl, MappingPolicy};
-use super::plane::Loaded;
-use super::space::Space;
-use super::streams::WriteStream;
-use super::{BlockState, Features, Ftl, Map, Policies};
 use crate::engine::skills;
-use crate::ftl::fragments;
-use crate::ftl::gc::collection;
-use crate::ftl::merge;
+use crate::ftl::gc::{VictimPolicy, VictimView, collection};
+use crate::ftl::mapping::{Dftl, MappingPolicy};
 use crate::ftl::merge::fold;
 use crate::ftl::placement::PlacementPolicy;
+use crate::ftl::plane::Loaded;
 use crate::ftl::recovery::rebuild;
-use crate::ftl::slc;
-use crate::ftl::wear::dies;
-use crate::ftl::wear::life;
+use crate::ftl::space::Space;
+use crate::ftl::streams::WriteStream;
+use crate::ftl::wear::{dies, life};
+use crate::ftl::{BlockState, Features, Ftl, Map, Policies, fragments, merge, slc};
 use crate::image::{Damage, Part, Reader, Resume, Snapshot, Writer, take_up};
 use crate::units::{BlockId, PlaneId};
 

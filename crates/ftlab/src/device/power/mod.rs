@@ -9,26 +9,21 @@
 
 mod coming_up;
 
-use crate::ftl::recovery::rebuild;
 use std::collections::BTreeSet;
 
-use self::coming_up::{ComingUp, Moment};
 use crate::device::base::Base;
-use crate::device::front;
-use crate::device::patrol;
-use crate::device::write::end_of_life;
-use crate::device::write::entry;
-use crate::device::write::lock_step;
-use crate::device::write::start;
-use crate::device::{Contents, Device, DeviceSetup, assemble, assemble_with};
+use crate::device::power::coming_up::{ComingUp, Moment};
+use crate::device::write::{end_of_life, entry, lock_step, start};
+use crate::device::{Contents, Device, DeviceSetup, assemble, assemble_with, front, patrol};
 use crate::engine::skills;
 use crate::ftl::Kernel;
-use crate::ftl::recovery::{Found, Left, Plan};
+use crate::ftl::recovery::{Found, Left, Plan, rebuild};
 use crate::host::{Advanced, Completion, Host, Op, QueueId, Request};
 use crate::image::Damage;
 use crate::scheduler::{CellHistory, Probe};
 use crate::units::{Lba, Lpn, Nanos, Ppn, SimTime, Tpn};
-use crate::verify::{self, Plant};
+use crate::verify;
+use crate::verify::Plant;
 
 /// What is left of a device whose power was cut: what is on flash.
 #[derive(Clone, Debug)]

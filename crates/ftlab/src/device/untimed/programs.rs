@@ -1,15 +1,14 @@
 //! Flash pages on their way to flash where no time counts: what is on them, where they go, and what becomes of them.
 
-use super::Untimed;
 use crate::cache::{Eviction, Page, SlotId};
 use crate::device::Contents;
 use crate::device::base::Base;
+use crate::device::untimed::Untimed;
 use crate::device::write::fill;
 use crate::engine::skills::ALL;
-use crate::ftl::Kernel;
 use crate::ftl::placement::PlacementPolicy;
-use crate::ftl::relocations;
 use crate::ftl::streams::WriteStream;
+use crate::ftl::{Kernel, relocations};
 use crate::nand::{CellMode, Row};
 use crate::scheduler::{CommandId, Kind, Origin, Probe, Work};
 use crate::units::{Lpn, Nanos, PlaneId, Ppn, SimTime};

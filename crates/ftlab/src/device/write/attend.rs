@@ -2,10 +2,9 @@
 
 use crate::device::Contents;
 use crate::device::base::Base;
-use crate::device::write::Writes;
-use crate::device::write::end_of_life;
-use crate::device::write::merge;
-use crate::engine::skills::{self, Skills};
+use crate::device::write::{Writes, end_of_life, merge};
+use crate::engine::skills;
+use crate::engine::skills::Skills;
 use crate::ftl::service::Attention;
 use crate::host::Request;
 use crate::scheduler::{CommandId, Probe};

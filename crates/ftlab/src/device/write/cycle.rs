@@ -13,10 +13,8 @@
 use crate::cache::{Eviction, Gate, SlotId};
 use crate::device::Contents;
 use crate::device::base::Base;
-use crate::device::write::Writes;
-use crate::device::write::lock_step;
 use crate::device::write::lock_step::Motion;
-use crate::device::write::merge;
+use crate::device::write::{Writes, lock_step, merge};
 use crate::engine::skills;
 use crate::ftl::Kernel;
 use crate::scheduler::{Command, CommandId, Probe, Spent};

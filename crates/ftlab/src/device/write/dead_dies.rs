@@ -8,8 +8,7 @@
 use crate::cache::Waiting;
 use crate::device::Contents;
 use crate::device::base::Base;
-use crate::device::write::Writes;
-use crate::device::write::end_of_life;
+use crate::device::write::{Writes, end_of_life};
 use crate::engine::skills;
 use crate::ftl::wear::dies;
 use crate::host::{Op, Pages, Request};

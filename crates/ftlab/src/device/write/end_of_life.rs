@@ -11,19 +11,15 @@
 //! [`Outcome::ReadOnly`]: crate::host::Outcome::ReadOnly
 
 use crate::cache::{SlotId, Waiting};
-use crate::device::EndOfLife;
 use crate::device::base::Base;
-use crate::device::write::Writes;
-use crate::device::write::cycle;
-use crate::device::write::dead_dies;
 use crate::device::write::stalled::Waiting as Stall;
-use crate::device::{Contents, Device};
-use crate::engine::skills::{self, Skills};
+use crate::device::write::{Writes, cycle, dead_dies};
+use crate::device::{Contents, Device, EndOfLife};
+use crate::engine::skills;
+use crate::engine::skills::Skills;
 use crate::ftl::Kernel;
 use crate::ftl::streams::WriteStream;
-use crate::ftl::wear::EndReason;
-use crate::ftl::wear::failing;
-use crate::ftl::wear::life;
+use crate::ftl::wear::{EndReason, failing, life};
 use crate::host::{Op, Request};
 use crate::scheduler::{Command, CommandId, Probe, Spent};
 use crate::units::Nanos;

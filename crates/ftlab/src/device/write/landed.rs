@@ -1,14 +1,13 @@
 //! What has been read or programmed: pages become current, whoever waited is told, and what follows begins.
 
-use super::{Writes, cycle, end_of_life, merge};
 use crate::cache::{Page, SlotId};
 use crate::device::Contents;
 use crate::device::base::Base;
-use crate::engine::skills::{self, RARE, Skills, any};
-use crate::ftl::Kernel;
-use crate::ftl::fragments;
-use crate::ftl::wear::failing;
-use crate::ftl::wear::life;
+use crate::device::write::{Writes, cycle, end_of_life, merge};
+use crate::engine::skills;
+use crate::engine::skills::{RARE, Skills, any};
+use crate::ftl::wear::{failing, life};
+use crate::ftl::{Kernel, fragments};
 use crate::scheduler::{Command, CommandId, Found, Kind, Probe, Spent};
 use crate::units::Ppn;
 use crate::verify::Canary;

@@ -9,11 +9,7 @@
 use crate::cache::SlotId;
 use crate::device::Contents;
 use crate::device::base::Base;
-use crate::device::write::Writes;
-use crate::device::write::cycle;
-use crate::device::write::fill;
-use crate::device::write::merge;
-use crate::device::write::start;
+use crate::device::write::{Writes, cycle, fill, merge, start};
 use crate::engine::skills;
 use crate::ftl::merge::fold;
 use crate::host::Op;

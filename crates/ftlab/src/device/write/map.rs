@@ -1,12 +1,12 @@
 //! Reads and write-backs that wait for entries of a map that lies on flash, and go on.
 
 use crate::cache::SlotId;
-use crate::device::Contents;
 use crate::device::base::Base;
-use crate::device::read;
 use crate::device::read::Gathering;
 use crate::device::write::Writes;
-use crate::engine::skills::{self, Skills};
+use crate::device::{Contents, read};
+use crate::engine::skills;
+use crate::engine::skills::Skills;
 use crate::ftl::map_cache::{Ready, Seeker};
 use crate::scheduler::{CommandId, Probe, Spent};
 use crate::units::{Lpn, Nanos, PageSpan, PlaneId, RequestId, SectorMask};

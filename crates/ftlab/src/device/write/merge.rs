@@ -5,15 +5,13 @@
 
 use crate::cache::SlotId;
 use crate::device::base::Base;
-use crate::device::write::Writes;
-use crate::device::write::cost;
-use crate::device::write::lock_step;
 use crate::device::write::lock_step::Motion;
+use crate::device::write::{Writes, cost, lock_step};
 use crate::device::{Contents, Device};
-use crate::engine::skills::{self, Skills};
+use crate::engine::skills;
+use crate::engine::skills::Skills;
 use crate::ftl::mapping::hybrid::Room;
-use crate::ftl::merge::fold;
-use crate::ftl::merge::{Merger, Step};
+use crate::ftl::merge::{Merger, Step, fold};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::scheduler::{CommandId, Probe};

@@ -29,14 +29,14 @@ use crate::device::read::ahead;
 use crate::device::write::cycle::Cycles;
 use crate::device::write::lock_step::Standstill;
 use crate::device::write::stalled::Stalled;
-use crate::engine::skills::{self, RARE, Skills, any};
-use crate::ftl::Cargo;
-use crate::ftl::Kernel;
+use crate::engine::skills;
+use crate::engine::skills::{RARE, Skills, any};
 use crate::ftl::streams::StreamsPolicy;
+use crate::ftl::{Cargo, Kernel};
 use crate::host::{Pages, Request};
 use crate::scheduler::{CommandId, Probe, Spent};
 use crate::units::{Lpn, PageSpan, RequestId};
-use crate::verify::{self as laws};
+use crate::verify as laws;
 
 /// What is under way of writes.
 #[derive(Clone, Debug)]

@@ -2,8 +2,7 @@
 
 use crate::device::Contents;
 use crate::device::base::Base;
-use crate::device::write::Writes;
-use crate::device::write::fill;
+use crate::device::write::{Writes, fill};
 use crate::engine::skills::{RARE, Skills, UNITS, any};
 use crate::ftl::streams::StreamsPolicy;
 use crate::host::Request;

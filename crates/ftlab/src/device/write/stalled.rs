@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 
 use crate::device::Contents;
 use crate::device::base::Base;
-use crate::device::write::Writes;
-use crate::device::write::dead_dies;
-use crate::device::write::end_of_life;
+use crate::device::write::{Writes, dead_dies, end_of_life};
 use crate::engine::skills::{RARE, Skills, any};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;

@@ -8,19 +8,15 @@
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), sections 3.3 and 3.4: the rewrite queue.
 
-use crate::ftl::cost::regulation;
-use crate::ftl::gc::collection;
-use crate::ftl::lost;
-use crate::ftl::wear::failing;
 use std::collections::VecDeque;
 
-use super::super::{Cargo, Fragment, Ftl};
-use super::history::Past;
 use crate::engine::skills;
-use crate::ftl::FlashContents;
-use crate::ftl::Kernel;
-use crate::ftl::gc::Collector;
+use crate::ftl::cost::history::Past;
+use crate::ftl::cost::regulation;
+use crate::ftl::gc::{Collector, collection};
 use crate::ftl::service::{Attention, Service};
+use crate::ftl::wear::failing;
+use crate::ftl::{Cargo, FlashContents, Fragment, Ftl, Kernel, lost};
 use crate::nand::{CellMode, CostClass, Kind, ProgramCost};
 use crate::scheduler::{Command, CommandId, Flash, Found, Origin, Probe, ServiceId};
 use crate::shape::Geometry;

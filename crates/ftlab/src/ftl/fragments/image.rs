@@ -1,10 +1,8 @@
 //! Fragments in an image: of each valid page, who lives in it, with which sectors, and whether that is the
 //! older fragment of its logical page. The mapping follows from that.
 
-use super::super::Ftl;
-use super::{OwnerPart, is_pack};
-use crate::ftl::Map;
-use crate::ftl::fragments;
+use crate::ftl::fragments::{OwnerPart, is_pack};
+use crate::ftl::{Ftl, Map, fragments};
 use crate::image::{Damage, Reader, Writer};
 use crate::units::{BlockId, Lpn, Ppn, SectorMask};
 

@@ -11,13 +11,11 @@ pub(crate) mod room;
 
 pub(super) use room::PackRoom;
 
-use super::Ftl;
-use super::mapping::{MappingPolicy, Places, Reconstruction};
 use crate::engine::skills;
-use crate::ftl::fragments;
+use crate::ftl::mapping::{MappingPolicy, Places, Reconstruction};
 use crate::ftl::streams::StreamsPolicy;
-use crate::units::SectorMask;
-use crate::units::{BlockId, Lpn, Ppn};
+use crate::ftl::{Ftl, fragments};
+use crate::units::{BlockId, Lpn, Ppn, SectorMask};
 use crate::verify::Canary;
 
 /// A part of a logical page on flash.

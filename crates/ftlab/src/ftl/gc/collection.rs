@@ -3,8 +3,7 @@
 
 use crate::engine::skills;
 use crate::engine::skills::{RARE, Skills, any};
-use crate::ftl::gc::Wanted;
-use crate::ftl::gc::{Background, Collection, Purpose, VictimPolicy, VictimView, wanted};
+use crate::ftl::gc::{Background, Collection, Purpose, VictimPolicy, VictimView, Wanted, wanted};
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::streams::{StreamsPolicy, WriteStream};
 use crate::ftl::wear::{failing, levelling, life, refresh};

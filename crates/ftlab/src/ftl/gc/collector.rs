@@ -6,22 +6,13 @@
 //! holds, then one program. A copy is committed when it is programmed, and only if the page has not
 //! been overwritten meanwhile. The victim is erased when nothing of it is left in flight.
 
-use crate::ftl::gc::collection;
-use crate::ftl::gc::failures;
-use crate::ftl::gc::wanted;
-use crate::ftl::lost;
-use crate::ftl::map_pages;
-use crate::ftl::slc;
-use crate::ftl::wear::dies;
-use crate::ftl::wear::failing;
-use crate::ftl::wear::life;
-use crate::ftl::wear::refresh;
 use std::collections::VecDeque;
 
-use super::super::{Cargo, Ftl, Kernel};
-use super::{Purpose, Scope, Wanted};
-use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, UNITS, any};
-use crate::ftl::FlashContents;
+use crate::engine::skills;
+use crate::engine::skills::{RARE, RARE_ON_FLASH, SLC, Skills, UNITS, any};
+use crate::ftl::gc::{Purpose, Scope, Wanted, collection, failures, wanted};
+use crate::ftl::wear::{dies, failing, life, refresh};
+use crate::ftl::{Cargo, FlashContents, Ftl, Kernel, lost, map_pages, slc};
 use crate::nand::CellMode;
 use crate::scheduler::{Command, CommandId, Found, Kind, Origin, Probe, ServiceId};
 use crate::units::{BlockId, DieId, PlaneId, Ppn};

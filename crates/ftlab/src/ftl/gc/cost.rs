@@ -1,12 +1,9 @@
 //! What copies cost: by what their pages have been through, or as they were.
 
-use super::super::Ftl;
-use super::Collector;
 use crate::engine::skills::Skills;
-use crate::ftl::FlashContents;
-use crate::ftl::Kernel;
 use crate::ftl::cost::regulation;
-use crate::ftl::fragments;
+use crate::ftl::gc::Collector;
+use crate::ftl::{FlashContents, Ftl, Kernel, fragments};
 use crate::nand::ProgramCost;
 use crate::scheduler::{CommandId, Flash, Probe};
 use crate::units::{Lpn, Ppn};

@@ -1,14 +1,11 @@
 //! Collection on flash that fails: copies that are programmed again, blocks that are emptied because a
 //! program on them failed, and what happens when there is no room left to copy to.
 
-use super::super::{BlockState, Ftl};
-use super::{Collector, Purpose, VictimPolicy, VictimView, Wanted};
-use crate::engine::skills::{self, Skills};
-use crate::ftl::gc::collection;
-use crate::ftl::lost;
-use crate::ftl::wear::failing;
-use crate::ftl::wear::life;
-use crate::ftl::{FlashContents, Kernel};
+use crate::engine::skills;
+use crate::engine::skills::Skills;
+use crate::ftl::gc::{Collector, Purpose, VictimPolicy, VictimView, Wanted, collection};
+use crate::ftl::wear::{failing, life};
+use crate::ftl::{BlockState, FlashContents, Ftl, Kernel, lost};
 use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::{PlaneId, Ppn};
 

@@ -1,12 +1,9 @@
 //! Patrols: which blocks are refreshed, by the errors of what lies on them.
 
-use super::Collector;
 use crate::engine::skills::Skills;
-use crate::ftl::FlashContents;
-use crate::ftl::Ftl;
-use crate::ftl::Kernel;
-use crate::ftl::wear::RefreshRule;
-use crate::ftl::wear::refresh;
+use crate::ftl::gc::Collector;
+use crate::ftl::wear::{RefreshRule, refresh};
+use crate::ftl::{FlashContents, Ftl, Kernel};
 use crate::nand::{CostClass, Hazards, Programmed, Reliability, Strain};
 use crate::scheduler::Probe;
 use crate::units::{BlockId, PlaneId, SimTime};

@@ -6,15 +6,10 @@
 //! stand in line twice, and get as much of their die beside the host's programs as copies one by one would. A page
 //! that is overwritten while it is being programmed costs its copy either way.
 
-use super::super::relocations::Relocations;
-use super::super::{Ftl, Map};
-use super::{Freed, Scope};
 use crate::engine::skills::ALL;
-use crate::ftl::FlashContents;
-use crate::ftl::gc::collection;
-use crate::ftl::gc::wanted;
-use crate::ftl::lost;
-use crate::ftl::slc;
+use crate::ftl::gc::{Freed, Scope, collection, wanted};
+use crate::ftl::relocations::Relocations;
+use crate::ftl::{FlashContents, Ftl, Map, lost, slc};
 use crate::nand::CellMode;
 use crate::scheduler::{Flash, Kind, Origin, Turns, Work};
 use crate::units::{BlockId, Nanos, PlaneId, Ppn};

@@ -9,11 +9,10 @@
 //! on flash or in memory, and nothing stands still. A program that was under way is brought to an end. Such a device is
 //! not saved, as its map is not on flash; after a power cut, the spare areas say what lies where.
 
-use super::waiting::Queue;
-use super::{MapCache, count};
 use crate::ftl::gc::Collector;
-use crate::ftl::map_pages;
-use crate::ftl::{FlashContents, Ftl, Kernel};
+use crate::ftl::map_cache::waiting::Queue;
+use crate::ftl::map_cache::{MapCache, count};
+use crate::ftl::{FlashContents, Ftl, Kernel, map_pages};
 use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::Tpn;
 

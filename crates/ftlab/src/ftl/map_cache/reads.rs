@@ -1,9 +1,8 @@
 //! Translation pages that are read: for entries, and to be rewritten.
 
-use super::{MapCache, count};
-use crate::ftl::lost;
+use crate::ftl::map_cache::{MapCache, count};
 use crate::ftl::mapping::dftl::Cause;
-use crate::ftl::{FlashContents, Ftl, Kernel};
+use crate::ftl::{FlashContents, Ftl, Kernel, lost};
 use crate::scheduler::{Command, Kind, Origin, Owner, Probe};
 use crate::units::{Lpn, Ppn, Tpn};
 

@@ -1,13 +1,12 @@
 //! Translation pages that are rewritten.
 
-use super::waiting::{Fetch, Queue, Rewrite};
-use super::{MapCache, Step, count};
 use crate::engine::{Handle, skills};
 use crate::ftl::gc::Collector;
-use crate::ftl::map_pages;
+use crate::ftl::map_cache::waiting::{Fetch, Queue, Rewrite};
+use crate::ftl::map_cache::{MapCache, Step, count};
 use crate::ftl::mapping::dftl::Cause;
 use crate::ftl::wear::failing;
-use crate::ftl::{FlashContents, Kernel};
+use crate::ftl::{FlashContents, Kernel, map_pages};
 use crate::scheduler::{Command, CommandId, Found, Kind, Probe};
 use crate::units::Tpn;
 

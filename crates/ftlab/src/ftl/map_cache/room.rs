@@ -1,15 +1,14 @@
 //! Where translation pages go: they are placed and programmed as any page, and wait for room if there is none. One that
 //! waits is in memory as a whole, so only those wait along whose entries take the room of one of its own.
 
-use crate::ftl::cost::regulation;
-use crate::ftl::map_pages;
 use std::collections::VecDeque;
 
-use super::{MapCache, Step};
 use crate::engine::skills;
+use crate::ftl::cost::regulation;
 use crate::ftl::gc::Collector;
+use crate::ftl::map_cache::{MapCache, Step};
 use crate::ftl::placement::PlacementPolicy;
-use crate::ftl::{FlashContents, Ftl, Kernel};
+use crate::ftl::{FlashContents, Ftl, Kernel, map_pages};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe};
 use crate::units::{PlaneId, Ppn, Tpn};
 

@@ -1,16 +1,14 @@
 //! Writes into the log, and merges, from the FTL's side: which page is taken, what is copied, what becomes of
 //! the blocks. The [`Merger`](super::Merger) does the work.
 
-use super::MergeCounts;
-use crate::ftl::Ftl;
 use crate::ftl::gc::Purpose;
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::mapping::hybrid::{DataBlock, LogTables, LogView, Page, Room, Spot};
-use crate::ftl::recovery;
+use crate::ftl::merge::MergeCounts;
 use crate::ftl::recovery::Role;
 use crate::ftl::streams::WriteStream;
-use crate::units::SectorMask;
-use crate::units::{BlockId, Lpn, PlaneId, Ppn};
+use crate::ftl::{Ftl, recovery};
+use crate::units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
 use crate::verify::Canary;
 
 /// A merge that runs.

@@ -5,21 +5,17 @@
 //! erased. A plane begins only when no write of the host is under way on it, and takes none until it is done: so
 //! nothing that a merge looks at changes meanwhile, but for pages that are deallocated.
 
-use crate::ftl::gc;
-use crate::ftl::lost;
-use crate::ftl::merge::fold;
 use std::collections::VecDeque;
 
-use super::PlannerPolicy;
-use super::fold::{Fold, PageCopy};
-use super::{Clocks, Job, MergeCounts, Planner, Reclaims, at_once};
-use crate::engine::Latencies;
-use crate::engine::skills;
-use crate::ftl::FlashContents;
-use crate::ftl::Kernel;
+use crate::engine::{Latencies, skills};
 use crate::ftl::gc::Collector;
 use crate::ftl::mapping::hybrid::{DataBlock, Room};
+use crate::ftl::merge::fold::{Fold, PageCopy};
+use crate::ftl::merge::{
+    Clocks, Job, MergeCounts, Planner, PlannerPolicy, Reclaims, at_once, fold,
+};
 use crate::ftl::service::{Attention, Service};
+use crate::ftl::{FlashContents, Kernel, gc, lost};
 use crate::scheduler::{CellWork, Command, CommandId, Flash, Kind, Origin, Probe, ServiceId};
 use crate::units::{BlockId, DieId, Lpn, Nanos, PlaneId, SimTime};
 

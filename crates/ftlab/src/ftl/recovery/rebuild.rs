@@ -5,23 +5,16 @@
 //! are programmed, and the system area: the journal, checkpoints, and lists of bad blocks and of pages that are lost or
 //! never count. Which pages belong to a cycle that was not complete is known as if the spare areas said so.
 
-use crate::ftl::fragments;
-use crate::ftl::gc::wanted;
-use crate::ftl::lost;
-use crate::ftl::merge::fold;
-use crate::ftl::recovery;
-use crate::ftl::recovery::packed;
-use crate::ftl::recovery::snapshot;
-use crate::ftl::wear::failing;
-use crate::ftl::wear::life;
 use std::collections::BTreeSet;
 
-use super::super::gc::{Purpose, VictimPolicy, VictimView, Wanted};
-use super::super::{BlockState, Blocks, Ftl};
-use super::plan::is_scanned;
-use super::{Left, Plan};
 use crate::engine::skills;
+use crate::ftl::gc::{Purpose, VictimPolicy, VictimView, Wanted, wanted};
 use crate::ftl::mapping::MappingPolicy;
+use crate::ftl::merge::fold;
+use crate::ftl::recovery::plan::is_scanned;
+use crate::ftl::recovery::{Left, Plan, packed, snapshot};
+use crate::ftl::wear::{failing, life};
+use crate::ftl::{BlockState, Blocks, Ftl, fragments, lost, recovery};
 use crate::image::{Damage, Resume};
 use crate::units::{BlockId, Lpn, PlaneId, Ppn, Tpn};
 use crate::verify::Canary;

@@ -1,11 +1,10 @@
 //! Programs and erases that fail, blocks that are given up for it, and the end of a device's life.
 
-use crate::ftl::wear::life::{EndReason, Failing};
-
 use crate::engine::skills;
 use crate::engine::skills::Skills;
 use crate::ftl::parity::loss;
 use crate::ftl::streams::WriteStream;
+use crate::ftl::wear::life::{EndReason, Failing};
 use crate::ftl::wear::{dies, refresh};
 use crate::ftl::{BlockState, FlashContents, Ftl, Purpose, VictimPolicy, VictimView};
 use crate::units::{BlockId, PlaneId, Ppn};

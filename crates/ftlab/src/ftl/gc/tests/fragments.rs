@@ -1,16 +1,17 @@
 //! Fragments and shared pages against a naive model: random writes, packs, trims and collections, with
 //! programs in flight, and an image now and then. What is read must be what was last written.
 
-use crate::ftl::fragments;
-use crate::ftl::gc::collection;
 use std::collections::BTreeMap;
+
+use proptest::strategy::Strategy;
 
 use crate::config::{Config, Layer};
 use crate::device::DeviceSetup;
 use crate::engine::skills;
+use crate::ftl::gc::collection;
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
-use crate::ftl::{Fragment, Ftl};
+use crate::ftl::{Fragment, Ftl, fragments};
 use crate::image::{Resume, Snapshot};
 use crate::units::{Lpn, PlaneId, Ppn, SectorMask};
 
@@ -317,8 +318,6 @@ fn steps() -> impl proptest::strategy::Strategy<Value = Vec<Step>> {
     let step = (0u8..16, 0..PAGES, 0..PAGES, sectors(), sectors());
     proptest::collection::vec(step, 1..700)
 }
-
-use proptest::strategy::Strategy;
 
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
