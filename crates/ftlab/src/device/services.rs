@@ -1,5 +1,6 @@
 //! The registry of services: a line for each. What the device asks of all of them is written once.
 
+use crate::device::Contents;
 use crate::engine::skills::Skills;
 use crate::ftl::Kernel;
 use crate::ftl::cost::Rewriter;
@@ -9,8 +10,6 @@ use crate::ftl::map_cache::MapCache;
 use crate::ftl::merge::Merger;
 use crate::ftl::service::{Attention, Service};
 use crate::scheduler::{CommandId, Owner, Probe};
-
-use crate::device::Contents;
 
 macro_rules! services {
     ($($(#[$doc:meta])* $name:ident: $service:ty,)*) => {

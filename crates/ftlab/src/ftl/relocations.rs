@@ -3,7 +3,7 @@
 //! Collection copies pages as they lie on flash, and their map entries lie anywhere: each is a miss of every cache, the
 //! processor's table of memory pages included. Put off until many of one part of the map are together, they cost a
 //! third of that. The places of valid pages stand in the spare area meanwhile, which is all that collection asks
-//! for. Who asks the map has to [settle](Ftl::settle_page) the page first.
+//! for. Who asks the map has to [settle](settle_page) the page first.
 
 use super::Ftl;
 use crate::ftl::mapping::MappingPolicy;

@@ -5,7 +5,7 @@
 //! program or an erase that the cells were at is torn; what waited for its turn never happened. The host hears of
 //! nothing that was in flight.
 //!
-//! What power-up reads and erases, and how long that takes, is counted in [`coming_up`](super::coming_up).
+//! What power-up reads and erases, and how long that takes, is counted in [`coming_up`].
 
 mod coming_up;
 

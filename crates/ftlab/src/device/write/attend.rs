@@ -4,7 +4,6 @@ use crate::device::Contents;
 use crate::device::base::Base;
 use crate::device::write::{Writes, end_of_life, merge};
 use crate::engine::skills;
-use crate::engine::skills::Skills;
 use crate::ftl::service::Attention;
 use crate::host::Request;
 use crate::scheduler::{CommandId, Probe};
@@ -28,7 +27,12 @@ impl Writes {
             let token = on.kernel.flash.command(id).owner.token;
             merge::merged(PlaneId::new(token), self, on);
         }
-        self.settle::<{ skills::ALL }>(what, on);
+        if what.has(Attention::FAILED) {
+            on.empty_failed::<{ skills::ALL }>();
+        }
+        if what.has(Attention::MAP) {
+            self.rewrite_what_is_due::<{ skills::ALL }>(on);
+        }
         if what.has(Attention::FILLED) {
             let at = on.kernel.flash.command(id).page;
             on.consider_collecting_at::<{ skills::ALL }>(at);
@@ -38,21 +42,6 @@ impl Writes {
         }
         if what.has(Attention::GIVEN_UP) {
             end_of_life::begin_after_given_up(self, on);
-        }
-    }
-
-    /// Blocks that failed are emptied, and pages of the map that are stale are rewritten.
-    #[inline]
-    pub(in crate::device) fn settle<const S: Skills>(
-        &mut self,
-        what: Attention,
-        on: &mut Base<impl Probe, impl Contents>,
-    ) {
-        if what.has(Attention::FAILED) {
-            on.empty_failed::<S>();
-        }
-        if what.has(Attention::MAP) {
-            self.rewrite_what_is_due::<S>(on);
         }
     }
 

@@ -6,7 +6,7 @@
 //! What the write buffer holds was acknowledged: it is written back at once, to wherever there is
 //! room, for which the planes kept blocks back ([`ftl::wear`](crate::ftl::wear)). If even those fail,
 //! it stays readable in DRAM, and flushes are refused. Of a map that lies on flash nothing is written any more
-//! ([`map_path`](super::map_path)).
+//! ([`MapCache`](crate::ftl::map_cache)).
 //!
 //! [`Outcome::ReadOnly`]: crate::host::Outcome::ReadOnly
 

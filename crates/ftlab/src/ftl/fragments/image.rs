@@ -33,7 +33,7 @@ pub(in crate::ftl) fn save_fragments(block: BlockId, out: &mut Writer, ftl: &Ftl
     }
 }
 
-/// Reads what [`save_fragments`](Self::save_fragments) wrote of all blocks.
+/// Reads what [`save_fragments`] wrote of all blocks.
 pub(in crate::ftl) fn load_fragments(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
     let mut found = Vec::new();
     let (mask_bytes, logical_pages) = (mask_bytes(ftl), ftl.logical_pages);

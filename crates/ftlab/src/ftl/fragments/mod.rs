@@ -83,7 +83,7 @@ impl Ftl {
 }
 
 /// Whether these sectors of a page may be packed: they are not all of it, and at most one of its fragments
-/// would still own anything. Where there is no [room](Self::fragment_room), only packs may be
+/// would still own anything. Where there is no [room](fragment_room), only packs may be
 /// made that leave no page in more fragments than before.
 #[must_use]
 pub(crate) fn may_pack(page: Lpn, sectors: SectorMask, ftl: &Ftl) -> bool {
@@ -115,7 +115,7 @@ pub(crate) fn record_pack(at: Ppn, parts: [OwnerPart; 2], ftl: &mut Ftl) {
 
 /// The pack at `at` is programmed, and `page` is one of the two in it: what is there of it is its newest
 /// fragment from now on. Called for each of the two that was not deallocated meanwhile, before
-/// [`programmed_for_host`](Self::programmed_for_host).
+/// [`programmed_for_host`](Ftl::programmed_for_host).
 pub(crate) fn commit_fragment(page: Lpn, at: Ppn, ftl: &mut Ftl) {
     let sectors = ftl.map.spare.sectors_of(at, page);
     let former = ftl.fragments(page);
@@ -168,7 +168,7 @@ fn parts_at(page: Lpn, [newer, older]: Places, ftl: &Ftl) -> Fragments {
     [newer, older]
 }
 
-/// [`commit`](Self::commit), where pages have fragments: all of the former ones leave.
+/// [`commit`](Ftl::commit), where pages have fragments: all of the former ones leave.
 #[cold]
 pub(in crate::ftl) fn commit_gathered(page: Lpn, at: Ppn, ftl: &mut Ftl) {
     let former = rmap_mut(ftl).places(page);
@@ -180,7 +180,7 @@ pub(in crate::ftl) fn commit_gathered(page: Lpn, at: Ppn, ftl: &mut Ftl) {
     }
 }
 
-/// [`trim`](Self::trim), where pages have fragments.
+/// [`trim`](Ftl::trim), where pages have fragments.
 #[cold]
 pub(in crate::ftl) fn trim_fragments(page: Lpn, ftl: &mut Ftl) -> Option<Ppn> {
     let former = rmap_mut(ftl).places(page);

@@ -8,7 +8,7 @@
 //! from then on. A group that has lost all of its dies is a die that died ([`wear`](super::super::wear)).
 
 use crate::engine::skills;
-use crate::ftl::parity::{Missing, Narrow, Stripes, loss, members};
+use crate::ftl::parity::{Missing, Narrow, Stripes, members};
 use crate::ftl::wear::life::{Demand, EndReason};
 use crate::ftl::wear::{dies, life};
 use crate::ftl::{BlockState, FlashContents, Ftl, Kernel, parity};
@@ -265,6 +265,6 @@ pub(in crate::ftl) fn check_room_of_groups(ftl: &mut Ftl) {
 pub(crate) fn die_died(die: DieId, ftl: &mut Ftl) {
     match ftl.features.stripes {
         None => dies::filled_die_died(die, ftl),
-        Some(_) => loss::member_died(die, ftl),
+        Some(_) => member_died(die, ftl),
     }
 }
