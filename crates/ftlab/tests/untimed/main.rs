@@ -4,4 +4,5 @@
 mod afterwards;
 mod ageing;
 mod bench;
+mod bulk;
 mod filling;

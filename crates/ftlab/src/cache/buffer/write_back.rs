@@ -2,7 +2,7 @@
 
 use super::super::view::{Eviction, Leaves, OnFlash};
 use super::super::{Beside, WriteBufferPolicy};
-use super::{Buffer, Page, SlotId, Waiter, WaiterId, view};
+use super::{Buffer, BufferSetup, Page, Space, SlotId, Waiter, WaiterId, view};
 use crate::units::Lpn;
 use crate::units::{RequestId, SectorMask};
 
@@ -245,6 +245,30 @@ impl Buffer {
         self.flushing += 1;
         self.counts.padded += 1;
         slot
+    }
+
+    /// The most pages that may be on their way past it: as if they came through, one after the other, from a host that
+    /// keeps so many outstanding. None if that is not the way they would go.
+    #[must_use]
+    pub(crate) fn most_passing(&self, outstanding: u32, units_per_page: u32) -> Option<u32> {
+        let BufferSetup { policy, capacity, gate, flush_pages, programs_in_flight, row, .. } =
+            &self.setup;
+        let in_order = policy.passes_in_order() && gate.is_none() && flush_pages.is_none();
+        if !in_order || self.pages_held() > 0 || self.programs > 0 {
+            return None;
+        }
+        let Some(most) = *programs_in_flight else { return Some(outstanding / units_per_page) };
+        // Whatever is on its way, enough waits behind it.
+        let units = most.checked_mul(units_per_page)?;
+        let waits = units < outstanding && units < capacity.map_or(u32::MAX, |fits| fits / 4);
+        (waits && most >= *row && self.setup.space == Space::Pages).then_some(most)
+    }
+
+    /// So many pages went past it, as if they had come in and gone out.
+    #[inline]
+    pub(crate) fn count_passing(&mut self, pages: u64) {
+        self.counts.write_misses += pages;
+        self.counts.written_back += pages;
     }
 
     /// Flash pages on their way.
