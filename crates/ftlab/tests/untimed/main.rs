@@ -4,5 +4,5 @@
 mod afterwards;
 mod ageing;
 mod bench;
-mod bulk;
 mod filling;
+mod in_rows;

@@ -2,7 +2,7 @@
 
 use super::super::view::{Eviction, Leaves, OnFlash};
 use super::super::{Beside, WriteBufferPolicy};
-use super::{Buffer, BufferSetup, Page, Space, SlotId, Waiter, WaiterId, view};
+use super::{Buffer, BufferSetup, Page, SlotId, Space, Waiter, WaiterId, view};
 use crate::units::Lpn;
 use crate::units::{RequestId, SectorMask};
 

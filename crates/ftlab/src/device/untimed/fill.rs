@@ -4,9 +4,11 @@
 use std::collections::VecDeque;
 use std::ops::{ControlFlow, Range};
 
+use super::rounds::Rounds;
 use super::{Stuck, Untimed};
 use crate::device::Contents;
 use crate::ftl::placement::Mate;
+use crate::ftl::rows;
 use crate::ftl::streams::StreamsPolicy;
 use crate::host::{Op, Request};
 use crate::scheduler::Probe;
@@ -24,6 +26,8 @@ struct Passing {
     pages: Range<u32>,
     /// Flash pages on their way at once, at the most.
     most: u32,
+    /// Nothing is on flash before.
+    is_new: bool,
 }
 
 impl<P: Probe, C: Contents> Untimed<'_, P, C> {
@@ -105,7 +109,8 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let turn = buffer.capacity_pages().max(1).checked_mul(2)?;
         let step = least_multiple(least_multiple(turn, round)?, at_once)?;
         let length = end.checked_sub(first)?.checked_sub(turn)? / step * step;
-        (length > 0).then(|| Passing { pages: first..first + length, most })
+        let is_new = rows::holds_nothing(ftl);
+        (length > 0).then(|| Passing { pages: first..first + length, most, is_new })
     }
 
     /// Writes what goes past the buffer.
@@ -116,16 +121,17 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     ) -> Result<ControlFlow<()>, Stuck> {
         let mut left = FlashPages::new(passing.pages.clone(), self.device.base.units_per_page);
         let look_every = (LOOK_EVERY / u64::from(self.device.base.sectors_per_page)) as u32;
-        let mut look_at = look_every;
+        let mut look_at = passing.pages.start + look_every;
         let mut row = Vec::new();
+        let mut rounds = Rounds::new(passing.is_new, &self.device.base.kernel);
         while let Some(first) = left.first() {
             let buffer = &self.device.base.buffer;
             if buffer.programs() + buffer.row() > passing.most {
                 self.step_or_finish()?;
                 continue;
             }
-            if first.get() - passing.pages.start >= look_at {
-                look_at += look_every;
+            if first.get() >= look_at {
+                look_at = first.get() + look_every;
                 if look(first).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -135,6 +141,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
                 self.note_written(&row);
             }
             self.begin_whole_row(&row);
+            if left.is_in_order() && rounds.may_be_over(left.next) {
+                left.next += self.repeat_rounds(&mut rounds, left.next..left.end);
+            }
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -166,9 +175,12 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     #[cold]
     fn note_written(&mut self, row: &[Lpn]) {
         for first in row {
-            let pages = first.get()..first.get() + self.device.base.units_per_page;
-            pages.for_each(|page| self.device.base.ledger.written(Lpn::new(page)));
+            self.note_pages(first.get()..first.get() + self.device.base.units_per_page);
         }
+    }
+
+    pub(super) fn note_pages(&mut self, mut pages: Range<u32>) {
+        pages.by_ref().for_each(|page| self.device.base.ledger.written(Lpn::new(page)));
     }
 }
 
@@ -206,10 +218,7 @@ impl FlashPages {
         let first = self.first()?;
         self.next += self.units_per_page;
         self.gone.pop_front();
-        while let Some(true) = self.gone.front() {
-            self.gone.pop_front();
-            self.next += self.units_per_page;
-        }
+        self.pass_gone();
         Some(first)
     }
 
@@ -222,6 +231,20 @@ impl FlashPages {
         if self.gone.len() <= number {
             self.gone.resize(number + 1, false);
         }
-        !std::mem::replace(&mut self.gone[number], true)
+        let was_there = !std::mem::replace(&mut self.gone[number], true);
+        self.pass_gone();
+        was_there
+    }
+
+    fn pass_gone(&mut self) {
+        while let Some(true) = self.gone.front() {
+            self.gone.pop_front();
+            self.next += self.units_per_page;
+        }
+    }
+
+    /// Whether none was taken before its turn.
+    fn is_in_order(&self) -> bool {
+        self.gone.is_empty()
     }
 }

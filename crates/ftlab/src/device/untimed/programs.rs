@@ -309,6 +309,20 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         self.place_row(leader);
     }
 
+    /// Where a program goes whose pages come past the buffer, and the first of them.
+    #[inline]
+    pub(super) fn whole_at(&self, number: u32) -> Option<(Ppn, Lpn)> {
+        let program = &self.programs.all[number as usize];
+        program.at.zip(program.whole)
+    }
+
+    /// A program under way is by so many places further on, with pages that are by so many further on.
+    pub(super) fn move_whole(&mut self, number: u32, places: u32, pages: u32) {
+        let program = &mut self.programs.all[number as usize];
+        program.at = program.at.map(|at| Ppn::new(at.get() + places));
+        program.whole = program.whole.map(|page| Lpn::new(page.get() + pages));
+    }
+
     /// The same of a program whose pages came past the buffer.
     fn commit_whole(&mut self, page: Lpn, first: Ppn) {
         let Base { buffer, kernel: Kernel { ftl, .. }, .. } = &mut self.device.base;
