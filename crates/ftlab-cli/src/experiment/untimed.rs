@@ -21,8 +21,6 @@ use crate::result::{ClockDocument, StepDocument};
 
 /// After so many requests it is looked whether to go on.
 const REQUESTS_PER_LOOK: u64 = 1 << 14;
-/// After so many sectors of a fill in order.
-const SECTORS_PER_LOOK: u64 = 1 << 21;
 
 impl Step {
     /// Whether it is done in time on this device.
@@ -128,17 +126,16 @@ impl Writes<'_> {
             }
             return Ok(());
         }
-        let end = fill.sectors(capacity);
-        let mut first = 0;
-        while first < end {
-            let until = end.min(first + SECTORS_PER_LOOK);
-            self.untimed.fill(first..until).map_err(standstill)?;
-            self.done.requests = fill.requests_until(until);
-            self.done.written_bytes = until * SECTOR_BYTES;
-            first = until;
-            self.look()?;
+        let Writes { untimed, done, total, watcher } = self;
+        let look = |until: u64| {
+            done.requests = fill.requests_until(until);
+            done.written_bytes = until * SECTOR_BYTES;
+            goes_on(done, *total, *watcher)
+        };
+        match untimed.fill_watched(0..fill.sectors(capacity), look).map_err(standstill)? {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Failure::Interrupted),
         }
-        Ok(())
     }
 
     /// Writes until the device is steady, or the source has no more.
@@ -174,12 +171,17 @@ impl Writes<'_> {
     }
 
     fn look(&mut self) -> Result<(), Failure> {
-        let goes_on = self.watcher.writes(self.done.requests, self.total);
-        match goes_on == ControlFlow::Break(()) || STOP.load(Ordering::Relaxed) {
-            true => Err(Failure::Interrupted),
-            false => Ok(()),
+        match goes_on(&self.done, self.total, self.watcher) {
+            ControlFlow::Break(()) => Err(Failure::Interrupted),
+            ControlFlow::Continue(()) => Ok(()),
         }
     }
+}
+
+/// Tells who watches how much is done, and asks whether to go on.
+fn goes_on(done: &Unmeasured, total: Option<u64>, watcher: &mut dyn Watcher) -> ControlFlow<()> {
+    let goes_on = watcher.writes(done.requests, total);
+    if STOP.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { goes_on }
 }
 
 /// The next request of a source, whose phases are of no interest.

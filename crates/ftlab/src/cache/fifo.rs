@@ -36,6 +36,10 @@ impl WriteBufferFacts for Fifo {
 }
 
 impl WriteBufferPolicy for Fifo {
+    fn passes_in_order(&self) -> bool {
+        true
+    }
+
     fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.order.push_newest(slot);
     }

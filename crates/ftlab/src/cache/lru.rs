@@ -33,6 +33,10 @@ impl WriteBufferFacts for Lru {
 }
 
 impl WriteBufferPolicy for Lru {
+    fn passes_in_order(&self) -> bool {
+        true
+    }
+
     fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.order.push_newest(slot);
     }

@@ -227,6 +227,13 @@ contract! {
             false
         }
 
+        /// Whether pages that are written once each leave in the order in which they came, and nothing is remembered of
+        /// those that have left.
+        #[must_use]
+        fn passes_in_order(&self) -> bool {
+            false
+        }
+
         /// Whether each write of a page is a version of its own, and requests come in as a whole.
         #[must_use]
         #[inline]

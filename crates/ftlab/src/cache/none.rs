@@ -40,6 +40,10 @@ impl OfBuffer for NoOptions {
 }
 
 impl WriteBufferPolicy for WriteThrough {
+    fn passes_in_order(&self) -> bool {
+        true
+    }
+
     fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.order.push_newest(slot);
     }

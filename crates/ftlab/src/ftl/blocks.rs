@@ -360,6 +360,16 @@ impl Blocks {
         }
     }
 
+    /// The same for as many as there may be.
+    pub(super) fn set_valid_run(&mut self, block: BlockId, unit: u32, count: u32) {
+        let (mut at, end) = (unit, unit + count);
+        while at < end {
+            let in_word = (u64::BITS - at % u64::BITS).min(end - at);
+            self.set_valid_row(block, at, in_word);
+            at += in_word;
+        }
+    }
+
     /// The block was never used after all.
     pub(super) fn forget(&mut self, block: BlockId) {
         self.put_valid(block, std::iter::repeat(0));

@@ -28,6 +28,7 @@ mod plane;
 pub mod recovery;
 pub(crate) mod relocations;
 pub(crate) mod room;
+pub(crate) mod rows;
 pub(crate) mod service;
 pub mod slc;
 mod space;

@@ -135,6 +135,16 @@ impl Spare {
         }
     }
 
+    /// Records whole pages at so many places in a row, each of the logical page that is by `shift` behind the one which lies
+    /// `back` places before.
+    pub(super) fn record_again(&mut self, first: Ppn, count: u32, back: u32, shift: u32) {
+        let end = first.at() + count as usize;
+        let row = &mut self.owners[first.at() - back as usize..end];
+        for at in back as usize..row.len() {
+            row[at] = row[at - back as usize] + shift;
+        }
+    }
+
     /// The logical page that was last programmed there, of a page that is not shared.
     #[inline]
     #[must_use]

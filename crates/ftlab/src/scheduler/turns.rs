@@ -81,6 +81,17 @@ impl Turns {
         self.jobs.iter().all(VecDeque::is_empty)
     }
 
+    /// For how long the die of a turn is still busy with what it does.
+    pub fn left(&self, turn: u32) -> Option<Nanos> {
+        let done_at = self.done_at[turn as usize];
+        (done_at != IDLE).then(|| Nanos(done_at - self.now))
+    }
+
+    /// What the die of a turn has to do, and for how long each keeps it busy.
+    pub fn jobs(&self, turn: u32) -> impl Iterator<Item = (Work, Nanos)> {
+        self.jobs[turn as usize].iter().map(|job| (job.work, job.takes))
+    }
+
     /// Gives a die something more to do: so many commands, which keep its cells busy for so long.
     #[inline]
     pub fn push(&mut self, die: DieId, work: Work, commands: u32, takes: Nanos) {

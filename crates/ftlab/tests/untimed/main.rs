@@ -5,3 +5,4 @@ mod afterwards;
 mod ageing;
 mod bench;
 mod filling;
+mod in_rows;

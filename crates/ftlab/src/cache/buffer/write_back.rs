@@ -5,6 +5,7 @@ use super::super::view::{Eviction, Leaves, OnFlash};
 use super::super::{Beside, WriteBufferPolicy};
 use super::listed::Listed;
 use super::{Buffer, Page, SlotId};
+use super::{BufferRules, Space};
 use crate::units::{Lpn, RequestId, SectorMask};
 
 /// What is on its way to flash.
@@ -216,6 +217,30 @@ impl Buffer {
         self.under_way.pages += 1;
         let flushing = self.pages.shape.whole_page;
         self.pages.insert(Page { flushing, padding: true, ..Page::of(page) })
+    }
+
+    /// The most pages that may be on their way past it: as if they came through, one after the other, from a host that
+    /// keeps so many outstanding. None if that is not the way they would go.
+    #[must_use]
+    pub(crate) fn most_passing(&self, outstanding: u32, units_per_page: u32) -> Option<u32> {
+        let BufferRules { capacity, programs_in_flight, row, flush_pages, gate, .. } = &self.rules;
+        let in_order =
+            self.listed.policy.passes_in_order() && gate.is_none() && flush_pages.is_none();
+        if !in_order || self.pages_held() > 0 || self.under_way.programs > 0 {
+            return None;
+        }
+        let Some(most) = *programs_in_flight else { return Some(outstanding / units_per_page) };
+        // Whatever is on its way, enough waits behind it.
+        let units = most.checked_mul(units_per_page)?;
+        let waits = units < outstanding && units < capacity.map_or(u32::MAX, |fits| fits / 4);
+        (waits && most >= *row && self.pages.space == Space::Pages).then_some(most)
+    }
+
+    /// So many pages went past it, as if they had come in and gone out.
+    #[inline]
+    pub(crate) fn count_passing(&mut self, pages: u64) {
+        self.counts.write_misses += pages;
+        self.counts.written_back += pages;
     }
 
     /// The write-back of a page is done. The page leaves, unless it was written meanwhile; requests

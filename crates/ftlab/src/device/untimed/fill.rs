@@ -1,15 +1,34 @@
-//! A fill without a clock.
+//! A fill without a clock: everything is written once, in order. What a buffer would only pass on goes past it, a row of flash
+//! pages at a time; the last of it, which stays in the buffer or leaves it in an order of its own, goes through.
 
-use std::ops::Range;
+use std::collections::VecDeque;
+use std::ops::{ControlFlow, Range};
 
+use super::rounds::Rounds;
 use super::{Stuck, Untimed};
 use crate::device::Contents;
+use crate::ftl::placement::Mate;
+use crate::ftl::rows;
+use crate::ftl::streams::StreamsPolicy;
 use crate::host::{Op, Request};
 use crate::scheduler::Probe;
-use crate::units::Lba;
+use crate::units::{Lba, Lpn};
+use crate::verify;
 
 /// What a fill in order writes at once, in sectors.
 const AT_ONCE: u64 = 256;
+/// After so many sectors somebody may look how far it is.
+const LOOK_EVERY: u64 = 1 << 21;
+
+/// The part of a fill that goes past the buffer.
+struct Passing {
+    /// The pages, whole flash pages of them.
+    pages: Range<u32>,
+    /// Flash pages on their way at once, at the most.
+    most: u32,
+    /// Nothing is on flash before.
+    is_new: bool,
+}
 
 impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     /// Writes these sectors once, in order.
@@ -17,20 +36,215 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     /// # Errors
     /// The device can't take it.
     pub fn fill(&mut self, sectors: Range<u64>) -> Result<(), Stuck> {
+        let _ = self.fill_watched(sectors, |_| ControlFlow::Continue(()))?;
+        Ok(())
+    }
+
+    /// The same, and tells now and then before which sector all has been written. If that answers with a break, the
+    /// fill ends there.
+    ///
+    /// # Errors
+    /// The device can't take it.
+    pub fn fill_watched(
+        &mut self,
+        sectors: Range<u64>,
+        mut look: impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Stuck> {
         let mut next = sectors.start;
+        if let Some(passing) = self.what_passes(&sectors) {
+            let per_page = u64::from(self.device.base.sectors_per_page);
+            next = u64::from(passing.pages.end) * per_page;
+            let told = |page: Lpn| look(u64::from(page.get()) * per_page);
+            if self.fill_past_buffer(&passing, told)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
         while next < sectors.end {
-            let count = AT_ONCE.min(sectors.end - next) as u32;
-            let request = Request {
+            let count = AT_ONCE.min(sectors.end - next);
+            self.write(&Request {
                 op: Op::Write,
                 lba: Lba(next),
-                sectors: count,
+                sectors: count as u32,
                 stream: 0,
                 tag: 0,
                 fua: false,
-            };
-            self.write(&request)?;
-            next += u64::from(count);
+            })?;
+            next += count;
+            if (next - sectors.start).is_multiple_of(LOOK_EVERY) && look(next).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
-        Ok(())
+        Ok(look(next))
+    }
+
+    /// What of these sectors may go past the buffer; none if a page of it might take another way than it does through.
+    fn what_passes(&self, sectors: &Range<u64>) -> Option<Passing> {
+        let base = &self.device.base;
+        let (ftl, buffer) = (&base.kernel.ftl, &base.buffer);
+        let per_page = u64::from(base.sectors_per_page);
+        let at_once = u32::try_from(AT_ONCE / per_page).ok()?;
+        let units = base.units_per_page;
+        let outstanding = at_once.checked_mul(self.free.len() as u32)?;
+        let most = buffer.most_passing(outstanding, units)?;
+        // A round over all planes, after which a stripe begins anew.
+        let round = ftl.geometry().planes() * units;
+        let known = self.stalled.is_empty()
+            && self.turns.is_empty()
+            && ftl.streams().goes_by_tag()
+            && base.reads.cache.is_empty()
+            && !C::MOVES
+            && !ftl.packs();
+        let first = u32::try_from(sectors.start.div_ceil(per_page)).ok()?;
+        let end = u32::try_from(sectors.end / per_page).ok()?;
+        let aligned = sectors.start.is_multiple_of(per_page) && first.is_multiple_of(round);
+        // The pages of a row that lie apart have to be in the buffer together.
+        let apart = buffer.rules.row > 1 && !matches!(ftl.mate(Lpn::new(first), 1), Mate::Any);
+        let together = !apart || round + most * units < buffer.capacity_pages() / 2;
+        // What is written at once fills rows.
+        let whole = buffer.capacity_pages() > 0 || at_once.is_multiple_of(buffer.rules.row * units);
+        if !(known && aligned && together && whole) {
+            return None;
+        }
+        // The buffer's places come round in every two fillings of it.
+        let turn = buffer.capacity_pages().max(1).checked_mul(2)?;
+        let step = least_multiple(least_multiple(turn, round)?, at_once)?;
+        let length = end.checked_sub(first)?.checked_sub(turn)? / step * step;
+        let is_new = rows::holds_nothing(ftl);
+        (length > 0).then(|| Passing { pages: first..first + length, most, is_new })
+    }
+
+    /// Writes what goes past the buffer.
+    fn fill_past_buffer(
+        &mut self,
+        passing: &Passing,
+        mut look: impl FnMut(Lpn) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Stuck> {
+        let mut left = FlashPages::new(passing.pages.clone(), self.device.base.units_per_page);
+        let look_every = (LOOK_EVERY / u64::from(self.device.base.sectors_per_page)) as u32;
+        let mut look_at = passing.pages.start + look_every;
+        let mut row = Vec::new();
+        let mut rounds = Rounds::new(passing.is_new, &self.device.base.kernel);
+        while let Some(first) = left.first() {
+            let buffer = &self.device.base.buffer;
+            if buffer.under_way.programs() + buffer.rules.row > passing.most {
+                self.step_or_finish()?;
+                continue;
+            }
+            if first.get() >= look_at {
+                look_at = first.get() + look_every;
+                if look(first).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            self.take_row(&mut left, &mut row);
+            if verify::ON {
+                self.note_written(&row);
+            }
+            self.begin_whole_row(&row);
+            if left.is_in_order() && rounds.may_be_over(left.next) {
+                left.next += self.repeat_rounds(&mut rounds, left.next..left.end);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Something is done by a die, or what waits for writes goes on without them.
+    fn step_or_finish(&mut self) -> Result<(), Stuck> {
+        if self.step() {
+            return Ok(());
+        }
+        self.bench().finish();
+        if self.turns.is_empty() { Err(Stuck) } else { Ok(()) }
+    }
+
+    /// The first flash page that is left, and those that go in a row with it.
+    #[inline]
+    fn take_row(&self, left: &mut FlashPages, row: &mut Vec<Lpn>) {
+        row.clear();
+        let Some(home) = left.take_first() else { return };
+        row.push(home);
+        for number in 1..self.device.base.buffer.rules.row {
+            row.extend(match self.device.base.kernel.ftl.mate(home, number) {
+                Mate::Any => left.take_first(),
+                Mate::Group(first) => left.take(first).then_some(first),
+                Mate::Nothing => None,
+            });
+        }
+    }
+
+    #[cold]
+    fn note_written(&mut self, row: &[Lpn]) {
+        for first in row {
+            self.note_pages(first.get()..first.get() + self.device.base.units_per_page);
+        }
+    }
+
+    pub(super) fn note_pages(&mut self, mut pages: Range<u32>) {
+        pages.by_ref().for_each(|page| self.device.base.ledger.written(Lpn::new(page)));
+    }
+}
+
+fn least_multiple(one: u32, other: u32) -> Option<u32> {
+    let (mut a, mut b) = (one, other);
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    (one / a).checked_mul(other)
+}
+
+/// Flash pages' worth of logical pages that are to be written, in order. A row may take some before their turn.
+struct FlashPages {
+    next: u32,
+    end: u32,
+    units_per_page: u32,
+    /// Of those from the next one on: whether they are gone.
+    gone: VecDeque<bool>,
+}
+
+impl FlashPages {
+    fn new(pages: Range<u32>, units_per_page: u32) -> FlashPages {
+        let gone = VecDeque::new();
+        FlashPages { next: pages.start, end: pages.end, units_per_page, gone }
+    }
+
+    /// The next one.
+    #[inline]
+    fn first(&self) -> Option<Lpn> {
+        (self.next < self.end).then(|| Lpn::new(self.next))
+    }
+
+    #[inline]
+    fn take_first(&mut self) -> Option<Lpn> {
+        let first = self.first()?;
+        self.next += self.units_per_page;
+        self.gone.pop_front();
+        self.pass_gone();
+        Some(first)
+    }
+
+    /// Takes the one that begins with this page. False if it is gone already.
+    fn take(&mut self, first: Lpn) -> bool {
+        if first.get() < self.next || first.get() >= self.end {
+            return false;
+        }
+        let number = ((first.get() - self.next) / self.units_per_page) as usize;
+        if self.gone.len() <= number {
+            self.gone.resize(number + 1, false);
+        }
+        let was_there = !std::mem::replace(&mut self.gone[number], true);
+        self.pass_gone();
+        was_there
+    }
+
+    fn pass_gone(&mut self) {
+        while let Some(true) = self.gone.front() {
+            self.gone.pop_front();
+            self.next += self.units_per_page;
+        }
+    }
+
+    /// Whether none was taken before its turn.
+    fn is_in_order(&self) -> bool {
+        self.gone.is_empty()
     }
 }

@@ -11,6 +11,7 @@ mod fill;
 mod host;
 mod needs_time;
 mod programs;
+mod rounds;
 
 pub use needs_time::NeedsTime;
 

@@ -7,8 +7,8 @@ use crate::device::untimed::Untimed;
 use crate::device::write::fill;
 use crate::engine::skills::ALL;
 use crate::ftl::placement::PlacementPolicy;
-use crate::ftl::streams::WriteStream;
-use crate::ftl::{Kernel, relocations};
+use crate::ftl::streams::{StreamsPolicy, WriteStream};
+use crate::ftl::{Kernel, relocations, rows};
 use crate::nand::{CellMode, Row};
 use crate::scheduler::{CommandId, Kind, Origin, Probe, Work};
 use crate::units::{Lpn, Nanos, PlaneId, Ppn, SimTime};
@@ -20,17 +20,32 @@ pub(super) struct Programs {
     free: Vec<u32>,
     /// On which planes those were placed that have just been.
     placed: Vec<PlaneId>,
+    /// Room for the numbers of a row.
+    whole_row: Vec<u32>,
 }
 
 /// A program of a flash page.
 #[derive(Default)]
 struct Program {
     slots: Vec<SlotId>,
+    /// The first of as many whole pages as fill it, which come past the buffer; none if slots have what it holds.
+    whole: Option<Lpn>,
     /// Where it was placed.
     at: Option<Ppn>,
     /// Of the first of a row: what the row consists of, itself included, and for how many reads it waits.
     row: Vec<u32>,
     waits_for: u32,
+}
+
+impl Programs {
+    /// A number for one more.
+    #[inline]
+    fn begin(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.all.push(Program::default());
+            self.all.len() as u32 - 1
+        })
+    }
 }
 
 /// A row of which the first page is placed.
@@ -123,10 +138,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
 
     /// Makes a program of `first` and the pages that may share a flash page with it.
     fn put_together(&mut self, first: Eviction) -> u32 {
-        let number = self.programs.free.pop().unwrap_or_else(|| {
-            self.programs.all.push(Program::default());
-            self.programs.all.len() as u32 - 1
-        });
+        let number = self.programs.begin();
         self.device.base.buffer.under_way.program_begun();
         self.device.writes.take_together::<{ ALL }>(first, &mut self.device.base);
         self.programs.all[number as usize].slots.extend_from_slice(&self.device.writes.batch);
@@ -162,11 +174,16 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     }
 
     fn first_page_of(&self, number: u32) -> Lpn {
-        self.device.base.buffer.page(self.programs.all[number as usize].slots[0]).page
+        let program = &self.programs.all[number as usize];
+        program.whole.unwrap_or_else(|| self.device.base.buffer.page(program.slots[0]).page)
     }
 
     fn stream_of(&self, number: u32) -> WriteStream {
-        self.device.base.stream_of(self.programs.all[number as usize].slots[0])
+        let program = &self.programs.all[number as usize];
+        match program.whole {
+            Some(first) => self.device.base.kernel.ftl.streams().host_stream(first, 0),
+            None => self.device.base.stream_of(program.slots[0]),
+        }
     }
 
     /// Places a program beside those before it if that can be, else where it would go alone.
@@ -217,6 +234,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     fn give_to_die(&mut self, number: u32, at: Ppn, takes: Nanos) -> PlaneId {
         let program = &mut self.programs.all[number as usize];
         program.at = Some(at);
+        if let Some(first) = program.whole {
+            rows::record(at, first, &mut self.device.base.kernel.ftl);
+        }
         for (unit, &slot) in (0..).zip(&program.slots) {
             let &Page { page, flushing, padding, .. } = self.device.base.buffer.page(slot);
             if flushing != self.device.base.kernel.ftl.full_page() || padding {
@@ -251,6 +271,10 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     pub(super) fn commit(&mut self, number: u32) {
         let program = &mut self.programs.all[number as usize];
         let Some(first) = program.at.take() else { return };
+        if let Some(page) = program.whole.take() {
+            self.programs.free.push(number);
+            return self.commit_whole(page, first);
+        }
         let mut slots = std::mem::take(&mut program.slots);
         for (unit, &slot) in (0..).zip(&slots) {
             let &Page { page, discard, .. } = self.device.base.buffer.page(slot);
@@ -269,5 +293,47 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         slots.clear();
         self.programs.all[number as usize].slots = slots;
         self.programs.free.push(number);
+    }
+
+    /// Begins a row of flash pages that are full of whole pages, of which these are the first, and come past the buffer.
+    pub(super) fn begin_whole_row(&mut self, firsts: &[Lpn]) {
+        let mut row = std::mem::take(&mut self.programs.whole_row);
+        for &first in firsts {
+            let number = self.programs.begin();
+            self.device.base.buffer.under_way.program_begun();
+            self.programs.all[number as usize].whole = Some(first);
+            row.push(number);
+        }
+        let leader = row[0];
+        std::mem::swap(&mut self.programs.all[leader as usize].row, &mut row);
+        self.programs.whole_row = row;
+        self.place_row(leader);
+    }
+
+    /// Where a program goes whose pages come past the buffer, and the first of them.
+    #[inline]
+    pub(super) fn whole_at(&self, number: u32) -> Option<(Ppn, Lpn)> {
+        let program = &self.programs.all[number as usize];
+        program.at.zip(program.whole)
+    }
+
+    /// A program under way is by so many places further on, with pages that are by so many further on.
+    pub(super) fn move_whole(&mut self, number: u32, places: u32, pages: u32) {
+        let program = &mut self.programs.all[number as usize];
+        program.at = program.at.map(|at| Ppn::new(at.get() + places));
+        program.whole = program.whole.map(|page| Lpn::new(page.get() + pages));
+    }
+
+    /// The same of a program whose pages came past the buffer.
+    fn commit_whole(&mut self, page: Lpn, first: Ppn) {
+        let Base { buffer, kernel: Kernel { ftl, .. }, .. } = &mut self.device.base;
+        let count = ftl.geometry().units_per_page();
+        for page in (page.get()..page.get() + count).map(Lpn::new) {
+            relocations::settle_page(page, &mut self.later, ftl);
+        }
+        rows::commit(page, first, ftl);
+        ftl.programmed_for_host::<{ ALL }>(first, count);
+        buffer.under_way.program_ended();
+        buffer.count_passing(count.into());
     }
 }

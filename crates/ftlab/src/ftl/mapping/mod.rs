@@ -162,6 +162,13 @@ contract! {
             });
         }
 
+        /// So many pages from `first` on lie at `at` and behind from now on; none of them lay anywhere before.
+        fn put_row(&mut self, first: Lpn, at: Ppn, count: u32) {
+            for unit in 0..count {
+                self.commit(Lpn::new(first.get() + unit), Ppn::new(at.get() + unit));
+            }
+        }
+
         /// Brings the entry of a page closer to the processor.
         #[inline]
         fn prefetch(&self, _page: Lpn) {}

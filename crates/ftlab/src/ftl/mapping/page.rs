@@ -84,6 +84,12 @@ impl MappingPolicy for PageMap {
         found
     }
 
+    #[inline]
+    fn put_row(&mut self, first: Lpn, at: Ppn, count: u32) {
+        let row = &mut self.table[first.at()..first.at() + count as usize];
+        row.iter_mut().zip(at.to_raw()..).for_each(|(entry, raw)| *entry = raw);
+    }
+
     fn put_all(&mut self, moved: &[(Lpn, Ppn)]) {
         for (number, &(page, at)) in moved.iter().enumerate() {
             if let Some((later, _)) = moved.get(number + PREFETCH_DISTANCE) {

@@ -72,4 +72,12 @@ impl PlacementPolicy for Dynamic {
     fn choose_beside(&mut self, _page: Lpn, row: &Row, writable: &Writable) -> Option<PlaneId> {
         self.rows.choose_beside(row, 0..self.geometry.planes_per_die(), writable)
     }
+
+    fn repeats_itself(&self) -> bool {
+        true
+    }
+
+    fn went_on(&mut self, units: u32) {
+        self.rows.went_on(units);
+    }
 }

@@ -170,6 +170,14 @@ impl PlacementPolicy for PartlyDynamic {
     fn pools(&self) -> u32 {
         self.places.get()
     }
+
+    fn repeats_itself(&self) -> bool {
+        true
+    }
+
+    fn went_on(&mut self, units: u32) {
+        self.rows.went_on(units);
+    }
 }
 
 impl Pool {

@@ -87,6 +87,11 @@ impl Rows {
         self.geometry.plane_in(die, index)
     }
 
+    /// Each plane went on by so many units, in rounds as the last.
+    pub fn went_on(&mut self, units: u32) {
+        self.last.iter_mut().for_each(|last| last.unit += units);
+    }
+
     /// The plane of a die with this number.
     pub fn plane(&self, die: DieId, index: u32) -> PlaneId {
         self.geometry.plane_in(die, index)

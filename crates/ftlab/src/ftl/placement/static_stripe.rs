@@ -128,6 +128,10 @@ impl PlacementPolicy for StaticStripe {
     fn pools(&self) -> u32 {
         self.places.get()
     }
+
+    fn repeats_itself(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -110,6 +110,11 @@ impl CacheState {
         }
     }
 
+    /// Whether nothing is folded before planes are short of blocks.
+    pub(in crate::ftl) fn waits_for_shortage(&self) -> bool {
+        self.when_full == WhenFull::Bypass && !self.idle
+    }
+
     /// Blocks of each plane that are always in SLC mode.
     pub(in crate::ftl) fn own_blocks(&self) -> u32 {
         self.policy.own_blocks()

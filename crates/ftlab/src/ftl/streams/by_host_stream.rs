@@ -70,6 +70,10 @@ impl StreamsPolicy for ByHostStream {
         WriteStream::new(tag)
     }
 
+    fn goes_by_tag(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn wrote(&mut self, _page: Lpn) {}
 }

@@ -175,6 +175,12 @@ contract! {
         #[must_use]
         fn host_stream(&self, page: Lpn, tag: u8) -> WriteStream;
 
+        /// Whether the tag alone says where a page of the host goes, and nothing is noted of what is written.
+        #[must_use]
+        fn goes_by_tag(&self) -> bool {
+            false
+        }
+
         /// The host's data of a page is placed: it is on its way to flash.
         fn wrote(&mut self, page: Lpn);
 

@@ -49,6 +49,10 @@ impl StreamsPolicy for Single {
         WriteStream::new(0)
     }
 
+    fn goes_by_tag(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn wrote(&mut self, _page: Lpn) {}
 }

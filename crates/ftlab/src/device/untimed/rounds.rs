@@ -1,0 +1,176 @@
+//! Rounds of a fill that repeat. A device that is filled in order gets into step: each die takes the next row in turn, and after
+//! some flash pages of each plane everything stands as before, but for addresses. Where it stands so, it goes on so until a
+//! block is full; all that can be written at once. That it stands so is seen, not assumed: what each die has to do and for how
+//! long, how far each plane is, and where the pages of the last two rounds went.
+
+use std::ops::Range;
+
+use super::Untimed;
+use crate::device::Contents;
+use crate::ftl::rows::{self, Again, Front};
+use crate::ftl::{Ftl, Kernel};
+use crate::nand::CellMode;
+use crate::scheduler::{Flash, Kind, Origin, Probe, Work};
+use crate::units::{BlockId, Lpn, Nanos, PlaneId, Ppn};
+use crate::verify;
+
+/// Flash pages of a plane after which programs are to cost the same again, at the most: the pages of a word line.
+const MOST_PAGES: u32 = 6;
+
+/// What is known of rounds.
+pub(super) struct Rounds {
+    /// What repeats itself, if anything can.
+    again: Option<Again>,
+    /// Logical pages of a round over all planes.
+    round: u32,
+    /// How things stood at the end of the last period, and before which page that was.
+    before: Option<(u32, Standing)>,
+    /// Where the next period ends.
+    ends_at: u32,
+}
+
+/// How things stand.
+#[derive(PartialEq, Eq)]
+struct Standing {
+    jobs: Vec<Job>,
+    fronts: Vec<Front>,
+}
+
+/// A program of a die.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Job {
+    number: u32,
+    turn: u32,
+    /// For how long its die is busy with what it does at present.
+    left: Option<Nanos>,
+    takes: Nanos,
+    at: Ppn,
+    first: Lpn,
+}
+
+impl Rounds {
+    /// None so far. `is_new`: nothing was ever written.
+    pub fn new<P: Probe, C: Contents>(is_new: bool, kernel: &Kernel<P, C>) -> Rounds {
+        let geometry = kernel.ftl.geometry();
+        let round = geometry.planes() * geometry.units_per_page();
+        let pages = if is_new { period_of_prices(&kernel.ftl, &kernel.flash) } else { None };
+        let again = pages
+            .map(|pages| Again { period: pages * geometry.units_per_page(), shift: pages * round });
+        Rounds { again, round, before: None, ends_at: 0 }
+    }
+
+    /// Whether a period may have ended before this page.
+    #[inline]
+    pub fn may_be_over(&self, next: u32) -> bool {
+        self.again.is_some() && next >= self.ends_at
+    }
+}
+
+/// After how many pages of a block programs cost the same again.
+fn period_of_prices<P>(ftl: &Ftl, flash: &Flash<P>) -> Option<u32> {
+    let geometry = ftl.geometry();
+    let pages = geometry.units_per_block() / geometry.units_per_page();
+    let price = |page: u32, mode| {
+        let at = geometry.page_at(BlockId::new(0), page * geometry.units_per_page());
+        flash.sheet().price_of(Kind::Program, at, mode)
+    };
+    let alike = |period: u32| {
+        let same = |page: u32, mode| price(page, mode) == price(page - period, mode);
+        (period..pages).all(|page| same(page, CellMode::Native) && same(page, CellMode::Slc))
+    };
+    (1..=MOST_PAGES).find(|&period| alike(period))
+}
+
+impl<P: Probe, C: Contents> Untimed<'_, P, C> {
+    /// Looks at the end of a period whether things stand as at the end of the one before. If so, all that is alike is written
+    /// at once. `left`: the pages that are to be written. Returns how many of them are.
+    pub(super) fn repeat_rounds(&mut self, rounds: &mut Rounds, left: Range<u32>) -> u32 {
+        let Some(again) = rounds.again else { return 0 };
+        let next = left.start;
+        let (over, before) = (rounds.ends_at, rounds.before.take());
+        rounds.ends_at = next + again.shift;
+        let Some(now) = self.standing() else { return 0 };
+        let alike = next == over
+            && before.is_some_and(|(_, before)| self.has_gone_on(&before, &now, again));
+        let units = if alike { self.alike_ahead(&now, &left, rounds) } else { 0 };
+        if units == 0 {
+            rounds.before = Some((next, now));
+            return 0;
+        }
+        let pages = units / again.period * again.shift;
+        self.go_on(&now, units, pages, again);
+        if verify::ON {
+            self.note_pages(next..next + pages);
+        }
+        rounds.ends_at = next + pages + again.shift;
+        pages
+    }
+
+    /// How things stand, if nothing goes on but writes of whole pages to one block of each plane.
+    fn standing(&self) -> Option<Standing> {
+        let ftl = &self.device.base.kernel.ftl;
+        let geometry = ftl.geometry();
+        if !self.stalled.is_empty() || !rows::only_host_writes(ftl) {
+            return None;
+        }
+        let planes = (0..geometry.planes()).map(PlaneId::new);
+        let fronts = planes.map(|plane| rows::front(plane, ftl)).collect::<Option<Vec<Front>>>()?;
+        let mut jobs = Vec::new();
+        for turn in 0..geometry.dies() {
+            for (work, takes) in self.turns.jobs(turn) {
+                let Work::Program(number) = work else { return None };
+                let (at, first) = self.whole_at(number)?;
+                jobs.push(Job { number, turn, left: self.turns.left(turn), takes, at, first });
+            }
+        }
+        // All that was taken and has not been programmed is there, and in these blocks.
+        let on_way = |front: &Front| (front.taken - front.landed) / geometry.units_per_page();
+        let is_there = |job: &Job| {
+            let (block, unit) = geometry.place_of(job.at);
+            let front = fronts[geometry.plane_of(block).at()];
+            block == front.block && (front.landed..front.taken).contains(&unit)
+        };
+        let all = fronts.iter().map(on_way).sum::<u32>() as usize == jobs.len();
+        (all && jobs.iter().all(is_there)).then_some(Standing { jobs, fronts })
+    }
+
+    /// Whether everything stands as before, one period further on.
+    fn has_gone_on(&self, before: &Standing, now: &Standing, again: Again) -> bool {
+        let further = |job: &Job| Job {
+            at: Ppn::new(job.at.get() + again.period),
+            first: Lpn::new(job.first.get() + again.shift),
+            ..*job
+        };
+        let same =
+            |(before, now): (&Job, &Job)| Job { number: now.number, ..further(before) } == *now;
+        let fronts = before.fronts.iter().map(|front| front.further(again.period));
+        before.jobs.len() == now.jobs.len()
+            && before.jobs.iter().zip(&now.jobs).all(same)
+            && fronts.eq(now.fronts.iter().copied())
+            && now
+                .fronts
+                .iter()
+                .all(|front| rows::was_alike(front, again, &self.device.base.kernel.ftl))
+    }
+
+    /// How many units of each plane are alike from here on: whole periods, before a block is full or the fill ends.
+    fn alike_ahead(&self, now: &Standing, left: &Range<u32>, rounds: &Rounds) -> u32 {
+        let ftl = &self.device.base.kernel.ftl;
+        let Some(again) = rounds.again else { return 0 };
+        let room = now.fronts.iter().map(|front| front.room(ftl)).min().unwrap_or(0);
+        let rest = (left.end - left.start) / rounds.round * ftl.geometry().units_per_page();
+        room.min(rest).saturating_sub(again.period) / again.period * again.period
+    }
+
+    /// Everything goes on by so many units of each plane, which hold so many logical pages.
+    fn go_on(&mut self, now: &Standing, units: u32, pages: u32, again: Again) {
+        for job in &now.jobs {
+            self.move_whole(job.number, units, pages);
+        }
+        let base = &mut self.device.base;
+        rows::go_on(&now.fronts, units, again, &mut base.kernel.ftl);
+        let programs = u64::from(pages / base.units_per_page);
+        base.kernel.flash.count_untimed(Origin::Host, Kind::Program, programs);
+        base.buffer.count_passing(pages.into());
+    }
+}

@@ -1,0 +1,149 @@
+//! Whole pages that fill flash pages, as a fill writes them: the tables are changed a flash page at a time, or, where all planes
+//! go on as they did before, by as many flash pages of each as are alike.
+
+use super::Ftl;
+use super::mapping::MappingPolicy;
+use super::placement::PlacementPolicy;
+use super::room::writable_mut;
+use super::slc::{self, Count};
+use super::streams::{StreamsPolicy, WriteStream};
+use crate::engine::skills::ALL;
+use crate::units::{BlockId, Lpn, PlaneId, Ppn};
+
+/// Flash pages of each plane whose map entries are written before those of the next plane: their entries lie together.
+const PAGES_AT_ONCE: u32 = 16;
+
+/// Records on flash what a placed flash page is programmed with: whole pages of the host from `first` on. Where the
+/// streams go by tags alone.
+#[inline]
+pub(crate) fn record(at: Ppn, first: Lpn, ftl: &mut Ftl) {
+    ftl.map.spare.record_row(at, ftl.geometry.units_per_page(), first, 1);
+}
+
+/// The flash page at `at` is programmed: the copies on it are the current ones from now on. Called before
+/// [`programmed_for_host`](Ftl::programmed_for_host).
+#[inline]
+pub(crate) fn commit(first: Lpn, at: Ppn, ftl: &mut Ftl) {
+    let count = ftl.geometry.units_per_page();
+    for unit in 0..count {
+        let (page, to) = (Lpn::new(first.get() + unit), Ppn::new(at.get() + unit));
+        if let Some(old) = ftl.map.mapping.commit(page, to) {
+            ftl.invalidate::<{ ALL }>(old);
+        }
+    }
+    let (block, unit) = ftl.geometry.place_of(at);
+    ftl.blocks.set_valid_row(block, unit, count);
+}
+
+/// Whether no page of the host is on flash.
+pub(crate) fn holds_nothing(ftl: &Ftl) -> bool {
+    (0..ftl.geometry.blocks()).all(|block| ftl.blocks.valid(BlockId::new(block)) == 0)
+}
+
+/// How far a plane is with what a fill writes to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Front {
+    pub block: BlockId,
+    stream: WriteStream,
+    /// How many units of the block are taken, and how many of these have been programmed.
+    pub taken: u32,
+    pub landed: u32,
+}
+
+impl Front {
+    /// The same so many units further on.
+    pub fn further(self, units: u32) -> Front {
+        Front { taken: self.taken + units, landed: self.landed + units, ..self }
+    }
+
+    /// Units that the block has left.
+    pub fn room(self, ftl: &Ftl) -> u32 {
+        ftl.blocks.units_in(self.stream) - self.taken
+    }
+}
+
+/// How far a plane is, if it has a block open for what the host writes next.
+pub(crate) fn front(plane: PlaneId, ftl: &Ftl) -> Option<Front> {
+    let cached = ftl.features.slc.as_ref().is_some_and(|cache| cache.writable.planes[plane.at()]);
+    let stream = match cached {
+        true => WriteStream::SLC,
+        false => ftl.policies.streams.host_stream(Lpn::new(0), 0),
+    };
+    let mut open = ftl.space.planes[plane.at()].open_blocks();
+    let (_, block, taken) = open.find(|&(of, ..)| of == stream)?;
+    Some(Front { block, stream, taken, landed: ftl.blocks.programmed(block) })
+}
+
+/// Whether nothing but the host's writes goes on, and nothing else begins before a block is full.
+pub(crate) fn only_host_writes(ftl: &Ftl) -> bool {
+    let rests = |(plane, short): (&super::Plane, &bool)| {
+        let asked = plane.collection.is_some() || !plane.wanted.is_empty() || *short;
+        !asked && plane.host_credit == 0 && plane.free_blocks() > ftl.space.thresholds.start
+    };
+    ftl.policies.placement.repeats_itself()
+        && ftl.features.slc.as_ref().is_none_or(|cache| cache.waits_for_shortage())
+        && ftl.space.fed.is_empty()
+        && ftl.space.planes.iter().zip(&ftl.space.hungry).all(rests)
+}
+
+/// What repeats itself on every plane.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Again {
+    /// After so many units of each plane.
+    pub period: u32,
+    /// With logical pages so much further on.
+    pub shift: u32,
+}
+
+/// Whether a plane got in the last period what it got in the one before, but for the shift.
+pub(crate) fn was_alike(front: &Front, again: Again, ftl: &Ftl) -> bool {
+    let Again { period, shift } = again;
+    let owner = |unit| ftl.map.spare.owner(ftl.geometry.page_at(front.block, unit));
+    let before = |unit: u32| Some(Lpn::new(owner(unit - period)?.get() + shift));
+    front.taken >= 2 * period
+        && (front.taken - period..front.taken)
+            .step_by(ftl.geometry.units_per_page() as usize)
+            .all(|unit| owner(unit) == before(unit))
+}
+
+/// Each plane goes on by so many units, as it did in the last period: so many more are taken, and so many more are
+/// programmed. No page of them lay on flash before.
+pub(crate) fn go_on(fronts: &[Front], units: u32, again: Again, ftl: &mut Ftl) {
+    for (plane, front) in (0..).map(PlaneId::new).zip(fronts) {
+        let next = ftl.geometry.page_at(front.block, front.taken);
+        ftl.map.spare.record_again(next, units, again.period, again.shift);
+        ftl.space.planes[plane.at()].leave_out(front.stream, units);
+        let cache = ftl.features.slc.as_mut().map(|cache| &mut cache.writable);
+        let writable = match front.stream {
+            WriteStream::SLC => cache,
+            stream => writable_mut(stream, ftl),
+        };
+        if let Some(writable) = writable {
+            writable.next_unit[plane.at()] += units;
+        }
+        ftl.blocks.set_valid_run(front.block, front.landed, units);
+        ftl.blocks.add_programmed(front.block, units);
+        let first = ftl.geometry.page_at(front.block, front.landed);
+        slc::cache::count_slc::<{ ALL }>(first, units.into(), Count::Written, ftl);
+    }
+    ftl.counts.host_pages += u64::from(units) * fronts.len() as u64;
+    ftl.policies.placement.went_on(units);
+    map(fronts, units, ftl);
+}
+
+/// The map says where those pages are.
+fn map(fronts: &[Front], units: u32, ftl: &mut Ftl) {
+    let units_per_page = ftl.geometry.units_per_page();
+    let at_once = PAGES_AT_ONCE * units_per_page;
+    for begin in (0..units).step_by(at_once as usize) {
+        let end = units.min(begin + at_once);
+        for front in fronts {
+            let first = ftl.geometry.page_at(front.block, front.landed).get();
+            for at in (first + begin..first + end).step_by(units_per_page as usize).map(Ppn::new) {
+                if let Some(page) = ftl.map.spare.owner(at) {
+                    ftl.map.mapping.put_row(page, at, units_per_page);
+                }
+            }
+        }
+    }
+}
