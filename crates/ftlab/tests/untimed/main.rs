@@ -4,5 +4,6 @@
 mod afterwards;
 mod ageing;
 mod bench;
+mod experiment;
 mod filling;
 mod in_rows;
