@@ -1,6 +1,8 @@
 //! The blocks: how many valid pages each holds and which, how far it is programmed, how often it was
 //! erased. Policies read this; only the FTL's core changes it.
 
+use std::ops::Range;
+
 use super::streams::{MOST_STREAMS, WriteStream};
 use crate::engine::prefetch;
 use crate::image::{Damage, Reader, Writer};
@@ -315,35 +317,32 @@ impl Blocks {
         self.records[block.at()][VALID] -= 1;
     }
 
-    /// Takes up to `most` valid pages of a block, from place `from` on, out of those that are valid, and names each.
-    /// Returns how many, and the place after the last one.
+    /// Takes the valid pages of a block that lie at these places out of those that are valid, and names each. Returns how
+    /// many.
     #[inline]
     pub(super) fn take_valid(
         &mut self,
         block: BlockId,
-        from: u32,
-        most: u32,
+        places: Range<u32>,
         mut name: impl FnMut(u32),
-    ) -> (u32, u32) {
+    ) -> u32 {
         let first = block.at() * self.words_per_block;
-        let words = &mut self.valid[first..first + self.words_per_block];
-        let (mut at, mut taken, mut next) = ((from / u64::BITS) as usize, 0, from);
-        let mut left = words.get(at).map_or(0, |word| word & (u64::MAX << (from % u64::BITS)));
-        while taken < most && at < words.len() {
-            if left == 0 {
-                at += 1;
-                left = words.get(at).copied().unwrap_or(0);
-                continue;
+        let mut taken = 0;
+        for at in places.start / u64::BITS..places.end.div_ceil(u64::BITS) {
+            let begin = at * u64::BITS;
+            let from = places.start.saturating_sub(begin);
+            let past = (begin + u64::BITS).saturating_sub(places.end);
+            let word = &mut self.valid[first + at as usize];
+            let mut left = *word & (u64::MAX << from) & (u64::MAX >> past);
+            *word ^= left;
+            while left != 0 {
+                name(begin + left.trailing_zeros());
+                left &= left - 1;
+                taken += 1;
             }
-            let bit = left & left.wrapping_neg();
-            left ^= bit;
-            words[at] ^= bit;
-            next = at as u32 * u64::BITS + bit.trailing_zeros() + 1;
-            name(next - 1);
-            taken += 1;
         }
         self.records[block.at()][VALID] -= taken;
-        (taken, next)
+        taken
     }
 
     /// So many pages in a row become valid, none of which was.

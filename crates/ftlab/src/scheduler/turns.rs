@@ -13,6 +13,19 @@ use super::load::Load;
 use crate::shape::Geometry;
 use crate::units::{DieId, Nanos, PlaneId};
 
+/// What a copy takes along: valid pages of the block that its plane collects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gathered {
+    /// The plane.
+    pub plane: PlaneId,
+    /// The place of the first, in mapping units.
+    pub first: u32,
+    /// The place before which the last one lies, and at which the next copy may begin.
+    pub next: u32,
+    /// How many.
+    pub units: u32,
+}
+
 /// What a die is given to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
@@ -20,10 +33,10 @@ pub enum Work {
     Merge(u32),
     /// The program of this number, of a write-back.
     Program(u32),
-    /// What this plane's collection reads at once.
-    Reads(PlaneId),
-    /// The copies of it that are programmed at once.
-    Copies(PlaneId),
+    /// The reads of what a copy takes along.
+    Reads(Gathered),
+    /// The program of a copy of this plane's collection.
+    Copy(PlaneId),
     /// The erase that ends this plane's collection.
     Erase(PlaneId),
 }

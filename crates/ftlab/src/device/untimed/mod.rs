@@ -136,8 +136,8 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         match work {
             Work::Merge(leader) => self.merged(leader),
             Work::Program(number) => self.programmed(number),
-            Work::Reads(plane) => self.bench().read(plane),
-            Work::Copies(plane) => {
+            Work::Reads(gathered) => self.bench().read(gathered),
+            Work::Copy(plane) => {
                 let freed = self.bench().copied(plane);
                 self.freed(plane, freed);
             }

@@ -1,17 +1,22 @@
 //! Collection without flash commands: what the [`Collector`](super::Collector) does, decided by the same
 //! functions of the FTL, where no time passes that anybody would see.
 //!
-//! The copies that may be under way at once are made together, in two pieces of work of their die: first all is read,
-//! then all is placed, committed and programmed, and what that earns the host is paid when the die is done. So they
-//! stand in line twice, and get as much of their die beside the host's programs as copies one by one would. A page
-//! that is overwritten while it is being programmed costs its copy either way.
+//! Each copy is two pieces of work of its die, as in time: its reads, which stand in line together, and its program, which
+//! stands in line when they are done. What it takes along is decided before the reads. It is placed and moved when they are
+//! done: a page that is overwritten before leaves its place to nothing valid, one that is overwritten later, while it is being
+//! programmed, makes it invalid there, which is the same to everybody but the counter of stale copies.
 
+use super::super::Ftl;
+use super::super::relocations::Relocations;
+use super::{Freed, Scope};
 use crate::engine::skills::ALL;
-use crate::ftl::gc::{Freed, Scope, collection, wanted};
-use crate::ftl::relocations::Relocations;
-use crate::ftl::{FlashContents, Ftl, Map, lost, slc};
+use crate::ftl::FlashContents;
+use crate::ftl::gc::collection;
+use crate::ftl::gc::wanted;
+use crate::ftl::lost;
+use crate::ftl::slc;
 use crate::nand::CellMode;
-use crate::scheduler::{Flash, Kind, Origin, Turns, Work};
+use crate::scheduler::{Flash, Gathered, Kind, Origin, Turns, Work};
 use crate::units::{BlockId, Nanos, PlaneId, Ppn};
 
 /// How many owners of a victim are asked for when its collection begins: those of its first copies.
@@ -31,17 +36,6 @@ pub struct Bench<'a, P, C> {
     pub later: &'a mut Relocations,
     /// Nothing else is left to do, and the host asks for nothing more.
     pub at_end: bool,
-}
-
-/// What a copy has moved.
-struct Moved {
-    units: u32,
-    /// Flash pages that were read for it.
-    flash_pages: u32,
-    /// Where to look for the next one.
-    next: u32,
-    /// How long the cells are busy with it.
-    takes: Nanos,
 }
 
 impl<P, C: FlashContents> Bench<'_, P, C> {
@@ -132,120 +126,114 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         self.proceed(plane);
     }
 
-    /// Begins as many copies as may be under way at once, when those before are done; erases the victim when nothing
-    /// is left on it.
+    /// Keeps the allowed number of copies under way; erases the victim when nothing is left on it.
     fn proceed(&mut self, plane: PlaneId) {
-        let Some(run) = &self.ftl.space.planes[plane.at()].collection else { return };
-        if run.in_flight > 0 || run.erasing {
-            return;
-        }
-        let (victim, next_unit, origin) = (run.victim, run.next_unit, run.purpose.origin());
-        if let Some(first) = self.ftl.blocks.next_valid(victim, next_unit) {
-            return self.begin_copies(plane, victim, first);
-        }
-        if collection::may_go_on(plane, false, self.at_end, self.ftl) {
-            collection::erasing(plane, self.ftl);
-            let page = self.ftl.geometry.page_at(victim, 0);
-            let takes =
-                self.flash.sheet().price_of(Kind::Erase, page, self.ftl.mode_of::<{ ALL }>(victim));
-            self.flash.count_untimed(origin, Kind::Erase, 1);
-            self.turns.push(self.ftl.geometry.die_of(plane), Work::Erase(plane), 1, takes);
+        let limit = self.ftl.space.thresholds.copies_in_flight;
+        loop {
+            let Some(run) = &self.ftl.space.planes[plane.at()].collection else { return };
+            if run.in_flight >= limit || run.erasing {
+                return;
+            }
+            let (victim, next_unit, in_flight) = (run.victim, run.next_unit, run.in_flight);
+            match self.ftl.blocks.next_valid(victim, next_unit) {
+                Some(first) if collection::may_go_on(plane, true, self.at_end, self.ftl) => {
+                    self.begin_copy(plane, victim, first);
+                }
+                None if in_flight == 0
+                    && collection::may_go_on(plane, false, self.at_end, self.ftl) =>
+                {
+                    return self.begin_erase(plane);
+                }
+                _ => return,
+            }
         }
     }
 
-    /// Reads what is copied at once, from place `first` of the victim on.
-    fn begin_copies(&mut self, plane: PlaneId, victim: BlockId, first: u32) {
-        let units_per_page = self.ftl.geometry.units_per_page();
-        let valid = self.ftl.blocks.valid(victim).div_ceil(units_per_page);
-        let mut copies = 0;
-        while copies < valid.min(self.ftl.space.thresholds.copies_in_flight)
-            && collection::may_go_on(plane, true, self.at_end, self.ftl)
-        {
-            copies += 1;
+    fn begin_erase(&mut self, plane: PlaneId) {
+        let Some(run) = &self.ftl.space.planes[plane.at()].collection else { return };
+        let (victim, origin) = (run.victim, run.purpose.origin());
+        collection::erasing(plane, self.ftl);
+        let page = self.ftl.geometry.page_at(victim, 0);
+        let takes =
+            self.flash.sheet().price_of(Kind::Erase, page, self.ftl.mode_of::<{ ALL }>(victim));
+        self.flash.count_untimed(origin, Kind::Erase, 1);
+        self.turns.push(self.ftl.geometry.die_of(plane), Work::Erase(plane), 1, takes);
+    }
+
+    /// Begins a copy of as many valid pages, from place `first` of the victim on, as one flash page holds.
+    #[inline]
+    fn begin_copy(&mut self, plane: PlaneId, victim: BlockId, first: u32) {
+        let (gathered, flash_pages) = self.gather(plane, victim, first);
+        let mut origin = Origin::Gc;
+        if let Some(run) = self.ftl.space.planes[plane.at()].collection.as_mut() {
+            run.in_flight += 1;
+            run.next_unit = gathered.next;
+            origin = run.purpose.origin();
         }
-        if copies == 0 {
-            return;
-        }
-        let next = |&unit: &u32| self.ftl.blocks.next_valid(victim, unit + 1);
-        let units = std::iter::successors(Some(first), next);
-        let (mut flash_pages, mut before) = (0, None);
-        for unit in units.take((copies * units_per_page) as usize) {
-            let flash_page = unit / units_per_page;
-            flash_pages += u32::from(before.replace(flash_page) != Some(flash_page));
-        }
-        if self.ftl.space.triggers.copyback {
+        let mode = self.ftl.mode_of::<{ ALL }>(victim);
+        if self.copies_back(first, victim, mode) {
             // What stays within its plane is one command.
-            if let Some(run) = self.ftl.space.planes[plane.at()].collection.as_mut() {
-                run.in_flight = copies;
-            }
-            return self.read(plane);
+            return self.place(gathered, Kind::Copyback);
         }
         let page = self.ftl.geometry.page_at(victim, first);
-        let each =
-            self.flash.sheet().price_of(Kind::Read, page, self.ftl.mode_of::<{ ALL }>(victim));
+        let each = self.flash.sheet().price_of(Kind::Read, page, mode);
         let takes = Nanos(each.0 * u64::from(flash_pages));
-        if let Some(run) = self.ftl.space.planes[plane.at()].collection.as_mut() {
-            run.in_flight = copies;
-        }
-        self.turns.push(self.ftl.geometry.die_of(plane), Work::Reads(plane), copies, takes);
+        self.flash.count_untimed(origin, Kind::Read, flash_pages.into());
+        let die = self.ftl.geometry.die_of(plane);
+        self.turns.push(die, Work::Reads(gathered), flash_pages, takes);
     }
 
-    /// A die has read what is copied at once: it is placed, and programmed.
-    pub fn read(&mut self, plane: PlaneId) {
-        let Some(run) = &self.ftl.space.planes[plane.at()].collection else { return };
-        let (victim, purpose, most) = (run.victim, run.purpose, run.in_flight);
-        let (mut copies, mut takes, mut pages) = (0, Nanos::ZERO, 0);
-        let mut next_unit = run.next_unit;
-        while copies < most
-            && let Some(first) = self.ftl.blocks.next_valid(victim, next_unit)
-        {
-            let moved = self.copy(plane, purpose.origin(), victim, first);
-            copies += 1;
-            takes += moved.takes;
-            pages += u64::from(moved.units);
-            next_unit = moved.next;
-        }
-        self.ftl.counts.gc_pages += pages;
-        self.ftl.counts.by_purpose[purpose as usize].pages += pages;
-        if let Some(run) = self.ftl.space.planes[plane.at()].collection.as_mut() {
-            (run.in_flight, run.next_unit) = (copies, next_unit);
-        }
-        match copies {
-            // The host has overwritten all of it.
-            0 => self.proceed(plane),
-            _ => {
-                self.turns.push(self.ftl.geometry.die_of(plane), Work::Copies(plane), copies, takes)
-            }
-        }
-    }
-
-    /// Copies as many valid pages, from place `first` of the victim on, as one flash page holds.
+    /// The next valid pages of a victim, from place `first` on, and on how many flash pages they lie.
     #[inline]
-    fn copy(&mut self, plane: PlaneId, origin: Origin, victim: BlockId, first: u32) -> Moved {
-        let mode = self.ftl.mode_of::<{ ALL }>(victim);
-        let together = self.copies_back(first, victim, mode);
+    fn gather(&self, plane: PlaneId, victim: BlockId, first: u32) -> (Gathered, u32) {
+        let units_per_page = self.ftl.geometry.units_per_page();
+        let (mut next, mut units, mut flash_pages, mut last) = (Some(first), 0, 0, None);
+        while let Some(unit) = next.filter(|_| units < units_per_page) {
+            units += 1;
+            let flash_page = Some(unit / units_per_page);
+            flash_pages += u32::from(flash_page != last);
+            last = flash_page;
+            next = self.ftl.blocks.next_valid(victim, unit + 1);
+        }
+        let next = next.unwrap_or(self.ftl.geometry.units_per_block());
+        (Gathered { plane, first, next, units }, flash_pages)
+    }
+
+    /// A die has read what a copy takes along: it is placed, and programmed.
+    #[inline]
+    pub fn read(&mut self, gathered: Gathered) {
+        self.place(gathered, Kind::Program);
+    }
+
+    /// Places a copy and hands it to its die. What was overwritten since it was gathered leaves its place in the copy to
+    /// nothing valid.
+    #[inline]
+    fn place(&mut self, gathered: Gathered, kind: Kind) {
+        let Gathered { plane, first, units, .. } = gathered;
+        let Some(run) = &self.ftl.space.planes[plane.at()].collection else { return };
+        let (victim, purpose) = (run.victim, run.purpose);
         let source = self.ftl.geometry.page_at(victim, first);
         let to = crate::ftl::room::place_copy::<{ ALL }>(plane, source, self.ftl)
             .expect("the reserve leaves a free block");
-        let mut moved = self.move_pages(victim, first, to);
-        let kind = if together { Kind::Copyback } else { Kind::Program };
-        self.flash.count_untimed(origin, kind, 1);
-        moved.takes = self.flash.sheet().price_of(kind, to, CellMode::Native);
-        if !together {
-            self.flash.count_untimed(origin, Kind::Read, moved.flash_pages.into());
-        }
-        self.ftl.programmed::<{ ALL }>(to, moved.units);
-        moved
+        let moved = self.move_pages(victim, gathered, to);
+        self.flash.count_untimed(purpose.origin(), kind, 1);
+        let counts = &mut self.ftl.counts;
+        counts.gc_pages += u64::from(units);
+        counts.gc_stale += u64::from(units - moved);
+        counts.by_purpose[purpose as usize].pages += u64::from(units);
+        self.ftl.programmed::<{ ALL }>(to, units);
+        let takes = self.flash.sheet().price_of(kind, to, CellMode::Native);
+        self.turns.push(self.ftl.geometry.die_of(plane), Work::Copy(plane), 1, takes);
     }
 
-    /// Moves the valid pages of a victim from place `first` on to the flash page that begins at `to`.
+    /// Moves what is still valid of a copy to the flash page that begins at `to`. Returns how many pages that are.
     #[inline]
-    fn move_pages(&mut self, victim: BlockId, first: u32, to: Ppn) -> Moved {
+    fn move_pages(&mut self, victim: BlockId, gathered: Gathered, to: Ppn) -> u32 {
         let Bench { ftl, contents, later, .. } = self;
-        let Ftl { blocks, map: Map { spare, .. }, geometry, .. } = &mut **ftl;
-        let units_per_page = geometry.units_per_page();
-        let (mut at, mut flash_pages, mut read) = (to, 0, None);
-        let (units, next) = blocks.take_valid(victim, first, units_per_page, |unit| {
+        let Ftl { blocks, map, geometry, .. } = &mut **ftl;
+        let spare = &mut map.spare;
+        let mut at = to;
+        let moved = blocks.take_valid(victim, gathered.first..gathered.next, |unit| {
             let from = geometry.page_at(victim, unit);
             let page = spare.copy(from, at);
             later.put(page, at);
@@ -253,12 +241,13 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
                 contents.copy(from, at);
             }
             at = Ppn::new(at.get() + 1);
-            flash_pages += u32::from(read.replace(geometry.flash_page_of(from)) != read);
         });
-        spare.prefetch_after(geometry.page_at(victim, next - 1));
+        spare.prefetch_after(geometry.page_at(victim, gathered.next - 1));
         let (block, unit) = geometry.place_of(to);
-        blocks.set_valid_row(block, unit, units);
-        Moved { units, flash_pages, next, takes: Nanos::ZERO }
+        if moved > 0 {
+            blocks.set_valid_row(block, unit, moved);
+        }
+        moved
     }
 
     /// Whether the flash page that begins at place `first` is copied within the plane, without crossing the bus.
@@ -270,14 +259,14 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
             && (first..first + units).all(|unit| self.ftl.blocks.is_valid(victim, unit))
     }
 
-    /// A die is done with copies. Says whether the host may take pages by it.
+    /// A die is done with a copy. Says whether the host may take pages by it.
     #[inline]
     pub fn copied(&mut self, plane: PlaneId) -> Freed {
         let state = &mut self.ftl.space.planes[plane.at()];
         let mut earned = 0;
         if let Some(run) = state.collection.as_mut() {
-            let copies = std::mem::take(&mut run.in_flight);
-            earned = (0..copies).map(|_| run.earn()).sum();
+            run.in_flight -= 1;
+            earned = run.earn();
             state.host_credit += earned;
         }
         self.proceed(plane);
