@@ -34,12 +34,11 @@ impl Desk {
         contents: &mut impl Contents,
     ) {
         if self.intake.settle(id) {
-            let elapsed = now - self.intake.get(id).started();
-            let breakdown = self.intake.breakdown_mut(id);
+            let active = self.intake.get(id);
+            let account = account(spent, now - active.started());
             // The time in which the device stood still is on the request's account already.
-            let Breakdown { submission, front_end, link, admission, gc, .. } = *breakdown;
-            let account = account(spent, elapsed);
-            *breakdown = Breakdown {
+            let Breakdown { submission, front_end, link, admission, gc, .. } = *active.breakdown();
+            let breakdown = Breakdown {
                 submission,
                 front_end,
                 link,
@@ -47,6 +46,10 @@ impl Desk {
                 gc: account.gc + gc,
                 ..account
             };
+            if !any(S, RARE) {
+                return self.leave::<S>(id, breakdown, now, contents);
+            }
+            *self.intake.breakdown_mut(id) = breakdown;
             self.finish::<S>(id, now, contents);
         }
     }
@@ -60,7 +63,8 @@ impl Desk {
         contents: &mut impl Contents,
     ) {
         if !any(S, RARE) {
-            return self.complete::<S>(id, now, contents);
+            let breakdown = *self.intake.get(id).breakdown();
+            return self.leave::<S>(id, breakdown, now, contents);
         }
         if let Some(front) = &mut self.front {
             let answer = self.intake.get(id);
@@ -81,25 +85,32 @@ impl Desk {
             self.intake.breakdown_mut(id).link += at - now;
             return;
         }
-        self.complete::<{ skills::ALL }>(id, now, contents);
+        self.complete(id, now, contents);
     }
 
     /// The host is told.
+    pub fn complete(&mut self, id: RequestId, now: SimTime, contents: &mut impl Contents) {
+        let breakdown = *self.intake.get(id).breakdown();
+        self.leave::<{ skills::ALL }>(id, breakdown, now, contents);
+    }
+
+    /// A request leaves the device, whose time went as `breakdown` says.
     #[inline(always)]
-    pub fn complete<const S: Skills>(
+    fn leave<const S: Skills>(
         &mut self,
         id: RequestId,
+        breakdown: Breakdown,
         now: SimTime,
         contents: &mut impl Contents,
     ) {
-        let completion = self.intake.finish(id, now);
+        let completion = self.intake.finish(id, now, breakdown);
         if any(S, RARE)
             && let Some(front) = &mut self.front
         {
             front.completed(completion.queue);
         }
-        contents.finish(id, completion);
-        self.finished.push(*completion);
+        contents.finish(id, &completion);
+        self.finished.push(completion);
     }
 
     /// Something that a request waited for will not be done.

@@ -2,8 +2,7 @@
 //!
 //! A timing wheel. No flash operation takes longer than some span that is known at assembly, so every
 //! event lies within one turn of a wheel of slots, and the next one is found by looking for a bit
-//! instead of sifting a heap. Within a slot, events hang in a list that is kept in order; new ones
-//! nearly always belong at its end.
+//! instead of sifting a heap. The first event of a slot lies in it; those behind it hang from it, in order.
 //!
 //! Source: Varghese and Lauck, "Hashed and Hierarchical Timing Wheels: Data Structures for the Efficient
 //! Implementation of a Timer Facility", SOSP 1987; the bitmap over slots is ours.
@@ -16,7 +15,7 @@ const SLOTS: usize = WORDS * WORD_BITS;
 const WORDS: usize = WORD_BITS;
 const WORD_BITS: usize = u64::BITS as usize;
 
-/// An event with its moment, in the list of its slot.
+/// An event with its moment, and what comes behind it in its slot.
 #[derive(Clone, Copy, Debug)]
 struct Entry<E> {
     at: SimTime,
@@ -24,26 +23,21 @@ struct Entry<E> {
     next: Option<Handle<Entry<E>>>,
 }
 
-/// A slot's list.
-#[derive(Clone, Copy, Debug)]
-struct Slot<E> {
-    first: Option<Handle<Entry<E>>>,
-    last: Option<Handle<Entry<E>>>,
-}
-
 /// Events to come.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
-    entries: Slab<Entry<E>>,
-    slots: Box<[Slot<E>; SLOTS]>,
+    /// The first event of each slot, in its place: most slots never hold another.
+    slots: Box<[Option<Entry<E>>; SLOTS]>,
+    /// The events behind the first of their slot.
+    behind: Slab<Entry<E>>,
+    /// The last of them, for each slot that has some: new ones nearly always belong behind it.
+    last: Box<[Option<Handle<Entry<E>>>; SLOTS]>,
     /// A bit for each slot that holds something.
     occupied: [u64; WORDS],
     /// A bit for each word of `occupied` that is not zero.
     summary: u64,
     /// A slot covers 2^shift nanoseconds.
     shift: u32,
-    /// No event lies before this moment; the search begins at its slot.
-    now: SimTime,
     /// The next event's moment, so that looking costs nothing.
     next: Option<SimTime>,
 }
@@ -58,12 +52,12 @@ impl<E: Copy> EventQueue<E> {
             shift += 1;
         }
         EventQueue {
-            entries: Slab::default(),
-            slots: Box::new([Slot { first: None, last: None }; SLOTS]),
+            slots: Box::new([None; SLOTS]),
+            behind: Slab::default(),
+            last: Box::new([None; SLOTS]),
             occupied: [0; WORDS],
             summary: 0,
             shift,
-            now: SimTime::ZERO,
             next: None,
         }
     }
@@ -77,43 +71,53 @@ impl<E: Copy> EventQueue<E> {
     /// further ahead of it than the reach of the queue. No waiting event may lie before `now`.
     #[inline(always)]
     pub fn schedule(&mut self, now: SimTime, at: SimTime, event: E) {
-        // Time may have passed without events; the wheel follows.
-        self.now = now;
-        let turn = (at.0 >> self.shift).wrapping_sub(self.now.0 >> self.shift);
+        let turn = (at.0 >> self.shift).wrapping_sub(now.0 >> self.shift);
         assert!(turn < SLOTS as u64, "an event at {at}, out of reach at {now}");
-        let added = self.entries.insert(Entry { at, event, next: None });
         let slot = self.slot_of(at);
-        match self.slots[slot].last {
-            Some(last) if self.entries[last].at <= at => {
-                self.entries[last].next = Some(added);
-                self.slots[slot].last = Some(added);
-            }
-            Some(_) => self.insert_within(slot, added),
-            None => {
-                self.slots[slot] = Slot { first: Some(added), last: Some(added) };
+        match &mut self.slots[slot] {
+            empty @ None => {
+                *empty = Some(Entry { at, event, next: None });
                 self.occupied[slot / WORD_BITS] |= 1 << (slot % WORD_BITS);
                 self.summary |= 1 << (slot / WORD_BITS);
             }
+            Some(first) => match (first.next, self.last[slot]) {
+                (Some(_), Some(last)) if self.behind[last].at <= at => {
+                    let added = self.behind.insert(Entry { at, event, next: None });
+                    self.behind[last].next = Some(added);
+                    self.last[slot] = Some(added);
+                }
+                _ => self.insert_within(slot, at, event),
+            },
         }
         if self.next.is_none_or(|next| at < next) {
             self.next = Some(at);
         }
     }
 
-    /// Puts an entry before the first one of its slot that is later.
-    #[cold]
-    fn insert_within(&mut self, slot: usize, added: Handle<Entry<E>>) {
-        let at = self.entries[added].at;
-        let mut before = None;
-        let mut after = self.slots[slot].first;
-        while let Some(entry) = after.filter(|&entry| self.entries[entry].at <= at) {
-            before = Some(entry);
-            after = self.entries[entry].next;
+    /// Puts an event before the first one of its slot that is later.
+    #[inline(never)]
+    fn insert_within(&mut self, slot: usize, at: SimTime, event: E) {
+        let Some(first) = &mut self.slots[slot] else { return };
+        if at < first.at {
+            let second = self.behind.insert(*first);
+            if first.next.is_none() {
+                self.last[slot] = Some(second);
+            }
+            *first = Entry { at, event, next: Some(second) };
+            return;
         }
-        self.entries[added].next = after;
+        let (mut before, mut after) = (None, first.next);
+        while let Some(entry) = after.filter(|&entry| self.behind[entry].at <= at) {
+            before = after;
+            after = self.behind[entry].next;
+        }
+        let added = Some(self.behind.insert(Entry { at, event, next: after }));
         match before {
-            Some(before) => self.entries[before].next = Some(added),
-            None => self.slots[slot].first = Some(added),
+            Some(before) => self.behind[before].next = added,
+            None => first.next = added,
+        }
+        if after.is_none() {
+            self.last[slot] = added;
         }
     }
 
@@ -127,25 +131,29 @@ impl<E: Copy> EventQueue<E> {
     /// Takes the next event.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<(SimTime, E)> {
-        let at = self.next?;
-        self.now = at;
-        let slot = self.slot_of(at);
-        let first = self.slots[slot].first?;
-        let Entry { event, next, .. } = self.entries[first];
-        self.entries.release(first);
-        self.slots[slot].first = next;
-        self.next = match next {
-            Some(next) => Some(self.entries[next].at),
+        let slot = self.slot_of(self.next?);
+        let Entry { at, event, next } = self.slots[slot]?;
+        match next {
+            Some(next) => self.move_up(slot, next),
             None => {
-                self.slots[slot].last = None;
+                self.slots[slot] = None;
                 self.occupied[slot / WORD_BITS] &= !(1 << (slot % WORD_BITS));
                 if self.occupied[slot / WORD_BITS] == 0 {
                     self.summary &= !(1 << (slot / WORD_BITS));
                 }
-                self.first_after(slot)
+                self.next = self.first_after(slot);
             }
-        };
+        }
         Some((at, event))
+    }
+
+    /// The first event of a slot is gone: the one behind it takes its place.
+    #[inline]
+    fn move_up(&mut self, slot: usize, next: Handle<Entry<E>>) {
+        let entry = self.behind[next];
+        self.behind.release(next);
+        self.slots[slot] = Some(entry);
+        self.next = Some(entry.at);
     }
 
     /// The moment of the first event at or after a slot, going round the wheel once.
@@ -165,13 +173,14 @@ impl<E: Copy> EventQueue<E> {
             let word = (start + ahead) % WORDS;
             word * WORD_BITS + self.occupied[word].trailing_zeros() as usize
         };
-        self.slots[found].first.map(|entry| self.entries[entry].at)
+        self.slots[found % SLOTS].map(|entry| entry.at)
     }
 
     /// How many events are waiting.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        self.entries.in_use()
+        let first = self.occupied.iter().map(|word| word.count_ones() as usize).sum::<usize>();
+        first + self.behind.in_use()
     }
 }
 

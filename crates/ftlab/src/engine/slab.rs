@@ -70,11 +70,17 @@ impl<T> Default for Slab<T> {
 
 impl<T> Slab<T> {
     /// Puts `entry` into the table.
-    // Inlined, so that the entry is built in its place and not copied there.
     #[inline(always)]
     pub fn insert(&mut self, entry: T) -> Handle<T> {
-        let Some(number) = self.free.pop() else { return self.grow(entry) };
-        self.entries[number as usize] = entry;
+        self.insert_with(|| entry)
+    }
+
+    /// Makes an entry in its place, where inserting it would build it elsewhere and copy it.
+    #[inline(always)]
+    pub fn insert_with(&mut self, make: impl FnOnce() -> T) -> Handle<T> {
+        let Some(number) = self.free.pop() else { return self.grow(make()) };
+        let place = &mut self.entries[number as usize];
+        *place = make();
         Handle::new(number)
     }
 

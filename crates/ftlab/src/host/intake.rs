@@ -72,7 +72,7 @@ impl Intake {
         let finished = submitted;
         const { assert!(size_of::<Active>() <= 128, "two cache lines") };
         let answer = Completion { request, queue, submitted, finished, breakdown, outcome };
-        let id = RequestId::new(self.active.insert(Active { answer }).get());
+        let id = RequestId::new(self.active.insert_with(|| Active { answer }).get());
         match self.waits_for.get_mut(id.at()) {
             Some(waits_for) => *waits_for = 1,
             None => self.waits_for.push(1),
@@ -122,16 +122,21 @@ impl Intake {
         self.active[place(id)].answer.outcome = Outcome::Unreadable;
     }
 
-    /// Takes a finished request out.
-    #[inline]
-    pub fn finish(&mut self, id: RequestId, finished: SimTime) -> &Completion {
+    /// Takes a finished request out, whose time went as `breakdown` says.
+    // What was just written is not read back at another width: processors stall on that.
+    #[inline(always)]
+    pub fn finish(
+        &mut self,
+        id: RequestId,
+        finished: SimTime,
+        breakdown: Breakdown,
+    ) -> Completion {
         self.active.release(place(id));
-        let answer = &mut self.active[place(id)].answer;
-        answer.finished = finished;
+        let answer = &self.active[place(id)].answer;
         if answer.request.op == Op::Write && answer.outcome == Outcome::Done {
             self.written_sectors += u64::from(answer.request.sectors);
         }
-        answer
+        Completion { finished, breakdown, ..*answer }
     }
 
     /// What the writes that are done have written.

@@ -219,6 +219,38 @@ impl Command {
         }
     }
 
+    /// The same, carrying so many pages of its flash page, and so many codewords over the bus.
+    #[inline(always)]
+    #[must_use]
+    pub fn carrying(mut self, units: u32, codewords: u32) -> Command {
+        (self.units, self.codewords) = (units, codewords);
+        self
+    }
+
+    /// The same, on a block whose cells are used so.
+    #[inline(always)]
+    #[must_use]
+    pub fn in_mode(mut self, mode: CellMode) -> Command {
+        self.mode = mode;
+        self
+    }
+
+    /// The same, for which another one waits.
+    #[inline(always)]
+    #[must_use]
+    pub fn then(mut self, waiting: CommandId) -> Command {
+        self.then = Some(waiting);
+        self
+    }
+
+    /// The same, which itself waits for so many.
+    #[inline(always)]
+    #[must_use]
+    pub fn after(mut self, others: u32) -> Command {
+        self.waits_for = others;
+        self
+    }
+
     /// What it has read is programmed next, elsewhere: so many codewords.
     #[inline]
     pub(crate) fn turn_into_program(&mut self, codewords: u32) {

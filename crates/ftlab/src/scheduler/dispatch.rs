@@ -121,7 +121,7 @@ impl<P: Probe> Dispatcher<P> {
         let station = &mut stations[die.at()];
         if !station.will_look && !sheet.settled.hold(&station.die) {
             station.will_look = true;
-            self.events.schedule(now, now, Event::Look(die));
+            self.events.schedule(now, now, Event::Look(die).packed());
         }
     }
 
@@ -129,7 +129,7 @@ impl<P: Probe> Dispatcher<P> {
     #[inline]
     pub fn step<const S: Skills>(&mut self) -> Option<(SimTime, CommandId)> {
         let (now, event) = self.events.pop()?;
-        match event {
+        match event.event() {
             Event::Bus(channel) => {
                 self.grant::<S>(now, channel);
                 None

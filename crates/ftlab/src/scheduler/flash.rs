@@ -256,7 +256,13 @@ impl<P: Probe> Flash<P> {
     /// Makes a command known without submitting it: its place or its inputs are still missing.
     #[inline]
     pub fn prepare(&mut self, command: Command) -> CommandId {
-        self.dispatcher.array.commands.insert(command)
+        self.prepare_with(|| command)
+    }
+
+    /// The same for a command that is made in its place.
+    #[inline(always)]
+    pub fn prepare_with(&mut self, make: impl FnOnce() -> Command) -> CommandId {
+        self.dispatcher.array.commands.insert_with(make)
     }
 
     /// Commands in flight, prepared ones included.

@@ -154,10 +154,10 @@ pub(in crate::device) fn read_from<const S: Skills>(
     let command = match gathering {
         Some(open) if open.flash_page == flash_page => open.command,
         _ => {
-            let mut command =
-                Command::new(Kind::Read, Origin::Host, ServiceId::READS.owner(id.get()), at);
-            command.mode = on.kernel.ftl.mode_at::<S>(at);
-            let command = on.kernel.flash.prepare(command);
+            let (owner, mode) = (ServiceId::READS.owner(id.get()), on.kernel.ftl.mode_at::<S>(at));
+            let command = on.kernel.flash.prepare_with(|| {
+                Command::new(Kind::Read, Origin::Host, owner, at).in_mode(mode)
+            });
             on.desk.intake.wait_for_one(id);
             if let Some(full) = gathering.replace(Gathering { command, flash_page }) {
                 on.kernel.submit::<S>(full.command);

@@ -70,9 +70,10 @@ impl Writes {
         on: &mut Base<impl Probe, impl Contents>,
     ) -> CommandId {
         let owner = ServiceId::WRITES.owner(0);
-        let mut program = Command::new(Kind::Program, Origin::Host, owner, Ppn::new(0));
-        program.codewords = on.kernel.flash.bus().page_codewords();
-        let program = on.kernel.flash.prepare(program);
+        let codewords = on.kernel.flash.bus().page_codewords();
+        let program = on.kernel.flash.prepare_with(|| {
+            Command::new(Kind::Program, Origin::Host, owner, Ppn::new(0)).carrying(0, codewords)
+        });
         on.buffer.under_way.program_begun();
         self.take_together::<S>(first, on);
         let units = self.batch.len() as u32;

@@ -44,10 +44,11 @@ impl Writes {
             false => None,
         };
         let (kind, at) = (Kind::Program, first.unwrap_or(Ppn::new(0)));
-        let mut program = Command::new(kind, Origin::Host, ServiceId::WRITES.owner(0), at);
-        program.codewords = on.kernel.flash.bus().page_codewords();
-        program.units = 1;
-        let program = on.kernel.flash.prepare(program);
+        let (owner, codewords) =
+            (ServiceId::WRITES.owner(0), on.kernel.flash.bus().page_codewords());
+        let program = on.kernel.flash.prepare_with(|| {
+            Command::new(kind, Origin::Host, owner, at).carrying(1, codewords)
+        });
         self.loads.row_mut(program)[0] = slot.get();
         match first {
             Some(at) => {

@@ -338,17 +338,21 @@ impl Collector {
         let sources = self.batch.len() as u32;
         let first = self.batch[0];
         if !any(S, UNITS) || flash_pages == 1 {
-            let id = on.flash.prepare(Command::new(Kind::Read, origin, owner, first));
-            let read = on.flash.command_mut(id);
-            (read.mode, read.units, read.codewords) = (mode, sources, sources * codewords);
+            let codewords = sources * codewords;
+            let id = on.flash.prepare_with(|| {
+                Command::new(Kind::Read, origin, owner, first)
+                    .carrying(sources, codewords)
+                    .in_mode(mode)
+            });
             self.note_sources(id);
             return self.submit::<S>(plane, id, on);
         }
         let page_codewords = on.flash.bus().page_codewords();
-        let program = on.flash.prepare(Command::new(Kind::Program, origin, owner, first));
-        let command = on.flash.command_mut(program);
-        (command.units, command.codewords) = (sources, page_codewords);
-        command.waits_for = flash_pages;
+        let program = on.flash.prepare_with(|| {
+            Command::new(Kind::Program, origin, owner, first)
+                .carrying(sources, page_codewords)
+                .after(flash_pages)
+        });
         self.note_sources(program);
         let mut from = 0;
         while let Some(&page) = self.batch.get(from) {
@@ -357,10 +361,12 @@ impl Collector {
             let units = self.batch[from..].iter().take_while(on_it).count();
             from += units;
             let units = units as u32;
-            let id = on.flash.prepare(Command::new(Kind::Read, origin, owner, page));
-            let read = on.flash.command_mut(id);
-            (read.mode, read.units, read.codewords) = (mode, units, units * codewords);
-            read.then = Some(program);
+            let id = on.flash.prepare_with(|| {
+                Command::new(Kind::Read, origin, owner, page)
+                    .carrying(units, units * codewords)
+                    .in_mode(mode)
+                    .then(program)
+            });
             self.submit::<S>(plane, id, on);
         }
     }

@@ -29,7 +29,7 @@ impl<P: Probe> Dispatcher<P> {
                 return self.take_bus::<S>(now, die, channel, wish);
             }
             line.put_off = is_free.then_some(now);
-            self.events.schedule(now, line.channel.free_at().max(now), Event::Bus(channel));
+            self.events.schedule(now, line.channel.free_at().max(now), Event::Bus(channel).packed());
         }
         station.wants_bus = true;
         line.wanted_by.push(die);
@@ -45,7 +45,7 @@ impl<P: Probe> Dispatcher<P> {
         // What else ends at this moment may bring a die that wants the bus for something better.
         if self.events.next_time() == Some(now) && line.put_off != Some(now) {
             line.put_off = Some(now);
-            return self.events.schedule(now, now, Event::Bus(channel));
+            return self.events.schedule(now, now, Event::Bus(channel).packed());
         }
         let Some(Turn { place, wish, .. }) = self.array.whose_turn::<S>(channel) else { return };
         let line = &mut self.array.lines[channel.at()];
@@ -54,7 +54,7 @@ impl<P: Probe> Dispatcher<P> {
         self.take_bus::<S>(now, die, channel, wish);
         let line = &mut self.array.lines[channel.at()];
         if !line.wanted_by.is_empty() {
-            self.events.schedule(now, line.channel.free_at(), Event::Bus(channel));
+            self.events.schedule(now, line.channel.free_at(), Event::Bus(channel).packed());
         }
     }
 
@@ -97,7 +97,7 @@ impl<P: Probe> Dispatcher<P> {
         let station = &mut self.array.stations[die.at()];
         station.die.send();
         station.sent_at = arrived;
-        self.events.schedule(now, arrived, Event::Die(die));
+        self.events.schedule(now, arrived, Event::Die(die).packed());
         self.watch.sends(&self.array, id, now, arrived);
     }
 

@@ -57,7 +57,7 @@ impl<P: Probe> Dispatcher<P> {
         }
         station.cells_from = cells_from;
         station.cells_until = cells_from + span;
-        self.events.schedule(now, cells_from + span, Event::Die(die));
+        self.events.schedule(now, cells_from + span, Event::Die(die).packed());
         self.watch.cells(&self.array, first, cells_from, cells_from + span);
     }
 

@@ -80,7 +80,7 @@ impl<P: Probe> Dispatcher<P> {
         station.die.begin(now, cells_for(kind), is_gc);
         station.in_cells = Some(id);
         (station.cells_from, station.cells_until) = (cells_from, until);
-        self.events.schedule(now, until, Event::Die(die));
+        self.events.schedule(now, until, Event::Die(die).packed());
         if kind == Kind::Program {
             self.watch.moves_in(&self.array, id, (now, cells_from), true);
         }
@@ -123,7 +123,7 @@ impl<P: Probe> Dispatcher<P> {
         let arrived = line.occupy(*plant, now, span, command.is_gc());
         station.die.send();
         station.sent_at = arrived;
-        self.events.schedule(now, arrived, Event::Die(die));
+        self.events.schedule(now, arrived, Event::Die(die).packed());
         self.watch.sends(&self.array, id, now, arrived);
         None
     }

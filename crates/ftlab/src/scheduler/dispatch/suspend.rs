@@ -45,7 +45,7 @@ impl<P: Probe> Dispatcher<P> {
         if now < station.cells_from {
             // Data still moves in. The die looks again when the cells begin.
             if !std::mem::replace(&mut station.suspension.looks_again, true) {
-                self.events.schedule(now, station.cells_from, Event::Die(die));
+                self.events.schedule(now, station.cells_from, Event::Die(die).packed());
             }
             return;
         }
@@ -62,7 +62,7 @@ impl<P: Probe> Dispatcher<P> {
         let from = station.cells_from;
         station.cells_until = now + cost;
         self.array.leave_line_unless_wanted::<{ skills::ALL }>(die);
-        self.events.schedule(now, now + cost, Event::Die(die));
+        self.events.schedule(now, now + cost, Event::Die(die).packed());
         match cells {
             Cells::Erasing => self.overlaps.erase_pauses += 1,
             _ => self.overlaps.program_pauses += 1,
@@ -84,7 +84,7 @@ impl<P: Probe> Dispatcher<P> {
         station.cells_from = from;
         station.cells_until = until;
         station.die.resume(now, cells, self.array.commands[first].is_gc());
-        self.events.schedule(now, until, Event::Die(die));
+        self.events.schedule(now, until, Event::Die(die).packed());
         let mut next = Some(first);
         while let Some(id) = next {
             let command = &mut self.array.commands[id];
