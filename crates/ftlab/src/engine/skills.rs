@@ -49,6 +49,13 @@ pub const fn any(set: Skills, of: Skills) -> bool {
     set & of != 0
 }
 
+/// How many units there are of `units` that lie on one flash page: one, where that is all that a flash page holds.
+#[inline(always)]
+#[must_use]
+pub const fn units_of_page(set: Skills, units: u32) -> u32 {
+    if any(set, UNITS) { units } else { 1 }
+}
+
 /// The set of those skills that are said to be there.
 #[must_use]
 pub fn those(skills: &[(bool, Skills)]) -> Skills {

@@ -46,7 +46,8 @@ impl Ftl {
     /// The flash page that begins at `first` is programmed, `units` of it with pages.
     #[inline]
     pub(in crate::ftl) fn programmed<const S: Skills>(&mut self, first: Ppn, units: u32) {
-        let units_per_page = self.geometry.units_per_page();
+        let units_per_page = skills::units_of_page(S, self.geometry.units_per_page());
+        let units = skills::units_of_page(S, units);
         if any(S, RARE) {
             if self.map.mapping.has_log() {
                 return fold::programmed_in_log(first, self);

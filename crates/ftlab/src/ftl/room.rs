@@ -2,7 +2,7 @@
 //! one is full, and which planes the host may write to.
 
 use crate::engine::skills;
-use crate::engine::skills::{RARE, SLC, Skills, UNITS, any};
+use crate::engine::skills::{RARE, SLC, Skills, any};
 use crate::ftl::gc::{Collection, Purpose};
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::placement::{PlacementPolicy, PlacementView, Writable};
@@ -95,7 +95,10 @@ pub(in crate::ftl) fn place_copy<const S: Skills>(
     ftl: &mut Ftl,
 ) -> Option<Ppn> {
     let source = ftl.blocks.stream(ftl.geometry.block_of(from));
-    let page = ftl.owner_of(from)?;
+    let page = match any(S, RARE) {
+        true => ftl.owner_of(from)?,
+        false => ftl.map.spare.owner(from)?,
+    };
     let is_of_map = any(S, RARE) && ftl.map.mapping.dftl().is_some_and(|map| map.is_of_map(page));
     // What leaves the cache, or was programmed again, counts as written by the host just now.
     let source = match any(S, RARE | SLC)
@@ -108,12 +111,26 @@ pub(in crate::ftl) fn place_copy<const S: Skills>(
         true => WriteStream::MAP_COPIES,
         false => ftl.policies.streams.copy_stream(page, source),
     };
-    let kept_back = ftl.health.life.as_ref().map_or(0, |life| life.kept_back());
-    take_page::<S>(plane, stream, kept_back, ftl).or_else(|| {
-        let map = ftl.map.mapping.dftl().map(|_| WriteStream::MAP_COPIES);
-        let mut others = ftl.policies.streams.all_copy_streams().chain(map);
-        others.find_map(|stream| take_page::<S>(plane, stream, kept_back, ftl))
-    })
+    let kept_back = match any(S, RARE) {
+        true => ftl.health.life.as_ref().map_or(0, |life| life.kept_back()),
+        false => 0,
+    };
+    match take_page::<S>(plane, stream, kept_back, ftl) {
+        None => beside_other_copies::<S>(plane, kept_back, ftl),
+        found => found,
+    }
+}
+
+/// A flash page for copies in whatever stream has one.
+#[cold]
+fn beside_other_copies<const S: Skills>(
+    plane: PlaneId,
+    kept_back: u32,
+    ftl: &mut Ftl,
+) -> Option<Ppn> {
+    let map = ftl.map.mapping.dftl().map(|_| WriteStream::MAP_COPIES);
+    let mut others = ftl.policies.streams.all_copy_streams().chain(map);
+    others.find_map(|stream| take_page::<S>(plane, stream, kept_back, ftl))
 }
 
 /// Takes the next flash page of a plane's open block; opens another block when it is full, if more
@@ -125,7 +142,7 @@ pub(in crate::ftl) fn take_page<const S: Skills>(
     reserve: u32,
     ftl: &mut Ftl,
 ) -> Option<Ppn> {
-    let step = if any(S, UNITS) { ftl.geometry.units_per_page() } else { 1 };
+    let step = skills::units_of_page(S, ftl.geometry.units_per_page());
     let whole = ftl.geometry.units_per_block();
     let (block, unit) = match ftl.space.planes[plane.at()].next_page(stream, step, whole) {
         Some(place) => place,
@@ -242,15 +259,18 @@ pub(in crate::ftl) fn is_writable<const S: Skills>(
 
 /// Notes whether the host may write to a plane, after anything changed on which that depends.
 pub(in crate::ftl) fn refresh_writable<const S: Skills>(plane: PlaneId, ftl: &mut Ftl) {
-    for stream in ftl.policies.streams.all_host_streams() {
+    for stream in (0..).take(ftl.space.writable.len()).map(WriteStream::new) {
         let writable = is_writable::<S>(plane, stream, ftl);
         ftl.space.writable[stream.at()].note(plane, writable, &ftl.geometry);
     }
-    if ftl.space.map_writable.is_some() {
+    if any(S, RARE) && ftl.space.map_writable.is_some() {
         let writable = is_writable::<S>(plane, WriteStream::MAP, ftl);
         if let Some(map) = &mut ftl.space.map_writable {
             map.note(plane, writable, &ftl.geometry);
         }
+    }
+    if !any(S, SLC) {
+        return;
     }
     let writable =
         ftl.features.slc.as_ref().map(|cache| slc::cache::is_slc_writable(plane, cache, ftl));

@@ -22,7 +22,7 @@ impl Writes {
         first: Ppn,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        for unit in 0..on.kernel.flash.command(program).units {
+        for unit in 0..skills::units_of_page(S, on.kernel.flash.command(program).units) {
             let slot = SlotId::new(self.loads.get(program, unit));
             let at = Ppn::new(first.get() + unit);
             match on.buffer.page(slot).packed_with {

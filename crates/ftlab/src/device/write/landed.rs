@@ -56,6 +56,7 @@ impl Writes {
     ) {
         let Command { page: first, units, spent, found: Found { failed, .. }, .. } =
             *on.kernel.flash.command(id);
+        let units = skills::units_of_page(S, units);
         if any(S, RARE)
             && failing::program_fails::<S>(
                 first,

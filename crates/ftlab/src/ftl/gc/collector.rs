@@ -327,7 +327,10 @@ impl Collector {
         first: u32,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        let (next, flash_pages) = self.gather::<S>(victim, first, &on.ftl);
+        if !any(S, UNITS) {
+            return self.copy_unit::<S>(plane, origin, victim, first, on);
+        }
+        let (next, flash_pages) = self.gather(victim, first, &on.ftl);
         if let Some(run) = on.ftl.space.planes[plane.at()].collection.as_mut() {
             run.in_flight += 1;
             run.next_unit = next;
@@ -337,7 +340,7 @@ impl Collector {
         let mode = on.ftl.mode_of::<S>(victim);
         let sources = self.batch.len() as u32;
         let first = self.batch[0];
-        if !any(S, UNITS) || flash_pages == 1 {
+        if flash_pages == 1 {
             let codewords = sources * codewords;
             let id = on.flash.prepare_with(|| {
                 Command::new(Kind::Read, origin, owner, first)
@@ -371,26 +374,47 @@ impl Collector {
         }
     }
 
+    /// Starts copying the valid page at place `unit` of the victim, where that is all that a flash page holds.
+    #[inline(always)]
+    fn copy_unit<const S: Skills>(
+        &mut self,
+        plane: PlaneId,
+        origin: Origin,
+        victim: BlockId,
+        unit: u32,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+    ) {
+        let source = on.ftl.geometry.page_at(victim, unit);
+        prefetch_source(source, &on.ftl);
+        if let Some(run) = on.ftl.space.planes[plane.at()].collection.as_mut() {
+            run.in_flight += 1;
+            run.next_unit = unit + 1;
+        }
+        let (owner, codewords) =
+            (ServiceId::COLLECTOR.owner(plane.get()), on.flash.bus().codewords_per_unit());
+        let mode = on.ftl.mode_of::<S>(victim);
+        let id = on.flash.prepare_with(|| {
+            Command::new(Kind::Read, origin, owner, source).carrying(1, codewords).in_mode(mode)
+        });
+        self.sources.row_mut(id)[0] = source.to_raw();
+        self.submit::<S>(plane, id, on);
+    }
+
     /// Puts the next valid pages of a victim into the batch, from place `first` on, as many as a flash page
     /// holds, and brings closer what will be touched. Returns the place behind them, and on how many flash pages
     /// they lie.
     #[inline(always)]
-    fn gather<const S: Skills>(&mut self, victim: BlockId, first: u32, ftl: &Ftl) -> (u32, u32) {
-        let units_per_page = if any(S, UNITS) { ftl.geometry.units_per_page() } else { 1 };
+    fn gather(&mut self, victim: BlockId, first: u32, ftl: &Ftl) -> (u32, u32) {
+        let units_per_page = ftl.geometry.units_per_page();
         self.batch.clear();
         let (mut next, mut flash_pages, mut last) = (Some(first), 0, None);
         while let Some(unit) = next.filter(|_| (self.batch.len() as u32) < units_per_page) {
             let source = ftl.geometry.page_at(victim, unit);
             self.batch.push(source);
-            if let Some(page) = ftl.map.spare.owner(source) {
-                ftl.prefetch(page);
-            }
-            ftl.map.spare.prefetch_after(source);
-            if any(S, UNITS) {
-                let flash_page = Some(ftl.geometry.flash_page_of(source));
-                flash_pages += u32::from(flash_page != last);
-                last = flash_page;
-            }
+            prefetch_source(source, ftl);
+            let flash_page = Some(ftl.geometry.flash_page_of(source));
+            flash_pages += u32::from(flash_page != last);
+            last = flash_page;
             next = ftl.blocks.next_valid(victim, unit + 1);
         }
         (next.unwrap_or(ftl.geometry.units_per_block()), flash_pages)
@@ -515,6 +539,7 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> u32 {
         let Command { page: first, units, found: Found { failed, .. }, .. } = *on.flash.command(id);
+        let units = skills::units_of_page(S, units);
         if any(S, RARE) && failing::program_fails::<S>(first, failed, &mut on.contents, &mut on.ftl)
         {
             self.copy_again::<S>(plane, id, on);
@@ -591,4 +616,13 @@ impl Collector {
         let raw = self.sources.get(program, unit);
         Ppn::from_raw(raw).expect("every page of a copy has a source")
     }
+}
+
+/// Brings closer what the copy of a page will touch: its entry of the map, and the owners behind it.
+#[inline(always)]
+fn prefetch_source(source: Ppn, ftl: &Ftl) {
+    if let Some(page) = ftl.map.spare.owner(source) {
+        ftl.prefetch(page);
+    }
+    ftl.map.spare.prefetch_after(source);
 }

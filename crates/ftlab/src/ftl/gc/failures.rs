@@ -109,7 +109,7 @@ impl Collector {
         else {
             return self.strand::<S>(plane, program, on);
         };
-        for unit in 0..on.flash.command(program).units {
+        for unit in 0..skills::units_of_page(S, on.flash.command(program).units) {
             let from = self.source(program, unit);
             let to = Ppn::new(first.get() + unit);
             collection::record_collected::<S>(from, to, &mut on.ftl);
