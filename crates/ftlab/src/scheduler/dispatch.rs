@@ -13,13 +13,14 @@ use super::counts::Overlaps;
 use super::event::{Event, Events};
 use super::line::Wish;
 use super::probe::Probe;
+use super::station::Station;
 use super::view::View;
 use super::watch::Watch;
 use super::{Scheduler, SchedulerPolicy};
 use crate::engine::skills::{self, Skills};
 use crate::nand::{Accepts, Kind, Register};
 use crate::units::{DieId, SimTime};
-use crate::verify::Canary;
+use crate::verify::{Canary, Plant};
 
 /// The array, the policy that orders its commands, and what happens next.
 #[derive(Clone, Debug)]
@@ -64,12 +65,7 @@ impl<P: Probe> Dispatcher<P> {
         let FlashArray { sheet, commands, stations, plant, .. } = &mut self.array;
         let station = &mut stations[die.at()];
         let command = &mut commands[id];
-        command.ticket.key = rank;
-        if kind == Kind::Erase && plant.is(Canary::ErasePassesReads) {
-            command.ticket.key = 0;
-        }
-        command.ticket.arrival = arrival.sequence;
-        command.ticket.die = die;
+        note_arrival::<S>(command, station, *plant, &arrival, rank);
         let multi_plane = &sheet.abilities.multi_plane;
         if skills::any(S, skills::MULTI_PLANE) && multi_plane.allows_any() {
             command.ticket.seat = Seat {
@@ -78,13 +74,7 @@ impl<P: Probe> Dispatcher<P> {
                 block: sheet.geometry.block_of(page).get(),
             };
         }
-        command.ticket.waiting_since = now;
-        if command.keeps_account::<S>() {
-            command.ticket.gc_mark = station.die.gc_until(now);
-        }
-        if !skills::in_turn(S) {
-            station.lanes.push::<S>(commands, id);
-        }
+        station.lanes.push(commands, id);
         if skills::any(S, skills::RARE_ON_FLASH) && sheet.abilities.one_die_at_a_time {
             self.array.commands[id].ticket.gc_mark = self.array.chip_held_by_gc(now, die);
         }
@@ -230,7 +220,7 @@ impl<P: Probe> Dispatcher<P> {
     #[inline(always)]
     fn take_together<const S: Skills>(&mut self, die: DieId, first: CommandId) {
         let FlashArray { stations, commands, sheet, .. } = &mut self.array;
-        stations[die.at()].lanes.take::<S>(commands, first);
+        stations[die.at()].lanes.take(commands, first);
         commands[first].ticket.next = None;
         let kind = commands[first].kind;
         let gathers =
@@ -261,5 +251,24 @@ impl<P: Probe> Dispatcher<P> {
         if skills::any(S, skills::OVERTAKING) {
             scheduler.begins(die, id, &View { array });
         }
+    }
+}
+
+/// Notes with a command when it came, and how it ranks.
+#[inline(always)]
+fn note_arrival<const S: Skills>(
+    command: &mut Command,
+    station: &Station,
+    plant: Plant,
+    arrival: &Arrival,
+    rank: u64,
+) {
+    let passes_reads = command.kind == Kind::Erase && plant.is(Canary::ErasePassesReads);
+    let ticket = &mut command.ticket;
+    ticket.key = if passes_reads { 0 } else { rank };
+    (ticket.arrival, ticket.die) = (arrival.sequence, arrival.die);
+    ticket.waiting_since = arrival.at;
+    if command.keeps_account::<S>() {
+        command.ticket.gc_mark = station.die.gc_until(arrival.at);
     }
 }

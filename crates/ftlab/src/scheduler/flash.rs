@@ -300,10 +300,10 @@ impl<P: Probe> Flash<P> {
     /// The same on a flash that has no other skills.
     #[inline]
     pub fn submit_with<const S: Skills>(&mut self, now: SimTime, id: CommandId) {
-        let (die, host_read) = self.enqueue::<S>(now, id);
         if skills::in_turn(S) {
-            return self.dispatcher.arrived_in_turn::<S>(now, die, id);
+            return self.dispatcher.come_in_turn::<S>(now, id, &mut self.load);
         }
+        let (die, host_read) = self.enqueue::<S>(now, id);
         self.dispatcher.arrived::<S>(now, die);
         if skills::any(S, skills::OVERTAKING) && host_read {
             self.dispatcher.pause_for_read(now, die);

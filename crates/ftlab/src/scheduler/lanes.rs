@@ -6,7 +6,6 @@
 
 use super::command::{Command, CommandId, Origin};
 use crate::engine::Slab;
-use crate::engine::skills::{self, Skills};
 use crate::nand::Kind;
 
 const LANES: usize = Kind::ALL.len() * Origin::ALL.len();
@@ -46,18 +45,15 @@ impl Lanes {
         Self::lane(command.origin, command.kind)
     }
 
-    /// Whether all commands wait in one lane, where each goes in its turn.
-    #[inline(always)]
-    fn in_turn<const S: Skills>(&self) -> bool {
-        skills::in_turn(S) || self.in_turn
-    }
-
     /// Puts a command at the end of its lane.
     #[inline(always)]
-    pub fn push<const S: Skills>(&mut self, commands: &mut Slab<Command>, id: CommandId) {
+    pub fn push(&mut self, commands: &mut Slab<Command>, id: CommandId) {
+        if self.in_turn {
+            return self.push_in_turn(commands, id);
+        }
         let command = &mut commands[id];
         command.ticket.next = None;
-        let lane = if self.in_turn::<S>() { 0 } else { Self::lane_of(command) };
+        let lane = Self::lane_of(command);
         let key = command.rank();
         let waiting = self.occupied & (1 << lane) != 0;
         match self.lanes[lane].tail.replace(id) {
@@ -73,6 +69,26 @@ impl Lanes {
                 }
             }
         }
+    }
+
+    /// The same where each goes in its turn.
+    #[inline(always)]
+    pub fn push_in_turn(&mut self, commands: &mut Slab<Command>, id: CommandId) {
+        commands[id].ticket.next = None;
+        match (self.best, self.lanes[0].tail.replace(id)) {
+            (Some(_), Some(last)) => commands[last].ticket.next = Some(id),
+            _ => {
+                (self.lanes[0].head, self.best) = (Some(id), Some(id));
+                self.occupied = 1;
+            }
+        }
+    }
+
+    /// Takes out what goes next, where each goes in its turn: `next` stood behind it.
+    #[inline(always)]
+    pub fn take_in_turn(&mut self, next: Option<CommandId>) {
+        (self.lanes[0].head, self.best) = (next, next);
+        self.occupied = u32::from(next.is_some());
     }
 
     /// The command that goes next: the smallest rank of all heads.
@@ -141,12 +157,9 @@ impl Lanes {
 
     /// Takes out a command that is the head of its lane.
     #[inline(always)]
-    pub fn take<const S: Skills>(&mut self, commands: &Slab<Command>, id: CommandId) {
-        if self.in_turn::<S>() {
-            let next = commands[id].ticket.next;
-            (self.lanes[0].head, self.best) = (next, next);
-            self.occupied = u32::from(next.is_some());
-            return;
+    pub fn take(&mut self, commands: &Slab<Command>, id: CommandId) {
+        if self.in_turn {
+            return self.take_in_turn(commands[id].ticket.next);
         }
         let lane = Self::lane_of(&commands[id]);
         debug_assert_eq!(self.lanes[lane].head, Some(id));

@@ -86,7 +86,7 @@ impl Load {
     }
 
     /// A command more.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add(&mut self, die: DieId) {
         let Commands { count, turn } = &mut self.commands[die.at()];
         *count += 1;
@@ -97,7 +97,7 @@ impl Load {
     }
 
     /// A command less.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn remove(&mut self, die: DieId) {
         let Commands { count, turn } = &mut self.commands[die.at()];
         *count -= 1;

@@ -14,7 +14,7 @@ use crate::nand::Row;
 use crate::policy::{contract, seam};
 use crate::scheduler::{DieSet, Load};
 use crate::shape::{Geometry, Level};
-use crate::units::{Lpn, PlaneId};
+use crate::units::{DieId, Lpn, PlaneId};
 
 seam! {
     /// Chooses the plane of a flash page.
@@ -99,6 +99,9 @@ impl Writable {
     pub(super) fn note(&mut self, plane: PlaneId, writable: bool, geometry: &Geometry) {
         if std::mem::replace(&mut self.planes[plane.at()], writable) == writable {
             return;
+        }
+        if geometry.planes_per_die() == 1 {
+            return self.dies.put(geometry.turn_of(DieId::new(plane.get())), writable);
         }
         let die = geometry.die_of(plane);
         let first = geometry.plane_in(die, 0).at();

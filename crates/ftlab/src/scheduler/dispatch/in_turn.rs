@@ -5,86 +5,95 @@
 //! nothing can share an operation, overlap with another or go before it, with each step in one piece. Both work on
 //! the same state, so that either may go on where the other stopped; a test compares them.
 
-use super::Dispatcher;
+use super::{Dispatcher, note_arrival};
 use crate::engine::skills::Skills;
 use crate::nand::{Cells, Kind, Register};
 use crate::scheduler::array::FlashArray;
-use crate::scheduler::command::CommandId;
-use crate::scheduler::event::Event;
-use crate::scheduler::line::Wish;
+use crate::scheduler::command::{Arrival, Command, CommandId};
+use crate::scheduler::datasheet::Datasheet;
+use crate::scheduler::event::{Event, Events};
+use crate::scheduler::line::{Line, Wish};
+use crate::scheduler::load::Load;
 use crate::scheduler::probe::Probe;
-use crate::scheduler::station::cells_for;
+use crate::scheduler::station::{Station, cells_for};
 use crate::units::{DieId, Nanos, SimTime};
+use crate::verify::Plant;
+
+/// A command that begins, with the die and the bus that it is for: each was looked up once.
+struct Beginning<'a> {
+    now: SimTime,
+    die: DieId,
+    id: CommandId,
+    command: &'a mut Command,
+    station: &'a mut Station,
+    line: &'a mut Line,
+    sheet: &'a Datasheet,
+    events: &'a mut Events,
+    plant: Plant,
+}
 
 impl<P: Probe> Dispatcher<P> {
-    /// A command has come for a die that may be at work, and is in no line yet: begins it, or lets it wait.
+    /// A command comes for a die that may be at work: begins it, or lets it wait.
     #[inline(always)]
-    pub fn arrived_in_turn<const S: Skills>(&mut self, now: SimTime, die: DieId, id: CommandId) {
-        let Dispatcher { array: FlashArray { commands, stations, lines, .. }, events, .. } = self;
+    pub fn come_in_turn<const S: Skills>(&mut self, now: SimTime, id: CommandId, load: &mut Load) {
+        let Dispatcher { array, events, arrivals, watch, .. } = self;
+        let FlashArray { commands, stations, lines, sheet, plant, .. } = array;
+        let command = &mut commands[id];
+        let die = sheet.geometry.die_of_page(command.page);
         let station = &mut stations[die.at()];
+        let Command { kind, origin, .. } = *command;
+        let arrival = Arrival { id, kind, origin, die, at: now, sequence: *arrivals };
+        *arrivals += 1;
+        watch.arrives(&arrival);
+        note_arrival::<S>(command, station, *plant, &arrival, arrival.sequence);
+        watch.submitted(now, id, command, load.of(die));
+        load.add(die);
         let may_begin = station.die.is_idle() && !station.wants_bus;
         if !may_begin || station.lanes.first().is_some() {
-            station.lanes.push::<S>(commands, id);
+            station.lanes.push_in_turn(commands, id);
             if may_begin {
                 self.next_in_turn::<S>(now, die);
             }
             return;
         }
-        let line = &lines[station.channel.at()];
-        if commands[id].kind == Kind::Program && !line.is_free_at_once(now, events) {
-            station.lanes.push::<S>(commands, id);
+        let line = &mut lines[station.channel.at()];
+        if kind == Kind::Program && !line.is_free_at_once(now, events) {
+            station.lanes.push_in_turn(commands, id);
             return self.want_bus::<S>(now, die, Wish::Begin(id));
         }
-        self.begin_in_turn::<S>(now, die, id);
+        let plant = *plant;
+        command.ticket.next = None;
+        let begun =
+            Beginning { now, die, id, command, station, line, sheet, events, plant }.begin::<S>();
+        self.tell_begun(now, id, begun);
     }
 
     /// A die that is idle, and wants no bus, begins what waits longest for it, or lines up for the bus.
     #[inline(always)]
     pub(super) fn next_in_turn<const S: Skills>(&mut self, now: SimTime, die: DieId) {
-        let Dispatcher { array: FlashArray { commands, stations, lines, .. }, events, .. } = self;
+        let Dispatcher { array, events, .. } = self;
+        let FlashArray { commands, stations, lines, sheet, plant, .. } = array;
         let station = &mut stations[die.at()];
         let Some(id) = station.lanes.first() else { return };
-        let line = &lines[station.channel.at()];
-        if commands[id].kind == Kind::Program && !line.is_free_at_once(now, events) {
+        let command = &mut commands[id];
+        let line = &mut lines[station.channel.at()];
+        if command.kind == Kind::Program && !line.is_free_at_once(now, events) {
             return self.want_bus::<S>(now, die, Wish::Begin(id));
         }
-        station.lanes.take::<S>(commands, id);
-        self.begin_in_turn::<S>(now, die, id);
+        station.lanes.take_in_turn(command.ticket.next.take());
+        let plant = *plant;
+        let begun =
+            Beginning { now, die, id, command, station, line, sheet, events, plant }.begin::<S>();
+        self.tell_begun(now, id, begun);
     }
 
-    /// Begins a command on an idle die: a program takes the bus first, which has to be free.
+    /// Tells those who watch of a command that began: when its cells did, and when they will be done.
     #[inline(always)]
-    fn begin_in_turn<const S: Skills>(&mut self, now: SimTime, die: DieId, id: CommandId) {
-        let FlashArray { commands, stations, lines, sheet, plant, .. } = &mut self.array;
-        let (command, station) = (&mut commands[id], &mut stations[die.at()]);
-        command.ticket.next = None;
-        let (kind, is_gc) = (command.kind, command.is_gc());
-        let in_cells = sheet.flat[kind as usize];
-        let mut on_bus = Nanos::ZERO;
-        let mut cells_from = now;
-        if kind == Kind::Program {
-            on_bus = sheet.bus.transfer(command.codewords);
-            let line = &mut lines[station.channel.at()];
-            cells_from = line.occupy(*plant, now, on_bus, is_gc);
+    fn tell_begun(&mut self, now: SimTime, id: CommandId, (from, until): (SimTime, SimTime)) {
+        if self.array.commands[id].kind == Kind::Program {
+            self.watch.moves_in(&self.array, id, (now, from), true);
         }
-        if command.keeps_account::<S>() {
-            let waited = now - command.ticket.waiting_since;
-            if waited != Nanos::ZERO {
-                let for_gc = station.die.gc_until(now).0 - command.ticket.gc_mark.0;
-                command.spent.account_wait(waited, Nanos(for_gc));
-            }
-            command.spent.bus += on_bus;
-            command.spent.cell += in_cells;
-        }
-        let until = cells_from + in_cells;
-        station.die.begin(now, cells_for(kind), is_gc);
-        station.in_cells = Some(id);
-        (station.cells_from, station.cells_until) = (cells_from, until);
-        self.events.schedule(now, until, Event::Die(die).packed());
-        if kind == Kind::Program {
-            self.watch.moves_in(&self.array, id, (now, cells_from), true);
-        }
-        self.watch.cells(&self.array, id, cells_from, until);
+        self.watch.cells(&self.array, id, from, until);
     }
 
     /// Something that a die does is done. Returns the command that it completed, if it did.
@@ -126,5 +135,37 @@ impl<P: Probe> Dispatcher<P> {
         self.events.schedule(now, arrived, Event::Die(die).packed());
         self.watch.sends(&self.array, id, now, arrived);
         None
+    }
+}
+
+impl Beginning<'_> {
+    /// Begins it on an idle die: a program takes the bus first, which has to be free. Returns when the cells begin,
+    /// and when they will be done.
+    #[inline(always)]
+    fn begin<const S: Skills>(self) -> (SimTime, SimTime) {
+        let Beginning { now, die, id, command, station, line, sheet, events, plant } = self;
+        let (kind, is_gc) = (command.kind, command.is_gc());
+        let in_cells = sheet.flat[kind as usize];
+        let mut on_bus = Nanos::ZERO;
+        let mut cells_from = now;
+        if kind == Kind::Program {
+            on_bus = sheet.bus.transfer(command.codewords);
+            cells_from = line.occupy(plant, now, on_bus, is_gc);
+        }
+        if command.keeps_account::<S>() {
+            let waited = now - command.ticket.waiting_since;
+            if waited != Nanos::ZERO {
+                let for_gc = station.die.gc_until(now).0 - command.ticket.gc_mark.0;
+                command.spent.account_wait(waited, Nanos(for_gc));
+            }
+            command.spent.bus += on_bus;
+            command.spent.cell += in_cells;
+        }
+        let until = cells_from + in_cells;
+        station.die.begin(now, cells_for(kind), is_gc);
+        station.in_cells = Some(id);
+        (station.cells_from, station.cells_until) = (cells_from, until);
+        events.schedule(now, until, Event::Die(die).packed());
+        (cells_from, until)
     }
 }
