@@ -284,7 +284,7 @@ impl Ftl {
     pub(crate) fn skills(&self) -> Skills {
         let rare = [
             !self.map.mapping.is_plain(),
-            self.space.triggers != Triggers::NONE,
+            self.space.triggers.are_set(),
             self.features.stripes.is_some(),
             self.health.life.is_some(),
             self.health.dead.is_some(),

@@ -94,6 +94,19 @@ impl Triggers {
         copyback: false,
     };
 
+    /// Whether there is anything beyond the thresholds. The hard limit is nothing by itself: it ends what the others
+    /// make collection wait for.
+    #[must_use]
+    pub fn are_set(&self) -> bool {
+        let Triggers { hard_limit: _, scope, background, preemptible, copies_per_write, copyback } =
+            *self;
+        scope != Scope::Plane
+            || background.is_some()
+            || preemptible
+            || copies_per_write.is_some()
+            || copyback
+    }
+
     /// All that counts free blocks higher by so many.
     #[must_use]
     pub fn raised_by(self, blocks: u32) -> Triggers {
