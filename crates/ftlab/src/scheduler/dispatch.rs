@@ -119,6 +119,9 @@ impl<P: Probe> Dispatcher<P> {
     #[inline]
     pub fn step<const S: Skills>(&mut self) -> Option<(SimTime, CommandId)> {
         let (now, event) = self.events.pop()?;
+        if let Some(die) = event.of_die() {
+            return self.advance::<S>(now, die).map(|id| (now, id));
+        }
         match event.event() {
             Event::Bus(channel) => {
                 self.grant::<S>(now, channel);

@@ -42,7 +42,12 @@ impl Event {
 }
 
 impl Packed {
+    /// The die, if it is done with a step: nearly every event is of that kind.
     #[inline(always)]
+    pub fn of_die(self) -> Option<DieId> {
+        (self.0.get() & KIND == DIE).then(|| DieId::new(self.0.get() >> KIND_BITS))
+    }
+
     pub fn event(self) -> Event {
         let number = self.0.get() >> KIND_BITS;
         match self.0.get() & KIND {
