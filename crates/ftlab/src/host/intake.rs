@@ -125,12 +125,7 @@ impl Intake {
     /// Takes a finished request out, whose time went as `breakdown` says.
     // What was just written is not read back at another width: processors stall on that.
     #[inline(always)]
-    pub fn finish(
-        &mut self,
-        id: RequestId,
-        finished: SimTime,
-        breakdown: Breakdown,
-    ) -> Completion {
+    pub fn finish(&mut self, id: RequestId, finished: SimTime, breakdown: Breakdown) -> Completion {
         self.active.release(place(id));
         let answer = &self.active[place(id)].answer;
         if answer.request.op == Op::Write && answer.outcome == Outcome::Done {

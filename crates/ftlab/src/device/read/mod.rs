@@ -155,9 +155,10 @@ pub(in crate::device) fn read_from<const S: Skills>(
         Some(open) if open.flash_page == flash_page => open.command,
         _ => {
             let (owner, mode) = (ServiceId::READS.owner(id.get()), on.kernel.ftl.mode_at::<S>(at));
-            let command = on.kernel.flash.prepare_with(|| {
-                Command::new(Kind::Read, Origin::Host, owner, at).in_mode(mode)
-            });
+            let command = on
+                .kernel
+                .flash
+                .prepare_with(|| Command::new(Kind::Read, Origin::Host, owner, at).in_mode(mode));
             on.desk.intake.wait_for_one(id);
             if let Some(full) = gathering.replace(Gathering { command, flash_page }) {
                 on.kernel.submit::<S>(full.command);

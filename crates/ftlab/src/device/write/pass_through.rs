@@ -46,9 +46,10 @@ impl Writes {
         let (kind, at) = (Kind::Program, first.unwrap_or(Ppn::new(0)));
         let (owner, codewords) =
             (ServiceId::WRITES.owner(0), on.kernel.flash.bus().page_codewords());
-        let program = on.kernel.flash.prepare_with(|| {
-            Command::new(kind, Origin::Host, owner, at).carrying(1, codewords)
-        });
+        let program = on
+            .kernel
+            .flash
+            .prepare_with(|| Command::new(kind, Origin::Host, owner, at).carrying(1, codewords));
         self.loads.row_mut(program)[0] = slot.get();
         match first {
             Some(at) => {

@@ -29,7 +29,11 @@ impl<P: Probe> Dispatcher<P> {
                 return self.take_bus::<S>(now, die, channel, wish);
             }
             line.put_off = is_free.then_some(now);
-            self.events.schedule(now, line.channel.free_at().max(now), Event::Bus(channel).packed());
+            self.events.schedule(
+                now,
+                line.channel.free_at().max(now),
+                Event::Bus(channel).packed(),
+            );
         }
         station.wants_bus = true;
         line.wanted_by.push(die);
