@@ -65,9 +65,15 @@ impl Owner {
     }
 }
 
-/// Counts while requests are submitted. It takes 4 bytes for each page around those that are touched.
+/// Counts while requests are submitted. Most traces are of one stream and fold nothing: then it takes a bit a page. Where
+/// there is more, it takes 4 bytes for each page around those that others touched, too.
 #[derive(Default)]
 pub(super) struct Sharing {
+    /// Whoever touched a page first of all.
+    first: Option<Owner>,
+    /// A bit for each page that was touched by the first one before anybody else.
+    by_first: Vec<u64>,
+    /// What is known of the other pages, and of those that were touched by others afterwards.
     pieces: Vec<Option<Box<[Owner; PIECE_PAGES as usize]>>>,
     /// The numbers of the streams, as they appear. Only looked up, never walked.
     numbers: HashMap<u32, u32, BuildHasherDefault<NumberHasher>>,
@@ -103,12 +109,38 @@ impl Sharing {
 
     #[inline]
     fn own(&mut self, page: u64, owner: Owner) {
+        let (word, bit) =
+            ((page / u64::from(u64::BITS)) as usize, 1 << (page % u64::from(u64::BITS)));
+        if word >= self.by_first.len() {
+            self.by_first.resize(word + 1, 0);
+        }
+        let is_known = self.by_first[word] & bit != 0;
+        if owner != *self.first.get_or_insert(owner) {
+            return self.own_beside(page, owner, is_known);
+        }
+        if is_known {
+            return;
+        }
+        // Nobody else has touched anything.
+        if self.pieces.is_empty() {
+            self.by_first[word] |= bit;
+            self.counts.touched_pages_4k += 1;
+            return;
+        }
+        self.own_beside(page, owner, false);
+    }
+
+    /// The same where others have touched pages, too; this one was touched before by the first, or not.
+    fn own_beside(&mut self, page: u64, owner: Owner, by_first: bool) {
         let (piece, at) = ((page / PIECE_PAGES) as usize, (page % PIECE_PAGES) as usize);
         if piece >= self.pieces.len() {
             self.pieces.resize_with(piece + 1, || None);
         }
         let nobody = || Box::new([Owner::default(); PIECE_PAGES as usize]);
         let known = &mut self.pieces[piece].get_or_insert_with(nobody)[at];
+        if by_first && *known == Owner::default() {
+            *known = self.first.unwrap_or_default();
+        }
         if known.is_one_of(owner) {
             return;
         }
@@ -137,6 +169,46 @@ impl Sharing {
             streams: self.is_sharing.len() as u64,
             sharing_streams: self.is_sharing.iter().filter(|sharing| **sharing).count() as u64,
             ..self.counts
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+
+    proptest::proptest! {
+        /// Against a list of who touched what.
+        #[test]
+        fn it_counts_what_a_list_of_all_touches_tells(
+            touches in proptest::collection::vec((0u64..300, 1u32..4, 0u32..3), 0..400),
+            // As most traces are, until something else comes.
+            alone in 0usize..400,
+        ) {
+            let (mut sharing, mut seen) = (Sharing::default(), BTreeMap::<u64, Vec<Owner>>::new());
+            (0..3).for_each(|stream| { sharing.number_of(stream); });
+            for (at, (page, stream, turn)) in touches.into_iter().enumerate() {
+                let owner = if at < alone { Owner::new(1, 0) } else { Owner::new(stream, turn) };
+                sharing.own(page, owner);
+                seen.entry(page).or_default().push(owner);
+            }
+            // Whether a later touch differs from the first.
+            let differs = |owners: &[Owner], of: fn(Owner) -> u32| {
+                owners.iter().any(|&owner| of(owner) != of(owners[0]))
+            };
+            let folded = seen.values().filter(|owners| differs(owners, Owner::turn)).count();
+            let shared = seen.values().filter(|owners| differs(owners, Owner::stream));
+            let streams: BTreeSet<u32> =
+                shared.clone().flatten().map(|owner| owner.stream()).collect();
+            proptest::prop_assert_eq!(sharing.report(), PageSharing {
+                touched_pages_4k: seen.len() as u64,
+                folded_pages_4k: folded as u64,
+                shared_pages_4k: shared.count() as u64,
+                streams: 3,
+                sharing_streams: streams.len() as u64,
+            });
         }
     }
 }
