@@ -1,7 +1,11 @@
 //! Ageing without a clock against ageing in time: write amplification, valid pages a block, and wear, for each policy
 //! that can do without.
 
-use crate::bench::{Aged, Clock, age, config};
+use std::collections::BTreeSet;
+
+use ftlab::config::all_policies;
+
+use crate::bench::{Aged, Clock, SMALL, age, config, device};
 
 /// How often a device is aged each way.
 const SEEDS: u64 = 2;
@@ -61,14 +65,19 @@ fn distance(one: &[u32], other: &[u32]) -> Distance {
     Distance { found, most: KS_OF_ONE_IN_A_THOUSAND * sizes.sqrt() }
 }
 
-/// A test for each device.
+/// A test for each device, and a list of all.
 macro_rules! devices {
-    ($($name:ident: $options:expr;)+) => {$(
-        #[test]
-        fn $name() {
-            agree(&$options, SEEDS, TOLERANCE);
-        }
-    )+};
+    ($($name:ident: [$($option:expr),*];)+) => {
+        $(
+            #[test]
+            fn $name() {
+                agree(&[$($option),*], SEEDS, TOLERANCE);
+            }
+        )+
+
+        /// The options of the devices that are compared.
+        const COMPARED: &[&[&str]] = &[$(&[$($option),*]),+];
+    };
 }
 
 devices! {
@@ -78,6 +87,7 @@ devices! {
     victim_random_greedy: ["ftl.gc.victim=random-greedy"];
     victim_windowed_greedy: ["ftl.gc.victim=windowed-greedy"];
     victim_fifo: ["ftl.gc.victim=fifo"];
+    streams_by_host: ["ftl.streams.policy=by-host-stream"];
     streams_multi_hash: ["ftl.streams.policy=multi-hash"];
     streams_multi_bloom: ["ftl.streams.policy=multi-bloom"];
     streams_sepbit: ["ftl.streams.policy=sepbit"];
@@ -95,6 +105,13 @@ devices! {
     slc_dynamic: ["ftl.slc_cache.policy=dynamic"];
     slc_hybrid: ["ftl.slc_cache.policy=hybrid", "ftl.slc_cache.blocks=12"];
     buffer_none: ["cache.policy=none"];
+    buffer_fifo: ["cache.policy=fifo"];
+    buffer_cflru: ["cache.policy=cflru"];
+    buffer_lru_wsr: ["cache.policy=lru-wsr"];
+    buffer_ad_lru: ["cache.policy=ad-lru"];
+    buffer_2qw_clock: ["cache.policy=2qw-clock"];
+    buffer_exlru: ["cache.policy=exlru"];
+    buffer_bplru: ["cache.policy=bplru"];
     buffer_flushes: ["cache.policy=fifo", "cache.write_back_together=8"];
     buffer_fab: ["cache.policy=fab"];
     buffer_2q: ["cache.policy=2q"];
@@ -105,6 +122,7 @@ devices! {
     increments: ["ftl.gc.copies_per_write=8"];
     copyback: ["ftl.gc.copyback=on"];
     parts_of_pages: ["nand.page_size=8KiB", "nand.pages_per_block=128", "ftl.mapping.unit=8KiB"];
+    several_units_a_page: ["nand.page_size=16KiB", "nand.blocks_per_plane=96"];
     much_spare: ["ftl.over_provisioning=50%"];
 }
 
@@ -113,4 +131,43 @@ devices! {
 #[test]
 fn victim_random() {
     agree(&["ftl.gc.victim=random", "ftl.over_provisioning=60%"], 6, 0.03);
+}
+
+/// What decides the state that ageing leaves, by the option that names it.
+const DECIDES: [&str; 6] = [
+    "ftl.placement.policy",
+    "ftl.streams.policy",
+    "ftl.gc.victim",
+    "ftl.slc_cache.policy",
+    "ftl.wear.policy",
+    "cache.policy",
+];
+
+/// What some of them need beside.
+const NEEDS: [(&str, &str); 3] = [
+    ("cache.policy=gating", "ftl.placement.policy=static"),
+    ("cache.policy=prlru", "ftl.mapping.policy=reconstruction"),
+    ("cache.policy=prlru-adaptive", "ftl.mapping.policy=reconstruction"),
+];
+
+/// No policy is aged without a clock that was not compared.
+#[test]
+fn every_policy_that_can_do_without_a_clock_is_compared() {
+    let listed = COMPARED.iter().copied().flatten().chain(&SMALL).chain(&["ftl.gc.victim=random"]);
+    let compared: BTreeSet<&str> = listed.copied().collect();
+    let mut missing = Vec::new();
+    for path in DECIDES {
+        let seam = all_policies().iter().find(|seam| seam.path == path);
+        let seam = seam.unwrap_or_else(|| panic!("no policies at {path}"));
+        for policy in seam.policies.iter().filter(|policy| policy.name != seam.default) {
+            let option = format!("{path}={}", policy.name);
+            let beside = NEEDS.iter().filter(|(of, _)| *of == option).map(|(_, beside)| *beside);
+            let options: Vec<&str> = beside.chain([option.as_str()]).collect();
+            let needs_time = || device(&config(&options), 1).needs_time().is_some();
+            if !compared.contains(option.as_str()) && !needs_time() {
+                missing.push(option);
+            }
+        }
+    }
+    assert!(missing.is_empty(), "not compared: {missing:?}");
 }

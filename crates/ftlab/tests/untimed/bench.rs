@@ -11,6 +11,8 @@ use ftlab::units::{BlockId, Lba, SimTime};
 /// Requests that the host keeps outstanding.
 pub const DEPTH: u32 = 32;
 const SECTORS: u64 = 8;
+/// Streams of the host.
+const STREAMS: u64 = 3;
 
 /// Whether a device is written with a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +25,7 @@ pub enum Clock {
 /// at a time, a few flash pages, is a thousandth of it. A flash page is a mapping unit: where several share one, the last copy of a victim is
 /// padded, and in blocks as small as these a victim's number of valid pages modulo that of a flash page decides
 /// between steady states a few percent apart.
-const SMALL: [&str; 8] = [
+pub const SMALL: [&str; 8] = [
     "nand.channels=2",
     "nand.chips_per_channel=1",
     "nand.planes_per_die=2",
@@ -45,8 +47,10 @@ pub fn device(config: &Config, seed: u64) -> Device {
     assemble(DeviceSetup::new(config, seed))
 }
 
+/// A write, in a stream that follows from its address: for those who tell streams apart.
 pub fn write(first: u64, sectors: u32) -> Request {
-    Request { op: Op::Write, lba: Lba(first), sectors, stream: 0, tag: 0, fua: false }
+    let stream = (first / SECTORS % STREAMS) as u32;
+    Request { op: Op::Write, lba: Lba(first), sectors, stream, tag: 0, fua: false }
 }
 
 /// A write of 128 KiB after the other, over everything once.
