@@ -98,7 +98,7 @@ fn processed(job: Job, took: Nanos, writes: &mut Writes, on: &mut Base<impl Prob
 fn scheduled(program: CommandId, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     match on.buffer.rules.row {
         1 => writes.issue_now::<{ skills::ALL }>(program, on),
-        _ => writes.issue_row_now(program, on),
+        _ => writes.issue_row_now::<{ skills::ALL }>(program, on),
     }
 }
 

@@ -31,7 +31,7 @@ impl Ftl {
     }
 
     /// As [`place`](Self::place), for a further flash page of a row: on another plane of the same die.
-    pub fn place_beside(
+    pub fn place_beside<const S: Skills>(
         &mut self,
         page: Lpn,
         stream: WriteStream,
@@ -49,7 +49,7 @@ impl Ftl {
         let plane = self.policies.placement.choose_beside(page, row, writable)?;
         match cached {
             true => slc::cache::take_slc_page(plane, self),
-            false => take_for_host::<{ skills::ALL }>(plane, stream, self),
+            false => take_for_host::<S>(plane, stream, self),
         }
     }
 }

@@ -312,12 +312,12 @@ impl<P: Probe> Flash<P> {
 
     /// Lets programs of one row wait for their die before it starts any of them, so that it finds them
     /// together.
-    pub fn submit_row(&mut self, now: SimTime, row: &[CommandId]) {
+    pub fn submit_row<const S: Skills>(&mut self, now: SimTime, row: &[CommandId]) {
         for &id in row {
-            self.enqueue::<{ skills::ALL }>(now, id);
+            self.enqueue::<S>(now, id);
         }
         for &id in row {
-            self.dispatcher.arrived::<{ skills::ALL }>(now, self.die_of(id));
+            self.dispatcher.arrived::<S>(now, self.die_of(id));
         }
     }
 

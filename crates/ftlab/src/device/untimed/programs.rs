@@ -191,8 +191,12 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let (page, stream) = (self.first_page_of(number), self.stream_of(number));
         if let Some(begun) = begun.as_mut().filter(|begun| begun.stream == stream)
             && self.stalled.is_empty()
-            && let Some(at) =
-                self.device.base.kernel.ftl.place_beside(page, stream, &begun.row, begun.mode)
+            && let Some(at) = self
+                .device
+                .base
+                .kernel
+                .ftl
+                .place_beside::<ALL>(page, stream, &begun.row, begun.mode)
         {
             let plane = self.give_to_die(number, at, Nanos::ZERO);
             return begun.row.take(self.device.base.kernel.ftl.geometry(), plane);

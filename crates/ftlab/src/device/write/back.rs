@@ -36,7 +36,7 @@ impl Writes {
                     }
                     // What room is left is for what is nowhere else.
                     Eviction::Pad(_) if any(S, RARE) && on.kernel.ftl.is_read_only() => {}
-                    _ if any(S, ROWS) && on.buffer.rules.row > 1 => self.begin_row(first, on),
+                    _ if any(S, ROWS) && on.buffer.rules.row > 1 => self.begin_row::<S>(first, on),
                     _ => self.begin_write_back::<S>(first, on),
                 }
             }

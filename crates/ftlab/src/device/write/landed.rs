@@ -43,7 +43,7 @@ impl Writes {
             match on.buffer.rules.row {
                 _ if self.cycles.have_barrier() => cycle::cycle_is_complete(program, self, on),
                 1 => self.issue::<S>(program, on),
-                _ => self.row_is_complete(program, on),
+                _ => self.row_is_complete::<S>(program, on),
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::cache::{Beside, Eviction};
 use crate::device::Contents;
 use crate::device::base::Base;
 use crate::device::write::Writes;
-use crate::engine::skills;
+use crate::engine::skills::{RARE, Skills, any};
 use crate::ftl::placement::Mate;
 use crate::ftl::streams::WriteStream;
 use crate::nand::{CellMode, Row};
@@ -26,28 +26,28 @@ impl Writes {
     /// Begins the write-back of `first` and of as many further flash pages as fit into its row. All of
     /// them wait until the reads that partial pages need are done.
     #[inline(never)]
-    pub(in crate::device) fn begin_row(
+    pub(in crate::device) fn begin_row<const S: Skills>(
         &mut self,
         first: Eviction,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        let leader = self.fill_program::<{ skills::ALL }>(first, None, on);
+        let leader = self.fill_program::<S>(first, None, on);
         let (home, stream) =
-            (self.first_page_of(leader, on), self.stream_of_program::<{ skills::ALL }>(leader, on));
+            (self.first_page_of(leader, on), self.stream_of_program::<S>(leader, on));
         let mut last = leader;
         for number in 1..on.buffer.rules.row {
             let Some(next) = on.next_of_row(home, stream, number) else { continue };
-            let program = self.fill_program::<{ skills::ALL }>(next, Some(leader), on);
+            let program = self.fill_program::<S>(next, Some(leader), on);
             on.kernel.flash.link(last, program);
             last = program;
         }
         if on.kernel.flash.command(leader).waits_for == 0 {
-            self.issue_row(leader, on);
+            self.issue_row::<S>(leader, on);
         }
     }
 
     /// The last read for which a row has waited is done: so long has each of its programs waited.
-    pub(in crate::device) fn row_is_complete(
+    pub(in crate::device) fn row_is_complete<const S: Skills>(
         &mut self,
         leader: CommandId,
         on: &mut Base<impl Probe, impl Contents>,
@@ -58,20 +58,28 @@ impl Writes {
             on.kernel.flash.command_mut(id).spent = spent;
             next = on.kernel.flash.next_of_row(id);
         }
-        self.issue_row(leader, on);
+        self.issue_row::<S>(leader, on);
     }
 
     /// Places the programs of a row, and hands them to the flash, as soon as the processor has time for that.
-    fn issue_row(&mut self, leader: CommandId, on: &mut Base<impl Probe, impl Contents>) {
-        let members = std::iter::successors(Some(leader), |&id| on.kernel.flash.next_of_row(id));
-        let pages = members.count() as u32;
-        if !on.wait_for_processor(leader, pages) {
-            self.issue_row_now(leader, on);
+    fn issue_row<const S: Skills>(
+        &mut self,
+        leader: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if any(S, RARE) {
+            let members =
+                std::iter::successors(Some(leader), |&id| on.kernel.flash.next_of_row(id));
+            let pages = members.count() as u32;
+            if on.wait_for_processor(leader, pages) {
+                return;
+            }
         }
+        self.issue_row_now::<S>(leader, on);
     }
 
     /// Places the programs of a row, and hands those that found a place to the flash.
-    pub(in crate::device) fn issue_row_now(
+    pub(in crate::device) fn issue_row_now<const S: Skills>(
         &mut self,
         leader: CommandId,
         on: &mut Base<impl Probe, impl Contents>,
@@ -81,14 +89,14 @@ impl Writes {
         let mut next = Some(leader);
         while let Some(id) = next {
             next = on.kernel.flash.next_of_row(id);
-            if self.place_in_row(id, &mut begun, on) {
+            if self.place_in_row::<S>(id, &mut begun, on) {
                 row.push(id);
             }
         }
-        on.kernel.flash.submit_row(on.kernel.now, &row);
+        on.kernel.flash.submit_row::<S>(on.kernel.now, &row);
         for &id in &row {
             let page = on.kernel.flash.command(id).page;
-            on.consider_collecting_at::<{ skills::ALL }>(page);
+            on.consider_collecting_at::<S>(page);
         }
         row.clear();
         self.row = row;
@@ -96,22 +104,22 @@ impl Writes {
 
     /// Places a program beside those before it if that can be, else where it would go alone: there a row
     /// begins anew. If nothing is free, it waits.
-    fn place_in_row(
+    fn place_in_row<const S: Skills>(
         &mut self,
         program: CommandId,
         begun: &mut Option<Begun>,
         on: &mut Base<impl Probe, impl Contents>,
     ) -> bool {
-        let stream = self.stream_of_program::<{ skills::ALL }>(program, on);
+        let stream = self.stream_of_program::<S>(program, on);
         if let Some(begun) = begun.as_mut().filter(|begun| begun.stream == stream)
             && self.stalled.is_empty()
-            && let Some(at) = self.place_beside(program, begun, on)
+            && let Some(at) = self.place_beside::<S>(program, begun, on)
         {
             let geometry = on.kernel.flash.geometry();
             begun.row.take(geometry, geometry.plane_of(geometry.block_of(at)));
             return true;
         }
-        if !self.place_or_stall::<{ skills::ALL }>(program, stream, on) {
+        if !self.place_or_stall::<S>(program, stream, on) {
             return false;
         }
         let (page, mode) =
@@ -122,15 +130,15 @@ impl Writes {
         true
     }
 
-    fn place_beside(
+    fn place_beside<const S: Skills>(
         &mut self,
         program: CommandId,
         begun: &Begun,
         on: &mut Base<impl Probe, impl Contents>,
     ) -> Option<Ppn> {
         let page = self.first_page_of(program, on);
-        let at = on.kernel.ftl.place_beside(page, begun.stream, &begun.row, begun.mode)?;
-        self.fill_place::<{ skills::ALL }>(program, at, on);
+        let at = on.kernel.ftl.place_beside::<S>(page, begun.stream, &begun.row, begun.mode)?;
+        self.fill_place::<S>(program, at, on);
         Some(at)
     }
 }
