@@ -93,13 +93,13 @@ pub struct Start {
 pub struct Fill {
     share: Ratio,
     random: bool,
-    /// Whether it passes in time.
+    /// Whether it passes in time though the device could do without.
     pub timed: bool,
 }
 
 impl Default for Fill {
     fn default() -> Fill {
-        Fill { share: Ratio::ONE, random: false, timed: true }
+        Fill { share: Ratio::ONE, random: false, timed: false }
     }
 }
 
@@ -138,8 +138,8 @@ pub fn parse(text: &str, start: Start, load: Option<&LoadSource>) -> Result<Vec<
     Ok(steps)
 }
 
-const REMEDY: &str = "write steps with commas between them: fill, fill:90%, fill:random, fill:untimed, \
-                      age, age:self, age:untimed, age:tolerance=5%:window=5:round=20%:limit=20, or workloads";
+const REMEDY: &str = "write steps with commas between them: fill, fill:90%, fill:random, fill:timed, \
+                      age, age:self, age:timed, age:tolerance=5%:window=5:round=20%:limit=20, or workloads";
 
 fn refused(part: &str, why: &str) -> Failure {
     Failure::usage(format!("--precondition {part}: {why}\n  remedy: {REMEDY}"))
@@ -182,7 +182,7 @@ fn age<'a>(
     load: Option<&LoadSource>,
 ) -> Result<Age, Failure> {
     let load_of_fill = AgeLoad::Uniform(share);
-    let mut age = Age { rule: AgeingRule::default(), load: load_of_fill, timed: true };
+    let mut age = Age { rule: AgeingRule::default(), load: load_of_fill, timed: false };
     for word in words {
         let (key, value) = word.split_once('=').unwrap_or((word, ""));
         let number = |least: u32, most: u32, unit: &str| {

@@ -105,7 +105,8 @@ fn place() -> Place {
 #[test]
 fn the_measured_load_does_not_repeat_the_ageing() {
     let (place, mut history) = (Place::new(), Vec::new());
-    let line = "--device tiny --workload randwrite-4k --requests 3000 --precondition fill,age";
+    let line =
+        "--device tiny --workload randwrite-4k --requests 3000 --precondition fill:timed,age:timed";
     play(&place, line, &mut history);
     let [aged, measured] = &history[..] else { panic!("an ageing and a load") };
     let same = aged.starts.iter().zip(&measured.starts).filter(|(one, other)| one == other).count();
@@ -121,8 +122,10 @@ fn steps_and_loads_of_one_run_have_nothing_in_common() {
     for (name, _) in ADDRESSES {
         for steps in [
             format!("age:self:limit=2,{name}.toml,{name}.toml"),
-            format!("fill:random,age:limit=2,fill:random,age:limit=2,{name}.toml"),
-            format!("{name}.toml,age:limit=2,uniform.toml,zipf.toml,hot.toml"),
+            format!(
+                "fill:random:timed,age:timed:limit=2,fill:random:timed,age:timed:limit=2,{name}.toml"
+            ),
+            format!("{name}.toml,age:timed:limit=2,uniform.toml,zipf.toml,hot.toml"),
         ] {
             let mut history = Vec::new();
             let line = format!("--device tiny --workload {name}.toml --precondition {steps}");
@@ -136,10 +139,10 @@ fn steps_and_loads_of_one_run_have_nothing_in_common() {
 #[test]
 fn what_follows_an_image_has_nothing_in_common_with_what_made_it() {
     let place = place();
-    let steps = "uniform.toml,fill:random,age:limit=2";
+    let steps = "uniform.toml,fill:random:timed,age:timed:limit=2";
     for (from, then, file) in [
         ("--device tiny", steps, "once.ftlab"),
-        ("--image once.ftlab", "age:limit=2", "twice.ftlab"),
+        ("--image once.ftlab", "age:timed:limit=2", "twice.ftlab"),
     ] {
         let done =
             place.run(&format!("device save {from} --precondition {then} -o {file} --quiet"));
@@ -149,12 +152,12 @@ fn what_follows_an_image_has_nothing_in_common_with_what_made_it() {
     // What made the images, as the same steps show it; the measured load of seed 1 follows below.
     play(
         &place,
-        &format!("--device tiny --precondition {steps},age:limit=2 --workload uniform.toml"),
+        &format!("--device tiny --precondition {steps},age:timed:limit=2 --workload uniform.toml"),
         &mut history,
     );
     history.pop();
     for seed in [1, 2] {
-        let line = "--image twice.ftlab --precondition uniform.toml,age:limit=2,fill:random --workload uniform.toml";
+        let line = "--image twice.ftlab --precondition uniform.toml,age:timed:limit=2,fill:random:timed --workload uniform.toml";
         play(&place, &format!("{line} --seed {seed}"), &mut history);
     }
     assert!(history.len() > 10, "{}", history.len());

@@ -215,7 +215,7 @@ fn faults_out_of_time_are_told() {
     assert!(late.contains("\"1d: die 3 dies\" never came, because the run ended before"), "{late}");
     let in_time = run("--device tiny", "1us: page 5 is unreadable");
     assert!(!in_time.contains("nand.faults.schedule"), "{in_time}");
-    let save = "device save --device tiny --precondition fill -o filled.ftlab -q";
+    let save = "device save --device tiny --precondition fill:timed -o filled.ftlab -q";
     assert_eq!(place.run(save).code, 0);
     let passed = run("--image filled.ftlab", "1us: page 5 is unreadable");
     let told = "\"1us: page 5 is unreadable\" lies before the clock of the image filled.ftlab";
