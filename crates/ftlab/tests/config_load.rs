@@ -198,6 +198,8 @@ fn explanations() {
     insta::assert_snapshot!(explained.join("----\n"));
     let unknown = explain("ftl.gc.victem").expect_err("a slip of the pen");
     assert!(unknown.remedy.starts_with("did you mean ftl.gc.victim?"), "{unknown}");
+    let deeper = explain("ftl.gc.victim.policy").expect_err("an option holds no options");
+    assert!(deeper.remedy.starts_with("did you mean ftl.gc.victim?"), "{deeper}");
     let lost = explain("zzz").expect_err("nothing like it");
     assert!(
         lost.remedy.contains("device, host, firmware, nand, ftl, cache, power, scheduler"),

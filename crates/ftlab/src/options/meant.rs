@@ -78,6 +78,8 @@ fn meant(catalog: &Catalog, path: &str, parent: &str) -> Option<String> {
         "" => name.to_owned(),
         _ => format!("{parent}.{name}"),
     };
+    // An option holds nothing further: who writes ftl.gc.victim.policy means ftl.gc.victim.
+    let option = rest.split('.').next().map(full).filter(|path| catalog.option(path).is_some());
     // What stands in a section that is not known itself says nothing of the options of the one around it.
     let is_here = !rest.contains('.');
     let worded = by_words(&last, &children).filter(|_| is_here);
@@ -88,7 +90,7 @@ fn meant(catalog: &Catalog, path: &str, parent: &str) -> Option<String> {
         same.next().filter(|_| same.next().is_none()).map(str::to_owned)
     };
     let inside = worded.or_else(near).or_else(called).map(full);
-    inside.or_else(only).or_else(|| near_path(path, catalog.paths()))
+    option.or(inside).or_else(only).or_else(|| near_path(path, catalog.paths()))
 }
 
 fn last_of(path: &str) -> &str {
