@@ -1,5 +1,7 @@
 //! Crash tests in small: some thousand power cuts over all designs, dies that die, and planted bugs that they must find.
 
+#![cfg(any(debug_assertions, feature = "verify"))]
+
 use std::collections::BTreeMap;
 use std::time::Instant;
 

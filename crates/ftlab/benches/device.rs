@@ -144,6 +144,7 @@ fn device(logical: u32, buffer_pages: Option<u32>, change: Change) -> Device {
             hazards: None,
         },
         has_capacitors: false,
+        checks_itself: false,
         ftl: FtlSetup {
             recovery: Recovery::None(Unprotected),
             superblocks: None,

@@ -56,7 +56,7 @@ type Answers = Vec<(Completion, Found)>;
 impl Bench {
     /// A new device.
     pub(super) fn new(config: Config, depth: usize, canary: Option<Canary>) -> Bench {
-        let setup = DeviceSetup::new(&config, SEED);
+        let setup = DeviceSetup::new(&config, SEED).checking();
         let geometry = setup.ftl.geometry.clone();
         let per_page = geometry.sectors_per_unit();
         let superblocks = setup.ftl.superblocks.clone();
@@ -360,10 +360,10 @@ fn advance(device: &mut Device<(), Versions>, limit: SimTime, answers: &mut Answ
 }
 
 fn plant(device: &mut Device<(), Versions>, canary: Option<Canary>) {
-    #[cfg(feature = "verify")]
+    #[cfg(any(feature = "verify", debug_assertions))]
     canary.into_iter().for_each(|canary| device.plant(canary));
-    #[cfg(not(feature = "verify"))]
-    assert!(canary.is_none(), "bugs are planted with the feature `verify`: {device:p}");
+    #[cfg(not(any(feature = "verify", debug_assertions)))]
+    assert!(canary.is_none(), "bugs are planted where devices can check themselves: {device:p}");
 }
 
 /// Power comes back, and is cut before the device is ready.
@@ -372,7 +372,7 @@ fn interrupt(
     remains: Remains<Versions>,
     after: Nanos,
 ) -> Result<Remains<Versions>, String> {
-    let setup = DeviceSetup::new(config, SEED);
+    let setup = DeviceSetup::new(config, SEED).checking();
     remains
         .interrupted(setup, after)
         .map_err(|damage| format!("no recovery to interrupt: {damage}"))
@@ -383,7 +383,7 @@ fn come_up(
     config: &Config,
     remains: Remains<Versions>,
 ) -> Result<(Device<(), Versions>, Recovered), String> {
-    let setup = DeviceSetup::new(config, SEED);
+    let setup = DeviceSetup::new(config, SEED).checking();
     power_up(setup, (), remains).map_err(|damage| format!("no recovery: {damage}"))
 }
 

@@ -61,9 +61,17 @@ pub struct DeviceSetup {
     pub reads: ReadCacheSetup,
     /// Whether what the DRAM holds is carried to flash when power is cut.
     pub has_capacitors: bool,
+    /// Whether it checks itself while it runs ([`verify`]).
+    pub checks_itself: bool,
 }
 
 impl DeviceSetup {
+    /// The same device, which checks itself where that is compiled in ([`verify::ON`]).
+    #[must_use]
+    pub fn checking(self) -> DeviceSetup {
+        DeviceSetup { checks_itself: verify::ON, ..self }
+    }
+
     /// The parts of the device that a configuration describes. The seed is for policies that draw
     /// random numbers.
     #[must_use]
@@ -149,6 +157,7 @@ impl DeviceSetup {
             buffer,
             reads: reads(options, &parts),
             has_capacitors: options.power.capacitors.is_on(),
+            checks_itself: false,
         }
     }
 }
@@ -396,6 +405,9 @@ pub fn assemble_with<P: Probe, C: Contents>(
     let fold_after_idle = setup.ftl.slc.fold_after_idle;
     let translates = setup.ftl.mapping.translates();
     let mut flash = Flash::new(setup.flash, probe);
+    if verify::ON && setup.checks_itself {
+        flash.check_laws();
+    }
     if !translates {
         flash.keep_page_order();
     }
@@ -453,14 +465,14 @@ pub fn assemble_with<P: Probe, C: Contents>(
         has_capacitors: setup.has_capacitors,
         wakes: Attention::NONE,
         end_of_life: None,
-        ledger: Ledger::default(),
+        ledger: Ledger::new(setup.checks_itself),
         plant: Plant::default(),
     };
     let mut device = Device { skills: skills::ALL, base, writes };
     device.base.begin_ages();
     patrol::plan_patrol(&mut device.base);
     device.choose_skills();
-    if verify::ON && device.base.services.merger.is_some() {
+    if device.base.checks_itself() && device.base.services.merger.is_some() {
         // What a device starts with was programmed by nobody.
         device.verify_loaded();
     }

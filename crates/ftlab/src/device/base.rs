@@ -66,6 +66,12 @@ impl Reads {
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
+    /// Whether the device checks itself: a constant where that is not compiled in.
+    #[inline(always)]
+    pub fn checks_itself(&self) -> bool {
+        self.ledger.is_kept()
+    }
+
     /// What the host can address.
     #[inline]
     pub fn capacity_sectors(&self) -> u64 {

@@ -13,7 +13,6 @@ use crate::host::{Advanced, Completion, Host, Op, Request};
 use crate::image::{Damage, Part, Resume, Snapshot, take_up};
 use crate::scheduler::Probe;
 use crate::units::{BlockId, Lba, SimTime};
-use crate::verify;
 
 /// Why a device can't come to rest: it came to the end of its life, and what it had acknowledged found
 /// no page that could be programmed, or what changed of a map that lies on flash is in DRAM alone.
@@ -182,7 +181,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.base.begin_ages();
         self.choose_skills();
         end_of_life::consider_end::<{ skills::ALL }>(&mut self.writes, &mut self.base);
-        if verify::ON {
+        if self.base.checks_itself() {
             self.verify_loaded();
         }
         if crate::ftl::image::wake_planes(&mut self.base.kernel.ftl) || !resume.collection {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::host::{Completion, Request};
 use crate::units::{Lpn, SimTime};
+use crate::verify;
 
 /// More events than this without a completion are no progress, with requests in the device.
 const PATIENCE: u64 = 50_000_000;
@@ -12,6 +13,8 @@ const PATIENCE: u64 = 50_000_000;
 /// What went in and came out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ledger {
+    /// Whether it is kept at all.
+    is_kept: bool,
     now: SimTime,
     submitted: u64,
     completed: u64,
@@ -28,6 +31,17 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
+    /// The empty ledger of a device that checks itself, or does not.
+    pub(crate) fn new(is_kept: bool) -> Ledger {
+        Ledger { is_kept, ..Ledger::default() }
+    }
+
+    /// Whether it is kept: a constant where checks are not compiled in.
+    #[inline(always)]
+    pub(crate) fn is_kept(&self) -> bool {
+        verify::ON && self.is_kept
+    }
+
     /// A request came in.
     pub(crate) fn submitted(&mut self, at: SimTime, request: &Request) {
         assert!(at >= self.now, "{request:?} comes at {at}, it is {}", self.now);

@@ -53,7 +53,7 @@ use crate::ftl::{Ftl, FtlCounts, Kernel};
 use crate::host::{Advanced, Completion, Host, QueueId, Queues, Request};
 use crate::scheduler::{CommandId, Flash, Origin, Owner, Probe, ServiceId};
 use crate::units::{DieId, Lpn, PlaneId, RequestId, SimTime};
-use crate::verify::{self as laws, Canary};
+use crate::verify::Canary;
 
 /// A solid-state drive.
 ///
@@ -139,7 +139,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             front::fetch(&mut self.writes, &mut self.base);
             return true;
         }
-        if laws::ON {
+        if self.base.checks_itself() {
             self.verify_rest();
         }
         if self.patrols_until(limit) {
@@ -171,7 +171,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             if any(S, RARE) && self.base.may_rewrite() {
                 return;
             }
-            if laws::ON {
+            if self.base.checks_itself() {
                 self.verify_event();
             }
             self.base.kernel.now = next;
@@ -454,7 +454,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if any(S, RARE | SLC) {
             self.base.host_is_back();
         }
-        if laws::ON {
+        if self.base.checks_itself() {
             self.base.ledger.submitted(at, &request);
         }
         let queue = self.base.desk.queues.of(request.stream);
@@ -463,7 +463,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Some(_) if any(S, RARE) => front::enqueue(id, &mut self.writes, &mut self.base),
             _ => start::start::<S>(id, &request, &mut self.writes, &mut self.base),
         }
-        if laws::ON {
+        if self.base.checks_itself() {
             self.verify_event();
         }
     }
@@ -478,7 +478,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 if self.base.plant.is(Canary::CompletionLost) && self.base.desk.finished.len() > 1 {
                     self.base.desk.finished.pop();
                 }
-                if laws::ON {
+                if self.base.checks_itself() {
                     self.base.ledger.completed(&self.base.desk.finished, self.base.kernel.now);
                 }
                 match done.is_empty() {
@@ -524,7 +524,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             if any(S, RARE) && self.base.desk.front.is_some() {
                 front::fetch(&mut self.writes, &mut self.base);
             }
-            if laws::ON {
+            if self.base.checks_itself() {
                 self.verify_event();
             }
         }

@@ -10,7 +10,7 @@ use crate::ftl::parity::Stripes;
 use crate::nand::CellMode;
 use crate::scheduler::{FlashLaws, Held, Kind, Origin, Probe, flash_pages_programmed};
 use crate::units::{BlockId, DieId, SimTime};
-#[cfg(feature = "verify")]
+#[cfg(any(feature = "verify", debug_assertions))]
 use crate::verify::Canary;
 
 /// A whole audit looks at every page; there is one in so many events for each of so many pages.
@@ -50,7 +50,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// Plants a bug, which the checks have to find.
-    #[cfg(feature = "verify")]
+    #[cfg(any(feature = "verify", debug_assertions))]
     pub fn plant(&mut self, canary: Canary) {
         self.base.plant.plant(canary);
         self.base.kernel.ftl.plant.plant(canary);

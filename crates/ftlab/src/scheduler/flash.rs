@@ -74,11 +74,10 @@ impl<P: Probe> Flash<P> {
             data_out_first,
             overtaking: scheduler.overtaking() || whole_moments,
         };
-        let laws = verify::ON.then(|| Box::new(laws_for(&sheet, &rules)));
         let load = Load::new(&sheet.geometry);
         let cells = CellHistory::new(&sheet, prior, hazards);
         let array = FlashArray::new(sheet, rules, cells);
-        let dispatcher = Dispatcher::new(array, scheduler, Watch { probe, laws });
+        let dispatcher = Dispatcher::new(array, scheduler, Watch { probe, laws: None });
         let (done, costs) = (CommandCounts::default(), CostCounts::default());
         let mut flash = Flash { dispatcher, load, done, costs };
         let in_turn = skills::in_turn(flash.skills());
@@ -184,18 +183,20 @@ impl<P: Probe> Flash<P> {
     }
 
     /// What flash can do, where devices check themselves.
+    #[inline]
     pub(crate) fn laws(&self) -> Option<&FlashLaws> {
-        self.dispatcher.watch.laws.as_deref()
+        self.dispatcher.watch.laws.as_deref().filter(|_| verify::ON)
+    }
+
+    /// From now on, what flash can do is checked.
+    pub(crate) fn check_laws(&mut self) {
+        let FlashArray { sheet, rules, .. } = &self.dispatcher.array;
+        self.dispatcher.watch.laws = Some(Box::new(laws_for(sheet, rules)));
     }
 
     /// The same, to be told what is known without having been seen.
     pub(crate) fn laws_mut(&mut self) -> Option<&mut FlashLaws> {
         self.dispatcher.watch.laws.as_deref_mut()
-    }
-
-    /// From now on, nobody checks what flash can do.
-    pub(crate) fn drop_laws(&mut self) {
-        self.dispatcher.watch.laws = None;
     }
 
     /// The bug that was planted here.

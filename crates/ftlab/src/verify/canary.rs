@@ -174,24 +174,24 @@ impl Canary {
 /// The bug that a part of a device carries, if any.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Plant {
-    #[cfg(feature = "verify")]
+    #[cfg(any(feature = "verify", debug_assertions))]
     canary: Option<Canary>,
 }
 
 impl Plant {
     /// Plants a bug.
-    #[cfg(feature = "verify")]
+    #[cfg(any(feature = "verify", debug_assertions))]
     pub(crate) fn plant(&mut self, canary: Canary) {
         self.canary = Some(canary);
     }
 
     /// Whether it is this one.
     #[inline(always)]
-    #[cfg_attr(not(feature = "verify"), expect(clippy::unused_self, reason = "it is empty"))]
+    #[cfg_attr(not(any(feature = "verify", debug_assertions)), expect(clippy::unused_self, reason = "it is empty"))]
     pub(crate) fn is(self, canary: Canary) -> bool {
-        #[cfg(feature = "verify")]
+        #[cfg(any(feature = "verify", debug_assertions))]
         return self.canary == Some(canary);
-        #[cfg(not(feature = "verify"))]
+        #[cfg(not(any(feature = "verify", debug_assertions)))]
         {
             let _ = canary;
             false

@@ -417,6 +417,7 @@ impl Spec {
                 geometry: flash,
             },
             has_capacitors: false,
+            checks_itself: false,
             ftl: FtlSetup {
                 recovery: self.recovery.clone(),
                 superblocks: self.superblocks(),

@@ -141,7 +141,7 @@ pub struct Bench {
 impl Bench {
     /// A new device, with a planted bug if one is named.
     pub fn new(config: Config, canary: Option<Canary>) -> Bench {
-        let setup = DeviceSetup::new(&config, SEED);
+        let setup = DeviceSetup::new(&config, SEED).checking();
         let geometry = setup.ftl.geometry.clone();
         let per_page = geometry.sectors_per_unit();
         let versions = Versions::new(geometry.physical_pages(), per_page, ());
@@ -192,7 +192,7 @@ impl Bench {
         let mut versions = bench.device.contents().clone();
         versions.forget_accesses();
         let resume = Resume::between(&bench.config.options, &config.options, true);
-        let mut device = assemble_with(DeviceSetup::new(&config, SEED), (), versions);
+        let mut device = assemble_with(DeviceSetup::new(&config, SEED).checking(), (), versions);
         bench.canary.into_iter().for_each(|canary| device.plant(canary));
         let loaded = device.load(&snapshot, resume);
         // One that came to its end, or lost a die, can't go on as one on which nothing fails.

@@ -5,6 +5,8 @@
 //! and `FTLAB_SWARM_FROM=SEED FTLAB_SWARM_CASES=1` runs that case alone. With `FTLAB_SWARM_GOES_ON=1` all
 //! cases run, and those that fail are listed without being made smaller.
 
+#![cfg(any(debug_assertions, feature = "verify"))]
+
 mod bench;
 mod canary;
 mod case;
@@ -44,7 +46,7 @@ fn what_the_checks_accept_works() {
                 let still = shrunk.run().err().unwrap_or_default();
                 panic!(
                     "{found}\n\nreplay: FTLAB_SWARM_FROM={seed} FTLAB_SWARM_CASES=1 cargo test -p ftlab \
-                     --features verify --test swarm\n\nshrunk: {still}\n{shrunk}"
+                     --test swarm\n\nshrunk: {still}\n{shrunk}"
                 );
             }
         }

@@ -97,8 +97,7 @@ impl ComingUp {
             ByDie::new(&geometry, of_map),
             ByDie::new(&geometry, marks.into_iter().chain(erases)),
         ];
-        let mut flash = Flash::new(setup, ());
-        flash.drop_laws();
+        let flash = Flash::new(setup, ());
         ComingUp { flash, stages, now: SimTime::ZERO, erases: Vec::new() }
     }
 

@@ -22,7 +22,6 @@ use crate::host::{Advanced, Completion, Host, Op, QueueId, Request};
 use crate::image::Damage;
 use crate::scheduler::{CellHistory, Probe};
 use crate::units::{Lba, Lpn, Nanos, Ppn, SimTime, Tpn};
-use crate::verify;
 use crate::verify::Plant;
 
 /// What is left of a device whose power was cut: what is on flash.
@@ -124,7 +123,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         // From now on flash alone is safe.
         self.base.has_capacitors = false;
         let queue = QueueId::new(0);
-        if verify::ON {
+        if self.base.checks_itself() {
             self.base.ledger.submitted(since, &LAST_FLUSH);
         }
         if let Some(front) = &mut self.base.desk.front {
@@ -218,7 +217,7 @@ pub fn power_up<P: Probe, C: Contents>(
     if let Some(journal) = &mut device.base.services.journal {
         journal.take_up(journal_pages, device.base.kernel.flash.geometry().shape().pages_per_block);
     }
-    if verify::ON {
+    if device.base.checks_itself() {
         device.verify_loaded();
     }
     end_of_life::consider_end::<{ skills::ALL }>(&mut device.writes, &mut device.base);

@@ -13,7 +13,6 @@ use crate::ftl::streams::StreamsPolicy;
 use crate::host::{Op, Request};
 use crate::scheduler::Probe;
 use crate::units::{Lba, Lpn};
-use crate::verify;
 
 /// What a fill in order writes at once, in sectors.
 const AT_ONCE: u64 = 256;
@@ -137,7 +136,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
                 }
             }
             self.take_row(&mut left, &mut row);
-            if verify::ON {
+            if self.device.base.checks_itself() {
                 self.note_written(&row);
             }
             self.begin_whole_row(&row);

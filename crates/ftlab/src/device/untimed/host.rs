@@ -9,7 +9,6 @@ use crate::ftl::streams::StreamsPolicy;
 use crate::host::{Host, Op, Pages, Request};
 use crate::scheduler::Probe;
 use crate::units::{Lba, Lpn, Nanos, PageSpan, RequestId};
-use crate::verify;
 
 /// What a host that wants all of the buffer on flash asks for.
 const FLUSH: Request =
@@ -74,7 +73,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         };
         self.device.base.kernel.contents.write(request, span.page, span.sectors, slot);
         ahead::outdate_read::<{ ALL }>(span.page, &mut self.device.base);
-        if verify::ON {
+        if self.device.base.checks_itself() {
             self.device.base.ledger.written(span.page);
         }
         if !self.device.base.buffer.has_acknowledged() {

@@ -26,7 +26,6 @@ use crate::ftl::{Kernel, Relocations};
 use crate::host::{Host, Request};
 use crate::scheduler::{Kind, Origin, Probe, Turns, Work};
 use crate::units::{PlaneId, RequestId};
-use crate::verify;
 
 /// A device that is being written without a clock. [`end`](Self::end) or [`rest`](Self::rest) gives it back to time.
 pub struct Untimed<'a, P: Probe = (), C: Contents = ()> {
@@ -183,7 +182,7 @@ impl<P: Probe, C: Contents> Drop for Untimed<'_, P, C> {
         let device = &mut *self.device;
         relocations::settle_all(&mut self.later, &mut device.base.kernel.ftl);
         device.base.idle.begins(device.base.kernel.now);
-        if verify::ON {
+        if device.base.checks_itself() {
             device.verify_loaded();
         }
     }

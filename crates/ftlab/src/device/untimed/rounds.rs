@@ -12,7 +12,6 @@ use crate::ftl::{Ftl, Kernel};
 use crate::nand::CellMode;
 use crate::scheduler::{Flash, Kind, Origin, Probe, Work};
 use crate::units::{BlockId, Lpn, Nanos, PlaneId, Ppn};
-use crate::verify;
 
 /// Flash pages of a plane after which programs are to cost the same again, at the most: the pages of a word line.
 const MOST_PAGES: u32 = 6;
@@ -99,7 +98,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         }
         let pages = units / again.period * again.shift;
         self.go_on(&now, units, pages, again);
-        if verify::ON {
+        if self.device.base.checks_itself() {
             self.note_pages(next..next + pages);
         }
         rounds.ends_at = next + pages + again.shift;

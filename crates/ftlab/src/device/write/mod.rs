@@ -36,7 +36,6 @@ use crate::ftl::{Cargo, Kernel};
 use crate::host::{Pages, Request};
 use crate::scheduler::{CommandId, Probe, Spent};
 use crate::units::{Lpn, PageSpan, RequestId};
-use crate::verify as laws;
 
 /// What is under way of writes.
 #[derive(Clone, Debug)]
@@ -127,7 +126,7 @@ impl Writes {
                     desk.settle::<{ skills::ALL }>(waiter, &nothing, *now, contents);
                 });
             }
-            if laws::ON {
+            if on.checks_itself() {
                 on.ledger.trimmed(span.page);
             }
             self.admit_next_version::<{ skills::ALL }>(span.page, on);
@@ -190,7 +189,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         let request = self.desk.intake.get(id).request();
         self.kernel.contents.write(request, span.page, span.sectors, slot);
         ahead::outdate_read::<S>(span.page, self);
-        if laws::ON {
+        if self.checks_itself() {
             self.ledger.written(span.page);
         }
         entry::wait_for_flash(id, slot, self);

@@ -8,7 +8,6 @@ use crate::ftl::streams::StreamsPolicy;
 use crate::host::Request;
 use crate::scheduler::{Command, Kind, Origin, Probe, ServiceId};
 use crate::units::{Lpn, Ppn, RequestId};
-use crate::verify as laws;
 
 impl Writes {
     /// A write of one whole page that nothing holds up on its way to flash.
@@ -32,7 +31,7 @@ impl Writes {
         let slot = on.buffer.pass_through(page, tag, id);
         let whole = on.kernel.ftl.full_page();
         on.kernel.contents.write(request, page, whole, slot);
-        if laws::ON {
+        if on.checks_itself() {
             on.ledger.written(page);
         }
         on.desk.intake.wait_for_one(id);

@@ -8,13 +8,12 @@ use crate::scheduler::command::Origin;
 use crate::scheduler::datasheet::Datasheet;
 use crate::scheduler::probe::Probe;
 use crate::units::{DieId, Nanos, Ppn};
-use crate::verify;
 
 impl<P: Probe> Flash<P> {
     /// Whether nobody sees single commands, nothing fails, and times do nothing but add up: then what only adds up
     /// can be done at once.
     pub(crate) fn may_add_up(&self) -> bool {
-        let plain = self.hazards().is_none() && !P::ACTIVE && !verify::ON;
+        let plain = self.hazards().is_none() && !P::ACTIVE && self.laws().is_none();
         plain && self.sheet().only_adds_up()
     }
 

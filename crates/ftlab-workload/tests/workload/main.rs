@@ -1,0 +1,21 @@
+//! Loads as their users meet them: traces, workloads and fio jobs read from text, played, and held against sums made by hand.
+
+mod common;
+mod every_key;
+mod example_trace;
+mod fio_jobs;
+mod fio_places;
+mod generate_file;
+mod generate_load;
+mod hit_ratios;
+mod measure_first;
+mod profiles;
+mod ranking;
+mod replay_mapping;
+mod replay_modes;
+mod replay_tenants;
+mod stand_ins;
+mod trace_errors;
+mod trace_formats;
+mod trace_limits;
+mod trace_real;
