@@ -4,6 +4,8 @@
 //! their devices and loads here, carry the same versions in place of bytes, and make failures
 //! smaller the same way. Like the simulator this is pure: no threads, no files, no clock.
 
+#[cfg(debug_assertions)]
+pub mod compiled;
 mod cover;
 pub mod crash;
 pub mod draw;
@@ -14,6 +16,7 @@ mod reference;
 pub mod shrink;
 mod stripes;
 mod versions;
+mod watching;
 
 pub use cover::{covers, may_lose};
 pub use finding::finding;
@@ -22,3 +25,4 @@ pub use load::{Load, Step};
 pub use reference::Reference;
 pub use stripes::{Parity, Words};
 pub use versions::{Fault, Found, Onlooker, Version, Versions};
+pub use watching::{AnyProbe, Listens};

@@ -18,24 +18,11 @@ use ftlab::units::{Lpn, Ppn, RequestId, SectorMask};
 use crate::stripes::{Parity, Words};
 
 /// Who else wants to know what is about to be sent to flash.
-pub trait Onlooker {
+pub trait Onlooker: std::fmt::Debug {
     /// A flash command for a host read is about to be submitted, or gets another page.
     fn read_planned(&mut self, _at: Ppn, _command: CommandId) {}
     /// A page is about to be submitted for programming.
     fn issued(&mut self, _to: Ppn) {}
-}
-
-impl Onlooker for () {}
-
-/// One that others share.
-impl<O: Onlooker> Onlooker for Rc<RefCell<O>> {
-    fn read_planned(&mut self, at: Ppn, command: CommandId) {
-        self.borrow_mut().read_planned(at, command);
-    }
-
-    fn issued(&mut self, to: Ppn) {
-        self.borrow_mut().issued(to);
-    }
 }
 
 /// The number of the write that wrote a sector (its tag); zero for a sector never written.
@@ -89,7 +76,7 @@ pub type Found = Vec<(u64, Version)>;
 
 /// Versions by place.
 #[derive(Clone, Debug)]
-pub struct Versions<O = ()> {
+pub struct Versions {
     per_page: u32,
     slots: Vec<Slot>,
     /// By physical page: what was programmed for each logical page that has a part there.
@@ -111,7 +98,7 @@ pub struct Versions<O = ()> {
     parity: Option<Parity>,
     /// How it loses data, if it does.
     pub fault: Option<Fault>,
-    onlooker: O,
+    onlooker: Option<Rc<RefCell<dyn Onlooker>>>,
 }
 
 fn entry<T: Default + Clone>(table: &mut Vec<T>, at: usize) -> &mut T {
@@ -130,9 +117,9 @@ fn get(sectors: &Sectors, sector: u32) -> Option<Version> {
     sectors.iter().find(|&&(s, _)| s == sector).map(|&(_, version)| version)
 }
 
-impl<O: Onlooker> Versions<O> {
+impl Versions {
     /// Flash of `physical_pages` erased pages of `per_page` sectors.
-    pub fn new(physical_pages: u32, per_page: u32, onlooker: O) -> Versions<O> {
+    pub fn new(physical_pages: u32, per_page: u32) -> Versions {
         Versions {
             per_page,
             slots: Vec::new(),
@@ -148,12 +135,30 @@ impl<O: Onlooker> Versions<O> {
             copies: 0,
             parity: None,
             fault: None,
-            onlooker,
+            onlooker: None,
+        }
+    }
+
+    /// Tells `onlooker`, who is shared with whoever keeps it.
+    #[must_use]
+    pub fn watched_by(self, onlooker: Rc<RefCell<dyn Onlooker>>) -> Versions {
+        Versions { onlooker: Some(onlooker), ..self }
+    }
+
+    fn issued(&self, to: Ppn) {
+        if let Some(onlooker) = &self.onlooker {
+            onlooker.borrow_mut().issued(to);
+        }
+    }
+
+    fn read_planned(&self, at: Ppn, command: CommandId) {
+        if let Some(onlooker) = &self.onlooker {
+            onlooker.borrow_mut().read_planned(at, command);
         }
     }
 
     /// For a device that does not translate.
-    pub fn in_place(self) -> Versions<O> {
+    pub fn in_place(self) -> Versions {
         let empty =
             |at| Programmed { page: Lpn::new(at), sectors: vec![0; self.per_page as usize] };
         let flash = (0..self.flash.len() as u32).map(|at| vec![empty(at)]).collect();
@@ -161,7 +166,7 @@ impl<O: Onlooker> Versions<O> {
     }
 
     /// For a device whose dies are used together; its pages are those of the volume.
-    pub fn with_parity(self, superblocks: Option<&Superblocks>) -> Versions<O> {
+    pub fn with_parity(self, superblocks: Option<&Superblocks>) -> Versions {
         Versions { parity: superblocks.map(|superblocks| Parity::new(superblocks.clone())), ..self }
     }
 
@@ -250,10 +255,10 @@ fn part_of(parts: &[Programmed], page: Lpn) -> Option<&Vec<Version>> {
     parts.iter().find(|part| part.page == page).map(|part| &part.sectors)
 }
 
-impl<O: Onlooker> FlashContents for Versions<O> {
+impl FlashContents for Versions {
     fn plan_map_read(&mut self, command: CommandId, at: Ppn) {
         assert!(!self.flash[at.at()].is_empty(), "a page of the map is read, and not there");
-        self.onlooker.read_planned(at, command);
+        self.read_planned(at, command);
     }
 
     fn copy(&mut self, from: Ppn, to: Ppn) {
@@ -267,7 +272,7 @@ impl<O: Onlooker> FlashContents for Versions<O> {
         }
         assert!(self.flash[to.at()].is_empty(), "{to:?} is programmed twice without an erase");
         self.flash[to.at()] = parts;
-        self.onlooker.issued(to);
+        self.issued(to);
     }
 
     fn lose(&mut self, first: Ppn, units: u32) {
@@ -298,7 +303,7 @@ impl<O: Onlooker> FlashContents for Versions<O> {
 
     fn program_map(&mut self, page: Lpn, to: Ppn) {
         self.program_at(to, page, vec![0; self.per_page as usize]);
-        self.onlooker.issued(to);
+        self.issued(to);
     }
 
     fn cover(&mut self, stripe: Stripe, first: Ppn) {
@@ -348,7 +353,7 @@ impl<O: Onlooker> FlashContents for Versions<O> {
     }
 }
 
-impl<O: Onlooker> Contents for Versions<O> {
+impl Contents for Versions {
     fn write(&mut self, request: &Request, page: Lpn, sectors: SectorMask, slot: SlotId) {
         let slot = entry(&mut self.slots, slot.at());
         assert!(slot.page.is_none_or(|known| known == page), "{page:?} in the slot of another");
@@ -378,7 +383,7 @@ impl<O: Onlooker> Contents for Versions<O> {
     }
 
     fn plan_read_ahead(&mut self, command: CommandId, at: Ppn) {
-        self.onlooker.read_planned(at, command);
+        self.read_planned(at, command);
     }
 
     fn cache(&mut self, page: Lpn, from: Ppn, place: CachePlace) {
@@ -440,7 +445,7 @@ impl<O: Onlooker> Contents for Versions<O> {
             return parts.push(Programmed { page, sectors });
         }
         self.program_at(program.to, page, sectors);
-        self.onlooker.issued(program.to);
+        self.issued(program.to);
     }
 
     fn end_write_back(&mut self, slot: SlotId, left: bool) {
@@ -473,7 +478,7 @@ impl<O: Onlooker> Contents for Versions<O> {
     }
 
     fn plan_read(&mut self, command: CommandId, read: FlashRead) {
-        self.onlooker.read_planned(read.at, command);
+        self.read_planned(read.at, command);
         self.written_last.insert(read.page, false);
         entry(&mut self.planned, command.at()).push(Planned { read, before: None });
     }
@@ -506,7 +511,7 @@ impl<O: Onlooker> Contents for Versions<O> {
 
     fn plan_write(&mut self, command: CommandId, write: &FlashWrite) {
         assert!(self.in_place, "{:?} is to be programmed in place", write.at);
-        self.onlooker.issued(write.at);
+        self.issued(write.at);
         let place = entry(&mut self.planned_writes, command.at());
         assert!(place.replace(*write).is_none(), "a program has one page");
     }

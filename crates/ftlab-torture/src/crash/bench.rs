@@ -60,7 +60,7 @@ impl Bench {
         let geometry = setup.ftl.geometry.clone();
         let per_page = geometry.sectors_per_unit();
         let superblocks = setup.ftl.superblocks.clone();
-        let versions = Versions::new(geometry.physical_pages(), per_page, ());
+        let versions = Versions::new(geometry.physical_pages(), per_page);
         let versions = versions.with_parity(superblocks.as_ref());
         let may_lose = may_lose(&config, superblocks.as_ref());
         let mut device = assemble_with(setup, (), versions);

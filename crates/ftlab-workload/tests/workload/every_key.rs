@@ -2,7 +2,6 @@
 //! what must follow from it), and play differently. A key that comes later fails this test until it
 //! has a row.
 
-
 use std::ops::ControlFlow;
 
 use crate::common::{Keep, Model};

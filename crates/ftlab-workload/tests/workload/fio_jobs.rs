@@ -1,7 +1,6 @@
 //! fio's job files against fio itself: what fio 3.33 was seen to do with `ioengine=null` and
 //! `write_iolog` (counts, coverage, order; not its random sequences), and with timed runs.
 
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 

@@ -5,7 +5,6 @@
 //! options that stand beside it, counted from the log. Random sequences differ, so means over seeds are
 //! compared, and may differ by as much as both scatter.
 
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -1,6 +1,5 @@
 //! Workload files: what is accepted, what is assumed, and how mistakes are told.
 
-
 use ftlab::units::{Bytes, Nanos, Ratio};
 use ftlab_workload::generate::keys::{ADDRESS_KINDS, ARRIVAL_KINDS, KEYS, Otherwise, Section};
 use ftlab_workload::generate::{

@@ -1,7 +1,6 @@
 //! What the generator draws, against closed forms. Seeds are fixed, so a statistical bound that
 //! holds once holds always; the bounds are those that an honest draw exceeds once in a thousand.
 
-
 use std::collections::BTreeSet;
 
 use crate::common::workload;

@@ -1,7 +1,6 @@
 //! Phases of which only the first requests are measured: the others keep the device busy until these
 //! are done, and change nothing that is said of them.
 
-
 use std::ops::ControlFlow;
 
 use crate::common::{Keep, Model, workload};

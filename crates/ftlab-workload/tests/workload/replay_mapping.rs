@@ -1,6 +1,5 @@
 //! Where requests go on the device, and what is counted.
 
-
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 

@@ -1,6 +1,5 @@
 //! When requests are submitted: closed and open loop, dependencies, phases, limits.
 
-
 use std::ops::ControlFlow;
 
 use crate::common::{Keep, Model, workload};

@@ -1,6 +1,5 @@
 //! Tenants that play at the same time, and submission queues that are full.
 
-
 use std::ops::ControlFlow;
 
 use crate::common::{Keep, Model, workload};

@@ -1,7 +1,6 @@
 //! The loads of `experiments/channel-management` are what they and its README say: sizes, places, order.
 //! The traces that they stand in for are not public, so nothing else holds them to anything.
 
-
 use std::collections::BTreeSet;
 
 use ftlab::host::Op;

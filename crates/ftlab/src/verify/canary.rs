@@ -187,7 +187,10 @@ impl Plant {
 
     /// Whether it is this one.
     #[inline(always)]
-    #[cfg_attr(not(any(feature = "verify", debug_assertions)), expect(clippy::unused_self, reason = "it is empty"))]
+    #[cfg_attr(
+        not(any(feature = "verify", debug_assertions)),
+        expect(clippy::unused_self, reason = "it is empty")
+    )]
     pub(crate) fn is(self, canary: Canary) -> bool {
         #[cfg(any(feature = "verify", debug_assertions))]
         return self.canary == Some(canary);

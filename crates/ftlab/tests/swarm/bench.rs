@@ -144,7 +144,7 @@ impl Bench {
         let setup = DeviceSetup::new(&config, SEED).checking();
         let geometry = setup.ftl.geometry.clone();
         let per_page = geometry.sectors_per_unit();
-        let versions = Versions::new(geometry.physical_pages(), per_page, ());
+        let versions = Versions::new(geometry.physical_pages(), per_page);
         let superblocks = setup.ftl.superblocks.clone();
         let versions = versions.with_parity(superblocks.as_ref());
         let versions = if setup.ftl.mapping.translates() { versions } else { versions.in_place() };

@@ -22,7 +22,7 @@ use crate::common::on_demand;
 use crate::common::random::{self, Step};
 use crate::common::{PlacementKind, Spec, WriteBufferKind, assert_no_standstill, lru, request};
 use crate::watch::{Log, Watch, Watcher};
-use ftlab_torture::Reference;
+use ftlab_torture::{AnyProbe, Reference};
 use ftlab_torture::{Fault, Found, Versions, changes};
 
 /// A command in flight: when it began, and what it changes or reads.
@@ -34,7 +34,7 @@ struct Flying {
 
 /// The device and its reference.
 pub struct Bench {
-    pub device: Device<Watcher, Versions<Watch>>,
+    pub device: Device<AnyProbe, Versions>,
     reference: Reference,
     watch: Watch,
     per_page: u64,
@@ -59,9 +59,9 @@ impl Bench {
         watch.borrow_mut().seals = setup.ftl.wear.refresh.is_some();
         let per_page = spec.sectors_per_page();
         let physical = spec.geometry().physical_pages();
-        let mut versions = Versions::new(physical, per_page, watch.clone());
+        let mut versions = Versions::new(physical, per_page).watched_by(watch.clone());
         versions.fault = fault;
-        let mut device = assemble_with(setup, Watcher(watch.clone()), versions);
+        let mut device = assemble_with(setup, AnyProbe::new(Watcher(watch.clone())), versions);
         let all = (0..spec.logical_pages).map(Lpn::new);
         let mapped: Vec<_> =
             all.filter_map(|page| Some((page, device.ftl().look_up(page)?))).collect();
@@ -100,7 +100,8 @@ impl Bench {
         let snapshot = bench.device.save();
         bench.watch.borrow_mut().go_on(spec);
         let versions = bench.device.contents().clone();
-        let mut device = assemble_with(spec.setup(), Watcher(bench.watch.clone()), versions);
+        let mut device =
+            assemble_with(spec.setup(), AnyProbe::new(Watcher(bench.watch.clone())), versions);
         device.load(&snapshot, Resume::NONE).map_err(|damage| damage.to_string())?;
         let write_through = spec.buffer.policy == WriteBufferKind::None;
         Ok(Bench { device, write_through, ..bench })

@@ -178,7 +178,7 @@ fn a_host_flush_drains_in_cycles() {
 type Carrying = Device<(), Versions>;
 
 fn carrying(spec: &Spec) -> Carrying {
-    let versions = Versions::new(spec.geometry().physical_pages(), spec.sectors_per_page(), ());
+    let versions = Versions::new(spec.geometry().physical_pages(), spec.sectors_per_page());
     assemble_with(spec.setup(), (), versions)
 }
 

@@ -9,9 +9,10 @@ use ftlab::device::{Device, DeviceSetup, assemble, assemble_with};
 use ftlab::engine::Stream;
 use ftlab::host::{Advanced, Completion, Host, Op};
 use ftlab::nand::CacheOps;
-use ftlab::scheduler::{Activity, Kind, Pausable, PauseRule, Probe};
+use ftlab::scheduler::{Activity, Kind, Pausable, PauseRule};
 use ftlab::stats::{Circumstances, Recorder};
 use ftlab::units::{Nanos, SimTime};
+use ftlab_torture::{AnyProbe, Listens};
 
 use crate::common::{SchedulerKind, Spec, closed_loop, request};
 use ftlab_torture::Reference;
@@ -177,7 +178,7 @@ fn a_program_is_not_left_for_a_read_of_its_page() {
 #[derive(Clone, Debug, Default)]
 struct Seen(Vec<(Kind, u32, SimTime)>);
 
-impl Probe for Seen {
+impl Listens for Seen {
     fn cell(&mut self, activity: &Activity) {
         self.0.push((activity.kind, activity.page.get(), activity.from));
     }
@@ -212,8 +213,8 @@ fn every_scheduler_keeps_accesses_to_a_page_in_order() {
 /// Plays some hundred requests, in bursts; answers how many reads were done before an earlier write.
 fn meet(spec: &Spec, seed: u64) -> usize {
     let geometry = spec.geometry();
-    let versions = Versions::new(geometry.physical_pages(), spec.sectors_per_page(), ()).in_place();
-    let mut device = assemble_with(spec.setup(), Seen::default(), versions);
+    let versions = Versions::new(geometry.physical_pages(), spec.sectors_per_page()).in_place();
+    let mut device = assemble_with(spec.setup(), AnyProbe::new(Seen::default()), versions);
     let mut judge = Judge::new(device.capacity_sectors());
     let mut random = Stream::new(seed, "requests");
     // Pages of one die mostly, on both of its planes.
@@ -250,7 +251,7 @@ impl Judge {
 
     fn submit(
         &mut self,
-        device: &mut Device<Seen, Versions>,
+        device: &mut Device<AnyProbe, Versions>,
         at: SimTime,
         op: Op,
         range: Range<u64>,
@@ -265,7 +266,7 @@ impl Judge {
         self.flying.insert(tag, (begun, op, range));
     }
 
-    fn advance(&mut self, device: &mut Device<Seen, Versions>, limit: SimTime) {
+    fn advance(&mut self, device: &mut Device<AnyProbe, Versions>, limit: SimTime) {
         let mut done = Vec::new();
         while device.advance_until(limit, &mut done) == Advanced::Completed {}
         for (Completion { request, .. }, found) in device.contents_mut().take_finished() {

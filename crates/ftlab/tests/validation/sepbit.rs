@@ -2,7 +2,6 @@
 //! algorithm 1 of the paper (Wang et al., FAST 2022), the segment with the fewest valid pages
 //! collected. It shares nothing with the device but the load.
 
-
 use crate::common::{Spec, StreamsKind, closed_loop, request};
 use ftlab::device::assemble;
 use ftlab::engine::Stream;

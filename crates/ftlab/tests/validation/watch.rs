@@ -8,10 +8,10 @@ use std::rc::Rc;
 
 use ftlab::nand::MultiPlane;
 use ftlab::nand::timing::Bus;
-use ftlab::scheduler::{Activity, CommandId, Kind, Origin, Probe};
+use ftlab::scheduler::{Activity, CommandId, Kind, Origin};
 use ftlab::shape::Geometry;
 use ftlab::units::{BlockId, Nanos, Ppn, SimTime};
-use ftlab_torture::Onlooker;
+use ftlab_torture::{Listens, Onlooker};
 
 use crate::common::{ONE_BIT, SchedulerKind, SlcKind, Spec};
 
@@ -345,7 +345,7 @@ impl Log {
     }
 }
 
-impl Probe for Watcher {
+impl Listens for Watcher {
     fn cell(&mut self, activity: &Activity) {
         let mut log = self.0.borrow_mut();
         match activity.kind {

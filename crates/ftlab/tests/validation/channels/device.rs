@@ -8,6 +8,7 @@ use ftlab::engine::Stream;
 use ftlab::host::{Advanced, Completion, Host, Op};
 use ftlab::scheduler::{Activity, Probe};
 use ftlab::units::SimTime;
+use ftlab_torture::{AnyProbe, Listens};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::RngSeed;
@@ -112,7 +113,7 @@ fn check<P: Probe>(device: &Device<P>, record: &Record) {
 /// An observer: with one, merges are carried out copy by copy.
 struct Onlooker;
 
-impl Probe for Onlooker {
+impl Listens for Onlooker {
     fn cell(&mut self, _activity: &Activity) {}
 }
 
@@ -128,7 +129,7 @@ fn compare(params: &Params, requests: &[(u64, u32)]) {
     let record = machine.finish();
     let setup = DeviceSetup::new(&config(params), 1);
     let mut at_once = assemble(setup.clone());
-    let mut by_copies = assemble_with(setup, Onlooker, ());
+    let mut by_copies = assemble_with(setup, AnyProbe::new(Onlooker), ());
     let done = drive(&mut at_once, requests);
     let acknowledged = done.iter().take(requests.len()).map(|done| done.0);
     assert!(acknowledged.eq(moments.iter().copied()), "requests are acknowledged at other times");

@@ -13,13 +13,18 @@ use ftlab::units::{Lpn, SimTime};
 use crate::common::random::Step;
 use crate::common::{assert_no_standstill, request};
 use ftlab_torture::Reference;
-use ftlab_torture::{Found, Versions, changes};
+use ftlab_torture::{AnyProbe, Found, Listens, Versions, changes};
 
 /// An observer: with one, merges are carried out copy by copy.
 #[derive(Clone, Copy, Debug)]
-pub struct Onlooker;
+struct Onlooker;
 
-impl Probe for Onlooker {
+/// The observer, as a probe.
+pub fn onlooker() -> AnyProbe {
+    AnyProbe::new(Onlooker)
+}
+
+impl Listens for Onlooker {
     fn cell(&mut self, _activity: &Activity) {}
 }
 
@@ -36,7 +41,7 @@ pub struct Bench<P: Probe> {
 /// A device; what it holds at the start are zeros.
 pub fn assemble<P: Probe>(setup: DeviceSetup, probe: P) -> Device<P, Versions> {
     let geometry = setup.ftl.geometry.clone();
-    let versions = Versions::new(geometry.physical_pages(), geometry.sectors_per_unit(), ());
+    let versions = Versions::new(geometry.physical_pages(), geometry.sectors_per_unit());
     let mut device = assemble_with(setup, probe, versions);
     let all = (0..device.ftl().logical_pages()).map(Lpn::new);
     let held: Vec<_> = all.filter_map(|page| Some((page, device.ftl().look_up(page)?))).collect();

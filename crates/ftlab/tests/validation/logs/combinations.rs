@@ -7,7 +7,7 @@ use ftlab::image::{Part, Snapshot};
 use ftlab::scheduler::Probe;
 use ftlab::units::SimTime;
 
-use super::bench::{Bench, Onlooker};
+use super::bench::{Bench, onlooker};
 use super::{ONE, Small};
 use crate::common::random::Step;
 use crate::common::request;
@@ -115,7 +115,7 @@ fn no_combination_loses_anything() {
         let depth = [1, 3, 8, 32][number as usize % 4];
         let steps = random_steps(number, 160);
         let small = Small { bus: number % 5 == 0, ..small };
-        let by_copies = run(&small, Onlooker, depth, &steps);
+        let by_copies = run(&small, onlooker(), depth, &steps);
         let (account, _) = &by_copies;
         assert!(account.reclaims > 0, "{small:?}");
         merges.iter_mut().zip(account.merges).for_each(|(all, some)| *all += some);

@@ -6,7 +6,7 @@ use ftlab::engine::Stream;
 use ftlab::host::{Advanced, Host, Op};
 use ftlab::units::{Lpn, Nanos};
 
-use super::bench::{Onlooker, assemble};
+use super::bench::{assemble, onlooker};
 use super::{MLC, ONE, Small};
 use crate::common::request;
 
@@ -39,7 +39,7 @@ struct Cuts {
 
 /// A device under the Random load, and what of it has been seen on flash.
 struct Victim {
-    device: ftlab::device::Device<Onlooker, ftlab_torture::Versions>,
+    device: ftlab::device::Device<ftlab_torture::AnyProbe, ftlab_torture::Versions>,
     random: Stream,
     requests: u32,
     /// Not seen on flash yet.
@@ -53,7 +53,7 @@ struct Victim {
 
 impl Victim {
     fn new(small: &Small, seed: u64) -> Victim {
-        let device = assemble(small.setup(), Onlooker);
+        let device = assemble(small.setup(), onlooker());
         let pages = device.capacity_sectors() / SECTORS;
         Victim {
             device,

@@ -7,7 +7,7 @@ use ftlab::host::{Host, Op};
 use ftlab::image::{Part, Resume};
 use ftlab::saved::differences;
 
-use super::bench::{Bench, Onlooker};
+use super::bench::{Bench, onlooker};
 use super::{ONE, PAGE, Small};
 use crate::common::{closed_loop, request};
 use crate::contents::random_steps;
@@ -34,13 +34,13 @@ fn another_device_goes_on_with_the_log() {
         let mapping = MAPPINGS[number as usize % 4];
         let small = Small { mapping, channels: 2, planes: 2, log: 3, ..ONE };
         let chain = [number, number * 7 + 1, number * 5 + 3].map(|draw| others(draw, small));
-        let mut bench = Bench::new(chain[0].setup(), Onlooker);
+        let mut bench = Bench::new(chain[0].setup(), onlooker());
         for (at, next) in (0..).zip(&chain[1..]) {
             let steps = random_steps(number * 4 + at, 120);
             let resume = if number % 3 == 0 { Resume::NONE } else { Resume::ALL };
             let checked = bench.steps(8, &steps).and_then(|()| bench.drain());
             assert_eq!(checked, Ok(()), "{chain:?}");
-            bench = bench.reload(next.setup(), Onlooker, resume).expect("it fits");
+            bench = bench.reload(next.setup(), onlooker(), resume).expect("it fits");
         }
         let steps = random_steps(number * 4 + 3, 120);
         let checked = bench.steps(8, &steps).and_then(|()| bench.finish());

@@ -3,9 +3,11 @@
 use ftlab::device::{Device, assemble, assemble_with};
 use ftlab::engine::Stream;
 use ftlab::host::{Host, Op};
-use ftlab::scheduler::{Activity, Kind, Probe};
+use ftlab::scheduler::{Activity, Kind};
 
 use super::{ERASE, ONE, PAGE, PROGRAM, READ, Small};
+use ftlab_torture::{AnyProbe, Listens};
+
 use crate::common::{alone, closed_loop, request};
 
 const SECTORS: u64 = PAGE / 512;
@@ -123,7 +125,7 @@ struct Order {
     pages: u32,
 }
 
-impl Probe for Order {
+impl Listens for Order {
     fn cell(&mut self, activity: &Activity) {
         let (block, page) = (activity.page.get() / self.pages, activity.page.get() % self.pages);
         let next = &mut self.next[block as usize];
@@ -152,7 +154,7 @@ fn merges_program_the_pages_of_a_block_in_order() {
         ]);
         let blocks = setup.ftl.geometry.blocks() as usize;
         let order = Order { next: vec![0; blocks], pages: small.pages };
-        let mut device = assemble_with(setup, order, ());
+        let mut device = assemble_with(setup, AnyProbe::new(order), ());
         let mut random = Stream::new(1, "pages");
         let pages = device.capacity_sectors() / SECTORS;
         let write = |_| request(Op::Write, random.below(pages) * SECTORS, SECTORS as u32, 0);

@@ -7,9 +7,10 @@ use std::rc::Rc;
 use ftlab::device::{Device, assemble_with};
 use ftlab::engine::Stream;
 use ftlab::host::Op;
-use ftlab::scheduler::{Activity, Arrival, Kind, Origin, Probe};
+use ftlab::scheduler::{Activity, Arrival, Kind, Origin};
 use ftlab::shape::Shape;
 use ftlab::units::{BytesPerSec, DieId, Nanos, SimTime};
+use ftlab_torture::{AnyProbe, Listens};
 
 use crate::common::{
     BOUNDS, NO_BUFFER, PlacementKind, SchedulerKind, Spec, closed_loop, lru, request,
@@ -36,7 +37,7 @@ impl Life {
 #[derive(Clone, Debug, Default)]
 struct Lives(Rc<RefCell<BTreeMap<u64, Life>>>);
 
-impl Probe for Lives {
+impl Listens for Lives {
     fn arrives(&mut self, arrival: &Arrival) {
         let Arrival { kind, origin, die, at, sequence, .. } = *arrival;
         let life = Life { kind, origin, die, came: at, from: at, until: at };
@@ -51,7 +52,7 @@ impl Probe for Lives {
 }
 
 /// A device that collects all the time, on one channel.
-fn device(buffered: bool, bus: BytesPerSec) -> (Device<Lives>, Lives) {
+fn device(buffered: bool, bus: BytesPerSec) -> (Device<AnyProbe>, Lives) {
     let spec = Spec {
         shape: Shape { chips_per_channel: 3, ..Spec::small().shape },
         bus,
@@ -62,7 +63,7 @@ fn device(buffered: bool, bus: BytesPerSec) -> (Device<Lives>, Lives) {
         ..Spec::small()
     };
     let lives = Lives::default();
-    (assemble_with(spec.setup(), lives.clone(), ()), lives)
+    (assemble_with(spec.setup(), AnyProbe::new(lives.clone()), ()), lives)
 }
 
 /// Reads and writes, as many outstanding as `depth`; returns what became of all commands.

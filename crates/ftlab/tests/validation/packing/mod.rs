@@ -41,7 +41,7 @@ struct Hand {
 impl Hand {
     fn new(spec: &Spec) -> Hand {
         let physical = spec.geometry().physical_pages();
-        let versions = Versions::new(physical, spec.sectors_per_page(), ());
+        let versions = Versions::new(physical, spec.sectors_per_page());
         Hand { device: assemble_with(spec.setup(), (), versions), tag: 0 }
     }
 

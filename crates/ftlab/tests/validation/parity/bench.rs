@@ -43,7 +43,7 @@ impl Bench {
     /// A device of this description, but for what only its setup says.
     pub fn of(spec: &Spec, setup: DeviceSetup) -> Bench {
         let per_page = spec.sectors_per_page();
-        let versions = Versions::new(setup.ftl.geometry.physical_pages(), per_page, ());
+        let versions = Versions::new(setup.ftl.geometry.physical_pages(), per_page);
         let versions = versions.with_parity(setup.ftl.superblocks.as_ref());
         let device = assemble_with(setup, (), versions);
         Bench {

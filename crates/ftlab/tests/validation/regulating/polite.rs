@@ -7,8 +7,9 @@ use std::rc::Rc;
 
 use ftlab::device::assemble_with;
 use ftlab::nand::Abilities;
-use ftlab::scheduler::{Activity, Arrival, Kind, Origin, PauseRule, Probe};
+use ftlab::scheduler::{Activity, Arrival, Kind, Origin, PauseRule};
 use ftlab::units::SimTime;
+use ftlab_torture::{AnyProbe, Listens};
 use proptest::prelude::*;
 
 use super::drive;
@@ -45,7 +46,7 @@ impl Life {
 #[derive(Clone, Debug, Default)]
 struct Lives(Rc<RefCell<BTreeMap<u64, Life>>>);
 
-impl Probe for Lives {
+impl Listens for Lives {
     fn arrives(&mut self, arrival: &Arrival) {
         let &Arrival { kind, origin, die, at, sequence, .. } = arrival;
         let mut lives = self.0.borrow_mut();
@@ -113,7 +114,7 @@ proptest! {
     fn a_rewrite_delays_by_one_operation_at_most((spec, depth, steps) in regulating::run(300)) {
         let spec = in_order(spec);
         let lives = Lives::default();
-        let mut device = assemble_with(spec.setup(), lives.clone(), ());
+        let mut device = assemble_with(spec.setup(), AnyProbe::new(lives.clone()), ());
         drive(&mut device, &spec, depth, &steps);
         lives.check();
     }
