@@ -11,9 +11,7 @@ use ftlab::units::SimTime;
 
 use crate::{AnyProbe, Versions};
 
-/// One step of a device: a request, and what follows from it until something is done.
-type Step<P, C> = fn(&mut Device<P, C>, Request, &mut Vec<Completion>) -> Advanced;
-
+/// A request, and what follows from it until something is done.
 fn step<P: Probe, C: Contents>(
     device: &mut Device<P, C>,
     request: Request,
@@ -23,17 +21,14 @@ fn step<P: Probe, C: Contents>(
     device.advance_until(SimTime::FOREVER, done)
 }
 
-/// Each of these devices, at work.
-pub const DEVICES: (
-    Step<(), ()>,
-    Step<(), Versions>,
-    Step<AnyProbe, ()>,
-    Step<AnyProbe, Versions>,
-) = (step, step, step, step);
-
-/// Keeps them: what nothing refers to is not compiled.
+/// Refers to each of these devices at work: what nothing refers to is not compiled.
+#[inline(never)]
 #[must_use]
-pub fn devices() -> usize {
-    let (bare, carrying, watched, both) = DEVICES;
-    bare as usize ^ carrying as usize ^ watched as usize ^ both as usize
+pub fn devices() -> [*const (); 4] {
+    [
+        step::<(), ()> as *const (),
+        step::<(), Versions> as *const (),
+        step::<AnyProbe, ()> as *const (),
+        step::<AnyProbe, Versions> as *const (),
+    ]
 }
