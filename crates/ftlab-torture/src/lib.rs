@@ -4,8 +4,6 @@
 //! their devices and loads here, carry the same versions in place of bytes, and make failures
 //! smaller the same way. Like the simulator this is pure: no threads, no files, no clock.
 
-#[cfg(debug_assertions)]
-pub mod compiled;
 mod cover;
 pub mod crash;
 pub mod draw;

@@ -55,6 +55,7 @@ fn opened(script: &str, folder_of: impl FnOnce(&Place) -> PathBuf, checks: u32) 
 }
 
 #[test]
+#[ignore = "long: ./x test --all"]
 fn the_page_works_in_a_browser() {
     let compared = |place: &Place| {
         let line = "compare tiny --vary scheduler.policy=fifo,read-first --vary ftl.gc.start=2,4 \
@@ -68,6 +69,7 @@ fn the_page_works_in_a_browser() {
 }
 
 #[test]
+#[ignore = "long: ./x test --all"]
 fn the_page_of_a_reproduction_works_in_a_browser() {
     let reproduced = |place: &Place| {
         super::reproduce::write_example(place, "e");

@@ -56,6 +56,7 @@ fn without_a_name_nothing_is_run() {
 
 /// All numbers of the paper, with all of its seeds.
 #[test]
+#[ignore = "long: ./x test --all"]
 fn the_scheduler_paper_is_reproduced() {
     let place = Place::new();
     let done = place.run("reproduce rw-scheduler --claims-only -o out");
@@ -69,6 +70,7 @@ fn the_scheduler_paper_is_reproduced() {
 
 /// What the README says of the curves.
 #[test]
+#[ignore = "long: ./x test --all"]
 fn the_curves_of_the_scheduler_paper_have_their_shape() {
     let place = Place::new();
     // Twelve seeds are too few for its tolerances.
@@ -96,6 +98,7 @@ fn the_curves_of_the_scheduler_paper_have_their_shape() {
 
 /// All numbers of the paper on the OpenSSD board.
 #[test]
+#[ignore = "long: ./x test --all"]
 fn the_openssd_paper_is_reproduced() {
     let place = Place::new();
     let done = place.run("reproduce openssd-ftl --claims-only -o out");
@@ -148,7 +151,7 @@ fn agcr_gains_in_reads_what_it_is_given_from_before() {
 /// All numbers of the paper on AGCR that need no real traces.
 #[test]
 #[ignore = "minutes; optimised and by hand: cargo test --release -p ftlab-cli agcr_paper -- --ignored"]
-fn the_agcr_paper_is_reproduced() {
+fn the_agcr_paper_is_reproduced_by_hand() {
     let place = Place::new();
     let done = place.run("reproduce agcr --claims-only -o out");
     assert_eq!(done.code, 0, "{}\n{}", done.out, done.err);
@@ -158,7 +161,7 @@ fn the_agcr_paper_is_reproduced() {
 /// All numbers, in full; what the README says of devices with clocks of their own.
 #[test]
 #[ignore = "minutes; optimised and by hand: cargo test --release -p ftlab-cli channel_thesis -- --ignored"]
-fn the_channel_thesis_is_reproduced() {
+fn the_channel_thesis_is_reproduced_by_hand() {
     let place = Place::new();
     let done = place.run("reproduce channel-management -o out");
     let document = place.json("out/result.json");

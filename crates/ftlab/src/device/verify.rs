@@ -1,5 +1,5 @@
 //! The device's promises, checked from end to end: what tests call, and what a device does to itself
-//! where the feature `verify` is on.
+//! if it was asked to.
 
 use crate::device::base::Base;
 use crate::device::{Contents, Device};

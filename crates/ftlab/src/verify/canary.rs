@@ -1,8 +1,8 @@
 //! Planted bugs: each breaks a promise in one place, and the swarm has to find it. If it does not, the
 //! checks are too weak, and its silence says nothing about real bugs.
 //!
-//! A bug is there only in builds with the feature `verify`, and only in a device in which it was
-//! planted. Elsewhere [`Plant`] is empty, and its question a constant `false`.
+//! A bug is there only in builds in which devices can check themselves, and only in a device in which it
+//! was planted. Elsewhere [`Plant`] is empty, and its question a constant `false`.
 
 /// The bugs that can be planted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 //! A device at work beside the naive one, which judges what it returns. The device watches itself
-//! meanwhile (feature `verify`).
+//! meanwhile.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

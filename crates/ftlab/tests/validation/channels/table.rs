@@ -91,7 +91,7 @@ fn merges_per_reclaim(throttle: Option<u32>) {
 
 #[test]
 #[ignore = "minutes; optimised and by hand"]
-fn thesis() {
+fn thesis_by_hand() {
     let ratio = headline();
     planners(None);
     planners(Some(8));

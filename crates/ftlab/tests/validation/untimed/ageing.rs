@@ -67,9 +67,10 @@ fn distance(one: &[u32], other: &[u32]) -> Distance {
 
 /// A test for each device, and a list of all.
 macro_rules! devices {
-    ($($name:ident: [$($option:expr),*];)+) => {
+    ($($(#[$meta:meta])* $name:ident: [$($option:expr),*];)+) => {
         $(
             #[test]
+            $(#[$meta])*
             fn $name() {
                 agree(&[$($option),*], SEEDS, TOLERANCE);
             }
@@ -111,6 +112,7 @@ devices! {
     buffer_ad_lru: ["cache.policy=ad-lru"];
     buffer_2qw_clock: ["cache.policy=2qw-clock"];
     buffer_exlru: ["cache.policy=exlru"];
+    #[ignore = "long: ./x test --all"]
     buffer_bplru: ["cache.policy=bplru"];
     buffer_flushes: ["cache.policy=fifo", "cache.write_back_together=8"];
     buffer_fab: ["cache.policy=fab"];
