@@ -8,6 +8,7 @@ mod options;
 mod policies;
 mod results;
 mod schema;
+mod tables;
 mod workload;
 
 use crate::files::File;

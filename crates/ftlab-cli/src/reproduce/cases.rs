@@ -5,9 +5,10 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 
 use ftlab::config::{Config, Place as Marked, Problem, Problems};
+use ftlab::options::table::Plain;
 
 use super::declaration::{
-    Axis, Declaration, Drawn, Figure, Place, Point, Settings, Written, is_load, over, places,
+    Axis, Declaration, Drawn, Figure, Place, Point, Settings, is_load, over, places,
 };
 use super::library::Found;
 use crate::args::LoadArgs;
@@ -186,7 +187,7 @@ fn config(found: &Found, settings: &Settings) -> Result<Config, Failure> {
     let Some(device) = &settings.device else {
         return Err(lacks(found, "device", "device = \"tiny\""));
     };
-    let set = |written: &Written| Setting {
+    let set = |written: &Plain| Setting {
         flag: format!("{}, {}", found.label, written.path),
         text: written.text.clone(),
     };
@@ -199,7 +200,7 @@ fn load(found: &Found, settings: &Settings, traces: Option<&Path>) -> Result<Loa
     if !settings.load.iter().any(|(key, _)| is_load(key)) {
         return Err(lacks(found, "load", "workload = \"randwrite-4k\""));
     }
-    let words = |key: &str, written: &Written| {
+    let words = |key: &str, written: &Plain| {
         let text = match key {
             "workload" => in_folder(&found.folder, &written.text),
             "trace" if written.text.starts_with(IN_TRACES) => {
@@ -242,7 +243,7 @@ fn load(found: &Found, settings: &Settings, traces: Option<&Path>) -> Result<Loa
     LoadArgs::read(&all).map_err(|error| Failure::usage(format!("{}: {error}", found.label)))
 }
 
-fn problem(found: &Found, written: &Written, message: String) -> Problem {
+fn problem(found: &Found, written: &Plain, message: String) -> Problem {
     let text: Arc<str> = found.text.as_str().into();
     Problem {
         path: written.path.clone(),
@@ -261,7 +262,7 @@ fn lacks(found: &Found, what: &str, example: &str) -> Failure {
 }
 
 /// What an experiment reads lies in its folder, so that it can be handed on; traces are too large for that.
-fn refuse_elsewhere(found: &Found, written: &Written, name: &str) -> Result<(), Failure> {
+fn refuse_elsewhere(found: &Found, written: &Plain, name: &str) -> Result<(), Failure> {
     let is_within = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     // A link may lead out of the folder. What is not there is told when it is opened.
     let leads_out = || lies_within(&found.folder.join(name), &found.folder).is_ok_and(|is| !is);

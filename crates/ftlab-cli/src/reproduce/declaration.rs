@@ -1,8 +1,9 @@
 //! What `experiment.toml` says, once it has been read: plain data.
 
-use std::ops::Range;
+use ftlab::options::table::Plain;
 
 use super::curve::Pick;
+pub use super::keys::{Form, Kind};
 use super::numbers::{PERCENT, Printed, Tolerance};
 
 /// An experiment.
@@ -52,27 +53,16 @@ impl Declaration {
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// The device.
-    pub device: Option<Written>,
+    pub device: Option<Plain>,
     /// Options of the device.
-    pub set: Vec<Written>,
+    pub set: Vec<Plain>,
     /// Flags of the load, by their keys.
-    pub load: Vec<(&'static str, Written)>,
+    pub load: Vec<(&'static str, Plain)>,
 }
 
 /// Whether a key of `[run]` says what is played: one of these is given.
 pub fn is_load(key: &str) -> bool {
     ["workload", "trace", "fio"].contains(&key)
-}
-
-/// A text and where it stands.
-#[derive(Clone, Debug)]
-pub struct Written {
-    /// The text.
-    pub text: String,
-    /// The key.
-    pub path: String,
-    /// Its bytes in the file.
-    pub span: Range<usize>,
 }
 
 /// What is varied.
@@ -156,26 +146,7 @@ pub enum From {
     Picked(usize, Pick),
 }
 
-/// What is formed of a metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// The metric as it is.
-    Value,
-    /// By how much it is more than elsewhere, in per cent.
-    Change,
-    /// By how much it is less than elsewhere, in per cent.
-    Reduction,
-    /// It over that elsewhere.
-    Ratio,
-    /// It less that elsewhere.
-    Difference,
-}
-
 impl Form {
-    /// In the order of [`super::keys::FORMS`].
-    pub const ALL: [Form; 5] =
-        [Form::Value, Form::Change, Form::Reduction, Form::Ratio, Form::Difference];
-
     /// The unit, of a metric in `unit`.
     pub fn unit(self, unit: &str) -> &str {
         match self {
@@ -256,22 +227,6 @@ pub struct Expected {
     pub value: Printed,
     /// How near is near enough.
     pub tolerance: Option<Tolerance>,
-}
-
-/// How a figure of metrics is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Points with lines between them.
-    Lines,
-    /// Groups of bars.
-    Bars,
-    /// Cells by two axes.
-    Heatmap,
-}
-
-impl Kind {
-    /// In the order of [`super::keys::KINDS`].
-    pub const ALL: [Kind; 3] = [Kind::Lines, Kind::Bars, Kind::Heatmap];
 }
 
 /// What is drawn.

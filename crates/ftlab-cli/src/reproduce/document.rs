@@ -222,10 +222,10 @@ pub struct FigureDocument {
     /// Its title.
     pub title: String,
     /// `lines`, `bars` or `heatmap`.
-    pub kind: &'static str,
+    pub kind: String,
     /// What is formed of the metrics, as the experiment calls it.
     #[serde(rename = "as")]
-    pub form: &'static str,
+    pub form: String,
     /// By axis, the value with which it is compared; empty where it is with nothing.
     pub against: BTreeMap<String, String>,
     /// Its points.

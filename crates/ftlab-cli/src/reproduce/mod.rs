@@ -21,7 +21,6 @@ mod page;
 mod parse;
 mod perform;
 mod points;
-mod reader;
 mod table;
 
 use std::io::Write;

@@ -1,9 +1,10 @@
 //! What figures of metrics draw, as `result.json` has it.
 
-use super::declaration::{Declaration, Drawn, Figure, Form, Kind, Place, Point, Quantity, places};
+use ftlab::options::value::Value;
+
+use super::declaration::{Declaration, Drawn, Figure, Kind, Place, Point, Quantity, places};
 use super::document::{FigureDocument, PointDocument};
 use super::judge::named;
-use super::keys::{FORMS, KINDS};
 use super::measure::Measured;
 
 /// The points of all figures but those of curves.
@@ -54,8 +55,8 @@ fn drawn(
     let first = &quantities[0];
     Some(FigureDocument {
         title: figure.title.clone(),
-        kind: KINDS[Kind::ALL.iter().position(|one| *one == kind)?].0,
-        form: FORMS[Form::ALL.iter().position(|one| *one == first.form)?].0,
+        kind: kind.print(),
+        form: first.form.print(),
         against: named(&first.against, &[], axes),
         points: points.collect(),
     })

@@ -15,7 +15,6 @@ mod generator;
 pub mod keys;
 mod parse;
 mod presets;
-mod reader;
 mod scatter;
 mod validate;
 mod weighted;

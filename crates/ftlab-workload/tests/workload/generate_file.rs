@@ -1,7 +1,8 @@
 //! Workload files: what is accepted, what is assumed, and how mistakes are told.
 
+use ftlab::options::table::Form;
 use ftlab::units::{Bytes, Nanos, Ratio};
-use ftlab_workload::generate::keys::{ADDRESS_KINDS, ARRIVAL_KINDS, KEYS, Otherwise, Section};
+use ftlab_workload::generate::keys::TABLES;
 use ftlab_workload::generate::{
     Addresses, Amount, Arrivals, Bucket, Generator, PRESETS, Problems, Sizes, Workload, fuzz,
     preset,
@@ -234,26 +235,26 @@ fn presets_are_sorted_and_play_on_a_small_and_a_large_device() {
     assert!(preset("nothing").is_none());
 }
 
-/// Each default of the table is read by each kind, and each kind of the table exists.
+/// Each default is read by each kind that has the key, and each kind of the table exists.
 #[test]
-fn the_table_of_keys_agrees_with_the_reader() {
-    for key in KEYS {
-        assert!(key.doc.ends_with('.'), "{}", key.name);
-        let kinds: &[&str] = match key.section {
-            Section::Address => &ADDRESS_KINDS,
-            Section::Arrivals => &ARRIVAL_KINDS,
-            _ => continue,
-        };
-        assert!(key.kinds.iter().all(|kind| kinds.contains(kind)), "{}", key.name);
-        if let Otherwise::Value(text) = key.otherwise {
-            let table = if key.section == Section::Address { "address" } else { "arrivals" };
-            let kind = key.kinds[0];
-            let text = format!(
-                "name = 'x'\n[[phase]]\nwrites = '100%'\nsize = '4KiB'\nrequests = 1\n\
-                 {table} = {{ kind = '{kind}', {} = {text} }}",
-                key.name
-            );
-            parse(&text).unwrap_or_else(|problems| panic!("{problems}"));
+fn the_declared_keys_agree_with_the_reader() {
+    for table in TABLES.map(|table| table()) {
+        let choices = table.by.map(|by| (by.form)());
+        for key in table.keys {
+            assert!(key.doc.ends_with('.'), "{}", key.name);
+            for kind in key.of {
+                let Some(Form::Value(_, choices)) = &choices else { panic!("{}", key.name) };
+                assert!(choices.iter().any(|choice| choice.name == *kind), "{kind}");
+                let Some(default) = key.default() else { continue };
+                let needed = if *kind == "bursts" { "period = '1ms', " } else { "" };
+                let name = table.title.trim_start_matches("phase.");
+                let text = format!(
+                    "name = 'x'\n[[phase]]\nwrites = '100%'\nsize = '4KiB'\nrequests = 1\n\
+                     {name} = {{ kind = '{kind}', {needed}{} = {default} }}",
+                    key.name
+                );
+                parse(&text).unwrap_or_else(|problems| panic!("{problems}"));
+            }
         }
     }
 }

@@ -1,9 +1,10 @@
 //! How options are declared: once, where they belong.
 //!
-//! `options!` declares a section, or the options of one policy, and yields the typed struct together
-//! with its documentation and the code that reads, checks and prints it. `choices!` declares a list
-//! of names. (Seams and their policies are declared in [`policy`](crate::policy).) Everything else
-//! (`explain`, the reference, the errors) is derived from these declarations.
+//! `options!` declares a section of a device, the options of one policy, or a table of a document (a workload, an
+//! experiment). It yields the typed struct together with its documentation and the code that reads, checks and
+//! prints it. `choices!` declares a list of names. (Seams and their policies are declared in
+//! [`policy`](crate::policy).) Everything else (`explain`, the reference, the schemas, the errors) is derived from
+//! these declarations.
 
 use super::catalog::Builder;
 use super::reader::Reader;
@@ -37,7 +38,179 @@ pub trait Node: Sized {
 /// `= required` instead of a default makes an option that must be set. `with` embeds other nodes:
 /// seams and subsections. The options of a policy are declared in the policy's file, at the path of
 /// its seam's section; policies that share options share such a struct, or embed it.
+///
+/// A table of a document says `in` and how it is written there, and reads a text of its own
+/// ([`table`](crate::options::table)):
+///
+/// ```text
+/// options! {
+///     /// How popular each address is.
+///     pub struct AddressKeys in "phase.address" by kind: AddressKind {
+///         /// The exponent.
+///         theta: f64 = required, of "zipf";
+///         /// The hot share of the region.
+///         hot_space: Ratio = "20%", of "hot-cold";
+///         /// Whether popular places are spread over the region.
+///         scatter: bool = depends "true for zipf", of "zipf" or "hot-cold";
+///     }
+/// }
+/// ```
+///
+/// A key with `depends` is an `Option`, and so is one that only some kinds have; `needed by` names kinds for which it
+/// must be given all the same. A default is TOML, or a text without its quotes. `with` embeds the keys of another
+/// table in the same one.
+#[macro_export]
 macro_rules! options {
+    (
+        $(#[doc = $doc:literal])+
+        $vis:vis struct $Name:ident in $title:literal $(by $by:ident: $By:ident)?
+        $(with { $($node:ident: $Node:ty),* $(,)? })? {
+            $(
+                $(#[doc = $field_doc:literal])+
+                $field:ident: $Type:ty = $default:tt $($words:literal)?
+                $(, in $low:literal ..= $high:literal)?
+                $(, of $($of:literal)or+)?
+                $(, needed by $($needed:literal)or+)?;
+            )*
+        }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Debug)]
+        $vis struct $Name {
+            /// Where the table stands.
+            #[allow(dead_code, reason = "not every table is pointed at")]
+            pub table: $crate::options::table::At,
+            $(
+                /// What kind of table it is: which of its keys apply.
+                pub $by: $By,
+            )?
+            $($(
+                #[doc = concat!("The keys of `", stringify!($node), "` that stand in this table.")]
+                pub $node: $Node,
+            )*)?
+            $($(#[doc = $field_doc])+
+            pub $field: $crate::options!(@held [$default] [$($($of)+)?] $Type),)*
+        }
+
+        impl $Name {
+            const KEYS: &[$crate::options::table::Key] = &[
+                $($crate::options::table::Key {
+                    name: $crate::options::table::plain_name(stringify!($field)),
+                    doc: concat!($($field_doc),+).trim_ascii(),
+                    of: &[$($($of),+)?],
+                    needed: &[$($($needed),+)?],
+                    range: $crate::options!(@range $($low, $high)?),
+                    otherwise: $crate::options!(@otherwise $default $($words)?),
+                    form: <$Type as $crate::options::table::Field>::form,
+                },)*
+            ];
+        }
+
+        impl $crate::options::table::Table for $Name {
+            fn info() -> $crate::options::table::TableInfo {
+                $crate::options::table::TableInfo {
+                    title: $title,
+                    doc: concat!($($doc),+).trim_ascii(),
+                    keys: Self::KEYS,
+                    by: $crate::options!(@by $($by: $By)?),
+                    embedded: &[$($(<$Node as $crate::options::table::Table>::info),*)?],
+                }
+            }
+
+            #[allow(unused_variables, unused_mut, unused_assignments, reason = "empty tables")]
+            fn read(
+                document: &mut $crate::options::table::Document,
+                table: &$crate::options::table::Given,
+            ) -> Self {
+                let mut declared = Self::KEYS.iter();
+                let failures = document.failures();
+                $(let $field = $crate::options!(
+                    @read [$default] [$($($of)+)?] document, table,
+                    declared.next().expect("one declaration for each field")
+                );)*
+                $(let $by: $By = {
+                    let by = <Self as $crate::options::table::Table>::info().by;
+                    document.required::<Self, _>(table, by.expect("it is declared"))
+                };)?
+                $($(let $node = <$Node as $crate::options::table::Table>::read(document, table);)*)?
+                let is_sound = document.failures() == failures;
+                Self {
+                    table: $crate::options::table::At { is_sound, ..table.at() },
+                    $($by,)?
+                    $($($node,)*)?
+                    $($field,)*
+                }
+            }
+
+            fn stand_in() -> Self {
+                Self {
+                    table: $crate::options::table::At::nowhere(),
+                    $($by: <$By as $crate::options::table::Field>::stand_in(),)?
+                    $($($node: <$Node as $crate::options::table::Table>::stand_in(),)*)?
+                    $($field: $crate::options!(@stand_in [$default] [$($($of)+)?] $Type),)*
+                }
+            }
+        }
+
+        /// As a part of another table.
+        impl $crate::options::table::Field for $Name {
+            fn form() -> $crate::options::table::Form {
+                $crate::options::table::Form::Table(<Self as $crate::options::table::Table>::info())
+            }
+
+            fn read(
+                document: &mut $crate::options::table::Document,
+                given: &$crate::options::table::Given,
+                key: &$crate::options::table::Key,
+            ) -> Option<Self> {
+                match &given.raw {
+                    $crate::options::value::Raw::Table(_) => Some(document.open(given)),
+                    _ => document.mismatch(given, key),
+                }
+            }
+
+            fn stand_in() -> Self {
+                <Self as $crate::options::table::Table>::stand_in()
+            }
+        }
+    };
+    (@held [depends] [$($of:literal)*] $Type:ty) => { Option<$Type> };
+    (@held [$default:tt] [] $Type:ty) => { $Type };
+    (@held [$default:tt] [$($of:literal)+] $Type:ty) => { Option<$Type> };
+    (@stand_in [$default:ident] [] $Type:ty) => {
+        $crate::options!(@stand_in $default $Type)
+    };
+    (@stand_in [$default:literal] [] $Type:ty) => {
+        <$Type as $crate::options::table::Field>::stand_in()
+    };
+    (@stand_in [$default:tt] [$($of:literal)+] $Type:ty) => { None };
+    (@stand_in depends $Type:ty) => { None };
+    (@stand_in required $Type:ty) => { <$Type as $crate::options::table::Field>::stand_in() };
+    (@otherwise required) => { $crate::options::table::Otherwise::Required };
+    (@otherwise depends $words:literal) => { $crate::options::table::Otherwise::Depends($words) };
+    (@otherwise $default:literal) => { $crate::options::table::Otherwise::Value($default) };
+    (@by) => { None };
+    (@by $by:ident: $By:ident) => {{
+        const BY: $crate::options::table::Key = $crate::options::table::Key {
+            name: stringify!($by),
+            doc: "Which of the other keys apply.",
+            of: &[],
+            needed: &[],
+            range: None,
+            otherwise: $crate::options::table::Otherwise::Required,
+            form: <$By as $crate::options::table::Field>::form,
+        };
+        Some(&BY)
+    }};
+    (@read [depends] [] $document:ident, $table:ident, $key:expr) => {
+        $document.optional($table, $key)
+    };
+    (@read [$default:tt] [] $document:ident, $table:ident, $key:expr) => {
+        $document.required::<Self, _>($table, $key)
+    };
+    (@read [$default:tt] [$($of:literal)+] $document:ident, $table:ident, $key:expr) => {
+        $document.of_kind::<Self, _>($table, $key)
+    };
     (
         $(#[doc = $doc:literal])+
         pub struct $Name:ident at $at:literal $(with { $($node:ident: $Node:ty),* $(,)? })? {
@@ -68,12 +241,12 @@ macro_rules! options {
                     doc: concat!($($field_doc),+).trim_ascii(),
                     kind: <$Type as $crate::options::value::Value>::KIND,
                     unit: concat!($($unit)?),
-                    default: $crate::options::declare::options!(@default $default),
-                    range: $crate::options::declare::options!(@range $($low, $high)?),
+                    default: $crate::options!(@default $default),
+                    range: $crate::options!(@range $($low, $high)?),
                     source: $field_source,
                     applies_with: &[$($($crate::options::declaration::Condition {
                         path: $other,
-                        is: $crate::options::declare::options!(@relation $relation),
+                        is: $crate::options!(@relation $relation),
                         value: $value,
                     },)+)?],
                     choices: <$Type as $crate::options::value::Value>::choices,
@@ -115,16 +288,17 @@ macro_rules! options {
 pub(crate) use options;
 
 /// Declares a type whose values are names.
+#[macro_export]
 macro_rules! choices {
     (
         $(#[$meta:meta])*
-        pub enum $Name:ident {
+        $vis:vis enum $Name:ident {
             $($(#[doc = $doc:literal])+ $Variant:ident = $text:literal,)+
         }
     ) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $Name {
+        $vis enum $Name {
             $($(#[doc = $doc])+ $Variant,)+
         }
 

@@ -17,6 +17,7 @@ pub mod reader;
 mod seam;
 pub mod show;
 mod switch;
+pub mod table;
 pub mod text;
 pub mod value;
 

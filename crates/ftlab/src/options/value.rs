@@ -5,10 +5,11 @@
 //! to write instead. Printing a value and parsing the text gives the value back. Device configs and
 //! workload files share these parsers.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 
 use super::text::{clip, nearest, quoted, shown};
 use crate::units::Nanos;
@@ -99,7 +100,7 @@ impl Kind {
         }
     }
 
-    fn with_article(self) -> String {
+    pub(super) fn with_article(self) -> String {
         let article = if matches!(self, Kind::Order | Kind::Amount) { "an" } else { "a" };
         format!("{article} {}", self.name())
     }
@@ -143,15 +144,32 @@ pub enum Raw {
     Text(String),
     /// An integer or a float, as written (integers in decimal).
     Number(String),
+    /// `true` or `false`.
+    Switch(bool),
     /// A list, each entry with its place in the text.
     List(Vec<(Range<usize>, Raw)>),
-    /// Something that no option takes; the name of its TOML type.
+    /// A table.
+    Table(Vec<Pair>),
+    /// Something that nothing takes; the name of its TOML type.
     Other(&'static str),
 }
 
+/// A key of a table with its value, each with its place in the text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// The key.
+    pub name: String,
+    /// Where the key stands.
+    pub name_span: Range<usize>,
+    /// Where the value stands.
+    pub span: Range<usize>,
+    /// The value.
+    pub raw: Raw,
+}
+
 impl Raw {
-    /// The value as the TOML parser has it. `offset` is added to the places of entries of a list:
-    /// where the parsed text starts.
+    /// The value as the TOML parser has it. `offset` is where the parsed text starts: it is added to the
+    /// places of all that the value holds.
     #[must_use]
     pub fn of(value: &DeValue<'_>, offset: usize) -> Raw {
         match value {
@@ -171,8 +189,35 @@ impl Raw {
                 };
                 Raw::List(items.iter().map(entry).collect())
             }
+            DeValue::Boolean(switch) => Raw::Switch(*switch),
+            DeValue::Table(table) => Raw::of_table(table, offset),
             other => Raw::Other(other.type_str()),
         }
+    }
+
+    /// A TOML value, or a text without its quotes.
+    #[must_use]
+    pub fn bare(text: &str) -> Raw {
+        match DeValue::parse(text) {
+            Ok(value) => Raw::of(value.get_ref(), 0),
+            Err(_) => Raw::Text(text.to_owned()),
+        }
+    }
+
+    /// A table as the TOML parser has it, in the order of its text.
+    #[must_use]
+    pub fn of_table(table: &DeTable<'_>, offset: usize) -> Raw {
+        let moved = |span: Range<usize>| span.start + offset..span.end + offset;
+        let pair =
+            |(name, value): (&toml::Spanned<Cow<'_, str>>, &toml::Spanned<DeValue<'_>>)| Pair {
+                name: name.get_ref().to_string(),
+                name_span: moved(name.span()),
+                span: moved(value.span()),
+                raw: Raw::of(value.get_ref(), offset),
+            };
+        let mut pairs: Vec<Pair> = table.iter().map(pair).collect();
+        pairs.sort_by_key(|pair| pair.name_span.start);
+        Raw::Table(pairs)
     }
 
     /// What it is, as a message says it.
@@ -181,7 +226,9 @@ impl Raw {
         match self {
             Raw::Text(text) => shown(text),
             Raw::Number(number) => clip(number),
+            Raw::Switch(_) => "a boolean".to_owned(),
             Raw::List(_) => "a list".to_owned(),
+            Raw::Table(_) => "a table".to_owned(),
             Raw::Other(kind) => format!("a {kind}"),
         }
     }
@@ -276,7 +323,7 @@ pub(super) fn either(names: &[String]) -> String {
     }
 }
 
-fn wrong_type(kind: Kind, choices: &[Choice], raw: &Raw) -> ValueError {
+pub(super) fn wrong_type(kind: Kind, choices: &[Choice], raw: &Raw) -> ValueError {
     if !choices.is_empty() {
         let named = |show: fn(&str) -> String| -> String {
             either(&choices.iter().map(|choice| show(choice.name)).collect::<Vec<_>>())
@@ -336,6 +383,10 @@ impl Item for Nanos {
 }
 
 impl Item for u32 {
+    const LIST: Kind = Kind::Counts;
+}
+
+impl Item for u64 {
     const LIST: Kind = Kind::Counts;
 }
 

@@ -1,94 +1,100 @@
 //! `[[figure]]`: what is drawn.
 
+use ftlab::options::table::At;
+
 use super::Parser;
-use crate::reproduce::declaration::{AcrossAxes, AlongAxis, Drawn, Figure, Kind, Quantity};
-use crate::reproduce::keys::KINDS;
-use crate::reproduce::reader::Fields;
+use super::names::Compared;
+use crate::reproduce::declaration::{
+    AcrossAxes, AlongAxis, Drawn, Figure, Form, Kind, Point, Quantity,
+};
+use crate::reproduce::keys::FigureKeys;
 
 /// What says how metrics are drawn, and nothing of curves.
 const OF_METRICS: [&str; 7] = ["kind", "x", "y", "metrics", "as", "against", "reference"];
 /// What has no meaning for cells by two axes.
 const NOT_OF_MAPS: [&str; 3] = ["series", "reference", "y_label"];
 
-impl Parser<'_> {
-    pub(super) fn figure(&mut self, fields: &Fields<'_, '_>) -> Option<Figure> {
-        let title = self.reader.text(fields, "title");
-        let note = self.reader.text(fields, "note");
-        let optional = |parser: &mut Self, key: &str| match fields.has(key) {
-            true => parser.axis_named(fields, key).map(Some),
+impl Parser {
+    pub(super) fn figure(&mut self, keys: FigureKeys) -> Option<Figure> {
+        let table = &keys.table;
+        let series = match &keys.series {
+            Some(series) => self.axis_named(&series.0).map(Some),
+            None => Some(None),
+        };
+        let panels = match &keys.panels {
+            Some(panels) => self.axis_or_axes_named(&panels.0),
+            None => Some(Vec::new()),
+        };
+        let at = self.point(&keys.at);
+        let kind = keys.kind.unwrap_or(Kind::Lines);
+        let of_curves = keys.curves.is_some();
+        let x = if of_curves { Some(None) } else { self.along(&keys).map(Some) };
+        let y = match !of_curves && kind == Kind::Heatmap {
+            true => self.up(&keys).map(Some),
             false => Some(None),
         };
-        let series = optional(self, "series");
-        let panels = match fields.has("panels") {
-            true => self.axis_or_axes_named(fields, "panels"),
-            false => Some(Vec::new()),
-        };
-        let at = self.point(fields, "at");
-        let curves = fields.has("curves");
-        let kind = self.kind(fields);
-        let x = match curves {
-            true => Some(None),
-            false => self.along(fields).map(Some),
-        };
-        let y = match !curves && kind == Some(Kind::Heatmap) {
-            true => self.up(fields).map(Some),
-            false => Some(None),
-        };
-        let drawn = match (curves, kind) {
-            (true, _) => self.curves_drawn(fields),
-            (false, Some(Kind::Heatmap)) => self.map_drawn(fields, x.flatten(), y.flatten()),
-            (false, _) => self.metrics_drawn(fields, kind, x.flatten()),
+        let drawn = match (of_curves, kind) {
+            (true, _) => self.curves_drawn(&keys),
+            (false, Kind::Heatmap) => self.map_drawn(&keys, x.flatten(), y.flatten()),
+            (false, Kind::Lines | Kind::Bars) => self.metrics_drawn(&keys, kind, x.flatten()),
         };
         let (x, y, series, panels) = (x?, y?, series?, panels?);
         let named = [(x, "x"), (y, "y"), (series, "series")].into_iter();
         let named = named.filter_map(|(axis, key)| Some((axis?, key)));
         let others: Vec<_> = named.chain(panels.iter().map(|&axis| (axis, "panels"))).collect();
-        let at = self.closed(fields, at?, &others);
-        let only = self.only(fields, &others);
+        let at = self.closed(table, at?, &others, "`x`, `y`, `series` or `panels`");
+        let only = self.only(&keys.only, &others);
         let (drawn, unit) = drawn?;
-        let y_label = self.reader.text(fields, "y_label").unwrap_or(unit);
-        Some(Figure { title: title?, note, drawn, series, panels, only: only?, at: at?, y_label })
+        let y_label = keys.y_label.unwrap_or(unit);
+        let (title, note) = (keys.title, keys.note);
+        Some(Figure { title, note, drawn, series, panels, only: only?, at: at?, y_label })
     }
 
     /// The axis along which metrics are drawn.
-    fn along(&mut self, fields: &Fields<'_, '_>) -> Option<usize> {
-        for key in ["x", "metrics"].into_iter().filter(|key| !fields.has(key)) {
+    fn along(&mut self, keys: &FigureKeys) -> Option<usize> {
+        let table = &keys.table;
+        let lacking = [("x", keys.x.is_none()), ("metrics", keys.metrics.is_none())];
+        for (key, _) in lacking.into_iter().filter(|(_, lacks)| *lacks) {
             let message = format!("it has neither `{key}` nor `curves`");
             let remedy = "draw metrics along an axis (`x`, `metrics`), or `curves`";
-            self.reader.report(fields.span(), &fields.path_of(key), message, remedy);
+            self.document.report_at(table, key, message, remedy);
         }
-        fields.has("x").then(|| self.axis_named(fields, "x")).flatten()
+        keys.x.as_ref().and_then(|x| self.axis_named(&x.0))
     }
 
     /// The axis whose values are the rows of a heat map.
-    fn up(&mut self, fields: &Fields<'_, '_>) -> Option<usize> {
-        if !fields.has("y") {
+    fn up(&mut self, keys: &FigureKeys) -> Option<usize> {
+        if keys.y.is_none() {
             let remedy = "name the axis whose values are its rows";
-            self.reader.report(fields.span(), &fields.path_of("y"), "a heat map lacks `y`", remedy);
+            self.document.report_at(&keys.table, "y", "a heat map lacks `y`", remedy);
         }
-        fields.has("y").then(|| self.axis_named(fields, "y")).flatten()
+        keys.y.as_ref().and_then(|y| self.axis_named(&y.0))
+    }
+
+    /// The metrics that are drawn, what is formed of them, and beside what.
+    fn formed(&mut self, keys: &FigureKeys) -> (Option<Vec<usize>>, Option<(Form, Point)>) {
+        let metrics = keys.metrics.as_ref().and_then(|metrics| self.metrics_named(&metrics.0));
+        let at = &keys.table;
+        (metrics, self.form(Compared { at, form: keys.r#as, against: &keys.against }))
     }
 
     /// One metric over two axes, and its unit.
     fn map_drawn(
         &mut self,
-        fields: &Fields<'_, '_>,
+        keys: &FigureKeys,
         x: Option<usize>,
         y: Option<usize>,
     ) -> Option<(Drawn, String)> {
-        for key in NOT_OF_MAPS.into_iter().filter(|key| fields.has(key)) {
-            let (span, path) = (fields.span_of(key), fields.path_of(key));
+        let table = &keys.table;
+        for key in self.document.given(table, &NOT_OF_MAPS) {
             let remedy = "leave it out; `panels` draws one map beside the other";
-            self.reader.report(span, &path, "has no meaning for a heat map", remedy);
+            self.document.report_at(table, key, "has no meaning for a heat map", remedy);
         }
-        let metrics =
-            fields.has("metrics").then(|| self.metrics_named(fields, "metrics")).flatten();
-        let form = self.form(fields);
+        let (metrics, form) = self.formed(keys);
         let (x, y, metrics, (form, against)) = (x?, y?, metrics?, form?);
         let [metric] = metrics[..] else {
-            let (span, path) = (fields.span_of("metrics"), fields.path_of("metrics"));
             let message = format!("a heat map draws one metric, not {}", metrics.len());
-            self.reader.report(span, &path, message, "draw a figure of each");
+            self.document.report_at(table, "metrics", message, "draw a figure of each");
             return None;
         };
         let unit = form.unit(&self.metrics[metric].unit).to_owned();
@@ -99,88 +105,68 @@ impl Parser<'_> {
     /// Metrics, and their unit.
     fn metrics_drawn(
         &mut self,
-        fields: &Fields<'_, '_>,
-        kind: Option<Kind>,
+        keys: &FigureKeys,
+        kind: Kind,
         x: Option<usize>,
     ) -> Option<(Drawn, String)> {
-        if fields.has("y") {
-            let (span, path) = (fields.span_of("y"), fields.path_of("y"));
+        let table = &keys.table;
+        if keys.y.is_some() {
             let message = "only a heat map has an axis upwards";
-            self.reader.report(span, &path, message, "leave it out, or say kind = \"heatmap\"");
+            self.document.report_at(table, "y", message, "leave it out, or say kind = \"heatmap\"");
         }
-        let metrics =
-            fields.has("metrics").then(|| self.metrics_named(fields, "metrics")).flatten();
-        let form = self.form(fields);
-        let reference = match fields.has("reference") {
-            true => self.point(fields, "reference").map(Some),
-            false => Some(None),
+        let (metrics, form) = self.formed(keys);
+        let reference = match &keys.reference {
+            Some(_) => self.point(&keys.reference).map(Some),
+            None => Some(None),
         };
         let (x, reference) = (x?, reference?);
         if reference.as_ref().is_some_and(|point| point[x].is_none()) {
             let message = format!("it is not said at which {}", self.axes[x].name);
             let remedy =
                 format!("add {} to it: a line across stands for one case", self.axes[x].name);
-            let (span, path) = (fields.span_of("reference"), fields.path_of("reference"));
-            self.reader.report(span, &path, message, remedy);
+            self.document.report_at(table, "reference", message, remedy);
         }
         let (metrics, (form, against)) = (metrics?, form?);
         let units = metrics.iter().map(|&at| {
             let metric = &self.metrics[at];
             (metric.name.clone(), form.unit(&metric.unit).to_owned())
         });
-        let unit = self.one_unit(fields, "metrics", &units.collect::<Vec<_>>())?;
-        let along = AlongAxis { kind: kind?, x, metrics, form, against, reference };
+        let unit = self.one_unit(table, "metrics", &units.collect::<Vec<_>>())?;
+        let along = AlongAxis { kind, x, metrics, form, against, reference };
         Some((Drawn::Metrics(along), unit))
     }
 
     /// Curves, and their unit.
-    fn curves_drawn(&mut self, fields: &Fields<'_, '_>) -> Option<(Drawn, String)> {
-        for key in OF_METRICS.into_iter().filter(|key| fields.has(key)) {
-            let (span, path) = (fields.span_of(key), fields.path_of(key));
+    fn curves_drawn(&mut self, keys: &FigureKeys) -> Option<(Drawn, String)> {
+        let table = &keys.table;
+        for key in self.document.given(table, &OF_METRICS) {
             let remedy = "leave it out, or draw metrics in place of curves";
-            self.reader.report(span, &path, "has no meaning for curves", remedy);
+            self.document.report_at(table, key, "has no meaning for curves", remedy);
         }
-        let curves = self.curves_named(fields, "curves")?;
+        let curves = self.curves_named(&keys.curves.as_ref()?.0)?;
         let units = curves.iter().map(|&at| {
             let curve = &self.curves[at];
             (curve.name.clone(), curve.unit.clone())
         });
-        let unit = self.one_unit(fields, "curves", &units.collect::<Vec<_>>())?;
+        let unit = self.one_unit(table, "curves", &units.collect::<Vec<_>>())?;
         let counted = |at: &usize| &self.curves[*at].x_label;
         if curves.iter().any(|at| counted(at) != counted(&curves[0])) {
-            let (span, path) = (fields.span_of("curves"), fields.path_of("curves"));
             let message = "they count different things along them (`x_label`)";
-            self.reader.report(span, &path, message, "draw them in two figures");
+            self.document.report_at(table, "curves", message, "draw them in two figures");
         }
         Some((Drawn::Curves(curves), unit))
     }
 
     /// The unit of all that is drawn: names and units.
-    fn one_unit(
-        &mut self,
-        fields: &Fields<'_, '_>,
-        key: &str,
-        drawn: &[(String, String)],
-    ) -> Option<String> {
-        let (span, path) = (fields.span_of(key), fields.path_of(key));
+    fn one_unit(&mut self, table: &At, key: &str, drawn: &[(String, String)]) -> Option<String> {
         let Some((name, unit)) = drawn.first() else {
-            self.reader.report(span, &path, "nothing is drawn", "name one at least");
+            self.document.report_at(table, key, "nothing is drawn", "name one at least");
             return None;
         };
         if let Some((other, its)) = drawn.iter().find(|(_, its)| its != unit) {
             let message = format!("{name} is in {unit} and {other} in {its}");
-            self.reader.report(span, &path, message, "draw them in two figures");
+            self.document.report_at(table, key, message, "draw them in two figures");
         }
         Some(unit.clone())
-    }
-
-    fn kind(&mut self, fields: &Fields<'_, '_>) -> Option<Kind> {
-        if !fields.has("kind") {
-            return Some(Kind::Lines);
-        }
-        let value = self.reader.get(fields, "kind")?;
-        let known = KINDS.map(|(name, _)| name);
-        let at = self.reader.one_of(value, &fields.path_of("kind"), "kind", &known)?;
-        Some(Kind::ALL[at])
     }
 }

@@ -1,82 +1,85 @@
 //! `[[curve]]` and `[[metric]]`: what is taken from a run.
 
+use ftlab::options::table::{At, Given};
+
 use super::Parser;
 use crate::reproduce::curve::Pick;
 use crate::reproduce::declaration::{Curve, From, Metric};
-use crate::reproduce::keys::PICKS;
-use crate::reproduce::reader::Fields;
+use crate::reproduce::keys::{CurveKeys, MetricKeys, Name, PICKS};
 
-impl Parser<'_> {
-    pub(super) fn curve(&mut self, fields: &Fields<'_, '_>) -> Option<Curve> {
-        let name = self.reader.text(fields, "name")?;
-        self.refuse_twice(fields, "curve", &name, |parser| {
-            parser.curves.iter().any(|curve| curve.name == name)
-        });
-        let label = self.reader.text(fields, "label").unwrap_or_else(|| name.clone());
-        let unit = self.reader.text(fields, "unit").unwrap_or_default();
-        let x_label = self.reader.text(fields, "x_label").unwrap_or_else(|| "number".to_owned());
-        let every = fields.has("every").then(|| self.pointer(fields, "every")).flatten();
-        // One that is wrong still has a name that others may use.
-        let from = self.pointer(fields, "from").unwrap_or_default();
-        Some(Curve { name, label, unit, from, every, x_label })
+/// The keys that say where a metric comes from.
+const WAYS: [&str; 6] = ["from", "sum", "product", "difference", "quotient", "curve"];
+
+impl Parser {
+    pub(super) fn curve(&mut self, keys: CurveKeys) -> Curve {
+        let CurveKeys { table: at, name, label, unit, from, every, x_label } = keys;
+        let twice = self.curves.iter().any(|curve| curve.name == name);
+        self.refuse_twice(&at, "name", "curve", &name, twice);
+        Curve {
+            label: label.unwrap_or_else(|| name.clone()),
+            name,
+            unit: unit.unwrap_or_default(),
+            x_label: x_label.unwrap_or_else(|| "number".to_owned()),
+            every: every.and_then(|every| self.pointer(&at, "every", every)),
+            // One that is wrong still has a name that others may use.
+            from: self.pointer(&at, "from", from).unwrap_or_default(),
+        }
     }
 
-    pub(super) fn metric(&mut self, fields: &Fields<'_, '_>) -> Option<Metric> {
-        let name = self.reader.text(fields, "name")?;
-        self.refuse_twice(fields, "metric", &name, |parser| {
-            parser.metrics.iter().any(|metric| metric.name == name)
-        });
-        let label = self.reader.text(fields, "label").unwrap_or_else(|| name.clone());
-        let unit = self.reader.text(fields, "unit").unwrap_or_default();
+    pub(super) fn metric(&mut self, keys: MetricKeys) -> Metric {
+        let twice = self.metrics.iter().any(|metric| metric.name == keys.name);
+        self.refuse_twice(&keys.table, "name", "metric", &keys.name, twice);
         // One that is wrong still has a name that others may use.
         let nowhere = From::Result { pointer: String::new(), divide: 1.0 };
-        let from = self.source(fields).unwrap_or(nowhere);
-        Some(Metric { name, label, unit, from })
+        let from = self.source(&keys).unwrap_or(nowhere);
+        let label = keys.label.unwrap_or_else(|| keys.name.clone());
+        Metric { name: keys.name, label, unit: keys.unit.unwrap_or_default(), from }
     }
 
-    fn source(&mut self, fields: &Fields<'_, '_>) -> Option<From> {
-        let ways = ["from", "sum", "product", "difference", "quotient", "curve"];
-        let given: Vec<&str> = ways.into_iter().filter(|way| fields.has(way)).collect();
-        if fields.has("pick") && !fields.has("curve") {
-            let (span, path) = (fields.span_of("pick"), fields.path_of("pick"));
+    fn source(&mut self, keys: &MetricKeys) -> Option<From> {
+        let at = &keys.table;
+        let given = self.document.given(at, &WAYS);
+        if keys.pick.is_some() && keys.curve.is_none() {
             let remedy = "name the curve in `curve`, in place of where the metric comes from now";
-            self.reader.report(span, &path, "a number is picked of a curve", remedy);
+            self.document.report_at(at, "pick", "a number is picked of a curve", remedy);
         }
         let [way] = given[..] else {
             let message = match given.len() {
                 0 => "it is said nowhere where the metric comes from".to_owned(),
                 _ => format!("a metric comes from one place, not from {}", given.join(" and ")),
             };
-            let remedy = format!("give one of {}", ways.join(", "));
-            self.reader.report(fields.span(), &fields.path_of("from"), message, remedy);
+            let remedy = format!("give one of {}", WAYS.join(", "));
+            self.document.report_span(&at.path_of("from"), at.span.clone(), message, remedy);
             return None;
         };
-        if way != "from" {
-            if fields.has("divide") {
-                let (span, path) = (fields.span_of("divide"), fields.path_of("divide"));
-                let remedy = "divide the metrics that it is computed from";
-                self.reader.report(span, &path, "has no effect on a computed metric", remedy);
+        if way != "from" && keys.divide.is_some() {
+            let remedy = "divide the metrics that it is computed from";
+            self.document.report_at(at, "divide", "has no effect on a computed metric", remedy);
+        }
+        if let Some(from) = &keys.from {
+            let pointer = self.pointer(at, "from", from.clone());
+            let divide = keys.divide.unwrap_or(1.0);
+            if divide <= 0.0 {
+                self.document.report_at(
+                    at,
+                    "divide",
+                    "not above zero",
+                    "write a number above zero",
+                );
+                return None;
             }
-            return match way {
-                "curve" => self.picked(fields),
-                _ => self.computed(fields, way),
-            };
+            return Some(From::Result { pointer: pointer?, divide });
         }
-        let pointer = self.pointer(fields, "from");
-        let divide = match fields.has("divide") {
-            true => self.reader.number(fields, "divide")?,
-            false => 1.0,
-        };
-        if divide <= 0.0 {
-            let (span, path) = (fields.span_of("divide"), fields.path_of("divide"));
-            self.reader.report(span, &path, "not above zero", "write a number above zero");
-            return None;
+        if let Some(curve) = &keys.curve {
+            return self.picked(at, curve, keys.pick.as_deref());
         }
-        Some(From::Result { pointer: pointer?, divide })
+        let lists = [&keys.sum, &keys.product, &keys.difference, &keys.quotient];
+        let list = lists.into_iter().flatten().next()?;
+        self.computed(&list.0, way)
     }
 
-    fn computed(&mut self, fields: &Fields<'_, '_>, way: &str) -> Option<From> {
-        let of = self.metrics_named(fields, way)?;
+    fn computed(&mut self, given: &Given, way: &str) -> Option<From> {
+        let of = self.metrics_named(given)?;
         match (way, of.as_slice()) {
             ("sum", [_, _, ..]) => Some(From::Sum(of)),
             ("product", [_, _, ..]) => Some(From::Product(of)),
@@ -86,32 +89,29 @@ impl Parser<'_> {
                 let several = ["sum", "product"].contains(&way);
                 let many = if several { "two metrics or more" } else { "two metrics" };
                 let message = format!("{} metrics", of.len());
-                let remedy = format!("name {many}");
-                self.reader.report(fields.span_of(way), &fields.path_of(way), message, remedy);
+                self.document.report(given, message, format!("name {many}"));
                 None
             }
         }
     }
 
-    fn picked(&mut self, fields: &Fields<'_, '_>) -> Option<From> {
-        let curve = self.curve_named(fields, "curve");
-        let (span, path) = (fields.span_of("pick"), fields.path_of("pick"));
+    fn picked(&mut self, at: &At, curve: &Name, pick: Option<&str>) -> Option<From> {
+        let curve = self.curve_named(&curve.0);
         let known = PICKS.map(|(name, _)| name).join(", ");
-        let pick = self.reader.text(fields, "pick").and_then(|text| Pick::parse(&text));
+        let pick = pick.and_then(Pick::parse);
         if pick.is_none() {
+            let message = "it is not said what is picked of the curve";
             let remedy = format!("write what of the curve: {known}, such as \"peak 1\"");
-            self.reader.report(span, &path, "it is not said what is picked of the curve", remedy);
+            self.document.report_at(at, "pick", message, remedy);
         }
         Some(From::Picked(curve?, pick?))
     }
 
     /// A place in a result.
-    fn pointer(&mut self, fields: &Fields<'_, '_>, key: &str) -> Option<String> {
-        let pointer = self.reader.text(fields, key)?;
+    fn pointer(&mut self, at: &At, key: &str, pointer: String) -> Option<String> {
         if !pointer.starts_with('/') {
             let remedy = "write the keys with a slash before each, such as \"/report/host/iops\"";
-            let (span, path) = (fields.span_of(key), fields.path_of(key));
-            self.reader.report(span, &path, "no JSON pointer", remedy);
+            self.document.report_at(at, key, "no JSON pointer", remedy);
             return None;
         }
         Some(pointer)

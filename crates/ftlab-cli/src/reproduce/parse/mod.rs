@@ -6,21 +6,15 @@ mod metrics;
 mod names;
 mod settings;
 
-use std::sync::Arc;
-
-use ftlab::config::{Place, Problem, Problems};
-use toml::de::{DeTable, DeValue};
+use ftlab::config::Problems;
+use ftlab::options::table::{At, Document, Given, Tables};
+use ftlab::options::value::Raw;
 
 use super::declaration::{Axis, AxisValue, Claim, Curve, Declaration, Figure, Metric, Settings};
-use super::keys::Section;
-use super::reader::{Fields, Given, Reader, number, plain};
+use super::keys::{AxisKeys, FileKeys, ValueKeys};
 
 /// The longest text that is read.
 const MAX_TEXT: usize = 1 << 20;
-/// Ten years of processor time.
-const MAX_CPU_MINUTES: u64 = 10 * 365 * 24 * 60;
-/// The most seeds.
-const MAX_SEEDS: u64 = 100_000;
 /// The most cases that claims and figures may ask for.
 const MAX_CASES: usize = 100_000;
 
@@ -29,97 +23,64 @@ const MAX_CASES: usize = 100_000;
 /// # Errors
 /// Everything that is wrong with it.
 pub fn parse(file: &str, text: &str) -> Result<Declaration, Problems> {
-    let origin: Arc<str> = text.into();
-    let place = |span| Place::new(file, &origin, span);
-    if text.len() > MAX_TEXT {
-        let message = format!("the text has {} bytes; the limit is {MAX_TEXT}", text.len());
-        let remedy = "check that it is the right file".to_owned();
-        let problem = Problem { path: String::new(), message, remedy, place: Some(place(0..0)) };
-        return Err(Problems { problems: vec![problem] });
-    }
-    let (root, errors) = DeTable::parse_recoverable(text);
-    if !errors.is_empty() {
-        let syntax =
-            |error: &toml::de::Error| Problem::syntax(error, place(error.span().unwrap_or(0..0)));
-        return Err(Problems { problems: errors.iter().map(syntax).collect() });
-    }
-    let mut parser = Parser {
-        reader: Reader::new(file, &origin),
-        axes: Vec::new(),
-        curves: Vec::new(),
-        metrics: Vec::new(),
-    };
     // What can't be printed is not looked at any further: it would stand in other messages.
-    parser.reader.refuse_control_characters("", root.get_ref());
-    let in_order = parser.reader.problems.is_empty();
-    let declaration = in_order.then(|| parser.file(root.get_ref())).flatten();
-    let mut problems = parser.reader.problems;
-    match declaration {
-        Some(declaration) if problems.is_empty() => Ok(declaration),
-        _ => {
-            problems.sort_by_key(|problem| problem.place.as_ref().map(|place| place.span.start));
-            Err(Problems { problems })
-        }
-    }
+    let check = |document: &mut Document, root: &Given| document.refuse_control_characters(root);
+    let (document, keys) = Document::read::<FileKeys>(file, text, MAX_TEXT, check);
+    let mut parser = Parser { document, axes: Vec::new(), curves: Vec::new(), metrics: Vec::new() };
+    let declaration = keys.and_then(|keys| parser.file(keys));
+    parser.document.finish(declaration)
 }
 
 /// Reads one part after the other; what is named must have been declared before.
-struct Parser<'f> {
-    reader: Reader<'f>,
+struct Parser {
+    document: Document,
     axes: Vec<Axis>,
     curves: Vec<Curve>,
     metrics: Vec<Metric>,
 }
 
-impl Parser<'_> {
-    fn file(&mut self, root: &DeTable<'_>) -> Option<Declaration> {
-        let fields = self.reader.fields(root, Section::File, "", 0..0);
-        let name = self.name(&fields);
-        let [title, paper, doi, summary] =
-            ["title", "paper", "doi", "summary"].map(|key| self.reader.text(&fields, key));
-        let seeds = self.count(&fields, "seeds", MAX_SEEDS);
-        let cpu_minutes = self.count(&fields, "cpu_minutes", MAX_CPU_MINUTES);
-        let run = self.run(&fields);
-        for fields in self.reader.tables(&fields, "axis", Section::Axis) {
-            if let Some(axis) = self.axis(&fields) {
-                self.axes.push(axis);
-            }
+impl Parser {
+    fn file(&mut self, keys: FileKeys) -> Option<Declaration> {
+        self.check_name(&keys);
+        let run = settings::of(keys.run);
+        for keys in keys.axis.0 {
+            let axis = self.axis(keys);
+            self.axes.push(axis);
         }
-        for fields in self.reader.tables(&fields, "curve", Section::Curve) {
-            if let Some(curve) = self.curve(&fields) {
-                self.curves.push(curve);
-            }
+        for keys in all(keys.curve) {
+            let curve = self.curve(keys);
+            self.curves.push(curve);
         }
-        for fields in self.reader.tables(&fields, "metric", Section::Metric) {
-            if let Some(metric) = self.metric(&fields) {
-                self.metrics.push(metric);
-            }
+        for keys in keys.metric.0 {
+            let metric = self.metric(keys);
+            self.metrics.push(metric);
         }
         let (mut claims, mut figures) = (Vec::new(), Vec::new());
-        for fields in self.reader.tables(&fields, "claim", Section::Claim) {
-            let known: Vec<String> = claims.iter().flatten().map(id_of).collect();
-            claims.push(self.claim(&fields, &known));
+        for keys in all(keys.claim) {
+            let twice = claims.iter().flatten().any(|claim: &Claim| claim.id == keys.id);
+            self.refuse_twice(&keys.table, "id", "claim", &keys.id, twice);
+            claims.push(keys.table.is_sound.then(|| self.claim(keys)).flatten());
         }
-        for fields in self.reader.tables(&fields, "figure", Section::Figure) {
-            figures.push(self.figure(&fields));
+        for keys in all(keys.figure) {
+            figures.push(keys.table.is_sound.then(|| self.figure(keys)).flatten());
         }
         if claims.is_empty() && figures.is_empty() {
             let remedy = "declare a [[claim]] or a [[figure]]: they decide what is run";
-            self.reader.report(0..0, "", "there is neither a claim nor a figure", remedy);
+            self.document.report_span("", 0..0, "there is neither a claim nor a figure", remedy);
         }
         let claims = claims.into_iter().collect::<Option<Vec<Claim>>>();
         let figures = figures.into_iter().collect::<Option<Vec<Figure>>>();
         let (claims, figures) = (claims?, figures?);
         self.refuse_too_many_cases(&claims, &figures);
         Some(Declaration {
-            name: name?,
-            title: title?,
-            paper: paper?,
-            doi,
-            summary: summary?,
-            seeds: seeds?,
-            cpu_minutes,
-            run: run?,
+            name: keys.name,
+            title: keys.title,
+            paper: keys.paper,
+            doi: keys.doi,
+            summary: keys.summary,
+            seeds: keys.seeds,
+            cpu_minutes: keys.cpu_minutes,
+            run,
             axes: std::mem::take(&mut self.axes),
             curves: std::mem::take(&mut self.curves),
             metrics: std::mem::take(&mut self.metrics),
@@ -129,96 +90,50 @@ impl Parser<'_> {
     }
 
     /// A name that folders and links take.
-    fn name(&mut self, fields: &Fields<'_, '_>) -> Option<String> {
-        let name = self.reader.text(fields, "name")?;
-        if name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
-            return Some(name);
+    fn check_name(&mut self, keys: &FileKeys) {
+        if !keys.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
+            let remedy = "write letters, digits, - and _ only: it is the name of a folder";
+            self.document.report_at(&keys.table, "name", "no name for a folder", remedy);
         }
-        let remedy = "write letters, digits, - and _ only: it is the name of a folder";
-        self.reader.report(fields.span_of("name"), "name", "no name for a folder", remedy);
-        None
     }
 
-    fn run(&mut self, fields: &Fields<'_, '_>) -> Option<Settings> {
-        let value = self.reader.get(fields, "run")?;
-        let DeValue::Table(table) = value.get_ref() else {
-            self.reader.mismatch(fields, "run", value);
-            return None;
-        };
-        let run = self.reader.fields(table, Section::Run, "run", value.span());
-        Some(self.settings(&run))
-    }
-
-    /// A whole number of at least one.
-    fn count(&mut self, fields: &Fields<'_, '_>, name: &str, most: u64) -> Option<u64> {
-        let value = self.reader.get(fields, name)?;
-        let number = match value.get_ref() {
-            DeValue::Integer(_) => plain(value).and_then(|text| text.parse::<u64>().ok()),
-            _ => None,
-        };
-        let number = number.filter(|number| (1..=most).contains(number));
-        if number.is_none() {
-            let remedy = format!("write a whole number from 1 to {most}");
-            let message = "not such a number";
-            self.reader.report(value.span(), &fields.path_of(name), message, remedy);
-        }
-        number
-    }
-
-    fn axis(&mut self, fields: &Fields<'_, '_>) -> Option<Axis> {
-        let template = self.settings(fields);
-        let unit = self.reader.text(fields, "unit").unwrap_or_default();
-        let entries = self.reader.list(fields, "values");
+    fn axis(&mut self, keys: AxisKeys) -> Axis {
+        let AxisKeys { table, run, name, label, note, unit, values: given } = keys;
+        let (template, unit) = (settings::of(run), unit.unwrap_or_default());
         let mut values: Vec<AxisValue> = Vec::new();
-        for (at, entry) in entries.iter().enumerate() {
-            let path = format!("{}[{}]", fields.path_of("values"), at + 1);
-            let Some(value) = self.axis_value(entry, &path, &unit, &template) else { continue };
+        let entries = match &given.0.raw {
+            Raw::List(entries) => entries.len(),
+            _ => 0,
+        };
+        for entry in (0..entries).filter_map(|at| given.0.item(at)) {
+            let Some(value) = self.axis_value(&entry, &unit, &template) else { continue };
             if values.iter().any(|known| known.name == value.name) {
                 let message = format!("there are two values {}", value.name);
-                self.reader.report(entry.span(), &path, message, "give each a name of its own");
+                self.document.report(&entry, message, "give each a name of its own");
             }
             values.push(value);
         }
-        if entries.is_empty() && fields.has("values") {
-            let (span, path) = (fields.span_of("values"), fields.path_of("values"));
-            self.reader.report(span, &path, "there is no value", "write one at least");
+        if entries == 0 {
+            self.document.report(&given.0, "there is no value", "write a list of one at least");
         }
         self.check_templates(&template, values.len());
-        let name = self.reader.text(fields, "name")?;
-        self.refuse_twice(fields, "axis", &name, |parser| {
-            parser.axes.iter().any(|axis| axis.name == name)
-        });
-        let label = self.reader.text(fields, "label").unwrap_or_else(|| name.clone());
-        let note = self.reader.text(fields, "note");
-        Some(Axis { name, label, note, unit, values })
+        let twice = self.axes.iter().any(|axis| axis.name == name);
+        self.refuse_twice(&table, "name", "axis", &name, twice);
+        Axis { label: label.unwrap_or_else(|| name.clone()), name, note, unit, values }
     }
 
-    fn axis_value(
-        &mut self,
-        entry: &Given<'_>,
-        path: &str,
-        unit: &str,
-        template: &Settings,
-    ) -> Option<AxisValue> {
-        let (name, label, x, own) = match entry.get_ref() {
-            DeValue::Table(table) => {
-                let fields = self.reader.fields(table, Section::Value, path, entry.span());
-                let own = self.settings(&fields);
-                let label = self.reader.text(&fields, "label");
-                let x = match fields.has("x") {
-                    true => Some(self.reader.number(&fields, "x")?),
-                    false => None,
-                };
-                (self.reader.plain(&fields, "name")?, label, x, own)
+    fn axis_value(&mut self, entry: &Given, unit: &str, template: &Settings) -> Option<AxisValue> {
+        let (name, label, x, own) = match (&entry.raw, entry.plain()) {
+            (Raw::Table(_), _) => {
+                let keys: ValueKeys = self.document.open(entry);
+                (keys.name.text, keys.label, keys.x, settings::of(keys.run))
             }
-            _ => match plain(entry) {
-                Some(name) => (name, None, None, Settings::default()),
-                None => {
-                    let remedy = "write a name, or a table with `name`";
-                    self.reader.report(entry.span(), path, "no value of an axis", remedy);
-                    return None;
-                }
-            },
+            (_, Some(name)) => (name, None, None, Settings::default()),
+            _ => {
+                let remedy = "write a name, or a table with `name`";
+                self.document.report(entry, "no value of an axis", remedy);
+                return None;
+            }
         };
         let settings = template.filled(&name).with(own);
         let number = name.strip_suffix(unit).and_then(|number| number.trim().parse().ok());
@@ -244,38 +159,30 @@ impl Parser<'_> {
             let message =
                 format!("claims and figures ask for {cases} cases, more than {MAX_CASES}");
             let remedy = "leave values of axes out, or make two experiments of it";
-            self.reader.report(0..0, "", message, remedy);
+            self.document.report_span("", 0..0, message, remedy);
         }
     }
 
-    fn refuse_twice(
-        &mut self,
-        fields: &Fields<'_, '_>,
-        what: &str,
-        name: &str,
-        is_known: impl Fn(&Self) -> bool,
-    ) {
-        if is_known(self) {
-            let (span, path) = (fields.span_of("name"), fields.path_of("name"));
+    fn refuse_twice(&mut self, at: &At, key: &str, what: &str, name: &str, twice: bool) {
+        if twice {
             let message = format!("there are two of the {what} {name}");
-            self.reader.report(span, &path, message, "give each a name of its own");
+            let remedy = format!("give each a {key} of its own");
+            self.document.report_at(at, key, message, remedy);
         }
     }
 }
 
-fn id_of(claim: &Claim) -> String {
-    claim.id.clone()
-}
-
-/// A number, or a text, as a printed number may be written.
-fn printed_text(value: &Given<'_>) -> Option<String> {
-    number(value).map(|number| number.to_string()).or_else(|| plain(value))
+fn all<T>(tables: Option<Tables<T>>) -> Vec<T> {
+    tables.map_or_else(Vec::new, |tables| tables.0)
 }
 
 #[cfg(test)]
 mod tests {
+    use ftlab::config::Problem;
+    use ftlab::options::table::{Form, Key, Otherwise};
+
     use super::*;
-    use crate::reproduce::keys::{KEYS, Key, Otherwise, Takes};
+    use crate::reproduce::keys::TABLES;
 
     /// A declaration in use, which spoils easily.
     const TEXT: &str = include_str!("../../../../../experiments/rw-scheduler/experiment.toml");
@@ -283,23 +190,15 @@ mod tests {
     /// Every key stands in it, each on a line of its own but for those of values.
     const ALL: &str = include_str!("all_keys.toml");
 
-    /// The section whose table begins with this line.
-    fn begins(line: &str) -> Option<Section> {
-        Some(match line {
-            "[run]" => Section::Run,
-            "[[axis]]" => Section::Axis,
-            "[[curve]]" => Section::Curve,
-            "[[metric]]" => Section::Metric,
-            "[[claim]]" => Section::Claim,
-            "[claim.differs]" => Section::Differs,
-            "[[figure]]" => Section::Figure,
-            _ => return None,
-        })
+    /// The title of the table that begins with this line.
+    fn begins(line: &str) -> Option<&'static str> {
+        let written = if line == "[claim.differs]" { "claim.differs" } else { line };
+        TABLES.iter().map(|table| table().title).find(|title| *title == written)
     }
 
-    /// The text without a key: where it stands first, or all tables of that name.
-    fn without(text: &str, key: &Key) -> String {
-        if key.section == Section::Value {
+    /// The text without a key of a table: where it stands first, or all tables of that name.
+    fn without(text: &str, table: &str, key: &Key) -> String {
+        if table == "axis.values" {
             let value = text.find("{ name = ").map_or("", |at| &text[at..]);
             let value = value.split(" }]").next().unwrap_or_default();
             let entries = value.trim_start_matches("{ ").split(", ");
@@ -308,17 +207,16 @@ mod tests {
             return text.replacen(value, &format!("{{ {}", kept.join(", ")), 1);
         }
         let name = key.name;
-        let is_table = [Takes::Table, Takes::Tables].contains(&key.takes);
+        let is_table = matches!((key.form)(), Form::Table(_) | Form::Tables(_));
         let headers = [format!("[{name}]"), format!("[[{name}]]"), format!("[claim.{name}]")];
-        let (mut section, mut is_out, mut gone) = (Section::File, false, false);
+        let (mut within, mut is_out, mut gone) = ("the top of the file", false, false);
         let mut kept = String::new();
         for line in text.lines() {
             if let Some(begun) = begins(line) {
-                section = begun;
+                within = begun;
                 is_out = is_table && headers.iter().any(|header| header == line);
             }
-            let is_it =
-                !gone && section == key.section && line.starts_with(&format!("{} = ", key.name));
+            let is_it = !gone && within == table && line.starts_with(&format!("{name} = "));
             gone |= is_it || is_out;
             if !is_it && !is_out {
                 kept += &format!("{line}\n");
@@ -335,17 +233,16 @@ mod tests {
     fn every_key_is_read_and_told_if_it_is_needed_and_missing() {
         let text = ALL;
         assert_eq!(problems(text), []);
-        for key in KEYS {
-            let without = without(text, key);
-            assert_ne!(without, text, "it stands in the text: {key:?}");
-            let lacks = format!("{} lacks `{}`", key.section.title(), key.name);
-            let found: Vec<String> =
-                problems(&without).into_iter().map(|one| one.message).collect();
-            assert_eq!(
-                found.contains(&lacks),
-                key.otherwise == Otherwise::Required,
-                "{lacks}: {found:?}"
-            );
+        for table in TABLES.map(|table| table()) {
+            for key in table.keys {
+                let without = without(text, table.title, key);
+                assert_ne!(without, text, "it stands in the text: {key:?}");
+                let lacks = format!("{} lacks `{}`", table.title, key.name);
+                let found: Vec<String> =
+                    problems(&without).into_iter().map(|one| one.message).collect();
+                let needed = key.otherwise == Otherwise::Required;
+                assert_eq!(found.contains(&lacks), needed, "{lacks}: {found:?}");
+            }
         }
     }
 

@@ -1,122 +1,102 @@
-//! Names that a declaration uses: of axes, of their values, of metrics and of forms.
+//! Names that a declaration uses: of axes, of their values, of metrics and of curves.
 
-use toml::de::DeValue;
+use ftlab::options::table::{At, Given};
+use ftlab::options::value::Raw;
 
 use super::Parser;
 use crate::reproduce::declaration::{Axis, Form, Point};
-use crate::reproduce::keys::FORMS;
-use crate::reproduce::reader::{Fields, Given};
+use crate::reproduce::keys;
 
-impl Parser<'_> {
+/// A table that has `as` and `against`.
+pub(super) struct Compared<'k> {
+    pub at: &'k At,
+    pub form: Option<Form>,
+    pub against: &'k Option<keys::Point>,
+}
+
+impl Parser {
     fn axis_names(&self) -> Vec<String> {
         self.axes.iter().map(|axis| axis.name.clone()).collect()
     }
 
-    /// The axis that a key names.
-    pub(super) fn axis_named(&mut self, fields: &Fields<'_, '_>, key: &str) -> Option<usize> {
-        let value = self.reader.get(fields, key)?;
-        let names = self.axis_names();
+    fn one_of(&mut self, given: &Given, what: &str, names: &[String]) -> Option<usize> {
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        self.reader.one_of(value, &fields.path_of(key), "axis", &known)
+        self.document.one_of(given, what, &known)
     }
 
-    /// The axes that a key lists.
-    pub(super) fn axes_named(&mut self, fields: &Fields<'_, '_>, key: &str) -> Option<Vec<usize>> {
+    /// The axis that is named.
+    pub(super) fn axis_named(&mut self, given: &Given) -> Option<usize> {
         let names = self.axis_names();
-        self.listed(fields, key, "axis", &names)
+        self.one_of(given, "axis", &names)
     }
 
-    /// The axis that a key names, or those that it lists.
-    pub(super) fn axis_or_axes_named(
-        &mut self,
-        fields: &Fields<'_, '_>,
-        key: &str,
-    ) -> Option<Vec<usize>> {
-        let value = self.reader.get(fields, key)?;
-        match value.get_ref() {
-            DeValue::Array(_) => self.axes_named(fields, key),
-            _ => self.axis_named(fields, key).map(|axis| vec![axis]),
+    /// The axes that are listed.
+    pub(super) fn axes_named(&mut self, given: &Given) -> Option<Vec<usize>> {
+        let names = self.axis_names();
+        self.listed(given, "axis", &names)
+    }
+
+    /// The axis that is named, or those that are listed.
+    pub(super) fn axis_or_axes_named(&mut self, given: &Given) -> Option<Vec<usize>> {
+        match &given.raw {
+            Raw::List(_) => self.axes_named(given),
+            _ => self.axis_named(given).map(|axis| vec![axis]),
         }
     }
 
-    /// The metric that a key names.
-    pub(super) fn metric_named(&mut self, fields: &Fields<'_, '_>, key: &str) -> Option<usize> {
-        let value = self.reader.get(fields, key)?;
+    /// The metric that is named.
+    pub(super) fn metric_named(&mut self, given: &Given) -> Option<usize> {
         let names: Vec<String> = self.metrics.iter().map(|metric| metric.name.clone()).collect();
-        let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        self.reader.one_of(value, &fields.path_of(key), "metric", &known)
+        self.one_of(given, "metric", &names)
     }
 
-    /// The metrics that a key lists; those that were declared so far.
-    pub(super) fn metrics_named(
-        &mut self,
-        fields: &Fields<'_, '_>,
-        key: &str,
-    ) -> Option<Vec<usize>> {
+    /// The metrics that are listed; those that were declared so far.
+    pub(super) fn metrics_named(&mut self, given: &Given) -> Option<Vec<usize>> {
         let names: Vec<String> = self.metrics.iter().map(|metric| metric.name.clone()).collect();
-        self.listed(fields, key, "metric", &names)
+        self.listed(given, "metric", &names)
     }
 
-    /// The curve that a key names.
-    pub(super) fn curve_named(&mut self, fields: &Fields<'_, '_>, key: &str) -> Option<usize> {
-        let value = self.reader.get(fields, key)?;
+    /// The curve that is named.
+    pub(super) fn curve_named(&mut self, given: &Given) -> Option<usize> {
         let names: Vec<String> = self.curves.iter().map(|curve| curve.name.clone()).collect();
-        let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        self.reader.one_of(value, &fields.path_of(key), "curve", &known)
+        self.one_of(given, "curve", &names)
     }
 
-    /// The curves that a key lists.
-    pub(super) fn curves_named(
-        &mut self,
-        fields: &Fields<'_, '_>,
-        key: &str,
-    ) -> Option<Vec<usize>> {
+    /// The curves that are listed.
+    pub(super) fn curves_named(&mut self, given: &Given) -> Option<Vec<usize>> {
         let names: Vec<String> = self.curves.iter().map(|curve| curve.name.clone()).collect();
-        self.listed(fields, key, "curve", &names)
+        self.listed(given, "curve", &names)
     }
 
-    fn listed(
-        &mut self,
-        fields: &Fields<'_, '_>,
-        key: &str,
-        what: &str,
-        names: &[String],
-    ) -> Option<Vec<usize>> {
-        let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        let entries = self.reader.list(fields, key);
-        let path = fields.path_of(key);
-        let found = entries.iter().map(|entry| self.reader.one_of(entry, &path, what, &known));
-        let found = found.collect::<Vec<_>>().into_iter().collect::<Option<Vec<usize>>>()?;
+    fn listed(&mut self, given: &Given, what: &str, names: &[String]) -> Option<Vec<usize>> {
+        let Raw::List(entries) = &given.raw else {
+            let message = format!("expected a list, found {}", given.raw.describe());
+            let remedy = format!("list some of {}", names.join(", "));
+            self.document.report(given, message, remedy);
+            return None;
+        };
+        let items: Vec<Given> = (0..entries.len()).filter_map(|at| given.item(at)).collect();
+        let found: Vec<_> = items.iter().map(|item| self.one_of(item, what, names)).collect();
+        let found = found.into_iter().collect::<Option<Vec<usize>>>()?;
         if let Some(at) = (1..found.len()).find(|&at| found[..at].contains(&found[at])) {
             let message = format!("{} stands there twice", names[found[at]]);
-            self.reader.report(entries[at].span(), &path, message, "name it once");
+            self.document.report(&items[at], message, "name it once");
         }
         Some(found)
     }
 
-    /// Values of axes; none is fixed where the key is not given.
-    pub(super) fn point(&mut self, fields: &Fields<'_, '_>, key: &str) -> Option<Point> {
+    /// Values of axes; none is fixed where nothing is given.
+    pub(super) fn point(&mut self, given: &Option<keys::Point>) -> Option<Point> {
         let mut point: Point = vec![None; self.axes.len()];
-        if !fields.has(key) {
-            return Some(point);
-        }
-        let value = self.reader.get(fields, key)?;
-        let DeValue::Table(table) = value.get_ref() else {
-            self.reader.mismatch(fields, key, value);
-            return None;
-        };
+        let Some(keys::Point(given)) = given else { return Some(point) };
+        let mut in_order = self.expect_values(given);
         let names = self.axis_names();
-        let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        let mut in_order = true;
-        for (name, value) in table {
-            let path = fields.path_of(key);
-            let axis = self.reader.named(name.get_ref(), name.span(), &path, "axis", &known);
+        for pair in given.pairs() {
+            let axis = self.key_named(given, pair, "axis", &names);
             let at = axis.and_then(|axis| {
+                let what = format!("value of {}", pair.name);
                 let values = value_names(&self.axes[axis]);
-                let known: Vec<&str> = values.iter().map(String::as_str).collect();
-                let path = format!("{path}.{}", name.get_ref());
-                let what = format!("value of {}", name.get_ref());
-                Some((axis, self.reader.one_of(value, &path, &what, &known)?))
+                Some((axis, self.one_of(&given.value(pair), &what, &values)?))
             });
             match at {
                 Some((axis, value)) => point[axis] = Some(value),
@@ -126,37 +106,49 @@ impl Parser<'_> {
         in_order.then_some(point)
     }
 
+    /// Which of the names a key is.
+    pub(super) fn key_named(
+        &mut self,
+        given: &Given,
+        pair: &ftlab::options::value::Pair,
+        what: &str,
+        names: &[String],
+    ) -> Option<usize> {
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        self.document.named(&pair.name, &given.path, pair.name_span.clone(), what, &known)
+    }
+
+    /// Whether it is a table, by axes.
+    fn expect_values(&mut self, given: &Given) -> bool {
+        let is_table = matches!(given.raw, Raw::Table(_));
+        if !is_table {
+            let message = format!("expected values of axes, found {}", given.raw.describe());
+            self.document.report(given, message, "write { AXIS = \"VALUE\" }");
+        }
+        is_table
+    }
+
     /// By axis, the values to which `only` holds it; axes that are not among `open` are reported.
     pub(super) fn only(
         &mut self,
-        fields: &Fields<'_, '_>,
+        given: &Option<keys::Only>,
         open: &[(usize, &str)],
     ) -> Option<Vec<Option<Vec<usize>>>> {
         let mut only = vec![None; self.axes.len()];
-        if !fields.has("only") {
-            return Some(only);
-        }
-        let value = self.reader.get(fields, "only")?;
-        let DeValue::Table(table) = value.get_ref() else {
-            self.reader.mismatch(fields, "only", value);
-            return None;
-        };
-        let axes = self.axis_names();
-        let known: Vec<&str> = axes.iter().map(String::as_str).collect();
-        let path = fields.path_of("only");
-        let mut in_order = true;
-        for (name, value) in table {
-            let axis = self.reader.named(name.get_ref(), name.span(), &path, "axis", &known);
-            let path = format!("{path}.{}", name.get_ref());
-            let found = axis.and_then(|axis| Some((axis, self.values_of(axis, value, &path)?)));
+        let Some(keys::Only(given)) = given else { return Some(only) };
+        let mut in_order = self.expect_values(given);
+        let names = self.axis_names();
+        for pair in given.pairs() {
+            let axis = self.key_named(given, pair, "axis", &names);
+            let value = given.value(pair);
+            let found = axis.and_then(|axis| Some((axis, self.values_of(axis, &value)?)));
             match found {
                 Some((axis, values)) if open.iter().any(|(of, _)| *of == axis) => {
                     only[axis] = Some(values);
                 }
                 Some(_) => {
                     let message = "has no effect: the figure draws one value of this axis";
-                    let remedy = "leave it out, or draw along the axis";
-                    self.reader.report(value.span(), &path, message, remedy);
+                    self.document.report(&value, message, "leave it out, or draw along the axis");
                     in_order = false;
                 }
                 None => in_order = false,
@@ -166,61 +158,51 @@ impl Parser<'_> {
     }
 
     /// Some values of an axis, in its order.
-    fn values_of(&mut self, axis: usize, given: &Given<'_>, path: &str) -> Option<Vec<usize>> {
+    fn values_of(&mut self, axis: usize, given: &Given) -> Option<Vec<usize>> {
         let names = value_names(&self.axes[axis]);
-        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        if !matches!(&given.raw, Raw::List(entries) if !entries.is_empty()) {
+            let remedy = format!("list some of {}", names.join(", "));
+            self.document.report(given, "no values of an axis", remedy);
+            return None;
+        }
         let what = format!("value of {}", self.axes[axis].name);
-        let entries = match given.get_ref() {
-            DeValue::Array(list) if !list.is_empty() => list,
-            _ => {
-                let remedy = format!("list some of {}", known.join(", "));
-                self.reader.report(given.span(), path, "no values of an axis", remedy);
-                return None;
-            }
-        };
-        let found = entries.iter().map(|entry| self.reader.one_of(entry, path, &what, &known));
-        let mut found = found.collect::<Vec<_>>().into_iter().collect::<Option<Vec<usize>>>()?;
+        let mut found = self.listed(given, &what, &names)?;
         found.sort_unstable();
         found.dedup();
         Some(found)
     }
 
     /// What is formed, and of what it is formed beside.
-    pub(super) fn form(&mut self, fields: &Fields<'_, '_>) -> Option<(Form, Point)> {
-        let form = match fields.has("as") {
-            false => Form::Value,
-            true => {
-                let value = self.reader.get(fields, "as")?;
-                let known = FORMS.map(|(name, _)| name);
-                Form::ALL[self.reader.one_of(value, &fields.path_of("as"), "form", &known)?]
-            }
-        };
-        let against = self.point(fields, "against")?;
+    pub(super) fn form(&mut self, of: Compared<'_>) -> Option<(Form, Point)> {
+        let form = of.form.unwrap_or(Form::Value);
+        let against = self.point(of.against)?;
         let fixes = against.iter().any(Option::is_some);
-        let (span, path) = (fields.span_of("against"), fields.path_of("against"));
-        match form {
-            Form::Value if fields.has("against") => {
-                let remedy = "say `as`: change, reduction, ratio or difference";
-                self.reader.report(span, &path, "a value is compared with nothing", remedy);
-                None
-            }
-            Form::Value => Some((form, against)),
-            _ if !fixes => {
+        let wrong = match form {
+            Form::Value if of.against.is_some() => Some((
+                "a value is compared with nothing",
+                "say `as`: change, reduction, ratio or difference",
+            )),
+            Form::Change | Form::Reduction | Form::Ratio | Form::Difference if !fixes => {
                 let remedy = "name the case: against = { AXIS = \"VALUE\" }";
-                self.reader.report(span, &path, "it is not said against what", remedy);
-                None
+                Some(("it is not said against what", remedy))
             }
-            _ => Some((form, against)),
+            _ => None,
+        };
+        if let Some((message, remedy)) = wrong {
+            self.document.report_at(of.at, "against", message, remedy);
+            return None;
         }
+        Some((form, against))
     }
 
     /// Decides the axes that have a single value, and reports those that stay open or are decided twice.
-    /// `others` are axes that are decided elsewhere, by these keys.
+    /// `others` are axes that are decided elsewhere, by these keys; `elsewhere` says how a user does that.
     pub(super) fn closed(
         &mut self,
-        fields: &Fields<'_, '_>,
+        table: &At,
         mut point: Point,
         others: &[(usize, &str)],
+        elsewhere: &str,
     ) -> Option<Point> {
         let mut in_order = true;
         for (at, axis) in self.axes.iter().enumerate() {
@@ -234,17 +216,20 @@ impl Parser<'_> {
                 [] => {
                     let name = &axis.name;
                     let message = format!("it is not said at which {name}");
-                    let (claim, figure) =
-                        ("in `each` or in `mean_over`", "`x`, `y`, `series` or `panels`");
-                    let where_else = if fields.has("id") { claim } else { figure };
-                    let remedy = format!("add {name} to `at`, or name it {where_else}");
-                    self.reader.report(fields.span(), &fields.path_of("at"), message, remedy);
+                    let remedy = format!("add {name} to `at`, or name it {elsewhere}");
+                    let path = table.path_of("at");
+                    self.document.report_span(&path, table.span.clone(), message, remedy);
                     in_order = false;
                 }
-                [..] => {
+                [.., last] => {
                     let message = format!("{} is decided by {}", axis.name, all.join(" and "));
-                    let path = fields.path_of(all[all.len() - 1]);
-                    self.reader.report(fields.span(), &path, message, "keep one of them");
+                    let path = table.path_of(last);
+                    self.document.report_span(
+                        &path,
+                        table.span.clone(),
+                        message,
+                        "keep one of them",
+                    );
                     in_order = false;
                 }
             }

@@ -1,77 +1,61 @@
 //! What runs are made of: the keys of `[run]`, which axes and their values may give as well.
 
+use ftlab::options::table::Plain;
+
 use super::Parser;
-use crate::reproduce::declaration::{Settings, Written, is_load};
-use crate::reproduce::keys::{KEYS, Section};
-use crate::reproduce::reader::{Fields, plain};
+use crate::reproduce::declaration::{Settings, is_load};
+use crate::reproduce::keys::RunKeys;
 
 /// What stands for the name of a value.
 const NAME: &str = "{}";
 /// The key of which several may be given, for different variables.
 const VARIABLES: &str = "fio_var";
 
-impl Parser<'_> {
-    /// The keys of `[run]` in a table.
-    pub(super) fn settings(&mut self, fields: &Fields<'_, '_>) -> Settings {
-        let mut settings = Settings::default();
-        for key in KEYS.iter().filter(|key| key.section == Section::Run).map(|key| key.name) {
-            if !fields.has(key) {
-                continue;
-            }
-            let written =
-                |text| Written { text, path: fields.path_of(key), span: fields.span_of(key) };
-            match key {
-                "set" => settings.set = self.texts(fields, key),
-                VARIABLES => {
-                    let texts = self.texts(fields, key).into_iter();
-                    settings.load.extend(texts.map(|written| (key, written)));
-                }
-                "device" => settings.device = self.reader.text(fields, key).map(written),
-                _ => {
-                    let text = self.reader.plain(fields, key);
-                    settings.load.extend(text.map(|text| (key, written(text))));
-                }
-            }
-        }
-        settings
+/// The settings that a table gives.
+pub(super) fn of(keys: RunKeys) -> Settings {
+    let flags = [
+        ("workload", keys.workload),
+        ("trace", keys.trace),
+        ("fio", keys.fio),
+        ("precondition", keys.precondition),
+        ("requests", keys.requests),
+        ("replay", keys.replay),
+        ("queue_depth", keys.queue_depth),
+        ("speed", keys.speed),
+        ("address", keys.address),
+    ];
+    let flags = flags.into_iter().filter_map(|(key, given)| Some((key, given?)));
+    let variables = keys.fio_var.into_iter().flat_map(|all| all.0);
+    Settings {
+        device: keys.device,
+        set: keys.set.map_or_else(Vec::new, |all| all.0),
+        load: flags.chain(variables.map(|variable| (VARIABLES, variable))).collect(),
     }
+}
 
-    fn texts(&mut self, fields: &Fields<'_, '_>, key: &str) -> Vec<Written> {
-        let mut texts = Vec::new();
-        for (at, entry) in self.reader.list(fields, key).iter().enumerate() {
-            let path = format!("{}[{}]", fields.path_of(key), at + 1);
-            match plain(entry) {
-                Some(text) => texts.push(Written { text, path, span: entry.span() }),
-                None => self.reader.mismatch(fields, key, entry),
-            }
-        }
-        texts
-    }
-
+impl Parser {
     /// What an axis sets must differ from value to value.
     pub(super) fn check_templates(&mut self, template: &Settings, values: usize) {
         for written in template.all() {
             if values > 1 && !written.text.contains(NAME) {
                 let message = "every value of the axis sets the same";
                 let remedy = "write {} where the name of the value goes, or move it to [run]";
-                self.reader.report(written.span.clone(), &written.path, message, remedy);
+                self.document.report_span(&written.path, written.span.clone(), message, remedy);
             }
         }
     }
 }
 
 impl Settings {
-    fn all(&self) -> impl Iterator<Item = &Written> {
+    fn all(&self) -> impl Iterator<Item = &Plain> {
         let load = self.load.iter().map(|(_, written)| written);
         self.device.iter().chain(&self.set).chain(load)
     }
 
     /// With the name of a value in its places.
     pub fn filled(&self, name: &str) -> Settings {
-        let fill = |written: &Written| Written {
-            text: written.text.replace(NAME, name),
-            ..written.clone()
-        };
+        let fill =
+            |written: &Plain| Plain { text: written.text.replace(NAME, name), ..written.clone() };
         Settings {
             device: self.device.as_ref().map(fill),
             set: self.set.iter().map(fill).collect(),
@@ -84,7 +68,7 @@ impl Settings {
         self.device = later.device.or(self.device);
         self.set.extend(later.set);
         for (key, written) in later.load {
-            let variable = |text: &Written| text.text.split('=').next().map(str::to_owned);
+            let variable = |text: &Plain| text.text.split('=').next().map(str::to_owned);
             self.load.retain(|(known, there)| {
                 *known != key || (key == VARIABLES && variable(there) != variable(&written))
             });

@@ -1,0 +1,210 @@
+//! What the keys of a table hold: values as options have them, switches, numbers, tables and lists of tables.
+
+use std::ops::{Deref, Range};
+
+use super::document::{Document, Given};
+use super::{Key, Table, TableInfo};
+use crate::options::value::{Choice, Kind, Raw, Value, read_within};
+
+/// What a key takes, for messages, the reference and the schema.
+#[derive(Clone, Debug)]
+pub enum Form {
+    /// A value as options take it, and its names if it is a choice.
+    Value(Kind, &'static [Choice]),
+    /// `true` or `false`.
+    Switch,
+    /// A number with or without a fraction.
+    Number,
+    /// A table.
+    Table(TableInfo),
+    /// Several `[[...]]` tables.
+    Tables(TableInfo),
+    /// Something else, in words.
+    Words(&'static str),
+}
+
+impl Form {
+    /// The form in words, with an example.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        match self {
+            Form::Value(Kind::Choice, choices) => {
+                let names: Vec<String> =
+                    choices.iter().map(|choice| choice.name.to_owned()).collect();
+                crate::options::value::either(&names)
+            }
+            Form::Value(kind, _) => format!("{}, such as {}", kind.with_article(), kind.example()),
+            Form::Switch => "true or false".to_owned(),
+            Form::Number => "a number, such as 0.99".to_owned(),
+            Form::Table(table) => {
+                let required = table.all_keys().into_iter();
+                let required = required
+                    .filter(|key| key.otherwise == super::Otherwise::Required && key.of.is_empty());
+                let keys: Vec<String> = required.map(|key| format!("{} = ...", key.name)).collect();
+                match keys.is_empty() {
+                    true => "a table".to_owned(),
+                    false => format!("a table, such as {{ {} }}", keys.join(", ")),
+                }
+            }
+            Form::Tables(table) => format!("one or more {} tables", table.title),
+            Form::Words(words) => (*words).to_owned(),
+        }
+    }
+}
+
+/// A type that a key of a table can have.
+pub trait Field: Sized {
+    /// What it takes.
+    fn form() -> Form;
+
+    /// Reads it; what is wrong goes to the document.
+    fn read(document: &mut Document, given: &Given, key: &Key) -> Option<Self>;
+
+    /// Something to go on checking with when the real one is wrong or missing.
+    fn stand_in() -> Self;
+}
+
+impl<T: Value> Field for T {
+    fn form() -> Form {
+        Form::Value(T::KIND, T::choices())
+    }
+
+    fn read(document: &mut Document, given: &Given, key: &Key) -> Option<Self> {
+        let raw = match &given.raw {
+            Raw::Text(text) if T::KIND == Kind::Text => match text.trim() {
+                "" => {
+                    let remedy = format!("write it, or leave `{}` out", key.name);
+                    document.report(given, "an empty text", remedy);
+                    return None;
+                }
+                text => &Raw::Text(text.to_owned()),
+            },
+            raw => raw,
+        };
+        let read = read_within(raw, key.range, "");
+        read.map_err(|errors| {
+            for error in errors {
+                let item = error.item.and_then(|at| given.item(at));
+                document.report(item.as_ref().unwrap_or(given), error.message, error.remedy);
+            }
+        })
+        .ok()
+    }
+
+    fn stand_in() -> Self {
+        T::placeholder()
+    }
+}
+
+impl Field for bool {
+    fn form() -> Form {
+        Form::Switch
+    }
+
+    fn read(document: &mut Document, given: &Given, key: &Key) -> Option<Self> {
+        match given.raw {
+            Raw::Switch(switch) => Some(switch),
+            _ => document.mismatch(given, key),
+        }
+    }
+
+    fn stand_in() -> Self {
+        false
+    }
+}
+
+impl Field for f64 {
+    fn form() -> Form {
+        Form::Number
+    }
+
+    fn read(document: &mut Document, given: &Given, key: &Key) -> Option<Self> {
+        given.number().or_else(|| document.mismatch(given, key))
+    }
+
+    fn stand_in() -> Self {
+        0.0
+    }
+}
+
+/// A text or a number as it is written, and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plain {
+    /// What is written.
+    pub text: String,
+    /// What messages call it.
+    pub path: String,
+    /// Its bytes in the text.
+    pub span: Range<usize>,
+}
+
+impl Field for Plain {
+    fn form() -> Form {
+        Form::Words("a text or a number")
+    }
+
+    fn read(document: &mut Document, given: &Given, key: &Key) -> Option<Self> {
+        let plain = |text| Plain { text, path: given.path.clone(), span: given.span.clone() };
+        given.plain().map(plain).or_else(|| document.mismatch(given, key))
+    }
+
+    fn stand_in() -> Self {
+        Plain { text: String::new(), path: String::new(), span: 0..0 }
+    }
+}
+
+/// Texts or numbers, each with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plains(pub Vec<Plain>);
+
+impl Field for Plains {
+    fn form() -> Form {
+        Form::Words("a list of texts, such as [\"a\", \"b\"]")
+    }
+
+    fn read(document: &mut Document, given: &Given, key: &Key) -> Option<Self> {
+        let Raw::List(entries) = &given.raw else { return document.mismatch(given, key) };
+        let items = (0..entries.len()).filter_map(|at| given.item(at));
+        let read: Vec<_> = items.map(|item| Plain::read(document, &item, key)).collect();
+        read.into_iter().collect::<Option<_>>().map(Plains)
+    }
+
+    fn stand_in() -> Self {
+        Plains(Vec::new())
+    }
+}
+
+/// The tables of a `[[...]]`, in their order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tables<T>(pub Vec<T>);
+
+impl<T> Deref for Tables<T> {
+    type Target = Vec<T>;
+
+    fn deref(&self) -> &Vec<T> {
+        &self.0
+    }
+}
+
+impl<T: Table> Field for Tables<T> {
+    fn form() -> Form {
+        Form::Tables(T::info())
+    }
+
+    fn read(document: &mut Document, given: &Given, key: &Key) -> Option<Self> {
+        let Raw::List(entries) = &given.raw else { return document.mismatch(given, key) };
+        let items = (0..entries.len()).filter_map(|at| given.item(at));
+        let tables = items.map(|entry| match entry.raw {
+            Raw::Table(_) => document.open(&entry),
+            _ => {
+                document.mismatch::<T>(&entry, key);
+                T::stand_in()
+            }
+        });
+        Some(Tables(tables.collect()))
+    }
+
+    fn stand_in() -> Self {
+        Tables(Vec::new())
+    }
+}

@@ -1,0 +1,120 @@
+//! Tables of a document: files that list things, such as the phases of a workload or the claims of an experiment.
+//!
+//! A device has one of each section, and its texts lie over one another. A document stands alone, and its tables
+//! repeat and nest. Both are declared with `options!` and read the same values; a table says `in "[[phase]]"`
+//! where a section says `at "ftl.gc"`. From the declaration come the struct, the reading ([`Document`]), the
+//! messages and the reference ([`TableInfo`]).
+
+mod document;
+mod field;
+
+pub use document::{At, Document, Given};
+pub use field::{Field, Form, Plain, Plains, Tables};
+
+use super::text::quoted;
+use super::value::Raw;
+
+/// What holds where a key is not given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Otherwise {
+    /// The key must be given.
+    Required,
+    /// This value, as TOML or as a text without its quotes.
+    Value(&'static str),
+    /// Something that depends on the rest, in words.
+    Depends(&'static str),
+}
+
+/// One key of a table, as it is declared.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// What it means.
+    pub doc: &'static str,
+    /// The kinds of the table that have it; empty for all.
+    pub of: &'static [&'static str],
+    /// Of these kinds, those for which it must be given although others do without it.
+    pub needed: &'static [&'static str],
+    /// The least and the most, both allowed.
+    pub range: Option<(&'static str, &'static str)>,
+    /// What holds without it.
+    pub otherwise: Otherwise,
+    /// What it takes.
+    pub form: fn() -> Form,
+}
+
+impl Key {
+    /// Whether a table of this kind has the key.
+    #[must_use]
+    pub fn applies(&self, kind: Option<&str>) -> bool {
+        self.of.is_empty() || kind.is_some_and(|kind| self.of.contains(&kind))
+    }
+
+    /// Its default as it would be written in a file, if it has one.
+    #[must_use]
+    pub fn default(&self) -> Option<String> {
+        let Otherwise::Value(text) = self.otherwise else { return None };
+        match Raw::bare(text) {
+            Raw::Text(text) => Some(quoted(&text)),
+            _ => Some(text.to_owned()),
+        }
+    }
+
+    /// What it takes, in words, with an example.
+    #[must_use]
+    pub fn takes(&self) -> String {
+        (self.form)().describe()
+    }
+}
+
+/// A table with all that is known about it.
+#[derive(Clone, Copy, Debug)]
+pub struct TableInfo {
+    /// How the table is written in a file.
+    pub title: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Its own keys.
+    pub keys: &'static [Key],
+    /// The key that decides which other keys apply.
+    pub by: Option<&'static Key>,
+    /// Tables whose keys may stand in this one too.
+    pub embedded: &'static [fn() -> TableInfo],
+}
+
+impl TableInfo {
+    /// All keys that may stand in the table: the one that decides, its own, those of embedded tables.
+    pub fn all_keys(&self) -> Vec<&'static Key> {
+        let mut keys: Vec<&'static Key> = self.by.into_iter().chain(self.keys).collect();
+        for embedded in self.embedded {
+            keys.extend(embedded().all_keys());
+        }
+        keys
+    }
+}
+
+/// A table that `options!` declares.
+pub trait Table: Sized {
+    /// What is known about it.
+    fn info() -> TableInfo;
+
+    /// Reads its own keys and those of embedded tables. What is wrong goes to the document, and something stands in for
+    /// it, so that the rest can be checked. Unknown keys are reported by whoever opens the table.
+    fn read(document: &mut Document, table: &Given) -> Self;
+
+    /// What stands in for a table that could not be read.
+    fn stand_in() -> Self;
+}
+
+/// The name of a field without the mark that lets a keyword be one.
+#[must_use]
+pub const fn plain_name(field: &'static str) -> &'static str {
+    match field.as_bytes() {
+        [b'r', b'#', ..] => field.split_at(2).1,
+        _ => field,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! The tables of a document, as its declarations say them: for workload and experiment files.
+
+use ftlab::options::table::{Form, Key, Otherwise, TableInfo};
+use ftlab::options::value::Kind;
+
+use super::{Table, code};
+
+/// A section for each table, and below it what its choices mean.
+pub fn page(tables: &[fn() -> TableInfo]) -> String {
+    tables.iter().map(|table| section(&table())).collect()
+}
+
+fn section(info: &TableInfo) -> String {
+    let title = match info.title.strip_prefix("the ") {
+        Some(rest) => format!("The {rest}"),
+        None => code(info.title),
+    };
+    let mut text = format!("\n## {title}\n\n{}\n\n", info.doc);
+    let keys: Vec<&Key> = info.by.into_iter().chain(info.keys).collect();
+    let has_kinds = info.by.is_some();
+    let columns = ["Key", "Applies to", "Takes", "Without it", "Meaning"];
+    let kept = |column: &&&str| has_kinds || **column != "Applies to";
+    let mut table = Table::new(&columns.iter().filter(kept).copied().collect::<Vec<_>>());
+    for key in &keys {
+        let of = if key.of.is_empty() { "all".to_owned() } else { key.of.join(", ") };
+        let otherwise = match key.otherwise {
+            Otherwise::Required => "must be given".to_owned(),
+            Otherwise::Value(_) => code(&key.default().unwrap_or_default()),
+            Otherwise::Depends(words) if key.needed.is_empty() => words.to_owned(),
+            Otherwise::Depends(words) => {
+                format!("{words}; must be given for {}", key.needed.join(", "))
+            }
+        };
+        let applies = has_kinds.then_some(of);
+        let rest = [key.takes(), otherwise, key.doc.to_owned()];
+        table.row([code(key.name)].into_iter().chain(applies).chain(rest));
+    }
+    text += &table.text;
+    for embedded in info.embedded {
+        text += &format!("\nThe keys of `{}` may stand here as well.\n", embedded().title);
+    }
+    for key in keys {
+        let Form::Value(Kind::Choice, choices) = (key.form)() else { continue };
+        let mut table = Table::new(&[&code(key.name), "Meaning"]);
+        for choice in choices {
+            table.row([code(choice.name), choice.doc.to_owned()]);
+        }
+        text += &format!("\n{}", table.text);
+    }
+    text
+}
