@@ -77,8 +77,8 @@ macro_rules! given {
                     Some($Name(given.clone()))
                 }
 
-                fn stand_in() -> Self {
-                    let (path, raw) = (String::new(), Raw::Other("nothing"));
+                fn stand_in(path: &str) -> Self {
+                    let (path, raw) = (path.to_owned(), Raw::Other("nothing"));
                     $Name(Given { path, span: 0..0, raw })
                 }
             }

@@ -264,7 +264,7 @@ impl Field for Sizes {
         }
     }
 
-    fn stand_in() -> Sizes {
+    fn stand_in(_: &str) -> Sizes {
         Sizes::Fixed(Bytes::default())
     }
 }

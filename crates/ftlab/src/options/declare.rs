@@ -145,9 +145,9 @@ macro_rules! options {
             fn stand_in() -> Self {
                 Self {
                     table: $crate::options::table::At::nowhere(),
-                    $($by: <$By as $crate::options::table::Field>::stand_in(),)?
+                    $($by: <$By as $crate::options::table::Field>::stand_in(stringify!($by)),)?
                     $($($node: <$Node as $crate::options::table::Table>::stand_in(),)*)?
-                    $($field: $crate::options!(@stand_in [$default] [$($($of)+)?] $Type),)*
+                    $($field: $crate::options!(@stand_in [$default] [$($($of)+)?] $field $Type),)*
                 }
             }
         }
@@ -169,7 +169,7 @@ macro_rules! options {
                 }
             }
 
-            fn stand_in() -> Self {
+            fn stand_in(_: &str) -> Self {
                 <Self as $crate::options::table::Table>::stand_in()
             }
         }
@@ -177,15 +177,11 @@ macro_rules! options {
     (@held [depends] [$($of:literal)*] $Type:ty) => { Option<$Type> };
     (@held [$default:tt] [] $Type:ty) => { $Type };
     (@held [$default:tt] [$($of:literal)+] $Type:ty) => { Option<$Type> };
-    (@stand_in [$default:ident] [] $Type:ty) => {
-        $crate::options!(@stand_in $default $Type)
+    (@stand_in [depends] [] $field:ident $Type:ty) => { None };
+    (@stand_in [$default:tt] [] $field:ident $Type:ty) => {
+        <$Type as $crate::options::table::Field>::stand_in(stringify!($field))
     };
-    (@stand_in [$default:literal] [] $Type:ty) => {
-        <$Type as $crate::options::table::Field>::stand_in()
-    };
-    (@stand_in [$default:tt] [$($of:literal)+] $Type:ty) => { None };
-    (@stand_in depends $Type:ty) => { None };
-    (@stand_in required $Type:ty) => { <$Type as $crate::options::table::Field>::stand_in() };
+    (@stand_in [$default:tt] [$($of:literal)+] $field:ident $Type:ty) => { None };
     (@otherwise required) => { $crate::options::table::Otherwise::Required };
     (@otherwise depends $words:literal) => { $crate::options::table::Otherwise::Depends($words) };
     (@otherwise $default:literal) => { $crate::options::table::Otherwise::Value($default) };

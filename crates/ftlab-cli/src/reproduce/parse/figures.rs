@@ -26,6 +26,10 @@ impl Parser {
             None => Some(Vec::new()),
         };
         let at = self.point(&keys.at);
+        if self.document.has_failed(table, "kind") {
+            let _ = self.formed(&keys);
+            return None;
+        }
         let kind = keys.kind.unwrap_or(Kind::Lines);
         let of_curves = keys.curves.is_some();
         let x = if of_curves { Some(None) } else { self.along(&keys).map(Some) };

@@ -59,10 +59,12 @@ impl Parser {
         for keys in all(keys.claim) {
             let twice = claims.iter().flatten().any(|claim: &Claim| claim.id == keys.id);
             self.refuse_twice(&keys.table, "id", "claim", &keys.id, twice);
-            claims.push(keys.table.is_sound.then(|| self.claim(keys)).flatten());
+            let is_sound = keys.table.is_sound;
+            claims.push(self.claim(keys).filter(|_| is_sound));
         }
         for keys in all(keys.figure) {
-            figures.push(keys.table.is_sound.then(|| self.figure(keys)).flatten());
+            let is_sound = keys.table.is_sound;
+            figures.push(self.figure(keys).filter(|_| is_sound));
         }
         if claims.is_empty() && figures.is_empty() {
             let remedy = "declare a [[claim]] or a [[figure]]: they decide what is run";

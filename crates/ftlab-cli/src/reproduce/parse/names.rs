@@ -176,6 +176,9 @@ impl Parser {
     pub(super) fn form(&mut self, of: Compared<'_>) -> Option<(Form, Point)> {
         let form = of.form.unwrap_or(Form::Value);
         let against = self.point(of.against)?;
+        if self.document.has_failed(of.at, "as") {
+            return None;
+        }
         let fixes = against.iter().any(Option::is_some);
         let wrong = match form {
             Form::Value if of.against.is_some() => Some((

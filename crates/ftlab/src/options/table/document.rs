@@ -1,6 +1,6 @@
 //! Reads a document: opens its tables, looks keys up, and notes all that is wrong, each with its place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -87,8 +87,8 @@ pub struct Document {
     spans: BTreeMap<String, Range<usize>>,
     /// Whether a default is being read, which stands nowhere.
     assuming: bool,
-    /// How many values could not be read.
-    failures: usize,
+    /// Paths of the values that could not be read.
+    failed: BTreeSet<String>,
 }
 
 impl Document {
@@ -102,8 +102,8 @@ impl Document {
     ) -> (Document, Option<T>) {
         let (label, origin) = (label.to_owned(), text.into());
         let (problems, spans) = (Vec::new(), BTreeMap::new());
-        let mut document =
-            Document { label, text: origin, problems, spans, assuming: false, failures: 0 };
+        let (assuming, failed) = (false, BTreeSet::new());
+        let mut document = Document { label, text: origin, problems, spans, assuming, failed };
         let mut root = Given { path: String::new(), span: 0..0, raw: Raw::Table(Vec::new()) };
         if text.len() > limit {
             let message = format!("the text has {} bytes; the limit is {limit}", text.len());
@@ -127,7 +127,13 @@ impl Document {
     /// How many values could not be read so far.
     #[must_use]
     pub fn failures(&self) -> usize {
-        self.failures
+        self.failed.len()
+    }
+
+    /// Whether the value of this key could not be read. What stands in for it needs no further check.
+    #[must_use]
+    pub fn has_failed(&self, table: &At, name: &str) -> bool {
+        self.failed.contains(&table.path_of(name))
     }
 
     /// What was read, or else everything that is wrong, in the order of the text.
@@ -164,7 +170,7 @@ impl Document {
         self.report_span(&path, span, message, remedy);
     }
 
-    /// Adds a problem at a place of the text.
+    /// Adds a problem at a place of the text, unless the value there could not even be read.
     pub fn report_span(
         &mut self,
         path: &str,
@@ -172,6 +178,9 @@ impl Document {
         message: impl Into<String>,
         remedy: impl Into<String>,
     ) {
+        if self.failed.contains(path) {
+            return;
+        }
         let place = Some(Place::new(&self.label, &self.text, span));
         let (message, remedy) = (message.into(), remedy.into());
         self.problems.push(Problem { path: path.to_owned(), message, remedy, place });
@@ -185,7 +194,10 @@ impl Document {
     /// Reports a value of the wrong form. It is always `None`: there is no value.
     pub fn mismatch<T>(&mut self, given: &Given, key: &Key) -> Option<T> {
         let message = format!("expected {}, found {}", key.takes(), given.raw.describe());
-        let remedy = format!("change the value of `{}`: {}", key.name, key.doc);
+        let remedy = match key.otherwise {
+            Otherwise::Required => format!("change the value of `{}`", key.name),
+            _ => format!("change the value of `{}`, or leave the key out", key.name),
+        };
         self.report(given, message, remedy);
         None
     }
@@ -272,7 +284,7 @@ impl Document {
         }
         let kind = info.by.map(|by| self.kind_of::<T>(table, by));
         let Some(kind) = kind.map_or(Some(None), |kind| kind.map(Some)) else {
-            self.failures += 1;
+            self.failed.insert(table.path.clone());
             return T::stand_in();
         };
         let known = info.all_keys();
@@ -334,14 +346,15 @@ impl Document {
             }
             (None, _) => self.lacks::<In, T>(table, key),
         };
-        self.counted(read).unwrap_or_else(T::stand_in)
+        let path = table.at().path_of(key.name);
+        self.counted(read, &path).unwrap_or_else(|| T::stand_in(&path))
     }
 
     /// The value of a key, and nothing where the key is not given or wrong.
     pub fn optional<T: Field>(&mut self, table: &Given, key: &Key) -> Option<T> {
         let given = table.get(key.name)?;
         let read = T::read(self, &given, key);
-        self.counted(read)
+        self.counted(read, &given.path)
     }
 
     /// The value of a key that only some kinds of the table have, and nothing in a table of another kind.
@@ -355,8 +368,10 @@ impl Document {
         }
     }
 
-    fn counted<T>(&mut self, read: Option<T>) -> Option<T> {
-        self.failures += usize::from(read.is_none());
+    fn counted<T>(&mut self, read: Option<T>, path: &str) -> Option<T> {
+        if read.is_none() {
+            self.failed.insert(path.to_owned());
+        }
         read
     }
 }

@@ -60,8 +60,8 @@ pub trait Field: Sized {
     /// Reads it; what is wrong goes to the document.
     fn read(document: &mut Document, given: &Given, key: &Key) -> Option<Self>;
 
-    /// Something to go on checking with when the real one is wrong or missing.
-    fn stand_in() -> Self;
+    /// Something to go on checking with when the real one, at this path, is wrong or missing.
+    fn stand_in(path: &str) -> Self;
 }
 
 impl<T: Value> Field for T {
@@ -91,7 +91,7 @@ impl<T: Value> Field for T {
         .ok()
     }
 
-    fn stand_in() -> Self {
+    fn stand_in(_: &str) -> Self {
         T::placeholder()
     }
 }
@@ -108,7 +108,7 @@ impl Field for bool {
         }
     }
 
-    fn stand_in() -> Self {
+    fn stand_in(_: &str) -> Self {
         false
     }
 }
@@ -122,7 +122,7 @@ impl Field for f64 {
         given.number().or_else(|| document.mismatch(given, key))
     }
 
-    fn stand_in() -> Self {
+    fn stand_in(_: &str) -> Self {
         0.0
     }
 }
@@ -148,8 +148,8 @@ impl Field for Plain {
         given.plain().map(plain).or_else(|| document.mismatch(given, key))
     }
 
-    fn stand_in() -> Self {
-        Plain { text: String::new(), path: String::new(), span: 0..0 }
+    fn stand_in(path: &str) -> Self {
+        Plain { text: String::new(), path: path.to_owned(), span: 0..0 }
     }
 }
 
@@ -169,7 +169,7 @@ impl Field for Plains {
         read.into_iter().collect::<Option<_>>().map(Plains)
     }
 
-    fn stand_in() -> Self {
+    fn stand_in(_: &str) -> Self {
         Plains(Vec::new())
     }
 }
@@ -204,7 +204,7 @@ impl<T: Table> Field for Tables<T> {
         Some(Tables(tables.collect()))
     }
 
-    fn stand_in() -> Self {
+    fn stand_in(_: &str) -> Self {
         Tables(Vec::new())
     }
 }

@@ -66,7 +66,8 @@ fn what_is_not_given_is_assumed() {
     let text = "[[leg]]\nway = \"walk\"\nto = \"home\"\nweight = \"2KiB\"\n";
     let journey = read(text).unwrap();
     let leg = &journey.leg[0];
-    assert_eq!((leg.way, leg.shoes, leg.fast), (Way::Walk, Some(1), None));
+    assert_eq!((leg.way, leg.to.as_str()), (Way::Walk, "home"));
+    assert_eq!((leg.shoes, leg.fast), (Some(1), None));
     assert_eq!((leg.share, leg.r#as, journey.miles), (Ratio { ppm: 500_000 }, None, 1.5));
     assert_eq!((leg.more.weight, journey.luggage.weight), (Some(Bytes(2048)), Some(Bytes(1024))));
     assert_eq!(
