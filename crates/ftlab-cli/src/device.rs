@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use ftlab::config::{Config, ConfigError, Layer, Origin, all_options};
-use ftlab::options::presets;
+use ftlab::options::{Level, presets};
 
 use crate::args::DeviceArg;
 use crate::bases::{Bases, means_file};
@@ -143,8 +143,8 @@ pub fn warn(config: &Config) {
 pub fn warn_once<'a>(configs: impl IntoIterator<Item = &'a Config>) {
     let mut told = BTreeSet::new();
     for config in configs {
-        let warnings = config.warnings.iter().map(|warning| warning.render("warning"));
-        let all = warnings.chain(config.notes.iter().map(|note| note.render("note")));
+        let warnings = config.warnings.iter().map(|warning| warning.render(Level::WARNING));
+        let all = warnings.chain(config.notes.iter().map(|note| note.render(Level::NOTE)));
         for text in all {
             if !told.contains(&text) {
                 say!("{}", text.trim_end());
@@ -166,10 +166,10 @@ pub fn check(arg: &DeviceArg, out: &mut dyn std::io::Write) -> Result<(), Failur
         }
     };
     for warning in &config.warnings {
-        writeln!(out, "{}", warning.render("warning"))?;
+        writeln!(out, "{}", warning.render(Level::WARNING))?;
     }
     for note in &config.notes {
-        writeln!(out, "{}", note.render("note"))?;
+        writeln!(out, "{}", note.render(Level::NOTE))?;
     }
     match config.warnings.len() {
         0 => writeln!(out, "{}: in order", arg.device)?,

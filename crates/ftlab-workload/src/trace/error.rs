@@ -4,6 +4,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use ftlab::options::excerpt;
+
 /// The kind of a [`TraceError`], for programs; the text of the error is for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
@@ -119,9 +121,6 @@ impl TraceError {
     }
 }
 
-/// The longest part of a line that an error shows.
-const SHOWN: usize = 120;
-
 impl Place {
     /// A field, in bytes, of a line.
     #[cold]
@@ -140,28 +139,6 @@ impl Place {
         let unit = if self.text.is_empty() { "row" } else { "line" };
         format!("{unit} {}", self.line)
     }
-
-    /// The part of the line around the field that fits, unprintable characters made visible, and
-    /// where the field begins and how long it is, in characters of that part.
-    fn excerpt(&self) -> (String, usize, usize) {
-        let chars: Vec<(usize, char)> = self.text.char_indices().collect();
-        let position = |byte: usize| chars.partition_point(|(at, _)| *at < byte);
-        let (start, end) = (position(self.field.start), position(self.field.end));
-        let from = if chars.len() <= SHOWN { 0 } else { start.saturating_sub(SHOWN / 3) };
-        let to = (from + SHOWN).min(chars.len());
-        let lead = if from > 0 { "..." } else { "" };
-        let tail = if to < chars.len() { "..." } else { "" };
-        let shown: String = chars[from..to]
-            .iter()
-            .map(|(_, c)| match c {
-                '\t' => ' ',
-                c if c.is_control() => char::REPLACEMENT_CHARACTER,
-                c => *c,
-            })
-            .collect();
-        let width = end.min(to).saturating_sub(start).max(1);
-        (format!("{lead}{shown}{tail}"), lead.len() + start - from, width)
-    }
 }
 
 impl fmt::Display for TraceError {
@@ -172,10 +149,11 @@ impl fmt::Display for TraceError {
         }
         writeln!(f, ": {}", self.problem)?;
         if let Some(place) = self.place.as_deref().filter(|place| !place.text.is_empty()) {
-            let (shown, start, width) = place.excerpt();
-            let number = place.line.to_string();
-            writeln!(f, "  {number} | {shown}")?;
-            writeln!(f, "  {:1$} | {2:3$}{4}", "", number.len(), "", start, "^".repeat(width))?;
+            let number = usize::try_from(place.line).unwrap_or(usize::MAX);
+            // Its first line is an empty one above the excerpt.
+            for line in excerpt(&place.text, number, &place.field).lines().skip(1) {
+                writeln!(f, "  {line}")?;
+            }
         }
         write!(f, "remedy: {}", self.remedy)
     }

@@ -68,8 +68,7 @@ impl Layer {
     }
 
     pub(crate) fn place(&self, span: Range<usize>) -> Place {
-        let is_override = self.kind == LayerKind::Set;
-        Place { is_override, ..Place::new(&self.label, &self.text, span) }
+        Place::new(&self.label, &self.text, span)
     }
 }
 

@@ -27,7 +27,7 @@ pub use declare::Node;
 pub use layer::Layer;
 pub(crate) use layer::{Base, Parsed, parse};
 pub(crate) use meant::MEANT;
-pub use problem::{ConfigError, Place, Problem, Problems};
+pub use problem::{ConfigError, Level, Place, Problem, Problems, excerpt};
 pub use reader::Origin;
 pub use seam::{PolicyInfo, SeamInfo};
 pub use switch::Switch;

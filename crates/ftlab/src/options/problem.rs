@@ -6,10 +6,11 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::text::printable;
+pub use annotate_snippets::Level;
+use annotate_snippets::{AnnotationKind, Group, Renderer, Snippet};
 
-/// Characters of a line that an excerpt shows before the span, and from its start on.
-const REACH: usize = 80;
+/// Plain text, without colours. Of a line that is longer than this, the surroundings of the span are shown.
+const RENDERER: Renderer = Renderer::plain().term_width(120);
 /// So many problems are told at once; who has more reads no further.
 const MOST_TOLD: usize = 50;
 
@@ -22,28 +23,14 @@ pub struct Place {
     pub text: Arc<str>,
     /// The bytes of the text that are meant. They lie within the text, on character boundaries.
     pub span: Range<usize>,
-    /// Whether the text is an override, a line by nature: its line number says nothing.
-    pub is_override: bool,
 }
 
 impl Place {
     /// A place in a file. A span that does not lie within the text is cut to it.
     #[must_use]
     pub fn new(label: &str, text: &Arc<str>, span: Range<usize>) -> Place {
-        let floor = |at: usize| {
-            let mut at = at.min(text.len());
-            while !text.is_char_boundary(at) {
-                at -= 1;
-            }
-            at
-        };
-        let (start, end) = (floor(span.start), floor(span.end));
-        Place {
-            label: label.to_owned(),
-            text: Arc::clone(text),
-            span: start..end.max(start),
-            is_override: false,
-        }
+        let span = within(text, &span);
+        Place { label: label.to_owned(), text: Arc::clone(text), span }
     }
 
     /// The line, counted from one.
@@ -58,39 +45,10 @@ impl Place {
         self.before().chars().count() + 1
     }
 
-    /// The line's text, without its end. Of a long line, what stands around the span.
-    #[must_use]
-    pub fn excerpt(&self) -> String {
-        self.excerpt_and_caret().0
-    }
-
-    /// The excerpt, and the line below it that points at the span. Tabs stay tabs, so that the two
-    /// line up.
-    fn excerpt_and_caret(&self) -> (String, String) {
-        let visible = |c: char| if c == '\t' { c } else { printable(c) };
-        let (before, rest) = (self.before(), self.rest_of_line());
-        let skipped = before.chars().count().saturating_sub(REACH);
-        let before = before.chars().skip(skipped).map(visible);
-        let lead = (skipped > 0).then_some('…');
-        let before: String = lead.into_iter().chain(before).collect();
-        let shown: String = rest.chars().take(REACH).map(visible).collect();
-        let trail = if rest.chars().nth(REACH).is_some() { "…" } else { "" };
-        let pad: String = before.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-        let marked = &rest[..self.span.len().min(rest.len())];
-        let carets = "^".repeat(marked.chars().count().clamp(1, REACH));
-        (format!("{before}{shown}{trail}"), pad + &carets)
-    }
-
     /// The line up to the span.
     fn before(&self) -> &str {
         let start = self.text[..self.span.start].rfind('\n').map_or(0, |at| at + 1);
         &self.text[start..self.span.start]
-    }
-
-    /// The line from the start of the span, without the end of the line.
-    fn rest_of_line(&self) -> &str {
-        let rest = self.text[self.span.start..].split('\n').next().unwrap_or_default();
-        rest.strip_suffix('\r').unwrap_or(rest)
     }
 }
 
@@ -135,36 +93,47 @@ impl Problem {
         }
     }
 
-    /// The problem as a plain text of several lines, headed by `severity` ("error", "warning").
+    /// The problem as a plain text of several lines, headed by `level`.
     #[must_use]
-    pub fn render(&self, severity: &str) -> String {
+    pub fn render(&self, level: Level<'_>) -> String {
         let subject = match self.path.as_str() {
             "" => String::new(),
             path => format!("{path}: "),
         };
-        let mut text = format!("{severity}: {subject}{}\n", self.message);
-        let gutter = match &self.place {
-            Some(place) => {
-                let line = place.line().to_string();
-                let gutter = " ".repeat(line.len());
-                let head = match place.is_override {
-                    true => place.label.clone(),
-                    false => format!("{}:{line}:{}", place.label, place.column()),
-                };
-                let (excerpt, caret) = place.excerpt_and_caret();
-                text += &format!("{gutter}--> {head}\n{gutter} |\n");
-                text += &format!("{line} | {excerpt}\n{gutter} | {caret}\n");
-                gutter
-            }
-            None => " ".to_owned(),
-        };
-        text + &format!("{gutter} = remedy: {}\n", self.remedy)
+        let mut report = Group::with_title(level.primary_title(subject + &self.message));
+        if let Some(Place { label, text, span }) = &self.place {
+            let mark = AnnotationKind::Primary.span(first_line(text, span));
+            report = report.element(Snippet::source(&**text).path(label).annotation(mark));
+        }
+        let remedy = Level::HELP.with_name("remedy").message(&self.remedy);
+        RENDERER.render(&[report.element(remedy)]) + "\n"
     }
+}
+
+/// The line of a text that holds a span, with a mark under the span. The text's first line has this number.
+#[must_use]
+pub fn excerpt(text: &str, first_number: usize, span: &Range<usize>) -> String {
+    let mark = AnnotationKind::Primary.span(first_line(text, span));
+    let source = Snippet::source(text).line_start(first_number).annotation(mark);
+    RENDERER.render(&[Group::with_level(Level::ERROR).element(source)])
+}
+
+/// The part of a span that lies in the text, on its first line.
+fn first_line(text: &str, span: &Range<usize>) -> Range<usize> {
+    let span = within(text, span);
+    let line = text[span.clone()].lines().next().unwrap_or_default();
+    span.start..span.start + line.len()
+}
+
+/// The part of a span that lies in the text, on character boundaries.
+fn within(text: &str, span: &Range<usize>) -> Range<usize> {
+    let start = text.floor_char_boundary(span.start);
+    start..text.floor_char_boundary(span.end).max(start)
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.render("error"))
+        f.write_str(&self.render(Level::ERROR))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a tired person reads when a config is wrong: each class of error, word for word.
 
 use ftlab::config::{Config, ConfigError, Layer};
+use ftlab::options::Level;
 
 fn error(layers: &[Layer]) -> ConfigError {
     Config::load(layers).expect_err("the config is wrong")
@@ -201,9 +202,8 @@ fn places_point_at_the_text() {
     let places: Vec<_> = found.problems.iter().map(|p| p.place.clone().expect("a place")).collect();
     assert_eq!((places[0].line(), places[0].column()), (2, 18));
     assert_eq!(&places[0].text[places[0].span.clone()], "\"é8\"");
-    assert_eq!(places[0].excerpt(), "\tnand.channels = \"é8\"");
     assert_eq!(places[1].line(), 3);
-    assert!(found.to_string().contains("  | \t                ^^^^\n"), "{found}");
+    assert!(found.to_string().contains("  |                     ^^^^\n"), "{found}");
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn warnings() {
     ));
     let config = config.unwrap_or_else(|error| panic!("{error}"));
     let warnings: Vec<String> =
-        config.warnings.iter().map(|warning| warning.render("warning")).collect();
+        config.warnings.iter().map(|warning| warning.render(Level::WARNING)).collect();
     insta::assert_snapshot!(warnings.join("\n"));
 }
 
@@ -258,7 +258,7 @@ fn notes(layers: &[Layer]) -> Vec<String> {
 fn what_is_set_and_does_nothing_is_noted() {
     let idle = ["nand.suspend.erase=50us", "ftl.gc.background.after=1s", "nand.cache_ops.busy=5us"];
     let config = Config::load(&with_sets("tiny", &idle)).unwrap();
-    let told: Vec<String> = config.notes.iter().map(|note| note.render("note")).collect();
+    let told: Vec<String> = config.notes.iter().map(|note| note.render(Level::NOTE)).collect();
     insta::assert_snapshot!(told.join("\n"));
     // Not once it does something, and not where it is as it would be anyway.
     let at_work = [&idle[..1], &["scheduler.suspend=erase", "nand.suspend.resume=5us"]].concat();

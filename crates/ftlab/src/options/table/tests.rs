@@ -81,7 +81,7 @@ fn all_that_is_wrong_is_told_at_once_with_its_place() {
     let text = "miles = \"far\"\n[[leg]]\nway = \"walk\"\nshoes = 12\n[[leg]]\nway = \"trian\"\n[[leg]]\n\
                 to = \" \"\nway = \"train\"\nshoes = 1\nwieght = \"1B\"\nas = -1\n";
     let told = [
-        "1 miles: expected a number, such as 0.99, found \"far\"; change the value of `miles`: How long it is.",
+        "1 miles: expected a number, such as 0.99, found \"far\"; change the value of `miles`, or leave the key out",
         "2 leg[1].to: [[leg]] lacks `to`; add `to`: a text, such as \"some text\"",
         "4 leg[1].shoes: 12 is out of range; write 1 to 9",
         "6 leg[2].way: unknown way \"trian\"; did you mean \"train\"? (known: walk, train)",
