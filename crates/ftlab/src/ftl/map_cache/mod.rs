@@ -141,8 +141,8 @@ impl MapCache {
         is_there && !self.by_page.contains_key(&page)
     }
 
-    /// Looks up the entry of a page. Returns false if `who` has to wait for it. The wait may end
-    /// soon.
+    /// Looks up the entry of a page. Returns false if `who` has to wait for it. It may then be ready
+    /// soon, so call [`next_ready`](Self::next_ready).
     pub fn finds(
         &mut self,
         page: Lpn,

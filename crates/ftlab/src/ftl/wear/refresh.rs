@@ -37,8 +37,8 @@ options! {
             source "assumed: much shorter than the retention of data, and long enough for a device to copy all its data",
             applies_with "ftl.refresh.when" not "never";
         /// Number of reads of a block since its erase after which it is refreshed, and again after
-        /// as many more. This works with every timing, even one that does not model errors. An open
-        /// block is refreshed only after these further reads.
+        /// as many more. This works with every timing, even one that does not model errors. A block
+        /// that is still open is refreshed only after these further reads.
         reads: Option<u32> = "none", in "10"..="4000000000", unit "reads",
             source "default: the baseline without it; firmware counts reads and moves blocks (Cai et al., DSN 2015)";
     }
