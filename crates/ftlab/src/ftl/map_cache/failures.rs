@@ -1,13 +1,16 @@
-//! Translation pages on flash that fails, and at the end of the device's life.
+//! Translation pages when programs fail, and at the end of the device's life.
 //!
-//! A translation page whose program fails is programmed elsewhere, as any page; until then it is in memory as a whole.
+//! A translation page whose program fails is programmed elsewhere, as any page. Until then the
+//! whole page stays in memory.
 //!
-//! A device at its end programs no translation page any more: the room that planes kept back is for what the host
-//! was told is written. What is to be rewritten from then on, and what waited for a place, is read and *kept*: it
-//! stays in memory as a whole ([`Dftl::keep`](crate::ftl::mapping::Dftl::keep)), and everything that changes in it
-//! changes there. Whoever waited for the rewrite goes on, so the entries of everything that was acknowledged are found,
-//! on flash or in memory, and nothing stands still. A program that was under way is brought to an end. Such a device is
-//! not saved, as its map is not on flash; after a power cut, the spare areas say what lies where.
+//! At the end of its life, a device programs no more translation pages: the room that its planes
+//! kept in reserve is for data whose writes were acknowledged to the host. A translation page that
+//! would be rewritten from then on, or that waited for a place, is read and *kept*: the whole page
+//! stays in memory ([`Dftl::keep`](crate::ftl::mapping::Dftl::keep)) and changes only there.
+//! Look-ups that waited for the rewrite continue. So the entries of all acknowledged data are
+//! found, on flash or in memory, and nothing waits for ever. A program under way is completed. Such
+//! a device is not saved, because its map is not on flash. After a power cut, the spare areas show
+//! the places of all pages.
 
 use crate::ftl::gc::Collector;
 use crate::ftl::map_cache::waiting::Queue;
@@ -17,7 +20,7 @@ use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::Tpn;
 
 impl MapCache {
-    /// The program of a translation page failed: it is done again elsewhere.
+    /// Programs a translation page elsewhere after its program failed.
     #[cold]
     pub(super) fn program_again(
         &mut self,
@@ -41,7 +44,8 @@ impl MapCache {
         }
     }
 
-    /// The device has come to its end: translation pages that wait for a place are kept in memory.
+    /// Keeps the translation pages that wait for a place in memory, because the device is at the
+    /// end of its life.
     pub fn keep_stalled(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) {
         for pool in 0..self.stalled.by_pool.len() {
             while let Some((of, program)) = self.stalled.by_pool[pool].pop_front() {
@@ -52,20 +56,22 @@ impl MapCache {
         }
     }
 
-    /// A translation page that is in memory as a whole stays there: whoever waited for its rewrite goes on.
+    /// Keeps a translation page in memory whose contents are all there. The look-ups that waited
+    /// for its rewrite continue.
     #[cold]
     pub(super) fn keep_map(&mut self, of: Tpn, ftl: &mut Ftl) {
         if let Some(map) = map_pages::map_on_flash_mut(ftl) {
             map.keep(of);
         }
         let Some(rewrite) = self.rewrites.remove(&of) else { return };
-        debug_assert_eq!(rewrite.reads, 0, "it is in memory as a whole");
+        debug_assert_eq!(rewrite.reads, 0, "the whole translation page is in memory");
         self.there_is_room(rewrite.room);
         self.there_is_room(rewrite.again.map_or_else(Queue::default, |(_, room)| room));
     }
 
-    /// On a device at its end: whether a translation page, of which an entry had to go that differs from flash, is kept
-    /// without anybody having to wait, as there is nothing of it on flash to be read.
+    /// At the end of the device's life, keeps a translation page whose dirty entry was evicted, if
+    /// no part of it is on flash and no rewrite is under way. Then nothing has to be read, and no
+    /// look-up has to wait. Returns whether the page is kept.
     pub(super) fn kept_at_once(&self, of: Tpn, ftl: &mut Ftl) -> bool {
         if !ftl.is_read_only()
             || map_pages::has_translation(of, ftl)

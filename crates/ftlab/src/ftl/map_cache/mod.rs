@@ -1,17 +1,20 @@
-//! The way to entries of a map that lies on flash (`ftl.mapping.policy = "dftl"`).
+//! Access to the entries of a map that is stored on flash (`ftl.mapping.policy = "dftl"`).
 //!
-//! A page that is read, or written back, looks its entry up first ([`MapCache::finds`]). If it is in memory, nothing
-//! is lost. If not, the page waits for a *fetch*: the entry that made room is written first if it differs from
-//! flash, then the translation page is read, once for all who wait for it. Then the page goes on where it
-//! stood ([`MapCache::next_ready`]).
+//! A page that is read or written back first looks up its entry ([`MapCache::finds`]). If the entry
+//! is in memory, the page continues at once. If not, the page waits for a *fetch*: if the evicted
+//! entry differs from flash, its translation page is written first; then the translation page of
+//! the wanted entry is read, once for all pages that wait for it. Afterwards the page continues
+//! where it stopped ([`MapCache::next_ready`]).
 //!
-//! A translation page is rewritten (`rewrite`) for an entry that made room, for what collection has moved, or
-//! for a trim: its old copy is read, the new one placed and programmed as any page. One that is asked for again
-//! meanwhile is rewritten once more. While it is rewritten all of it is in memory, so who looks for one of
-//! its entries waits for the old copy at the most. A rewrite waits for room, never for another rewrite or a
-//! fetch; nothing that makes room waits for it. So everybody gets on.
+//! A translation page is rewritten (`rewrite`) because of an evicted entry, of pages that garbage
+//! collection moved, or of a trim. Its old copy is read, and the new one is placed and programmed
+//! as any page. If another rewrite is requested meanwhile, the translation page is rewritten once
+//! more. During a rewrite the whole translation page is in memory, so a look-up of one of its
+//! entries waits at most until the old copy is read. A rewrite waits for room, but never for
+//! another rewrite or a fetch, and nothing that makes room waits for a rewrite. This avoids
+//! deadlock.
 //!
-//! What becomes of that when programs fail, and at the end of the device's life, stands in [`failures`].
+//! [`failures`] handles failed programs and the end of the device's life.
 
 mod failures;
 mod reads;
@@ -38,7 +41,7 @@ use crate::scheduler::{CommandId, Owner, Probe, ServiceId};
 use crate::units::{Lpn, SimTime, Tpn};
 use crate::verify::Canary;
 
-/// Everything that waits for the map.
+/// All look-ups that wait for entries of the map, and the flash commands that they wait for.
 #[derive(Clone, Debug)]
 pub(crate) struct MapCache {
     fetches: Slab<Fetch>,
@@ -48,14 +51,14 @@ pub(crate) struct MapCache {
     rewrites: Table<Tpn, Rewrite>,
     /// Programs that wait for a place.
     stalled: Stalled,
-    /// What goes on next.
+    /// The next steps, in order.
     todo: VecDeque<Todo>,
 }
 
-/// What a flash command is for.
+/// The purpose of a flash command.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// A translation page is read for entries of it.
+    /// A translation page is read for its entries.
     Load(Tpn),
     /// A translation page is rewritten.
     Rewrite(Tpn),
@@ -79,16 +82,17 @@ impl Step {
     }
 }
 
-/// How an entry of a translation page comes into memory.
+/// How an entry of a translation page gets into memory.
 enum Source {
-    /// It is there: its page is being rewritten, or was never written.
+    /// The entry is in memory: its translation page is being rewritten, is kept in memory, or was
+    /// never written.
     Memory,
-    /// Somebody else reads the page.
+    /// The translation page is already being read.
     UnderWay,
     Flash,
 }
 
-/// Counts something of a map that lies on flash.
+/// Updates the counts of a map that is stored on flash.
 fn count(ftl: &mut Ftl, count: impl FnOnce(&mut DemandCounts)) {
     if let Some(map) = map_pages::map_on_flash_mut(ftl) {
         count(map.counts_mut());
@@ -96,7 +100,7 @@ fn count(ftl: &mut Ftl, count: impl FnOnce(&mut DemandCounts)) {
 }
 
 impl MapCache {
-    /// Nobody waits; translation pages go to so many pools of planes.
+    /// Creates an idle map cache. Translation pages go to `pools` pools of planes.
     pub fn new(pools: u32) -> MapCache {
         MapCache {
             fetches: Slab::default(),
@@ -109,15 +113,15 @@ impl MapCache {
         }
     }
 
-    /// Translation pages that are being rewritten.
+    /// Returns the translation pages that are being rewritten.
     pub fn being_rewritten(&self) -> Vec<Tpn> {
-        // Sorted: a hash has no order.
+        // Sorted, because a hash table has no defined order.
         let mut all: Vec<Tpn> = self.rewrites.keys().copied().collect();
         all.sort_unstable();
         all
     }
 
-    /// Whether looking up the entry of a page may ask something of flash.
+    /// Whether a look-up of the entry of a page may need a flash command.
     pub fn may_wait_for(&self, page: Lpn, ftl: &Ftl) -> bool {
         let Some(map) = ftl.map_on_flash() else { return false };
         if self.by_page.contains_key(&page) {
@@ -129,15 +133,16 @@ impl MapCache {
         cached.state(page).is_none() && may_miss && !map.keeps_entry(page)
     }
 
-    /// Whether the entry of a page is in memory. One that is still being fetched has its place there, but
-    /// nobody knows it.
+    /// Whether the entry of a page is in memory. An entry that is being fetched has space there,
+    /// but is not known yet.
     pub fn knows(&self, page: Lpn, ftl: &Ftl) -> bool {
         let Some(map) = ftl.map_on_flash() else { return true };
         let is_there = map.cached().state(page).is_some() || map.keeps_entry(page);
         is_there && !self.by_page.contains_key(&page)
     }
 
-    /// Looks up the entry of a page. False if `who` has to wait for it, and may be ready soon.
+    /// Looks up the entry of a page. Returns false if `who` has to wait for it. It may then be ready
+    /// soon, so call [`next_ready`](Self::next_ready).
     pub fn finds(
         &mut self,
         page: Lpn,
@@ -175,7 +180,7 @@ impl MapCache {
         false
     }
 
-    /// Somebody waits for a fetch.
+    /// Makes `who` wait for a fetch.
     fn join(&mut self, fetch: Handle<Fetch>, who: Seeker, since: SimTime) {
         let id = self.waiters.insert(Waiter { who, since, next: None });
         let MapCache { fetches, waiters, .. } = self;
@@ -195,7 +200,7 @@ impl MapCache {
         to.push(fetch, |last| fetches[last].next = Some(fetch));
     }
 
-    /// Where an entry that is not in memory comes from, counted.
+    /// Returns the source of an entry that is not in memory, and counts the miss.
     fn source_of(&self, of: Tpn, ftl: &mut Ftl) -> Source {
         let is_kept = ftl.map_on_flash().is_some_and(|map| map.keeps(of));
         let rewrite = self.rewrites.get(&of).map(|rewrite| rewrite.reads);
@@ -217,7 +222,7 @@ impl MapCache {
         source
     }
 
-    /// There is room for the entry of a fetch.
+    /// Continues a fetch that now has space for its entry.
     fn fetch_entry(
         &mut self,
         fetch: Handle<Fetch>,
@@ -229,7 +234,7 @@ impl MapCache {
         self.bring_entry(fetch, of, source, on);
     }
 
-    /// Brings the entry of a fetch into memory.
+    /// Gets the entry of a fetch into memory.
     fn bring_entry(
         &mut self,
         fetch: Handle<Fetch>,

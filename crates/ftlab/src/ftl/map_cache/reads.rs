@@ -1,4 +1,4 @@
-//! Translation pages that are read: for entries, and to be rewritten.
+//! Reads of translation pages, for entries and for rewrites.
 
 use crate::ftl::map_cache::{MapCache, count};
 use crate::ftl::mapping::dftl::Cause;
@@ -7,8 +7,8 @@ use crate::scheduler::{Command, Kind, Origin, Owner, Probe};
 use crate::units::{Lpn, Ppn, Tpn};
 
 impl MapCache {
-    /// Begins to read a translation page. Returns how many reads that takes: one, unless collection has
-    /// parted it.
+    /// Begins to read a translation page. Returns the number of reads: one, unless garbage
+    /// collection has split it over several flash pages.
     pub(super) fn read_map(
         &self,
         of: Tpn,
@@ -21,7 +21,7 @@ impl MapCache {
         for page in pages {
             let Some(at) = on.ftl.look_up(page) else { continue };
             if on.ftl.lost().is_at(at) {
-                // A copy of what nothing read.
+                // Copied from a page that was unreadable.
                 self.lose_entries(of, &mut on.ftl);
             }
             let flash_page = on.flash.geometry().flash_page_of(at);
@@ -40,8 +40,9 @@ impl MapCache {
         reads
     }
 
-    /// Nothing reads a translation page, or a part of it: whose entry is not in memory is lost with it, and reads of it
-    /// end as unreadable until the host writes it again. (A drive could find these pages by their spare areas.)
+    /// Handles a translation page that is wholly or partly unreadable. Its entries that are not in
+    /// memory are lost with it: reads of those pages end as unreadable until the host writes the
+    /// pages again. (A drive could find these pages by their spare areas.)
     #[cold]
     pub(super) fn lose_entries(&self, of: Tpn, ftl: &mut Ftl) {
         let entries = ftl.map_on_flash().map(|map| map.entries_of(of));
@@ -52,7 +53,7 @@ impl MapCache {
         }
     }
 
-    /// A translation page was read, or a part of it. True if that was the last one.
+    /// Counts a finished read of a translation page. Returns true if it was the last one.
     pub(super) fn loaded(&mut self, of: Tpn) -> bool {
         let Some(load) = self.loads.get_mut(&of) else { return false };
         load.reads -= 1;
@@ -66,7 +67,7 @@ impl MapCache {
     }
 }
 
-/// Reads so many units of a flash page, if there is anything to read.
+/// Reads `units` units of a flash page, if `what` is given.
 fn submit_read(
     what: Option<(Ppn, u32, u32)>,
     cause: Cause,

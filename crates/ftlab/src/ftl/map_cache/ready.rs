@@ -1,5 +1,5 @@
-//! Who goes on, and in which order: those who waited for entries, one at a time, so that what one of them asks of the
-//! flash comes before what is done for the next.
+//! The order in which waiting look-ups continue. They continue one at a time, so that the flash
+//! commands of one come before those of the next.
 
 use super::MapCache;
 use super::waiting::{Fetch, Queue, Seeker, Waiter};
@@ -8,30 +8,30 @@ use crate::ftl::{FlashContents, Kernel};
 use crate::scheduler::Probe;
 use crate::units::{Lpn, Nanos};
 
-/// What goes on next.
+/// A next step.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Todo {
-    /// A fetch has room for its entry.
+    /// A fetch has space for its entry.
     Fetch(Handle<Fetch>),
-    /// An entry is in memory.
+    /// The entry of a fetch is in memory.
     Fetched(Handle<Fetch>),
-    /// Somebody waited for the entry of a page.
+    /// A look-up that waited for the entry of a page continues.
     Waiter(Lpn, Handle<Waiter>),
-    /// All who waited for one translation page have gone on.
+    /// All look-ups that waited for one translation page have continued.
     EndOfPage,
 }
 
-/// Who goes on.
+/// A result of [`MapCache::next_ready`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ready {
-    /// The entry of this page is in memory, for which `who` has waited so long.
+    /// The entry of `page` is in memory. `who` waited for it as long as `waited`.
     Seeker { page: Lpn, who: Seeker, waited: Nanos },
-    /// Those who come next waited for another translation page.
+    /// The next look-ups waited for another translation page.
     EndOfPage,
 }
 
 impl MapCache {
-    /// Who goes on next, now that entries are in memory.
+    /// Returns the next look-up that can continue because its entry is in memory.
     pub fn next_ready(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) -> Option<Ready> {
         loop {
             match self.todo.pop_front()? {
@@ -47,7 +47,7 @@ impl MapCache {
         }
     }
 
-    /// Those who wait for a fetch go on before all else.
+    /// Makes the look-ups that wait for a fetch continue before everything else.
     fn wake_seekers(&mut self, fetch: Handle<Fetch>) {
         let Fetch { page, ref seekers, .. } = self.fetches[fetch];
         let mut next = seekers.first;
@@ -61,19 +61,20 @@ impl MapCache {
         self.todo.rotate_left(before);
     }
 
-    /// The entry of a fetch is in memory: who waits for it goes on before all else.
+    /// Records that the entry of a fetch is in memory. The look-ups that wait for it continue
+    /// before everything else.
     pub(super) fn is_fetched(&mut self, fetch: Handle<Fetch>) {
         self.todo.push_front(Todo::EndOfPage);
         self.todo.push_front(Todo::Fetched(fetch));
     }
 
-    /// The entries of these fetches are in memory.
+    /// Records that the entries of these fetches are in memory.
     pub(super) fn all_fetched(&mut self, fetches: Queue<Fetch>) {
         self.put(fetches, Todo::Fetched);
         self.todo.push_back(Todo::EndOfPage);
     }
 
-    /// These fetches have room for their entries.
+    /// Records that there is space for the entries of these fetches.
     pub(super) fn there_is_room(&mut self, fetches: Queue<Fetch>) {
         self.put(fetches, Todo::Fetch);
     }

@@ -1,4 +1,4 @@
-//! Translation pages that are rewritten.
+//! Rewrites of translation pages.
 
 use crate::engine::{Handle, skills};
 use crate::ftl::gc::Collector;
@@ -10,22 +10,22 @@ use crate::ftl::{FlashContents, Kernel, map_pages};
 use crate::scheduler::{Command, CommandId, Found, Kind, Probe};
 use crate::units::Tpn;
 
-/// What has come of a command of a rewrite.
+/// The effect of a finished command of a rewrite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// More is to come.
+    /// The rewrite waits for more commands.
     Waits,
     /// The old copy is in memory.
     Read,
     /// The new copy is on flash.
     Written,
-    /// Programming it has failed, and it goes elsewhere.
+    /// Programming the new copy failed; it is programmed elsewhere.
     Failed,
 }
 
 impl MapCache {
-    /// A translation page is to be rewritten; for a fetch whose entry takes the place of one of its own, if
-    /// for one.
+    /// Requests the rewrite of a translation page. `room_for` is the fetch whose entry replaces an
+    /// entry of that page, if there is one.
     pub(super) fn rewrite(
         &mut self,
         of: Tpn,
@@ -68,7 +68,7 @@ impl MapCache {
         }
     }
 
-    /// A read or the program of a rewrite is done.
+    /// Handles a finished read or program of a rewrite.
     pub(super) fn command_done(
         &mut self,
         of: Tpn,
@@ -90,7 +90,7 @@ impl MapCache {
         Progress::Read
     }
 
-    /// A translation page is on flash.
+    /// Handles the finished program of a translation page.
     fn rewritten(
         &mut self,
         of: Tpn,
@@ -113,7 +113,7 @@ impl MapCache {
         Progress::Written
     }
 
-    /// Rewrites the translation pages that collection, trims and writes have made stale.
+    /// Rewrites the translation pages that garbage collection, trims and writes made stale.
     pub fn rewrite_due(
         &mut self,
         on: &mut Kernel<impl Probe, impl FlashContents>,

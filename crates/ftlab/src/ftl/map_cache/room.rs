@@ -1,5 +1,6 @@
-//! Where translation pages go: they are placed and programmed as any page, and wait for room if there is none. One that
-//! waits is in memory as a whole, so only those wait along whose entries take the room of one of its own.
+//! Places for translation pages. A translation page is placed and programmed as any page, and waits
+//! if there is no room. It is in memory as a whole meanwhile, so the only look-ups that wait with
+//! it are those whose entry replaces an entry of it.
 
 use std::collections::VecDeque;
 
@@ -31,8 +32,8 @@ impl MapCache {
         self.stalled.waiting > 0
     }
 
-    /// The content of a translation page is complete: it is programmed. Whatever the cause, all that goes into
-    /// a block comes from one origin, so that no scheduler changes its order.
+    /// Programs a translation page whose contents are complete. Whatever the cause, all programs of
+    /// a block have the same origin, so that no scheduler changes their order.
     pub(super) fn program_map(
         &mut self,
         of: Tpn,
@@ -53,7 +54,7 @@ impl MapCache {
         self.issue(of, program, on, gc);
     }
 
-    /// Gives the program of a translation page a place, or has it wait for one.
+    /// Places the program of a translation page, or makes it wait for a place.
     pub(super) fn issue(
         &mut self,
         of: Tpn,
@@ -74,8 +75,8 @@ impl MapCache {
         map_pages::set_map_stalled(self.stalled.waiting, ftl);
     }
 
-    /// A plane may be written again: translation pages that found no place go there, as far as it has room.
-    /// They go before what the host writes, as the host may wait for them.
+    /// Places waiting translation pages on a plane that can be written again, as far as it has
+    /// room. They go before host writes, because host writes may wait for them.
     pub fn retry(
         &mut self,
         plane: PlaneId,
@@ -101,7 +102,7 @@ fn pool_of_map(of: Tpn, ftl: &Ftl) -> usize {
     first.map_or(0, |page| ftl.pool(page) as usize)
 }
 
-/// Gives a translation page a place and programs it there. False if there is none.
+/// Places a translation page and programs it there. Returns false if there is no room.
 fn place_map(
     of: Tpn,
     program: CommandId,

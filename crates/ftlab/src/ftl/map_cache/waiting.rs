@@ -1,4 +1,5 @@
-//! Who waits for entries of the map, and for what: entries, translation pages that are read, and those that are rewritten.
+//! The look-ups that wait for entries of the map, and the fetches, reads and rewrites of
+//! translation pages that they wait for.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -8,12 +9,12 @@ use crate::ftl::mapping::dftl::Cause;
 use crate::scheduler::CommandId;
 use crate::units::{Lpn, RequestId, SectorMask, SimTime};
 
-/// Who looks for the entry of a page.
+/// What looks up the entry of a page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Seeker {
-    /// A read of these sectors, which are not in the buffer.
+    /// A host read of these sectors, which are not in the write buffer.
     Read(RequestId, SectorMask),
-    /// A page that is written back, as the write buffer knows it, for which a program waits.
+    /// A write-back: the program that waits for it, and the number of the page in the write buffer.
     WriteBack(CommandId, u32),
 }
 
@@ -26,20 +27,20 @@ impl Seeker {
     }
 }
 
-/// Tables by number, which are never walked.
+/// Hash tables by number. Nothing depends on their order.
 pub(super) type Table<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
-/// An entry on its way into memory.
+/// An entry that is being fetched into memory.
 #[derive(Clone, Debug)]
 pub(super) struct Fetch {
     pub page: Lpn,
     pub cause: Cause,
     pub seekers: Queue<Waiter>,
-    /// The next one that waits for the same translation page.
+    /// The next fetch that waits for the same translation page.
     pub next: Option<Handle<Fetch>>,
 }
 
-/// Somebody who waits for a fetch.
+/// A look-up that waits for a fetch.
 #[derive(Clone, Debug)]
 pub(super) struct Waiter {
     pub who: Seeker,
@@ -47,14 +48,14 @@ pub(super) struct Waiter {
     pub next: Option<Handle<Waiter>>,
 }
 
-/// A queue through entries of a slab.
+/// A queue of elements of a slab.
 #[derive(Debug)]
 pub(super) struct Queue<T> {
     pub first: Option<Handle<T>>,
     pub last: Option<Handle<T>>,
 }
 
-// Derives would ask for more of `T` than a handle needs.
+// Derived implementations would put bounds on `T` that a handle does not need.
 impl<T> Clone for Queue<T> {
     fn clone(&self) -> Self {
         Queue { first: self.first, last: self.last }
@@ -67,7 +68,7 @@ impl<T> Default for Queue<T> {
 }
 
 impl<T> Queue<T> {
-    /// Puts one at the end; `link` says who follows the one that was last.
+    /// Appends an element. `link` sets the successor of the previous last element.
     pub(super) fn push(&mut self, id: Handle<T>, link: impl FnOnce(Handle<T>)) {
         match self.last.replace(id) {
             Some(last) => link(last),
@@ -76,23 +77,23 @@ impl<T> Queue<T> {
     }
 }
 
-/// Reads of a translation page that have not come.
+/// The outstanding reads of a translation page.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Load {
     pub reads: u32,
     pub fetches: Queue<Fetch>,
 }
 
-/// A translation page that is rewritten.
+/// A translation page that is being rewritten.
 #[derive(Clone, Debug)]
 pub(super) struct Rewrite {
     pub cause: Cause,
-    /// Reads of its old copy that have not come; after that it is in memory as a whole.
+    /// Outstanding reads of its old copy. After them, the whole translation page is in memory.
     pub reads: u32,
-    /// Who wants an entry of it.
+    /// Fetches that wait for an entry of it.
     pub content: Queue<Fetch>,
-    /// Whose entry takes the place of one that it holds.
+    /// Fetches whose entries replace an entry of it.
     pub room: Queue<Fetch>,
-    /// It is to be rewritten once more: what for, and for whom.
+    /// A requested further rewrite: its cause, and the fetches that need the space.
     pub again: Option<(Cause, Queue<Fetch>)>,
 }

@@ -1,9 +1,11 @@
-//! BAST, block-associative sector translation: each log block belongs to one data block. A full one is merged
-//! with its data block. When no log block is left, that one is merged which was written longest ago.
+//! BAST, block-associative sector translation: each log block belongs to one data block. A full log
+//! block is merged with its data block. When no log block is left, the least recently written one
+//! is merged.
 //!
-//! Source: Kim, Kim, Noh, Min and Cho, "A Space-Efficient Flash Translation Layer for CompactFlash Systems", IEEE
-//! Transactions on Consumer Electronics 48(2), 2002. What is missing from a data block that nobody has overwritten
-//! is written into the data block itself, as far as its pages can still be programmed in order.
+//! Source: Kim, Kim, Noh, Min and Cho, "A Space-Efficient Flash Translation Layer for CompactFlash
+//! Systems", IEEE Transactions on Consumer Electronics 48(2), 2002. As long as no page of a data
+//! block is overwritten, its missing pages are written into the data block itself, as far as they
+//! can still be programmed in order.
 
 use super::hybrid::{Association, LogView, Page, Room, Spot};
 

@@ -1,15 +1,17 @@
-//! FAST, fully associative sector translation: one log block of a plane takes sequential writes, all others take
-//! any page.
+//! FAST, fully associative sector translation: one log block of each plane takes sequential writes,
+//! all others take any page.
 //!
-//! A write to the first page of a data block begins the sequential log block anew: what is there is merged
-//! before, by a switch if it is full, else partially. Writes that go on where the last one ended follow it there.
-//! Another write to the same data block ends it: it is merged, and the write goes to the other log blocks,
-//! of which the oldest is merged when none is left.
+//! A write to the first page of a data block starts a new sequential log block. The previous one is
+//! merged before: by a switch merge if it is full, otherwise by a partial merge. A write that
+//! continues where the last one ended goes to the sequential log block as well. Any other write to
+//! the same data block ends the sequence: the sequential log block is merged, and the write goes to
+//! the other log blocks. When none of those is left, the oldest is merged.
 //!
-//! Source: Lee, Park, Chung, Lee, Park and Song, "A Log Buffer-Based Flash Translation Layer Using Fully-Associative
-//! Sector Translation", ACM TECS 6(3), 2007, section 4. It departs from the paper in this: after a merge that a
-//! write out of order has caused, the paper takes a new sequential log block for that write, whose first page
-//! would then not be the first of a data block; here the write goes to the other log blocks.
+//! Source: Lee, Park, Chung, Lee, Park and Song, "A Log Buffer-Based Flash Translation Layer Using
+//! Fully-Associative Sector Translation", ACM TECS 6(3), 2007, section 4. One departure: after a
+//! merge caused by a write out of order, the paper takes a new sequential log block for that write,
+//! whose first page would then not be the first of a data block. Here the write goes to the other
+//! log blocks.
 
 use super::hybrid::{Association, LogView, Page, Room, Spot};
 

@@ -1,13 +1,14 @@
-//! The log of the channel management thesis: any page goes to the next page of the newest log block of its
-//! plane, and the oldest log block is emptied first. No log block belongs to one data block, so every merge is
-//! a full one.
+//! The fully associative log of the channel management thesis. A write goes to the next page of the
+//! newest log block of its plane, whatever its logical page. When a log block is needed, the oldest
+//! one is merged first. No log block belongs to one data block, so every merge is a full merge.
 //!
-//! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", NCTU 2010, sections 2.4 and
-//! 3.1: the fully associative log of Lee et al. (FAST) without its block for sequential writes.
+//! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", NCTU 2010,
+//! sections 2.4 and 3.1: the fully associative log of Lee et al. (FAST) without its block for
+//! sequential writes.
 
 use super::hybrid::{Association, LogView, Room, Spot};
 
-/// Fully associative, first in, first out.
+/// A fully associative log, merged first in, first out.
 #[derive(Clone, Debug)]
 pub struct FullyAssociative;
 

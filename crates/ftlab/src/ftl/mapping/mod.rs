@@ -1,5 +1,6 @@
-//! Where logical pages lie. A mapping answers and records; flash work that it needs would be added to
-//! a plan by the core (the page map needs none). One that does not translate only names the place.
+//! The mapping from logical to physical pages. A mapping looks up and records places; it does no
+//! flash work itself. Where a mapping needs flash work, the core does it (the page map needs none).
+//! The mapping `physical` does not translate: it only names the place.
 
 mod bast;
 pub mod dftl;
@@ -39,24 +40,25 @@ seam! {
 }
 
 contract! {
-    /// What is known of a mapping before it is built.
+    /// The facts about a mapping that are known before it is built.
     pub trait MappingFacts of MappingChoice, by mapping_policy {
-        /// Whether logical pages have places of their own on flash ([`MappingPolicy::translates`]).
+        /// Whether the mapping translates logical pages to places on flash
+        /// ([`MappingPolicy::translates`]).
         fn translates(_options: &Self::Options) -> bool {
             true
         }
 
-        /// The options of a mapping with a log.
+        /// Returns the options of a mapping with a log.
         fn log(_options: &Self::Options) -> Option<&LogOptions> {
             None
         }
 
-        /// The log blocks that a plane needs at the least, if there is a log.
+        /// Returns the minimum number of log blocks that a plane needs, if there is a log.
         fn least_log_blocks(_options: &Self::Options) -> u32 {
             1
         }
 
-        /// The options of a map that lies on flash itself.
+        /// Returns the options of a map that is stored on flash.
         fn on_flash(_options: &Self::Options) -> Option<&DftlOptions> {
             None
         }
@@ -66,12 +68,14 @@ contract! {
             false
         }
 
-        /// Whether any page may come next in a stripe over dies, so that parity can be computed.
+        /// Whether any logical page may come next in a stripe over dies, so that parity can be
+        /// computed.
         fn fills_stripes(_options: &Self::Options) -> bool {
             false
         }
 
-        /// Whether it is a table in memory with one place for each page, which can be written to flash as it is.
+        /// Whether the map is a table in memory with one place for each page, which can be written
+        /// to flash as it is.
         fn is_plain_table(_options: &Self::Options) -> bool {
             false
         }
@@ -79,97 +83,102 @@ contract! {
 }
 
 contract! {
-    /// What a mapping answers and records.
+    /// Looks up and records the places of logical pages.
     pub trait MappingPolicy for Mapping, by mapping_policy, or ExternalMapping {
-        /// Whether logical pages have places of their own on flash. If not, nothing is placed, committed or
-        /// collected: requests carry physical addresses.
+        /// Whether the mapping translates. If not, requests carry physical addresses, and nothing
+        /// is placed, committed or garbage-collected.
         #[must_use]
         fn translates(&self) -> bool {
             true
         }
 
-        /// Whether it is a table in memory, with a place for each logical page, and no more.
+        /// Whether the map is only a table in memory with one place for each logical page.
         #[must_use]
         fn is_plain(&self) -> bool {
             false
         }
 
-        /// Whether it has a log, whose blocks are merged with data blocks instead of being collected.
+        /// Whether the mapping has a log, whose blocks are merged with data blocks instead of being
+        /// garbage-collected.
         #[must_use]
         #[inline]
         fn has_log(&self) -> bool {
             false
         }
 
-        /// The tables of a mapping with a log, and how it decides where a page goes.
+        /// Returns the tables of a mapping with a log, and the function that decides where a page
+        /// goes.
         #[must_use]
         #[inline]
         fn log(&self) -> Option<(&LogTables, RoomOf)> {
             None
         }
 
-        /// The tables of a mapping with a log, to be changed by the core.
+        /// Returns the tables of a mapping with a log, for the core to change.
         #[inline]
         fn log_mut(&mut self) -> Option<&mut LogTables> {
             None
         }
 
-        /// The table of a mapping under which logical pages may lie in fragments.
+        /// Returns the table of a mapping whose logical pages may lie in fragments.
         #[must_use]
         #[inline]
         fn rmap(&self) -> Option<&Reconstruction> {
             None
         }
 
-        /// The same, to be changed by the core.
+        /// Returns the same table, for the core to change.
         #[inline]
         fn rmap_mut(&mut self) -> Option<&mut Reconstruction> {
             None
         }
 
-        /// The map that lies on flash itself, with a part in memory.
+        /// Returns the map that is stored on flash and partly cached in memory.
         #[must_use]
         #[inline]
         fn dftl(&self) -> Option<&Dftl> {
             None
         }
 
-        /// The same, to be changed by the core.
+        /// Returns the same map, for the core to change.
         #[inline]
         fn dftl_mut(&mut self) -> Option<&mut Dftl> {
             None
         }
 
-        /// Where the current copy of a page lies, if it was ever written; the newer part of it, if it is in two.
+        /// Returns the place of the current copy of a page, or `None` if it was never written. If
+        /// the page is in two fragments, this is the place of the newer one.
         #[must_use]
         fn look_up(&self, page: Lpn) -> Option<Ppn>;
 
-        /// The whole page lies at `at` from now on. Returns where it, or its newer part, lay before.
+        /// Maps the whole page to `at`. Returns the previous place of the page, or of its newer
+        /// fragment.
         fn commit(&mut self, page: Lpn, at: Ppn) -> Option<Ppn>;
 
-        /// The copy, or part, at `from` was moved to `to`. False if the page lies elsewhere by now: then nothing
-        /// changes, and the copy at `to` is stale.
+        /// Records that the copy, or fragment, at `from` was moved to `to`. Returns false if the
+        /// page lies elsewhere by now: then nothing changes, and the copy at `to` is stale.
         #[must_use]
         fn relocate(&mut self, page: Lpn, from: Ppn, to: Ppn) -> bool;
 
-        /// Forgets the page. Returns where it, or its newer part, lay.
+        /// Unmaps the page. Returns the previous place of the page, or of its newer fragment.
         fn trim(&mut self, page: Lpn) -> Option<Ppn>;
 
-        /// Pages lie there from now on, one after the other, wherever they lay before.
+        /// Maps each page to its place, wherever it lay before.
         fn put_all(&mut self, moved: &[(Lpn, Ppn)]) {
             moved.iter().for_each(|&(page, at)| {
                 self.commit(page, at);
             });
         }
 
-        /// So many pages from `first` on lie at `at` and behind from now on; none of them lay anywhere before.
+        /// Maps `count` pages from `first` on to consecutive places from `at` on. None of them may
+        /// be mapped before.
         fn put_row(&mut self, first: Lpn, at: Ppn, count: u32) {
             for unit in 0..count {
                 self.commit(Lpn::new(first.get() + unit), Ppn::new(at.get() + unit));
             }
         }
 
-        /// Brings the entry of a page closer to the processor.
+        /// Prefetches the entry of a page.
         #[inline]
         fn prefetch(&self, _page: Lpn) {}
     }

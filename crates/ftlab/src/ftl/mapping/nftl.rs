@@ -1,11 +1,11 @@
-//! NFTL, the block-mapped translation layer of NAND disks: a page that is overwritten goes to the same offset of
-//! a replacement block, and replacement blocks of a data block form a chain. When no block is left for
-//! another one, the longest chain is folded into one block.
+//! NFTL, the block-mapped translation layer of NAND disks. An overwritten page goes to the same
+//! offset of a replacement block, and the replacement blocks of a data block form a chain. When no
+//! block is left for another replacement block, the longest chain is folded into one block.
 //!
-//! Source: Ban, "Flash File System Optimized for Page-Mode Flash Technologies", US patent 5,937,425, 1999. It departs
-//! from it in this: pages of a block are programmed in rising order, as parts since MLC demand, so a
-//! replacement block is used up when a page behind the one to be written has been programmed; of equally long
-//! chains, the one whose blocks were written longest ago is folded.
+//! Source: Ban, "Flash File System Optimized for Page-Mode Flash Technologies", US patent
+//! 5,937,425, 1999. Departures: pages of a block are programmed in ascending order, as flash has
+//! required since MLC, so a replacement block cannot take a page once a later page of it has been
+//! programmed. Among the longest chains, the one whose blocks were written longest ago is folded.
 
 use std::cmp::Reverse;
 
@@ -34,7 +34,7 @@ impl Association for Nftl {
     }
 }
 
-/// The last block of the longest chain of a plane.
+/// Returns the last block of the longest chain of a plane.
 fn longest_chain(view: &LogView<'_>, plane: PlaneId) -> Option<BlockId> {
     let tables = view.tables;
     let chain = |log| tables.home_of(log).map(|data| tables.own_log_count(data));

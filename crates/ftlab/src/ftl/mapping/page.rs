@@ -1,7 +1,7 @@
-//! The page map: one 32-bit entry for each logical page, all of it in the controller's memory.
+//! The page map: one 32-bit entry for each logical page, all in the controller's memory.
 //!
-//! Entries are zero for "not mapped", so the table comes zeroed from the operating system and takes
-//! memory only where it was touched: a device of many terabytes starts at once.
+//! Zero means "not mapped". The operating system provides the table as zeroed memory, which takes
+//! up space only once it is touched, so a device of many terabytes starts at once.
 
 use super::{MappingFacts, MappingPolicy};
 use crate::engine::prefetch;
@@ -9,10 +9,10 @@ use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::{Lpn, Ppn};
 
-/// How many entries ahead of those that change their memory is asked for.
+/// How many entries ahead of an update their memory is prefetched.
 const PREFETCH_DISTANCE: usize = 24;
 
-/// A flat table.
+/// A flat table of physical pages, by logical page.
 #[derive(Clone, Debug)]
 pub struct PageMap {
     table: Vec<u32>,
@@ -42,7 +42,7 @@ impl MappingFacts for PageMap {
 }
 
 impl PageMap {
-    /// A map of `logical_pages`, none of them written.
+    /// Creates a map of `logical_pages`, none of them written.
     #[must_use]
     pub fn new(logical_pages: u32) -> PageMap {
         PageMap { table: vec![0; logical_pages as usize] }
@@ -76,7 +76,7 @@ impl MappingPolicy for PageMap {
 
     #[inline]
     fn trim(&mut self, page: Lpn) -> Option<Ppn> {
-        // Reading first leaves memory alone that was never touched.
+        // Reading first avoids touching memory that is still zero.
         let found = self.look_up(page);
         if found.is_some() {
             self.table[page.at()] = 0;

@@ -1,20 +1,20 @@
-//! No translation: requests carry physical addresses. Page n of the host is physical page n, programmed in
-//! place as often as asked. Nothing is erased, collected or placed, and no page is ever empty: what is
-//! studied lies beneath the FTL.
+//! No translation: requests carry physical addresses. Page n of the host is physical page n,
+//! programmed in place any number of times. Nothing is erased, garbage-collected or placed, and no
+//! page is ever empty. This serves studies of the layers beneath the FTL.
 //!
-//! The numbers are those of [`Geometry`](crate::shape::Geometry): neighbouring pages lie in one block, then
-//! come the blocks of a plane, the planes of a die, and the dies. A load that is to keep all dies busy
-//! therefore has to spread its addresses.
+//! The numbers are those of [`Geometry`](crate::shape::Geometry): consecutive pages lie in one
+//! block, then come the blocks of a plane, the planes of a die, and the dies. A load that should
+//! keep all dies busy therefore has to spread its addresses.
 //!
-//! No flash can be programmed in place: a run stands for what a real FTL would send to blocks that it has
-//! erased beforehand. Requests take their way in `device/direct_path.rs`.
+//! Real flash cannot be programmed in place. A run represents the commands that a real FTL would
+//! send to blocks that it erased beforehand. `device/direct_path.rs` handles the requests.
 
 use super::{MappingFacts, MappingPolicy};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::{Lpn, Ppn};
 
-/// The identity.
+/// The identity mapping.
 #[derive(Clone, Debug, Default)]
 pub struct Physical;
 
@@ -44,25 +44,25 @@ impl MappingPolicy for Physical {
         Some(Ppn::new(page.get()))
     }
 
-    /// Nothing lies elsewhere before or after.
+    /// Does nothing: no page lies anywhere else, before or after.
     #[inline]
     fn commit(&mut self, _page: Lpn, _at: Ppn) -> Option<Ppn> {
         None
     }
 
-    /// Nothing moves.
+    /// Does nothing: pages never move.
     #[inline]
     fn relocate(&mut self, _page: Lpn, _from: Ppn, _to: Ppn) -> bool {
         false
     }
 
-    /// Every page keeps its place.
+    /// Does nothing: every page keeps its place.
     #[inline]
     fn trim(&mut self, _page: Lpn) -> Option<Ppn> {
         None
     }
 
-    /// There is no table.
+    /// Does nothing: there is no table.
     #[inline]
     fn prefetch(&self, _page: Lpn) {}
 

@@ -1,14 +1,15 @@
-//! The page map of a device that reconstructs pages: partial pages of two logical pages share a physical
-//! one, and the table RMAP says where the rest of each lies.
+//! The page map of a device that reconstructs pages: parts of two logical pages may share a
+//! physical page, and the table RMAP locates the second part of each.
 //!
-//! Source: Zeng, Deng, PRLRU: a write buffer for SSDs that reconstructs pages (in Chinese). A logical page
-//! lies at one place, or in two *fragments*, the newer of which goes first. Which sectors each holds stands
-//! in the spare area; the newer owns all that it was programmed with, the older what is left of its own. The
-//! paper leaves open what becomes of a page that is reconstructed again and again; here a third fragment
-//! is never made: such a page is gathered first.
+//! Source: Zeng, Deng, PRLRU: a write buffer for SSDs that reconstructs pages (in Chinese). A
+//! logical page lies in one place, or in two *fragments*, the newer first. The spare area records
+//! which sectors each physical page was programmed with. The newer fragment owns all its sectors;
+//! the older one owns its sectors that the newer one does not hold. The paper does not say what
+//! happens to a page that is reconstructed repeatedly. Here a page never has a third fragment: its
+//! fragments are gathered into one page first.
 //!
-//! An entry of the table is a place or, with a mark, the number of a pair of places. Physical pages are
-//! numbered below the mark, which the configuration checks.
+//! An entry of the table is either a place or, with a mark bit, the index of a pair of places. The
+//! configuration check ensures that physical page numbers stay below the mark bit.
 
 use super::{MappingFacts, MappingPolicy};
 use crate::engine::prefetch;
@@ -18,23 +19,23 @@ use crate::policy::{Parts, Policy};
 use crate::units::{Lpn, Ppn, Ratio};
 
 options! {
-    /// The page map with RMAP.
+    /// The page map with RMAP, for the reconstruction of pages.
     pub struct ReconstructionOptions at "ftl.mapping" {
-        /// Entries of RMAP, the table of second fragments, for each logical page. When it is full, or second
-        /// fragments take half of the spare capacity, only pages are packed that get no further
-        /// fragment.
+        /// Size of RMAP, the table of second fragments, in entries per logical page. When the table
+        /// is full, or second fragments take half of the spare capacity, a page is packed only if
+        /// packing it adds no fragment.
         entries: Ratio = "15%", in "0%"..="100%",
             source "PRLRU paper, section 3.3: at most 15% over the page map";
     }
 }
 
-/// Marks an entry of a page in two fragments: the rest of it is the number of a pair.
+/// Marks the entry of a page in two fragments. The other bits are the index of its pair.
 const APART: u32 = 1 << 31;
 
-/// Where a logical page lies, its newer fragment first.
+/// The places of a logical page, the newer fragment first.
 pub type Places = [Option<Ppn>; 2];
 
-/// How much is in pieces.
+/// The amount of fragmentation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pieces {
     /// Logical pages in two fragments.
@@ -43,28 +44,28 @@ pub struct Pieces {
     pub shared: u32,
 }
 
-/// The table and RMAP.
+/// The map: the table and RMAP.
 #[derive(Clone, Debug)]
 pub struct Reconstruction {
     table: Vec<u32>,
-    /// The newer place and the older one of each page in two fragments.
+    /// The newer and the older place of each page in two fragments.
     pairs: Vec<[Ppn; 2]>,
-    /// The most pairs that there may be.
+    /// The maximum number of pairs.
     entries: u32,
-    /// Pairs that no page has.
+    /// Unused elements of `pairs`.
     free: Vec<u32>,
-    /// Physical pages in which two logical pages live.
+    /// Physical pages that hold current sectors of two logical pages.
     shared: u32,
-    /// The most of each at any time, on their own.
+    /// The maximum of each count so far. The two maxima may come from different times.
     most: Pieces,
-    /// Packs that became current.
+    /// Number of packs that became current.
     packs: u64,
 }
 
 impl Policy for Reconstruction {
     const NAME: &'static str = "reconstruction";
     const SUMMARY: &'static str =
-        "page mapping in which partial pages of two logical pages may share a physical one (RMAP)";
+        "page mapping in which partial pages of two logical pages may share a physical page (RMAP)";
     const SOURCE: &'static str = "PRLRU: page reconstruction and RMAP (in Chinese)";
     type Options = ReconstructionOptions;
 
@@ -73,7 +74,7 @@ impl Policy for Reconstruction {
         Reconstruction::new(parts.logical_pages, u32::try_from(entries).unwrap_or(u32::MAX))
     }
 
-    // The pieces follow from what lies on flash, too; what is measured counts from the load on.
+    // The fragments, too, follow from the contents of flash. Measurements start again at the load.
     keeps_nothing!(Reconstruction { table, pairs, entries, free, shared, most, packs });
 }
 
@@ -88,7 +89,8 @@ impl MappingFacts for Reconstruction {
 }
 
 impl Reconstruction {
-    /// A map of `logical_pages`, none of them written, of which so many may be in two fragments.
+    /// Creates a map of `logical_pages`, none of them written. At most `entries` of them may be in
+    /// two fragments.
     #[must_use]
     pub fn new(logical_pages: u32, entries: u32) -> Reconstruction {
         Reconstruction {
@@ -102,7 +104,7 @@ impl Reconstruction {
         }
     }
 
-    /// Where a page lies.
+    /// Returns the places of a page.
     #[inline]
     #[must_use]
     pub fn places(&self, page: Lpn) -> Places {
@@ -112,32 +114,33 @@ impl Reconstruction {
         }
     }
 
-    /// How many pages may be in two fragments.
+    /// Returns how many pages may be in two fragments.
     #[must_use]
     pub fn entries(&self) -> u32 {
         self.entries
     }
 
-    /// How much is in pieces at present.
+    /// Returns the present amount of fragmentation.
     #[must_use]
     pub fn pieces(&self) -> Pieces {
         let fragmented = (self.pairs.len() - self.free.len()) as u32;
         Pieces { fragmented, shared: self.shared }
     }
 
-    /// The most that was in pieces since the device was switched on, each count for itself.
+    /// Returns the maximum of each count since the device was switched on. The two maxima may come
+    /// from different times.
     #[must_use]
     pub fn most(&self) -> Pieces {
         self.most
     }
 
-    /// Logical pages that lie anywhere.
+    /// Returns the number of mapped logical pages.
     #[must_use]
     pub(in crate::ftl) fn mapped(&self) -> u64 {
         self.table.iter().filter(|&&entry| entry != 0).count() as u64
     }
 
-    /// The page lies at `newer` from now on and, if there is one, at `older`.
+    /// Maps the page to `newer` and, if given, `older`.
     pub(in crate::ftl) fn put(&mut self, page: Lpn, newer: Ppn, older: Option<Ppn>) {
         let pair = self.pair_of(page);
         let entry = match (older, pair) {
@@ -155,24 +158,25 @@ impl Reconstruction {
         self.most.fragmented = self.most.fragmented.max(self.pieces().fragmented);
     }
 
-    /// Packs that became current: programs that wrote parts of two logical pages.
+    /// Returns the number of packs that became current. A pack is a program that wrote parts of two
+    /// logical pages.
     #[must_use]
     pub fn packs(&self) -> u64 {
         self.packs
     }
 
-    /// A pack became current.
+    /// Counts a pack that became current.
     pub(in crate::ftl) fn packed(&mut self) {
         self.packs += 1;
     }
 
-    /// A second logical page came to live in a physical one.
+    /// Counts a physical page that now holds current sectors of two logical pages.
     pub(in crate::ftl) fn joined(&mut self) {
         self.shared += 1;
         self.most.shared = self.most.shared.max(self.shared);
     }
 
-    /// One of the two logical pages that lived in a physical one has left it.
+    /// Counts a physical page that no longer holds current sectors of two logical pages.
     pub(in crate::ftl) fn parted(&mut self) {
         self.shared -= 1;
     }

@@ -1,5 +1,5 @@
-//! A job done at once: where the device stands still for merges, nothing can see them half done, so it is enough
-//! to know what they change and how long they take.
+//! Jobs that are done at once. If the whole device stops during merges, nothing can observe them
+//! half done, so only their result and duration matter.
 
 use super::fold::PageCopy;
 use super::{Job, MergeCounts};
@@ -8,7 +8,8 @@ use crate::ftl::{FlashContents, Ftl};
 use crate::scheduler::CellWork;
 use crate::units::{BlockId, PlaneId};
 
-/// Carries out a job at once. `priced` is told of each copy, unless they all cost the same.
+/// Carries out a job at once. Calls `priced` for each copy. If `flat` is set, all copies cost the
+/// same, and it may be skipped.
 pub(super) fn carry_out<C: FlashContents>(
     ftl: &mut Ftl,
     contents: &mut C,
@@ -39,7 +40,8 @@ pub(super) fn carry_out<C: FlashContents>(
         if job.victim.is_some() {
             fold::take_spent_logs(data, &mut spent, ftl);
         }
-        // The order in which the `Merger` erases them is that in which they are used again.
+        // Blocks are used again in the order of their erases, so this must be the order of the
+        // `Merger`.
         while let Some(block) = spent.pop() {
             erase(ftl, contents, block);
         }

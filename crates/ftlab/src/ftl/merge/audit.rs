@@ -1,11 +1,11 @@
-//! The log's promises, checked: what tests call.
+//! Checks of the log's invariants, for tests.
 
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::mapping::hybrid::{LogTables, Spot};
 use crate::ftl::{BlockState, Ftl};
 use crate::units::{BlockId, PlaneId};
 
-/// Blocks of a plane that data or the log have begun to fill.
+/// Returns the blocks of a plane that data or the log have begun to fill.
 pub(in crate::ftl) fn open_in_log(plane: PlaneId, ftl: &Ftl) -> Vec<BlockId> {
     let Some((tables, _)) = ftl.map.mapping.log() else { return Vec::new() };
     let mut blocks = blocks_in_use(tables, plane);
@@ -13,8 +13,8 @@ pub(in crate::ftl) fn open_in_log(plane: PlaneId, ftl: &Ftl) -> Vec<BlockId> {
     blocks
 }
 
-/// The log of a plane: its blocks are in use once, as many as there should be; the newest copies are the
-/// valid pages of its log blocks; the block that stays free is there.
+/// Checks the log of a plane: each block has one use and a valid state, the number of log blocks is
+/// right, and the log blocks hold the newest copies.
 pub(in crate::ftl) fn audit_log(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
     let Some((tables, _)) = ftl.map.mapping.log() else { return Ok(()) };
     let mut used = blocks_in_use(tables, plane);
@@ -22,7 +22,7 @@ pub(in crate::ftl) fn audit_log(plane: PlaneId, ftl: &Ftl) -> Result<(), String>
     used.sort_unstable();
     used.dedup();
     if used.len() != number {
-        return Err(format!("{plane:?} uses a block for two things"));
+        return Err(format!("{plane:?} uses the same block twice"));
     }
     for &block in &used {
         let (state, taken) = (ftl.blocks.state(block), tables.taken(block));
@@ -34,43 +34,48 @@ pub(in crate::ftl) fn audit_log(plane: PlaneId, ftl: &Ftl) -> Result<(), String>
     }
     let (log, share) = (tables.used(plane), tables.shares().log);
     let listed = tables.logs(plane).count();
-    // One more while the throttle moves pages to it.
+    // One more is allowed, while the throttle moves pages to it.
     if log > share + 1
         || log as usize != listed
         || tables.logs(plane).any(|log| !tables.is_log(log))
     {
-        return Err(format!("{plane:?} has {log} log blocks of {share}, {listed} are listed"));
+        return Err(format!("{plane:?} has {log} log blocks of {share}, but {listed} are listed"));
     }
     audit_copies(tables, plane, ftl)
 }
 
-/// Map and slots are inverse: as many pages have their newest copy in the log as its blocks hold valid ones,
-/// and each of those is where the map says.
+/// Checks that the map and the log blocks agree: the newest copy of each page in the log is in a
+/// log block that may hold it, and the number of these copies is the number of valid pages in the
+/// log blocks.
 fn audit_copies(tables: &LogTables, plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
     let mut mapped = 0;
     let data = tables.all_data_blocks().filter(|&data| tables.plane_of(data) == plane);
     for data in data {
         if tables.own_logs(data).count() != tables.own_log_count(data) as usize {
-            return Err(format!("{data:?} has another number of log blocks than is counted"));
+            return Err(format!("the count of log blocks of {data:?} differs from its list"));
         }
         for (offset, at) in tables.newer(data) {
             let block = ftl.geometry.block_of(at);
             let page = tables.page_at(Spot { data, offset });
             let home = tables.home_of(block);
             if !tables.is_log(block) || home.is_some_and(|home| home != data) {
-                return Err(format!("{page:?} is looked for in {block:?}, no log block for it"));
+                return Err(format!(
+                    "{page:?} is mapped to {block:?}, which is no log block for it"
+                ));
             }
             mapped += 1;
         }
     }
     let valid: u32 = tables.logs(plane).map(|log| ftl.blocks.valid(log)).sum();
     if mapped != valid {
-        return Err(format!("{plane:?} maps {mapped} pages to its log, which has {valid}"));
+        return Err(format!(
+            "{plane:?} maps {mapped} pages to its log, which has {valid} valid pages"
+        ));
     }
     Ok(())
 }
 
-/// The blocks of a plane that hold data blocks, and those of the log.
+/// Returns the blocks of a plane that hold data blocks, and its log blocks.
 fn blocks_in_use(tables: &LogTables, plane: PlaneId) -> Vec<BlockId> {
     let data = tables.all_data_blocks().filter(|&data| tables.plane_of(data) == plane);
     data.filter_map(|data| tables.block_of(data)).chain(tables.logs(plane)).collect()

@@ -1,36 +1,37 @@
-//! What merges did, counted.
+//! Counts of merges.
 
 /// Counts of merges, in blocks and pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeCounts {
-    /// Log blocks that became data blocks as they were.
+    /// Log blocks that became data blocks without a copy.
     pub switch: u64,
-    /// Log blocks that became data blocks with copies of what they lacked.
+    /// Log blocks that became data blocks after the missing pages were copied to them.
     pub partial: u64,
     /// Data blocks that were copied as wholes.
     pub full: u64,
-    /// Of all these, those made by planes that could have gone on writing, because another plane merged.
+    /// Of all these, the merges on planes that could have taken writes, made because another plane
+    /// merged.
     pub along: u64,
     /// Pages that merges copied.
     pub copied: u64,
-    /// Pages that the throttle left over, which moved to another log block.
+    /// Pages that moved to another log block because the throttle stopped the merges.
     pub moved: u64,
-    /// Log blocks that were emptied because a page found no room.
+    /// Log blocks that were emptied because there was no room for a page.
     pub reclaims: u64,
-    /// Log blocks that planes erased along with others.
+    /// Log blocks that planes erased along with a job of another plane.
     pub erased_along: u64,
 }
 
 impl MergeCounts {
-    /// Merges of all kinds.
+    /// Returns the number of merges of all kinds.
     #[must_use]
     pub fn merges(&self) -> u64 {
         self.switch + self.partial + self.full
     }
 }
 
-/// Merges of each reclaim in the order of time: the most of so many in a row, where that number grows with the
-/// run.
+/// The numbers of merges of reclaims, in order of time. Each bucket holds the maximum of
+/// consecutive reclaims. The bucket size grows with the run.
 #[derive(Clone, Debug)]
 pub struct Reclaims {
     most: Vec<u32>,
@@ -40,22 +41,22 @@ pub struct Reclaims {
 }
 
 impl Reclaims {
-    /// Buckets at the most; when they are full, two become one.
+    /// Maximum number of buckets. When they are full, they are combined in pairs.
     const BUCKETS: usize = 512;
 
-    /// How many reclaims a bucket stands for.
+    /// Returns the number of reclaims in a bucket.
     #[must_use]
     pub fn bucket(&self) -> u64 {
         self.bucket
     }
 
-    /// By bucket: the most merges of a reclaim.
+    /// Returns the maximum number of merges of a reclaim, by bucket.
     #[must_use]
     pub fn most(&self) -> &[u32] {
         &self.most
     }
 
-    /// The most merges of any reclaim.
+    /// Returns the maximum number of merges of any reclaim.
     #[must_use]
     pub fn most_of_all(&self) -> u32 {
         self.most_of_all

@@ -1,5 +1,5 @@
-//! Writes into the log, and merges, from the FTL's side: which page is taken, what is copied, what becomes of
-//! the blocks. The [`Merger`](super::Merger) does the work.
+//! The FTL's part of writes into the log and of merges: which page is used, what is copied, and
+//! what happens to the blocks. The [`Merger`](super::Merger) issues the flash commands.
 
 use crate::ftl::gc::Purpose;
 use crate::ftl::mapping::MappingPolicy;
@@ -11,34 +11,34 @@ use crate::ftl::{Ftl, recovery};
 use crate::units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
 use crate::verify::Canary;
 
-/// A merge that runs.
+/// A merge in progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fold {
     pub data: DataBlock,
-    /// The block that is to hold it.
+    /// The block that will hold the data block.
     pub target: BlockId,
-    /// Whether that is a log block of its own.
+    /// Whether the target is a log block of this data block.
     inherits: bool,
-    /// The next place to look at.
+    /// The next offset to look at.
     next: u32,
     copied: u32,
 }
 
-/// A page that is copied.
+/// The copy of a page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageCopy {
     pub from: Ppn,
     pub to: Ppn,
 }
 
-/// The log, to look at.
+/// Returns a read-only view of the log.
 #[inline]
 pub(crate) fn log_view(ftl: &Ftl) -> Option<LogView<'_>> {
     let (tables, _) = ftl.map.mapping.log()?;
     Some(LogView { tables, blocks: &ftl.blocks, spare: &ftl.map.spare })
 }
 
-/// The tables of the log.
+/// Returns the tables of the log.
 fn log_tables(ftl: &Ftl) -> &LogTables {
     ftl.map.mapping.log().expect("a mapping with a log").0
 }
@@ -47,7 +47,7 @@ fn log_tables_mut(ftl: &mut Ftl) -> &mut LogTables {
     ftl.map.mapping.log_mut().expect("a mapping with a log")
 }
 
-/// Where a page can be written.
+/// Returns where a page can be written.
 #[inline]
 pub(crate) fn room_in_log(page: Lpn, ftl: &Ftl) -> Room {
     let (tables, room) = ftl.map.mapping.log().expect("a mapping with a log");
@@ -55,14 +55,14 @@ pub(crate) fn room_in_log(page: Lpn, ftl: &Ftl) -> Room {
     room(&view, tables.spot(page))
 }
 
-/// The plane of a page.
+/// Returns the plane of a page.
 #[inline]
 pub(crate) fn log_plane_of(page: Lpn, ftl: &Ftl) -> PlaneId {
     let tables = log_tables(ftl);
     tables.plane_of(tables.spot(page).data)
 }
 
-/// Takes a page for a write. None if a log block has to be emptied before.
+/// Takes a physical page for a write. Returns `None` if a log block has to be emptied first.
 #[inline]
 pub(crate) fn place_in_log(page: Lpn, ftl: &mut Ftl) -> Option<Ppn> {
     let spot = log_tables(ftl).spot(page);
@@ -101,7 +101,7 @@ fn take_erased(spot: Spot, ftl: &mut Ftl) -> BlockId {
 
 fn take_erased_on(plane: PlaneId, ftl: &mut Ftl) -> BlockId {
     let block = crate::ftl::room::take_free_block(plane, true, ftl);
-    let block = block.expect("data, log and two blocks beside fit into a plane");
+    let block = block.expect("data, log and two further blocks fit into a plane");
     ftl.blocks.open(block, WriteStream::new(0));
     if let Some(record) = &mut ftl.features.record {
         record.opened(block);
@@ -116,7 +116,8 @@ fn open_log(plane: PlaneId, home: Option<DataBlock>, ftl: &mut Ftl) -> BlockId {
     block
 }
 
-/// A page of a block is programmed, and those before it that were left out are lost until the next erase.
+/// Records that a page of a block was programmed. Skipped pages before it stay unused until the
+/// next erase.
 #[inline]
 pub(in crate::ftl) fn programmed_in_log(at: Ppn, ftl: &mut Ftl) {
     let (block, offset) = ftl.geometry.place_of(at);
@@ -130,8 +131,8 @@ pub(in crate::ftl) fn programmed_in_log(at: Ppn, ftl: &mut Ftl) {
     }
 }
 
-/// Begins the merge of a data block: in a log block of its own if that can become the data block, else in
-/// an erased one. None if nothing is left of it.
+/// Begins the merge of a data block: in a log block of its own if that can become the data block,
+/// otherwise in an erased block. Returns `None` if no page of the data block is left.
 pub(super) fn begin_fold(data: DataBlock, ftl: &mut Ftl) -> Option<Fold> {
     let tables = log_tables(ftl);
     if let Some(target) = tables.heir(data, &ftl.blocks) {
@@ -142,8 +143,8 @@ pub(super) fn begin_fold(data: DataBlock, ftl: &mut Ftl) -> Option<Fold> {
     Some(Fold { data, target, inherits: false, next: 0, copied: 0 })
 }
 
-/// Brings what the next merges of a plane will touch closer to the processor, step by step: what is
-/// known of the third, where its newest copies lie of the second, and the blocks of the first.
+/// Prefetches the data that the next merges of a plane will touch, in stages: the state of the
+/// third data block, the places of the newest copies of the second, and the blocks of the first.
 pub(in crate::ftl) fn prefetch_folds(plane: PlaneId, next: &[DataBlock], ftl: &Ftl) {
     let tables = log_tables(ftl);
     if let Some(&third) = next.get(2) {
@@ -163,7 +164,7 @@ pub(in crate::ftl) fn prefetch_folds(plane: PlaneId, next: &[DataBlock], ftl: &F
     }
 }
 
-/// The next copy that a merge needs; its place is taken.
+/// Returns the next copy that a merge needs, and takes its target page.
 #[inline]
 pub(super) fn next_copy(fold: &mut Fold, ftl: &mut Ftl) -> Option<PageCopy> {
     let pages = ftl.geometry.units_per_block();
@@ -184,15 +185,15 @@ pub(super) fn next_copy(fold: &mut Fold, ftl: &mut Ftl) -> Option<PageCopy> {
     None
 }
 
-/// What a data block holds of a page that was written again.
+/// Returns the outdated copy of a page that its data block holds.
 fn older_copy(spot: Spot, ftl: &Ftl) -> Option<Ppn> {
     let block = log_tables(ftl).block_of(spot.data)?;
     let at = ftl.geometry.page_at(block, spot.offset);
     (ftl.map.spare.owner(at) == Some(log_tables(ftl).page_at(spot))).then_some(at)
 }
 
-/// The next page of a log block that the throttle has left over; its new place is taken. None if nothing
-/// valid is left behind `from`.
+/// Returns the next page to move out of a log block after the throttle stopped its merges, and
+/// takes the new page. Returns `None` if no page from `from` on is valid.
 pub(super) fn next_move(victim: BlockId, from: u32, ftl: &mut Ftl) -> Option<PageCopy> {
     let at = ftl.blocks.next_valid(victim, from)?;
     let plane = ftl.geometry.plane_of(victim);
@@ -215,7 +216,7 @@ fn record_copy(from: Ppn, to: Ppn, ftl: &mut Ftl) -> PageCopy {
     PageCopy { from, to }
 }
 
-/// A copy is programmed.
+/// Records that a copy was programmed.
 #[inline]
 pub(super) fn copied(to: Ppn, ftl: &mut Ftl) {
     programmed_in_log(to, ftl);
@@ -223,7 +224,8 @@ pub(super) fn copied(to: Ppn, ftl: &mut Ftl) {
     ftl.counts.by_purpose[Purpose::Space as usize].pages += 1;
 }
 
-/// A page that was left over lies in its new place, unless it was deallocated meanwhile.
+/// Maps a page that was moved out of a log block to its new place, unless the page was trimmed
+/// meanwhile.
 pub(super) fn moved(copy: PageCopy, ftl: &mut Ftl) {
     copied(copy.to, ftl);
     let current = match ftl.map.spare.owner(copy.to) {
@@ -244,8 +246,8 @@ fn exchange_valid(from: Ppn, to: Ppn, ftl: &mut Ftl) {
     ftl.blocks.set_valid(new, place);
 }
 
-/// Makes all copies of a merge at once. `each` is told of them, unless it is enough to know how many there
-/// are. Returns that.
+/// Makes all copies of a merge at once and returns their number. Calls `each` for every copy; pass
+/// `None` if only their number matters.
 pub(super) fn copy_all(
     fold: &mut Fold,
     each: Option<&mut dyn FnMut(PageCopy)>,
@@ -282,8 +284,8 @@ pub(super) fn copy_all(
     fold.copied
 }
 
-/// All copies of a merge are programmed: its target holds the data block. Returns the block that held it
-/// before, which has to be erased, and counts the merge.
+/// Ends a merge whose copies are all programmed, and counts it: its target now holds the data
+/// block. Returns the block that held it before, which has to be erased.
 pub(super) fn end_fold(fold: &Fold, counts: &mut MergeCounts, ftl: &mut Ftl) -> Option<BlockId> {
     let Fold { data, target, inherits, copied, .. } = *fold;
     let Ftl { map, blocks, geometry, .. } = ftl;
@@ -315,7 +317,8 @@ pub(super) fn end_fold(fold: &Fold, counts: &mut MergeCounts, ftl: &mut Ftl) -> 
     before
 }
 
-/// The data block's own log blocks on which nothing is valid any more. They are log blocks no more.
+/// Removes from the log the data block's own log blocks that hold no valid page, and adds them to
+/// `into`.
 pub(in crate::ftl) fn take_spent_logs(data: DataBlock, into: &mut Vec<BlockId>, ftl: &mut Ftl) {
     let blocks = &ftl.blocks;
     let spent: Vec<BlockId> =
@@ -326,7 +329,7 @@ pub(in crate::ftl) fn take_spent_logs(data: DataBlock, into: &mut Vec<BlockId>, 
     }
 }
 
-/// A log block is to be erased.
+/// Removes a block from the log, to be erased.
 pub(in crate::ftl) fn close_log(log: BlockId, ftl: &mut Ftl) {
     let plane = ftl.geometry.plane_of(log);
     log_tables_mut(ftl).close(plane, log);
@@ -337,7 +340,7 @@ pub(in crate::ftl) fn is_log(block: BlockId, ftl: &Ftl) -> bool {
     log_tables(ftl).is_log(block)
 }
 
-/// A block was erased, and is free.
+/// Records that a block was erased and is free.
 pub(in crate::ftl) fn erased_in_log(block: BlockId, ftl: &mut Ftl) {
     log_tables_mut(ftl).erased(block);
     if let Some(record) = &mut ftl.features.record {
@@ -348,7 +351,7 @@ pub(in crate::ftl) fn erased_in_log(block: BlockId, ftl: &mut Ftl) {
     ftl.space.planes[plane.at()].give_back(block, erases);
 }
 
-/// A log block is being emptied, for want of room.
+/// Counts the emptying of a log block for lack of room.
 pub(in crate::ftl) fn count_reclaim(victim: BlockId, ftl: &mut Ftl) {
     let valid = u64::from(ftl.blocks.valid(victim));
     ftl.counts.gc_runs += 1;
@@ -357,7 +360,7 @@ pub(in crate::ftl) fn count_reclaim(victim: BlockId, ftl: &mut Ftl) {
     ftl.blocks.count_collection(victim);
 }
 
-/// Writes every data block to its last page, as a device that starts full has it.
+/// Writes every data block to its last page, for a device that starts full.
 pub(in crate::ftl) fn fill_data_blocks(ftl: &mut Ftl) {
     let (tables, _) = ftl.map.mapping.log().expect("a mapping with a log");
     let pages = ftl.geometry.units_per_block();
@@ -388,7 +391,7 @@ pub(in crate::ftl) fn fill_data_blocks(ftl: &mut Ftl) {
     ftl.space.planes.iter_mut().for_each(|plane| plane.restart(used));
 }
 
-/// Takes back what a device held at the start: an image says what it holds.
+/// Removes the initial data of a device, because an image provides the contents.
 pub(in crate::ftl) fn forget_data_blocks(ftl: &mut Ftl) {
     let Some((tables, _)) = ftl.map.mapping.log().filter(|(tables, _)| tables.starts_full()) else {
         return;

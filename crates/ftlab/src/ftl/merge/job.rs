@@ -1,4 +1,4 @@
-//! What a plane does to get a log block back, and what that costs.
+//! The work by which a plane gets a log block back, and its cost.
 
 use crate::ftl::mapping::hybrid::{DataBlock, LogView, Spot};
 use crate::scheduler::CellWork;
@@ -7,18 +7,18 @@ use crate::units::{BlockId, PlaneId, Ppn};
 /// Work for a plane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Job {
-    /// The data blocks that are merged, in this order.
+    /// The data blocks to merge, in this order.
     pub merges: Vec<DataBlock>,
-    /// The log block that is emptied and erased after that.
+    /// The log block to empty and erase after that.
     pub victim: Option<BlockId>,
     /// Whether a full log block without valid pages is erased at the end, if there is one.
     pub erases_empty: bool,
-    /// What the merges and the erase of the victim cost, as it looks now.
+    /// The expected cost of the merges and of the erase of the victim.
     pub cost: CellWork,
 }
 
 impl Job {
-    /// The job that empties a log block with so many merges at the most.
+    /// Creates the job that empties a log block with at most `throttle` merges.
     #[must_use]
     pub fn to_empty(view: &LogView<'_>, victim: BlockId, throttle: Option<u32>) -> Job {
         let mut job = Job { victim: Some(victim), ..Job::default() };
@@ -32,8 +32,8 @@ impl Job {
         job
     }
 
-    /// Adds the merge of a data block that is not there yet, if fewer than `most` are, and if the whole is then
-    /// within the `limit`.
+    /// Adds the merge of the data block of `spot`, unless the job already contains it, already has
+    /// `most` merges, or would then cost more than `limit`.
     pub fn add(&mut self, view: &LogView<'_>, spot: Spot, most: u32, limit: Option<CellWork>) {
         let full = self.merges.len() >= most as usize;
         if full || self.merges.contains(&spot.data) {
@@ -54,7 +54,8 @@ impl Job {
 }
 
 impl LogView<'_> {
-    /// The places of the valid pages of a log block, in the order in which they were written.
+    /// Returns the positions of the valid pages of a log block, in the order in which they were
+    /// written.
     pub fn pages_of(&self, log: BlockId) -> impl Iterator<Item = Spot> + '_ {
         let first = self.blocks.next_valid(log, 0);
         let valid = std::iter::successors(first, move |at| self.blocks.next_valid(log, at + 1));
@@ -64,7 +65,7 @@ impl LogView<'_> {
         })
     }
 
-    /// What merging a data block would cost.
+    /// Returns the cost of merging a data block.
     #[must_use]
     pub fn cost(&self, data: DataBlock) -> CellWork {
         let block = self.tables.block_of(data);
@@ -75,7 +76,8 @@ impl LogView<'_> {
         CellWork { copies: in_data + in_log - there, erases }
     }
 
-    /// A full log block of a plane on which nothing is valid, the first in the order of the log.
+    /// Returns the first full log block of a plane, in the order of the log, that has no valid
+    /// page.
     #[must_use]
     pub fn empty_log(&self, plane: PlaneId) -> Option<BlockId> {
         let mut logs = self.tables.logs(plane);

@@ -1,9 +1,11 @@
-//! The merger: carries out the jobs of planes, copy by copy, and says when a plane takes writes again.
+//! The merger carries out the jobs of planes, copy by copy, and reports when a plane takes writes
+//! again.
 //!
-//! A plane works on its job in order: each merge reads and programs page after page, `copies_in_flight` of them at a
-//! time, then the block that held the data block is erased; then what is left in the victim moves, and the victim is
-//! erased. A plane begins only when no write of the host is under way on it, and takes none until it is done: so
-//! nothing that a merge looks at changes meanwhile, but for pages that are deallocated.
+//! A plane works through its job in order. Each merge reads and programs page after page,
+//! `copies_in_flight` of them at a time. Then the previous block of the data block is erased. After
+//! all merges, the pages left in the victim move to another log block, and the victim is erased. A
+//! plane begins only when no host write is under way on it, and takes none until it is done. So the
+//! state that a merge looks at changes meanwhile only by trims.
 
 use std::collections::VecDeque;
 
@@ -19,48 +21,48 @@ use crate::ftl::{FlashContents, Kernel, gc, lost};
 use crate::scheduler::{CellWork, Command, CommandId, Flash, Kind, Origin, Probe, ServiceId};
 use crate::units::{BlockId, DieId, Lpn, Nanos, PlaneId, SimTime};
 
-/// What a merger is made of.
+/// The setup of a merger.
 #[derive(Clone, Debug)]
 pub struct MergerSetup {
-    /// What other planes do along with one.
+    /// Decides the jobs of the other planes.
     pub planner: Planner,
-    /// Merges of a job at the most.
+    /// Maximum number of merges in a job.
     pub throttle: Option<u32>,
-    /// Whether planes have clocks of their own.
+    /// Whether planes have independent clocks.
     pub clocks: Clocks,
-    /// Planes of the device.
+    /// Number of planes of the device.
     pub planes: u32,
-    /// Copies of a plane under way at once.
+    /// Maximum number of concurrent copies on a plane.
     pub copies_in_flight: u32,
     /// Whether pages are copied within their plane.
     pub copyback: bool,
 }
 
-/// What became of a step.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The plane works on.
+    /// The plane continues to work.
     Goes,
-    /// The plane is done, and takes writes again.
+    /// The plane is done and takes writes again.
     Done,
 }
 
-/// A job under way.
+/// A job in progress.
 #[derive(Clone, Debug)]
 struct Running {
     merges: VecDeque<DataBlock>,
     fold: Option<Fold>,
     victim: Option<BlockId>,
-    /// The next place of the victim to look at.
+    /// The next offset in the victim to look at.
     next_move: u32,
     erases_empty: bool,
     /// Blocks that have to be erased before anything else.
     spent: Vec<BlockId>,
     in_flight: u32,
-    /// Programs of copies that were not issued yet, in the order of their pages.
+    /// Programs of copies that are not issued yet, in page order.
     programs: VecDeque<CopyProgram>,
     erasing: bool,
-    /// Whether it was begun for want of room.
+    /// Whether the job began for lack of room.
     triggered: bool,
 }
 
@@ -68,13 +70,13 @@ struct Running {
 #[derive(Clone, Copy, Debug)]
 struct CopyProgram {
     id: CommandId,
-    /// Whether its page was read.
+    /// Whether the source page was read.
     is_read: bool,
 }
 
 impl Running {
-    /// A page was read: which programs can be issued now. Planes that sense together may change the order of reads,
-    /// but pages of a block are programmed in theirs.
+    /// Records the read of a page. Returns the programs that can be issued now. Planes that sense
+    /// together may reorder reads, but the pages of a block are programmed in order.
     fn read(&mut self, program: CommandId) -> impl Iterator<Item = CommandId> + '_ {
         let found = self.programs.iter_mut().find(|waiting| waiting.id == program);
         found.expect("a copy under way").is_read = true;
@@ -85,23 +87,23 @@ impl Running {
     }
 }
 
-/// What a plane waits for to begin.
+/// The job that a plane waits to begin.
 #[derive(Clone, Debug)]
 enum Wanted {
-    /// Room for a page.
+    /// To make room for a page.
     Room(Lpn),
-    /// What another plane has begun.
+    /// To work along with another plane, which has this job.
     Along(Job),
 }
 
-/// What a plane does.
+/// The work of a plane.
 #[derive(Clone, Debug, Default)]
 struct PlaneWork {
-    /// Programs of the host under way.
+    /// Host programs under way.
     programs: u32,
     running: Option<Running>,
     wanted: Option<Wanted>,
-    /// Since when it has taken no writes for want of room.
+    /// Since when the plane has taken no writes for lack of room.
     stalled_since: Option<SimTime>,
 }
 
@@ -110,20 +112,20 @@ struct PlaneWork {
 pub struct Merger {
     setup: MergerSetup,
     planes: Vec<PlaneWork>,
-    /// Jobs under way or about to be.
+    /// Number of jobs under way or waiting.
     busy: u32,
     counts: MergeCounts,
     reclaims: Reclaims,
-    /// For how long planes took no writes for want of room; in lock-step, the device.
+    /// How long planes (in lock-step: the device) took no writes for lack of room.
     stalls: Latencies,
     /// By die.
     owed: Vec<Owed>,
-    /// The jobs of other planes, while they are made.
+    /// The jobs of other planes. Used only while jobs are created.
     along: Vec<(PlaneId, Job)>,
 }
 
 impl Merger {
-    /// A merger with nothing to do, on so many dies.
+    /// Creates an idle merger for `dies` dies.
     #[must_use]
     pub fn new(setup: MergerSetup, dies: u32) -> Merger {
         Merger {
@@ -138,31 +140,31 @@ impl Merger {
         }
     }
 
-    /// What it did so far.
+    /// Returns the counts so far.
     #[must_use]
     pub fn counts(&self) -> &MergeCounts {
         &self.counts
     }
 
-    /// The merges of each reclaim.
+    /// Returns the number of merges of each reclaim.
     #[must_use]
     pub fn reclaims(&self) -> &Reclaims {
         &self.reclaims
     }
 
-    /// For how long planes took no writes for want of room; in lock-step, the device.
+    /// Returns how long planes (in lock-step: the device) took no writes for lack of room.
     #[must_use]
     pub fn stalls(&self) -> &Latencies {
         &self.stalls
     }
 
-    /// What is told of reclaims and stalls one by one is told from now on.
+    /// Restarts the records of individual reclaims and stalls.
     pub fn count_anew(&mut self) {
         self.reclaims = Reclaims::default();
         self.stalls = Latencies::default();
     }
 
-    /// Whether all planes go in step.
+    /// Whether all planes work in lock-step.
     #[inline]
     #[must_use]
     pub fn in_lock_step(&self) -> bool {
@@ -184,13 +186,13 @@ impl Merger {
         work.running.is_none() && work.wanted.is_none()
     }
 
-    /// A program of the host is placed on a plane.
+    /// Records that a host program is placed on a plane.
     #[inline]
     pub fn program_begins(&mut self, plane: PlaneId) {
         self.planes[plane.at()].programs += 1;
     }
 
-    /// A program of the host is done. Returns whether the plane may begin with its job now.
+    /// Records that a host program is done. Returns whether the plane may begin its job now.
     #[inline]
     #[must_use]
     pub fn program_ends(&mut self, plane: PlaneId) -> bool {
@@ -199,8 +201,8 @@ impl Merger {
         work.programs == 0 && work.wanted.is_some()
     }
 
-    /// A plane has no room for a page: it empties a log block as soon as it can. Returns whether it can
-    /// now.
+    /// Records that a plane has no room for a page, so it has to empty a log block as soon as it
+    /// can. Returns whether it can begin now.
     #[must_use]
     pub fn want_room(&mut self, now: SimTime, plane: PlaneId, page: Lpn) -> bool {
         let work = &mut self.planes[plane.at()];
@@ -213,7 +215,7 @@ impl Merger {
         work.programs == 0
     }
 
-    /// Begins with what a plane has waited for. Says whether it is done with it already.
+    /// Begins the job that a plane waited for. Returns whether the job is done already.
     pub fn begin<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
@@ -223,7 +225,7 @@ impl Merger {
             None => return Step::Goes,
             Some(Wanted::Room(page)) => match self.job_for(page, on) {
                 Some(job) => (job, true),
-                // There is room after all: what was deallocated has made some.
+                // There is room after all, because of a trim.
                 None => return self.ended(plane, on.now),
             },
             Some(Wanted::Along(triggered)) => {
@@ -238,7 +240,7 @@ impl Merger {
         self.run(plane, job, triggered, on)
     }
 
-    /// The job that makes room for a page, if there is none.
+    /// Returns the job that makes room for a page, or `None` if there is room.
     fn job_for<P, C>(&self, page: Lpn, on: &Kernel<P, C>) -> Option<Job> {
         let Room::After(victim) = fold::room_in_log(page, &on.ftl) else { return None };
         Some(Job::to_empty(&fold::log_view(&on.ftl)?, victim, self.setup.throttle))
@@ -253,7 +255,8 @@ impl Merger {
         }
     }
 
-    /// The other planes get to know of a job; those that have none begin as soon as they can.
+    /// Gives the other planes jobs along with a job. Planes without a job begin as soon as they
+    /// can.
     fn spread<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
@@ -274,7 +277,7 @@ impl Merger {
             work.wanted = Some(Wanted::Along(job.clone()));
             self.busy += 1;
             if work.programs == 0 {
-                // Nothing has stalled on it: if it is done at once, nobody has to be told.
+                // The plane had no stall, so no writes wait for it if it is done at once.
                 let _ = self.begin(other, on);
             }
         }
@@ -302,7 +305,7 @@ impl Merger {
         self.proceed(plane, on)
     }
 
-    /// A command of a plane's job is done.
+    /// Handles a finished command of a plane's job.
     fn command_done<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
@@ -313,7 +316,7 @@ impl Merger {
         let run = self.planes[plane.at()].running.as_mut().expect("a command of a job");
         match (kind, source) {
             (Kind::Read, _) => {
-                for program in run.read(then.expect("a copy is read to be programmed")) {
+                for program in run.read(then.expect("the read of a copy has a program")) {
                     let Command { page: to, source, .. } = *on.flash.command(program);
                     lost::carry::<{ skills::ALL }>(
                         source.expect("a copy has a source"),
@@ -342,7 +345,7 @@ impl Merger {
         self.proceed(plane, on)
     }
 
-    /// Does what can be done now.
+    /// Does everything that can be done now.
     fn proceed<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
@@ -413,8 +416,8 @@ impl Merger {
         Step::Done
     }
 
-    /// Carries out, at once, the job that makes room for a page, and those of the planes along with it. Returns how long
-    /// the device stands still for that.
+    /// Carries out at once the job that makes room for a page, and the jobs of the other planes
+    /// along with it. Returns how long the device stops for it.
     pub fn at_once<P: Probe, C: FlashContents>(
         &mut self,
         page: Lpn,
@@ -423,7 +426,7 @@ impl Merger {
         let Some(job) = self.job_for(page, on) else { return Nanos::ZERO };
         let plane = fold::log_plane_of(page, &on.ftl);
         self.count(&job, on);
-        // All look at the log as it was before.
+        // All planes decide by the log as it was before.
         let mut along = std::mem::take(&mut self.along);
         for other in (0..self.setup.planes).map(PlaneId::new).filter(|&other| other != plane) {
             let view = fold::log_view(&on.ftl).expect("a mapping with a log");
@@ -461,7 +464,7 @@ impl Merger {
         owed.work = owed.work.and(work);
     }
 
-    /// The time of what was done at once has passed: the dies' accounts have it.
+    /// Charges the dies for the work done at once, after its time has passed.
     pub fn settle<P: Probe>(&mut self, flash: &mut Flash<P>) {
         for (die, owed) in (0..).map(DieId::new).zip(&mut self.owed) {
             let Owed { work, time } = std::mem::take(owed);
@@ -470,14 +473,15 @@ impl Merger {
     }
 }
 
-/// What a die has done at once and not yet had the time for.
+/// Work that a die did at once, and whose time it has not been charged yet.
 #[derive(Clone, Copy, Debug, Default)]
 struct Owed {
     work: CellWork,
     time: Nanos,
 }
 
-/// Reads a page and programs it elsewhere on its plane. Returns the program, if it has to wait for that.
+/// Reads a page and programs it elsewhere on its plane. Returns the program if it has to wait for
+/// the read.
 fn begin_copy<P: Probe, C: FlashContents>(
     copy: PageCopy,
     plane: PlaneId,
@@ -520,7 +524,7 @@ fn begin_erase<P: Probe, C: FlashContents>(block: BlockId, plane: PlaneId, on: &
 impl Service for Merger {
     const ID: ServiceId = ServiceId::MERGER;
     const WAKES: Attention = Attention::QUIET;
-    const NEEDS_TIME: &'static str = "blocks of a log are merged while other planes work";
+    const NEEDS_TIME: &'static str = "log blocks are merged while other planes work";
 
     fn done(
         &mut self,

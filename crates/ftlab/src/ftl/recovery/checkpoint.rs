@@ -1,10 +1,10 @@
-//! Recovery from checkpoints: now and then what has changed of the map is written to the system area. At power-up the last
-//! complete checkpoint is read, the first spare area of every block, and all those of the blocks that were being
-//! filled at the checkpoint or opened since.
+//! Recovery from checkpoints. From time to time, the changes of the map are written to the system
+//! area. Power-up reads the last complete checkpoint, the first spare area of every block, and all
+//! spare areas of the blocks that were open at the checkpoint or opened since.
 //!
-//! Source: Birrell, Isard, Thacker and Wobber, "A Design for High-Performance Flash Disks", SIGOPS OSR 2007 (the map is
-//! checkpointed, and what was written after it is scanned); Gal and Toledo, ACM Computing Surveys 2005, section 2.3.
-//! Entries have eight bytes: a place, and the low half of a version.
+//! Source: Birrell, Isard, Thacker and Wobber, "A Design for High-Performance Flash Disks", SIGOPS
+//! OSR 2007 (the map is checkpointed, and later writes are scanned); Gal and Toledo, ACM Computing
+//! Surveys 2005, section 2.3. Entries have eight bytes: a place, and the low half of a version.
 
 use super::{RecoveryFacts, RecoveryPolicy, Upkeep};
 use crate::image::keeps_nothing;
@@ -15,14 +15,14 @@ use crate::units::Bytes;
 options! {
     /// Checkpoints of the map.
     pub struct CheckpointOptions at "ftl.recovery" {
-        /// The map goes to flash when so much data was programmed for the host since the last time. Less makes
-        /// recovery faster and writes more.
+        /// Amount of data programmed for the host between two checkpoints of the map. A smaller
+        /// value makes recovery faster and writes more.
         every: Bytes = "1GiB", in "64KiB"..="1000TiB",
-            source "assumed: recovery time and what is written for it trade against each other";
+            source "assumed: a trade-off between recovery time and the amount written for it";
     }
 }
 
-/// The map, now and then.
+/// Writes the map from time to time.
 #[derive(Clone, Copy, Debug)]
 pub struct Checkpoint {
     every: Bytes,
@@ -31,7 +31,7 @@ pub struct Checkpoint {
 impl Policy for Checkpoint {
     const NAME: &'static str = "checkpoint";
     const SUMMARY: &'static str =
-        "the map is written now and then, and what was programmed after that is looked at";
+        "the map is written from time to time, and recovery scans the pages programmed since";
     const SOURCE: &'static str = "Birrell et al., SIGOPS OSR 2007";
     type Options = CheckpointOptions;
 
@@ -49,7 +49,8 @@ impl RecoveryFacts for Checkpoint {
 }
 
 impl Checkpoint {
-    /// The map goes to flash when so much was programmed for the host since the last time.
+    /// Creates the policy. The map is written to flash after every `every` bytes programmed for the
+    /// host.
     #[must_use]
     pub fn new(every: Bytes) -> Checkpoint {
         Checkpoint { every }

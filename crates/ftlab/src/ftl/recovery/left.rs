@@ -1,4 +1,4 @@
-//! What a power cut leaves of an FTL: what is on flash, and what the cells were at.
+//! The state of an FTL after a power cut: the contents of flash, and the state of the cells.
 
 use super::super::gc::{Purpose, Wanted};
 use super::super::lost::Lost;
@@ -10,18 +10,19 @@ use crate::ftl::mapping::MappingPolicy;
 use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, Ppn, Tpn};
 
-/// What a power cut leaves of an FTL.
+/// The state of an FTL after a power cut.
 #[derive(Clone, Debug)]
 pub struct Left {
     pub(super) spare: Spare,
     pub(super) blocks: Blocks,
     pub(super) lost: Lost,
     pub(super) record: Box<Record>,
-    /// By plane: blocks that were used at some time.
+    /// By plane: the number of blocks that were ever used.
     pub(super) used: Vec<u32>,
     /// Blocks that are listed as bad and were not emptied yet.
     pub(super) giving_up: Vec<BlockId>,
-    /// What decides which blocks are weak, and whether the device had come to its end.
+    /// The key that determines which blocks are weak, and whether the device was at the end of its
+    /// life.
     pub(super) weak: Option<(u64, Option<EndReason>)>,
     /// Flash pages whose program was cut.
     pub(crate) torn: Vec<Ppn>,
@@ -29,14 +30,15 @@ pub struct Left {
     pub(crate) landed: Vec<Ppn>,
     /// Blocks whose erase had begun.
     pub(crate) half_erased: Vec<BlockId>,
-    /// Where the map lies on flash: its pages that did not say what the map said.
+    /// If the map is stored on flash: its translation pages that differed from the map.
     pub(crate) stale_map: Vec<Tpn>,
-    /// By logical page: where it lay. Only to tell which of those pages are wrong by what recovery decides.
+    /// By logical page: its place before the cut. Only used to find which translation pages differ
+    /// from the recovered map.
     pub(super) lay: Vec<Option<Ppn>>,
 }
 
 impl Ftl {
-    /// What a power cut leaves. None if nothing is kept for recovery.
+    /// Returns the state after a power cut, or `None` if nothing is kept for recovery.
     pub(crate) fn into_left(self) -> Option<Left> {
         let giving_up = giving_up(&self);
         let stale_map = self.map.mapping.dftl().map(|map| map.not_on_flash()).unwrap_or_default();
@@ -61,7 +63,7 @@ impl Ftl {
     }
 }
 
-/// Blocks on which something failed, and that are not given up yet.
+/// Returns the blocks on which an operation failed and that are not retired yet.
 fn giving_up(ftl: &Ftl) -> Vec<BlockId> {
     let all = (0..ftl.geometry.blocks()).map(BlockId::new);
     let failing = all.filter(|&block| ftl.blocks.state(block) == BlockState::Failing);
@@ -77,7 +79,8 @@ fn giving_up(ftl: &Ftl) -> Vec<BlockId> {
 }
 
 impl Left {
-    /// Power was cut again while these blocks were erased, or after they were: nobody can tell.
+    /// Handles another power cut during or after the erase of these blocks. They count as half
+    /// erased, because recovery cannot tell whether the erase completed.
     pub(crate) fn erased_in_part(&mut self, geometry: &Geometry, blocks: &[BlockId]) {
         self.half_erased.extend(blocks);
         self.half_erased.sort_unstable();
@@ -87,7 +90,7 @@ impl Left {
         self.landed.retain(stays);
     }
 
-    /// Nothing may be read of what was cut, or was placed and never begun.
+    /// Makes pages unreadable whose program was cut, or that were placed but not programmed.
     pub(crate) fn tear(&self, geometry: &Geometry, contents: &mut impl FlashContents) {
         let units = geometry.units_per_page();
         for &block in &self.half_erased {

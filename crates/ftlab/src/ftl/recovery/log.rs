@@ -1,11 +1,14 @@
-//! The same where blocks are merged: which block holds each data block, which are log blocks, and which are erased
-//! because a merge had filled them in vain, or had emptied them.
+//! Recovery of a mapping with a log: which block holds each data block, which blocks are log
+//! blocks, and which blocks are erased because an unfinished merge filled them, or a merge emptied
+//! them.
 //!
-//! The first spare area of a block says what it was opened for. A block can hold a data block if every page that
-//! counts is in it or in a log block: then a merge into it had come to its end, whatever was left to be erased; if
-//! not, the merge had not, and what it copied still lies where it was. So the candidate that was opened last and can
-//! hold the data block does. Log blocks that lie in place are candidates, too (switch and partial merges); that one has become
-//! a data block is noted in the system area, at no cost, as deallocations are here.
+//! The first spare area of a block records the purpose for which it was opened. A block can hold a
+//! data block if every current page of the data block is in it or in a log block. In that case the
+//! merge into the block was complete, even if old blocks were not erased yet. Otherwise the merge
+//! was not complete, and the sources of its copies still exist. So the data block is held by the
+//! most recently opened candidate that can hold it. Log blocks whose pages all lie at their own
+//! offsets are candidates, too (switch and partial merges). The system area records that a log
+//! block has become a data block. This costs nothing in the model, like trims for these mappings.
 
 use super::super::Ftl;
 use super::super::mapping::hybrid::{DataBlock, LogTables, Spot};
@@ -17,14 +20,14 @@ use crate::image::Damage;
 use crate::units::{BlockId, Lpn, Ppn};
 use crate::verify::Canary;
 
-/// What was found of a logical page: its highest version, and all copies of it.
+/// The copies found of a logical page: the highest version, and all places that hold it.
 #[derive(Clone, Debug, Default)]
 struct Copies {
     version: u64,
     places: Vec<Ppn>,
 }
 
-/// Gives every block its part, maps every page, and erases what nothing counts on.
+/// Assigns a role to every block, maps every page, and erases blocks without current data.
 pub(in crate::ftl) fn recover_log(plan: &mut Plan, ftl: &mut Ftl) -> Result<(), Damage> {
     let pages = ftl.logical_pages;
     if let Some(tables) = ftl.map.mapping.log_mut() {
@@ -48,9 +51,10 @@ pub(in crate::ftl) fn recover_log(plan: &mut Plan, ftl: &mut Ftl) -> Result<(), 
     Ok(())
 }
 
-/// Of each page all copies of its highest version, those in blocks that were opened first first.
+/// Returns all copies of the highest version of each page, in the order in which their blocks were
+/// opened.
 fn copies(scanned: &[BlockId], pages: u32, ftl: &Ftl) -> Vec<Copies> {
-    let record = ftl.features.record.as_deref().expect("what recovers has a record");
+    let record = ftl.features.record.as_deref().expect("a device that recovers has a record");
     let mut copies = vec![Copies::default(); pages as usize];
     for at in scanned.iter().flat_map(|&block| rebuild::pages_of(block, ftl)) {
         let Some(((version, _), page)) = record.version(at, false).zip(ftl.map.spare.owner(at))
@@ -77,7 +81,7 @@ fn role(block: BlockId, ftl: &Ftl) -> Role {
     ftl.features.record.as_deref().map_or(Role::Log, |record| record.role(block))
 }
 
-/// By data block: the block that holds it.
+/// Returns the block that holds each data block.
 fn holders(scanned: &[BlockId], copies: &[Copies], ftl: &Ftl) -> Vec<Option<BlockId>> {
     let tables = tables(ftl);
     let mut candidates = vec![Vec::new(); tables.all_data_blocks().count()];
@@ -97,7 +101,7 @@ fn holders(scanned: &[BlockId], copies: &[Copies], ftl: &Ftl) -> Vec<Option<Bloc
     .collect()
 }
 
-/// Whether every page that counts of a data block is in this block, or in a log block.
+/// Whether every current page of a data block is in this block or in a log block.
 fn can_hold(holder: BlockId, data: DataBlock, copies: &[Copies], ftl: &Ftl) -> bool {
     let tables = tables(ftl);
     let own = |at: &Ppn| {
@@ -122,8 +126,9 @@ fn lies_in_place(block: BlockId, ftl: &Ftl) -> bool {
     })
 }
 
-/// Decides between copies of one version: that in the data block goes before those in log blocks, and no other
-/// block counts as one. Log blocks of which all that counts lies elsewhere, too, are given up, the oldest first.
+/// Chooses between copies of one version. The copy in the block that holds the data block comes
+/// before those in log blocks. Copies in blocks of other data blocks do not count. Log blocks are
+/// given up, the oldest first, if all their current data also lies elsewhere.
 fn settle_copies(
     scanned: &[BlockId],
     holders: &[Option<BlockId>],
@@ -153,7 +158,7 @@ fn settle_copies(
     }
 }
 
-/// Notes what each block is from now on. All are full.
+/// Records the role of each block. All blocks are full from now on.
 fn give_parts(kept: &[BlockId], holders: &[Option<BlockId>], ftl: &mut Ftl) {
     let pages = ftl.geometry.units_per_block();
     let mut held: Vec<Option<u32>> = vec![None; ftl.geometry.blocks() as usize];
@@ -183,7 +188,7 @@ fn give_parts(kept: &[BlockId], holders: &[Option<BlockId>], ftl: &mut Ftl) {
     }
 }
 
-/// What the first spare area of a block says that is opened.
+/// Records the purpose of a block that is opened, which its first spare area stores.
 pub(in crate::ftl) fn note_role(block: BlockId, role: Role, ftl: &mut Ftl) {
     if let Some(record) = ftl.features.record.as_deref_mut() {
         record.set_role(block, role);

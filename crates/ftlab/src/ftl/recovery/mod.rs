@@ -1,26 +1,30 @@
-//! Power cuts: what a device keeps on flash so that it finds its map again, and how it does.
+//! Power cuts: the data that a device keeps on flash to recover its map, and the recovery.
 //!
-//! Beside each page stand its logical page, its sectors ([`Spare`](super::Spare)) and the *version* of the data, a
-//! number that grows with every write ([`Record`]). A copy has the version of what it copies. So what is current
-//! follows from the flash alone: of each logical page the highest version that was programmed to its end, unless a
-//! deallocation is newer. Of two copies of one version the one in the block that was opened first counts; what a
-//! collection had begun to copy is garbage then, and its victim is whole.
+//! The spare area of each page holds its logical page, its sectors ([`Spare`](super::Spare)) and
+//! the *version* of the data, a number that grows with every write ([`Record`]). A copy has the
+//! version of its source. So the flash alone determines the current data of a logical page: it is
+//! the highest version whose program completed, unless a trim is newer. If there are two copies of
+//! one version, the one in the block that was opened first counts. So the pages that an unfinished
+//! garbage collection had copied are garbage, and its victim is intact.
 //!
-//! What recovery must never do is bring back something older than what the host was promised. Two rules see to that:
+//! Recovery must never bring back data that is older than the host was promised. Two rules ensure
+//! this:
 //!
-//! - a page that was deallocated is told to be so, and is forgotten by the map, only when that is on flash (in the
-//!   journal, a part of the system area): from then on blocks that held it may be erased in any order;
-//! - what was programmed and did not count before the cut (a cycle that was not complete, where order is kept) is
-//!   marked void when the device comes up, before it does anything else.
+//! - A trim is acknowledged, and removed from the map, only when it is recorded on flash (in the
+//!   journal, a part of the system area). From then on, blocks that held the page may be erased in
+//!   any order.
+//! - Pages that were programmed but did not count before the cut (of an incomplete cycle, if order
+//!   is kept) are marked void at power-up, before anything else happens.
 //!
-//! Blocks that were being filled are filled no further after a cut, as nobody knows how the next page of a torn one
-//! would turn out; collection empties them first. Where blocks are merged, those that hold nothing are erased at
-//! once.
+//! Blocks that were open at the cut are not filled further, because the page after a torn one could
+//! not be programmed reliably. Garbage collection empties them first. Under mappings that merge
+//! blocks, those that hold no current data are erased at once.
 //!
-//! Source: sequence numbers and block headers in the spare area, and a scan of them at start: Intel, "Understanding
-//! the Flash Translation Layer (FTL) Specification", 1998; Gal and Toledo, "Algorithms and Data Structures for Flash
-//! Memories", ACM Computing Surveys 2005, section 2.3. Checkpoints and a scan of what was written after: ibid.; Birrell
-//! et al., "A Design for High-Performance Flash Disks", SIGOPS OSR 2007.
+//! Source: sequence numbers and block headers in the spare area, and a scan of them at start:
+//! Intel, "Understanding the Flash Translation Layer (FTL) Specification", 1998; Gal and Toledo,
+//! "Algorithms and Data Structures for Flash Memories", ACM Computing Surveys 2005, section 2.3.
+//! Checkpoints and a scan of later writes: ibid.; Birrell et al., "A Design for High-Performance
+//! Flash Disks", SIGOPS OSR 2007.
 
 mod checkpoint;
 pub(crate) mod left;
@@ -45,7 +49,7 @@ use crate::policy::{contract, seam};
 use crate::units::Bytes;
 
 seam! {
-    /// How the device finds its map again after a power cut.
+    /// How the device recovers its map after a power cut.
     pub enum Recovery ("ftl.recovery.policy" = "none") as RecoveryChoice, with recovery_policy, or ExternalRecovery {
         None(Unprotected),
         Scan(Scan),
@@ -54,32 +58,33 @@ seam! {
 }
 
 contract! {
-    /// What a policy of recovery has done while the device runs.
+    /// The upkeep that a recovery policy needs while the device runs.
     pub trait RecoveryPolicy for Recovery, by recovery_policy, or ExternalRecovery {
-        /// How it keeps what it needs; none if it does not survive a power cut.
+        /// Returns the upkeep, or `None` if the device does not survive a power cut.
         #[must_use]
         fn upkeep(&self) -> Option<Upkeep>;
     }
 }
 
 contract! {
-    /// What is known of a policy of recovery before it is built.
+    /// The facts about a recovery policy that are known before it is built.
     pub trait RecoveryFacts of RecoveryChoice, by recovery_policy {
         /// Whether the device survives a power cut.
         fn survives(_options: &Self::Options) -> bool {
             true
         }
 
-        /// Whether the map is written to flash now and then.
+        /// Whether the map is written to flash from time to time.
         fn writes_checkpoints(_options: &Self::Options) -> bool {
             false
         }
     }
 }
 
-/// What a policy has the device write, so that it recovers.
+/// What a device writes so that it can recover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Upkeep {
-    /// The map goes to flash when the host has written so much since; never if it is none.
+    /// The amount of host data after which the map is written to flash. With `None`, it is never
+    /// written.
     pub checkpoint_every: Option<Bytes>,
 }

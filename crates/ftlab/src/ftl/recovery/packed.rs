@@ -1,5 +1,6 @@
-//! The same where logical pages lie in fragments, and two may share a physical page: sector by sector the highest
-//! version counts, down to the last that stands for all of its page.
+//! Recovery of a map whose logical pages lie in fragments, and whose physical pages may be shared
+//! by two logical pages. For each sector the highest version counts. Versions older than the newest
+//! one that replaced its whole page do not count.
 
 use super::super::Ftl;
 use crate::ftl::fragments;
@@ -8,21 +9,21 @@ use crate::image::Damage;
 use crate::units::{Lpn, Ppn, SectorMask};
 use crate::verify::Canary;
 
-/// A part of a logical page as it was found.
+/// A part of a logical page that was found on flash.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     page: Lpn,
     version: u64,
-    /// Nothing older of the page counts.
+    /// Whether no older version of the page counts.
     alone: bool,
     at: Ppn,
     sectors: SectorMask,
 }
 
-/// Maps every page to the fragments that count.
+/// Maps every page to its current fragments.
 pub(in crate::ftl) fn recover_fragments(ftl: &mut Ftl) -> Result<(), Damage> {
     let mut pieces = pieces(ftl);
-    // The newest first; of copies of one version the one that was found first.
+    // The newest first. Of several copies of a version, the one found first is first.
     pieces.sort_by_key(|piece| (piece.page, u64::MAX - piece.version));
     let forgets = ftl.plant.is(Canary::FragmentNotRecovered);
     for of_page in pieces.chunk_by(|one, other| one.page == other.page) {
@@ -33,16 +34,16 @@ pub(in crate::ftl) fn recover_fragments(ftl: &mut Ftl) -> Result<(), Damage> {
             [newer] => fragments::put(page, newer, None, ftl),
             [newer, _] if forgets => fragments::put(page, newer, None, ftl),
             [newer, older] => fragments::put(page, newer, Some(older), ftl),
-            _ => return Err(Damage(format!("{page:?} is found in {counting:?}"))),
+            _ => return Err(Damage(format!("{page:?} has too many fragments: {counting:?}"))),
         }
     }
     validate_fragments(ftl);
     Ok(())
 }
 
-/// All that is found, by the order in which blocks were opened.
+/// Returns all parts found on flash, in the order in which their blocks were opened.
 fn pieces(ftl: &Ftl) -> Vec<Piece> {
-    let record = ftl.features.record.as_deref().expect("what recovers has a record");
+    let record = ftl.features.record.as_deref().expect("a device that recovers has a record");
     let mut pieces = Vec::new();
     for at in
         rebuild::scanned_blocks(ftl).into_iter().flat_map(|block| rebuild::pages_of(block, ftl))
@@ -60,7 +61,8 @@ fn pieces(ftl: &Ftl) -> Vec<Piece> {
     pieces
 }
 
-/// A physical page is valid if anybody lives in it; those that two live in are counted.
+/// Marks physical pages valid that hold current data, and counts those with current data of two
+/// logical pages.
 fn validate_fragments(ftl: &mut Ftl) {
     for page in (0..ftl.logical_pages).map(Lpn::new) {
         for at in fragments::rmap_mut(ftl).places(page).into_iter().flatten() {
@@ -73,7 +75,7 @@ fn validate_fragments(ftl: &mut Ftl) {
     }
 }
 
-/// Where the parts lie that count, the newest first.
+/// Returns the places of the current fragments of a page, the newest first.
 fn counting(of_page: &[Piece], full: SectorMask) -> Vec<Ppn> {
     let mut covered = SectorMask::EMPTY;
     let mut places: Vec<Ppn> = Vec::new();

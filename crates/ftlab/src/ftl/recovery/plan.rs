@@ -1,7 +1,7 @@
-//! What power-up reads and erases.
+//! The reads and erases at power-up.
 //!
-//! Beside spare areas and a checkpoint it reads the device's lists from the system area: which blocks are bad, of which
-//! pages data is lost, and what is on flash and never counts.
+//! In addition to spare areas and a checkpoint, power-up reads the lists of the device from the
+//! system area: bad blocks, pages whose data is lost, and pages on flash that never count.
 
 use crate::ftl::recovery::rebuild;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use super::Record;
 use crate::shape::Geometry;
 use crate::units::{BlockId, Ppn};
 
-/// What a page takes in a list: its number.
+/// The size of a page in a list: its number.
 const LISTED: u64 = size_of::<u32>() as u64;
 
 /// A run of flash pages whose spare areas are read.
@@ -19,25 +19,26 @@ const LISTED: u64 = size_of::<u32>() as u64;
 pub struct Reading {
     /// The first page.
     pub first: Ppn,
-    /// Flash pages.
+    /// The number of flash pages.
     pub pages: u32,
 }
 
-/// What is read at power-up.
+/// The reads and erases at power-up.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// Spare areas.
+    /// Spare areas to read.
     pub spares: Vec<Reading>,
-    /// Flash pages of the lists and of the checkpoint, and of a map that lies on flash.
+    /// Number of flash pages to read: those of the lists, of the checkpoint, and of a map that is
+    /// stored on flash.
     pub map_pages: u32,
     /// Blocks that are erased before the device is ready.
     pub erases: Vec<BlockId>,
-    /// Whether a page of the journal says what never counts.
+    /// Whether a page of the journal is written to list the pages that never count.
     pub marks_void: bool,
 }
 
-/// What has to be read: of each block the first spare area, and the rest of those that are scanned, up to the
-/// first that is erased.
+/// Plans the reads. Of each block, the first spare area is read. Of a scanned block, the others are
+/// read too, up to the first that is erased.
 pub(in crate::ftl) fn plan(
     blocks: &Blocks,
     half_erased: &[BlockId],
@@ -45,7 +46,7 @@ pub(in crate::ftl) fn plan(
     ftl: &Ftl,
 ) -> Plan {
     let half_erased = rebuild::marks(half_erased.iter().copied(), ftl);
-    let record = ftl.features.record.as_deref().expect("what recovers has a record");
+    let record = ftl.features.record.as_deref().expect("a device that recovers has a record");
     let units = ftl.geometry.units_per_page();
     let mut plan = Plan::default();
     for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
@@ -66,9 +67,9 @@ pub(in crate::ftl) fn plan(
     plan
 }
 
-/// Flash pages of the system area that hold the lists.
+/// Returns the number of flash pages of the system area that hold the lists.
 fn list_pages(blocks: &Blocks, ftl: &Ftl) -> u32 {
-    let record = ftl.features.record.as_deref().expect("what recovers has a record");
+    let record = ftl.features.record.as_deref().expect("a device that recovers has a record");
     let used = (0..ftl.geometry.blocks()).map(BlockId::new);
     let used = used.filter(|&block| blocks.programmed(block) > 0);
     let never_counts = |at: &Ppn| record.holds_nothing(*at) && ftl.map.spare.owner(*at).is_some();
@@ -80,7 +81,7 @@ fn list_pages(blocks: &Blocks, ftl: &Ftl) -> u32 {
     bytes.div_ceil(ftl.geometry.shape().page_size.0) as u32
 }
 
-/// How much of a block is written, or torn: what is programmed, and what was begun beyond.
+/// Returns how far a block is written or torn, counting programs that were only begun.
 fn last_written(
     geometry: &Geometry,
     begun: &BTreeSet<Ppn>,
@@ -92,7 +93,7 @@ fn last_written(
     last.map_or(programmed, |last| programmed.max(last + geometry.units_per_page()))
 }
 
-/// Whether a block is looked at page by page.
+/// Whether all written pages of a block are scanned.
 pub(super) fn is_scanned(record: &Record, block: BlockId) -> bool {
     let opening = record.opening(block);
     record.snapshot.as_ref().is_none_or(|snapshot| snapshot.is_older_than(block, opening))

@@ -1,9 +1,10 @@
-//! From what is on flash to an FTL: which copy of each page counts, what becomes of each block, and what has to be read
-//! to find that out.
+//! Rebuilds an FTL from the contents of flash: which copy of each page counts, the new state of
+//! each block, and the reads that this needs.
 //!
-//! What is decided here rests on nothing but [`Left`]: versions, owners and sectors in the spare areas, how far blocks
-//! are programmed, and the system area: the journal, checkpoints, and lists of bad blocks and of pages that are lost or
-//! never count. Which pages belong to a cycle that was not complete is known as if the spare areas said so.
+//! The decisions depend only on [`Left`]: versions, owners and sectors in the spare areas, how far
+//! blocks are programmed, and the system area with the journal, checkpoints, and lists of bad
+//! blocks and of pages that are lost or never count. The model treats the pages of an incomplete
+//! cycle as known, as if the spare areas recorded them.
 
 use std::collections::BTreeSet;
 
@@ -19,25 +20,27 @@ use crate::image::{Damage, Resume};
 use crate::units::{BlockId, Lpn, PlaneId, Ppn, Tpn};
 use crate::verify::Canary;
 
-/// What recovery found.
+/// The findings of recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Logical pages that lie somewhere.
+    /// Mapped logical pages.
     pub pages: u64,
     /// Flash pages whose program was cut.
     pub torn: u64,
-    /// Mapping units that were on flash and did not count yet: a cycle that was not complete.
+    /// Mapping units that were on flash but did not count yet, because their cycle was not
+    /// complete.
     pub rolled_back: u64,
-    /// Blocks whose erase was cut, or had ended when power was cut again and nobody could tell.
+    /// Blocks whose erase was cut, or whose erase completed before power was cut again, so that
+    /// recovery cannot tell.
     pub half_erased: u64,
-    /// Blocks that were being filled, and are filled no further.
+    /// Blocks that were open and are closed early.
     pub closed_early: u64,
 }
 
-/// Takes up what a power cut has left, in an FTL that was just built.
+/// Rebuilds the state of a newly built FTL after a power cut.
 ///
 /// # Errors
-/// What is on flash contradicts itself.
+/// If the contents of flash contradict each other.
 pub(crate) fn recover(left: Left, ftl: &mut Ftl) -> Result<(Found, Plan), Damage> {
     life::forget_factory_bad(ftl);
     fold::forget_data_blocks(ftl);
@@ -75,7 +78,7 @@ pub(crate) fn recover(left: Left, ftl: &mut Ftl) -> Result<(Found, Plan), Damage
     Ok((found, plan))
 }
 
-/// A planted bug: what of a cycle is on flash counts.
+/// A planted bug: the pages of an incomplete cycle count if they are on flash.
 fn count_half_a_cycle(landed: &[Ppn], ftl: &mut Ftl) {
     let units = ftl.geometry.units_per_page();
     if let Some(record) = ftl.features.record.as_deref_mut() {
@@ -83,7 +86,7 @@ fn count_half_a_cycle(landed: &[Ppn], ftl: &mut Ftl) {
     }
 }
 
-/// Maps every page to what counts of it.
+/// Maps every page to its current copy.
 fn find_map(plan: &mut Plan, ftl: &mut Ftl) -> Result<(), Damage> {
     if ftl.map.mapping.has_log() {
         return recovery::log::recover_log(plan, ftl);
@@ -104,14 +107,14 @@ fn find_map(plan: &mut Plan, ftl: &mut Ftl) -> Result<(), Damage> {
     Ok(())
 }
 
-/// What counts of a page lies there.
+/// Maps a page to its current copy.
 pub(in crate::ftl) fn put_back(page: Lpn, at: Ppn, ftl: &mut Ftl) {
     let (block, unit) = ftl.geometry.place_of(at);
     ftl.blocks.set_valid(block, unit);
     ftl.map.mapping.commit(page, at);
 }
 
-/// Every plane knows its blocks again, and what it has to do with them.
+/// Restores the state of every plane: its free and closed blocks, and the work to do on them.
 fn go_to_work(used: &[u32], giving_up: &[BlockId], plan: &mut Plan, ftl: &mut Ftl) {
     list_blocks(used, ftl);
     make_room(giving_up, plan, ftl);
@@ -129,14 +132,15 @@ fn go_to_work(used: &[u32], giving_up: &[BlockId], plan: &mut Plan, ftl: &mut Ft
     ftl.space.fed = planes;
 }
 
-/// What is placed at a page, of its first or second logical page, was deallocated before: the spare area says so.
+/// Records in the spare area that the first or second logical page placed at a physical page is
+/// already trimmed.
 pub(crate) fn never_counts(at: Ppn, second: bool, ftl: &mut Ftl) {
     if let Some(record) = ftl.features.record.as_deref_mut() {
         record.never_counts(at, second);
     }
 }
 
-/// What was loaded is on flash, and counts.
+/// Records loaded data as being on flash and counting.
 pub(in crate::ftl) fn begin_record(ftl: &mut Ftl) {
     let Some(mut record) = ftl.features.record.take() else { return };
     let open = (0..ftl.geometry.blocks()).map(BlockId::new);
@@ -163,8 +167,8 @@ pub(in crate::ftl) fn begin_record(ftl: &mut Ftl) {
     snapshot::checkpoint_at_rest(ftl);
 }
 
-/// What is programmed and does not count is marked void: what was torn, what belongs to a cycle that was
-/// not complete, and all that stood on a block that is half erased.
+/// Marks programmed pages void that do not count: torn pages, pages of an incomplete cycle, and all
+/// pages of a half-erased block.
 fn forget_what_did_not_count(blocks: &Blocks, half_erased: &[BlockId], ftl: &mut Ftl) {
     let believes = ftl.plant.is(Canary::TornPageBelieved);
     let Some(record) = ftl.features.record.as_deref_mut() else { return };
@@ -189,8 +193,9 @@ fn forget_what_did_not_count(blocks: &Blocks, half_erased: &[BlockId], ftl: &mut
     }
 }
 
-/// What each block is now: bad, erased, or full, though it be of nothing. `written` says of each
-/// whether it holds more than what was programmed and counts. Returns how many are filled no further.
+/// Sets the new state of each block: bad, free or closed, even if a closed one holds no data.
+/// `written` is, by block, whether a program or an erase was under way on it. Returns how many open
+/// blocks are closed early.
 fn take_blocks(before: &Blocks, written: &[bool], plan: &mut Plan, ftl: &mut Ftl) -> u64 {
     let mut closed_early = 0;
     for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
@@ -206,7 +211,7 @@ fn take_blocks(before: &Blocks, written: &[bool], plan: &mut Plan, ftl: &mut Ftl
         closed_early += u64::from(open && state == BlockState::Closed);
         ftl.blocks.take_up(before, block, state);
         if open && state == BlockState::Free {
-            // It looks erased, and something may have begun on it.
+            // It looks erased, but an operation may have begun on it.
             ftl.blocks.reset_after_cut(block);
             plan.erases.push(block);
         }
@@ -214,19 +219,20 @@ fn take_blocks(before: &Blocks, written: &[bool], plan: &mut Plan, ftl: &mut Ftl
     closed_early
 }
 
-/// Of each logical page the highest version, and of several copies of it the one in the block that was opened
-/// first. What the checkpoint knows is not looked for again.
+/// Returns the place of the highest version of each logical page. Of several copies of a version,
+/// the one in the block that was opened first counts. Pages in the checkpoint are not scanned
+/// again.
 fn winners(ftl: &Ftl) -> Vec<Option<Ppn>> {
     let pages = ftl.map.mapping.dftl().map_or(ftl.logical_pages, |map| map.all_pages());
     let mut best = vec![(0, None); pages as usize];
-    let record = ftl.features.record.as_deref().expect("what recovers has a record");
+    let record = ftl.features.record.as_deref().expect("a device that recovers has a record");
     let prefers_older = ftl.plant.is(Canary::OlderVersionWins);
     let scanned = scanned_blocks(ftl);
     let is_scanned = marks(scanned.iter().copied(), ftl);
     if let Some(snapshot) = &record.snapshot {
         for (page, entry) in snapshot.entries() {
             let stays = |at: &Ppn| {
-                // What was given up since keeps what it held, and its pages were copied.
+                // A block that was retired since keeps its contents, but its pages were copied.
                 let block = ftl.geometry.block_of(*at);
                 let in_use = ftl.blocks.state(block) == BlockState::Closed;
                 let known = record.version(*at, false).map(|(version, _)| version);
@@ -253,29 +259,29 @@ fn winners(ftl: &Ftl) -> Vec<Option<Ppn>> {
     best.into_iter().map(|(_, place)| place).collect()
 }
 
-/// Whether a version of a page is older than its deallocation.
+/// Whether a version of a page is older than a trim of the page.
 pub(in crate::ftl) fn is_deallocated(page: Lpn, version: u64, ftl: &Ftl) -> bool {
     let forgotten = ftl.plant.is(Canary::DeallocationForgotten);
     ftl.features.record.as_ref().is_some_and(|record| record.is_trimmed(page, version))
         && !forgotten
 }
 
-/// By block: whether it is one of these.
+/// Returns, by block, whether it is one of `blocks`.
 pub(in crate::ftl) fn marks(blocks: impl Iterator<Item = BlockId>, ftl: &Ftl) -> Vec<bool> {
     let mut marks = vec![false; ftl.geometry.blocks() as usize];
     blocks.for_each(|block| marks[block.at()] = true);
     marks
 }
 
-/// All physical pages of a block.
+/// Returns all physical pages of a block.
 pub(in crate::ftl) fn pages_of(block: BlockId, ftl: &Ftl) -> impl Iterator<Item = Ppn> + use<> {
     let first = ftl.geometry.page_at(block, 0).get();
     (first..first + ftl.geometry.units_per_block()).map(Ppn::new)
 }
 
-/// The blocks of which all spare areas are read, the one opened first first.
+/// Returns the blocks whose spare areas are all read, in the order in which they were opened.
 pub(in crate::ftl) fn scanned_blocks(ftl: &Ftl) -> Vec<BlockId> {
-    let record = ftl.features.record.as_deref().expect("what recovers has a record");
+    let record = ftl.features.record.as_deref().expect("a device that recovers has a record");
     let all = (0..ftl.geometry.blocks()).map(BlockId::new);
     let mut scanned: Vec<BlockId> = all
         .filter(|&block| ftl.blocks.state(block) == BlockState::Closed)
@@ -285,7 +291,7 @@ pub(in crate::ftl) fn scanned_blocks(ftl: &Ftl) -> Vec<BlockId> {
     scanned
 }
 
-/// Which blocks of each plane are free.
+/// Lists the free blocks of each plane.
 fn list_blocks(used: &[u32], ftl: &mut Ftl) {
     for (plane, &used) in (0..).map(PlaneId::new).zip(used) {
         ftl.space.planes[plane.at()].restart(used);
@@ -300,8 +306,8 @@ fn list_blocks(used: &[u32], ftl: &mut Ftl) {
     }
 }
 
-/// Blocks on which nothing counts are erased on planes that are short of free ones: collection may have
-/// taken the last one for copies that are garbage now.
+/// Erases blocks without current data on planes that are short of free blocks. Garbage collection
+/// may have taken the last free block for copies that are garbage now.
 fn make_room(giving_up: &[BlockId], plan: &mut Plan, ftl: &mut Ftl) {
     if ftl.map.mapping.has_log() {
         return;
@@ -319,7 +325,8 @@ fn make_room(giving_up: &[BlockId], plan: &mut Plan, ftl: &mut Ftl) {
     }
 }
 
-/// A block on which nothing counts is erased before the device is ready. Says whether that went well.
+/// Erases a block without current data before the device is ready. Returns whether the erase
+/// succeeded.
 pub(in crate::ftl) fn erase_at_power_up(block: BlockId, plan: &mut Plan, ftl: &mut Ftl) -> bool {
     lost::forget_block(ftl.geometry.page_at(block, 0), ftl.geometry.units_per_block(), ftl);
     plan.erases.push(block);
@@ -335,13 +342,13 @@ pub(in crate::ftl) fn erase_at_power_up(block: BlockId, plan: &mut Plan, ftl: &m
     }
 }
 
-/// Blocks that are not free count as closed in the order in which they were opened.
+/// Closes the blocks that are not free, in the order in which they were opened.
 fn close_blocks(ftl: &mut Ftl) {
     let mut closed: Vec<BlockId> = (0..ftl.geometry.blocks())
         .map(BlockId::new)
         .filter(|&block| ftl.blocks.state(block) == BlockState::Closed)
         .collect();
-    let record = ftl.features.record.as_deref().expect("what recovers has a record");
+    let record = ftl.features.record.as_deref().expect("a device that recovers has a record");
     closed.sort_by_key(|&block| record.opening(block));
     for block in closed {
         ftl.blocks.close(block);
@@ -352,8 +359,8 @@ fn close_blocks(ftl: &mut Ftl) {
     }
 }
 
-/// Where the map lies on flash, its pages are read. Those that say something else than what was found are
-/// rewritten.
+/// If the map is stored on flash, reads all translation pages, and schedules the rewrite of those
+/// that differ from the recovered map.
 fn recover_map_on_flash(stale: &[Tpn], lay: &[Option<Ppn>], plan: &mut Plan, ftl: &mut Ftl) {
     let Some(map) = ftl.map.mapping.dftl_mut() else { return };
     plan.map_pages += map.translation_pages();

@@ -1,6 +1,6 @@
-//! What stands on flash for the sake of recovery: the version of each page, the order in which blocks were opened,
-//! deallocations, and the last checkpoint. Kept from the moment of placement; what was not programmed to its end, or
-//! did not count, is *pending*.
+//! The record on flash for recovery: the version of each page, the order in which blocks were
+//! opened, trims, and the last checkpoint. A version is recorded when its page is placed. Until its
+//! program completes and counts, it is *pending*.
 
 use super::Recovery;
 use super::snapshot::Snapshot;
@@ -10,45 +10,47 @@ use crate::ftl::recovery::RecoveryPolicy;
 use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, Ppn};
 
-/// Of a version: it was placed, and is not known to be on flash.
+/// Set in a version that was placed and is not known to be on flash.
 const PENDING: u64 = 1 << 63;
-/// Of a version: it stands for all of its logical page, and nothing older counts.
+/// Set in a version that replaces its whole logical page, so that no older version counts.
 const ALONE: u64 = 1 << 62;
 
-/// What a block was opened for, where blocks are merged.
+/// The purpose for which a block was opened, under a mapping that merges blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::ftl) enum Role {
-    /// A log block of any page.
+    /// A log block that takes any page.
     #[default]
     Log,
-    /// To hold a data block.
+    /// A block that holds a data block.
     Data(DataBlock),
     /// A log block of one data block alone.
     HomedLog(DataBlock),
 }
 
-/// Versions by place. Eight bytes for each physical page, sixteen where two logical pages may share one.
+/// The record. Versions take eight bytes for each physical page, or sixteen if two logical pages
+/// may share one.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     /// The version of the next write.
     next: u64,
-    /// By physical page; zero where nothing was placed since the last erase.
+    /// By physical page: the version placed there since the last erase, or zero.
     versions: Vec<u64>,
-    /// The same of the second logical page in it. Empty unless pages are packed.
+    /// The same for the second logical page in each physical page. Empty unless pages are packed.
     seconds: Vec<u64>,
-    /// By block: how many were opened before it was, and it; zero if it is as at the start.
+    /// By block: its position in the order in which blocks were opened, from one. Zero if it was
+    /// never opened.
     opened: Vec<u64>,
     openings: u64,
-    /// By block: what it was opened for. Empty unless blocks are merged.
+    /// By block: the purpose for which it was opened. Empty unless blocks are merged.
     roles: Vec<Role>,
-    /// By logical page: the version of its last deallocation.
+    /// By logical page: the version of its last trim.
     trimmed: Vec<u64>,
-    /// The last checkpoint, and what has changed since.
+    /// The last checkpoint, and the changes since.
     pub(in crate::ftl) snapshot: Option<Box<Snapshot>>,
 }
 
 impl Record {
-    /// The record of an erased flash; none if the policy keeps none.
+    /// Creates the record of an erased flash. Returns `None` if the policy keeps no record.
     pub(in crate::ftl) fn new(
         policy: &Recovery,
         geometry: &Geometry,
@@ -80,7 +82,7 @@ impl Record {
         self.next - 1
     }
 
-    /// A page is placed with new data, which stands for all of it.
+    /// Records that a page is placed with new data for the whole page.
     #[inline]
     pub(in crate::ftl) fn wrote(&mut self, at: Ppn) {
         self.versions[at.at()] = self.take_version() | PENDING | ALONE;
@@ -89,7 +91,8 @@ impl Record {
         }
     }
 
-    /// Parts of two pages are placed; `alone` says of each whether nothing older of it counts.
+    /// Records that parts of two pages are placed. `alone` is, for each, whether no older version
+    /// of it counts.
     pub(in crate::ftl) fn wrote_pack(&mut self, at: Ppn, alone: [bool; 2]) {
         let [first, second] = alone.map(|alone| {
             let marks = if alone { PENDING | ALONE } else { PENDING };
@@ -98,7 +101,7 @@ impl Record {
         (self.versions[at.at()], self.seconds[at.at()]) = (first, second);
     }
 
-    /// A copy is placed of what lies at `from`.
+    /// Records that a copy of the page at `from` is placed.
     #[inline]
     pub(in crate::ftl) fn copied(&mut self, from: Ppn, to: Ppn) {
         self.versions[to.at()] = self.versions[from.at()] | PENDING;
@@ -107,7 +110,8 @@ impl Record {
         }
     }
 
-    /// A copy is placed of parts of what lies at `from`: of each, whether it was the second there.
+    /// Records that a copy of parts of the page at `from` is placed. `parts` is, for each part,
+    /// whether it was the second one there.
     pub(in crate::ftl) fn copied_parts(&mut self, from: Ppn, to: Ppn, parts: [Option<bool>; 2]) {
         let [first, second] = parts.map(|part| match part {
             None => 0,
@@ -117,7 +121,7 @@ impl Record {
         (self.versions[to.at()], self.seconds[to.at()]) = (first, second);
     }
 
-    /// So many pages from `first` on are on flash, and count.
+    /// Records that `units` pages from `first` on are on flash and count.
     #[inline]
     pub(in crate::ftl) fn landed(&mut self, first: Ppn, units: u32) {
         let pages = first.at()..first.at() + units as usize;
@@ -127,8 +131,8 @@ impl Record {
         }
     }
 
-    /// Pages of the device hold data of which nothing older is left: what it starts with, or what an image
-    /// brought.
+    /// Records data that is the only version of its page: the initial data of the device, or the
+    /// data of an image.
     pub(in crate::ftl) fn holds(&mut self, at: Ppn, second: bool) {
         let version = self.take_version();
         match second {
@@ -137,7 +141,8 @@ impl Record {
         }
     }
 
-    /// So many pages from `first` on hold nothing that counts, and never will before an erase.
+    /// Records that `units` pages from `first` on hold no current data, and will hold none until an
+    /// erase.
     pub(in crate::ftl) fn void(&mut self, first: Ppn, units: u32) {
         let pages = first.at()..first.at() + units as usize;
         self.versions[pages.clone()].fill(0);
@@ -146,7 +151,7 @@ impl Record {
         }
     }
 
-    /// What is placed at a page of its first or second logical page was deallocated already.
+    /// Records that the first or second logical page placed at a physical page is already trimmed.
     pub(in crate::ftl) fn never_counts(&mut self, at: Ppn, second: bool) {
         match second {
             false => self.versions[at.at()] = PENDING,
@@ -154,19 +159,19 @@ impl Record {
         }
     }
 
-    /// Whether what was placed at a page is not known to be on flash.
+    /// Whether the data placed at a page is not known to be on flash.
     pub(in crate::ftl) fn is_pending(&self, at: Ppn) -> bool {
         let second = self.seconds.get(at.at()).copied().unwrap_or(0);
         (self.versions[at.at()] | second) & PENDING != 0
     }
 
-    /// Whether nothing is placed at a page that may count.
+    /// Whether no data that may count is placed at a page.
     pub(in crate::ftl) fn holds_nothing(&self, at: Ppn) -> bool {
         self.versions[at.at()] == 0 && self.seconds.get(at.at()).is_none_or(|&second| second == 0)
     }
 
-    /// The version of what is on flash there, of the first or second logical page in it; and whether nothing older
-    /// of that page counts.
+    /// Returns the version on flash of the first or second logical page at a place, and whether no
+    /// older version of that logical page counts.
     pub(in crate::ftl) fn version(&self, at: Ppn, second: bool) -> Option<(u64, bool)> {
         let table = if second { &self.seconds } else { &self.versions };
         let word = *table.get(at.at())?;
@@ -174,13 +179,13 @@ impl Record {
         (version != 0 && word & PENDING == 0).then_some((version, word & ALONE != 0))
     }
 
-    /// A block is opened.
+    /// Records that a block is opened.
     pub(in crate::ftl) fn opened(&mut self, block: BlockId) {
         self.openings += 1;
         self.opened[block.at()] = self.openings;
     }
 
-    /// What a block was opened for.
+    /// Returns the purpose for which a block was opened.
     pub(in crate::ftl) fn role(&self, block: BlockId) -> Role {
         self.roles.get(block.at()).copied().unwrap_or_default()
     }
@@ -191,17 +196,17 @@ impl Record {
         }
     }
 
-    /// When a block was opened, among others.
+    /// Returns the position of a block in the order in which blocks were opened.
     pub(in crate::ftl) fn opening(&self, block: BlockId) -> u64 {
         self.opened[block.at()]
     }
 
-    /// How many blocks were opened so far.
+    /// Returns how many blocks were opened so far.
     pub(in crate::ftl) fn openings(&self) -> u64 {
         self.openings
     }
 
-    /// That a page was deallocated is on flash.
+    /// Records that the trim of a page is on flash.
     pub(in crate::ftl) fn trimmed(&mut self, page: Lpn) {
         let version = self.take_version();
         if let Some(trimmed) = self.trimmed.get_mut(page.at()) {
@@ -209,7 +214,7 @@ impl Record {
         }
     }
 
-    /// Whether what has this version of a page was deallocated since.
+    /// Whether a page was trimmed after this version of it.
     pub(in crate::ftl) fn is_trimmed(&self, page: Lpn, version: u64) -> bool {
         self.trimmed.get(page.at()).is_some_and(|&trimmed| trimmed > version)
     }

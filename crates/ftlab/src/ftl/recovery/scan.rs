@@ -1,5 +1,5 @@
-//! Recovery from spare areas alone: nothing is written for it but deallocations, and at power-up the spare area of every
-//! flash page is read that was programmed.
+//! Recovery from spare areas alone. Only trims are written for it. Power-up reads the spare area of
+//! every programmed flash page.
 //!
 //! Source: Gal and Toledo, "Algorithms and Data Structures for Flash Memories", ACM Computing Surveys 2005, section
 //! 2.3: inverse maps beside the data, from which the direct map is rebuilt at initialisation.
@@ -8,7 +8,7 @@ use super::{RecoveryFacts, RecoveryPolicy, Upkeep};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
-/// Everything is looked at.
+/// Scans all programmed pages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scan;
 

@@ -1,5 +1,5 @@
-//! Checkpoints: what the system area says of the map, which parts of the map have changed since, and which blocks have
-//! to be looked at beside it.
+//! Checkpoints: the map as stored in the system area, the parts of the map that changed since, and
+//! the blocks that recovery has to scan in addition.
 
 use crate::ftl::Ftl;
 use crate::ftl::mapping::MappingPolicy;
@@ -7,15 +7,15 @@ use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, Ppn};
 use crate::verify::Canary;
 
-/// What an entry takes in the system area: a place, and the low half of a version.
+/// The size of an entry in the system area: a place, and the low half of a version.
 const ENTRY: u64 = 8;
 
-/// What the map said of a logical page.
+/// The entry of a logical page in the map.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Entry {
-    /// The version; zero if the page was nowhere.
+    /// The version. Zero if the page was not mapped.
     pub version: u64,
-    /// Where it lay, raw.
+    /// Its place, raw.
     place: u32,
 }
 
@@ -25,10 +25,10 @@ impl Entry {
     }
 }
 
-/// A checkpoint that is being written: it counts when all of it is on flash.
+/// A checkpoint that is being written. It counts when all of it is on flash.
 #[derive(Clone, Debug)]
 struct Draft {
-    /// Segments, with their entries one after the other.
+    /// Segments to write. Their entries follow each other in `entries`.
     segments: Vec<u32>,
     entries: Vec<Entry>,
     openings: u64,
@@ -43,17 +43,17 @@ pub(in crate::ftl) struct Snapshot {
     per_segment: u32,
     /// By segment: whether the map has changed since.
     changed: Vec<bool>,
-    /// Blocks that were opened by then.
+    /// Number of blocks opened before the checkpoint.
     openings: u64,
-    /// Those of them that were not full, in rising order.
+    /// The blocks that were open at the checkpoint, in ascending order.
     open: Vec<BlockId>,
     draft: Option<Box<Draft>>,
-    /// Segments that were ever written.
+    /// By segment: whether it was ever written.
     written: Vec<bool>,
 }
 
 impl Snapshot {
-    /// Of an empty map.
+    /// Creates the checkpoint of an empty map.
     pub(super) fn new(geometry: &Geometry, logical_pages: u32) -> Snapshot {
         let per_segment = (geometry.shape().page_size.0 / ENTRY) as u32;
         let segments = logical_pages.div_ceil(per_segment) as usize;
@@ -68,7 +68,7 @@ impl Snapshot {
         }
     }
 
-    /// The map says something else of a page.
+    /// Records that the entry of a page changed.
     #[inline]
     pub(in crate::ftl) fn changes(&mut self, page: Lpn) {
         let segment = page.get() / self.per_segment;
@@ -77,23 +77,25 @@ impl Snapshot {
         }
     }
 
-    /// What the checkpoint says of each page.
+    /// Returns the entry of each page in the checkpoint.
     pub(super) fn entries(&self) -> impl Iterator<Item = (Lpn, &Entry)> {
         (0..).map(Lpn::new).zip(&self.entries)
     }
 
-    /// Whether a block was being filled at the checkpoint, or was opened since: `opening` says when.
+    /// Whether a block was open at the checkpoint or was opened since. `opening` is its position in
+    /// the order of openings.
     pub(super) fn is_older_than(&self, block: BlockId, opening: u64) -> bool {
         opening > self.openings || self.open.binary_search(&block).is_ok()
     }
 
-    /// Flash pages of the system area that hold it.
+    /// Returns the number of flash pages of the system area that hold the checkpoint.
     pub(super) fn pages(&self) -> u32 {
         self.written.iter().filter(|&&written| written).count() as u32 + 1
     }
 }
 
-/// Begins a checkpoint. Returns how many flash pages of the system area it takes; none if one is being written.
+/// Begins a checkpoint. Returns the number of flash pages of the system area that it needs, or
+/// `None` if a checkpoint is already being written.
 pub(crate) fn begin_checkpoint(ftl: &mut Ftl) -> Option<u32> {
     let record = ftl.features.record.as_deref()?;
     let snapshot = record.snapshot.as_deref().filter(|snapshot| snapshot.draft.is_none())?;
@@ -117,7 +119,7 @@ pub(crate) fn begin_checkpoint(ftl: &mut Ftl) -> Option<u32> {
     Some(needed)
 }
 
-/// Blocks in use of which something may still be on its way.
+/// Returns the blocks in use that are not completely programmed.
 fn unfinished(ftl: &Ftl) -> impl Iterator<Item = BlockId> {
     let all = (0..ftl.geometry.blocks()).map(BlockId::new);
     all.filter(|&block| {
@@ -128,7 +130,7 @@ fn unfinished(ftl: &Ftl) -> impl Iterator<Item = BlockId> {
     })
 }
 
-/// What the map says of a page.
+/// Returns the entry of a page in the map.
 fn entry(page: Lpn, ftl: &Ftl) -> Entry {
     let (Some(at), Some(record)) = (ftl.map.mapping.look_up(page), ftl.features.record.as_deref())
     else {
@@ -138,7 +140,7 @@ fn entry(page: Lpn, ftl: &Ftl) -> Entry {
     Entry { version, place: at.to_raw() }
 }
 
-/// All of a checkpoint is on flash: it counts.
+/// Ends a checkpoint whose pages are all on flash. From now on it counts.
 pub(crate) fn end_checkpoint(ftl: &mut Ftl) {
     let Some(snapshot) =
         ftl.features.record.as_deref_mut().and_then(|record| record.snapshot.as_deref_mut())
@@ -159,7 +161,8 @@ pub(crate) fn end_checkpoint(ftl: &mut Ftl) {
     (snapshot.openings, snapshot.open) = (openings, open);
 }
 
-/// A device that was just loaded was switched off in order: it had written its map.
+/// Writes a checkpoint of a device that was just loaded. It was switched off in an orderly way, so
+/// its map was written.
 pub(in crate::ftl) fn checkpoint_at_rest(ftl: &mut Ftl) {
     if let Some(snapshot) =
         ftl.features.record.as_deref_mut().and_then(|record| record.snapshot.as_deref_mut())
@@ -172,7 +175,8 @@ pub(in crate::ftl) fn checkpoint_at_rest(ftl: &mut Ftl) {
     }
 }
 
-/// A checkpoint that was being written is lost. What has changed since the last one is what differs.
+/// Gives up a checkpoint that was being written, and finds what changed since the last complete
+/// one.
 pub(in crate::ftl) fn give_up_checkpoint(ftl: &mut Ftl) {
     let Some(mut record) = ftl.features.record.take() else { return };
     if let Some(mut snapshot) = record.snapshot.take() {

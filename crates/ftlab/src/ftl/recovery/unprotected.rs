@@ -1,16 +1,16 @@
-//! No recovery: the device knows nothing of power cuts, as simulators commonly have it.
+//! No recovery: the device does not handle power cuts, like most simulators.
 
 use super::{RecoveryFacts, RecoveryPolicy, Upkeep};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
-/// Nothing is kept.
+/// Keeps nothing for recovery.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unprotected;
 
 impl Policy for Unprotected {
     const NAME: &'static str = "none";
-    const SUMMARY: &'static str = "nothing is kept for it, and power is never cut";
+    const SUMMARY: &'static str = "nothing is kept for recovery, and power is never cut";
     const SOURCE: &'static str = "what other simulators assume";
     type Options = NoOptions;
 

@@ -1,13 +1,15 @@
-//! How long ago each page was written, in page writes of the host: exactly, in four bytes a page.
+//! The age of each page since its last write, counted in host page writes. Ages are exact and take
+//! four bytes a page.
 //!
-//! A page keeps the number of its last write, which repeats after some four billion. So that an old
-//! number is not taken for a new one, the table is swept bit by bit, a page with every write, and
-//! numbers that are too old are struck out.
+//! Each page stores the number of its last write. These numbers repeat after about four billion
+//! writes. To avoid taking an old number for a new one, the table is swept continuously, one page
+//! with every write, and numbers that are too old are cleared.
 
 use crate::image::{Damage, Reader, Writer};
 use crate::units::Lpn;
 
-/// Numbers of writes; zero is "long ago, or never", which untouched memory says.
+/// Number of distinct write numbers. A stored zero means "long ago, or never", as in untouched
+/// memory.
 const NUMBERS: u32 = u32::MAX;
 
 /// The last write of each page.
@@ -17,31 +19,33 @@ pub struct Ages {
     /// The number of the next write.
     now: u32,
     sweep: usize,
-    /// From this age on a page is just old. A sweep takes as many writes as there are pages, so that a
-    /// number is struck out before it comes round.
+    /// From this age on, a page is just old. A sweep takes as many writes as there are pages, so a
+    /// number is cleared before it is used again.
     old: u32,
 }
 
 impl Ages {
-    /// Nothing was written yet.
+    /// Creates the ages of pages that were never written.
     pub fn new(logical_pages: u32) -> Ages {
         Ages::numbered(logical_pages, 0)
     }
 
-    /// Nothing was written yet, and the next write has this number.
+    /// Creates the ages of pages that were never written. The next write has number `now`.
     fn numbered(logical_pages: u32, now: u32) -> Ages {
         let old = NUMBERS.saturating_sub(logical_pages).saturating_sub(1);
         Ages { stamps: vec![0; logical_pages as usize], now, sweep: 0, old }
     }
 
-    /// Page writes since a page was written; none if it never was, or too long ago to tell.
+    /// Returns the number of page writes since a page was written, or `None` if it was never
+    /// written or too long ago to tell.
     #[inline]
     pub fn of(&self, page: Lpn) -> Option<u64> {
         let age = self.age(self.stamps[page.at()])?;
         (age < self.old).then_some(u64::from(age))
     }
 
-    /// Writes all stamps in runs: pages that were never written, or that were written in their order.
+    /// Writes all stamps as runs of pages that were never written, or that were written in page
+    /// order.
     pub fn save(&self, out: &mut Writer) {
         let Ages { stamps, now, sweep, old: _ } = self;
         out.number(*now);
@@ -52,7 +56,7 @@ impl Ages {
         }
     }
 
-    /// Reads what [`save`](Self::save) wrote, for as many pages.
+    /// Reads the state that [`save`](Self::save) wrote for the same number of pages.
     pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
         let Ages { stamps, now, sweep, old: _ } = self;
         let pages = stamps.len();
@@ -65,7 +69,7 @@ impl Ages {
             if run == 0 {
                 return Err(Damage::new("a run of no pages"));
             }
-            // Memory that holds zeros is left untouched.
+            // Avoids touching memory that is still zero.
             if stamp > 0 {
                 for page in &mut stamps[first..first + run] {
                     *page = stamp;
@@ -83,7 +87,7 @@ impl Ages {
         Some(if self.now >= then { self.now - then } else { self.now + (NUMBERS - then) })
     }
 
-    /// A page is written.
+    /// Records a write of a page.
     #[inline]
     pub fn wrote(&mut self, page: Lpn) {
         self.stamps[page.at()] = self.now + 1;
@@ -96,7 +100,7 @@ impl Ages {
     }
 }
 
-/// The stamp of the next page of a run: that of the next write, or none again.
+/// Returns the stamp that continues a run: that of the next write, or zero again.
 fn after(stamp: u32) -> u32 {
     match stamp {
         0 => 0,
@@ -110,7 +114,7 @@ mod tests {
     use super::*;
     use crate::engine::Stream;
 
-    /// Against plain counting, also where numbers come round.
+    /// Compares ages with plain counting, including the wrap-around of numbers.
     #[test]
     fn ages_are_exact() {
         for start in [0, NUMBERS - 1_000] {
@@ -130,7 +134,7 @@ mod tests {
         }
     }
 
-    /// What is too old is struck out in time.
+    /// Checks that numbers that are too old are cleared in time.
     #[test]
     fn old_pages_do_not_get_young_again() {
         let mut ages = Ages { old: 200, ..Ages::numbered(100, 0) };

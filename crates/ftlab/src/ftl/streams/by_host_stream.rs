@@ -1,6 +1,6 @@
-//! The host says which of its writes belong together: the number of a request's stream, modulo the
-//! streams that the device has. A page that was written in two streams while it was in the write
-//! buffer goes with the later one.
+//! Streams chosen by the host: the stream number of a request, modulo the number of streams that
+//! the device has. A page that was written in two streams while it was in the write buffer goes to
+//! the later one.
 //!
 //! Source: Kang et al., "The Multi-streamed Solid-State Drive", HotStorage 2014; NVMe base
 //! specification, directives of type Streams.
@@ -11,16 +11,17 @@ use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Lpn;
 
-/// Streams as the host numbers them.
+/// Streams as numbered by the host.
 #[derive(Clone, Debug)]
 pub struct ByHostStream {
     counts: StreamCounts,
 }
 
 options! {
-    /// Streams of the host.
+    /// Streams chosen by the host.
     pub struct ByHostStreamOptions at "ftl.streams" with { copies: CopyOptions } {
-        /// Streams that the device tells apart. A higher number counts from zero again.
+        /// Number of host streams that the device distinguishes. Higher stream numbers wrap around
+        /// to zero.
         host_streams: u32 = "4", in "2"..="8", unit "streams",
             source "range: Kang et al. (HotStorage 2014) use 4; drives offer 4 to 16";
     }
@@ -47,7 +48,7 @@ impl StreamsFacts for ByHostStream {
 }
 
 impl ByHostStream {
-    /// So many streams.
+    /// Creates the policy with these streams.
     #[must_use]
     pub fn new(counts: StreamCounts) -> ByHostStream {
         ByHostStream { counts }

@@ -1,9 +1,9 @@
-//! Which pages share blocks. A stream is a write frontier: it has an open block of its own in each
-//! plane. Pages that will be overwritten at about the same time belong together, because a block then
-//! empties as a whole and collection copies less.
+//! Streams decide which pages share blocks. A stream is a write frontier: it has its own open block
+//! in each plane. Pages that will be overwritten at about the same time belong together. Then a
+//! block becomes empty as a whole, and garbage collection copies less.
 //!
-//! The streams of the host come first, then those of copies. A policy says to which a page belongs;
-//! the FTL opens the blocks.
+//! Host streams are numbered first, then the streams of copies. A policy chooses the stream of each
+//! page; the FTL opens the blocks.
 
 mod ages;
 mod by_host_stream;
@@ -22,49 +22,50 @@ use crate::options::declare::options;
 use crate::policy::{contract, seam};
 use crate::units::{BlockId, Lpn};
 
-/// What the ranges of the options add up to, for the host and for copies.
+/// Maximum number of host streams and copy streams together, by the ranges of the options.
 const OF_DATA: u8 = 16;
-/// Streams that a plane has room for: those, the SLC cache, the two of a map that lies on flash, and rewrites.
+/// Maximum number of streams in a plane: host and copy streams, the SLC cache, two for a map that
+/// is stored on flash, and rewrites.
 pub const MOST_STREAMS: usize = OF_DATA as usize + 4;
 
-/// A write frontier, by number.
+/// A write frontier, identified by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WriteStream(u8);
 
 impl WriteStream {
-    /// Stream number `number`.
+    /// Creates the stream with this number.
     #[must_use]
     pub const fn new(number: u8) -> WriteStream {
         WriteStream(number)
     }
 
-    /// The frontier of the SLC cache: a block of this stream is in SLC mode. It takes what the host writes in
-    /// any stream.
+    /// The frontier of the SLC cache. Blocks of this stream are in SLC mode. It takes host writes
+    /// of any stream.
     pub const SLC: WriteStream = WriteStream::new(OF_DATA);
 
-    /// The frontier of translation pages, where the map lies on flash.
+    /// The frontier of translation pages, if the map is stored on flash.
     pub const MAP: WriteStream = WriteStream::new(OF_DATA + 1);
-    /// That of their copies.
+    /// The frontier of copies of translation pages.
     pub const MAP_COPIES: WriteStream = WriteStream::new(OF_DATA + 2);
 
-    /// The frontier of pages that are programmed again at another cost.
+    /// The frontier of pages that are rewritten at another cost.
     pub const REWRITES: WriteStream = WriteStream::new(OF_DATA + 3);
 
-    /// Whether blocks of this stream are of the map.
+    /// Whether blocks of this stream hold the map.
     #[inline]
     #[must_use]
     pub const fn is_of_map(self) -> bool {
         self.0 == WriteStream::MAP.0 || self.0 == WriteStream::MAP_COPIES.0
     }
 
-    /// Whether it is for the policy to say which pages are in it.
+    /// Whether the streams policy chooses the pages of this stream.
     #[inline]
     #[must_use]
     pub const fn is_of_policy(self) -> bool {
         self.0 < OF_DATA
     }
 
-    /// The stream as a table position.
+    /// Returns the stream as a table index.
     #[inline]
     #[must_use]
     pub const fn at(self) -> usize {
@@ -72,28 +73,29 @@ impl WriteStream {
     }
 }
 
-/// How many streams there are.
+/// The number of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamCounts {
-    /// For what the host writes.
+    /// Streams for host writes.
     pub host: u8,
-    /// For what collection copies.
+    /// Streams for the copies of garbage collection.
     pub copies: u8,
-    /// What separates them.
+    /// The criterion that separates copies.
     pub copied: Copied,
 }
 
-/// What separates copies.
+/// The criterion that separates copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copied {
-    /// The stream of the host in which their page was written.
+    /// The host stream in which their page was written.
     ByStream,
-    /// How often they were copied.
+    /// The number of times they were copied.
     ByGeneration,
 }
 
 impl StreamCounts {
-    /// So many streams for the host, and the copies that an option asks for: see [`CopyOptions`].
+    /// Returns the counts for `host` host streams, and for `copy_streams` as given by
+    /// [`CopyOptions`].
     #[must_use]
     pub const fn new(host: u8, copy_streams: u8) -> StreamCounts {
         match copy_streams {
@@ -102,14 +104,14 @@ impl StreamCounts {
         }
     }
 
-    /// Blocks of a plane that may be partly filled at a time.
+    /// Returns the maximum number of open blocks of a plane.
     #[must_use]
     pub const fn open_blocks(self) -> u32 {
         self.host as u32 + self.copies as u32
     }
 
-    /// Where the copy of a page goes that lies in a block of stream `source`. By generation: what was
-    /// copied again is colder than what was copied once.
+    /// Returns the stream for the copy of a page in a block of stream `source`. By generation,
+    /// pages that were copied again are colder than pages that were copied once.
     #[must_use]
     pub fn next(self, source: WriteStream) -> WriteStream {
         let number = match (source.0.checked_sub(self.host), self.copied) {
@@ -123,14 +125,15 @@ impl StreamCounts {
 }
 
 options! {
-    /// Where copies go, for policies that leave that open.
+    /// Streams for copies, for policies that do not decide this themselves.
     pub struct CopyOptions at "ftl.streams" {
-        /// Streams for what collection copies. With 1, copies are kept apart from what the host writes.
-        /// With more, by generation: copies of copies go one stream further, as in DAC (Chiang, Lee and
-        /// Chang, Software: Practice and Experience 1999). With 0, one for each stream of the
-        /// host: what was written apart stays apart.
+        /// Streams for the copies that garbage collection makes. With 1, copies are separated from
+        /// host writes. With more, they are separated by generation: copies of copies go to the
+        /// next stream, as in DAC (Chiang, Lee and Chang, Software: Practice and Experience 1999).
+        /// With 0, there is one for each host stream, so pages of different host streams stay
+        /// separate.
         copy_streams: u32 = "1", in "0"..="6", unit "streams",
-            source "one is what most FTLs have";
+            source "most FTLs have one";
     }
 }
 
@@ -146,12 +149,12 @@ seam! {
 }
 
 contract! {
-    /// What is known of a policy of streams before it is built.
+    /// The facts about a streams policy that are known before it is built.
     pub trait StreamsFacts of StreamsChoice, by streams_policy {
-        /// How many streams the policy has.
+        /// Returns the number of streams of the policy.
         fn counts(options: &Self::Options) -> StreamCounts;
 
-        /// Bytes that it remembers of each logical page.
+        /// Returns the number of bytes that the policy stores for each logical page.
         fn bytes_per_page(_options: &Self::Options) -> u64 {
             0
         }
@@ -159,77 +162,79 @@ contract! {
 }
 
 contract! {
-    /// What a policy of streams decides. Streams of the host are numbered from zero, those of copies after them.
+    /// The decisions of a streams policy. Host streams are numbered from zero, followed by copy
+    /// streams.
     pub trait StreamsPolicy for Streams, by streams_policy, or ExternalStreams {
-        /// How many streams there are. Always the same.
+        /// Returns the number of streams, which never changes.
         #[must_use]
         fn counts(&self) -> StreamCounts;
 
-        /// What is remembered of the stream that the host gave a write.
+        /// Returns the tag to store for a write to this stream of the host's requests.
         #[must_use]
         fn tag_of(&self, _host_stream: u32) -> u8 {
             0
         }
 
-        /// The stream to which a page belongs that the host writes, as things stand.
+        /// Returns the stream for a page that the host writes, by the present state.
         #[must_use]
         fn host_stream(&self, page: Lpn, tag: u8) -> WriteStream;
 
-        /// Whether the tag alone says where a page of the host goes, and nothing is noted of what is written.
+        /// Whether the tag alone determines the stream of a host page, and writes need not be
+        /// recorded.
         #[must_use]
         fn goes_by_tag(&self) -> bool {
             false
         }
 
-        /// The host's data of a page is placed: it is on its way to flash.
+        /// Records that host data of a page was placed and will be programmed.
         fn wrote(&mut self, page: Lpn);
 
-        /// The stream to which the copy of a page goes that lies in a block of stream `source`.
+        /// Returns the stream for the copy of a page in a block of stream `source`.
         #[must_use]
         #[inline]
         fn copy_stream(&self, _page: Lpn, source: WriteStream) -> WriteStream {
             self.counts().next(source)
         }
 
-        /// A block is opened for a stream.
+        /// Records that a block is opened for a stream.
         #[inline]
         fn opened(&mut self, _block: BlockId, _stream: WriteStream) {}
 
-        /// A block of a stream is collected.
+        /// Records that a block of a stream is garbage-collected.
         #[inline]
         fn collects(&mut self, _block: BlockId, _stream: WriteStream) {}
     }
 }
 
 impl Streams {
-    /// How many streams the host has.
+    /// Returns the number of host streams.
     #[inline]
     #[must_use]
     pub fn host_streams(&self) -> u8 {
         self.counts().host
     }
 
-    /// Blocks of a plane that may be partly filled at a time.
+    /// Returns the maximum number of open blocks of a plane.
     #[must_use]
     pub fn open_blocks(&self) -> u32 {
         self.counts().open_blocks()
     }
 
-    /// The streams of the host.
+    /// Returns the host streams.
     #[inline]
     pub fn all_host_streams(&self) -> impl Iterator<Item = WriteStream> + use<> {
         (0..self.counts().host).map(WriteStream)
     }
 
-    /// The streams into which copies go.
+    /// Returns the copy streams.
     pub fn all_copy_streams(&self) -> impl Iterator<Item = WriteStream> + use<> {
         let StreamCounts { host, copies, .. } = self.counts();
         (host..host + copies).map(WriteStream)
     }
 }
 
-/// One of the hash functions of a page: multiplication by odd constants, folded (Knuth, "The Art of
-/// Computer Programming" 3, 6.4).
+/// Returns hash function number `which` of a page: multiplication by odd constants, folded (Knuth,
+/// "The Art of Computer Programming" 3, 6.4).
 #[inline]
 fn hash(page: Lpn, which: u32) -> u64 {
     const ODD: [u64; 4] = [

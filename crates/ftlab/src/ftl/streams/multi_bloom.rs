@@ -1,10 +1,12 @@
-//! Hot and cold by several bloom filters, one for each recent stretch of writes. A page that is written
-//! again within a stretch is noted in the filter of the stretch before, and so on; so the filters know
-//! how often and how recently. Newer filters weigh more; a page is hot if the weights of the filters
-//! that hold it sum to enough. The oldest filter is emptied for each new stretch.
+//! Separates hot and cold pages by several bloom filters, one for each recent interval of writes. A
+//! page that is written again within an interval is added to the filter of the interval before, and
+//! so on. So the filters record how often and how recently a page was written. Newer filters have a
+//! higher weight. A page is hot if the weights of the filters that contain it reach a threshold.
+//! For each new interval, the oldest filter is cleared and used again.
 //!
-//! Source: Park and Du, "Hot Data Identification for Flash-based Storage Systems Using Multiple Bloom
-//! Filters", MSST 2011: four filters, two hash functions, weights that fall by equal steps.
+//! Source: Park and Du, "Hot Data Identification for Flash-based Storage Systems Using Multiple
+//! Bloom Filters", MSST 2011: four filters, two hash functions, weights that decrease in equal
+//! steps.
 
 use super::{CopyOptions, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream, hash};
 use crate::image::{Damage, Reader, Writer};
@@ -12,13 +14,13 @@ use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Lpn;
 
-/// Bloom filters.
+/// Number of bloom filters.
 const FILTERS: usize = 4;
-/// Hash functions of a page.
+/// Number of hash functions.
 const HASHES: u32 = 2;
 /// The stream of hot pages.
 const HOT: WriteStream = WriteStream::new(1);
-/// The stream of all others.
+/// The stream of all other pages.
 const COLD: WriteStream = WriteStream::new(0);
 
 options! {
@@ -27,21 +29,23 @@ options! {
         /// Bits of each of the four filters.
         filter_bits: u32 = "2048", in "64"..="1073741824", unit "bits",
             source "Park and Du (MSST 2011); for devices beyond a few GB take more";
-        /// Page writes that a filter stands for; a quarter of its bits keeps most answers right.
+        /// Page writes in the interval of a filter. A quarter of the filter's bits keeps most
+        /// answers right.
         filter_writes: u32 = "512", in "16"..="1073741824", unit "page writes",
             source "Park and Du (MSST 2011)";
-        /// A page is hot when the filters that hold it weigh this much: 4, 3, 2 and 1 from the newest
-        /// to the oldest.
+        /// A page is hot if the weights of the filters that contain it add up to at least this
+        /// value. The weights are 4, 3, 2 and 1 from the newest to the oldest filter.
         hot_weight: u32 = "6", in "1"..="10", unit "weight",
-            source "assumed: all filters but the newest, which is empty at first, are enough";
+            source "assumed: all filters except the newest, which is empty at first, are enough";
     }
 }
 
-/// Filters in a ring.
+/// Bloom filters, used in a ring.
 #[derive(Clone, Debug)]
 pub struct MultiBloom {
     counts: StreamCounts,
-    /// A bit for each filter, together: a page's answers take one look for each hash function.
+    /// One bit of each filter in each byte, so that a look-up of a page reads one byte for each
+    /// hash function.
     bits: Vec<u8>,
     filter_writes: u32,
     hot_weight: u32,
@@ -82,7 +86,7 @@ impl StreamsFacts for MultiBloom {
 }
 
 impl MultiBloom {
-    /// Everything is cold.
+    /// Creates the policy. All pages are cold at first.
     #[must_use]
     pub fn new(options: &MultiBloomOptions) -> MultiBloom {
         MultiBloom {
@@ -100,13 +104,13 @@ impl MultiBloom {
         (hash(page, which) % self.bits.len() as u64) as usize
     }
 
-    /// A bit for each filter that holds the page.
+    /// Returns a bit for each filter, set if the filter contains the page.
     #[inline]
     fn holding(&self, page: Lpn) -> u8 {
         (0..HASHES).fold(u8::MAX, |all, which| all & self.bits[self.at(page, which)])
     }
 
-    /// The filters from the newest to the oldest.
+    /// Returns the filters from the newest to the oldest.
     fn by_age(&self) -> impl Iterator<Item = usize> + use<> {
         let newest = self.newest;
         (0..FILTERS).map(move |age| (newest + FILTERS - age) % FILTERS)

@@ -1,11 +1,11 @@
-//! Hot and cold by counters: a write raises the counters that several hash functions of its page name;
-//! a page is hot if all of its counters stand high. Every so many writes all counters are halved, so
-//! that what was hot once cools down.
+//! Separates hot and cold pages by write counters. Several hash functions map a page to counters,
+//! which its writes raise. A page is hot if all its counters are high. All counters are halved
+//! periodically, so that pages that were hot cool down.
 //!
 //! Source: Hsieh, Chang and Kuo, "Efficient On-line Identification of Hot Data for Flash-Memory
-//! Management", SAC 2005; Hsieh, Kuo and Chang, ACM Transactions on Storage 2006. As in the latter's
-//! second scheme, a write raises only the lowest of its counters, which errs less where pages share
-//! counters.
+//! Management", SAC 2005; Hsieh, Kuo and Chang, ACM Transactions on Storage 2006. As in the second
+//! scheme of the latter, a write raises only the lowest of its counters, which causes fewer errors
+//! when pages share counters.
 
 use super::{CopyOptions, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream, hash};
 use crate::image::{Damage, Reader, Writer};
@@ -13,31 +13,32 @@ use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Lpn;
 
-/// Hash functions of a page.
+/// Number of hash functions.
 const HASHES: u32 = 2;
-/// A counter has four bits.
+/// Maximum of a counter, which has four bits.
 const MOST: u8 = 15;
 /// The stream of hot pages.
 const HOT: WriteStream = WriteStream::new(1);
-/// The stream of all others.
+/// The stream of all other pages.
 const COLD: WriteStream = WriteStream::new(0);
 
 options! {
-    /// Counters of writes.
+    /// Write counters.
     pub struct MultiHashOptions at "ftl.streams" with { copies: CopyOptions } {
-        /// Counters, shared by all pages. With far fewer than there are hot pages, everything looks hot.
+        /// Number of counters, shared by all pages. With far fewer counters than hot pages, all
+        /// pages look hot.
         counters: u32 = "4096", in "16"..="1073741824", unit "counters",
             source "the size that Hsieh et al. study; for devices beyond a few GB take more";
-        /// Page writes after which all counters are halved.
+        /// Number of page writes after which all counters are halved.
         decay_writes: u32 = "5117", in "16"..="4294967295", unit "page writes",
             source "a quarter more than counters, after Hsieh et al.";
-        /// A page is hot when all of its counters stand at this or higher.
+        /// A page is hot if all of its counters have at least this value.
         hot_count: u32 = "4", in "1"..="15", unit "writes",
-            source "the two upper bits of four, after Hsieh et al.";
+            source "one of the two upper bits of a four-bit counter is set, after Hsieh et al.";
     }
 }
 
-/// Counters by hash.
+/// Write counters, by hash.
 #[derive(Clone, Debug)]
 pub struct MultiHash {
     counts: StreamCounts,
@@ -81,7 +82,7 @@ impl StreamsFacts for MultiHash {
 }
 
 impl MultiHash {
-    /// Everything is cold.
+    /// Creates the policy. All pages are cold at first.
     #[must_use]
     pub fn new(options: &MultiHashOptions) -> MultiHash {
         MultiHash {
@@ -93,7 +94,7 @@ impl MultiHash {
         }
     }
 
-    /// The lowest of a page's counters.
+    /// Returns the lowest counter of a page.
     #[inline]
     fn lowest(&self, page: Lpn) -> u8 {
         let counters = (0..HASHES).map(|which| self.counters[self.at(page, which)]);

@@ -1,17 +1,18 @@
-//! SepBIT: pages are kept together by the time at which they are likely to be overwritten, inferred
-//! from what is known. A page of the host whose last version lived for a short time will probably live
-//! for a short time again; a page that collection copies has shown how long it has lived, and the
-//! longer, the longer it will live on. "Short" is the mean lifespan of the blocks of short-lived pages
-//! that were collected last.
+//! SepBIT groups pages by their inferred time of invalidation. A host write whose previous version
+//! lived for a short time will probably live for a short time again. For a page that garbage
+//! collection copies, the age so far indicates the remaining lifetime: the older, the longer.
+//! "Short" means shorter than the mean lifespan of the most recently collected blocks of
+//! short-lived pages.
 //!
-//! Source: Wang et al., "Separating Data via Block Invalidation Time Inference for Write Amplification
-//! Reduction in Log-Structured Storage", FAST 2022, section 3.4 and algorithm 1; and the authors' simulator.
-//! Six classes as there: two for the host, one for copies of short-lived pages, three for other copies by
-//! age. The lifespan of a page that was never written, and the mean lifespan until sixteen blocks gave
-//! one, are infinite: at first what is written again counts as short-lived, and what is new does not.
-//! The last write of every page is known exactly, in four bytes a page, where the paper has a queue of
-//! recent addresses and eight bytes a page on flash. Where a flash page holds several pages, the first
-//! one decides for its companions in a copy.
+//! Source: Wang et al., "Separating Data via Block Invalidation Time Inference for Write
+//! Amplification Reduction in Log-Structured Storage", FAST 2022, section 3.4 and algorithm 1; and
+//! the authors' simulator. There are six classes, as in the paper: two for host writes, one for
+//! copies of short-lived pages, three for other copies by age. The lifespan of a page that was
+//! never written is infinite. So is the mean lifespan until sixteen blocks were collected: at
+//! first, overwritten pages count as short-lived, and new pages do not. Departures: the last write
+//! of every page is known exactly, in four bytes a page. The paper uses a queue of recent
+//! addresses, and eight bytes a page on flash. If a flash page holds several pages, the first one
+//! decides for all of them in a copy.
 
 use super::ages::Ages;
 use super::{Copied, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream};
@@ -19,34 +20,34 @@ use crate::image::{Damage, Reader, Writer};
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::{BlockId, Lpn};
 
-/// Collected blocks over which the lifespan is averaged.
+/// Number of collected blocks over which the lifespan is averaged.
 const AVERAGED: u32 = 16;
-/// Classes of copies by age, in mean lifespans of short-lived blocks.
+/// Age limits of the classes of copies, in mean lifespans of short-lived blocks.
 const MIDDLE_AGE: u64 = 4;
 const OLD_AGE: u64 = 16;
 
-/// Short-lived and other pages of the host.
+/// Host writes: short-lived pages, and all others.
 const SHORT: WriteStream = WriteStream::new(0);
 const LONG: WriteStream = WriteStream::new(1);
-/// Copies: of short-lived pages, young, of middle age, old.
+/// Copies: of short-lived pages, and of others that are young, middle-aged or old.
 const OF_SHORT: WriteStream = WriteStream::new(2);
 const YOUNG: WriteStream = WriteStream::new(3);
 const MIDDLE: WriteStream = WriteStream::new(4);
 const OLD: WriteStream = WriteStream::new(5);
 
-/// Lifespans, in page writes of the host.
+/// The SepBIT policy. Lifespans are in host page writes.
 #[derive(Clone, Debug)]
 pub struct SepBit {
     ages: Ages,
     /// Page writes so far.
     now: u64,
-    /// By block: when it was opened, in page writes, if for short-lived pages. Thirty-two bits are
-    /// enough to subtract.
+    /// By block: when it was opened, in page writes, if it is for short-lived pages. Thirty-two
+    /// bits are enough for differences.
     opened_at: Vec<u32>,
-    /// The mean lifespan of short-lived blocks, times those averaged; none yet at the start, when it is
-    /// infinite.
+    /// The mean lifespan of short-lived blocks, multiplied by `AVERAGED`. `None` at the start, when
+    /// it is infinite.
     short: Option<u64>,
-    /// Of the blocks collected since it was last computed.
+    /// Sum of the lifespans of blocks collected since the mean was last computed.
     sum: u64,
     collected: u32,
 }
@@ -73,7 +74,7 @@ impl Policy for SepBit {
     }
 
     fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
-        /// More page writes than any run has, and few enough to add and multiply.
+        /// More page writes than any run has, and small enough for sums and products.
         const MOST: u64 = 1 << 48;
         let count = |from: &mut Reader<'_>, what| match from.number()? {
             number if number < MOST => Ok(number),
@@ -104,11 +105,11 @@ impl StreamsFacts for SepBit {
 }
 
 impl SepBit {
-    /// Two streams for the host and four for copies.
+    /// Two streams for host writes and four for copies.
     pub const COUNTS: StreamCounts =
         StreamCounts { host: 2, copies: 4, copied: Copied::ByGeneration };
 
-    /// Nothing is known yet.
+    /// Creates the policy without any history.
     #[must_use]
     pub fn new(logical_pages: u32, blocks: u32) -> SepBit {
         SepBit {
@@ -121,7 +122,7 @@ impl SepBit {
         }
     }
 
-    /// Whether a time is shorter than so many mean lifespans.
+    /// Whether `time` is shorter than `lifespans` mean lifespans.
     #[inline]
     fn is_within(&self, time: u64, lifespans: u64) -> bool {
         self.short.is_none_or(|short| time * u64::from(AVERAGED) < lifespans * short)
@@ -224,7 +225,7 @@ mod tests {
         time: u64,
         /// By page.
         written: Vec<Option<u64>>,
-        /// By segment, of class 1.
+        /// By segment of class 1.
         created: Vec<u64>,
         mean: f64,
         total: f64,
@@ -274,7 +275,7 @@ mod tests {
         let mut stream = Stream::new(3, "sepbit");
         let mut seen = [0; 6];
         for _ in 0..60_000 {
-            // Few pages get most of the writes.
+            // A few pages get most of the writes.
             let spread = stream.below(pages.into()) + 1;
             let page = stream.below(spread);
             let lpn = Lpn::new(page as u32);

@@ -1,11 +1,11 @@
-//! One stream for all that the host writes.
+//! One stream for all host writes.
 
 use super::{CopyOptions, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream};
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
 use crate::units::Lpn;
 
-/// No separation.
+/// No separation of host writes.
 #[derive(Clone, Debug)]
 pub struct Single {
     counts: StreamCounts,
@@ -13,7 +13,7 @@ pub struct Single {
 
 impl Policy for Single {
     const NAME: &'static str = "single";
-    const SUMMARY: &'static str = "all that the host writes shares blocks";
+    const SUMMARY: &'static str = "all host writes share blocks";
     const SOURCE: &'static str = "textbook";
     type Options = CopyOptions;
 
@@ -31,7 +31,7 @@ impl StreamsFacts for Single {
 }
 
 impl Single {
-    /// One stream for the host, so many for copies: see [`CopyOptions`].
+    /// Creates the policy with one host stream, and copy streams as given by [`CopyOptions`].
     #[must_use]
     pub fn new(copies: u8) -> Single {
         Single { counts: StreamCounts::new(1, copies) }

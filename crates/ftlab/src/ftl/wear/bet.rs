@@ -1,18 +1,19 @@
-//! The SW Leveler: a table with a bit for each set of blocks, which says whether one of them was erased
-//! since the table was cleared (Block Erasing Table). When the erases since then are many for so few
-//! bits, the next set without its bit is emptied. When all bits are set, the table is cleared.
+//! The SW Leveler. A table has a bit for each set of blocks (Block Erasing Table, BET), which is
+//! set if one of the blocks was erased since the table was cleared. If the number of erases since
+//! then is high for the number of set bits, the next set without its bit is emptied. When all bits
+//! are set, the table is cleared.
 //!
-//! So every set is erased at least once in each interval between two clearings, while the erases of the
-//! interval are about the *unevenness* times the number of sets: with one block a set, no good block
-//! falls behind the mean by more than this factor. The difference of erase counts is not bounded.
-//! A set of several blocks is emptied as a whole when it is chosen, but one block of it that is erased
-//! often hides the others.
+//! So every set is erased at least once between two clearings, while the number of erases between
+//! them is about the *unevenness* times the number of sets. With one block per set, no good block
+//! falls behind the mean by more than this factor. The difference of erase counts is not bounded. A
+//! set of several blocks is emptied as a whole when it is chosen, but a frequently erased block of
+//! a set often hides the others.
 //!
-//! Source: Chang, Hsieh and Kuo, "Endurance Enhancement of Flash-Memory Storage Systems: An Efficient
-//! Static Wear Leveling Design", DAC 2007. Departures: each plane has a table of its own; after a
-//! clearing the search goes on where it stood instead of at random; a set in which nothing can be
-//! emptied now (its blocks are free or being filled) is passed over until it can; a set of bad blocks, or of
-//! the SLC cache's own, counts as erased.
+//! Source: Chang, Hsieh and Kuo, "Endurance Enhancement of Flash-Memory Storage Systems: An
+//! Efficient Static Wear Leveling Design", DAC 2007. Departures: each plane has its own table.
+//! After a clearing, the search continues from its last position instead of a random one. A set in
+//! which no block can be emptied now (its blocks are free or open) is skipped until one can. A set
+//! whose blocks are all bad, or belong to the SLC cache, counts as erased.
 
 use super::{LevellingPolicy, WearView};
 use crate::ftl::BlockState;
@@ -26,8 +27,8 @@ use crate::units::BlockId;
 options! {
     /// The Block Erasing Table.
     pub struct BetOptions at "ftl.wear" {
-        /// Data moves when a plane's erases since its table was cleared reach so many for each set of
-        /// blocks that was erased.
+        /// Data moves when the erases of a plane since its table was cleared reach this number for
+        /// each set of blocks that was erased.
         unevenness: u32 = "100", in "2"..="10000000", unit "erases",
             source "T of Chang, Hsieh and Kuo, DAC 2007, who examine 100 to 1000";
         /// Blocks that share a bit of the table.
@@ -41,17 +42,17 @@ options! {
 struct Table {
     /// By set: whether one of its blocks was erased.
     erased: Vec<bool>,
-    /// How many are.
+    /// Number of sets that are marked as erased.
     sets: u32,
     /// Erases since the table was cleared.
     erases: u64,
-    /// The set at which the search goes on.
+    /// The set at which the search continues.
     next: u32,
-    /// The blocks of the set that is being emptied which are still to come, by number in the plane.
+    /// The remaining blocks of the set that is being emptied, by index in the plane.
     rest: std::ops::Range<u32>,
 }
 
-/// Block Erasing Tables.
+/// Static wear levelling by Block Erasing Tables.
 #[derive(Clone, Debug)]
 pub struct Bet {
     unevenness: u32,
@@ -63,7 +64,7 @@ pub struct Bet {
 impl Policy for Bet {
     const NAME: &'static str = "bet";
     const SUMMARY: &'static str =
-        "blocks that were not erased for long, by a bit table (SW Leveler)";
+        "blocks that were not erased for a long time, by a bit table (SW Leveler)";
     const SOURCE: &'static str = "Chang, Hsieh and Kuo, DAC 2007";
     type Options = BetOptions;
 
@@ -83,7 +84,7 @@ impl Policy for Bet {
     }
 
     fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
-        /// More than any device lives through, and few enough to add to.
+        /// More than any device survives, and small enough for sums.
         const MOST: u64 = 1 << 62;
         let blocks = u64::from(self.blocks_per_plane) + 1;
         for table in &mut self.tables {
@@ -104,7 +105,7 @@ impl Policy for Bet {
 }
 
 impl Bet {
-    /// No block was erased yet.
+    /// Creates the tables of a device without any erases.
     #[must_use]
     pub fn new(options: &BetOptions, geometry: &Geometry) -> Bet {
         let blocks_per_plane = geometry.shape().blocks_per_plane;
@@ -162,12 +163,12 @@ impl LevellingPolicy for Bet {
 }
 
 impl Table {
-    /// A block of a set was erased.
+    /// Marks a set as erased.
     fn mark(&mut self, set: u32) {
         self.sets += u32::from(!std::mem::replace(&mut self.erased[set as usize], true));
     }
 
-    /// A new interval begins.
+    /// Starts a new interval.
     fn clear(&mut self) {
         self.erased.fill(false);
         (self.sets, self.erases) = (0, 0);

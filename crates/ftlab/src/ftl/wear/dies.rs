@@ -1,13 +1,15 @@
-//! Dies that died: what lay on them, what goes on without them, and when the rest has no room for it.
+//! Dead dies: the loss of their data, operation without them, and the end of the device when the
+//! other dies have no room left.
 //!
-//! A die is known to be dead when the first command fails on it. From then on nothing is placed or collected there.
-//! What it holds stays mapped, so that reads of it are tried and fail; it is overwritten on other dies.
-//! Pages whose place is on dead dies alone ([`Placement::pool`](crate::ftl::placement::Placement::pool)) are homeless:
-//! the device takes no new writes of them, and puts what it had acknowledged wherever there is room.
+//! A die is known to be dead when the first command fails on it. From then on nothing is placed or
+//! garbage-collected on it. Its pages stay mapped, so reads of them are attempted and fail; new
+//! writes of them go to other dies. A page is homeless if all dies to which its placement may send
+//! it ([`Placement::pool`](crate::ftl::placement::Placement::pool)) are dead. The device takes no
+//! new writes of homeless pages, and places the acknowledged ones wherever there is room.
 //!
-//! Pools that have lost some of their dies take writes for as long as what is valid on the others leaves
-//! something that is worth collecting. What was lost counts as nothing until it is written again. The count is made
-//! whenever a block closes.
+//! A pool that has lost some of its dies takes writes as long as the valid pages on the others
+//! leave blocks worth collecting. Lost pages do not count until they are written again. This is
+//! checked whenever a block closes.
 
 use crate::engine::skills;
 use crate::ftl::placement::PlacementPolicy;
@@ -20,22 +22,22 @@ use crate::units::{BlockId, DieId, Lpn, PlaneId, Ppn};
 /// The dies that are known to be dead.
 #[derive(Clone, Debug)]
 pub(in crate::ftl) struct DeadDies {
-    /// By die.
+    /// By die: whether it is dead.
     dead: Vec<bool>,
-    /// In the order in which they were found.
+    /// The dead dies, in the order in which they were found.
     dies: Vec<DieId>,
-    /// By pool of planes: whether none of them is left.
+    /// By pool of planes: whether all its planes are dead.
     homeless: Vec<bool>,
 }
 
 impl Ftl {
-    /// The dies that are known to be dead, in the order in which they were found.
+    /// Returns the dies that are known to be dead, in the order in which they were found.
     #[must_use]
     pub fn dead_dies(&self) -> &[DieId] {
         self.health.dead.as_ref().map_or(&[], |dead| &dead.dies)
     }
 
-    /// Whether all dies are dead to which placement may send a page.
+    /// Whether all dies to which placement may send a page are dead.
     #[inline]
     #[must_use]
     pub fn is_homeless(&self, page: Lpn) -> bool {
@@ -45,7 +47,7 @@ impl Ftl {
             .is_some_and(|dead| dead.homeless[self.policies.placement.pool(page) as usize])
     }
 
-    /// Pages of the host that lie on dead dies: mapped, and not readable.
+    /// Returns the number of host pages on dead dies. They are mapped and not readable.
     #[must_use]
     pub fn pages_on_dead_dies(&self) -> u64 {
         let planes = self.dead_dies().iter().flat_map(|&die| planes_of(die, self));
@@ -60,25 +62,26 @@ pub(crate) fn is_dead(die: DieId, ftl: &Ftl) -> bool {
     ftl.health.dead.as_ref().is_some_and(|dead| dead.dead[die.at()])
 }
 
-/// Whether a plane is of a die that is known to be dead.
+/// Whether a plane belongs to a die that is known to be dead.
 #[inline]
 pub(in crate::ftl) fn is_dead_plane(plane: PlaneId, ftl: &Ftl) -> bool {
     ftl.health.dead.is_some() && is_dead(ftl.geometry.die_of(plane), ftl)
 }
 
-/// The pools of which no die is left.
+/// Returns the pools whose planes are all dead.
 pub(crate) fn homeless_pools(ftl: &Ftl) -> impl Iterator<Item = u32> + use<> {
     let homeless = ftl.health.dead.as_ref().map(|dead| dead.homeless.clone()).unwrap_or_default();
     (0..).zip(homeless).filter(|&(_, homeless)| homeless).map(|(pool, _)| pool)
 }
 
-/// Whether a die was found dead since this was asked last.
+/// Returns whether a die was found dead since the last call.
 #[inline]
 pub(crate) fn has_news_of_death(ftl: &mut Ftl) -> bool {
     std::mem::take(&mut ftl.health.death_is_news)
 }
 
-/// The same for a die of what is filled: where that are groups of dies, the last one of it.
+/// Handles the death of a die, as the FTL sees dies. With superblocks this is a group of dies,
+/// which is dead when too few of its dies are left.
 pub(in crate::ftl) fn filled_die_died(die: DieId, ftl: &mut Ftl) {
     if is_dead(die, ftl) {
         return;
@@ -94,7 +97,7 @@ pub(in crate::ftl) fn filled_die_died(die: DieId, ftl: &mut Ftl) {
     (0..ftl.policies.placement.pools()).for_each(|pool| check_room_left(pool, ftl));
 }
 
-/// After a load: which dies are dead follows from the states of their blocks.
+/// Restores the dead dies after a load, from the states of their blocks.
 pub(in crate::ftl) fn recount_dead(ftl: &mut Ftl) {
     for die in (0..ftl.geometry.dies()).map(DieId::new) {
         let first = ftl.geometry.block_in(ftl.geometry.plane_in(die, 0), 0);
@@ -107,7 +110,7 @@ pub(in crate::ftl) fn recount_dead(ftl: &mut Ftl) {
     }
 }
 
-/// Whether any block is on a die that died, as an image has it.
+/// Whether any block is on a dead die, according to an image.
 pub(in crate::ftl) fn blocks_died(ftl: &Ftl) -> bool {
     let all = (0..ftl.geometry.blocks()).map(BlockId::new);
     all.into_iter().any(|block| ftl.blocks.state(block) == BlockState::Dead)
@@ -127,7 +130,7 @@ pub(in crate::ftl) fn valid_on(plane: PlaneId, ftl: &Ftl) -> u64 {
     blocks_of(plane, ftl).map(|block| u64::from(ftl.blocks.valid(block))).sum()
 }
 
-/// Nothing is placed or collected on a plane any more.
+/// Stops placement and garbage collection on a plane.
 fn give_plane_up(plane: PlaneId, ftl: &mut Ftl) {
     for index in 0..ftl.geometry.shape().blocks_per_plane {
         let block = ftl.geometry.block_in(plane, index);
@@ -169,7 +172,8 @@ fn note_death(die: DieId, ftl: &mut Ftl) {
     }
 }
 
-/// The planes that are left keep room for what the write buffer may hold when the end comes.
+/// Makes the remaining planes keep room for the pages that the write buffer may hold at the end of
+/// life.
 pub(in crate::ftl) fn keep_more_back(ftl: &mut Ftl) {
     let alive = ftl.geometry.dies() - ftl.dead_dies().len() as u32;
     let planes = alive * ftl.geometry.planes_per_die();
@@ -185,12 +189,12 @@ pub(in crate::ftl) fn keep_more_back(ftl: &mut Ftl) {
     }
 }
 
-/// A block of a plane has closed on a device with dead dies.
+/// Checks the room after a block of a plane closed on a device with dead dies.
 pub(in crate::ftl) fn check_room_beside_dead(plane: PlaneId, ftl: &mut Ftl) {
     check_room_left(ftl.policies.placement.pool_of(plane), ftl);
 }
 
-/// If what is valid on the dies of a pool that are left fills them, the device takes no more writes.
+/// Ends writing if the valid pages fill the remaining dies of a pool.
 fn check_room_left(pool: u32, ftl: &mut Ftl) {
     let planes = (0..ftl.geometry.planes()).map(PlaneId::new);
     let alive: Vec<PlaneId> = planes
@@ -208,8 +212,7 @@ fn check_room_left(pool: u32, ftl: &mut Ftl) {
     }
 }
 
-/// Where a homeless page is written that was acknowledged: to the plane with the most free blocks of those
-/// that may be written.
+/// Places an acknowledged homeless page, on the writable plane with the most free blocks.
 pub(in crate::ftl) fn place_homeless(stream: WriteStream, ftl: &mut Ftl) -> Option<Ppn> {
     let planes = (0..ftl.geometry.planes()).map(PlaneId::new);
     let may = planes.filter(|&plane| ftl.space.writable[stream.at()].planes[plane.at()]);

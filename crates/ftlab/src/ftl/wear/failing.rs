@@ -1,4 +1,4 @@
-//! Programs and erases that fail, blocks that are given up for it, and the end of a device's life.
+//! Failed programs and erases, the retirement of their blocks, and the end of a device's life.
 
 use crate::engine::skills;
 use crate::engine::skills::Skills;
@@ -10,8 +10,9 @@ use crate::ftl::{BlockState, FlashContents, Ftl, Purpose, VictimPolicy, VictimVi
 use crate::units::{BlockId, PlaneId, Ppn};
 use crate::verify::Canary;
 
-/// The program of the flash page that begins at `first` is done: whether it failed, by chance or because the
-/// flash says so. If so, its block is filled no further, and given up when nothing of it is in flight.
+/// Handles the finished program of the flash page that begins at `first`. Returns whether it
+/// failed: by chance, or because the flash reports so (`failed`). After a failure its block is not
+/// filled further, and is emptied once none of its programs is in flight.
 #[inline]
 pub(crate) fn program_fails<const S: Skills>(
     first: Ppn,
@@ -61,10 +62,11 @@ pub(in crate::ftl) fn check_program(
     true
 }
 
-/// A program on a block failed: it is filled no further, and given up when it is empty.
+/// Starts the retirement of a block after a failed program: it is not filled further, and retired
+/// when it is empty.
 pub(in crate::ftl) fn begin_to_fail(block: BlockId, ftl: &mut Ftl) {
     let plane = ftl.geometry.plane_of(block);
-    // At the end of its life the device can't afford to give up what is left of the block.
+    // At the end of its life the device cannot afford to lose the rest of the block.
     let Some(life) = ftl.health.life.as_mut().filter(|_| !ftl.health.read_only) else { return };
     if ftl.blocks.state(block) == BlockState::Failing {
         return;
@@ -79,7 +81,7 @@ pub(in crate::ftl) fn begin_to_fail(block: BlockId, ftl: &mut Ftl) {
     if let Some(noted) = noted {
         noted.next_unit[plane.at()] = 0;
     }
-    // One that was filled no further, for refresh, is not among the open ones any more.
+    // A block that refresh closes early is no longer among the open ones.
     let sealed = ftl.features.refresh.as_mut().and_then(|refresh| refresh.unseal(block));
     let taken = open.map(|(_, taken)| taken).or(sealed).unwrap_or(whole);
     life.failing.push(Failing { block, taken });
@@ -87,8 +89,8 @@ pub(in crate::ftl) fn begin_to_fail(block: BlockId, ftl: &mut Ftl) {
     life.lose(plane);
 }
 
-/// The program of a parity of a block failed: that is a failure like any other, though the block may be full, or
-/// be collected by now.
+/// Handles the failed program of a block's parity, like any other failure. The block may be closed
+/// or being collected by now.
 #[cold]
 pub(in crate::ftl) fn parity_failed(block: BlockId, member_is_dead: bool, ftl: &mut Ftl) {
     let plane = ftl.geometry.plane_of(block);
@@ -116,7 +118,7 @@ pub(in crate::ftl) fn parity_failed(block: BlockId, member_is_dead: bool, ftl: &
     }
 }
 
-/// A block that is being collected, or waits for that, is not to be filled again.
+/// Marks a block for retirement that is being collected or waits to be collected.
 pub(in crate::ftl) fn give_up_collected(plane: PlaneId, block: BlockId, ftl: &mut Ftl) {
     let state = &mut ftl.space.planes[plane.at()];
     if let Some(run) = state.collection.as_mut().filter(|run| run.victim() == block) {
@@ -129,7 +131,7 @@ pub(in crate::ftl) fn give_up_collected(plane: PlaneId, block: BlockId, ftl: &mu
     life.lose(plane);
 }
 
-/// If nothing of a failing block is in flight any more, it waits to be emptied.
+/// Queues a failing block to be emptied, once none of its programs is in flight.
 pub(in crate::ftl) fn settle_failing(block: BlockId, ftl: &mut Ftl) {
     let programmed = ftl.blocks.programmed(block);
     let Some(life) = ftl.health.life.as_mut() else { return };
@@ -140,7 +142,8 @@ pub(in crate::ftl) fn settle_failing(block: BlockId, ftl: &mut Ftl) {
     }
 }
 
-/// The erase of a block is done: whether it failed, by chance, by wear or because the flash says so.
+/// Handles a finished erase of a block. Returns whether it failed: by chance, by wear, or because
+/// the flash reports so (`failed`).
 #[inline]
 pub(in crate::ftl) fn erase_fails(block: BlockId, failed: bool, ftl: &mut Ftl) -> bool {
     let plane = ftl.geometry.plane_of(block);
@@ -156,7 +159,8 @@ pub(in crate::ftl) fn erase_fails(block: BlockId, failed: bool, ftl: &mut Ftl) -
     fails
 }
 
-/// No collection begins any more, and what was kept back may be taken.
+/// Ends the device's life: no collection begins any more, and the blocks kept in reserve may be
+/// used.
 pub(crate) fn end_life(reason: EndReason, ftl: &mut Ftl) {
     ftl.health.read_only = true;
     ftl.space.thresholds.reserve = 0;
@@ -169,8 +173,8 @@ pub(crate) fn end_life(reason: EndReason, ftl: &mut Ftl) {
         .for_each(|plane| crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl));
 }
 
-/// Where the device still writes at the end of its life: to wherever there is room, the planes in
-/// turn, and in whatever stream.
+/// Places a page at the end of the device's life, wherever there is room. Planes take turns, and
+/// any stream may be used.
 pub(in crate::ftl) fn place_anywhere(stream: WriteStream, ftl: &mut Ftl) -> Option<Ppn> {
     let planes = ftl.geometry.planes();
     let start = (ftl.counts.host_pages % u64::from(planes)) as u32;

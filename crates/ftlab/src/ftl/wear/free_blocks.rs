@@ -1,13 +1,14 @@
-//! The free blocks of a plane, and which of them is used next: dynamic wear levelling.
+//! The free blocks of a plane, and the order in which they are used: dynamic wear levelling.
 //!
-//! Blocks that were never used come first, in the order of their numbers; they are not listed, so that
-//! a new device takes no memory for them. Erased blocks stand in a queue, or in an ordered set by
-//! wear (logarithmic time, once a block). Among equally worn ones, the one erased longest ago goes
-//! first.
+//! Blocks that were never used come first, in ascending order. They are not listed, so a new device
+//! needs no memory for them. Erased blocks are in a queue, or in a set ordered by wear (logarithmic
+//! time, once for each use of a block). Among equally worn blocks, the one that was erased longest
+//! ago comes first.
 //!
-//! Source: Gal and Toledo, "Algorithms and Data Structures for Flash Memories", ACM Computing Surveys
-//! 2005, section 2.2 (dynamic wear levelling: the least worn free block); Chang, "On Efficient Wear
-//! Leveling for Large-Scale Flash-Memory Storage Systems", SAC 2007 (cold data rests in worn blocks).
+//! Source: Gal and Toledo, "Algorithms and Data Structures for Flash Memories", ACM Computing
+//! Surveys 2005, section 2.2 (dynamic wear levelling: the least worn free block); Chang, "On
+//! Efficient Wear Leveling for Large-Scale Flash-Memory Storage Systems", SAC 2007 (cold data rests
+//! in worn blocks).
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -19,27 +20,27 @@ choices! {
     pub enum FreeBlockOrder {
         /// The one that was erased longest ago.
         Oldest = "oldest",
-        /// The one that was erased least often.
+        /// The one with the fewest erases.
         LeastWorn = "least-worn",
-        /// For what the host writes the one erased least often; for what collection moves, which
-        /// tends to live on, the one erased most often.
+        /// For host writes, the one with the fewest erases. For the copies of garbage collection,
+        /// which tend to live on, the one with the most erases.
         ByHeat = "by-heat",
     }
 }
 
-/// Which of the free blocks is taken.
+/// Which free block is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pick {
     /// The one that was erased longest ago.
     Oldest,
-    /// The one that was erased least often.
+    /// The one with the fewest erases.
     LeastWorn,
-    /// The one that was erased most often.
+    /// The one with the most erases.
     MostWorn,
 }
 
 impl FreeBlockOrder {
-    /// The block for data of the host, or for data that has lived longer.
+    /// Returns which block is taken for host data, or else for data that has lived longer.
     #[must_use]
     pub const fn pick(self, for_host: bool) -> Pick {
         match (self, for_host) {
@@ -50,33 +51,33 @@ impl FreeBlockOrder {
     }
 }
 
-/// An erased block: how often it was erased, when, and which it is.
+/// An erased block: its number of erases, the turn of its last erase, and its number.
 type Erased = (u32, u64, BlockId);
 
 /// Erased blocks in the order in which they are taken.
 #[derive(Clone, Debug)]
 enum ErasedBlocks {
-    /// Longest erased first.
+    /// In the order of their last erases.
     Queue(VecDeque<Erased>),
-    /// Least worn first, among equals longest erased first.
+    /// The least worn first; among equals, in the order of their last erases.
     ByWear(BTreeSet<Erased>),
 }
 
 /// The free blocks of a plane.
 #[derive(Clone, Debug)]
 pub struct FreeBlocks {
-    /// Blocks from this one on were never used, up to `blocks`.
+    /// The blocks from this one up to `blocks` were never used.
     unused_from: u32,
     blocks: u32,
-    /// How many of those are good.
+    /// Number of good blocks among them.
     unused: u32,
     erased: ErasedBlocks,
-    /// Counts the erases.
+    /// Number of erases so far.
     turn: u64,
 }
 
 impl FreeBlocks {
-    /// So many blocks that were never used.
+    /// Creates a plane of `blocks` blocks that were never used.
     #[must_use]
     pub fn new(blocks: u32, order: FreeBlockOrder) -> FreeBlocks {
         let erased = match order {
@@ -88,7 +89,7 @@ impl FreeBlocks {
         FreeBlocks { unused_from: 0, blocks, unused: blocks, erased, turn: 0 }
     }
 
-    /// How many there are.
+    /// Returns the number of free blocks.
     #[inline]
     #[must_use]
     pub fn count(&self) -> u32 {
@@ -99,18 +100,19 @@ impl FreeBlocks {
         self.unused + erased as u32
     }
 
-    /// One of the blocks that were never used is bad and never will be.
+    /// Removes a bad block from those that were never used.
     pub fn lose_unused(&mut self) {
         self.unused -= 1;
     }
 
-    /// Blocks that were used at some time, or are bad and stood before one that was.
+    /// Returns the number of blocks that were ever used, plus the bad blocks before the last of
+    /// them.
     #[must_use]
     pub fn used(&self) -> u32 {
         self.unused_from
     }
 
-    /// The erased blocks, the one erased longest ago first.
+    /// Returns the erased blocks, the one that was erased longest ago first.
     #[must_use]
     pub fn erased_by_age(&self) -> Vec<BlockId> {
         let mut erased: Vec<Erased> = match &self.erased {
@@ -121,13 +123,13 @@ impl FreeBlocks {
         erased.into_iter().map(|(_, _, block)| block).collect()
     }
 
-    /// The first `used` blocks were used, and none of them is free yet.
+    /// Makes the first `used` blocks used and not free.
     pub fn restart(&mut self, used: u32) {
         self.unused_from = used;
         self.unused = self.blocks - used;
     }
 
-    /// None is free any more, and none will be.
+    /// Removes all free blocks for good.
     pub fn lose_all(&mut self) {
         self.restart(self.blocks);
         match &mut self.erased {
@@ -136,12 +138,12 @@ impl FreeBlocks {
         }
     }
 
-    /// So many of the blocks that were never used are good.
+    /// Sets how many blocks that were never used are good.
     pub fn count_unused(&mut self, good: u32) {
         self.unused = good;
     }
 
-    /// A block was erased, for the `erases`th time.
+    /// Adds a block that was erased for the `erases`th time.
     pub fn give_back(&mut self, block: BlockId, erases: u32) {
         let erased = (erases, self.turn, block);
         self.turn += 1;
@@ -153,13 +155,13 @@ impl FreeBlocks {
         }
     }
 
-    /// Takes a block. `good_at` names the block of a number in the plane, unless it is bad.
+    /// Takes a block. `good_at` returns the block with an index in the plane, unless it is bad.
     pub fn take(
         &mut self,
         pick: Pick,
         good_at: impl Fn(u32) -> Option<BlockId>,
     ) -> Option<BlockId> {
-        // Never used is least worn and erased longest ago.
+        // Blocks that were never used are the least worn, and count as erased longest ago.
         if pick == Pick::MostWorn
             && let Some(block) = self.take_most_worn()
         {
@@ -179,7 +181,8 @@ impl FreeBlocks {
         first.map(|(_, _, block)| block)
     }
 
-    /// The erased block that is taken next in the order of erases, if none is left that was never used.
+    /// Returns the erased block that is taken next in the order of erases, if all blocks have been
+    /// used.
     #[must_use]
     pub fn next_erased(&self) -> Option<BlockId> {
         match &self.erased {
@@ -188,7 +191,7 @@ impl FreeBlocks {
         }
     }
 
-    /// The most worn of the erased blocks, among equals the one erased longest ago.
+    /// Takes the most worn erased block, and among equals the one that was erased longest ago.
     fn take_most_worn(&mut self) -> Option<BlockId> {
         match &mut self.erased {
             ErasedBlocks::Queue(queue) => {
@@ -209,12 +212,13 @@ impl FreeBlocks {
 mod tests {
     use super::*;
 
-    /// A free block as a list knows it: when it was erased (never: its number), how often, which.
+    /// A free block in the naive list: the turn of its last erase (if any), its number of erases,
+    /// and its number.
     type Known = (Option<u64>, u32, u32);
 
-    /// The list searched from end to end.
+    /// Searches the whole list.
     fn search(list: &[Known], pick: Pick) -> Option<usize> {
-        // Never used comes before erased: `None` is less than any turn.
+        // Blocks that were never used come before erased ones: `None` is less than any turn.
         let age = |&(turn, _, number): &Known| (turn, if turn.is_none() { number } else { 0 });
         let candidates = list.iter().enumerate();
         let used = |&(_, known): &(usize, &Known)| known.0.is_some();
@@ -230,7 +234,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Against a list that is searched from end to end.
+        /// Compares the free blocks with a list that is searched as a whole.
         #[test]
         fn it_takes_what_a_search_finds(
             order in proptest::sample::select(vec![

@@ -1,11 +1,12 @@
-//! Static wear levelling: cold data rests on young blocks and keeps them out of use, so that the others
-//! wear out early. A policy is told of every erase and names a block whose data is to move on; the
-//! collector empties it ([`Purpose::WearLevel`](super::super::gc::Purpose::WearLevel)), and its copies go to
-//! the most worn free block of the plane, once the open block of other copies is full. So cold data
-//! mixes with what collection copies, which costs write amplification beyond the moves themselves.
+//! Static wear levelling. Cold data occupies little worn blocks and keeps them out of use, so that
+//! the other blocks wear out early. The policy sees every erase and chooses a block whose data
+//! moves. The collector empties that block
+//! ([`Purpose::WearLevel`](super::super::gc::Purpose::WearLevel)). Its copies go to the most worn
+//! free block of the plane, once the open block of other copies is full. So cold data is mixed with
+//! the copies of garbage collection, which adds write amplification beyond the moves themselves.
 //!
-//! Planes are levelled one by one: data never leaves its plane by a copy. The SLC cache is left alone: what
-//! lies in it moves on anyway, and its own blocks wear by themselves.
+//! Planes are levelled separately, because copies never leave their plane. The SLC cache is not
+//! levelled: its data moves on anyway, and its own blocks wear separately.
 
 use super::super::gc::Purpose;
 use super::super::{BlockState, Blocks, Ftl};
@@ -17,7 +18,8 @@ use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 seam! {
-    /// Moves data that lies still off young blocks, so that these come into use (static wear levelling).
+    /// Moves static data off little worn blocks, so that these come into use (static wear
+    /// levelling).
     pub enum Levelling ("ftl.wear.policy" = "none") as LevellingChoice, with levelling_policy, or ExternalLevelling {
         None(NoLevelling),
         Threshold(Threshold),
@@ -25,28 +27,28 @@ seam! {
     }
 }
 
-/// What a policy sees.
+/// The state that a policy decides by.
 #[derive(Clone, Copy, Debug)]
 pub struct WearView<'a> {
-    /// The plane in question.
+    /// The plane to level.
     pub plane: PlaneId,
-    /// The blocks among which wear is levelled: so many of the plane, from its first. What follows are
-    /// the SLC cache's own.
+    /// The number of blocks to level, from the first of the plane. The other blocks belong to the
+    /// SLC cache.
     pub levelled: u32,
-    /// All blocks as they are at present.
+    /// The present state of all blocks.
     pub blocks: &'a Blocks,
     /// The shape of the device.
     pub geometry: &'a Geometry,
 }
 
 impl WearView<'_> {
-    /// The block of a number in the plane.
+    /// Returns the block with this index in the plane.
     #[must_use]
     pub fn block(&self, index: u32) -> BlockId {
         self.geometry.block_in(self.plane, index)
     }
 
-    /// Whether a block's data can move on: it is full, and not of the SLC cache.
+    /// Whether the data of a block can move: the block is closed and not in SLC mode.
     #[must_use]
     pub fn is_closed(&self, block: BlockId) -> bool {
         self.blocks.state(block) == BlockState::Closed && !self.blocks.is_slc(block)
@@ -54,17 +56,17 @@ impl WearView<'_> {
 }
 
 contract! {
-    /// What a policy of static wear levelling decides.
+    /// The decisions of a static wear levelling policy.
     pub trait LevellingPolicy for Levelling, by levelling_policy, or ExternalLevelling {
-        /// A block of the plane was erased, after it had been collected for a purpose.
+        /// Records the erase of a block of the plane, and the purpose of its collection.
         fn erased(&mut self, view: &WearView<'_>, block: BlockId, purpose: Purpose);
 
-        /// A closed block of the plane whose data is to move on, if any. Asked after an erase, unless one
-        /// waits already.
+        /// Returns a closed block of the plane whose data should move, if any. Called after an
+        /// erase, unless such a block is waiting already.
         #[must_use]
         fn choose(&mut self, view: &WearView<'_>) -> Option<BlockId>;
 
-        /// Whether it never asks for anything.
+        /// Whether the policy never chooses a block.
         #[must_use]
         fn is_off(&self) -> bool {
             false
@@ -72,8 +74,8 @@ contract! {
     }
 }
 
-/// A block was erased. Returns the block whose data is to move on for that, one at a time on each
-/// plane, if there is room for its data.
+/// Records an erase. Returns the block whose data should move next, if the plane has room for it
+/// and no other such block is waiting.
 pub(in crate::ftl) fn level(block: BlockId, purpose: Purpose, ftl: &mut Ftl) -> Option<BlockId> {
     if ftl.policies.levelling.is_off() || ftl.health.read_only {
         return None;

@@ -1,18 +1,19 @@
-//! Blocks that go out of use, and when the device must stop writing.
+//! The loss of blocks, and the end of a device's life.
 //!
-//! A block is lost when it is bad from the factory, when a program on it fails (its other pages stay
-//! readable until they are moved), or when an erase of it fails. Losses come out of the spare capacity.
-//! The device ends its life as one that takes writes before it breaks a promise:
+//! A block is lost if it is bad from the factory, if a program on it fails (its other pages stay
+//! readable until they are moved), or if an erase of it fails. Losses reduce the spare capacity.
+//! The device stops taking writes before it would break a promise:
 //!
-//! - *too few blocks*: a plane has so few good blocks left that its share of the logical pages might
-//!   leave nothing worth collecting (the rule that `config/check.rs` applies to a new device);
-//! - *no room*: failures in a row took a plane's reserve, and nothing that is worth collecting fits
-//!   into what is left.
+//! - *Too few blocks*: a plane has so few good blocks left that its share of the logical pages
+//!   might leave nothing worth collecting (the rule that `config/check.rs` applies to a new
+//!   device).
+//! - *No room*: successive failures used up the reserve of a plane, and nothing worth collecting
+//!   fits into the rest.
 //!
-//! So that such an end loses nothing, a plane of a device that can fail keeps more blocks back: one
-//! for a failed erase, and its part of what the write buffer may hold when the end comes
-//! (`drain_pages`). From then on, writes are refused, what was acknowledged is written to wherever
-//! there is room, and reads go on.
+//! To lose no data at the end, each plane of a device that can fail keeps more blocks in reserve:
+//! one for a failed erase, and its part of the data that the write buffer may hold at the end
+//! (`drain_pages`). From then on, writes are refused, acknowledged data is written wherever there
+//! is room, and reads continue.
 //!
 //! Source: NVM Express Base Specification, SMART / Health Information (critical warning "media has
 //! been placed in read only mode", available spare, percentage used).
@@ -35,9 +36,9 @@ use crate::units::{BlockId, PlaneId};
 pub enum EndReason {
     /// A plane has too few good blocks.
     TooFewBlocks,
-    /// A plane has no room left in which to collect.
+    /// A plane has no room left for garbage collection.
     NoRoom,
-    /// Dies died, and the others have no room for what is valid.
+    /// Dies died, and the others have no room for the valid pages.
     DiesDied,
 }
 
@@ -49,13 +50,13 @@ impl fmt::Display for EndReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             EndReason::TooFewBlocks => "a plane had too few good blocks left",
-            EndReason::NoRoom => "a plane had no room left in which to collect",
-            EndReason::DiesDied => "dies had died, and the others had no room for what was valid",
+            EndReason::NoRoom => "a plane had no room left for garbage collection",
+            EndReason::DiesDied => "dies had died, and the others had no room for the valid data",
         })
     }
 }
 
-/// What failed so far.
+/// The failures so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
     /// Blocks that were bad from the factory.
@@ -68,79 +69,80 @@ pub struct Losses {
     pub erase_failures: u64,
 }
 
-/// A block on which a program failed, until its programs in flight are done.
+/// A block on which a program failed and that still has programs in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Failing {
     pub(super) block: BlockId,
-    /// Mapping units of it that were taken.
+    /// Number of its mapping units that are taken.
     pub(super) taken: u32,
 }
 
-/// The blocks of a device on which operations can fail.
+/// The state of a device on which operations can fail.
 #[derive(Clone, Debug)]
 pub struct Life {
     pub(in crate::ftl) faults: Faults,
-    /// By plane: blocks that are good.
+    /// By plane: number of good blocks.
     pub(super) good: Vec<u32>,
-    /// The same when the device was new.
+    /// By plane: number of good blocks of the new device.
     pub(super) good_at_first: Vec<u32>,
-    /// With fewer good blocks a plane can't keep its share of the logical pages.
+    /// With fewer good blocks, a plane cannot hold its share of the logical pages.
     pub(super) least_good: u32,
-    /// Flash pages that are to find room at the end.
+    /// Flash pages that must find room at the end of life.
     pub(super) drain_pages: u32,
-    /// Blocks that each plane keeps back for that.
+    /// Blocks that each plane keeps in reserve for them.
     pub(super) drain_blocks: u32,
     pub(super) failing: Vec<Failing>,
     pub(super) losses: Losses,
     pub(super) end: Option<EndReason>,
 }
 
-/// What a plane must hold.
+/// The requirements on a plane.
 pub struct Demand<'a> {
     /// The shape of the device.
     pub geometry: &'a Geometry,
     /// Logical pages (mapping units) that the host sees.
     pub logical_pages: u32,
-    /// Flash pages of a map that lies on flash; none if all of it is in memory.
+    /// Flash pages of a map that is stored on flash, or `None` if the whole map is in memory.
     pub map_pages: Option<u32>,
-    /// Blocks of a plane that the host may not take.
+    /// Blocks of a plane that the host may not use.
     pub reserve: u32,
-    /// How many streams there are.
+    /// The number of streams.
     pub streams: StreamCounts,
-    /// Whether pages that are programmed again have one more.
+    /// Whether rewritten pages have a stream of their own.
     pub rewrites: bool,
 }
 
 impl Demand<'_> {
-    /// The fewest blocks with which a plane is sure to have something worth collecting: when the host
-    /// waits for it, all its blocks are closed but the reserve and those that are partly filled, and
-    /// each is worth collecting unless its stale units are fewer than a flash page holds.
+    /// Returns the minimum number of blocks with which a plane always has a block worth collecting.
+    /// When the host waits for the plane, all its blocks are closed except the reserve and the open
+    /// ones. Each closed block is worth collecting unless its stale units are fewer than a flash
+    /// page holds.
     fn least_blocks(&self) -> u32 {
         let (block, page) = (self.geometry.units_per_block(), self.geometry.units_per_page());
         let on_plane = |pages: u32| pages.div_ceil(self.geometry.planes()) * page;
         let of_map = self.map_pages.map_or(0, on_plane);
         let share = on_plane(self.logical_pages.div_ceil(page)) + of_map;
-        // Translation pages, and copies of them, have a block each.
+        // Translation pages have one open block, and their copies another.
         let map_streams = if self.map_pages.is_some() { 2 } else { 0 };
         let open = self.streams.open_blocks() - 1 + u32::from(self.rewrites) + map_streams;
         share / (block - page + 1) + 1 + self.reserve + open
     }
 
-    /// The units of which a plane of so many good blocks is sure to find something worth collecting, if its blocks hold
-    /// `units` each.
+    /// Returns how many units a plane with `good` good blocks may hold beyond its share, and still
+    /// be sure to have a block worth collecting, if each of its blocks holds `units`.
     pub(in crate::ftl) fn units_sure(&self, good: u32, units: u32) -> u32 {
         let page = self.geometry.units_per_page();
         good.saturating_sub(self.least_blocks()) * (units - page + 1)
     }
 
-    /// The units that a plane of so many good blocks may hold beyond its share, by the same count.
+    /// Returns the same number for blocks of full size.
     pub(super) fn spare_units(&self, good: u32) -> u32 {
         self.units_sure(good, self.geometry.units_per_block())
     }
 }
 
 impl Life {
-    /// The blocks of a new device.
+    /// Creates the state of a new device.
     #[must_use]
     pub fn new(faults: Faults, demand: &Demand<'_>, drain_pages: u32) -> Life {
         let shape = demand.geometry.shape();
@@ -159,34 +161,36 @@ impl Life {
         }
     }
 
-    /// Blocks that a plane keeps back from everything, as long as the device takes writes.
+    /// Returns the number of blocks that a plane keeps in reserve from all uses, as long as the
+    /// device takes writes.
     pub(in crate::ftl) fn kept_back(&self) -> u32 {
         self.drain_blocks
     }
 
-    /// Why the device came to its end, if it did.
+    /// Returns why the device's life ended, if it did.
     pub(in crate::ftl) fn end_reason(&self) -> Option<EndReason> {
         self.end
     }
 
-    /// It had come to its end before power was cut.
+    /// Sets whether, and why, the device's life had ended before a power cut.
     pub(in crate::ftl) fn come_to(&mut self, end: Option<EndReason>) {
         self.end = end;
     }
 
-    /// What failed so far.
+    /// Returns the failures so far.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         &self.losses
     }
 
-    /// The share of a plane's spare blocks that is left, of the plane with the least; planes of dead dies apart.
+    /// Returns the share of the spare blocks that is left, for the plane with the least. Planes of
+    /// dead dies are excluded.
     #[must_use]
     pub fn available_spare(&self) -> f64 {
         let share = |(&now, &first): (&u32, &u32)| {
             let spare = |good: u32| f64::from(good.saturating_sub(self.least_good));
             match first {
-                // Its die died.
+                // The die of the plane died.
                 0 => 1.0,
                 first if first > self.least_good => spare(now) / spare(first),
                 _ => 0.0,
@@ -195,18 +199,20 @@ impl Life {
         self.good.iter().zip(&self.good_at_first).map(share).fold(1.0, f64::min)
     }
 
-    /// Cycles that blocks bear on average; none if there is no limit.
+    /// Returns the mean number of program/erase cycles that blocks endure, or `None` if there is no
+    /// limit.
     #[must_use]
     pub fn mean_endurance(&self) -> Option<u32> {
         self.faults.mean_endurance()
     }
 
-    /// Good blocks of a plane.
+    /// Returns the number of good blocks of a plane.
     pub(in crate::ftl) fn good(&self, plane: PlaneId) -> u32 {
         self.good[plane.at()]
     }
 
-    /// So many planes are left. Returns how many blocks more each keeps back than before.
+    /// Distributes the reserve over `planes` remaining planes. Returns how many more blocks each
+    /// keeps than before.
     pub(super) fn drain_on(&mut self, planes: u32, pages_per_block: u32) -> u32 {
         if self.drain_blocks == 0 || planes == 0 {
             return 0;
@@ -216,7 +222,7 @@ impl Life {
         self.drain_blocks - before
     }
 
-    /// A plane died: what its blocks were counts no more.
+    /// Excludes a dead plane: its blocks no longer count.
     pub(super) fn forget_plane(&mut self, plane: PlaneId, geometry: &Geometry) {
         self.failing.retain(|failing| geometry.plane_of(failing.block) != plane);
         self.losses.grown_bad -= self.good_at_first[plane.at()] - self.good[plane.at()];
@@ -233,7 +239,7 @@ impl Life {
 }
 
 impl Ftl {
-    /// The blocks of a device on which operations can fail; none if nothing ever fails.
+    /// Returns the state of a device on which operations can fail, or `None` if nothing ever fails.
     #[must_use]
     pub fn life(&self) -> Option<&Life> {
         self.health.life.as_deref()
@@ -247,12 +253,13 @@ impl Ftl {
     }
 }
 
-/// With fewer good blocks, a plane may find nothing to collect.
+/// Returns the number of good blocks below which a plane may find nothing to collect.
 pub(in crate::ftl) fn least_good_blocks(ftl: &Ftl) -> u32 {
     demand(ftl).least_blocks()
 }
 
-/// The units that a plane of so many good blocks may hold beyond its share of the logical pages.
+/// Returns how many units a plane with `good` good blocks may hold beyond its share of the logical
+/// pages.
 pub(in crate::ftl) fn spare_units(good: u32, ftl: &Ftl) -> u32 {
     demand(ftl).spare_units(good)
 }
@@ -268,8 +275,8 @@ pub(in crate::ftl) fn demand(ftl: &Ftl) -> Demand<'_> {
     }
 }
 
-/// Writes which blocks are weak, and whether the device has come to its end. What is lost follows
-/// from the states of the blocks.
+/// Writes the key that determines weak blocks, and whether the device's life has ended. Lost blocks
+/// follow from the states of the blocks.
 pub(in crate::ftl) fn save_life(out: &mut Writer, ftl: &Ftl) {
     out.flag(ftl.health.life.is_some());
     if let Some(life) = &ftl.health.life {
@@ -278,8 +285,8 @@ pub(in crate::ftl) fn save_life(out: &mut Writer, ftl: &Ftl) {
     }
 }
 
-/// Reads that. The weak blocks are those of the image, under whatever seed it is loaded: what was
-/// marked bad for the seed of the run is good again.
+/// Reads the state that [`save_life`] wrote. The weak blocks are those of the image, whatever seed
+/// it is loaded with. Blocks that were marked bad by the seed of the run are good again.
 pub(in crate::ftl) fn load_life(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
     if !from.flag("whether operations can fail")? {
         ftl.health.life.iter_mut().for_each(|life| life.end = None);
@@ -295,7 +302,7 @@ pub(in crate::ftl) fn load_life(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<
         }
         (None, Some(end)) => {
             return Err(Damage(format!(
-                "the device came to its end, as {end}: one on which nothing fails can't go on"
+                "the device's life had ended, because {end}: a device without faults can't load it"
             )));
         }
         (None, None) => {}
@@ -303,7 +310,7 @@ pub(in crate::ftl) fn load_life(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<
     Ok(())
 }
 
-/// Before a load: the image says which blocks are bad.
+/// Makes factory-bad blocks good before a load, because the image records which blocks are bad.
 pub(in crate::ftl) fn forget_factory_bad(ftl: &mut Ftl) {
     if ftl.health.life.as_ref().is_some_and(|life| life.losses.factory_bad > 0) {
         for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
@@ -314,7 +321,7 @@ pub(in crate::ftl) fn forget_factory_bad(ftl: &mut Ftl) {
     }
 }
 
-/// Takes the blocks that are bad from the factory out of use.
+/// Takes blocks that are bad from the factory out of use.
 pub(in crate::ftl) fn mark_factory_bad(ftl: &mut Ftl) {
     let Some(life) = ftl.health.life.as_mut().filter(|life| life.faults.has_factory_bad()) else {
         return;
@@ -336,7 +343,7 @@ pub(in crate::ftl) fn mark_factory_bad(ftl: &mut Ftl) {
     }
 }
 
-/// After a load: how many of a plane's blocks that were never used are good.
+/// After a load, counts the good blocks of a plane among those that were never used.
 pub(in crate::ftl) fn recount_unused(plane: PlaneId, ftl: &mut Ftl) {
     let unused = ftl.space.planes[plane.at()].used()..slc::cache::native_blocks(ftl);
     let at = |index| ftl.geometry.block_in(plane, index);
@@ -344,7 +351,7 @@ pub(in crate::ftl) fn recount_unused(plane: PlaneId, ftl: &mut Ftl) {
     ftl.space.planes[plane.at()].count_unused(good as u32);
 }
 
-/// After a load: which blocks are lost follows from their states.
+/// After a load, counts the lost blocks by the states of the blocks.
 pub(in crate::ftl) fn recount_losses(ftl: &mut Ftl) {
     let Some(life) = ftl.health.life.as_mut() else { return };
     let whole = ftl.geometry.shape().blocks_per_plane;
@@ -371,20 +378,20 @@ pub(in crate::ftl) fn recount_losses(ftl: &mut Ftl) {
     life.end = life.end.or(too_few.then_some(EndReason::TooFewBlocks));
 }
 
-/// Whether blocks failed that are to be emptied, and nobody took note yet.
+/// Whether there are failed blocks that are not yet scheduled to be emptied.
 #[inline]
 pub(crate) fn has_failed(ftl: &Ftl) -> bool {
     !ftl.health.failed.is_empty()
 }
 
-/// A block of a plane goes out of use.
+/// Records the loss of a block of a plane.
 pub(in crate::ftl) fn lose_block(plane: PlaneId, ftl: &mut Ftl) {
     if let Some(life) = &mut ftl.health.life {
         life.lose(plane);
     }
 }
 
-/// Whether a plane can copy so many flash pages without touching what it keeps back.
+/// Whether a plane can copy `flash_pages` flash pages without using its reserve.
 pub(in crate::ftl) fn has_room_to_copy(plane: PlaneId, flash_pages: u32, ftl: &Ftl) -> bool {
     let Some(life) = &ftl.health.life else { return true };
     let blocks = ftl.free_blocks(plane).saturating_sub(life.kept_back());
@@ -396,22 +403,22 @@ pub(in crate::ftl) fn has_room_to_copy(plane: PlaneId, flash_pages: u32, ftl: &F
     blocks * whole + open >= flash_pages
 }
 
-/// A plane has no room left in which to collect.
+/// Ends the device's life because a plane has no room left for garbage collection.
 pub(in crate::ftl) fn note_no_room(ftl: &mut Ftl) {
     note_end(EndReason::NoRoom, ftl);
 }
 
-/// The device takes no writes any more, unless that is so already.
+/// Ends the device's life, unless it has ended already.
 pub(in crate::ftl) fn note_end(reason: EndReason, ftl: &mut Ftl) {
     if let Some(life) = &mut ftl.health.life {
         life.end = life.end.or(Some(reason));
     }
 }
 
-/// Why the device must take no writes any more, if it still does.
+/// Returns why the device must stop taking writes, if it still takes them.
 #[inline]
 pub(crate) fn must_end(ftl: &Ftl) -> Option<EndReason> {
-    // Nearly always there is no life that could end.
+    // There is nearly always no `Life` that could end.
     ftl.health.life.as_ref().filter(|_| !ftl.health.read_only)?.end
 }
 

@@ -1,5 +1,5 @@
-//! Wear: which free block is used next, which block's data moves on so that the block is used, which data moves
-//! because it ages, and what becomes of blocks that fail.
+//! Wear: the order in which free blocks are used, static wear levelling, the refresh of ageing
+//! data, and the handling of failed blocks.
 
 mod bet;
 pub(crate) mod dies;
@@ -25,25 +25,27 @@ pub use threshold::{Threshold, ThresholdOptions};
 use crate::nand::Faults;
 pub(super) use dies::DeadDies;
 
-/// What an FTL is to do about wear.
+/// An FTL's setup for wear.
 #[derive(Clone, Debug)]
 pub struct WearSetup {
-    /// Which free block is used next.
+    /// The order in which free blocks are used.
     pub free_block: FreeBlockOrder,
-    /// Which data moves so that its block comes into use.
+    /// The policy of static wear levelling.
     pub levelling: Levelling,
-    /// Which data is copied before it is lost; none if nothing is.
+    /// When data is refreshed because of its age, or `None` if never.
     pub refresh: Option<RefreshRule>,
-    /// Whether blocks that are read often are copied, too.
+    /// Whether blocks that are read often are refreshed, too.
     pub refresh_reads: bool,
-    /// What fails; none if nothing ever does.
+    /// The faults of the flash, or `None` if nothing ever fails.
     pub faults: Option<Faults>,
-    /// Flash pages that the write buffer may still have to write when the device comes to its end.
+    /// Maximum number of flash pages that the write buffer may still have to write at the end of
+    /// the device's life.
     pub drain_pages: u32,
 }
 
 impl WearSetup {
-    /// Nothing fails, and the free block that was erased longest ago is used next.
+    /// Returns a setup without faults, in which the free block that was erased longest ago is used
+    /// next.
     #[must_use]
     pub fn carefree() -> WearSetup {
         WearSetup {

@@ -1,4 +1,4 @@
-//! No static wear levelling: data that lies still keeps its blocks for good.
+//! No static wear levelling: static data stays in its blocks for good.
 
 use super::{LevellingPolicy, WearView};
 use crate::ftl::gc::Purpose;
@@ -6,13 +6,13 @@ use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::BlockId;
 
-/// Nothing is moved.
+/// Moves nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoLevelling;
 
 impl Policy for NoLevelling {
     const NAME: &'static str = "none";
-    const SUMMARY: &'static str = "data that lies still keeps its blocks";
+    const SUMMARY: &'static str = "static data stays in its blocks";
     const SOURCE: &'static str = "the baseline of Chang, Hsieh and Kuo, DAC 2007";
     type Options = NoOptions;
 

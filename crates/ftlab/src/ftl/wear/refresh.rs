@@ -1,16 +1,18 @@
-//! Refresh: data that would soon hold more errors than can be corrected is copied in time. At every patrol the device
-//! looks at each block that holds data, and empties those whose worst page would pass a limit
-//! ([`Reliability`](crate::nand::Reliability)) before the patrol after the next: so a block that is found has a whole
-//! period to be emptied in. The collector does that like any other collection ([`Purpose::Refresh`]), one block of a
-//! plane after the other, and in turn with collection for space where blocks are scarce.
+//! Refresh copies data before it has more errors than can be corrected. At every patrol the device
+//! checks each block that holds data. It empties the blocks whose worst page would exceed a limit
+//! ([`Reliability`](crate::nand::Reliability)) before the patrol after the next. So there is a
+//! whole period to empty each block that is found. The collector empties them like other victims
+//! ([`Purpose::Refresh`]): one block of a plane at a time, and alternating with garbage collection
+//! for space if blocks are scarce.
 //!
-//! Ages are those of blocks: each page counts as old as the first one of its block. So a block is filled no further as
-//! soon as a page of the lowest cost would be due in it; its last pages stay erased. Blocks that
-//! are used with one bit a cell are passed over; how they age is not modelled. So is a device at the end of its
-//! life, which moves nothing any more.
+//! Ages are ages of blocks: each page counts as old as the first page of its block. So an open
+//! block is closed early as soon as a page of the lowest cost would be due in it; its last pages
+//! stay erased. Blocks in use with one bit per cell are skipped, because their ageing is not
+//! modelled. Nothing is refreshed at the end of a device's life, because the device then moves no
+//! more data.
 //!
-//! Source: remapping in Cai et al., "Flash Correct-and-Refresh", ICCD 2012. It refreshes at fixed intervals, shorter for
-//! more wear; here the model says when.
+//! Source: remapping in Cai et al., "Flash Correct-and-Refresh", ICCD 2012. The paper refreshes at
+//! fixed intervals, which are shorter for more wear; here the model determines the time.
 
 use crate::ftl::gc::wanted;
 use crate::ftl::wear::life;
@@ -25,44 +27,46 @@ use crate::shape::Geometry;
 use crate::units::{BlockId, Nanos, PlaneId};
 
 options! {
-    /// Data that is copied before its errors can't be corrected any more.
+    /// Data that is copied before its errors become uncorrectable.
     pub struct RefreshOptions at "ftl.refresh" {
-        /// Which blocks are refreshed. Other than never, this needs timing that knows errors ("ispp").
-        when: RefreshWhen = "never", source "default: the baseline without";
-        /// The time from one look at all blocks to the next.
+        /// Which blocks are refreshed. All values other than "never" need a timing that models
+        /// errors ("ispp").
+        when: RefreshWhen = "never", source "default: the baseline without refresh";
+        /// The time between two patrols, which check all blocks.
         period: Nanos = "1d", in "1h"..="1y",
-            source "assumed: much shorter than data lasts, and long enough for a device to copy all it holds",
+            source "assumed: much shorter than the retention of data, and long enough for a device to copy all its data",
             applies_with "ftl.refresh.when" not "never";
-        /// Reads of a block since its erase after which it is refreshed, whatever its timing knows of errors; and again
-        /// after as many more. One that is being filled then waits for these.
+        /// Number of reads of a block since its erase after which it is refreshed, and again after
+        /// as many more. This works with every timing, even one that does not model errors. A block
+        /// that is still open is refreshed only after these further reads.
         reads: Option<u32> = "none", in "10"..="4000000000", unit "reads",
-            source "default: the baseline without; firmware counts reads and moves blocks (Cai et al., DSN 2015)";
+            source "default: the baseline without it; firmware counts reads and moves blocks (Cai et al., DSN 2015)";
     }
 }
 
 choices! {
     /// When a block is refreshed.
     pub enum RefreshWhen {
-        /// Never: data that lies still is lost at some time.
+        /// Never. Static data is lost at some time.
         Never = "never",
-        /// Before a read of it needs retries.
+        /// Before a read of the block needs retries.
         BeforeRetries = "before-retries",
-        /// Before no retry can read it.
+        /// Before retries can no longer read the block.
         BeforeLoss = "before-loss",
     }
 }
 
-/// When blocks are refreshed.
+/// The rule by which blocks are refreshed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefreshRule {
-    /// What the errors of no page may pass.
+    /// The limit that the errors of no page may exceed.
     pub limit: Limit,
-    /// From one patrol to the next.
+    /// The time between two patrols.
     pub period: Nanos,
 }
 
 impl RefreshOptions {
-    /// The rule, if anything is ever refreshed.
+    /// Returns the rule, or `None` if blocks are never refreshed by age.
     #[must_use]
     pub fn rule(&self) -> Option<RefreshRule> {
         let limit = match self.when {
@@ -74,30 +78,30 @@ impl RefreshOptions {
     }
 }
 
-/// A block that is due, in the life that it had when it was found.
+/// A block that is due. It is still due only if its erase count is unchanged.
 #[derive(Clone, Copy, Debug)]
 struct Due {
     block: BlockId,
     erases: u32,
-    /// It was read often: the next patrol finds nothing of that.
+    /// Whether it is due because of its reads. Patrols do not find such blocks again.
     by_reads: bool,
 }
 
-/// A block that is filled no further, and of which so many units were taken.
+/// A block that is closed early, and the number of its units that are taken.
 #[derive(Clone, Copy, Debug)]
 struct Sealing {
     block: BlockId,
     taken: u32,
 }
 
-/// What is to be refreshed.
+/// The state of refresh.
 #[derive(Clone, Debug)]
 pub(in crate::ftl) struct Refresh {
-    /// None if only reads count.
+    /// `None` if blocks are refreshed only because of reads.
     rule: Option<RefreshRule>,
     /// By plane: blocks that the last patrol found, or that were read often.
     due: Vec<VecDeque<Due>>,
-    /// Blocks of which programs are under way.
+    /// Blocks that are closed early and still have programs under way.
     sealing: Vec<Sealing>,
 }
 
@@ -106,13 +110,14 @@ impl Refresh {
         Refresh { rule, due: vec![VecDeque::new(); planes as usize], sealing: Vec::new() }
     }
 
-    /// Nothing of a plane is refreshed any more.
+    /// Stops the refresh of a plane.
     pub(super) fn forget_plane(&mut self, plane: PlaneId, geometry: &Geometry) {
         self.due[plane.at()].clear();
         self.sealing.retain(|sealing| geometry.plane_of(sealing.block) != plane);
     }
 
-    /// A block that is filled no further fails: how many units of it were taken, if it was such a one.
+    /// Stops the early closing of a block that fails. Returns the number of its taken units if it
+    /// was being closed early.
     pub(super) fn unseal(&mut self, block: BlockId) -> Option<u32> {
         let at = self.sealing.iter().position(|sealing| sealing.block == block)?;
         Some(self.sealing.remove(at).taken)
@@ -120,7 +125,8 @@ impl Refresh {
 }
 
 impl Ftl {
-    /// When blocks are refreshed for the age of their data, if they ever are.
+    /// Returns the rule by which blocks are refreshed because of the age of their data, if they
+    /// are.
     #[inline]
     #[must_use]
     pub fn refreshes(&self) -> Option<RefreshRule> {
@@ -128,35 +134,36 @@ impl Ftl {
     }
 }
 
-/// Whether anything is ever refreshed.
+/// Whether blocks are ever refreshed.
 #[inline]
 pub(crate) fn may_have_due(ftl: &Ftl) -> bool {
     ftl.features.refresh.is_some()
 }
 
-/// A patrol begins: what the last one found, and nobody came to, is looked for again.
+/// Forgets the blocks that the last patrol found and that were not refreshed, because the patrol
+/// that begins finds them again.
 pub(in crate::ftl) fn forget_due(ftl: &mut Ftl) {
     if let Some(refresh) = &mut ftl.features.refresh {
         refresh.due.iter_mut().for_each(|due| due.retain(|due| due.by_reads));
     }
 }
 
-/// Whether native cells of a block are being filled.
+/// Whether a block is open and not in SLC mode.
 pub(in crate::ftl) fn is_filled(block: BlockId, ftl: &Ftl) -> bool {
     ftl.blocks.state(block) == BlockState::Open && !ftl.blocks.is_slc(block)
 }
 
-/// Whether a block is full, of native cells, and nobody empties it already.
+/// Whether a block is closed, not in SLC mode, and not being emptied already.
 pub(in crate::ftl) fn may_refresh(block: BlockId, ftl: &Ftl) -> bool {
     ftl.blocks.state(block) == BlockState::Closed && !ftl.blocks.is_slc(block)
 }
 
-/// A patrol found a block that is due.
+/// Adds a block that a patrol found due.
 pub(in crate::ftl) fn note_due(block: BlockId, ftl: &mut Ftl) {
     push_due(block, false, ftl);
 }
 
-/// A block was read so often that it is due.
+/// Adds a block that is due because of its reads.
 pub(in crate::ftl) fn note_read_often(block: BlockId, ftl: &mut Ftl) {
     push_due(block, true, ftl);
 }
@@ -168,11 +175,11 @@ fn push_due(block: BlockId, by_reads: bool, ftl: &mut Ftl) {
     }
 }
 
-/// Fills a block no further.
+/// Closes an open block early.
 pub(in crate::ftl) fn seal(block: BlockId, ftl: &mut Ftl) {
     let plane = ftl.geometry.plane_of(block);
     let open = ftl.space.planes[plane.at()].close(block, |stream| ftl.blocks.units_in(stream));
-    // One that was taken as a whole closes by itself.
+    // A block that was taken as a whole closes by itself.
     let Some((stream, taken)) = open else { return };
     if let Some(writable) = crate::ftl::room::writable_mut(stream, ftl) {
         writable.next_unit[plane.at()] = 0;
@@ -184,7 +191,7 @@ pub(in crate::ftl) fn seal(block: BlockId, ftl: &mut Ftl) {
     settle_sealing(block, ftl);
 }
 
-/// If nothing of a block that is filled no further is in flight, it is closed.
+/// Closes a block that is closed early, once none of its programs is in flight.
 pub(in crate::ftl) fn settle_sealing(block: BlockId, ftl: &mut Ftl) {
     let programmed = ftl.blocks.programmed(block);
     let Some(refresh) = &mut ftl.features.refresh else { return };
@@ -194,15 +201,16 @@ pub(in crate::ftl) fn settle_sealing(block: BlockId, ftl: &mut Ftl) {
     ftl.close(block);
 }
 
-/// A plane finds nothing that makes space: what waits for that is refreshed.
+/// Returns a block to refresh on a plane that finds nothing to collect for space.
 pub(in crate::ftl) fn refresh_instead(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
     let wanted = next_refresh(plane, None, ftl)?;
     wanted::want(wanted, ftl);
     ftl.space.planes[plane.at()].wanted.pop_back()
 }
 
-/// The block of a plane that is refreshed next. Where blocks are scarce, one `after` that purpose
-/// waits for a collection that makes space.
+/// Returns the next block of a plane to refresh. `after` is the purpose of the collection that just
+/// ended. If free blocks are scarce, a refresh after another refresh has to wait for a collection
+/// for space.
 pub(in crate::ftl) fn next_refresh(
     plane: PlaneId,
     after: Option<Purpose>,

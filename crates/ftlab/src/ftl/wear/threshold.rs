@@ -1,20 +1,22 @@
-//! The least worn block that holds data is emptied when the most worn block of its plane is ahead of it
-//! by more than a threshold.
+//! Empties the least worn block with data if the most worn block of its plane is ahead of it by
+//! more than a threshold.
 //!
-//! A block that collection erases (for anything but wear) allows a number of moves, `moves`; what is
-//! not used is lost. So levelling costs at most `moves` collections for each other one. Once as many
-//! moves as a plane has blocks are allowed, the spread is bounded: a move erases a block that is
-//! behind, so the most worn one stays as it is, and moves go on until no closed block is behind by more than
-//! the threshold; the next erase makes that one more. With fewer moves the spread can exceed the
-//! threshold while moves catch up: as long as it does, `moves` of `moves + 1` erases go to the least worn block.
+//! Each erase for a purpose other than wear levelling allows `moves` moves; unused ones expire. So
+//! levelling costs at most `moves` collections for each other collection. If `moves` is at least
+//! the number of blocks in a plane, the spread of erase counts is bounded. A move erases a block
+//! that is behind, so the maximum does not change, and moves continue until no closed block is
+//! behind by more than the threshold. The next erase adds at most one. With fewer moves, the spread
+//! can exceed the threshold while moves catch up. As long as it does, `moves` of every `moves + 1`
+//! erases go to the least worn block.
 //!
-//! The least worn block is searched for among the blocks of the plane, once after an erase, and only
-//! while the spread may exceed the threshold: bounds on the least and the most erases tell.
+//! The least worn block is found by a search of all blocks of the plane. The search runs once after
+//! an erase, and only if the spread may exceed the threshold according to bounds on the lowest and
+//! the highest erase count.
 //!
 //! Source: Agrawal et al., "Design Tradeoffs for SSD Performance", USENIX ATC 2008, section 3.5
-//! (cold data moves to worn blocks, at a limited rate); MQSim's static wear levelling (Tavakkol et al.,
-//! FAST 2018), which compares erase counts with a threshold as here. Agrawal limits the use of worn
-//! blocks at random; here the number of moves is limited, which draws no numbers.
+//! (cold data moves to worn blocks, at a limited rate); MQSim's static wear levelling (Tavakkol et
+//! al., FAST 2018), which compares erase counts with a threshold as here. Agrawal limits the use of
+//! worn blocks at random. Here the number of moves is limited, which needs no random numbers.
 
 use super::{LevellingPolicy, WearView};
 use crate::ftl::BlockState;
@@ -28,40 +30,42 @@ use crate::units::BlockId;
 options! {
     /// When cold data moves.
     pub struct ThresholdOptions at "ftl.wear" {
-        /// Data moves off the least worn block of a plane when the most worn one was erased more
-        /// often by more than this.
+        /// Data moves off the least worn block of a plane when the most worn block has more erases
+        /// by more than this number.
         threshold: u32 = "100", in "1"..="10000000", unit "cycles",
             source "Static_Wearleveling_Threshold of MQSim (Tavakkol et al., FAST 2018)";
-        /// Blocks of a plane that wear levelling empties for each one that collection erases, at the most.
+        /// Maximum number of blocks of a plane that wear levelling empties for each block that
+        /// garbage collection erases.
         moves: u32 = "1", in "1"..="1000000", unit "blocks",
             source "assumed: Agrawal et al., USENIX ATC 2008, limit the rate without a number";
     }
 }
 
-/// What bounds the erases of a plane's blocks.
+/// Bounds on the erase counts of a plane.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
-    /// No good block was erased less often.
+    /// No good block has fewer erases.
     least: u32,
-    /// No good block was erased more often.
+    /// No good block has more erases.
     most: u32,
 }
 
-/// Erase counts against a threshold.
+/// Static wear levelling by a threshold on erase counts.
 #[derive(Clone, Debug)]
 pub struct Threshold {
     threshold: u32,
     moves: u32,
-    /// By plane; none before a search. They only spare searches, so no image keeps them.
+    /// By plane: `None` before the first search. They only save searches, so images do not contain
+    /// them.
     bounds: Vec<Option<Bounds>>,
-    /// By plane: moves that are still allowed for the last erase.
+    /// By plane: moves that the last erase still allows.
     allowed: Vec<u32>,
 }
 
 impl Policy for Threshold {
     const NAME: &'static str = "threshold";
     const SUMMARY: &'static str =
-        "the least worn block when the erase counts of a plane are too far apart";
+        "the least worn block, when the erase counts of a plane differ too much";
     const SOURCE: &'static str =
         "Agrawal et al., USENIX ATC 2008; MQSim (Tavakkol et al., FAST 2018)";
     type Options = ThresholdOptions;
@@ -84,7 +88,7 @@ impl Policy for Threshold {
 }
 
 impl Threshold {
-    /// No block was erased yet.
+    /// Creates the policy for a device without any erases.
     #[must_use]
     pub fn new(options: &ThresholdOptions, geometry: &Geometry) -> Threshold {
         let planes = geometry.planes() as usize;
@@ -96,7 +100,8 @@ impl Threshold {
         }
     }
 
-    /// Looks at all blocks of the plane: the least worn closed one, if it is too far behind.
+    /// Searches all blocks of the plane. Returns the least worn closed block if it is too far
+    /// behind.
     fn search(&mut self, view: &WearView<'_>) -> Option<BlockId> {
         let (mut least, mut most) = (u32::MAX, 0);
         let mut behind: Option<(u32, BlockId)> = None;

@@ -1,8 +1,8 @@
-//! The cached mapping table: entries of the map that are in memory, the least recently used first to go, and
-//! which of them differ from what flash holds.
+//! The cached mapping table: the entries of the map that are in memory, in LRU order, and which of
+//! them are dirty, i.e. differ from flash.
 //!
-//! An entry is a place in a list by use; one that differs is in a second list, that of its translation page,
-//! so that all of a page are found when it is written. The index is a flat table by logical page.
+//! Each entry is in a list by use. A dirty entry is also in a list of its translation page, so that
+//! all of them are found when that page is written. The index is a flat table by logical page.
 
 use crate::engine::{Divisor, prefetch};
 use crate::units::{Lpn, Tpn};
@@ -11,44 +11,44 @@ use crate::units::{Lpn, Tpn};
 #[derive(Clone, Debug)]
 struct Entry {
     page: Lpn,
-    /// The next one used before it, and after it.
+    /// The next less and more recently used entry.
     older: Option<Place>,
     newer: Option<Place>,
-    /// Its neighbours among the entries of its translation page that differ from flash.
+    /// Its neighbours among the dirty entries of its translation page.
     next_dirty: Option<Place>,
     prev_dirty: Option<Place>,
     dirty: bool,
 }
 
-/// Where an entry is.
+/// The position of an entry.
 type Place = crate::engine::Handle<Entry>;
 
-/// An entry that made room for another one.
+/// An evicted entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evicted {
-    /// Whose it was.
+    /// The page that the entry belongs to.
     pub page: Lpn,
-    /// Whether it differed from what flash holds.
+    /// Whether it differed from flash.
     pub dirty: bool,
 }
 
-/// Entries of the map in memory.
+/// The entries of the map that are in memory.
 #[derive(Clone, Debug)]
 pub struct CachedTable {
     capacity: u32,
     entries: Vec<Entry>,
-    /// By logical page: the place of its entry and one, or zero.
+    /// By logical page: the position of its entry plus one, or zero.
     index: Vec<u32>,
     oldest: Option<Place>,
     newest: Option<Place>,
-    /// By translation page: the first of its entries that differ.
+    /// By translation page: the first of its dirty entries.
     dirty: Vec<Option<Place>>,
     per_page: Divisor,
 }
 
 impl CachedTable {
-    /// An empty table with room for `capacity` entries of `pages` logical pages, of which a translation page
-    /// holds `per_page`.
+    /// Creates an empty table with room for `capacity` of the `pages` entries. A translation page
+    /// holds `per_page` entries.
     pub fn new(capacity: u32, pages: u32, per_page: u32) -> CachedTable {
         CachedTable {
             capacity: capacity.clamp(1, pages.max(1)),
@@ -61,28 +61,28 @@ impl CachedTable {
         }
     }
 
-    /// How many entries fit.
+    /// Returns the number of entries that fit.
     pub fn capacity(&self) -> u32 {
         self.capacity
     }
 
-    /// How many are there.
+    /// Returns the number of entries held.
     pub fn held(&self) -> u32 {
         self.entries.len() as u32
     }
 
-    /// The translation page that holds the entry of a page.
+    /// Returns the translation page that holds the entry of a page.
     #[inline]
     pub fn page_of(&self, page: Lpn) -> Tpn {
         Tpn::new(self.per_page.of(page.get()))
     }
 
-    /// How many entries a translation page holds.
+    /// Returns the number of entries in a translation page.
     pub fn per_page(&self) -> u32 {
         self.per_page.get()
     }
 
-    /// Brings what a look-up of a page will touch closer to the processor.
+    /// Prefetches the memory that a look-up of a page will touch.
     #[inline]
     pub fn prefetch(&self, page: Lpn) {
         prefetch(&self.index, page.at());
@@ -93,13 +93,13 @@ impl CachedTable {
         self.index[page.at()].checked_sub(1).map(Place::new)
     }
 
-    /// Whether the entry of a page is in memory, and if so whether it differs from flash.
+    /// Returns whether the entry of a page is dirty, or `None` if it is not in memory.
     #[inline]
     pub fn state(&self, page: Lpn) -> Option<bool> {
         self.find(page).map(|place| self.entries[place.at()].dirty)
     }
 
-    /// An entry is used: false if it is not there.
+    /// Records a use of an entry. Returns false if it is not in memory.
     #[inline]
     pub fn used(&mut self, page: Lpn) -> bool {
         let Some(place) = self.find(page) else { return false };
@@ -110,7 +110,8 @@ impl CachedTable {
         true
     }
 
-    /// Takes an entry in that is not there, as the most recently used one. Returns the one that had to go.
+    /// Inserts an entry as the most recently used one. The entry must not be in memory. Returns the
+    /// evicted entry.
     pub fn insert(&mut self, page: Lpn) -> Option<Evicted> {
         debug_assert!(self.find(page).is_none(), "{page:?} is there already");
         let fresh = Entry {
@@ -140,7 +141,7 @@ impl CachedTable {
         evicted
     }
 
-    /// An entry that is there differs from flash from now on. False if it is not there.
+    /// Makes an entry dirty. Returns false if it is not in memory.
     #[inline]
     pub fn make_dirty(&mut self, page: Lpn) -> bool {
         let Some(place) = self.find(page) else { return false };
@@ -156,7 +157,8 @@ impl CachedTable {
         true
     }
 
-    /// All entries of a translation page are written with it. Returns how many differed.
+    /// Makes all entries of a translation page clean, since they are written with it. Returns how
+    /// many were dirty.
     pub fn clean_all(&mut self, of: Tpn) -> u32 {
         let mut cleaned = 0;
         while let Some(place) = self.dirty[of.at()] {
@@ -182,7 +184,7 @@ impl CachedTable {
         (entry.dirty, entry.next_dirty, entry.prev_dirty) = (false, None, None);
     }
 
-    /// Takes an entry out of the list by use.
+    /// Removes an entry from the list by use.
     fn unlink(&mut self, place: Place) {
         let &Entry { older, newer, .. } = &self.entries[place.at()];
         match older {
@@ -195,7 +197,7 @@ impl CachedTable {
         }
     }
 
-    /// Puts an entry at the end of the list by use.
+    /// Adds an entry to the list by use, as the most recently used one.
     fn link(&mut self, place: Place) {
         let before = self.newest.replace(place);
         match before {
@@ -206,7 +208,7 @@ impl CachedTable {
         (entry.older, entry.newer) = (before, None);
     }
 
-    /// The entries, the least recently used first, and whether they differ from flash.
+    /// Returns the entries, the least recently used first, and whether each is dirty.
     pub fn by_use(&self) -> impl Iterator<Item = (Lpn, bool)> {
         let next = |place: &Place| self.entries[place.at()].newer;
         std::iter::successors(self.oldest, next).map(|place| {

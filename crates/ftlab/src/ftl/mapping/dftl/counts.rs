@@ -1,26 +1,26 @@
-//! What a demand-paged map cost.
+//! The cost of a demand-paged map, in counts.
 
-/// What a translation page is read or programmed for.
+/// The reason why a translation page is read or programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     /// The host reads a page whose entry is not in memory.
     HostRead,
-    /// A page is written back whose entry is not in memory.
+    /// The cache writes back a page whose entry is not in memory.
     WriteBack,
-    /// An entry that differs from flash makes room for one that the host reads by.
+    /// A dirty entry is evicted for an entry that a host read needs.
     RoomForRead,
-    /// The same for one that is written back.
+    /// A dirty entry is evicted for an entry that a write-back needs.
     RoomForWrite,
-    /// Collection has moved pages whose entries are not in memory.
+    /// Garbage collection moved pages whose entries are not in memory.
     Collection,
-    /// Pages were deallocated whose entries are not in memory.
+    /// Pages were trimmed whose entries are not in memory.
     Trim,
-    /// After a power cut: the page does not say what recovery found.
+    /// After a power cut, the translation page differs from the recovered map.
     Recovery,
 }
 
 impl Cause {
-    /// All of them, in the order in which counters list them.
+    /// All causes, in the order in which counters list them.
     pub const ALL: [Cause; 7] = [
         Cause::HostRead,
         Cause::WriteBack,
@@ -31,7 +31,7 @@ impl Cause {
         Cause::Recovery,
     ];
 
-    /// What an eviction is for that a look-up asks for.
+    /// Returns the cause of an eviction that a look-up for this cause makes necessary.
     #[must_use]
     pub const fn of_room(self) -> Cause {
         match self {
@@ -44,28 +44,31 @@ impl Cause {
 /// Counts since the device was switched on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DemandCounts {
-    /// Look-ups of the host's reads that found the entry in memory, and went on at once.
+    /// Look-ups by host reads that found the entry in memory and continued at once.
     pub read_hits: u64,
-    /// Those that did not, or found it still being fetched for others.
+    /// Look-ups by host reads that did not find the entry, or found it still being fetched for
+    /// others.
     pub read_misses: u64,
-    /// Look-ups of write-backs that found the entry in memory, and went on at once.
+    /// Look-ups by write-backs that found the entry in memory and continued at once.
     pub write_hits: u64,
-    /// Those that did not, or found it still being fetched for others.
+    /// Look-ups by write-backs that did not find the entry, or found it still being fetched for
+    /// others.
     pub write_misses: u64,
-    /// Misses that read nothing themselves: their entry was being fetched, or their page read or rewritten,
-    /// for others.
+    /// Misses that read nothing themselves, because their entry was being fetched, or their
+    /// translation page read or rewritten, for others.
     pub shared: u64,
-    /// Misses in translation pages that were never written: nothing is read.
+    /// Misses in translation pages that were never written. They read nothing.
     pub unwritten: u64,
-    /// Entries that made room for others.
+    /// Entries that were evicted.
     pub evicted: u64,
-    /// Of these, those that differed from flash: their page was rewritten.
+    /// Evicted entries that differed from flash, so that their translation page was rewritten.
     pub write_backs: u64,
-    /// Other entries in memory that were written along with their page.
+    /// Other entries in memory that were written along with their translation page.
     pub batched: u64,
-    /// Entries that had gone while their page was being programmed, and came back with its new place.
+    /// Entries that were evicted while their page was being programmed, and inserted again with its
+    /// new place.
     pub reinserted: u64,
-    /// Pages moved by collection whose entries were in memory, and changed there alone.
+    /// Pages moved by garbage collection whose entries were in memory and changed only there.
     pub lazy: u64,
     /// Flash pages of the map that were read, by [`Cause`].
     pub reads: [u64; Cause::ALL.len()],
@@ -73,16 +76,16 @@ pub struct DemandCounts {
     pub programs: [u64; Cause::ALL.len()],
     /// Flash pages of the map whose program failed.
     pub failed: u64,
-    /// Blocks of the map that were collected.
+    /// Blocks of the map that were garbage-collected.
     pub blocks: u64,
-    /// Of these, those that went bad: something failed on them.
+    /// Of these, the blocks that went bad because an operation on them failed.
     pub lost_blocks: u64,
-    /// Pages (mapping units) of the map that collection copied.
+    /// Pages (mapping units) of the map that garbage collection copied.
     pub copies: u64,
 }
 
 impl DemandCounts {
-    /// Two counts, number by number.
+    /// Combines two counts, number by number.
     #[must_use]
     pub fn zip(&self, other: &DemandCounts, f: fn(u64, u64) -> u64) -> DemandCounts {
         let (a, b) = (self, other);
@@ -110,7 +113,8 @@ impl DemandCounts {
         }
     }
 
-    /// Flash pages of the map that were programmed, but for copies of collection.
+    /// Returns the number of programmed flash pages of the map, without the copies of garbage
+    /// collection.
     #[must_use]
     pub fn programmed(&self) -> u64 {
         self.programs.iter().sum()

@@ -1,21 +1,24 @@
-//! The page map, demand-paged: it lies on flash in translation pages, and only the entries in use are in
-//! memory.
+//! The demand-paged page map: it is stored on flash in translation pages, and only the entries in
+//! use are in memory.
 //!
-//! Source: Gupta, Kim, Urgaonkar, "DFTL: A Flash Translation Layer Employing Demand-based Selective Caching of
-//! Page-level Address Mappings", ASPLOS 2009. A *translation page* is a flash page of entries of 4 bytes, of
-//! consecutive logical pages. The directory of translation pages is always in memory. A look-up that misses
-//! evicts the least recently used entry, rewrites its translation page first if it differs from flash (with all
-//! entries in memory of that page that differ: *batched updates*), and then reads its own. Collection changes
-//! entries that are in memory there alone (*lazy copying*), and rewrites each translation page of the others
-//! once.
+//! Source: Gupta, Kim, Urgaonkar, "DFTL: A Flash Translation Layer Employing Demand-based Selective
+//! Caching of Page-level Address Mappings", ASPLOS 2009. A *translation page* is a flash page that
+//! holds the entries, of 4 bytes each, of consecutive logical pages. The directory of translation
+//! pages is always in memory. A look-up that misses evicts the least recently used entry and then
+//! reads the translation page of its own entry. If the evicted entry differs from flash, its
+//! translation page is rewritten first, with all its dirty entries (*batched updates*).
+//! If the entry of a page that garbage collection moves is in memory, it changes only there (*lazy
+//! copying*). The translation pages of the other moved pages are rewritten once each.
 //!
-//! Translation pages are hidden logical pages behind those of the host: the same table places them, and that
-//! end of it is the directory. So they are placed, collected and levelled as pages are, in blocks of their own.
+//! Translation pages are hidden logical pages behind those of the host. The same table places them,
+//! and the end of that table is the directory. So translation pages are placed, garbage-collected
+//! and wear-levelled as other pages are, in blocks of their own.
 //!
-//! Departures. The order is plain LRU; the paper's is segmented LRU. The translation pages that collection has to
-//! rewrite do not hold up the erase: their entries stand in memory until they are written, because a
-//! collection that waits for another plane's room can wait for ever. A look-up in a translation page that was
-//! never written costs nothing. What is in memory outlives rest, as the page map does.
+//! Departures. The order is plain LRU; the paper's is segmented LRU. The translation pages that
+//! garbage collection has to rewrite do not delay the erase: their entries stay in memory until
+//! they are written, because a collection that waits for room on another plane can wait for ever. A
+//! look-up in a translation page that was never written costs nothing. The entries in memory
+//! survive a saved image, as the page map does.
 
 mod cached;
 mod counts;
@@ -39,65 +42,68 @@ use crate::verify;
 options! {
     /// The demand-paged map.
     pub struct DftlOptions at "ftl.mapping" {
-        /// Memory for entries of the map, 8 bytes each, as the paper counts: a logical and a physical page number.
-        /// All of the map fits into 8 bytes for each page that the host sees.
+        /// Memory for entries of the map. An entry takes 8 bytes, as in the paper: a logical and a
+        /// physical page number. The whole map fits if there are 8 bytes for each page that the
+        /// host sees.
         cache: Bytes = "64KiB", in "64B"..="1TiB",
-            source "assumed: SRAM that a controller has without DRAM; the paper's sizes follow its traces";
+            source "assumed: the SRAM of a controller without DRAM; the paper chooses its sizes by its traces";
     }
 }
 
-/// What an entry takes in memory, and on flash.
+/// The size of an entry in memory, and on flash.
 const CACHED_ENTRY: u64 = 8;
 const STORED_ENTRY: u64 = 4;
 
 impl DftlOptions {
-    /// Entries that fit into memory.
+    /// Returns the number of entries that fit into memory.
     #[must_use]
     pub fn entries(&self) -> u64 {
         self.cache.0 / CACHED_ENTRY
     }
 }
 
-/// What became of a look-up.
+/// The result of a look-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// The entry is in memory, or has its place there.
+    /// The entry is in memory, or has space reserved there.
     Hit,
-    /// It had none, and took the place of another one, whose translation page has to be written first.
+    /// The entry was not in memory, and space is now reserved for it. If that evicted a dirty
+    /// entry, the translation page of that entry has to be written first.
     Miss(Option<Tpn>),
 }
 
-/// Where the translation pages are among logical pages.
+/// The position of the translation pages among the logical pages.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
-    /// Pages of the host.
+    /// Number of pages of the host.
     host_pages: u32,
-    /// The first page of the first translation page: they lie on whole flash pages.
+    /// The first page of the first translation page. Translation pages occupy whole flash pages.
     first: u32,
-    /// Translation pages.
+    /// Number of translation pages.
     count: u32,
     units_per_page: u32,
 }
 
-/// The map, its part in memory, and what of the part on flash is stale.
+/// The map, its entries in memory, and which translation pages on flash are stale.
 #[derive(Clone, Debug)]
 pub struct Dftl {
     table: PageMap,
     layout: Layout,
     cached: CachedTable,
-    /// By translation page: whether it lacks something that is not in memory, and waits to be rewritten.
+    /// By translation page: whether it waits to be rewritten, because it lacks a change that no
+    /// entry in memory holds.
     stale: Vec<bool>,
-    /// By plane: translation pages that its collection has made stale.
+    /// By plane: translation pages that its garbage collection made stale.
     touched: Vec<Vec<Tpn>>,
     /// Translation pages that are to be rewritten now.
     due: VecDeque<(Tpn, Cause)>,
-    /// By translation page: whether it stays in memory as a whole, as nothing is written for it any more. Empty
-    /// as long as the device takes writes.
+    /// By translation page: whether it stays in memory as a whole because it can no longer be
+    /// written. Empty as long as the device takes writes.
     kept: Vec<bool>,
-    /// An image is being loaded: what is committed is on flash already.
+    /// Whether an image is being loaded. Committed entries are then already on flash.
     loading: bool,
     counts: DemandCounts,
-    /// What the entries on flash say, where devices check themselves.
+    /// The entries as stored on flash. Only filled if devices check themselves.
     stored: Vec<u32>,
 }
 
@@ -115,7 +121,7 @@ impl Policy for Dftl {
 
     fn save(&self, out: &mut Writer) {
         let Dftl {
-            // Follows from what lies on flash.
+            // Follows from the contents of flash.
             table: _,
             layout: _,
             cached,
@@ -123,10 +129,10 @@ impl Policy for Dftl {
             stale: _,
             touched: _,
             due: _,
-            // A device that keeps translation pages in memory alone is not saved.
+            // A device that keeps translation pages only in memory is not saved.
             kept: _,
             loading: _,
-            // What is measured counts from the load on.
+            // Measurements start again at the load.
             counts: _,
             stored: _,
         } = self;
@@ -158,14 +164,15 @@ impl MappingFacts for Dftl {
     }
 }
 
-/// Flash pages that hold the map of so many logical pages.
+/// Returns the number of flash pages that hold the map of `logical_pages`.
 #[must_use]
 pub fn translation_pages(logical_pages: u64, page_size: Bytes) -> u64 {
     logical_pages.div_ceil(page_size.0 / STORED_ENTRY)
 }
 
 impl Dftl {
-    /// The map of `logical_pages`, none of them written, of which so many entries are in memory at the most.
+    /// Creates the map of `logical_pages`, none of them written. At most `entries` entries are in
+    /// memory.
     #[must_use]
     pub fn new(logical_pages: u32, entries: u32, geometry: &Geometry) -> Dftl {
         let page_size = geometry.shape().page_size;
@@ -189,43 +196,43 @@ impl Dftl {
         }
     }
 
-    /// What it did so far.
+    /// Returns the counts so far.
     #[must_use]
     pub fn counts(&self) -> &DemandCounts {
         &self.counts
     }
 
-    /// The same, to count what flash was asked for.
+    /// Returns the counts, for the caller to add the flash operations.
     pub(crate) fn counts_mut(&mut self) -> &mut DemandCounts {
         &mut self.counts
     }
 
-    /// The entries in memory.
+    /// Returns the entries in memory.
     #[must_use]
     pub fn cached(&self) -> &CachedTable {
         &self.cached
     }
 
-    /// Logical pages, those of the map included.
+    /// Returns the number of logical pages, including those of the map.
     #[must_use]
     pub fn all_pages(&self) -> u32 {
         self.layout.end()
     }
 
-    /// Translation pages.
+    /// Returns the number of translation pages.
     #[must_use]
     pub fn translation_pages(&self) -> u32 {
         self.layout.count
     }
 
-    /// Whether a page is one of the map.
+    /// Whether a page belongs to the map.
     #[inline]
     #[must_use]
     pub fn is_of_map(&self, page: Lpn) -> bool {
         page.get() >= self.layout.host_pages
     }
 
-    /// The logical pages of a translation page.
+    /// Returns the logical pages of a translation page.
     #[inline]
     pub fn pages_of(&self, of: Tpn) -> impl Iterator<Item = Lpn> + Clone + use<> {
         let Layout { first, units_per_page, .. } = self.layout;
@@ -233,15 +240,16 @@ impl Dftl {
         (first..first + units_per_page).map(Lpn::new)
     }
 
-    /// The translation page that holds the entry of a page.
+    /// Returns the translation page that holds the entry of a page.
     #[inline]
     #[must_use]
     pub fn page_of(&self, page: Lpn) -> Tpn {
         self.cached.page_of(page)
     }
 
-    /// Looks an entry up, for a read of the host or a write-back, and gives it a place in memory if it has none.
-    /// One that is still `fetched` for others has its place, but who looks it up waits: that is no hit.
+    /// Looks an entry up for a host read or a write-back, and reserves space in memory if it has
+    /// none. An entry that is being `fetched` for others already has space, but the look-up has to
+    /// wait, so it does not count as a hit.
     #[inline]
     pub(crate) fn find(&mut self, page: Lpn, cause: Cause, fetched: bool) -> Found {
         let hit = self.cached.used(page) || self.keeps_entry(page);
@@ -255,7 +263,7 @@ impl Dftl {
         if hit { Found::Hit } else { Found::Miss(self.take_in(page)) }
     }
 
-    /// Takes an entry in. Returns the translation page that has to be written for the one that had to go.
+    /// Inserts an entry. Returns the translation page that has to be written for the evicted entry.
     fn take_in(&mut self, page: Lpn) -> Option<Tpn> {
         let Evicted { page: left, dirty } = self.cached.insert(page)?;
         self.counts.evicted += 1;
@@ -269,7 +277,7 @@ impl Dftl {
         Some(of)
     }
 
-    /// A page of the host lies elsewhere by now: its entry in memory says so.
+    /// Records in memory that a page of the host has moved.
     #[inline]
     pub(in crate::ftl) fn changed(&mut self, page: Lpn) {
         if self.cached.make_dirty(page) || self.keeps_entry(page) {
@@ -282,7 +290,8 @@ impl Dftl {
         self.cached.make_dirty(page);
     }
 
-    /// Collection on `plane` copied a page; `current` says whether the copy is the current one.
+    /// Records that garbage collection on `plane` copied a page. `current` is whether the copy is
+    /// the current one.
     pub(in crate::ftl) fn copied(&mut self, plane: PlaneId, page: Lpn, current: bool) {
         if self.is_of_map(page) {
             self.counts.copies += 1;
@@ -295,8 +304,8 @@ impl Dftl {
         }
     }
 
-    /// The entry of a page on flash is wrong, and in memory there is none. Returns its translation page if that
-    /// is the first such entry of it.
+    /// Records that the entry of a page on flash is out of date, with no entry in memory. Returns
+    /// its translation page if that was not stale before.
     fn make_stale(&mut self, page: Lpn) -> Option<Tpn> {
         let of = self.page_of(page);
         if self.keeps(of) {
@@ -305,21 +314,23 @@ impl Dftl {
         (!std::mem::replace(&mut self.stale[of.at()], true)).then_some(of)
     }
 
-    /// Whether collection on `plane` has made translation pages stale that nobody is told of yet.
+    /// Whether garbage collection on `plane` made translation pages stale that are not yet due to
+    /// be rewritten.
     pub(in crate::ftl) fn has_touched(&self, plane: PlaneId) -> bool {
         !self.touched[plane.at()].is_empty()
     }
 
-    /// A collection on `plane` has nothing left to copy: what it has made stale is to be rewritten.
+    /// Ends the copying of a collection on `plane`: the translation pages that it made stale are
+    /// now due to be rewritten.
     pub(in crate::ftl) fn collected(&mut self, plane: PlaneId) {
         let touched = self.touched[plane.at()].drain(..);
         self.due.extend(touched.map(|of| (of, Cause::Collection)));
     }
 
-    /// The next translation page to be rewritten, and what for.
+    /// Returns the next translation page to be rewritten, and the cause.
     pub(crate) fn next_due(&mut self) -> Option<(Tpn, Cause)> {
         while let Some((of, cause)) = self.due.pop_front() {
-            // Others may have had it rewritten.
+            // It may have been rewritten for another cause.
             if self.stale[of.at()] {
                 return Some((of, cause));
             }
@@ -327,7 +338,7 @@ impl Dftl {
         None
     }
 
-    /// A translation page is being rewritten: what it will hold is what the map says now.
+    /// Begins the rewrite of a translation page. It will hold the present entries of the map.
     pub(crate) fn rewrite(&mut self, of: Tpn) {
         self.counts.batched += u64::from(self.cached.clean_all(of));
         self.stale[of.at()] = false;
@@ -336,7 +347,8 @@ impl Dftl {
         }
     }
 
-    /// A translation page stays in memory as a whole from now on: on a device at its end nothing is written for it.
+    /// Keeps a translation page in memory as a whole from now on. A device at the end of its life
+    /// no longer writes it.
     #[cold]
     pub(crate) fn keep(&mut self, of: Tpn) {
         self.kept.resize(self.layout.count as usize, false);
@@ -345,26 +357,26 @@ impl Dftl {
         self.cached.clean_all(of);
     }
 
-    /// Whether a translation page is in memory as a whole, for good.
+    /// Whether a translation page is kept in memory as a whole, for good.
     #[inline]
     #[must_use]
     pub fn keeps(&self, of: Tpn) -> bool {
         !self.kept.is_empty() && self.kept[of.at()]
     }
 
-    /// Whether the entry of a page is, with its translation page.
+    /// Whether the entry of a page is kept in memory with its whole translation page.
     #[inline]
     pub(crate) fn keeps_entry(&self, page: Lpn) -> bool {
         !self.kept.is_empty() && self.kept[self.page_of(page).at()]
     }
 
-    /// Translation pages that are in memory as a whole, for good.
+    /// Returns the number of translation pages kept in memory as a whole, for good.
     #[must_use]
     pub fn pages_kept(&self) -> usize {
         self.kept.iter().filter(|&&kept| kept).count()
     }
 
-    /// The logical pages of which a translation page holds the entries.
+    /// Returns the logical pages whose entries a translation page holds.
     pub(crate) fn entries_of(&self, of: Tpn) -> std::ops::Range<u32> {
         let per_page = self.cached.per_page();
         let first = of.get() * per_page;
@@ -377,12 +389,13 @@ impl Dftl {
         }
     }
 
-    /// An image is being loaded.
+    /// Begins the loading of an image.
     pub(in crate::ftl) fn begin_load(&mut self) {
         self.loading = true;
     }
 
-    /// What lies on flash is known. The drive wrote whatever differed, or keeps it in memory.
+    /// Ends the loading of an image. The checks then assume that flash holds the present map: the
+    /// drive wrote every entry that differed, or has it in memory.
     pub(in crate::ftl) fn end_load(&mut self) {
         self.loading = false;
         if verify::ON {
@@ -390,7 +403,8 @@ impl Dftl {
         }
     }
 
-    /// Translation pages of which the flash does not say what the map says, but for those that are being rewritten.
+    /// Returns the translation pages that differ from the map, except those that are being
+    /// rewritten.
     pub(in crate::ftl) fn not_on_flash(&self) -> Vec<Tpn> {
         let dirty =
             self.cached.by_use().filter(|&(_, dirty)| dirty).map(|(page, _)| self.page_of(page));
@@ -403,8 +417,9 @@ impl Dftl {
         all
     }
 
-    /// After a power cut, when the map is known: the pages of it that are `wrong` on flash, and those in which pages
-    /// are said to lie where they lay before the cut and do not, are rewritten. Until then their entries are in memory.
+    /// After a power cut, once the map is known, schedules the rewrite of out-of-date translation
+    /// pages: those that are `wrong` on flash, and those with an entry that differs from
+    /// `lay`, the map before the cut. Until then their entries are in memory.
     pub(in crate::ftl) fn recovered(&mut self, wrong: &[Tpn], lay: &[Option<Ppn>]) {
         let moved =
             (0..).map(Lpn::new).zip(lay).filter(|&(page, &lay)| self.table.look_up(page) != lay);
@@ -418,7 +433,7 @@ impl Dftl {
         }
     }
 
-    /// Whether nothing waits to be rewritten but for what a collection has begun to move.
+    /// Whether nothing waits to be rewritten, except for unfinished garbage collections.
     pub(crate) fn is_settled(&self) -> bool {
         let waits = |of: u32| self.touched.iter().flatten().any(|touched| touched.get() == of);
         let mut stale = (0..).zip(&self.stale).filter(|&(_, &stale)| stale);
@@ -430,8 +445,9 @@ impl Dftl {
         self.due.is_empty() && !self.stale.contains(&true)
     }
 
-    /// Entries in memory are no more than fit; an entry that is not, or does not differ, is on flash as it
-    /// is, unless its translation page waits to be rewritten or is in memory as a whole.
+    /// Checks that the entries in memory fit, and that every other entry, or clean entry, is on
+    /// flash as it is in the map. Exceptions are entries whose translation page waits to be
+    /// rewritten or is kept in memory as a whole.
     pub(in crate::ftl) fn audit(&self) -> Result<(), String> {
         let (held, listed) = (self.cached.held(), self.cached.by_use().count());
         if held > self.cached.capacity() || held as usize != listed {
@@ -444,7 +460,8 @@ impl Dftl {
                 self.stale[self.page_of(page).at()] || self.cached.state(page) == Some(true);
             if map != flash && !known && !self.keeps_entry(page) {
                 return Err(format!(
-                    "{page:?} lies at {map:?}, its translation page says {flash:?}, and nobody knows"
+                    "{page:?} lies at {map:?}, but its translation page says {flash:?}, \
+                     and nothing in memory records the change"
                 ));
             }
         }
@@ -467,7 +484,7 @@ impl MappingPolicy for Dftl {
         old
     }
 
-    /// The entry is told of by [`copied`](Self::copied).
+    /// [`copied`](Self::copied) records the change of the entry.
     #[inline]
     fn relocate(&mut self, page: Lpn, from: Ppn, to: Ppn) -> bool {
         self.table.relocate(page, from, to)

@@ -1,5 +1,5 @@
-//! The map against a naive one: a list of entries by use, a set of stale translation pages, and a copy of what
-//! flash holds.
+//! Compares the map with a naive one: a list of entries by use, a set of stale translation pages,
+//! and a copy of the entries on flash.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use super::*;
 use crate::shape::Shape;
 use proptest::prelude::*;
 
-/// Translation pages of 128 entries, three of them; two planes.
+/// Three translation pages of 128 entries each; two planes.
 const PAGES: u32 = 300;
 const PER_PAGE: u32 = 128;
 
@@ -24,25 +24,26 @@ fn geometry() -> Geometry {
     })
 }
 
-/// What can happen to a map.
+/// An event of a map.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// A look-up; whether the entry is still being fetched, if it has its place.
+    /// A look-up by a host read. The flag is whether the entry, if it has space in memory, is still
+    /// being fetched.
     Read(u32, bool),
     WriteBack(u32, bool),
-    /// A page is on flash at a new place.
+    /// A page was programmed at a new place.
     Commit(u32),
-    /// Collection on a plane copied a page to a new place.
+    /// Garbage collection on a plane copied a page to a new place.
     Copy(u32, u32),
-    /// That collection has nothing left to copy.
+    /// The collection on a plane has nothing left to copy.
     Collected(u32),
     Trim(u32),
-    /// What is due is rewritten.
+    /// The due translation pages are rewritten.
     Rewrite,
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    // Most of what is done is done to few pages.
+    // Most events affect few pages.
     let page = || prop_oneof![0..PAGES, 0..12u32, 120..136u32];
     prop_oneof![
         6 => (page(), any::<bool>()).prop_map(|(page, fetched)| Step::Read(page, fetched)),
@@ -57,7 +58,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 struct Naive {
     capacity: usize,
-    /// The least recently used first, and whether they differ from flash.
+    /// The entries, the least recently used first, and whether they differ from flash.
     entries: Vec<(u32, bool)>,
     map: Vec<Option<u32>>,
     flash: Vec<Option<u32>>,
@@ -85,7 +86,7 @@ impl Naive {
         self.entries.iter_mut().find(|entry| entry.0 == page)
     }
 
-    /// All entries of a translation page are written.
+    /// Writes all entries of a translation page.
     fn rewrite(&mut self, of: u32) {
         let all = of * PER_PAGE..((of + 1) * PER_PAGE).min(PAGES);
         all.for_each(|page| self.flash[page as usize] = self.map[page as usize]);
@@ -100,7 +101,7 @@ impl Naive {
         }
     }
 
-    /// Takes an entry in, and says which translation page has to be written for that.
+    /// Inserts an entry. Returns the translation page that has to be written for it.
     fn take_in(&mut self, page: u32) -> Option<u32> {
         let mut written = None;
         if self.entries.len() == self.capacity {
@@ -117,7 +118,7 @@ impl Naive {
         written
     }
 
-    /// Looks an entry up; what has to be written for it is.
+    /// Looks an entry up, and rewrites the translation page of an evicted dirty entry.
     fn find(&mut self, page: u32) -> bool {
         match self.entries.iter().position(|entry| entry.0 == page) {
             Some(at) => {
@@ -134,7 +135,7 @@ impl Naive {
         }
     }
 
-    /// The place of a page changed. True if no entry in memory says so.
+    /// Changes the place of a page. Returns true if the entry is not in memory.
     fn moves(&mut self, page: u32, to: Option<u32>) -> bool {
         self.map[page as usize] = to;
         match self.entry(page) {
@@ -219,8 +220,8 @@ fn take(map: &mut Dftl, step: Step, to: u32) {
 }
 
 proptest! {
-    /// Entries in the same order, differing or not; the same hits, misses and write-backs; and what neither an
-    /// entry nor a note of a stale page knows, flash has right.
+    /// The entries have the same order and state; hits, misses and write-backs are the same; and an
+    /// entry is right on flash unless it is dirty in memory or its translation page is stale.
     #[test]
     fn it_is_a_naive_map(
         capacity in prop_oneof![1usize..6, 1usize..40, Just(PAGES as usize)],

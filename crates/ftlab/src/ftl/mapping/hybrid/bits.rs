@@ -1,9 +1,9 @@
-//! A bit for each page of each data block, in words of its own.
+//! One bit for each page of each data block. Each data block has its own words.
 
 use super::spot::{DataBlock, Spot};
 use crate::engine::prefetch;
 
-/// The bits. All are zero at first, and take memory where they were set.
+/// The bits. All are zero at first. They take up memory only where a bit was set.
 #[derive(Clone, Debug)]
 pub(super) struct Bits {
     words: Vec<u64>,
@@ -28,7 +28,7 @@ impl Bits {
         self.words[word] & bit != 0
     }
 
-    /// Writing only what differs leaves memory alone that was never touched.
+    /// Writes a word only if it changes, to avoid touching memory that is still zero.
     #[inline]
     pub(super) fn put(&mut self, spot: Spot, value: bool) {
         let (word, bit) = self.bit(spot);
@@ -43,7 +43,7 @@ impl Bits {
         &self.words[first..first + self.words_per_block]
     }
 
-    /// The places of a data block whose bits are set, in rising order.
+    /// Returns the offsets in a data block whose bits are set, in ascending order.
     #[inline]
     pub(super) fn all(&self, data: DataBlock) -> impl Iterator<Item = u32> + '_ {
         (0..).step_by(u64::BITS as usize).zip(self.words(data)).flat_map(|(first, &word)| {

@@ -1,5 +1,6 @@
-//! The log's part of an image: which block holds each data block, and the log blocks of each plane. Where the newest
-//! copies lie follows from the valid pages, of which the mapping is told first.
+//! The log's part of an image: the block of each data block, and the log blocks of each plane. The
+//! places of the newest copies follow from the valid pages, which are committed to the mapping
+//! first.
 
 use super::spot::{DataBlock, Spot};
 use super::tables::{LISTS, LOG, LogTables, STRAYED};
@@ -9,7 +10,7 @@ use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId, Ppn};
 
 impl LogTables {
-    /// Writes what does not follow from the valid pages.
+    /// Writes the state that does not follow from the valid pages.
     pub(in crate::ftl) fn save(&self, out: &mut Writer) {
         let LogTables {
             // Derived from the configuration.
@@ -22,7 +23,7 @@ impl LogTables {
             logged: _,
             changed: _,
             blocks_of,
-            // Follows from what is written of each log block.
+            // Follow from what is saved of each log block.
             homes: _,
             chains: _,
             infos,
@@ -42,15 +43,15 @@ impl LogTables {
         }
     }
 
-    /// Forgets what a device holds at the start: an image says what it holds.
+    /// Clears the initial state of the device; the image provides the contents.
     pub(in crate::ftl) fn begin_load(&mut self) {
         self.blocks_of.fill(0);
         self.infos.fill(super::tables::Info::default());
         self.changed.fill(self.starts_full);
     }
 
-    /// Takes up what [`save`](Self::save) wrote, after every valid page was committed. `blocks` tells how far
-    /// each block is programmed.
+    /// Reads what [`save`](Self::save) wrote, after every valid page was committed. `blocks`
+    /// provides how far each block is programmed.
     pub(in crate::ftl) fn load(
         &mut self,
         geometry: &Geometry,
@@ -104,7 +105,7 @@ impl LogTables {
         Ok(())
     }
 
-    /// A block in use is named for the first time.
+    /// Marks a block as taken. It must be in use, and not taken yet.
     fn claim(&mut self, block: BlockId, blocks: &Blocks, marks: u32) -> Result<(), Damage> {
         let used = matches!(blocks.state(block), BlockState::Open | BlockState::Closed);
         let info = &mut self.infos[block.at()];
@@ -115,7 +116,7 @@ impl LogTables {
         Ok(())
     }
 
-    /// Reads a list of log blocks. Returns how many of them have a home.
+    /// Reads a list of log blocks. Returns the number of them that have a home.
     fn load_list(
         &mut self,
         list: usize,
@@ -131,13 +132,13 @@ impl LogTables {
         }
         for &block in &members {
             let block = BlockId::new(block);
-            let strayed = from.flag("whether pages of a log block lie elsewhere")?;
+            let strayed = from.flag("whether pages of a log block lie at other offsets")?;
             let home = from.below(self.blocks_of.len() as u64 + 1, "the home of a log block")?;
             let older = from.below(u64::from(geometry.blocks()) + 1, "an older log block")?;
             let fits = (home > 0) == homed && (homed || older == 0);
             let at_home = home == 0 || self.plane_of(DataBlock::new(home - 1)) == plane;
             if geometry.plane_of(block) != plane || !fits || !at_home {
-                return Err(Damage(format!("{block:?} is no log block of {plane:?}")));
+                return Err(Damage(format!("{block:?} is not a log block of {plane:?}")));
             }
             self.claim(block, blocks, LOG | if strayed { STRAYED } else { 0 })?;
             let info = &mut self.infos[block.at()];
@@ -148,7 +149,7 @@ impl LogTables {
         Ok(if homed { members.len() as u32 } else { 0 })
     }
 
-    /// The log blocks of a data block hang together, each one in one chain.
+    /// Rebuilds the chains of log blocks of each data block. Each log block is in one chain.
     fn load_chains(&mut self, homed: u32) -> Result<(), Damage> {
         let all: Vec<BlockId> = (0..self.lists_in_all() / LISTS)
             .flat_map(|plane| self.homed_logs(PlaneId::new(plane as u32)))
@@ -159,13 +160,13 @@ impl LogTables {
             let Some(older) = BlockId::from_raw(info.older) else { continue };
             let known = self.is_log(older) && self.infos[older.at()].home == info.home;
             if !known || std::mem::replace(&mut followed[older.at()], true) {
-                return Err(Damage(format!("{older:?} is in no chain, or in two")));
+                return Err(Damage(format!("{older:?} is in no chain, or in two chains")));
             }
         }
         for &block in all.iter().filter(|block| !followed[block.at()]) {
             let home = self.infos[block.at()].home as usize - 1;
             if std::mem::replace(&mut self.homes[home], block.to_raw()) != 0 {
-                return Err(Damage(format!("{block:?} begins a second chain")));
+                return Err(Damage(format!("{block:?} begins a second chain of its data block")));
             }
         }
         let lengths: Vec<u32> =
@@ -173,11 +174,11 @@ impl LogTables {
         self.chains = lengths;
         match self.chains.iter().sum::<u32>() == homed {
             true => Ok(()),
-            false => Err(Damage::new("log blocks of a data block go round in a circle")),
+            false => Err(Damage::new("the log blocks of a data block form a cycle")),
         }
     }
 
-    /// Every newest copy lies in a log block of its own plane, or in its data block.
+    /// Checks that every newest copy lies in its data block, or in a log block of the same plane.
     fn check_copies(&self, geometry: &Geometry) -> Result<(), Damage> {
         for data in self.all_data_blocks() {
             let home = |block| self.home_of(block).is_none_or(|home| home == data);
@@ -185,7 +186,7 @@ impl LogTables {
                 let block = geometry.block_of(at);
                 let here = geometry.plane_of(block) == self.plane_of(data);
                 if !self.is_log(block) || !here || !home(block) {
-                    return Err(Damage(format!("{at:?} is no place for a page of {data:?}")));
+                    return Err(Damage(format!("{at:?} cannot hold a page of {data:?}")));
                 }
             }
         }

@@ -1,15 +1,18 @@
-//! Hybrid mappings: data blocks are mapped as wholes, and what is overwritten goes to log blocks, whose pages
-//! are mapped one by one. When log blocks run out, some are *merged*: the newest copies of a data block's pages
-//! are brought together in one block, and what held them is erased.
+//! Hybrid mappings. Data blocks are mapped as whole blocks. Overwritten pages go to log blocks,
+//! which are mapped page by page. When log blocks run out, some are *merged*: the newest copies of
+//! the pages of a data block are brought together in one block, and the blocks that held them are
+//! erased.
 //!
-//! - A *switch merge* copies nothing: a log block holds all there is of the data block, each page at its own place.
-//! - A *partial merge* copies what is missing behind the last page of such a log block.
-//! - A *full merge* copies everything to an erased block.
+//! - A *switch merge* copies nothing: the log block holds every page of the data block at its own
+//!   offset.
+//! - A *partial merge* copies only the pages that are missing behind the last page of such a log
+//!   block.
+//! - A *full merge* copies all pages to an erased block.
 //!
-//! What the members of the family decide differently is which pages share a log block ([`Association`]); the
-//! rest is theirs in common: [`LogMap`] here, merges in [`ftl::merge`](crate::ftl::merge).
+//! The members of the family differ in which pages share a log block ([`Association`]). They share
+//! the tables ([`LogMap`]) and the merges ([`ftl::merge`](crate::ftl::merge)).
 //!
-//! Pages of a block are programmed in rising order; pages may be left out.
+//! The pages of a block are programmed in ascending order; pages may be skipped.
 
 mod bits;
 mod image;
@@ -32,39 +35,40 @@ use crate::policy::{Parts, Policy};
 use crate::units::{BlockId, Lpn, Ppn};
 
 choices! {
-    /// What a device holds at the start.
+    /// Contents of the device at the start.
     pub enum Start {
-        /// Nothing: blocks are taken for data as pages are first written.
+        /// Nothing. Data blocks are allocated as their pages are first written.
         Empty = "empty",
-        /// Every data block is there and written to its last page.
+        /// Every data block exists and is written to its last page.
         Full = "full",
     }
 }
 
 options! {
-    /// Mappings with a log.
+    /// Options of the mappings with a log.
     pub struct LogOptions at "ftl.mapping" {
-        /// What the device holds at the start. Pages of a full device that nobody wrote read as zeros.
-        start: Start = "empty", source "as the page map; the channel management thesis starts full";
+        /// Contents of the device at the start. Pages of a full device that were never written read
+        /// as zeros.
+        start: Start = "empty", source "same as the page map; the channel management thesis starts full";
     }
 }
 
-/// Where a page may be written at once.
+/// Where a page may be written now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// At its own offset in its data block, which has room from there on.
+    /// At its own offset in its data block, whose pages from there on are free.
     InData,
-    /// In an erased block that becomes its data block.
+    /// In an erased block, which becomes its data block.
     NewData,
-    /// At the next page of a log block, or at its own offset.
+    /// In a log block, at the next page or at the page's own offset.
     InLog(BlockId, Page),
-    /// In an erased block that becomes a log block, with a home or without one.
+    /// In an erased block, which becomes a log block, with a home or without one.
     NewLog(Option<DataBlock>),
-    /// Nowhere: this log block has to be emptied before.
+    /// Nowhere until this log block is merged.
     After(BlockId),
 }
 
-/// Which page of a log block is taken.
+/// Which page of a log block is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
     /// The next one.
@@ -73,20 +77,20 @@ pub enum Page {
     Own,
 }
 
-/// What an association sees.
+/// The state that an association decides by.
 #[derive(Clone, Copy, Debug)]
 pub struct LogView<'a> {
     /// The maps and the log blocks.
     pub tables: &'a LogTables,
-    /// All blocks: which pages are valid.
+    /// The state of all blocks, including their valid pages.
     pub blocks: &'a Blocks,
-    /// Whose they are.
+    /// The owner of each page.
     pub spare: &'a Spare,
 }
 
 impl LogView<'_> {
-    /// Where a page is written for the first time, as all of the family have it: in its data block, at its
-    /// own offset, if nothing behind that was written yet.
+    /// Returns where a page is written for the first time. This is the same for the whole family:
+    /// in its data block, at its own offset, if no page behind it has been written.
     #[must_use]
     pub fn first_write(&self, spot: Spot) -> Option<Room> {
         match self.tables.block_of(spot.data) {
@@ -96,8 +100,8 @@ impl LogView<'_> {
         }
     }
 
-    /// The next page of the log that takes any page and has at most so many blocks; without one, the
-    /// oldest has to be emptied.
+    /// Returns the next page of the shared log, which takes any page and has at most `most` blocks.
+    /// If the log is full, its oldest block has to be merged first.
     #[must_use]
     pub fn shared(&self, spot: Spot, most: u32) -> Room {
         let tables = self.tables;
@@ -111,7 +115,8 @@ impl LogView<'_> {
         }
     }
 
-    /// A log block for one data block alone; without one to be had, `victim` has to be emptied.
+    /// Returns room in a new log block for one data block alone. If the plane has no log block
+    /// left, `victim` has to be merged first.
     #[must_use]
     pub fn own(&self, data: DataBlock, victim: impl FnOnce() -> Option<BlockId>) -> Room {
         let tables = self.tables;
@@ -123,18 +128,18 @@ impl LogView<'_> {
     }
 }
 
-/// Which pages share a log block, and which log block is emptied when none is left.
+/// Decides which pages share a log block, and which log block is merged when none is left.
 pub trait Association: Clone + Debug {
-    /// Its name as a mapping.
+    /// The name of the mapping.
     const NAME: &'static str;
-    /// One line.
+    /// One-line description.
     const SUMMARY: &'static str;
-    /// Where it comes from.
+    /// The publication.
     const SOURCE: &'static str;
-    /// The log blocks that a plane needs at the least.
+    /// The minimum number of log blocks that a plane needs.
     const LEAST_LOG_BLOCKS: u32 = 1;
 
-    /// Where the page at a place goes.
+    /// Decides where the page at `spot` goes.
     fn room(view: &LogView<'_>, spot: Spot) -> Room;
 }
 
@@ -161,7 +166,7 @@ impl<A: Association> Policy for LogMap<A> {
         LogMap::new(LogTables::new(parts.geometry, stripe, shares, full))
     }
 
-    // What is written to an image is the FTL's: it outlives a change of options.
+    // The FTL writes the state to the image itself, so that it survives a change of options.
     keeps_nothing!(LogMap { tables, association });
 }
 
@@ -176,7 +181,7 @@ impl<A: Association> MappingFacts for LogMap<A> {
 }
 
 impl<A: Association> LogMap<A> {
-    /// The mapping over these tables.
+    /// Creates the mapping over these tables.
     #[must_use]
     pub fn new(tables: LogTables) -> LogMap<A> {
         LogMap { tables, association: std::marker::PhantomData }
@@ -223,5 +228,5 @@ impl<A: Association> MappingPolicy for LogMap<A> {
     }
 }
 
-/// What an association decides.
+/// The decision of an association: [`Association::room`].
 pub type RoomOf = fn(&LogView<'_>, Spot) -> Room;

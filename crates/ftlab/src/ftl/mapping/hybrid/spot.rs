@@ -1,6 +1,7 @@
-//! Logical pages as places in data blocks.
+//! Logical pages as positions in data blocks.
 
-/// A data block: as many neighbouring logical pages of a plane as a block holds. Numbered plane by plane.
+/// A data block: as many consecutive logical pages of a plane as a block holds. Data blocks are
+/// numbered plane by plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DataBlock(pub(super) u32);
 
@@ -9,12 +10,12 @@ impl DataBlock {
         DataBlock(number)
     }
 
-    /// The data block of a number.
+    /// Returns the data block with this number.
     pub(in crate::ftl) const fn numbered(number: u32) -> DataBlock {
         DataBlock(number)
     }
 
-    /// Its number.
+    /// Returns its number.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0
@@ -25,11 +26,11 @@ impl DataBlock {
     }
 }
 
-/// A logical page as a place in a data block.
+/// A logical page as a position in a data block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
     /// The data block.
     pub data: DataBlock,
-    /// The page in it.
+    /// The offset of the page in it.
     pub offset: u32,
 }

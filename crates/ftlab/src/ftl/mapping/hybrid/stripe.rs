@@ -1,22 +1,23 @@
-//! How logical pages go round the planes, both ways.
+//! The striping of logical pages over the planes, in both directions.
 
 use crate::engine::Divisor;
 use crate::ftl::placement::StaticStripe;
 use crate::shape::Geometry;
 use crate::units::{Lpn, PlaneId};
 
-/// Page u lies on the plane at place u mod N of the stripe, as that plane's page u div N.
+/// The stripe over N planes: logical page u lies on the plane at position u mod N of the stripe, as
+/// page u div N of that plane.
 #[derive(Clone, Debug)]
 pub struct Stripe {
     planes: Divisor,
-    /// By place in the stripe.
+    /// By position in the stripe.
     plane_at: Vec<PlaneId>,
-    /// By plane.
+    /// By plane: its position in the stripe.
     place_of: Vec<u32>,
 }
 
 impl Stripe {
-    /// The stripe of a placement whose flash pages each hold one logical page.
+    /// Returns the stripe of a placement under which each flash page holds one logical page.
     #[must_use]
     pub fn of(placement: &StaticStripe, geometry: &Geometry) -> Stripe {
         let planes = geometry.planes();
@@ -27,13 +28,13 @@ impl Stripe {
         Stripe { planes: Divisor::new(planes), plane_at, place_of }
     }
 
-    /// How many planes there are.
+    /// Returns the number of planes.
     #[must_use]
     pub fn planes(&self) -> u32 {
         self.planes.get()
     }
 
-    /// The plane of a logical page, and its number there.
+    /// Returns the plane of a logical page, and its number on that plane.
     #[inline]
     #[must_use]
     pub fn split(&self, page: Lpn) -> (PlaneId, u32) {
@@ -41,7 +42,7 @@ impl Stripe {
         (self.plane_at[place as usize], local)
     }
 
-    /// The logical page of a number on a plane.
+    /// Returns the logical page with number `local` on `plane`.
     #[inline]
     #[must_use]
     pub fn page(&self, plane: PlaneId, local: u32) -> Lpn {

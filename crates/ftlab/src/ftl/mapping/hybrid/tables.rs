@@ -1,8 +1,8 @@
-//! The tables of a hybrid mapping: which block holds each data block, where the newest copy of a page lies
-//! in the log, and the log blocks of each plane.
+//! The tables of a hybrid mapping: the block of each data block, the place in the log of the newest
+//! copy of each page, and the log blocks of each plane.
 //!
-//! A page that was overwritten costs four bytes, a data block four, a physical block twelve. All of it is zero
-//! for "nothing", so it takes memory only where it was touched.
+//! An overwritten page costs four bytes, a data block four, and a physical block twelve. Zero means
+//! "nothing", so the tables take up memory only where they were touched.
 
 use super::bits::Bits;
 use super::spot::{DataBlock, Spot};
@@ -14,55 +14,56 @@ use crate::ftl::recovery::Role;
 use crate::shape::{Geometry, Shares};
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
 
-/// What is known of a block in use.
+/// State of a block in use.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Info {
-    /// The next page that may be taken, and marks.
+    /// The next page that may be taken, and mark bits.
     pub(super) taken: u32,
-    /// Of a log block that belongs to one data block: that block, plus one.
+    /// For a log block that belongs to one data block: the number of that data block, plus one.
     pub(super) home: u32,
-    /// The log block of the same data block that was opened before it, raw.
+    /// The previously opened log block of the same data block, raw.
     pub(super) older: u32,
 }
 
-/// Set in [`Info::taken`] of a log block in which a page does not lie at its own offset.
+/// Set in [`Info::taken`] of a log block in which some page does not lie at its own offset.
 pub(super) const STRAYED: u32 = 1 << 31;
 /// Set in [`Info::taken`] of a log block.
 pub(super) const LOG: u32 = 1 << 30;
 const MARKS: u32 = STRAYED | LOG;
 
-/// Lists of log blocks in each plane: those of any page, and those that belong to one data block.
+/// Lists of log blocks in each plane: the shared ones, and those that belong to one data block.
 pub(super) const LISTS: usize = 2;
 
-/// The tables.
+/// The tables of a hybrid mapping.
 #[derive(Clone, Debug)]
 pub struct LogTables {
     pub(super) stripe: Stripe,
     pub(super) pages: Divisor,
     pub(super) shares: Shares,
-    /// By page of a data block: where its newest copy lies in the log, raw.
+    /// By page of a data block: the place of its newest copy in the log, raw.
     pub(super) newest: Vec<u32>,
-    /// A bit for each of those: whether it is one.
+    /// By page of a data block: whether its newest copy lies in the log.
     pub(super) logged: Bits,
-    /// A bit for each page of a data block: whether it differs from what it was at the start.
+    /// By page of a data block: whether it was written, inverted if the device starts full.
     pub(super) changed: Bits,
     /// Whether all pages were written at the start.
     pub(super) starts_full: bool,
     /// By data block: the block that holds it, raw.
     pub(super) blocks_of: Vec<u32>,
-    /// By data block: the log block of its own that was opened last, raw.
+    /// By data block: the most recently opened log block of its own, raw.
     pub(super) homes: Vec<u32>,
-    /// By data block: how many log blocks of its own there are.
+    /// By data block: the number of log blocks of its own.
     pub(super) chains: Vec<u32>,
     pub(super) infos: Vec<Info>,
-    /// The log blocks of each plane: by age, and those with a home by when they were last written.
+    /// The log blocks of each plane. Shared ones are ordered by age, those with a home by their
+    /// last write.
     pub(super) lists: Lists,
-    /// By list: log blocks in it.
+    /// By list: the number of log blocks in it.
     pub(super) used: Vec<u32>,
 }
 
 impl LogTables {
-    /// Tables of a device in whose data blocks nothing, or everything, is written.
+    /// Creates the tables of a device whose data blocks are all empty or all fully written.
     #[must_use]
     pub fn new(
         geometry: &Geometry,
@@ -98,30 +99,30 @@ impl LogTables {
         tables
     }
 
-    /// The block that holds a data block of a device that starts full.
+    /// Returns the block that holds a data block of a device that starts full.
     fn first_block_of(&self, geometry: &Geometry, data: DataBlock) -> BlockId {
         geometry.block_in(self.plane_of(data), data.0 % self.shares.data)
     }
 
-    /// How a plane's blocks are shared out.
+    /// Returns how the blocks of a plane are divided into data blocks and log blocks.
     #[must_use]
     pub fn shares(&self) -> Shares {
         self.shares
     }
 
-    /// Pages of a block.
+    /// Returns the number of pages in a block.
     #[must_use]
     pub fn pages_per_block(&self) -> u32 {
         self.pages.get()
     }
 
-    /// Whether everything was written at the start.
+    /// Whether all pages were written at the start.
     #[must_use]
     pub fn starts_full(&self) -> bool {
         self.starts_full
     }
 
-    /// Pages of data blocks that the host does not see were never written.
+    /// Marks the pages of data blocks that the host does not see as never written.
     pub(in crate::ftl) fn hide_from(&mut self, logical_pages: u32) {
         let all = self.newest.len() as u32;
         (logical_pages..all).map(Lpn::new).for_each(|page| {
@@ -129,12 +130,12 @@ impl LogTables {
         });
     }
 
-    /// All data blocks.
+    /// Returns all data blocks.
     pub fn all_data_blocks(&self) -> impl Iterator<Item = DataBlock> + use<> {
         (0..self.blocks_of.len() as u32).map(DataBlock)
     }
 
-    /// The place of a logical page.
+    /// Returns the position of a logical page.
     #[inline]
     #[must_use]
     pub fn spot(&self, page: Lpn) -> Spot {
@@ -143,7 +144,7 @@ impl LogTables {
         Spot { data: DataBlock(plane.get() * self.shares.data + block), offset }
     }
 
-    /// The logical page at a place.
+    /// Returns the logical page at a position.
     #[inline]
     #[must_use]
     pub fn page_at(&self, spot: Spot) -> Lpn {
@@ -152,26 +153,26 @@ impl LogTables {
         self.stripe.page(plane, local)
     }
 
-    /// How far apart the logical pages of neighbouring places are.
+    /// Returns the distance between the logical pages of neighbouring positions.
     #[must_use]
     pub fn stride(&self) -> u32 {
         self.stripe.planes()
     }
 
-    /// The plane of a data block.
+    /// Returns the plane of a data block.
     #[inline]
     #[must_use]
     pub fn plane_of(&self, data: DataBlock) -> PlaneId {
         PlaneId::new(data.0 / self.shares.data)
     }
 
-    /// The data block of the same number on another plane.
+    /// Returns the data block with the same number on another plane.
     #[must_use]
     pub fn beside(&self, data: DataBlock, plane: PlaneId) -> DataBlock {
         DataBlock(plane.get() * self.shares.data + data.0 % self.shares.data)
     }
 
-    /// The block that holds a data block.
+    /// Returns the block that holds a data block.
     #[inline]
     #[must_use]
     pub fn block_of(&self, data: DataBlock) -> Option<BlockId> {
@@ -183,14 +184,16 @@ impl LogTables {
         spot.data.at() * self.pages.get() as usize + spot.offset as usize
     }
 
-    /// Where the newest copy of a page lies in the log, if it is newer than that in its data block.
+    /// Returns the place of the newest copy of a page in the log, or `None` if the copy in the data
+    /// block is the newest.
     #[inline]
     #[must_use]
     pub fn in_log(&self, spot: Spot) -> Option<Ppn> {
         Ppn::from_raw(self.newest[self.place(spot)])
     }
 
-    /// The places of a data block whose newest copies lie in the log, with those copies.
+    /// Returns the offsets of a data block whose newest copies lie in the log, with the places of
+    /// those copies.
     #[inline]
     pub fn newer(&self, data: DataBlock) -> impl Iterator<Item = (u32, Ppn)> + '_ {
         let first = data.at() * self.pages.get() as usize;
@@ -200,14 +203,14 @@ impl LogTables {
         })
     }
 
-    /// How many pages of a data block have their newest copy in the log.
+    /// Returns how many pages of a data block have their newest copy in the log.
     #[inline]
     #[must_use]
     pub fn newer_count(&self, data: DataBlock) -> u32 {
         self.logged.count(data)
     }
 
-    /// The pages of a data block that were written, as words of bits.
+    /// Returns a bit for each page of a data block, set if the page was written, in words.
     #[inline]
     pub fn written(&self, data: DataBlock) -> impl Iterator<Item = u64> + '_ {
         let mut left = self.pages.get();
@@ -227,14 +230,14 @@ impl LogTables {
         self.changed.put(spot, written != self.starts_full);
     }
 
-    /// Where the newest copy of a page lies.
+    /// Returns the place of the newest copy of a page.
     #[inline]
     #[must_use]
     pub fn look_up(&self, page: Lpn) -> Option<Ppn> {
         self.newest_at(self.spot(page))
     }
 
-    /// Where the newest copy of the page at a place lies.
+    /// Returns the place of the newest copy of the page at a position.
     #[inline]
     #[must_use]
     pub fn newest_at(&self, spot: Spot) -> Option<Ppn> {
@@ -245,7 +248,7 @@ impl LogTables {
         })
     }
 
-    /// The copy at `at` is the newest from now on. Returns where the newest lay before.
+    /// Makes the copy at `at` the newest one. Returns the place of the previous one.
     #[inline]
     pub(in crate::ftl) fn commit(&mut self, page: Lpn, at: Ppn) -> Option<Ppn> {
         let spot = self.spot(page);
@@ -260,7 +263,8 @@ impl LogTables {
         before
     }
 
-    /// The copy at `from` was moved to `to`, unless the page lies elsewhere by now.
+    /// Records that the copy at `from` was moved to `to`. Returns false and changes nothing if the
+    /// page lies elsewhere by now.
     pub(in crate::ftl) fn relocate(&mut self, page: Lpn, from: Ppn, to: Ppn) -> bool {
         let spot = self.spot(page);
         let current = self.in_log(spot) == Some(from);
@@ -271,7 +275,7 @@ impl LogTables {
         current
     }
 
-    /// Forgets a page. Returns where it lay.
+    /// Unmaps a page. Returns its previous place.
     pub(in crate::ftl) fn trim(&mut self, page: Lpn) -> Option<Ppn> {
         let spot = self.spot(page);
         let found = self.newest_at(spot);
@@ -284,13 +288,13 @@ impl LogTables {
         found
     }
 
-    /// Brings the entry of a page closer to the processor.
+    /// Prefetches the entry of a page.
     #[inline]
     pub fn prefetch(&self, page: Lpn) {
         prefetch(&self.newest, self.place(self.spot(page)));
     }
 
-    /// Brings what is known of a data block closer to the processor.
+    /// Prefetches the state of a data block.
     #[inline]
     pub fn prefetch_data(&self, data: DataBlock) {
         prefetch(&self.blocks_of, data.at());
@@ -298,15 +302,16 @@ impl LogTables {
         self.changed.prefetch(data);
     }
 
-    /// Brings the places of its newest copies closer, once it is known which pages have one in the log.
+    /// Prefetches the places of the newest copies of a data block, once the bits of its pages in
+    /// the log are known.
     #[inline]
     pub fn prefetch_newer(&self, data: DataBlock) {
         let first = data.at() * self.pages.get() as usize;
         self.logged.all(data).for_each(|offset| prefetch(&self.newest, first + offset as usize));
     }
 
-    /// A block holds a data block from now on. The newest copies of its pages lie in it. Returns the
-    /// block that held them before.
+    /// Makes `block` hold a data block, with the newest copies of all its pages. Returns the block
+    /// that held it before.
     pub(in crate::ftl) fn settle(&mut self, data: DataBlock, block: BlockId) -> Option<BlockId> {
         let first = data.at() * self.pages.get() as usize;
         for offset in self.logged.all(data) {
@@ -317,14 +322,14 @@ impl LogTables {
         BlockId::from_raw(before)
     }
 
-    /// The next page of a block that may be taken.
+    /// Returns the next page of a block that may be taken.
     #[inline]
     #[must_use]
     pub fn taken(&self, block: BlockId) -> u32 {
         self.infos[block.at()].taken & !MARKS
     }
 
-    /// Whether a block is one of the log.
+    /// Whether a block is a log block.
     #[inline]
     #[must_use]
     pub fn is_log(&self, block: BlockId) -> bool {
@@ -337,14 +342,14 @@ impl LogTables {
         self.infos[block.at()].taken & STRAYED == 0
     }
 
-    /// Whether a block has no page left to take.
+    /// Whether all pages of a block are taken.
     #[must_use]
     pub fn is_full(&self, block: BlockId) -> bool {
         self.taken(block) == self.pages.get()
     }
 
-    /// Takes the page at `offset` of a block, and gives up those before it. `own` is the offset of what
-    /// will lie there.
+    /// Takes the page at `offset` of a block, and skips the free pages before it. `own` is the
+    /// offset in its data block of the logical page to be written there.
     #[inline]
     pub(in crate::ftl) fn take(&mut self, block: BlockId, offset: u32, own: u32) {
         let info = &mut self.infos[block.at()];
@@ -356,13 +361,13 @@ impl LogTables {
         plane.at() * LISTS + usize::from(homed)
     }
 
-    /// The data block that a log block belongs to alone.
+    /// Returns the only data block that a log block belongs to, if any.
     #[must_use]
     pub fn home_of(&self, block: BlockId) -> Option<DataBlock> {
         self.infos[block.at()].home.checked_sub(1).map(DataBlock)
     }
 
-    /// What a block in use is, as recovery knows it.
+    /// Returns the role of a block in use, for recovery.
     pub(in crate::ftl) fn role_of(&self, block: BlockId) -> Role {
         match self.home_of(block) {
             _ if !self.is_log(block) => {
@@ -374,56 +379,58 @@ impl LogTables {
         }
     }
 
-    /// The log blocks that belong to a data block alone, the one opened last first.
+    /// Returns the log blocks that belong to one data block alone, the most recently opened first.
     pub fn own_logs(&self, data: DataBlock) -> impl Iterator<Item = BlockId> + '_ {
         std::iter::successors(BlockId::from_raw(self.homes[data.at()]), |block| {
             BlockId::from_raw(self.infos[block.at()].older)
         })
     }
 
-    /// How many log blocks belong to a data block alone.
+    /// Returns how many log blocks belong to a data block alone.
     #[must_use]
     pub fn own_log_count(&self, data: DataBlock) -> u32 {
         self.chains[data.at()]
     }
 
-    /// The log blocks of a plane that take any page, the oldest first.
+    /// Returns the log blocks of a plane that take any page, the oldest first.
     pub fn shared_logs(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
         self.lists.all(Self::list(plane, false))
     }
 
-    /// The log blocks of a plane that belong to one data block, the one that was written longest ago first.
+    /// Returns the log blocks of a plane that belong to one data block, the least recently written
+    /// first.
     pub fn homed_logs(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
         self.lists.all(Self::list(plane, true))
     }
 
-    /// All log blocks of a plane: those for any page first, each list from its old end.
+    /// Returns all log blocks of a plane: first those that take any page, then those with a home,
+    /// each list from its oldest end.
     pub fn logs(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
         self.shared_logs(plane).chain(self.homed_logs(plane))
     }
 
-    /// The log block for any page that was opened last.
+    /// Returns the most recently opened log block that takes any page.
     #[inline]
     #[must_use]
     pub fn active(&self, plane: PlaneId) -> Option<BlockId> {
         self.lists.tail(Self::list(plane, false))
     }
 
-    /// Log blocks of a plane in use.
+    /// Returns the number of log blocks of a plane in use.
     #[inline]
     #[must_use]
     pub fn used(&self, plane: PlaneId) -> u32 {
         self.used_shared(plane) + self.used[Self::list(plane, true)]
     }
 
-    /// Of these, the ones that take any page.
+    /// Returns how many of these take any page.
     #[inline]
     #[must_use]
     pub fn used_shared(&self, plane: PlaneId) -> u32 {
         self.used[Self::list(plane, false)]
     }
 
-    /// An erased block becomes a log block, of one data block alone if it has a `home`.
+    /// Makes an erased block a log block. With a `home`, it belongs to that data block alone.
     pub(in crate::ftl) fn open(&mut self, plane: PlaneId, block: BlockId, home: Option<DataBlock>) {
         let info = &mut self.infos[block.at()];
         *info = Info { taken: LOG, ..Info::default() };
@@ -437,13 +444,13 @@ impl LogTables {
         self.used[list] += 1;
     }
 
-    /// An erased block is to hold a data block.
+    /// Makes an erased block hold a data block.
     pub(in crate::ftl) fn open_data(&mut self, data: DataBlock, block: BlockId) {
         self.infos[block.at()] = Info::default();
         self.blocks_of[data.at()] = block.to_raw();
     }
 
-    /// A log block with a home was written: it is the last that should be emptied.
+    /// Records a write to a log block with a home: the block becomes the last one to be merged.
     #[inline]
     pub(in crate::ftl) fn touch(&mut self, plane: PlaneId, block: BlockId) {
         let list = Self::list(plane, true);
@@ -453,7 +460,7 @@ impl LogTables {
         }
     }
 
-    /// A log block is one no more: it is to be erased, or holds a data block.
+    /// Removes a block from the log. It is erased next, or becomes a data block.
     pub(in crate::ftl) fn close(&mut self, plane: PlaneId, block: BlockId) {
         let home = self.home_of(block);
         self.infos[block.at()].taken &= !MARKS;
@@ -472,13 +479,14 @@ impl LogTables {
         (info.home, info.older) = (0, 0);
     }
 
-    /// A block was erased.
+    /// Records that a block was erased.
     pub(in crate::ftl) fn erased(&mut self, block: BlockId) {
         self.infos[block.at()] = Info::default();
     }
 
-    /// The log block that can become the data block as it is, or with what is missing behind its last
-    /// page: every page lies at its own offset and is the newest copy.
+    /// Returns the log block that can become the data block as it is, or after the pages missing
+    /// behind its last page are added: each of its pages lies at its own offset and is the newest
+    /// copy.
     #[must_use]
     pub fn heir(&self, data: DataBlock, blocks: &Blocks) -> Option<BlockId> {
         self.own_logs(data).find(|&log| {

@@ -1,5 +1,5 @@
-//! No cooperation: the other planes do nothing. The baseline that shows why a planner is needed where the host waits
-//! for every plane.
+//! No cooperation: the other planes do nothing. This is the baseline that shows why a planner is
+//! needed when the host waits for every plane.
 //!
 //! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", NCTU 2010, section 2.5.
 
@@ -10,13 +10,13 @@ use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::PlaneId;
 
-/// Each plane for itself.
+/// Each plane merges independently.
 #[derive(Clone, Debug, Default)]
 pub struct Alone;
 
 impl Policy for Alone {
     const NAME: &'static str = "none";
-    const SUMMARY: &'static str = "each plane merges for itself; the others do nothing";
+    const SUMMARY: &'static str = "each plane merges independently; the others do nothing";
     const SOURCE: &'static str = "Huang, channel management thesis, NCTU 2010, section 2.5";
     type Options = NoOptions;
 

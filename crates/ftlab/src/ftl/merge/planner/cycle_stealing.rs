@@ -1,11 +1,12 @@
-//! Cycle stealing: while one plane merges k data blocks, each other one merges k of its own, those of the oldest pages in
-//! its log: they would have to be merged soonest. Then it may erase a log block that nothing is left on. It never
-//! works longer than the plane that began.
+//! Cycle stealing: while one plane merges k data blocks, each other plane merges k of its own. It
+//! chooses those of the oldest pages in its log, because they would have to be merged soonest. Then
+//! it may erase a log block without valid pages. It never works longer than the plane that began.
 //!
-//! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", NCTU 2010, section 3.2.3. Where
-//! merges differ in cost (switch merges, data blocks that are not full) a plane merges fewer than k, so that it
-//! does not work longer. With clocks of its own a plane looks at its log when its own programs have ended, which may be
-//! later than the other began: then it is no longer in work, not done earlier.
+//! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", NCTU 2010,
+//! section 3.2.3. If merges differ in cost (switch merges, data blocks that are not full), a plane
+//! merges fewer than k data blocks, so that it does not work longer. With independent clocks, a
+//! plane looks at its log when its own programs have ended, which may be after the other plane
+//! began. It then still works no longer than that plane, but may finish later.
 
 use super::{PlannerFacts, PlannerPolicy};
 use crate::ftl::mapping::hybrid::LogView;
@@ -15,14 +16,14 @@ use crate::policy::{NoOptions, Parts, Policy};
 use crate::scheduler::CellWork;
 use crate::units::PlaneId;
 
-/// As many merges, each plane its own.
+/// As many merges on each other plane, of its own data blocks.
 #[derive(Clone, Debug, Default)]
 pub struct CycleStealing;
 
 impl Policy for CycleStealing {
     const NAME: &'static str = "cycle-stealing";
     const SUMMARY: &'static str =
-        "each other plane merges as much of its own, from its oldest log pages on";
+        "each other plane merges as many of its own data blocks, from its oldest log pages on";
     const SOURCE: &'static str = "Huang, channel management thesis, NCTU 2010, section 3.2.3";
     type Options = NoOptions;
 

@@ -1,4 +1,4 @@
-//! What the other planes do while one of them empties a log block ([`Planner`], a seam).
+//! The work of the other planes while one of them empties a log block ([`Planner`], a seam).
 
 mod alone;
 mod cycle_stealing;
@@ -26,7 +26,7 @@ seam! {
 }
 
 contract! {
-    /// What is known of a planner before it is built.
+    /// The facts about a planner that are known before it is built.
     pub trait PlannerFacts of PlannerChoice, by planner_policy {
         /// Whether the planes of different channels work as one.
         fn gangs_channels(_options: &Self::Options) -> bool {
@@ -36,9 +36,9 @@ contract! {
 }
 
 contract! {
-    /// What a planner decides.
+    /// The decisions of a planner.
     pub trait PlannerPolicy for Planner, by planner_policy, or ExternalPlanner {
-        /// What `plane` does while another one does the job that `triggered`.
+        /// Returns the job of `plane` while another plane does the job `triggered`.
         #[must_use]
         fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job;
     }

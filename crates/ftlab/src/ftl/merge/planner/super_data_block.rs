@@ -1,5 +1,6 @@
-//! Super data blocks over independent channels: when one plane merges a data block, all others merge their data block
-//! of the same number, whether or not there is anything to bring in. They erase no log block.
+//! Super data blocks over independent channels: when one plane merges a data block, all others
+//! merge their data block of the same number, whether or not the log holds pages of it. They erase
+//! no log block.
 //!
 //! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", NCTU 2010, section 3.2.2.
 
@@ -32,7 +33,7 @@ impl PlannerPolicy for SuperDataBlock {
         let mut job = Job::default();
         for &data in &triggered.merges {
             let data = view.tables.beside(data, plane);
-            // Nothing of it was ever written.
+            // Otherwise no page of it was ever written.
             if view.cost(data).copies > 0 {
                 job.add(view, Spot { data, offset: 0 }, u32::MAX, None);
             }

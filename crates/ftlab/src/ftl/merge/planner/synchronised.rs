@@ -1,9 +1,9 @@
-//! Synchronised channels: the channels work as one whose pages and blocks are as many times larger, with the times of
-//! one. Page i of all channels is one page, block i one block; a part of such a page is read, changed and
-//! written as a whole.
+//! Synchronised channels: all channels work as one. Its pages and blocks are larger by the number
+//! of channels, with the times of a single page and block. Page i of all channels is one page, and
+//! block i is one block. Writing a part of such a page is a read-modify-write of the whole.
 //!
-//! The gang is made where the configuration is resolved, so the device has one channel; what else there is of planes
-//! does not cooperate.
+//! The resolution of the configuration combines the channels, so the device has one channel. Its
+//! remaining planes do not cooperate.
 //!
 //! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", NCTU 2010, section 3.2.1.
 
@@ -14,14 +14,14 @@ use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::PlaneId;
 
-/// The channels as one.
+/// All channels as one.
 #[derive(Clone, Debug, Default)]
 pub struct Synchronised;
 
 impl Policy for Synchronised {
     const NAME: &'static str = "synchronised";
     const SUMMARY: &'static str =
-        "the channels work as one, with pages and blocks as many times larger";
+        "all channels work as one, with pages and blocks that span all channels";
     const SOURCE: &'static str = "Huang, channel management thesis, NCTU 2010, section 3.2.1";
     type Options = NoOptions;
 
