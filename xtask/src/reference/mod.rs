@@ -28,12 +28,14 @@ pub fn pages(files: &[File]) -> Vec<Page> {
         page("docs/reference/options.md", options::page()),
         page("docs/reference/policies.md", policies::page()),
         page("docs/reference/devices.md", devices::page()),
-        page("docs/reference/device.schema.json", schema::page()),
+        page("docs/reference/device.schema.json", schema::device()),
         page("docs/reference/formats.md", formats::page()),
         page("docs/reference/fio.md", fio::page()),
         page("docs/reference/results.md", results::page(files)),
         page("docs/reference/workload-file.md", workload::page()),
+        page("docs/reference/workload.schema.json", workload::schema()),
         page("docs/reference/experiment-file.md", experiment::page()),
+        page("docs/reference/experiment.schema.json", experiment::schema()),
     ]
 }
 

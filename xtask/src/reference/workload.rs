@@ -3,12 +3,12 @@
 use ftlab_workload::generate::PRESETS;
 use ftlab_workload::generate::keys::TABLES;
 
-use super::{Table, head, tables};
+use super::{Table, head, schema, tables};
 
 const ABOUT: &str = "\
 A workload file describes load to generate: a list of phases, each with its operations, sizes, addresses, \
 arrivals and an end. `ftlab run --workload FILE` runs one; a name from the list at the end works in place of a \
-file.";
+file. JSON schema, for editors: [workload.schema.json](workload.schema.json).";
 
 /// The page.
 pub fn page() -> String {
@@ -20,4 +20,9 @@ pub fn page() -> String {
         table.row([file, preset.about().to_owned()]);
     }
     text + &table.text
+}
+
+/// The schema.
+pub fn schema() -> String {
+    schema::document("ftlab workload", &TABLES[0]())
 }
