@@ -1,5 +1,83 @@
-//! The experiments are built into the program: a new file among them must build it anew.
+//! Tells the program what it is built from: the commit, for `--version`, and a digest of all code, by which a
+//! result knows whether the same program made it.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The crates that decide results, from this one on. A packaged crate has only its own.
+const CRATES: [&str; 4] = [".", "../ftlab", "../ftlab-workload", "../ftlab-torture"];
 
 fn main() {
-    println!("cargo::rerun-if-changed=../../experiments");
+    // The experiments are built in.
+    println!("cargo::rerun-if-changed=experiments");
+    println!("cargo::rustc-env=FTLAB_CODE={:016x}", digest_of_code());
+    println!("cargo::rustc-env=FTLAB_VERSION={}", version());
+}
+
+/// A digest of the code, and of the versions and checksums of everything that it depends on.
+fn digest_of_code() -> u64 {
+    let mut files: Vec<PathBuf> =
+        CRATES.iter().map(|name| Path::new(name).join("Cargo.toml")).collect();
+    files.extend(["../../Cargo.lock".into(), "Cargo.lock".into()]);
+    for name in CRATES {
+        let folder = Path::new(name).join("src");
+        if folder.is_dir() {
+            println!("cargo::rerun-if-changed={}", folder.display());
+            walk(&folder, &mut files);
+        }
+    }
+    files.sort();
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        let Ok(text) = fs::read(&file) else { continue };
+        println!("cargo::rerun-if-changed={}", file.display());
+        hasher.write(file.as_os_str().as_encoded_bytes());
+        hasher.write_usize(text.len());
+        hasher.write(&text);
+    }
+    hasher.finish()
+}
+
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => walk(&entry.path(), files),
+            _ => files.push(entry.path()),
+        }
+    }
+}
+
+/// The crate's version, and in a release build from a checkout its commit. A debug build would be built anew after
+/// each commit if it told that.
+fn version() -> String {
+    let number = std::env::var("CARGO_PKG_VERSION").unwrap_or_default();
+    if std::env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
+        return format!("{number} (debug build)");
+    }
+    let Some(commit) = git(&["log", "-1", "--format=%h %cs"]).or_else(packaged) else {
+        return number;
+    };
+    for name in ["HEAD", "index", "packed-refs", "refs/heads"] {
+        if let Some(path) = git(&["rev-parse", "--git-path", name]) {
+            println!("cargo::rerun-if-changed={path}");
+        }
+    }
+    let is_changed = git(&["status", "--porcelain", "--untracked-files=no"]).is_some();
+    format!("{number} ({commit}{})", if is_changed { ", changed" } else { "" })
+}
+
+/// What git prints, unless it fails or prints nothing.
+fn git(args: &[&str]) -> Option<String> {
+    let done = Command::new("git").args(args).output().ok().filter(|done| done.status.success())?;
+    let text = String::from_utf8(done.stdout).ok()?.trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+/// The commit that a package was made from, as cargo notes it.
+fn packaged() -> Option<String> {
+    let note = fs::read_to_string(".cargo_vcs_info.json").ok()?;
+    let commit = note.split("\"sha1\": \"").nth(1)?.split('"').next()?;
+    Some(commit.get(..7)?.to_owned())
 }

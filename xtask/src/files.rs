@@ -40,7 +40,12 @@ fn walk(root: &Path, folder: &str, files: &mut Vec<File>) -> Result<(), String> 
         let entry = entry.map_err(failed)?;
         let Ok(name) = entry.file_name().into_string() else { continue };
         let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
-        if entry.file_type().map_err(failed)?.is_dir() {
+        let kind = entry.file_type().map_err(failed)?;
+        if kind.is_symlink() {
+            // A crate's view of a folder that is read where it is.
+            continue;
+        }
+        if kind.is_dir() {
             let hidden = name.starts_with('.') && !HIDDEN.contains(&name.as_str());
             if !hidden && !SKIPPED.contains(&name.as_str()) {
                 walk(root, &path, files)?;

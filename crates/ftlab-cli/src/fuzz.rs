@@ -93,10 +93,10 @@ struct Results(TempDir);
 
 /// The files of a result, as a run of a small device left them.
 const SOUND: [(&str, &[u8]); 4] = [
-    (MARK, include_bytes!("../../../fuzz/corpus/result/result.json")),
-    ("latencies.parquet", include_bytes!("../../../fuzz/corpus/result/latencies.parquet")),
-    ("timeline.parquet", include_bytes!("../../../fuzz/corpus/result/timeline.parquet")),
-    ("blocks.parquet", include_bytes!("../../../fuzz/corpus/result/blocks.parquet")),
+    (MARK, include_bytes!("../corpus/result.json")),
+    ("latencies.parquet", include_bytes!("../corpus/latencies.parquet")),
+    ("timeline.parquet", include_bytes!("../corpus/timeline.parquet")),
+    ("blocks.parquet", include_bytes!("../corpus/blocks.parquet")),
 ];
 
 impl Results {

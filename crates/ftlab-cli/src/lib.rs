@@ -23,6 +23,7 @@ mod image;
 mod interrupt;
 mod list;
 mod load;
+mod manual;
 mod memory;
 mod page;
 mod pool;
@@ -95,5 +96,7 @@ fn carry_out(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Device(DeviceCommand::Save(args)) => saved::save(args, out),
         Command::Device(DeviceCommand::Show(args)) => saved::show(args, out),
         Command::Device(DeviceCommand::Load(args)) => saved::load(args, out),
+        Command::Completions { shell } => manual::completions(*shell, out),
+        Command::Man { command } => manual::page(command, out),
     }
 }

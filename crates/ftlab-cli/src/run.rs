@@ -36,7 +36,8 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     memory::refuse_too_much(&config, experiment.preparation.share_filled(), 1)?;
     let load = experiment.load.open()?;
     let inputs = experiment.inputs(&config, args.seed)?;
-    if let Some(done) = done_already(args, &inputs) {
+    let may_be_done = !experiment.load.is_standard_input();
+    if let Some(done) = done_already(args, &inputs).filter(|_| may_be_done) {
         return tell_done(args, done, out);
     }
     interrupt::listen()?;

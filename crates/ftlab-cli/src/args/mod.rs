@@ -24,7 +24,7 @@ const MOST_JOBS: i64 = 1024;
 
 /// A laboratory for flash translation layers: a fast, deterministic simulator of NAND flash SSDs.
 #[derive(Debug, Parser)]
-#[command(name = "ftlab", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "ftlab", version = env!("FTLAB_VERSION"), arg_required_else_help = true, max_term_width = 100)]
 #[command(
     after_help = "Exit codes: 0 done, 1 a check or an experiment failed, 2 usage, configuration or \
                         input, 130 interrupted."
@@ -70,6 +70,16 @@ pub enum Command {
     /// Keep a device in a file, with everything that it has been through.
     #[command(subcommand)]
     Device(DeviceCommand),
+    /// Print a script that completes this command line in a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page of ftlab or of one of its commands, in roff.
+    Man {
+        /// The command, such as `device save`.
+        command: Vec<String>,
+    },
 }
 
 /// What `ftlab list` lists.

@@ -42,13 +42,8 @@ fn digest(path: &Path) -> Result<Hash, Failure> {
     Ok(*known.entry(path.to_owned()).or_insert(hasher.finalize()))
 }
 
-/// The program that is running: another build may give other results.
-fn program() -> Result<Hash, Failure> {
-    let path = std::env::current_exe().map_err(|error| {
-        Failure::usage(format!("can't find the program that is running: {error}"))
-    })?;
-    digest(&path)
-}
+/// The digest of the program's code, made by `build.rs`: other code may give other results.
+const CODE: &str = env!("FTLAB_CODE");
 
 impl Experiment {
     /// The fingerprint of a run on this device with this seed.
@@ -69,11 +64,13 @@ impl Experiment {
             return Ok(*known);
         }
         let mut hasher = Hasher::new();
-        hasher.update(program()?.as_bytes());
+        add(&mut hasher, CODE);
         add(&mut hasher, &self.load.name());
         match &self.load {
-            // Standard input can't be read twice, and nothing is played of it again.
-            LoadSource::Trace { file, reading } if file == "-" => add_debug(&mut hasher, reading),
+            // Standard input can't be read twice; a run that reads it is never taken for an earlier one.
+            LoadSource::Trace { reading, .. } if self.load.is_standard_input() => {
+                add_debug(&mut hasher, reading);
+            }
             LoadSource::Trace { file, reading } => {
                 add(&mut hasher, &short_name(file));
                 add_debug(&mut hasher, reading);

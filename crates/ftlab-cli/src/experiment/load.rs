@@ -34,6 +34,11 @@ pub enum Load {
 }
 
 impl LoadSource {
+    /// Whether it is read from standard input, which cannot be read twice.
+    pub fn is_standard_input(&self) -> bool {
+        matches!(self, LoadSource::Trace { file, .. } if file == "-")
+    }
+
     /// What the command line names.
     pub fn new(args: &LoadArgs) -> Result<LoadSource, Failure> {
         if args.fio.is_none() && !args.fio_variables.is_empty() {

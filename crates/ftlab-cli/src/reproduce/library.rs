@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::text_file;
 
 /// The folders of `experiments/`, one for each paper.
-static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../experiments");
+static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/experiments");
 /// The file by which a folder is known to be an experiment.
 pub const DECLARATION: &str = "experiment.toml";
 /// What is told about it.

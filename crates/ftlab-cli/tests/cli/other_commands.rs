@@ -1,6 +1,6 @@
 //! `ftlab trace`, `list`, `explain` and `config`.
 
-use super::common::{Done, Place, trace};
+use super::common::{Done, Place, fails, trace};
 use serde_json::Value;
 
 #[test]
@@ -294,4 +294,34 @@ fn a_reader_that_goes_away_is_no_error() {
         let done = Done::from(output);
         assert_eq!((done.code, done.err.as_str()), (0, ""), "{args:?}");
     }
+}
+
+#[test]
+fn shells_complete_every_command() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let done = place.run(&format!("completions {shell}"));
+        assert_eq!((done.code, done.err.as_str()), (0, ""), "{shell}");
+        for name in ["reproduce", "precondition", "torture"] {
+            assert!(done.out.contains(name), "{shell} does not complete {name}");
+        }
+    }
+    fails(&place, "completions tcsh", &["bash, elvish, fish, powershell, zsh"]);
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let place = Place::new();
+    let page = place.run("man");
+    assert!(
+        page.out.contains(".TH ftlab 1") && page.out.contains("ftlab\\-run(1)"),
+        "{}",
+        page.out
+    );
+    for (name, option) in [("run", "\\-\\-trace"), ("device save", "\\-\\-precondition")] {
+        let page = place.run(&format!("man {name}"));
+        assert!(page.out.contains(option), "{name}: {}", page.out);
+    }
+    fails(&place, "man device sav", &["ftlab device has no command sav", "save, show, load"]);
+    fails(&place, "man run fast", &["ftlab run has no command fast", "remedy: ftlab man run"]);
 }

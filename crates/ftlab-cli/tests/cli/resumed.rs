@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::common::{Place, fails};
+use super::common::{Place, fails, trace};
 use super::reproduce;
 
 const COMPARE: &str =
@@ -218,4 +218,22 @@ fn threads_do_not_show() {
         let [one, two] = [1, 2].map(|jobs| files(&place.path(&format!("{name}-{jobs}"))));
         assert!(one == two, "{name}: files differ");
     }
+}
+
+/// What comes through standard input is not known before it is read, so it is always played.
+#[test]
+fn standard_input_is_played_again() {
+    let place = Place::new();
+    let run = |requests: u64| {
+        let args = "run --device tiny --address fold --trace - -o out";
+        let args: Vec<&str> = args.split_whitespace().collect();
+        place.write("trace.csv", trace(requests).as_bytes());
+        let input = fs::File::open(place.path("trace.csv")).unwrap();
+        let done = place.command(&args).stdin(input).output().unwrap();
+        String::from_utf8(done.stderr).unwrap()
+    };
+    let (first, second) = (run(100), run(50));
+    assert!(first.contains("100 requests"), "{first}");
+    // There is a result already, and it is another one.
+    assert!(second.contains("--force"), "{second}");
 }

@@ -21,7 +21,7 @@ macro_rules! presets {
     ($($name:literal),+ $(,)?) => {
         &[$(Preset {
             name: $name,
-            text: include_str!(concat!("../../../../presets/workloads/", $name, ".toml")),
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/presets/", $name, ".toml")),
         }),+]
     };
 }

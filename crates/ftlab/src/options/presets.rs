@@ -14,7 +14,7 @@ macro_rules! presets {
         &[$(Preset {
             name: $name,
             text: include_str!(
-                concat!(env!("CARGO_MANIFEST_DIR"), "/../../presets/devices/", $name, ".toml")
+                concat!(env!("CARGO_MANIFEST_DIR"), "/presets/", $name, ".toml")
             ),
         }),+]
     };
