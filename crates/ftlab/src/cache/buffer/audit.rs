@@ -1,14 +1,13 @@
-//! What must hold of a buffer at any moment.
+//! Invariants of a buffer.
 
 use super::{Buffer, SlotId};
 use crate::units::SectorMask;
 
 impl Buffer {
-    /// Checks that pages and counts agree, and that the policy knows exactly the pages that may be
-    /// written back.
+    /// Checks that pages and counts agree, and that the policy knows exactly the evictable pages.
     ///
     /// # Errors
-    /// The first disagreement, in words.
+    /// The first inconsistency, in words.
     pub fn audit(&self) -> Result<(), String> {
         let Buffer { rules, pages, listed, queue, waiters, under_way, counts: _ } = self;
         let held = pages.len();
@@ -50,7 +49,7 @@ impl Buffer {
         pages.audit(&slots)
     }
 
-    /// What is held, dirty and on its way adds up.
+    /// Checks the sums of the room that is held, dirty and under way.
     fn audit_room(&self, slots: &[SlotId]) -> Result<(), String> {
         let space = self.pages.space;
         let (mut held, mut dirty, mut flushing) = (0, 0, 0);
