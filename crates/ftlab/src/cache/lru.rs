@@ -1,4 +1,4 @@
-//! LRU: the page that was read or written longest ago goes first.
+//! LRU: the least recently used page is evicted first.
 
 use super::order::Order;
 use super::{

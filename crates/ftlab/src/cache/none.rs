@@ -1,5 +1,5 @@
-//! No write buffer: a page is written back as soon as it came in, and the host is told when it is on
-//! flash.
+//! No write buffer: a page is written back as soon as it comes in, and the write is acknowledged
+//! when it is on flash.
 
 use super::order::Order;
 use super::{
