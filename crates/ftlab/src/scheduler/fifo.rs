@@ -1,10 +1,10 @@
-//! First in, first out: each die takes its commands in the order of their arrival.
+//! First in, first out: each die takes its commands in order of arrival.
 
 use super::{Arrival, SchedulerPolicy, View};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
-/// The textbook baseline.
+/// First in, first out.
 #[derive(Clone, Debug, Default)]
 pub struct Fifo;
 
