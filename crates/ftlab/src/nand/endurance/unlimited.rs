@@ -1,10 +1,9 @@
-//! Blocks that last for ever: what a study of performance wants.
+//! Blocks that never wear out, for studies of performance.
 
 use super::{EnduranceFacts, EndurancePolicy};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
-/// No limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Unlimited;
 
