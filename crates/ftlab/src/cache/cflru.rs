@@ -25,7 +25,7 @@ options! {
         /// Share of the pages, counted from the least recently used, among which clean ones are evicted
         /// first.
         window: Ratio = "33%", in "0%"..="100%",
-            source "Park et al., CASES 2006 leave it open; assumed";
+            source "assumed; Park et al., CASES 2006, leave it open";
     }
 }
 
@@ -54,7 +54,7 @@ pub struct Cflru {
 
 impl Policy for Cflru {
     const NAME: &'static str = "cflru";
-    const SUMMARY: &'static str = "LRU, but clean pages near its end go before dirty ones";
+    const SUMMARY: &'static str = "LRU, but clean pages near the end are evicted before dirty ones";
     const SOURCE: &'static str = "Park et al., CFLRU, CASES 2006";
     type Options = CflruOptions;
 

@@ -37,7 +37,7 @@ pub struct ExLru {
 impl Policy for ExLru {
     const NAME: &'static str = "exlru";
     const SUMMARY: &'static str =
-        "the page with the fewest uses for the time since its last use goes first";
+        "the page with the fewest uses per request since its last use is evicted first";
     const SOURCE: &'static str = "Shi et al., ExLRU, EMSOFT 2011; approximated";
     type Options = BufferOptions;
 

@@ -31,7 +31,8 @@ pub struct Fab {
 
 impl Policy for Fab {
     const NAME: &'static str = "fab";
-    const SUMMARY: &'static str = "the logical block with most pages goes first, as a whole";
+    const SUMMARY: &'static str =
+        "the logical block with the most pages is evicted first, as a whole";
     const SOURCE: &'static str = "Jo et al., FAB, IEEE Trans. Consumer Electronics 2006";
     type Options = BlockOptions;
 

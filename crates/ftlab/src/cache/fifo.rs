@@ -18,7 +18,7 @@ pub struct Fifo {
 
 impl Policy for Fifo {
     const NAME: &'static str = "fifo";
-    const SUMMARY: &'static str = "write-back buffer, the page that came first goes first";
+    const SUMMARY: &'static str = "write-back buffer, the page that came in first is evicted first";
     const SOURCE: &'static str = "textbook";
     type Options = BufferOptions;
 

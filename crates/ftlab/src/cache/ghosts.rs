@@ -55,7 +55,7 @@ impl Ghosts {
         let Ghosts { pages, order, index, logical_pages: _ } = self;
         let next = |&entry: &Handle<Lpn>| order.after(entry);
         let entries: Vec<_> = std::iter::successors(order.oldest(ALL), next).collect();
-        debug_assert_eq!(entries.len(), index.len(), "each remembered page is found");
+        debug_assert_eq!(entries.len(), index.len(), "every remembered page is found");
         out.list(entries.iter().map(|&entry| pages[entry].get()));
     }
 

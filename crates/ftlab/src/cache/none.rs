@@ -16,7 +16,7 @@ pub struct WriteThrough {
 
 impl Policy for WriteThrough {
     const NAME: &'static str = "none";
-    const SUMMARY: &'static str = "no write buffer: a write is done when it is on flash";
+    const SUMMARY: &'static str = "no write buffer: a write is acknowledged when it is on flash";
     const SOURCE: &'static str = "textbook";
     type Options = NoOptions;
 

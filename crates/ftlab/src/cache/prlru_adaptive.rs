@@ -36,7 +36,7 @@ options! {
         packing: Switch = "on", source "PRLRU paper, algorithm 1";
         /// Evictions without a hit after which a page cools by one step, as a multiple of the pages in the buffer.
         cooling: u32 = "8", in "1"..="1000000", unit "times the buffer",
-            source "free choice: several lives of a page that is never hit; see docs/write-buffers.md";
+            source "assumed: several times the stay of a page that is never hit; see docs/write-buffers.md";
     }
 }
 

@@ -59,7 +59,8 @@ pub struct TwoQ {
 
 impl Policy for TwoQ {
     const NAME: &'static str = "2q";
-    const SUMMARY: &'static str = "pages that come again soon after they left are kept longer";
+    const SUMMARY: &'static str =
+        "pages that are used again soon after their eviction are kept longer";
     const SOURCE: &'static str = "Johnson and Shasha, 2Q, VLDB 1994";
     type Options = TwoQueueOptions;
 

@@ -35,7 +35,7 @@ options! {
     pub struct TwoQwClockOptions at "cache" with { queues: TwoQueueOptions } {
         /// Weight of a written page. A read page has weight 0, or 1 after a hit.
         write_weight: u32 = "5", in "0"..="255", unit "turns",
-            source "He et al., HiPC 2015, after the paper on PRLRU";
+            source "He et al., HiPC 2015, as quoted in the PRLRU paper";
     }
 }
 

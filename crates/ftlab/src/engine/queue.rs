@@ -73,7 +73,7 @@ impl<E: Copy> EventQueue<E> {
     #[inline(always)]
     pub fn schedule(&mut self, now: SimTime, at: SimTime, event: E) {
         let turn = (at.0 >> self.shift).wrapping_sub(now.0 >> self.shift);
-        assert!(turn < SLOTS as u64, "an event at {at}, out of reach at {now}");
+        assert!(turn < SLOTS as u64, "an event at {at} is out of reach at {now}");
         let slot = self.slot_of(at);
         match &mut self.slots[slot] {
             empty @ None => {

@@ -20,7 +20,7 @@ impl<T> Handle<T> {
     pub const fn new(number: u32) -> Self {
         match NonZeroU32::new(number.wrapping_add(1)) {
             Some(stored) => Handle(stored, PhantomData),
-            None => panic!("fewer than 2^32 - 1 things in flight"),
+            None => panic!("fewer than 2^32 - 1 objects in flight"),
         }
     }
 
@@ -86,7 +86,7 @@ impl<T> Slab<T> {
 
     #[cold]
     fn grow(&mut self, entry: T) -> Handle<T> {
-        let number = u32::try_from(self.entries.len()).expect("fewer than 2^32 things in flight");
+        let number = u32::try_from(self.entries.len()).expect("fewer than 2^32 objects in flight");
         self.entries.push(entry);
         Handle::new(number)
     }

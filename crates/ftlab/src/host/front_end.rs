@@ -124,7 +124,7 @@ impl FrontEnd {
         let backlog = Backlog::new(self.waiting, &self.lines, intake);
         let queue = self.arbitration.choose(&backlog);
         let line = &mut self.lines[queue.at()];
-        let id = line.pop_front().expect("policies choose queues that wait");
+        let id = line.pop_front().expect("policies choose queues that hold commands");
         if line.is_empty() {
             self.waiting.remove(queue);
         }

@@ -226,7 +226,7 @@ impl Die {
     /// Starts to suspend the operation of the cells. Until it is suspended, the die counts as busy
     /// with that operation, because this is how long a read waits for it.
     pub fn pause(&mut self, now: SimTime) {
-        assert!(!self.paused, "an operation was paused within a pause at {now}: {self:?}");
+        assert!(!self.paused, "an operation was suspended during a suspension at {now}: {self:?}");
         self.cells = Cells::Pausing;
     }
 

@@ -24,10 +24,10 @@ options! {
         /// Programs that fail, in a billion. The page is programmed elsewhere, and its block is retired once its
         /// other pages have been moved.
         program_failures: u32 = "0", in "0"..="1000000000", unit "in a billion",
-            source "default: none; 2% of blocks lost in a life of 3,000 cycles of 1,000 pages are 7";
+            source "default: none; 7 lose 2% of the blocks in a life of 3,000 cycles with 1,000 pages";
         /// Erases that fail, in a billion. The block is retired.
         erase_failures: u32 = "0", in "0"..="1000000000", unit "in a billion",
-            source "default: none; 2% of blocks lost in a life of 3,000 cycles are 6,700";
+            source "default: none; 6,700 lose 2% of the blocks in a life of 3,000 cycles";
         /// Reads of flash pages that are uncorrectable even after retries, in a billion. The data is lost: its reads
         /// end with an error until it is written again.
         read_failures: u32 = "0", in "0"..="1000000000", unit "in a billion",
@@ -39,7 +39,7 @@ options! {
         /// Faults at given times, such as "2s: die 3 dies", "1s: next program of block 17 fails", "1s: next erase of
         /// plane 2 fails", "1s: page 1234 is unreadable" (a flash page, or a block). Times are those of the
         /// simulation; numbers count over the whole device.
-        schedule: Vec<Scheduled> = "", source "default: nothing fails when it is told to";
+        schedule: Vec<Scheduled> = "", source "default: no scheduled faults";
     }
 }
 

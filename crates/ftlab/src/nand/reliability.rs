@@ -33,29 +33,29 @@ options! {
     pub struct ReliabilityOptions at "nand.timing" {
         /// How much the voltage of a program rises from pulse to pulse (ISPP), for low, medium and high cost.
         program_step: Vec<u32> = "400, 300, 225", in "10"..="2000", unit "mV",
-            source "from AGCR, table 1, and program_volt; the sum is what is assumed";
+            source "from AGCR, table 1, and program_volt; the ratios follow, the scale is assumed";
         /// The step of a page whose errors the options state.
         rated_step: u32 = "300", in "10"..="2000", unit "mV",
-            source "assumed: that of medium cost, at which parts are rated";
+            source "assumed: the step of medium cost, for which parts are rated";
         /// Erases of a block for which the part is rated.
         rated_cycles: u32 = "3000", in "1"..="1000000", unit "erases",
-            source "HP, Solid State Drive Technology (white paper), table 1: MLC bears 3,000";
+            source "HP, Solid State Drive Technology (white paper), table 1: MLC endures 3,000";
         /// Retention time for which the part is rated.
         rated_age: Nanos = "1y", in "1h"..="100y",
             source "JEDEC JESD218: a client drive keeps its data for a year without power, at 30 degrees";
         /// Errors of a page just programmed into new cells, at the rated step.
         fresh_errors: u32 = "600", in "0"..="100000", unit "in a million bits",
-            source "assumed: a tenth of what there is at rated wear and age";
+            source "assumed: about a tenth of the errors at rated wear and age";
         /// Errors added by the rated cycles.
         cycled_errors: u32 = "2000", in "0"..="100000", unit "in a million bits",
-            source "assumed: fewer than those of retention (Cai et al., DATE 2012)";
+            source "assumed: fewer than retention errors (Cai et al., DATE 2012)";
         /// Errors added by the rated age, after the rated cycles.
         retained_errors: u32 = "3000", in "0"..="100000", unit "in a million bits",
             source "assumed: more than all others (Cai et al., ICCD 2012: retention errors dominate)";
         /// Errors added by disturbed_reads reads of a block, after the rated cycles. All sensing in the block counts;
         /// the retries of a read do not count separately.
         disturbed_errors: u32 = "0", in "0"..="100000", unit "in a million bits",
-            source "default: none; Cai et al., DSN 2015, measure what to put here for a part";
+            source "default: none; Cai et al., DSN 2015, measure values for parts";
         /// Reads of a block since its erase that cause these errors.
         disturbed_reads: u32 = "100000", in "1"..="4000000000", unit "reads",
             source "assumed: the order of magnitude of the reads in Cai et al., DSN 2015",
@@ -63,19 +63,19 @@ options! {
         /// The wear of a block counts at least as this share of the rated cycles: what the controller plans for. With
         /// "0%" cost follows the actual wear.
         wear_at_least: Ratio = "100%", in "0%"..="1000%",
-            source "default: costs are those of the rated part, as AGCR's table has them";
+            source "default: costs are those of the rated part, as in AGCR's table";
         /// The age of data counts at least as this share of the rated age. With "0%" cost follows the actual age.
         age_at_least: Ratio = "100%", in "0%"..="1000%",
-            source "default: costs are those of the rated part, as AGCR's table has them";
+            source "default: costs are those of the rated part, as in AGCR's table";
         /// Reference voltages for each threshold between two states of a cell, on the three levels of sensing: one is
         /// a hard decision, more are soft ones.
         references: Vec<u32> = "1, 3, 7", in "1"..="63", unit "references",
-            source "2^b - 1 tell 2^b places apart: b = 1, 2, 3; AGCR's table follows (docs/cost-regulation.md)";
+            source "2^b - 1 distinguish 2^b places: b = 1, 2, 3; AGCR's table follows (docs/cost-regulation.md)";
         /// Raw errors that the code corrects on each level.
         corrects: Vec<u32> = "4000, 7000, 12000", in "1"..="500000", unit "in a million bits",
             source "assumed: the order of magnitude of LDPC codes of rate 8/9 or 9/10";
         /// How often a page is read again on the last level, with its references shifted.
-        retries: u32 = "3", in "0"..="16", unit "retries", source "assumed; parts have tables of several";
+        retries: u32 = "3", in "0"..="16", unit "retries", source "assumed; parts have tables with several";
         /// What each retry corrects beyond the last level, as a share of what that level corrects.
         retry_gain: Ratio = "30%", in "1%"..="100%", source "assumed",
             applies_with "nand.timing.retries" not "0";

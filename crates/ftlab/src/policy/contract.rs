@@ -39,7 +39,7 @@ macro_rules! contract {
             $($body)*
         }
 
-        #[doc = concat!("A policy from outside the crate that keeps to [`", stringify!($Contract), "`], to be boxed.")]
+        #[doc = concat!("A boxed policy from outside the crate that implements [`", stringify!($Contract), "`].")]
         #[cfg(feature = "external-policies")]
         pub trait $External: $Contract + $crate::policy::OutsidePolicy {
             /// Returns a copy with all of its state.

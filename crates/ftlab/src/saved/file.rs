@@ -104,7 +104,7 @@ pub fn check_preamble(bytes: &[u8]) -> Result<(), Refusal> {
     let Some(&format) = format else {
         let cut = !bytes.is_empty() && MAGIC.starts_with(&bytes[..bytes.len().min(MAGIC.len())]);
         return Err(match cut || bytes.starts_with(MAGIC) {
-            true => Damage::new("it ends within its first bytes").into(),
+            true => Damage::new("it ends within the preamble").into(),
             false => Refusal::NotAnImage,
         });
     };

@@ -68,7 +68,7 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
     let pages = |config: &Config| {
         let pages = format!("{} pages for the host", config.logical_pages());
         match config.shares() {
-            Some(shares) => format!("{pages} and {} log blocks on a plane", shares.log),
+            Some(shares) => format!("{pages} and {} log blocks per plane", shares.log),
             None => pages,
         }
     };

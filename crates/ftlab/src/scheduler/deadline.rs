@@ -28,11 +28,11 @@ options! {
     /// When commands are due.
     pub struct DeadlineOptions at "scheduler" {
         /// Time after its arrival at which a host read is due.
-        host_read: Nanos = "0ns", in "0ns"..="100s", source "reads first: somebody waits for them";
+        host_read: Nanos = "0ns", in "0ns"..="100s", source "reads first: the host waits for them";
         /// Time after its arrival at which a program for the host, or the read of a partial write, is
         /// due.
         host_write: Nanos = "5ms", in "0ns"..="100s",
-            source "assumed: several programs long, so that a write waits for reads, but not for ever";
+            source "assumed: several programs long, so that a write waits for reads, but not forever";
         /// Time after its arrival at which a command of the device's own is due, such as one of
         /// collection.
         gc: Nanos = "20ms", in "0ns"..="100s",

@@ -10,7 +10,7 @@ pub struct Fifo;
 
 impl Policy for Fifo {
     const NAME: &'static str = "fifo";
-    const SUMMARY: &'static str = "each die takes its commands in the order of their arrival";
+    const SUMMARY: &'static str = "each die takes its commands in order of arrival";
     const SOURCE: &'static str = "textbook";
     type Options = NoOptions;
 

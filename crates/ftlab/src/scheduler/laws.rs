@@ -337,11 +337,11 @@ impl FlashLaws {
         );
         match &die.paused {
             Some((_, left)) if resumed => {
-                assert_eq!(a.until - a.from, *left, "{a:?} resumes with another time left");
+                assert_eq!(a.until - a.from, *left, "{a:?} resumes with a different time left");
             }
             Some(_) => {
                 let for_host = a.kind == Kind::Read && a.origin == Origin::Host;
-                assert!(for_host, "{a:?} uses a pause that was made for host reads");
+                assert!(for_host, "{a:?} uses a suspension for host reads");
             }
             None => {}
         }
@@ -390,13 +390,13 @@ impl FlashLaws {
             return;
         }
         let fits = block.programmed == 0 || block.mode == mode;
-        assert!(fits, "an erase in another mode than that of {block:?}: {a:?}");
+        assert!(fits, "an erase in a mode other than that of {block:?}: {a:?}");
         *block = Block { erases: block.erases + 1, ..Block::default() };
     }
 
     fn uses_in_place(&mut self, a: &Activity, resumed: bool) {
         let known = matches!(a.kind, Kind::Read | Kind::Program) && a.origin == Origin::Host;
-        assert!(known, "nobody translates, so nobody asks for this: {a:?}");
+        assert!(known, "a command that does not occur without translation: {a:?}");
         let Some(pages) = self.in_place.as_mut().filter(|_| a.kind == Kind::Program) else {
             return;
         };
@@ -425,7 +425,7 @@ impl FlashLaws {
         let at = self.geometry.flash_page_in_block(a.page);
         block.done_at = a.until;
         if resumed {
-            assert_eq!(at + 1, block.programmed, "another page goes on: {a:?}");
+            assert_eq!(at + 1, block.programmed, "another page resumes: {a:?}");
             return;
         }
         let in_order = at == block.programmed || self.leaves_pages_out && at > block.programmed;
@@ -464,10 +464,10 @@ impl FlashLaws {
     pub(crate) fn bus(&mut self, a: &Activity, on: &OnBus) {
         let bus = &mut self.buses[a.channel.at()];
         assert_eq!(a.channel, self.geometry.channel_of(a.die).0, "a bus of another channel: {a:?}");
-        assert_eq!(a.until - a.from, on.price, "a transfer at another price: {a:?}");
+        assert_eq!(a.until - a.from, on.price, "a transfer of another length: {a:?}");
         let gap = if on.first { Nanos::ZERO } else { self.multi_plane.gap };
         let free_at = bus.free_at + gap;
-        assert!(free_at <= a.from, "two things on one bus, which is free at {free_at}: {a:?}");
+        assert!(free_at <= a.from, "two transfers on one bus, which is free at {free_at}: {a:?}");
         bus.free_at = a.until;
         bus.busy += on.price + gap;
         if on.what == BusUse::Begin {
@@ -529,7 +529,7 @@ impl FlashLaws {
     /// right.
     pub(crate) fn at_rest(&self, now: SimTime, bus_busy: impl Iterator<Item = Nanos>) {
         for die in &self.dies {
-            assert!(die.is_done(now), "a die at rest is not: {die:?}");
+            assert!(die.is_done(now), "a die still has work at rest: {die:?}");
         }
         if let Some(pages) = &self.in_place {
             assert!(pages.waiting.values().all(VecDeque::is_empty), "accesses that never began");

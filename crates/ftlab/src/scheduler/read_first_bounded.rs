@@ -72,7 +72,7 @@ options! {
         /// program keeps reads and writes of the host in order of arrival. Reads that are served while an operation
         /// is suspended (scheduler.suspend) have no bound.
         write_bound: Option<Nanos> = "5ms", in "0ns"..="100s",
-            source "assumed: several programs long, as scheduler.host_write; the paper varies it from 200 us to none";
+            source "assumed: several programs long, as scheduler.host_write; the paper varies it from 200 us to no bound";
         /// The same for the device's own commands, such as copies of collection. Erases are never passed.
         gc_bound: Option<Nanos> = "20ms", in "0ns"..="100s",
             source "assumed: as scheduler.gc, so that collection keeps up with the host";

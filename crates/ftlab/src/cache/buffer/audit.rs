@@ -16,7 +16,7 @@ impl Buffer {
         queue.audit()?;
         let full = rules.capacity.is_some_and(|capacity| self.held() > capacity);
         if full && !pages.passing {
-            return Err(format!("{held} pages are in a buffer for {:?}", rules.capacity));
+            return Err(format!("{held} pages are in a buffer with room for {:?}", rules.capacity));
         }
         if rules.programs_in_flight.is_some_and(|most| under_way.programs > most) {
             return Err(format!("{} flash pages are under way at once", under_way.programs));
@@ -37,12 +37,12 @@ impl Buffer {
         let long_dirty = listed.long_dirty().take(held + 1);
         let long_dirty = long_dirty.filter(|&slot| pages.may_write_back(slot)).count() as u32;
         if long_dirty != if rules.keeps_reads { dirty } else { 0 } {
-            return Err(format!("{long_dirty} of {dirty} dirty pages are listed by how long"));
+            return Err(format!("{long_dirty} of {dirty} dirty pages are listed by age"));
         }
         let awaited = count(&|slot| pages[slot].dirty_waiters.is_some());
         if awaited != waiters.awaited {
             return Err(format!(
-                "{awaited} dirty pages are waited for, {} counted",
+                "requests wait for {awaited} dirty pages, but {} are counted",
                 waiters.awaited
             ));
         }
@@ -69,7 +69,7 @@ impl Buffer {
         match found == counted {
             true => Ok(()),
             false => Err(format!(
-                "held, dirty and under way are {found:?}, counted as {counted:?}, in {space:?}"
+                "room held, dirty and under way is {found:?}, but {counted:?} is counted, in {space:?}"
             )),
         }
     }

@@ -276,7 +276,7 @@ impl Pages {
     pub(super) fn audit(&self, slots: &[SlotId]) -> Result<(), String> {
         let held = self.len();
         if slots.len() != held || (self.passing && held == 0) {
-            return Err(format!("{} pages are found of {held} in the buffer", slots.len()));
+            return Err(format!("{} of the {held} pages in the buffer are found", slots.len()));
         }
         if self.index.iter().any(|(page, slot)| self[slot].page != page) {
             return Err("a page of the buffer is found under another number".to_owned());

@@ -132,7 +132,7 @@ impl EntryQueue {
     pub(super) fn rest(&mut self) {
         let EntryQueue { space: _, waiting, behind, wanted, turned_away, made_room } = self;
         let empty = waiting.is_empty() && behind.is_empty() && *wanted == 0;
-        assert!(empty, "for a buffer at rest nobody waits");
+        assert!(empty, "no write waits for a buffer at rest");
         (*turned_away, *made_room) = (false, false);
     }
 
@@ -141,7 +141,10 @@ impl EntryQueue {
         let wanted = self.waiting.iter().map(|waiting| self.wants(waiting)).sum::<u32>();
         match wanted == self.wanted {
             true => Ok(()),
-            false => Err(format!("writes wait for room for {wanted}, counted is {}", self.wanted)),
+            false => Err(format!(
+                "waiting writes need room for {wanted}, but {} is counted",
+                self.wanted
+            )),
         }
     }
 }
@@ -212,7 +215,7 @@ impl Waiters {
     /// The buffer must be empty.
     pub(super) fn rest(&mut self) {
         let Waiters { lists, awaited, drain } = self;
-        assert!(*awaited == 0, "nobody waits for a buffer at rest");
+        assert!(*awaited == 0, "no request waits for a buffer at rest");
         *lists = Slab::default();
         drain.clear();
     }

@@ -16,7 +16,7 @@ options! {
     pub struct LruReadsOptions at "cache.read" {
         /// Capacity of the read cache, in whole flash pages.
         capacity: Bytes = "4MiB", in "4KiB"..="1TiB",
-            source "assumed: as much as the write buffer of Lu et al. 2018, who don't say";
+            source "assumed: as large as the write buffer of Lu et al. 2018, who do not state it";
         /// How many logical pages behind a host read are read ahead, if they lie on an idle channel.
         ahead: u32 = "0", in "0"..="1024", unit "pages",
             source "default: none; Lu et al. 2018, 4.2, read 'a few neighbours' from idle channels";
@@ -32,7 +32,7 @@ pub struct LruReads {
 impl Policy for LruReads {
     const NAME: &'static str = "lru";
     const SUMMARY: &'static str =
-        "cache of flash pages that were read, least recently used first out";
+        "cache of flash pages that were read; the least recently used is evicted first";
     const SOURCE: &'static str = "Lu, Fan, Jiang, Computer Systems & Applications 27(5), 2018, 4.2";
     type Options = LruReadsOptions;
 

@@ -36,7 +36,7 @@ options! {
     /// What is shared, and in which proportion.
     pub struct FairOptions at "host.arbitration" {
         /// The weight of each queue: one number for all, or one for each.
-        weights: Vec<u32> = "1", in "1"..="1024", source "default: all alike";
+        weights: Vec<u32> = "1", in "1"..="1024", source "default: all equal";
         /// What is shared in proportion to the weights.
         cost: Cost = "bytes", source "Goyal et al., SIGCOMM 1996: the length of a packet";
     }

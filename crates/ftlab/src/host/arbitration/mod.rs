@@ -66,7 +66,7 @@ impl<'a> Backlog<'a> {
     /// The next command of a queue that holds any.
     #[must_use]
     pub fn first(&self, queue: QueueId) -> &'a Request {
-        let first = self.lines[queue.at()].front().expect("the queue is waiting");
+        let first = self.lines[queue.at()].front().expect("the queue holds a command");
         self.intake.get(*first).request()
     }
 }

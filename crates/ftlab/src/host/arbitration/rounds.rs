@@ -31,7 +31,7 @@ impl Rounds {
         from: &mut Reader<'_>,
     ) -> Result<(), Damage> {
         self.current = QueueId::new(from.below(u64::from(count), "the turn of a queue")?);
-        self.left = from.below(u64::from(length(self.current)), "what is left of a turn")?;
+        self.left = from.below(u64::from(length(self.current)), "the rest of a turn")?;
         Ok(())
     }
 

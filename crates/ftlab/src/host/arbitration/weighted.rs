@@ -24,7 +24,7 @@ options! {
     /// Turns of commands, longer for queues of more weight.
     pub struct WeightedOptions at "host.arbitration" with { turns: BurstOptions } {
         /// The weight of each queue: one number for all, or one for each.
-        weights: Vec<u32> = "1", in "1"..="1024", source "default: all alike";
+        weights: Vec<u32> = "1", in "1"..="1024", source "default: all equal";
     }
 }
 

@@ -11,7 +11,7 @@ options! {
     pub struct FixedOptions at "nand.endurance" {
         /// Program/erase cycles that a block endures, or the mean over all blocks.
         cycles: u32 = "3000", in "1"..="10000000", unit "cycles",
-            source "default: typical of MLC and TLC; SLC bears 100,000, QLC 1,000 and less";
+            source "default: typical of MLC and TLC; SLC endures 100,000, QLC 1,000 or less";
     }
 }
 

@@ -10,7 +10,7 @@ pub struct Unlimited;
 impl Policy for Unlimited {
     const NAME: &'static str = "unlimited";
     const SUMMARY: &'static str = "blocks never wear out";
-    const SOURCE: &'static str = "usual in studies of performance";
+    const SOURCE: &'static str = "usual in performance studies";
     type Options = NoOptions;
 
     fn build(_options: &Self::Options, _parts: &Parts<'_>) -> Self {

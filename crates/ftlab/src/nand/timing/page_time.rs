@@ -19,7 +19,7 @@ options! {
     pub struct PageTimeOptions at "nand.bus" {
         /// Time to move a whole flash page.
         page: Nanos = required, in "0ns"..="10ms",
-            source "range: nothing, for models without a bus, to 64 KiB at 7 MB/s";
+            source "range: from zero, for models without a bus, to 64 KiB at 7 MB/s";
     }
 }
 
