@@ -152,7 +152,7 @@ impl BytesPerSec {
 }
 
 impl fmt::Display for BytesPerSec {
-    /// Prints decimal units, like the bus rates in datasheets: `800MB/s`.
+    /// Prints decimal units, like the bus rates in data sheets: `800MB/s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [(u64, &str); 3] =
             [(1_000_000_000, "GB/s"), (1_000_000, "MB/s"), (1_000, "kB/s")];
@@ -183,7 +183,7 @@ impl TransferRate {
 }
 
 impl fmt::Display for TransferRate {
-    /// Prints millions, as in datasheets: `533MT/s`.
+    /// Prints millions, as in data sheets: `533MT/s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [(u64, &str); 2] = [(1_000_000, "MT/s"), (1_000, "kT/s")];
         match UNITS.iter().find(|(size, _)| self.0 != 0 && self.0.is_multiple_of(*size)) {

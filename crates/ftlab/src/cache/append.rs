@@ -2,14 +2,14 @@
 //! is written again leaves a hole at its old place, so nothing is ever copied within the buffer.
 //!
 //! Source: Lu, Fan and Jiang, "Improved Flash Translation Layer Algorithm Based on OpenSSD", Computer Systems &
-//! Applications 27(5), 2018, sections 4.1.1 (scheme two), 4.1.2 and figures 8 and 9. A flush takes the oldest
-//! flash pages of the buffer, including holes: adjacent places share a flash page, and holes become padding. A
-//! flash page of holes alone is skipped at no cost. The paper does not say so, but otherwise its 256 jobs could
-//! not be faster than its flash.
+//! Applications 27(5), 2018, sections 4.1.1 (scheme two), 4.1.2 and figures 8 and 9. Pages are written back in
+//! batches (the paper's flushes). A batch takes the oldest flash pages of the buffer, including holes: adjacent
+//! places share a flash page, and holes become padding. A flash page of holes alone is skipped at no cost. The
+//! paper does not say so, but otherwise its 256 jobs could not be faster than its flash.
 //!
 //! Departures: a write to part of a page takes over the other sectors from the older copy in the buffer. A page
 //! that is written while it is on its way to flash is appended when its write-back ends. When a host flush waits,
-//! flushes continue in order, and a page that it waits for keeps its place when it is written again. Every
+//! batches continue in order, and a page that it waits for keeps its place when it is written again. Every
 //! operation takes constant time, except skipping holes, which happens once for each hole.
 
 use std::collections::VecDeque;
@@ -29,8 +29,8 @@ options! {
         /// Share of the buffer, including holes, above which its oldest pages are written back. At 100% they are
         /// written back only when room is needed.
         flush_start: Ratio = "50%", in "0%"..="100%", source "Lu et al. 2018, 4.1.2";
-        /// Maximum number of flash pages that one flush of the buffer writes back. The next flush starts when all
-        /// of them are on flash.
+        /// Maximum number of flash pages in a batch of write-backs. The next batch starts when all of them are on
+        /// flash.
         flush_pages: u32 = "16", in "1"..="4096", unit "flash pages",
             source "Lu et al. 2018, 4.1.2: 128 KiB, one for each of 16 ways";
     }
@@ -56,7 +56,7 @@ enum Place {
     /// Its page has been written again or deallocated.
     Hole,
     /// Its page is on its way to flash and is counted there, or the place was skipped because its flash page was
-    /// being flushed.
+    /// being written back.
     Empty,
 }
 
@@ -79,7 +79,7 @@ pub struct Append {
     place_of: Vec<u64>,
     taken: usize,
     holes: usize,
-    /// Flash pages that the current flush may still take.
+    /// Flash pages that the current batch may still take.
     left: u32,
     /// Whether part of the oldest flash page has been taken.
     within: bool,
@@ -87,7 +87,7 @@ pub struct Append {
 
 impl Policy for Append {
     const NAME: &'static str = "append";
-    const SUMMARY: &'static str = "writes are appended and flushed in order, without copying";
+    const SUMMARY: &'static str = "writes are appended and written back in order, without copying";
     const SOURCE: &'static str = "Lu, Fan, Jiang, Computer Systems & Applications 27(5), 2018, 4.1";
     type Options = AppendOptions;
 

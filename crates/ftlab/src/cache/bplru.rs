@@ -106,7 +106,8 @@ impl Bplru {
         &mut self.runs[at]
     }
 
-    /// Moves a block, a page of which was written, to the end, or to the front if it is now complete and in order.
+    /// Moves a block that was written to the end or, with compensation, to the front if it is now complete and in
+    /// order.
     fn renew(&mut self, group: GroupId, slot: SlotId, view: &BufferView<'_>) {
         let (place, whole) = (self.blocks.place(view.page(slot).page), view.is_whole(slot));
         let run = self.run(group);

@@ -33,10 +33,10 @@ const USUAL_CAPACITY: Bytes = Bytes::from_kib(32);
 options! {
     /// A gating buffer.
     pub struct GatingOptions at "cache" with { dram: DramOptions } {
-        /// Whether pages reach flash in the order in which they were written. Each flush is then the
+        /// Whether pages reach flash in the order in which they were written. Each write cycle is then the
         /// longest run of the oldest pages without two on the same plane. Its pages become current
-        /// together, and the next flush starts when all of them are programmed. The data on flash is
-        /// always the state of some earlier moment.
+        /// together, and the next cycle starts when all of them are programmed. The data on flash is
+        /// always the state of some earlier time.
         in_order: Switch = "off", source "thesis, chapter 5; off: section 3.3";
     }
 }

@@ -1,5 +1,5 @@
 //! What the dies can do besides one operation on one plane at a time: multi-plane commands, cache operations, and
-//! suspension of an operation for a read. Datasheets say which of them a part offers.
+//! suspension of an operation for a read. Data sheets say which of them a part offers.
 
 use super::die::CacheOps;
 use super::operation::Kind;

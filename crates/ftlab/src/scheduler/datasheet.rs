@@ -1,4 +1,4 @@
-//! The datasheet of the flash: its shape, what its dies can do, and how long it takes in the cells and on the
+//! The data sheet of the flash: its shape, what its dies can do, and how long it takes in the cells and on the
 //! buses. It never changes at run time.
 
 use super::command::{Command, Found, Origin};

@@ -411,7 +411,7 @@ impl<P: Probe> Flash<P> {
     }
 }
 
-/// Returns the laws for a flash with this datasheet and these rules.
+/// Returns the laws for a flash with this data sheet and these rules.
 fn laws_for(sheet: &Datasheet, rules: &Rules) -> FlashLaws {
     let mut laws = FlashLaws::new(&sheet.geometry, &sheet.abilities, &sheet.bus);
     if sheet.reliability().is_none() {

@@ -45,7 +45,7 @@ impl Naive {
         self.pages.iter().flatten().filter(|place| place.is_none()).count()
     }
 
-    /// Returns what a flush of this many flash pages programs, page by page.
+    /// Returns what a batch of this many flash pages programs, page by page.
     fn flush(&mut self, pages: usize) -> Vec<Vec<u32>> {
         let mut programs = Vec::new();
         for _ in 0..pages {
@@ -63,7 +63,7 @@ impl Naive {
     }
 }
 
-/// Returns what a flush of the policy programs, page by page.
+/// Returns what a batch of the policy programs, page by page.
 fn flush(policy: &mut Append, pages: u32, view: &BufferView<'_>) -> Vec<Vec<u32>> {
     policy.begin_flush(pages);
     let mut programs: Vec<Vec<u32>> = Vec::new();
@@ -79,7 +79,7 @@ fn flush(policy: &mut Append, pages: u32, view: &BufferView<'_>) -> Vec<Vec<u32>
 }
 
 proptest! {
-    /// Under any sequence of writes and trims, a flush takes the oldest flash pages, adjacent places go
+    /// Under any sequence of writes and trims, a batch takes the oldest flash pages, adjacent places go
     /// together, and holes count until they are skipped.
     #[test]
     fn it_is_a_list_of_places(steps in proptest::collection::vec((0u32..16, 0..SLOTS), 1..300)) {

@@ -1,4 +1,4 @@
-//! Plain timing: one time for each kind of operation, like the typical values in datasheets.
+//! Plain timing: one time for each kind of operation, like the typical values in data sheets.
 
 use std::slice;
 

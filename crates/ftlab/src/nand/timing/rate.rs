@@ -1,4 +1,4 @@
-//! A bus that moves a number of bytes per second, as in datasheets.
+//! A bus that moves a number of bytes per second, as in data sheets.
 
 use super::{TransfersFacts, TransfersPolicy};
 use crate::image::keeps_nothing;

@@ -1,5 +1,5 @@
 //! Work that is done at once instead of command by command, or without time: whether that is allowed, and the
-//! accounts. The datasheet says what it costs.
+//! accounts. The data sheet says what it costs.
 
 use super::Flash;
 use crate::nand::Kind;
