@@ -66,6 +66,7 @@ impl Buffer {
         }
     }
 
+    /// The counts so far.
     #[must_use]
     pub fn counts(&self) -> &BufferCounts {
         &self.counts
@@ -112,6 +113,7 @@ impl Buffer {
         self.pages_held() - self.listed.clean as usize
     }
 
+    /// The page in a slot.
     #[inline]
     #[must_use]
     pub fn page(&self, slot: SlotId) -> &Page {

@@ -5,6 +5,7 @@ use super::lookup::Lookup;
 use crate::engine::Handle;
 use crate::units::{Lpn, RequestId, SectorMask};
 
+/// A handle to a page in the buffer.
 pub type SlotId = Handle<Page>;
 
 /// Slots by logical page.

@@ -70,6 +70,7 @@ pub struct Shape {
 }
 
 impl BufferView<'_> {
+    /// The page in a slot.
     #[inline]
     #[must_use]
     pub fn page(&self, slot: SlotId) -> &Page {
@@ -128,6 +129,7 @@ impl BufferView<'_> {
         self.flash.holds(page)
     }
 
+    /// Sectors of a page.
     #[inline]
     #[must_use]
     pub fn sectors_per_page(&self) -> u32 {

@@ -25,6 +25,7 @@ impl Divisor {
         Divisor { divisor, shift, multiplier: (1u64 << shift).div_ceil(u64::from(divisor)) }
     }
 
+    /// The divisor.
     #[inline]
     #[must_use]
     pub fn get(self) -> u32 {

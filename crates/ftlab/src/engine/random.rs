@@ -46,6 +46,7 @@ impl Stream {
         Ok(())
     }
 
+    /// Returns any 64-bit number.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.generator.next_u64()

@@ -70,6 +70,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
+    /// Inserts an entry.
     #[inline(always)]
     pub fn insert(&mut self, entry: T) -> Handle<T> {
         self.insert_with(|| entry)

@@ -100,6 +100,7 @@ impl Intake {
         *waits_for == 0
     }
 
+    /// A request in the device.
     #[inline]
     pub fn get(&self, id: RequestId) -> &Active {
         &self.active[place(id)]

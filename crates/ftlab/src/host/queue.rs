@@ -19,6 +19,7 @@ impl QueueId {
         QueueId(number as u8)
     }
 
+    /// Its number.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0 as u32
@@ -38,19 +39,23 @@ pub struct QueueSet(u128);
 impl QueueSet {
     const CAPACITY: u32 = u128::BITS;
 
+    /// Adds a queue.
     pub fn insert(&mut self, queue: QueueId) {
         self.0 |= 1 << queue.get();
     }
 
+    /// Removes a queue.
     pub fn remove(&mut self, queue: QueueId) {
         self.0 &= !(1 << queue.get());
     }
 
+    /// Whether the set contains a queue.
     #[must_use]
     pub fn contains(self, queue: QueueId) -> bool {
         self.0 >> queue.get() & 1 == 1
     }
 
+    /// Whether the set is empty.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == 0

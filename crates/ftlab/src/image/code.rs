@@ -13,6 +13,7 @@ const MORE: u8 = 1 << BITS;
 pub struct Damage(pub String);
 
 impl Damage {
+    /// Returns damage described by `what`.
     pub fn new(what: impl Into<String>) -> Damage {
         Damage(what.into())
     }

@@ -122,12 +122,14 @@ impl DieStates {
 }
 
 impl Die {
+    /// What the cells are doing.
     #[inline]
     #[must_use]
     pub fn cells(&self) -> Cells {
         self.cells
     }
 
+    /// What the register is doing.
     #[inline]
     #[must_use]
     pub fn register(&self) -> Register {

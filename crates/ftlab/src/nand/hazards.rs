@@ -122,6 +122,7 @@ impl Hazards {
         self.deaths[die.at()].is_some_and(|at| at <= now)
     }
 
+    /// The counts so far.
     #[must_use]
     pub fn counts(&self) -> &HazardCounts {
         &self.counts

@@ -18,6 +18,7 @@ impl Kind {
     /// All kinds, in the order of the counters.
     pub const ALL: [Kind; 4] = [Kind::Read, Kind::Program, Kind::Erase, Kind::Copyback];
 
+    /// Whether it programs a flash page.
     #[inline]
     #[must_use]
     pub const fn programs(self) -> bool {

@@ -176,6 +176,7 @@ impl<P: Probe> Flash<P> {
         &self.dispatcher.watch.probe
     }
 
+    /// The same observer, to be changed.
     pub fn probe_mut(&mut self) -> &mut P {
         &mut self.dispatcher.watch.probe
     }

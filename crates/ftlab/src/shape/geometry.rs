@@ -80,6 +80,7 @@ impl Geometry {
         }
     }
 
+    /// The counts that define the device.
     #[must_use]
     pub fn shape(&self) -> &Shape {
         &self.shape

@@ -21,6 +21,7 @@ impl SectorMask {
         SectorMask((u128::MAX >> (128 - count)) << first)
     }
 
+    /// Whether the set is empty.
     #[inline]
     #[must_use]
     pub fn is_empty(self) -> bool {

@@ -134,6 +134,7 @@ pub struct ReadCache {
 }
 
 impl ReadCache {
+    /// Returns an empty cache.
     #[must_use]
     pub fn new(setup: ReadCacheSetup) -> ReadCache {
         ReadCache {
@@ -152,6 +153,7 @@ impl ReadCache {
         self.setup.capacity > 0
     }
 
+    /// Whether no page is in the cache.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
@@ -163,6 +165,7 @@ impl ReadCache {
         self.setup.ahead
     }
 
+    /// The counts so far.
     #[must_use]
     pub fn counts(&self) -> &ReadCacheCounts {
         &self.counts

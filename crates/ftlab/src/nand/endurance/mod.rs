@@ -38,6 +38,7 @@ contract! {
 contract! {
     /// What is known of a model of endurance before it is built.
     pub trait EnduranceFacts of EnduranceChoice, by endurance_policy {
+        /// Whether blocks wear out.
         fn is_limited(_options: &Self::Options) -> bool {
             true
         }

@@ -4,6 +4,7 @@ use super::{EnduranceFacts, EndurancePolicy};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
+/// Unlimited endurance.
 #[derive(Clone, Copy, Debug)]
 pub struct Unlimited;
 
