@@ -356,7 +356,7 @@ mod tests {
         let text = told(&packed(&newer));
         assert!(text.contains("future") && text.contains("remedy: "), "{text}");
         let text = told(b"something else altogether");
-        assert!(text.contains("no image of a device"), "{text}");
+        assert!(text.contains("not an image of a device"), "{text}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! How much memory the tables of a device take, so that a front end can say so before it makes one.
-//! ARCHITECTURE, "Memory", lists them; list links and counters of policies are left out.
+//! docs/inside.md, "Memory per page", lists them; list links and counters of policies are left out.
 
 use crate::config::Config;
 use crate::ftl::mapping::DftlOptions;

@@ -1,4 +1,4 @@
-//! The host side: commands as they arrive in submission queues, fetched by the controller, split into
+//! The host side: commands arrive in submission queues, are fetched by the controller, split into
 //! pages with sector masks, and completed.
 
 pub mod arbitration;

@@ -1,19 +1,19 @@
-//! A snapshot: the parts of a device's state, each a run of bytes with a name.
+//! A snapshot: the parts of a device's state, each a sequence of bytes with a name.
 
 use super::{Damage, Reader, Writer};
 
 /// A part of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// What belongs to no layer: the clock.
+    /// State that belongs to no layer: the clock.
     Device,
     /// Blocks that were ever used: state, wear, valid pages, owners, sector masks.
     Blocks,
     /// Planes: free and open blocks, in their order.
     Planes,
-    /// Closed blocks in the order in which they closed, and in that of the victim policy.
+    /// Closed blocks, in the order in which they closed and in that of the victim policy.
     Closed,
-    /// What policies remember.
+    /// The state of policies.
     Policies,
 }
 
@@ -52,7 +52,7 @@ impl Snapshot {
     /// Reads a part to its end.
     ///
     /// # Errors
-    /// What `read` finds wrong, or bytes that it leaves, with the name of the part.
+    /// The damage that `read` finds, or bytes that it leaves, with the name of the part.
     pub fn read<T>(
         &self,
         part: Part,
@@ -70,7 +70,7 @@ impl Snapshot {
         &self.parts[part as usize]
     }
 
-    /// Puts the bytes of a part, as a file holds them.
+    /// Sets the bytes of a part from a file.
     pub fn put(&mut self, part: Part, bytes: Vec<u8>) {
         self.parts[part as usize] = bytes;
     }

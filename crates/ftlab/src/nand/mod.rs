@@ -1,7 +1,7 @@
-//! The flash itself: its shape, its prices, and the state of each die and channel.
+//! The flash itself: its times, its errors, and the state of each die and channel.
 //!
-//! Nothing waits here: a die or a bus that is busy is simply busy, and the queues belong to
-//! [`scheduler`](crate::scheduler).
+//! Nothing waits here: a die or a bus is simply busy, and [`scheduler`](crate::scheduler) has the
+//! queues.
 
 mod abilities;
 mod channel;

@@ -1,5 +1,5 @@
-//! What the flash counts: commands done, how often dies did more than one thing at a time, and what reads and
-//! programs cost.
+//! Counts of the flash: commands done, how often dies did more than one thing at a time, and the costs of
+//! reads and programs.
 
 use super::command::{Command, Found, Origin};
 use crate::nand::{CellMode, CostClass, Kind};
@@ -7,7 +7,7 @@ use crate::nand::{CellMode, CostClass, Kind};
 /// Commands done, by origin and kind.
 pub type CommandCounts = [[u64; Kind::ALL.len()]; Origin::ALL.len()];
 
-/// Flash pages programmed, whoever asked for it.
+/// Number of flash pages programmed, for any purpose.
 #[must_use]
 pub fn flash_pages_programmed(done: &CommandCounts) -> u64 {
     let of = |kinds: &[u64; Kind::ALL.len()]| -> u64 {
@@ -16,41 +16,41 @@ pub fn flash_pages_programmed(done: &CommandCounts) -> u64 {
     done.iter().map(of).sum()
 }
 
-/// How often the dies did more than one thing at a time.
+/// How often dies did more than one thing at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overlaps {
-    /// Commands that were served by an operation of another command, on another plane.
+    /// Commands that were served by another command's operation, on another plane.
     pub multi_plane: [u64; Kind::ALL.len()],
-    /// Pages sensed while the page before was in the register.
+    /// Pages sensed while the previous page was in the register.
     pub cached_reads: u64,
-    /// Pages taken in while the page before was programmed.
+    /// Pages loaded while the previous page was being programmed.
     pub cached_programs: u64,
-    /// Programs left for host reads.
+    /// Programs suspended for host reads.
     pub program_pauses: u64,
-    /// Erases left for host reads.
+    /// Erases suspended for host reads.
     pub erase_pauses: u64,
 }
 
-/// Efforts that are told apart: those of the three classes, and more.
+/// Number of efforts that are told apart: those of the three classes, and more.
 pub const EFFORTS: usize = CostClass::ALL.len() + 1;
 
-/// Flash commands by cost; nothing where timing knows no costs.
+/// Flash commands by cost; all zero if the timing knows no costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CostCounts {
     /// Flash pages read, by origin and effort, the least first.
     pub reads: [[u64; EFFORTS]; Origin::ALL.len()],
     /// Flash pages programmed, by origin and class, the cheapest first.
     pub programs: [[u64; CostClass::ALL.len()]; Origin::ALL.len()],
-    /// Of the reads of the host, those of data from before.
+    /// Host reads of data from before the run.
     pub prior_reads: u64,
-    /// Readings past the first that it took: each senses once more on the last level of the code.
+    /// Read retries: readings after the first. Each senses once more on the last level of the code.
     pub retries: u64,
-    /// Flash pages that nothing read any more.
+    /// Flash pages that could not be read at all.
     pub unreadable: u64,
 }
 
 impl CostCounts {
-    /// Both, number by number.
+    /// Combines two counts number by number.
     #[must_use]
     pub fn zip(&self, other: &CostCounts, f: fn(u64, u64) -> u64) -> CostCounts {
         let mut both = *self;
@@ -66,7 +66,7 @@ impl CostCounts {
         }
     }
 
-    /// A command is done. Cells that hold one bit cost what they cost.
+    /// Counts a command that is done, unless its cells hold one bit.
     pub(super) fn count(&mut self, command: &Command) {
         if command.mode != CellMode::Native {
             return;

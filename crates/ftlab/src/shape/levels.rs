@@ -1,4 +1,4 @@
-//! The levels of parallelism, and in which order consecutive pages move on over them.
+//! The levels of parallelism, and the order in which consecutive pages are striped over them.
 
 use super::Geometry;
 use crate::options::text::shown;
@@ -32,13 +32,12 @@ impl Level {
     }
 }
 
-/// The levels in the order in which consecutive pages move on: the first changes fastest. Each
-/// occurs once.
+/// An order of the levels for consecutive pages: the first changes fastest. Each occurs once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StripeOrder([Level; 4]);
 
 impl StripeOrder {
-    /// Over channels first.
+    /// Channels change fastest.
     pub const CHANNELS_FIRST: StripeOrder =
         StripeOrder([Level::Channel, Level::Chip, Level::Die, Level::Plane]);
 

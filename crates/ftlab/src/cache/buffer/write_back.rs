@@ -1,5 +1,5 @@
-//! Pages on their way to flash: when one is due, what begins and ends with its program, and who is told. What is
-//! only staged takes the short way, [`Buffer::pass_through`].
+//! Write-backs: when a page is due, what starts and ends with its program, and which requests are woken. Pages that
+//! are only staged take a short cut, [`Buffer::pass_through`].
 
 use super::super::view::{Eviction, Leaves, OnFlash};
 use super::super::{Beside, WriteBufferPolicy};
@@ -8,39 +8,39 @@ use super::{Buffer, Page, SlotId};
 use super::{BufferRules, Space};
 use crate::units::{Lpn, RequestId, SectorMask};
 
-/// What is on its way to flash.
+/// Write-backs under way.
 #[derive(Clone, Debug, Default)]
 pub struct UnderWay {
     /// Pages.
     pub(super) pages: u32,
-    /// What room will be free when all of them have arrived.
+    /// Room that becomes free when all of them are on flash.
     pub(super) space: u32,
     /// Flash pages.
     pub(super) programs: u32,
-    /// Flash pages that the flush under way may still begin.
+    /// Flash pages that may still start in the current batch.
     flush_left: u32,
 }
 
 impl UnderWay {
-    /// Flash pages on their way.
+    /// Flash pages under way.
     pub fn programs(&self) -> u32 {
         self.programs
     }
 
-    /// A flash page of pages is on its way.
+    /// Counts a flash page whose program starts.
     #[inline]
     pub fn program_begun(&mut self) {
         self.programs += 1;
         self.flush_left = self.flush_left.saturating_sub(1);
     }
 
-    /// A flash page of pages has arrived.
+    /// Counts a flash page that is on flash.
     #[inline]
     pub fn program_ended(&mut self) {
         self.programs -= 1;
     }
 
-    /// For a buffer that holds nothing.
+    /// The buffer must be empty.
     pub(super) fn rest(&mut self) {
         let UnderWay { pages, space, programs, flush_left } = self;
         assert!(*pages + *space + *programs == 0, "at rest nothing is under way");
@@ -49,7 +49,7 @@ impl UnderWay {
 }
 
 impl Buffer {
-    /// What should leave the buffer now, if anything should.
+    /// Returns the next eviction, if one is due.
     #[inline]
     #[must_use]
     pub fn due(&mut self, flash: &dyn OnFlash) -> Option<Eviction> {
@@ -78,14 +78,14 @@ impl Buffer {
         }
     }
 
-    /// Whether more has to leave for those who wait: room that is free, or will be, is for them.
+    /// Whether more pages have to leave for the writes that wait, beyond the room that is free or will be.
     #[inline]
     fn needs_room(&self) -> bool {
         self.queue.wanted() > self.under_way.space + self.free() || self.queue.has_turned_away()
     }
 
-    /// What should leave now where so many flash pages go together: a flush begins when all of the one
-    /// before have arrived.
+    /// Returns the next eviction of a batch, if one is due. A batch starts when all flash pages of the one before are
+    /// on flash.
     #[inline(never)]
     fn due_in_flush(&mut self, pages: u32, flash: &dyn OnFlash) -> Option<Eviction> {
         loop {
@@ -110,21 +110,22 @@ impl Buffer {
                 return next;
             }
             self.under_way.flush_left = 0;
-            // What is appended may have been nothing but holes so far.
+            // With a policy that appends, there may have been only holes so far.
             if !self.listed.policy.appends() || self.listed.dirty == 0 {
                 return None;
             }
         }
     }
 
-    /// What may go along with an eviction that was begun: of a policy that evicts blocks, more of the same.
+    /// Returns a page that may join an eviction that has started. A policy that evicts blocks only offers pages of
+    /// the same block.
     #[inline]
     pub fn choose_companion(&mut self, flash: &dyn OnFlash, beside: Beside) -> Option<Eviction> {
         self.listed.choose_companion(&self.pages, flash, beside)
     }
 
-    /// Whether write-backs should begin, where they begin by planes: because somebody waits for room, or
-    /// for a page, or because enough is dirty.
+    /// Whether write-backs per plane should start: a write waits for room, a request waits for a page, or enough is
+    /// dirty.
     #[inline]
     #[must_use]
     pub fn is_due(&self) -> bool {
@@ -133,26 +134,26 @@ impl Buffer {
         dirty > 0 && (wanted || dirty_space > self.rules.write_back_above)
     }
 
-    /// A cycle of write-backs begins.
+    /// Counts a cycle of write-backs.
     pub fn cycle_begun(&mut self) {
         self.counts.cycles += 1;
     }
 
-    /// The dirty pages that may be written back, in the order in which the policy would have it done; behind many
-    /// clean ones, by how long they have been dirty.
+    /// Pages that may be written back, in the policy's order; if many clean ones precede them, by how long they have
+    /// been dirty.
     #[inline]
     pub fn candidates(&self) -> impl Iterator<Item = SlotId> {
         self.listed.candidates(&self.pages)
     }
 
-    /// Begins the write-back of what is dirty in a slot, and of what is clean, too, which saves reading it.
-    /// Returns its logical page.
+    /// Starts the write-back of a slot's dirty sectors, and of its clean ones, which need not be read then. Returns
+    /// its logical page.
     #[inline]
     pub fn begin_write_back(&mut self, slot: SlotId, flash: &dyn OnFlash) -> Lpn {
         self.begin(slot, flash, |page| page.dirty.and_also(page.clean))
     }
 
-    /// Begins the write-back of what is dirty in two slots, onto one physical page.
+    /// Starts the write-back of the dirty sectors of two slots onto one physical page.
     #[inline]
     pub fn begin_pack(&mut self, first: SlotId, second: SlotId, flash: &dyn OnFlash) {
         self.counts.packs += 1;
@@ -184,7 +185,8 @@ impl Buffer {
         page.page
     }
 
-    /// Where pages only pass through, a whole page comes in and is on its way at once; `request` waits for it.
+    /// Takes in a whole page and starts its write-back at once, where pages only pass through. `request` waits for
+    /// it.
     #[inline(always)]
     pub fn pass_through(&mut self, page: Lpn, tag: u8, request: RequestId) -> SlotId {
         self.counts.write_misses += 1;
@@ -210,7 +212,7 @@ impl Buffer {
             && self.waiters.drains_nothing()
     }
 
-    /// A page of which nothing is here is read, and written again.
+    /// Adds a page of which nothing is in the buffer, to be read and written again.
     pub fn pad(&mut self, page: Lpn) -> SlotId {
         debug_assert!(self.find(page).is_none(), "{page:?} is in the buffer");
         self.counts.padded += 1;
@@ -219,8 +221,8 @@ impl Buffer {
         self.pages.insert(Page { flushing, padding: true, ..Page::of(page) })
     }
 
-    /// The most pages that may be on their way past it: as if they came through, one after the other, from a host that
-    /// keeps so many outstanding. None if that is not the way they would go.
+    /// Returns the maximum number of pages under way if whole pages came in one after the other from a host that
+    /// keeps `outstanding` requests, or `None` if they would not pass in order.
     #[must_use]
     pub(crate) fn most_passing(&self, outstanding: u32, units_per_page: u32) -> Option<u32> {
         let BufferRules { capacity, programs_in_flight, row, flush_pages, gate, .. } = &self.rules;
@@ -230,21 +232,21 @@ impl Buffer {
             return None;
         }
         let Some(most) = *programs_in_flight else { return Some(outstanding / units_per_page) };
-        // Whatever is on its way, enough waits behind it.
+        // Enough pages wait behind those under way.
         let units = most.checked_mul(units_per_page)?;
         let waits = units < outstanding && units < capacity.map_or(u32::MAX, |fits| fits / 4);
         (waits && most >= *row && self.pages.space == Space::Pages).then_some(most)
     }
 
-    /// So many pages went past it, as if they had come in and gone out.
+    /// Counts pages that bypassed the buffer as if they had come in and left.
     #[inline]
     pub(crate) fn count_passing(&mut self, pages: u64) {
         self.counts.write_misses += pages;
         self.counts.written_back += pages;
     }
 
-    /// The write-back of a page is done. The page leaves, unless it was written meanwhile; requests
-    /// that waited for it are handed to `wake`.
+    /// Ends the write-back of a page. The page leaves unless it was written meanwhile. Hands requests that waited for
+    /// it to `wake`.
     #[inline]
     pub fn end_write_back(
         &mut self,
@@ -256,7 +258,7 @@ impl Buffer {
         self.leave_flushing(slot, flash, wake);
     }
 
-    /// The write-back of a page that was not acknowledged will never be done: it leaves.
+    /// Removes a page that was not acknowledged and whose write-back will never end.
     pub fn give_up(&mut self, slot: SlotId, flash: &dyn OnFlash, wake: impl FnMut(RequestId)) {
         self.leave_flushing(slot, flash, wake);
     }

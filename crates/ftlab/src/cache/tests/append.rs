@@ -1,4 +1,4 @@
-//! The append buffer against a plain list of places.
+//! Compares the append buffer with a plain list of places.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use crate::units::SectorMask;
 const UNITS: usize = 2;
 const SLOTS: u32 = 12;
 
-/// Flash pages' worth of places, the oldest first; only the last may have places left.
+/// Places by flash page, the oldest first; only the last flash page may have places left.
 #[derive(Default)]
 struct Naive {
     pages: VecDeque<Vec<Option<u32>>>,
@@ -45,7 +45,7 @@ impl Naive {
         self.pages.iter().flatten().filter(|place| place.is_none()).count()
     }
 
-    /// What a flush of so many flash pages programs, page by page.
+    /// Returns what a batch of this many flash pages programs, page by page.
     fn flush(&mut self, pages: usize) -> Vec<Vec<u32>> {
         let mut programs = Vec::new();
         for _ in 0..pages {
@@ -63,7 +63,7 @@ impl Naive {
     }
 }
 
-/// What a flush of the policy programs, page by page.
+/// Returns what a batch of the policy programs, page by page.
 fn flush(policy: &mut Append, pages: u32, view: &BufferView<'_>) -> Vec<Vec<u32>> {
     policy.begin_flush(pages);
     let mut programs: Vec<Vec<u32>> = Vec::new();
@@ -79,8 +79,8 @@ fn flush(policy: &mut Append, pages: u32, view: &BufferView<'_>) -> Vec<Vec<u32>
 }
 
 proptest! {
-    /// Whatever is written, written again and deallocated: a flush takes the oldest flash pages' worth,
-    /// what lies together goes together, and holes count until they are passed.
+    /// Under any sequence of writes and trims, a batch takes the oldest flash pages, adjacent places go
+    /// together, and holes count until they are skipped.
     #[test]
     fn it_is_a_list_of_places(steps in proptest::collection::vec((0u32..16, 0..SLOTS), 1..300)) {
         let (pages, index, flash) = (Slab::default(), Index::default(), Flash::default());

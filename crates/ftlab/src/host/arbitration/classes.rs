@@ -1,8 +1,8 @@
-//! Weighted round robin with urgent priority class, as NVMe defines it: each queue has a class. Urgent
-//! queues go before all others; high, medium and low ones share what is left as the weights of their
-//! classes; within a class it is round robin with bursts. NVM Express Base Specification 2.0,
-//! 3.4.4.2. Its admin class is left out: there are no admin commands here. An urgent queue that is
-//! never empty starves the others, as the specification warns.
+//! Weighted round robin with urgent priority class, as defined by NVMe: each queue has a class. Urgent
+//! queues go before all others; high, medium and low ones share the rest by the weights of their
+//! classes; within a class it is round robin with bursts. NVM Express Base Specification 2.0, 3.4.4.2,
+//! without its admin class, as there are no admin commands here. An urgent queue that is never empty
+//! starves the others, as the specification warns.
 
 use super::rounds::Rounds;
 use super::{ArbitrationFacts, ArbitrationPolicy, Backlog, BurstOptions, QueueId, QueueSet};
@@ -46,7 +46,7 @@ options! {
     }
 }
 
-/// Classes that share by weight, in the order of their turns.
+/// The classes that share by weight, in the order of their turns.
 const SHARING: [PriorityClass; 3] =
     [PriorityClass::High, PriorityClass::Medium, PriorityClass::Low];
 
@@ -58,7 +58,7 @@ pub struct PriorityClasses {
     /// In the order of [`SHARING`].
     sharing: [Class; SHARING.len()],
     weights: [u32; SHARING.len()],
-    /// Turns of the sharing classes; a class takes the place of a queue here.
+    /// Turns of the sharing classes, each of which counts as a queue here.
     rounds: Rounds,
     burst: u32,
 }
@@ -106,7 +106,7 @@ impl ArbitrationFacts for PriorityClasses {
 }
 
 impl PriorityClasses {
-    /// For queues of these classes; weights are those of high, medium and low.
+    /// Returns a policy for queues of these classes; weights are those of high, medium and low.
     #[must_use]
     pub fn new(classes: &[PriorityClass], weights: [u32; 3], burst: u32) -> PriorityClasses {
         let class = |wanted: PriorityClass| {

@@ -1,6 +1,6 @@
 //! Round robin: each queue in turn gives up to a burst of commands. NVM Express Base Specification 2.0,
-//! 3.4.4.1; the arbitration burst is that of its Arbitration feature (5.27.1.1), which allows powers of
-//! two up to 64 and no limit; here any number will do.
+//! 3.4.4.1. The burst is the arbitration burst of its Arbitration feature (5.27.1.1), which allows
+//! powers of two up to 64 and no limit; here any number is allowed.
 
 use super::rounds::Rounds;
 use super::{ArbitrationFacts, ArbitrationPolicy, Backlog};
@@ -20,7 +20,7 @@ pub struct RoundRobin {
 options! {
     /// Turns of commands.
     pub struct BurstOptions at "host.arbitration" {
-        /// Commands fetched from a queue at a time, as the arbitration burst of NVMe.
+        /// Commands fetched from a queue at a time, like the arbitration burst of NVMe.
         burst: u32 = "1", in "1"..="65536", unit "commands",
             source "default: the finest turns; NVMe leaves it to the controller";
     }
@@ -49,7 +49,7 @@ impl Policy for RoundRobin {
 impl ArbitrationFacts for RoundRobin {}
 
 impl RoundRobin {
-    /// For so many queues.
+    /// Returns a policy for `queues` queues.
     #[must_use]
     pub fn new(queues: u32, burst: u32) -> RoundRobin {
         RoundRobin { queues, burst, rounds: Rounds::new(queues) }

@@ -11,9 +11,9 @@ use crate::scheduler::probe::Probe;
 use crate::units::{ChannelId, DieId, SimTime};
 
 impl<P: Probe> Dispatcher<P> {
-    /// Asks for the bus, for what the die wants of it at present: at once if it is free and nobody
-    /// waits for it, else in line. What else ends at this moment may bring another die that wants it,
-    /// for something better: then the bus is given when all of that has ended.
+    /// Requests the bus for a die: takes it at once if it is free and no die waits for it, or joins
+    /// the line. If other events are due at the same time, they may bring another die with a better
+    /// claim, so the bus is given only after all of them.
     #[inline(always)]
     pub(super) fn want_bus<const S: Skills>(&mut self, now: SimTime, die: DieId, wish: Wish) {
         let station = &mut self.array.stations[die.at()];
@@ -39,14 +39,14 @@ impl<P: Probe> Dispatcher<P> {
         line.wanted_by.push(die);
     }
 
-    /// Gives a bus that fell free to the die whose turn it is.
+    /// Gives a bus that became free to the die whose turn it is.
     pub(super) fn grant<const S: Skills>(&mut self, now: SimTime, channel: ChannelId) {
         // A line that emptied and filled again leaves a second event behind.
         let line = &mut self.array.lines[channel.at()];
         if !line.channel.is_free(now) {
             return;
         }
-        // What else ends at this moment may bring a die that wants the bus for something better.
+        // Other events at this time may bring a die with a better claim.
         if self.events.next_time() == Some(now) && line.put_off != Some(now) {
             line.put_off = Some(now);
             return self.events.schedule(now, now, Event::Bus(channel).packed());
@@ -74,14 +74,14 @@ impl<P: Probe> Dispatcher<P> {
             Wish::Send(id) => self.send::<S>(now, die, channel, id),
             Wish::Begin(first) => self.begin_on_bus::<S>(now, die, channel, first),
         }
-        // With cache operations the die may go on: with a page to sense, or one to take in.
+        // With cache operations the die may go on: sense another page, or load one.
         let cache = &self.array.sheet.abilities.cache;
         if skills::any(S, skills::CACHE_OPS) && (cache.read || cache.program) {
             self.start::<S>(now, die);
         }
     }
 
-    /// Moves what the register holds for a command out.
+    /// Moves out what the register holds for a command.
     #[inline(always)]
     fn send<const S: Skills>(
         &mut self,

@@ -8,15 +8,15 @@ use crate::scheduler::dispatch::Dispatcher;
 use crate::scheduler::probe::Probe;
 
 impl<P: Probe> Flash<P> {
-    /// Writes what the policies remember. Nothing is in flight at rest, and accounts of time count
-    /// from the load on.
+    /// Saves the state of the policies. Nothing is in flight at rest, and accounts of time restart
+    /// when the image is loaded.
     pub(crate) fn save(&self, out: &mut Writer) {
         let Flash { dispatcher, load: _, done: _, costs: _ } = self;
         let Dispatcher {
             array,
             scheduler,
             events: _,
-            // Only the order of arrival counts, not the number.
+            // Only the order of arrival matters, not the number.
             arrivals: _,
             overlaps: _,
             watch: _,
@@ -28,7 +28,7 @@ impl<P: Probe> Flash<P> {
             commands: _,
             stations: _,
             lines: _,
-            // Only what waits.
+            // Empty at rest.
             page_order: _,
             plant: _,
         } = array;
@@ -38,7 +38,7 @@ impl<P: Probe> Flash<P> {
         cells.save(out);
     }
 
-    /// Takes up what the policies remembered.
+    /// Loads the state of the policies.
     pub(crate) fn take_up(&mut self, from: &mut Reader<'_>, resume: Resume) -> Result<(), Damage> {
         let Dispatcher { array: FlashArray { sheet, cells, .. }, scheduler, .. } =
             &mut self.dispatcher;
