@@ -185,7 +185,7 @@ impl Area {
 
 impl Service for Journal {
     const ID: ServiceId = ServiceId::JOURNAL;
-    const NEEDS_TIME: &'static str = "what recovery needs is written beside";
+    const NEEDS_TIME: &'static str = "it records metadata for recovery";
 
     fn done(
         &mut self,
