@@ -2,11 +2,11 @@
 //! data still reaches flash, and reads continue.
 //!
 //! Waiting and later writes and trims complete with [`Outcome::ReadOnly`]. A write that was neither
-//! acknowledged nor placed is given up; one whose program is in flight completes. The contents of a
-//! write buffer that acknowledges were promised: they are written back at once, to wherever there
-//! is room. The planes set blocks aside for this ([`ftl::wear`](crate::ftl::wear)). If even these
-//! blocks fail, the data stays readable in DRAM, and flushes are refused. A map on flash is not
-//! written any more ([`MapCache`](crate::ftl::map_cache)).
+//! acknowledged nor placed is given up; one whose program is in flight completes. Acknowledged data in
+//! the write buffer is written back at once, to wherever there is room. The planes set blocks aside for
+//! this ([`ftl::wear`](crate::ftl::wear)). If even these blocks fail, the data stays readable in DRAM,
+//! and flushes are refused. A map on flash is not written any more
+//! ([`MapCache`](crate::ftl::map_cache)).
 //!
 //! [`Outcome::ReadOnly`]: crate::host::Outcome::ReadOnly
 

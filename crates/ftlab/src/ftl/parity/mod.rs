@@ -19,13 +19,13 @@ use crate::scheduler::{CommandId, Load, Origin};
 use crate::units::{BlockId, DieId, Ppn};
 
 options! {
-    /// Parity across dies, which saves what a die that fails held.
+    /// Parity across dies, which saves the data of a die that fails.
     pub struct ParityOptions at "ftl.parity" {
-        /// Over what parity is kept.
+        /// Which pages parity protects together.
         policy: ParityPolicy = "none",
-            source "default: what a die holds is lost with it, as in drives without it";
-        /// Dies of a stripe, the one that holds its parity included: the capacity of one in so many goes into
-        /// parity.
+            source "default: the data of a die is lost with it, as in drives without parity";
+        /// Dies of a stripe, including the one that holds its parity: one in this many dies' worth of
+        /// capacity goes into parity.
         width: u32 = "4", in "2"..="64", unit "dies",
             source "assumed; drives of many dies use 8 to 64 (Micron calls it RAIN)",
             applies_with "ftl.parity.policy" is "dies";
@@ -33,11 +33,11 @@ options! {
 }
 
 choices! {
-    /// Over what parity is kept.
+    /// Which pages parity protects together.
     pub enum ParityPolicy {
-        /// There is none.
+        /// None: there is no parity.
         None = "none",
-        /// Pages of several dies, at one place of each, form a stripe.
+        /// Pages at the same place of several dies form a stripe.
         Dies = "dies",
     }
 }
