@@ -23,8 +23,7 @@ options! {
             source "ONFI 4.0, section 3.1: the page address is the same in all planes of a command",
             applies_with "nand.multi_plane.read" is "on" or "nand.multi_plane.program" is "on"
                 or "nand.multi_plane.erase" is "on";
-        /// The time between the addresses, or the data, of two planes (tDBSY). The bus is held
-        /// meanwhile.
+        /// The time between the addresses, or the data, of two planes (tDBSY). The bus is held meanwhile.
         gap: Nanos = "0ns", in "0ns"..="1ms",
             source "default: not counted; data sheets give 0.5 us to 1 us for tDBSY",
             applies_with "nand.multi_plane.read" is "on" or "nand.multi_plane.program" is "on"
@@ -47,8 +46,7 @@ options! {
         read: Switch = "off", source "default: the baseline without; see the part";
         /// The data of the next page is transferred while the previous one is programmed.
         program: Switch = "off", source "default: the baseline without; see the part";
-        /// How much longer the cells take for an operation that follows another through the
-        /// register (tRCBSY, tCBSY).
+        /// How much longer the cells take for an operation that follows another through the register (tRCBSY, tCBSY).
         busy: Nanos = "3us", in "0ns"..="1ms",
             source "Micron MT29F32G08ABAAA data sheet: tRCBSY and tCBSY are 3 us at least",
             applies_with "nand.cache_ops.read" is "on" or "nand.cache_ops.program" is "on";

@@ -356,9 +356,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The least over-provisioning that leaves `kept` good blocks of a plane, and with which
-    /// something is always worth collecting. Bad blocks count as spare, since the share refers to
-    /// all blocks.
+    /// The least over-provisioning that leaves `kept` good blocks of a plane, and with which something is always worth
+    /// collecting. Bad blocks count as spare, since the share refers to all blocks.
     fn least_share(&self, counts: &Counts, kept: u64) -> Option<Ratio> {
         let all = u64::from(self.options.nand.blocks_per_plane);
         // The map of the current logical share: with more over-provisioning it is no larger.

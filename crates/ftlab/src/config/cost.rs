@@ -6,8 +6,7 @@ use crate::nand::{CostClass, Prior};
 use crate::options::declare::{choices, options};
 
 options! {
-    /// The cost of programs and of later reads, if the timing of the cells offers a choice
-    /// (`nand.timing.policy`).
+    /// The cost of programs and of later reads, if the timing of the cells offers a choice (`nand.timing.policy`).
     pub struct CostOptions at "ftl.cost" with { policy: RegulatorChoice } {
         /// The cost class of data that was there before the measured part of a run. In traces most
         /// reads are of such data, so this decides much of what a regulator seems to gain.

@@ -1,5 +1,4 @@
-//! The entry point for fuzzing: any bytes, as a file, as an override, and as files that build on
-//! each other.
+//! The entry point for fuzzing: any bytes, as a file, as an override, and as files that build on each other.
 
 use super::{Config, Files};
 use crate::options::Layer;
@@ -9,8 +8,7 @@ use crate::shape::Geometry;
 /// Separates the files in a text.
 const NEXT_FILE: &str = "\n===\n";
 
-/// Files that build on each other in order, whatever their names. If `again`, they repeat, which
-/// makes a circle.
+/// Files that build on each other in order, whatever their names. If `again`, they repeat, which makes a circle.
 struct Pieces<'a> {
     pieces: Vec<&'a str>,
     again: bool,

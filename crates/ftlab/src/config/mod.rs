@@ -1,11 +1,9 @@
-//! The config of a device: TOML text with units, which is parsed, checked as a whole, and resolved
-//! to integers.
+//! The config of a device: TOML text with units, which is parsed, checked as a whole, and resolved to integers.
 //!
-//! A config is a stack of [`Layer`]s: built-in defaults, a preset, the user's file, and each
-//! `--set`. [`Config::load`] combines them. It yields a config from which a device can be built, or
-//! all mistakes at once, each with its place and its remedy. Options are declared once
-//! ([`declare`](crate::options::declare)); [`explain()`], [`all_options`] and [`all_policies`] read
-//! the declarations. Nothing here touches a file or the environment: text in, values out.
+//! A config is a stack of [`Layer`]s: built-in defaults, a preset, the user's file, and each `--set`. [`Config::load`]
+//! combines them. It yields a config from which a device can be built, or all mistakes at once, each with its place and
+//! its remedy. Options are declared once ([`declare`](crate::options::declare)); [`explain()`], [`all_options`] and
+//! [`all_policies`] read the declarations. Nothing here touches a file or the environment: text in, values out.
 
 mod abilities;
 mod check;
@@ -77,8 +75,7 @@ impl Config {
         let texts = Texts::of(&all, &parsed);
         let mut reader = Reader::new(&all, parsed, catalog());
         if unread {
-            // If a layer could not be read, further problems may only be due to its missing
-            // options.
+            // If a layer could not be read, further problems may only be due to its missing options.
             return Err(ConfigError { problems: reader.problems() });
         }
         let mut options = Options::read(&mut reader);
@@ -100,8 +97,7 @@ impl Config {
         self.origins.get(path)
     }
 
-    /// Whether the text labelled `above` builds on the one labelled `label`, directly or
-    /// indirectly.
+    /// Whether the text labelled `above` builds on the one labelled `label`, directly or indirectly.
     #[must_use]
     pub fn builds_on(&self, above: &str, label: &str) -> bool {
         self.texts.builds_on(above, label)

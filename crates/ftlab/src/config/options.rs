@@ -41,8 +41,7 @@ options! {
 }
 
 impl Options {
-    /// Flash pages that are written back together: one for each plane of a die, if one program can
-    /// serve them.
+    /// Flash pages that are written back together: one for each plane of a die, if one program can serve them.
     #[must_use]
     pub fn pages_in_row(&self) -> u32 {
         // Log blocks of different planes are not filled in step.
@@ -112,8 +111,7 @@ options! {
     /// The controller's processor, if one processor does everything in turn: its time for each
     /// task, besides taking up commands (`host.command_time`). By default nothing waits for it.
     pub struct FirmwareOptions at "firmware" {
-        /// The time to take in a mapping unit of a write: finding its place, and what it makes
-        /// invalid.
+        /// The time to take in a mapping unit of a write: finding its place, and what it makes invalid.
         unit: Nanos = "0ns", in "0ns"..="1ms", source "default: not counted";
         /// The time to hand a flash page to the flash, in a write-back.
         page: Nanos = "0ns", in "0ns"..="1ms", source "default: not counted",
@@ -164,10 +162,9 @@ options! {
         /// Dies in each chip. A die carries out one operation at a time.
         dies_per_chip: u32 = "1", in "1"..="16", unit "dies",
             source "range: stacks of up to 16 dies are sold";
-        /// Whether a chip does one thing at a time: from the beginning of a command of one of its
-        /// dies to its end, data transfer included, its other dies begin nothing. Dies of real
-        /// chips share only the pins of their chip, and work in parallel. MQSim's don't: it keeps
-        /// one state per chip.
+        /// Whether a chip does one thing at a time: from the beginning of a command of one of its dies to its end, data
+        /// transfer included, its other dies begin nothing. Dies of real chips share only the pins of their chip, and
+        /// work in parallel. MQSim's don't: it keeps one state per chip.
         one_die_at_a_time: Switch = "off", source "default: as real chips; on as MQSim, NVM_PHY_ONFI_NVDDR2.cpp",
             applies_with "nand.dies_per_chip" not "1";
         /// Planes in each die: parts of a die with blocks of their own.
@@ -179,8 +176,7 @@ options! {
         /// Flash pages in each block, counting every page of a word line: three in TLC.
         pages_per_block: u32 = required, in "4"..="16384", unit "flash pages",
             source "range: 64 in early SLC to several thousand in 3D QLC";
-        /// The size of a flash page, which is sensed and programmed together, without its spare
-        /// area. A power of two.
+        /// The size of a flash page, which is sensed and programmed together, without its spare area. A power of two.
         page_size: Bytes = required, in "2KiB"..="64KiB", source "range: parts since about 2005";
         /// The size of an ECC codeword. A read moves whole codewords over the bus. A power of two;
         /// the default is cut to the size of the page.
@@ -220,9 +216,8 @@ options! {
 options! {
     /// The bus of a channel.
     pub struct BusOptions at "nand.bus" with { policy: TransfersChoice } {
-        /// The time of a command and its addresses on the bus, for each plane, besides the data.
-        /// With "none", reads and erases begin without the bus. With "0ns" they take no time on it,
-        /// but begin only when it is free.
+        /// The time of a command and its addresses on the bus, for each plane, besides the data. With "none", reads and
+        /// erases begin without the bus. With "0ns" they take no time on it, but begin only when it is free.
         command: Option<Nanos> = "none", in "0ns"..="100us",
             source "default: not counted; seven cycles of 25 to 100 ns in asynchronous ONFI";
     }
@@ -248,9 +243,8 @@ options! {
         recovery: RecoveryOptions,
         parity: ParityOptions,
     } {
-        /// Physical capacity beyond the logical capacity, as a share of the latter: at 7% a device
-        /// with 107 GiB of flash offers 100 GiB. Parity (`ftl.parity`) is first subtracted from the
-        /// physical capacity.
+        /// Physical capacity beyond the logical capacity, as a share of the latter: at 7% a device with 107 GiB of
+        /// flash offers 100 GiB. Parity (`ftl.parity`) is first subtracted from the physical capacity.
         over_provisioning: Ratio = "7%", in "0%"..="900%",
             source "default: the least a drive gets when it sells GiB as GB";
         /// The most capacity that the host sees. With "none" it is what over-provisioning leaves.
@@ -272,10 +266,9 @@ options! {
 options! {
     /// Where a logical page is written.
     pub struct PlacementOptions at "ftl.placement" with { policy: PlacementChoice } {
-        /// Whether write-back forms rows of dirty pages, one flash page for each plane of a die, so
-        /// that one multi-plane program serves them all. Nothing waits until a row is full. Without
-        /// rows, each flash page is placed alone, and shares a program only with others that happen
-        /// to wait for the same die.
+        /// Whether write-back forms rows of dirty pages, one flash page for each plane of a die, so that one
+        /// multi-plane program serves them all. Nothing waits until a row is full. Without rows, each flash page is
+        /// placed alone, and shares a program only with others that happen to wait for the same die.
         rows: Switch = "on",
             source "controllers write superpages; rows: Hu et al., ICS 2011 (multi-plane commands)",
             applies_with "nand.multi_plane.program" is "on";
@@ -307,10 +300,9 @@ options! {
         /// Flash pages of a plane that are copied at the same time.
         copies_in_flight: u32 = "4", in "1"..="4096", unit "flash pages",
             source "enough to overlap a transfer with a program";
-        /// While a plane collects, the host may take this many of its flash pages more than
-        /// collection has freed since it started: host writes continue at the pace of collection
-        /// instead of stopping until a block is erased. The largest value lets the host run ahead
-        /// freely.
+        /// While a plane collects, the host may take this many of its flash pages more than collection has freed since
+        /// it started: host writes continue at the pace of collection instead of stopping until a block is erased. The
+        /// largest value lets the host run ahead freely.
         host_lead: u32 = "16", in "1"..="4000000", unit "flash pages",
             source "assumed: as firmware paces host writes, small against a block";
         /// Which planes collect together: when one must collect, the others in its scope collect
@@ -341,8 +333,7 @@ pub const MOST_COPIES: u32 = 4_000_000;
 options! {
     /// Collection while the host is idle.
     pub struct BackgroundOptions at "ftl.gc.background" {
-        /// Whether the device collects before it must while the host is idle. Copies stop when the
-        /// host becomes active.
+        /// Whether the device collects before it must while the host is idle. Copies stop when the host becomes active.
         collect: Switch = "off", source "closed forms know no idle time";
         /// How long the device has to be without requests before it collects.
         after: Nanos = "100ms", in "0ns"..="100s", source "assumed: longer than pauses in a burst",
@@ -378,10 +369,9 @@ options! {
         suspend_reads: u32 = "16", in "1"..="100000", unit "reads",
             source "assumed: with suspend_limit it bounds how late programs and erases end",
             applies_with "scheduler.suspend" not "none";
-        /// Whether a bus that becomes free first transfers the data that waits in the dies, and
-        /// begins new commands only when there is none, whatever their rank. This empties dies
-        /// early, but lets them idle: one that could already sense or program waits for the data of
-        /// all others on its channel.
+        /// Whether a bus that becomes free first transfers the data that waits in the dies, and begins new commands
+        /// only when there is none, whatever their rank. This empties dies early, but lets them idle: one that could
+        /// already sense or program waits for the data of all others on its channel.
         data_out_first: Switch = "off", source "default: the order of the policy; on as MQSim, NVM_PHY_ONFI_NVDDR2.cpp";
     }
 }

@@ -1,5 +1,4 @@
-//! Resolves checked options to integers: the shape of the flash and the capacity that the host
-//! sees.
+//! Resolves checked options to integers: the shape of the flash and the capacity that the host sees.
 
 use super::options::Options;
 use crate::ftl::mapping::dftl::translation_pages;
@@ -42,9 +41,8 @@ pub(super) fn volume(options: &Options) -> Shape {
     }
 }
 
-/// The division of a plane's blocks by a mapping with a log: the log blocks are
-/// `ftl.over_provisioning` of the data blocks. Without `ftl.capacity` there are as many of both as
-/// fit.
+/// The division of a plane's blocks by a mapping with a log: the log blocks are `ftl.over_provisioning` of the data
+/// blocks. Without `ftl.capacity` there are as many of both as fit.
 pub(super) fn shares(options: &Options) -> Option<Shares> {
     options.ftl.mapping.policy.log()?;
     let counts = Counts::of(&shape(options))?;

@@ -6,12 +6,10 @@ use crate::options::text::{clip, shown};
 use crate::options::value::{ValueError, unknown_name};
 use crate::options::{Base, Layer, Parsed, Problem, parse, presets};
 
-/// The most files that may build on each other: more than anyone can follow, and a limit for
-/// circles.
+/// The most files that may build on each other: more than anyone can follow, and a limit for circles.
 pub const MOST_FILES: usize = 8;
 
-/// Opens the files on which files build. Configs are texts, so only the caller knows where the
-/// files are.
+/// Opens the files on which files build. Configs are texts, so only the caller knows where the files are.
 pub trait Files {
     /// Returns the file called `name` as a layer, or `None` if that is not the name of a file.
     /// `above` has the labels of the files that build on it, starting with the one that names it.
@@ -71,8 +69,7 @@ impl Texts {
         }
     }
 
-    /// A comment for each text that builds on others, followed by an empty line; nothing if there
-    /// are none.
+    /// A comment for each text that builds on others, followed by an empty line; nothing if there are none.
     pub fn told(&self) -> String {
         let mut told = String::new();
         let mut bases: Vec<&str> = Vec::new();

@@ -1,8 +1,7 @@
 //! The bytes that a device carries, if it carries any.
 //!
-//! A simulation moves no data, but a verification or a block device does. [`Contents`] is notified
-//! of every movement of data when it happens, [`FlashContents`] of those within the FTL. The
-//! defaults do nothing and cost nothing.
+//! A simulation moves no data, but a verification or a block device does. [`Contents`] is notified of every movement of
+//! data when it happens, [`FlashContents`] of those within the FTL. The defaults do nothing and cost nothing.
 
 use crate::cache::{CachePlace, SlotId};
 use crate::ftl::{FlashContents, Fragments};
@@ -70,8 +69,7 @@ pub trait Contents: FlashContents {
     fn uncache(&mut self, _place: CachePlace) {}
     /// The write-back of these sectors of a buffered page begins; its other sectors are dropped.
     fn begin_write_back(&mut self, _slot: SlotId, _sectors: SectorMask) {}
-    /// A page without data in the buffer is copied from flash to flash, as padding. It ends as a
-    /// write-back.
+    /// A page without data in the buffer is copied from flash to flash, as padding. It ends as a write-back.
     fn pad(&mut self, _page: Lpn, _slot: SlotId) {}
     /// A page is programmed.
     fn program(&mut self, _program: &PageProgram) {}

@@ -13,8 +13,7 @@ use crate::units::{Nanos, RequestId, SimTime};
 #[derive(Clone, Debug)]
 pub(super) struct Desk {
     pub queues: Queues,
-    /// The front end, where commands wait before the device takes them up; none if nothing delays
-    /// them.
+    /// The front end, where commands wait before the device takes them up; none if nothing delays them.
     pub front: Option<Box<FrontEnd>>,
     pub intake: Intake,
     /// Requests that complete after the buffer's latency.
@@ -127,9 +126,8 @@ impl Desk {
     }
 }
 
-/// Splits a request's time according to the flash command that ended it. The time before this
-/// command began was spent waiting for admission. A request that came while the command was in
-/// flight (a flush may) only waited.
+/// Splits a request's time according to the flash command that ended it. The time before this command began was spent
+/// waiting for admission. A request that came while the command was in flight (a flush may) only waited.
 fn account(spent: &Spent, elapsed: Nanos) -> Breakdown {
     let Some(before) = elapsed.0.checked_sub(spent.total().0) else {
         return Breakdown { queue: elapsed, ..Breakdown::default() };

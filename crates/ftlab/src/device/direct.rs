@@ -1,12 +1,11 @@
 //! Requests of a device without translation (`ftl.mapping.policy = "physical"`): each page of a
 //! request is one flash command to the page with that number.
 //!
-//! A read senses its page, even if it was never written. A write programs its page without reading
-//! it first, so a part of a page costs as much as a whole page. The issuer of physical addresses is
-//! responsible for the sectors that are not written; a device that carries data leaves them as they
-//! are. A write is acknowledged when its pages are programmed. A flush waits for the programs in
-//! flight. A trim does nothing, since no block could be emptied sooner. Commands to one page keep
-//! their order under every scheduler ([`Flash::keep_page_order`]).
+//! A read senses its page, even if it was never written. A write programs its page without reading it first, so a part
+//! of a page costs as much as a whole page. The issuer of physical addresses is responsible for the sectors that are
+//! not written; a device that carries data leaves them as they are. A write is acknowledged when its pages are
+//! programmed. A flush waits for the programs in flight. A trim does nothing, since no block could be emptied sooner.
+//! Commands to one page keep their order under every scheduler ([`Flash::keep_page_order`]).
 //!
 //! [`Flash::keep_page_order`]: crate::scheduler::Flash::keep_page_order
 

@@ -1,10 +1,9 @@
 //! Policies from outside the crate replace those that a configuration chose (`external-policies`;
 //! see [`OutsidePolicy`](crate::policy::OutsidePolicy)).
 //!
-//! The configured policy has already determined other parts of the device: the spare blocks for its
-//! streams, the DRAM of the buffer, whether there is a log. A policy that would need other parts is
-//! refused. Seams without a function here are public fields of the setups (`flash.timing.native =
-//! Timing::External(..)`); nothing is checked there.
+//! The configured policy has already determined other parts of the device: the spare blocks for its streams, the DRAM
+//! of the buffer, whether there is a log. A policy that would need other parts is refused. Seams without a function
+//! here are public fields of the setups (`flash.timing.native = Timing::External(..)`); nothing is checked there.
 
 use std::fmt;
 
@@ -83,8 +82,7 @@ impl DeviceSetup {
     /// Sets the placement.
     ///
     /// # Errors
-    /// The buffer has to know the plane of a page in advance, which only the configured placement
-    /// guarantees.
+    /// The buffer has to know the plane of a page in advance, which only the configured placement guarantees.
     pub fn with_placement(
         mut self,
         policy: impl ExternalPlacement + 'static,
@@ -99,8 +97,7 @@ impl DeviceSetup {
     /// Sets the separation into streams.
     ///
     /// # Errors
-    /// The policy has too few streams, or more than the configured one, for which blocks were set
-    /// aside.
+    /// The policy has too few streams, or more than the configured one, for which blocks were set aside.
     pub fn with_streams(
         mut self,
         policy: impl ExternalStreams + 'static,

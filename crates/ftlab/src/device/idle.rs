@@ -1,5 +1,4 @@
-//! Work that starts after the host has been idle for some time, or at a certain time: one timer for
-//! all.
+//! Work that starts after the host has been idle for some time, or at a certain time: one timer for all.
 
 use crate::units::{Nanos, SimTime};
 
@@ -17,8 +16,7 @@ pub(super) enum Chore {
 }
 
 impl Chore {
-    /// The chores that wait for an idle host. Of those due at the same moment, the first runs
-    /// first.
+    /// The chores that wait for an idle host. Of those due at the same moment, the first runs first.
     const ALL: [Chore; 2] = [Chore::Fold, Chore::Collect];
 }
 

@@ -53,8 +53,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// A drive does the same when it is told to power down. Its DRAM is empty afterwards.
     ///
     /// # Errors
-    /// The contents of DRAM can't be written any more. The device still serves reads, but can't be
-    /// saved.
+    /// The contents of DRAM can't be written any more. The device still serves reads, but can't be saved.
     pub fn rest(&mut self, done: &mut Vec<Completion>) -> Result<(), LeftInDram> {
         self.idle(done);
         self.base.give_up_rewrites();

@@ -20,8 +20,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.base.wakes = self.wakes();
     }
 
-    /// Also runs with the skills of `set`, which must hold the device's own. Only the speed of the
-    /// simulation changes.
+    /// Also runs with the skills of `set`, which must hold the device's own. Only the speed of the simulation changes.
     pub fn use_skills(&mut self, set: Skills) {
         debug_assert_eq!(self.skills & !set, 0, "the device has skills that the set lacks");
         self.skills |= set;

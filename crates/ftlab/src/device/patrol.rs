@@ -1,12 +1,11 @@
 //! Patrols: from time to time the device inspects all blocks for data that must be refreshed before
 //! it is lost ([`ftl::wear`](crate::ftl::wear)).
 //!
-//! Patrols occur at whole multiples of their period on the device's clock, so a device that was
-//! saved and loaded patrols at the same times. A patrol is not pending work: a device that runs
-//! until nothing is left to do does not wait for it. It patrols only while somebody lets time pass.
-//! If a request comes later than a patrol was due, the patrol takes place at the moment of the
-//! request, as in a drive that was without power. A patrol that is due while the device finishes
-//! its work and nobody waits is put off in the same way, because it would begin more work.
+//! Patrols occur at whole multiples of their period on the device's clock, so a device that was saved and loaded
+//! patrols at the same times. A patrol is not pending work: a device that runs until nothing is left to do does not
+//! wait for it. It patrols only while somebody lets time pass. If a request comes later than a patrol was due, the
+//! patrol takes place at the moment of the request, as in a drive that was without power. A patrol that is due while
+//! the device finishes its work and nobody waits is put off in the same way, because it would begin more work.
 
 use crate::device::base::Base;
 use crate::device::{Contents, Device, Part};
@@ -15,8 +14,7 @@ use crate::scheduler::Probe;
 use crate::units::{BlockId, Nanos, SimTime};
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// Called when nothing else is left to do. If a patrol is due by a finite `limit`, runs it and
-    /// returns true.
+    /// Called when nothing else is left to do. If a patrol is due by a finite `limit`, runs it and returns true.
     pub(super) fn patrols_until(&mut self, limit: SimTime) -> bool {
         let due = self.base.idle.patrol().filter(|&at| at <= limit && limit != SimTime::FOREVER);
         if let Some(at) = due {
@@ -57,9 +55,8 @@ fn is_at_work(on: &Base<impl Probe, impl Contents>) -> bool {
     on.kernel.flash.next_time().is_some() || !on.desk.from_buffer.is_empty() || front.is_some()
 }
 
-/// Whether time passes for no request and for nobody who waits, only to finish what is in flight.
-/// Here patrols would find ever more work if refreshing everything takes longer than the data
-/// lasts.
+/// Whether time passes for no request and for nobody who waits, only to finish what is in flight. Here patrols would
+/// find ever more work if refreshing everything takes longer than the data lasts.
 pub(super) fn is_for_nobody(limit: SimTime, on: &Base<impl Probe, impl Contents>) -> bool {
     limit == SimTime::FOREVER && on.desk.intake.in_flight() == 0
 }

@@ -1,6 +1,5 @@
-//! Estimates the memory that the tables of a device need, so that a front end can report it before
-//! it builds one. ARCHITECTURE, "Memory", lists the tables. List links and counters of policies are
-//! left out.
+//! Estimates the memory that the tables of a device need, so that a front end can report it before it builds one.
+//! ARCHITECTURE, "Memory", lists the tables. List links and counters of policies are left out.
 
 use crate::config::Config;
 use crate::ftl::mapping::DftlOptions;
@@ -87,8 +86,7 @@ impl Tables {
     }
 }
 
-/// A map on flash needs, besides the flat table: the directory, an index of the entries in memory,
-/// and these entries.
+/// A map on flash needs, besides the flat table: the directory, an index of the entries in memory, and these entries.
 fn of_map(options: &DftlOptions, logical: u64, page_size: Bytes) -> u64 {
     /// An entry in memory with its places in two lists.
     const CACHED: u64 = 24;

@@ -18,8 +18,7 @@ pub enum BlockState {
     Free,
     /// Being filled.
     Open,
-    /// A candidate for collection: full and programmed to the last page, or too old to be filled
-    /// further.
+    /// A candidate for collection: full and programmed to the last page, or too old to be filled further.
     Closed,
     /// Being collected, or waiting for it.
     Collecting,
@@ -377,8 +376,7 @@ impl Blocks {
         self.closings[block.at()] = 0;
     }
 
-    /// After a power cut: restores a block in this state, with its old erase count. A closed block
-    /// is full.
+    /// After a power cut: restores a block in this state, with its old erase count. A closed block is full.
     pub(super) fn take_up(&mut self, before: &Blocks, block: BlockId, state: BlockState) {
         let [_, _, erases, word] = before.records[block.at()];
         let stream = if state == BlockState::Closed { word >> STATE_BITS << STATE_BITS } else { 0 };

@@ -24,8 +24,7 @@ pub trait FlashContents {
     fn plan_map_read(&mut self, _command: CommandId, _at: Ppn) {}
     /// A page of the map is programmed.
     fn program_map(&mut self, _page: Lpn, _to: Ppn) {}
-    /// A program of these pages, or the erase of their block, was cut off: nothing readable is
-    /// there.
+    /// A program of these pages, or the erase of their block, was cut off: nothing readable is there.
     fn tear(&mut self, _first: Ppn, _units: u32) {}
     /// The flash page at this place of the volume is added to the parity of its stripe in DRAM.
     fn cover(&mut self, _stripe: Stripe, _first: Ppn) {}

@@ -1,5 +1,4 @@
-//! The writer of the system area: programs deallocations and checkpoints for
-//! [recovery](crate::ftl::recovery).
+//! The writer of the system area: programs deallocations and checkpoints for [recovery](crate::ftl::recovery).
 //!
 //! A trim completes and takes effect when its page of the journal is on flash. Trims that arrive
 //! while one page is being programmed share the next one. A checkpoint is written in the
@@ -95,8 +94,7 @@ impl Journal {
         self.pages
     }
 
-    /// After a power cut: this many pages of the journal were found. The open blocks are not filled
-    /// any further.
+    /// After a power cut: this many pages of the journal were found. The open blocks are not filled any further.
     pub fn take_up(&mut self, pages: u32, pages_per_block: u32) {
         self.pages = pages;
         self.area.filled.fill(pages_per_block);

@@ -21,8 +21,7 @@ pub struct Kernel<P, C> {
 }
 
 impl<P: Probe, C: FlashContents> Kernel<P, C> {
-    /// Submits a command whose place is known to the flash, or to the stripes, which split it into
-    /// parts.
+    /// Submits a command whose place is known to the flash, or to the stripes, which split it into parts.
     #[inline(always)]
     pub fn submit<const S: Skills>(&mut self, id: CommandId) {
         if any(S, RARE) && self.ftl.features.stripes.is_some() {

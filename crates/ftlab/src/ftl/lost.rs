@@ -1,7 +1,6 @@
-//! Lost data: pages that cannot be read any more, pages that only an unreadable translation page
-//! named, and what was programmed from them. A drive marks such pages, so that nobody takes their
-//! contents for data. The marks move with copies. They vanish when the block is erased or the host
-//! writes the page again.
+//! Lost data: pages that cannot be read any more, pages that only an unreadable translation page named, and what was
+//! programmed from them. A drive marks such pages, so that nobody takes their contents for data. The marks move with
+//! copies. They vanish when the block is erased or the host writes the page again.
 
 use std::collections::BTreeMap;
 

@@ -28,8 +28,7 @@ pub(in crate::ftl) fn has_map_on_flash(ftl: &Ftl) -> bool {
     ftl.map.mapping.dftl().is_some()
 }
 
-/// Chooses the place of a translation page and records it in the spare area. Returns none if no
-/// usable page is free.
+/// Chooses the place of a translation page and records it in the spare area. Returns none if no usable page is free.
 pub(crate) fn place_translation(of: Tpn, load: &Load, ftl: &mut Ftl) -> Option<Ppn> {
     let pages = ftl.map.mapping.dftl()?.pages_of(of);
     let first = crate::ftl::room::place_map_page(pages.clone().next()?, load, ftl)?;

@@ -368,8 +368,7 @@ impl Ftl {
         self.map.mapping.look_up(page)
     }
 
-    /// The place of the current copy of a page that the host reads. Counts the page if there is
-    /// none.
+    /// The place of the current copy of a page that the host reads. Counts the page if there is none.
     #[inline]
     pub fn look_up_for_host<const S: Skills>(&mut self, page: Lpn) -> Option<Ppn> {
         let at = self.look_up(page);

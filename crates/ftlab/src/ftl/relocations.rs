@@ -1,10 +1,9 @@
 //! Deferred changes of the page map by collection, for times when nobody reads the map.
 //!
-//! Collection copies pages in the order of flash, but their map entries are scattered: each change
-//! misses every cache and the TLB. Deferring the changes until many of one part of the map have
-//! come together costs a third of that. Meanwhile the places of valid pages are in the spare area,
-//! which is all that collection needs. Readers of the map have to [settle](settle_page) the page
-//! first.
+//! Collection copies pages in the order of flash, but their map entries are scattered: each change misses every cache
+//! and the TLB. Deferring the changes until many of one part of the map have come together costs a third of that.
+//! Meanwhile the places of valid pages are in the spare area, which is all that collection needs. Readers of the map
+//! have to [settle](settle_page) the page first.
 
 use super::Ftl;
 use crate::ftl::mapping::MappingPolicy;
@@ -16,8 +15,7 @@ const MOST_PARTS: u32 = 512;
 const LEAST_BITS: u32 = 16;
 /// Entries of a part that are applied together.
 const TOGETHER: usize = 512;
-/// Mark words of a part. A mark says that the part has a change for one of the pages that share the
-/// mark.
+/// Mark words of a part. A mark says that the part has a change for one of the pages that share the mark.
 const MARK_WORDS: usize = 128;
 
 /// Changes that the map does not contain yet.

@@ -10,8 +10,7 @@ use super::streams::{StreamsPolicy, WriteStream};
 use crate::engine::skills::ALL;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
 
-/// Flash pages of one plane whose map entries are written before those of the next: their entries
-/// are adjacent.
+/// Flash pages of one plane whose map entries are written before those of the next: their entries are adjacent.
 const PAGES_AT_ONCE: u32 = 16;
 
 /// Records the contents of a placed flash page: whole pages of the host from `first` on. Only if

@@ -27,8 +27,7 @@ impl Attention {
     pub const FILLED: Attention = Attention(1 << 5);
     /// A plane that had nothing worth collecting may have something now.
     pub const INVALID: Attention = Attention(1 << 6);
-    /// The buffer may have room, or the inputs of a program may be complete, on a device at its
-    /// end.
+    /// The buffer may have room, or the inputs of a program may be complete, on a device at its end.
     pub const GIVEN_UP: Attention = Attention(1 << 7);
 
     /// A die has finished an operation: a fault, a death, or too many reads may show.

@@ -1,6 +1,5 @@
-//! The spare area of the flash pages: which logical page each physical page holds, and which of its
-//! sectors were ever written. A real device finds this on flash after a power cut, and collection
-//! needs it.
+//! The spare area of the flash pages: which logical page each physical page holds, and which of its sectors were ever
+//! written. A real device finds this on flash after a power cut, and collection needs it.
 
 use super::fragments::OwnerPart;
 use crate::engine::prefetch;
@@ -10,9 +9,8 @@ use crate::units::{Lpn, Ppn, SectorMask};
 /// Marks an owner whose page holds only some sectors. Their mask is in a separate table.
 const PARTIAL: u32 = 1 << 31;
 
-/// With [`PARTIAL`], marks a page that two logical pages share. The rest of the word is the number
-/// of its record. Only used by mappings that pack pages, whose logical pages are numbered below
-/// this mark.
+/// With [`PARTIAL`], marks a page that two logical pages share. The rest of the word is the number of its record. Only
+/// used by mappings that pack pages, whose logical pages are numbered below this mark.
 const SHARED: u32 = PARTIAL | 1 << 30;
 
 /// How many owners ahead of collection are prefetched: one cache line, so that it is still cached

@@ -1,10 +1,9 @@
 //! Declares options, each once and where it belongs.
 //!
-//! `options!` declares a section of a device, the options of one policy, or a table of a document
-//! (a workload or an experiment). It expands to a typed struct with its documentation, and to the
-//! code that reads, checks and prints it. `choices!` declares a list of names.
-//! [`policy`](crate::policy) declares seams and their policies. Everything else (`explain`, the
-//! reference, the schemas, the errors) is derived from these declarations.
+//! `options!` declares a section of a device, the options of one policy, or a table of a document (a workload or an
+//! experiment). It expands to a typed struct with its documentation, and to the code that reads, checks and prints it.
+//! `choices!` declares a list of names. [`policy`](crate::policy) declares seams and their policies. Everything else
+//! (`explain`, the reference, the schemas, the errors) is derived from these declarations.
 
 use super::catalog::Builder;
 use super::reader::Reader;
@@ -14,8 +13,7 @@ use super::show::Printer;
 pub trait Node: Sized {
     /// Adds the declarations to the catalog.
     fn describe(catalog: &mut Builder);
-    /// Reads and checks the options. Problems are reported to the reader, and placeholders replace
-    /// wrong values.
+    /// Reads and checks the options. Problems are reported to the reader, and placeholders replace wrong values.
     fn read(reader: &mut Reader<'_>) -> Self;
     /// Prints the options.
     fn write(&self, printer: &mut Printer<'_>);
@@ -58,9 +56,8 @@ pub trait Node: Sized {
 /// }
 /// ```
 ///
-/// A key with `depends` is an `Option`, and so is a key that only some kinds have; `needed by`
-/// names kinds for which it must be given. A default is TOML, or a text without quotes. `with`
-/// embeds the keys of another table into this one.
+/// A key with `depends` is an `Option`, and so is a key that only some kinds have; `needed by` names kinds for which it
+/// must be given. A default is TOML, or a text without quotes. `with` embeds the keys of another table into this one.
 #[macro_export]
 macro_rules! options {
     (

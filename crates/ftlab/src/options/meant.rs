@@ -7,8 +7,7 @@ use super::text::nearest;
 /// The beginning of a remedy that names a similar option.
 pub(crate) const MEANT: &str = "did you mean";
 
-/// Words of data sheets, papers and other simulators, and the last part of the option that they
-/// mean here.
+/// Words of data sheets, papers and other simulators, and the last part of the option that they mean here.
 const SYNONYMS: [(&str, &str); 36] = [
     ("algorithm", "policy"),
     ("algorithm", "victim"),
@@ -49,8 +48,7 @@ const SYNONYMS: [(&str, &str); 36] = [
 ];
 
 impl Catalog {
-    /// The remedy for the unknown `path`: what was probably meant, and what is known in its
-    /// section.
+    /// The remedy for the unknown `path`: what was probably meant, and what is known in its section.
     pub(crate) fn remedy_for(&self, path: &str) -> String {
         let mut parent = path.rsplit_once('.').map_or("", |(parent, _)| parent);
         while !self.holds(parent) {
@@ -109,8 +107,7 @@ fn near_path<'a>(path: &str, known: impl Iterator<Item = &'a str>) -> Option<Str
     nearest(path, known.filter(alike)).map(str::to_owned)
 }
 
-/// The shortest of these names that contains all words of `wanted`, in singular or plural; the
-/// first of several.
+/// The shortest of these names that contains all words of `wanted`, in singular or plural; the first of several.
 fn by_words<'a>(wanted: &str, known: &[&'a str]) -> Option<&'a str> {
     let words = |name: &str| -> Vec<String> {
         let words = name.split(['_', '-']).filter(|word| !word.is_empty());

@@ -9,8 +9,7 @@ use std::sync::Arc;
 pub use annotate_snippets::Level;
 use annotate_snippets::{AnnotationKind, Group, Renderer, Snippet};
 
-/// Plain text without colours. For a line longer than this, only the surroundings of the span are
-/// shown.
+/// Plain text without colours. For a line longer than this, only the surroundings of the span are shown.
 const RENDERER: Renderer = Renderer::plain().term_width(120);
 /// The most problems that are printed at once.
 const MOST_TOLD: usize = 50;

@@ -1,5 +1,4 @@
-//! Numbers with units: times, sizes, rates, shares, amounts and counts, and the remedies for wrong
-//! ones.
+//! Numbers with units: times, sizes, rates, shares, amounts and counts, and the remedies for wrong ones.
 
 use super::text::{is_long, nearest, quoted, shown};
 use super::value::{Kind, Value, ValueError, ordered};
@@ -293,9 +292,8 @@ impl Value for Nanos {
         TIME.parse(text).map(Nanos)
     }
 
-    /// Prints the largest unit up to seconds that gives a number of at least one, in exact
-    /// decimals: `1.5ms`. Whole days and years are printed as such. Hours and minutes are not,
-    /// because seconds read as well.
+    /// Prints the largest unit up to seconds that gives a number of at least one, in exact decimals: `1.5ms`. Whole
+    /// days and years are printed as such. Hours and minutes are not, because seconds read as well.
     fn print(&self) -> String {
         for (span, unit) in [(YEAR, "y"), (DAY, "d")] {
             if self.0 > 0 && self.0.is_multiple_of(span) {

@@ -1,9 +1,7 @@
-//! Values: how they are read from TOML and printed. Numbers with units are in
-//! [`quantity`](super::quantity).
+//! Values: how they are read from TOML and printed. Numbers with units are in [`quantity`](super::quantity).
 //!
-//! Parsing is exact (no floating point) and total: any text yields a value, or an error with its
-//! remedy. Printing and parsing a value yields the same value. Device configs and workload files
-//! share these parsers.
+//! Parsing is exact (no floating point) and total: any text yields a value, or an error with its remedy. Printing and
+//! parsing a value yields the same value. Device configs and workload files share these parsers.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -168,8 +166,7 @@ pub struct Pair {
 }
 
 impl Raw {
-    /// Converts a value of the TOML parser. `offset` is where the parsed text starts; it is added
-    /// to all places.
+    /// Converts a value of the TOML parser. `offset` is where the parsed text starts; it is added to all places.
     #[must_use]
     pub fn of(value: &DeValue<'_>, offset: usize) -> Raw {
         match value {
@@ -283,8 +280,7 @@ pub trait Value: Sized + Clone + PartialEq + fmt::Debug {
     }
 }
 
-/// Reads a TOML value that must lie in `range` (in text form, both ends included). `unit` says what
-/// a count counts.
+/// Reads a TOML value that must lie in `range` (in text form, both ends included). `unit` says what a count counts.
 ///
 /// # Errors
 /// It is not such a value, or is outside the range.

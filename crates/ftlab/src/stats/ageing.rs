@@ -2,11 +2,10 @@
 //! that of SNIA PTS (see [`steady`](super::steady)): the range and the slope, over a window of
 //! rounds, of write amplification and throughput.
 //!
-//! With the values of PTS (rounds of a tenth of the capacity, 20 %, 10 %), a device with much
-//! over-provisioning counts as steady on the way down from its first peak, up to 7 % too high: all
-//! blocks of the fill are collected at the same age, so write amplification overshoots. Rounds of a
-//! fifth of the capacity and a quarter of the tolerance come within 2 %
-//! (`tests/validation/ageing.rs`).
+//! With the values of PTS (rounds of a tenth of the capacity, 20 %, 10 %), a device with much over-provisioning counts
+//! as steady on the way down from its first peak, up to 7 % too high: all blocks of the fill are collected at the same
+//! age, so write amplification overshoots. Rounds of a fifth of the capacity and a quarter of the tolerance come within
+//! 2 % (`tests/validation/ageing.rs`).
 //!
 //! Before collection starts, write amplification is one and looks steady. Therefore each judged
 //! round must have collected.
@@ -208,8 +207,7 @@ impl Ageing {
         self.judge(amplification)
     }
 
-    /// The steadiness of write throughput over the last rounds, in 10^6 bytes per second. None
-    /// without a clock.
+    /// The steadiness of write throughput over the last rounds, in 10^6 bytes per second. None without a clock.
     #[must_use]
     pub fn write_mb_per_s(&self) -> Option<Steadiness> {
         let ns = |round: &AgedRound| round.duration.map_or(1, |duration| duration.0.max(1));

@@ -34,8 +34,7 @@ pub struct Health {
     /// Pages (mapping units) on flash with lost sectors at the end, including overwritten ones
     /// whose block has not been erased.
     pub lost_pages: u64,
-    /// The rest of the spare blocks, of the plane that has lost most of them. At 0 the device takes
-    /// no more writes.
+    /// The rest of the spare blocks, of the plane that has lost most of them. At 0 the device takes no more writes.
     pub available_spare_ratio: f64,
     /// Mean erases of a block as a share of the average endurance of the blocks; null if there is
     /// no limit. It may exceed 1.

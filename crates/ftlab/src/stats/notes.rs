@@ -44,8 +44,7 @@ pub struct Circumstances {
 }
 
 impl Circumstances {
-    /// Whether the measurement began on an aged device at rest, which at first performs better than
-    /// in use.
+    /// Whether the measurement began on an aged device at rest, which at first performs better than in use.
     fn rested(&self, capacity_bytes: u64) -> bool {
         let enough = RESTED_SHARE * capacity_bytes as f64;
         self.aged.is_some_and(|aged| (aged.written_since_bytes as f64) < enough)
@@ -57,13 +56,11 @@ impl Circumstances {
 const BEHIND_SHARE: f64 = 0.02;
 /// ... and longer than a few erases take.
 const BEHIND_AT_LEAST: Nanos = Nanos::from_micros(50_000);
-/// Pages left in the write buffer matter if they are more than this share of the pages written
-/// back.
+/// Pages left in the write buffer matter if they are more than this share of the pages written back.
 const LEFT_SHARE: f64 = 0.05;
 /// Reads of pages that were never written matter if they are more than this share of all reads.
 const UNWRITTEN_SHARE: f64 = 0.01;
-/// The class of data from before matters if more than this share of all flash reads were of such
-/// data.
+/// The class of data from before matters if more than this share of all flash reads were of such data.
 const PRIOR_SHARE: f64 = 0.1;
 /// Write amplification departs from that of the ageing if it differs by more than this many times
 /// the tolerance within which the device counted as steady, ...

@@ -114,10 +114,9 @@ pub(super) fn fairness(stats: &[HostStats], queues: &Queues) -> Option<Fairness>
     })
 }
 
-/// Jain's fairness index: the square of the sum over n times the sum of squares. Jain, Chiu, Hawe,
-/// "A Quantitative Measure of Fairness and Discrimination for Resource Allocation in Shared
-/// Computer Systems", DEC-TR-301, 1984. It does not depend on the unit, so counts can stand for
-/// rates.
+/// Jain's fairness index: the square of the sum over n times the sum of squares. Jain, Chiu, Hawe, "A Quantitative
+/// Measure of Fairness and Discrimination for Resource Allocation in Shared Computer Systems", DEC-TR-301, 1984. It
+/// does not depend on the unit, so counts can stand for rates.
 fn jain(values: &[f64]) -> Option<f64> {
     let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|value| value * value).sum();

@@ -1,5 +1,4 @@
-//! Fragments in the report: what a mapping that packs partial pages has to store besides the page
-//! map.
+//! Fragments in the report: what a mapping that packs partial pages has to store besides the page map.
 
 use serde::Serialize;
 
@@ -15,8 +14,7 @@ const NUMBER_BYTES: u64 = 4;
 /// everything before the measured phases.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PageReconstruction {
-    /// Programs with parts of two logical pages, at least one of which was still needed at the end
-    /// of the program.
+    /// Programs with parts of two logical pages, at least one of which was still needed at the end of the program.
     pub packs: u64,
     /// Logical pages that lie in two parts on flash, at the end.
     pub fragmented_pages: u32,
@@ -35,10 +33,9 @@ pub struct PageReconstruction {
 /// The memory of RMAP, in two ways of counting.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RmapMemory {
-    /// As firmware would store it. For each logical page in two parts: its number, the place of its
-    /// older part (4 B each), and the sectors with which each part was programmed (one bit per
-    /// sector, twice). For each shared physical page: its number (4 B), until one of the two
-    /// leaves.
+    /// As firmware would store it. For each logical page in two parts: its number, the place of its older part (4 B
+    /// each), and the sectors with which each part was programmed (one bit per sector, twice). For each shared physical
+    /// page: its number (4 B), until one of the two leaves.
     pub bytes: u64,
     /// The same as a share of the page map of 4 B a logical page.
     pub page_map_ratio: f64,

@@ -25,8 +25,7 @@ struct Open {
 
 /// Records a run on a device.
 ///
-/// Whenever requests complete, call [`look`](Self::look) first and then [`record`](Self::record)
-/// for each of them.
+/// Whenever requests complete, call [`look`](Self::look) first and then [`record`](Self::record) for each of them.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     phases: Vec<PhaseStats>,
@@ -99,8 +98,7 @@ impl Recorder {
         self.timeline.observe(device);
     }
 
-    /// Like [`phase_ended`](Self::phase_ended), for a phase without a clock; `written` counts its
-    /// writes.
+    /// Like [`phase_ended`](Self::phase_ended), for a phase without a clock; `written` counts its writes.
     pub fn untimed_phase_ended<P: Probe, C: Contents>(
         &mut self,
         device: &Device<P, C>,
@@ -158,8 +156,7 @@ impl Recorder {
         &self.phases
     }
 
-    /// The changes over time since the measurement started; before that, since the recorder was
-    /// created.
+    /// The changes over time since the measurement started; before that, since the recorder was created.
     #[must_use]
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
@@ -170,8 +167,7 @@ impl Recorder {
         self.preparation.iter().chain([&self.timeline])
     }
 
-    /// The history of each block, plane by plane. Adjacent blocks are combined if there are very
-    /// many.
+    /// The history of each block, plane by plane. Adjacent blocks are combined if there are very many.
     #[must_use]
     pub fn block_map<P: Probe, C: Contents>(&self, device: &Device<P, C>) -> Vec<BlockGroup> {
         block_map::groups(device, self.blocks.as_ref())

@@ -19,8 +19,7 @@ use crate::scheduler::{Kind, Overlaps};
 /// meaning. New keys do not change it.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// The measurements over all measured phases. MB are 10^6 bytes. Ratios are between 0 and 1 unless
-/// they amplify.
+/// The measurements over all measured phases. MB are 10^6 bytes. Ratios are between 0 and 1 unless they amplify.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// See [`SCHEMA_VERSION`].
@@ -35,8 +34,7 @@ pub struct Report {
     pub wear: Wear,
     /// Bad blocks, failures, and the end of life; null if nothing can fail on the device.
     pub health: Option<Health>,
-    /// Pages that were read although they had never been written, which were answered at once,
-    /// without flash.
+    /// Pages that were read although they had never been written, which were answered at once, without flash.
     pub unwritten_read_pages: u64,
     /// Pages that were read, wherever they were found.
     pub read_pages: u64,
@@ -106,9 +104,8 @@ impl HostReport {
 /// What the host's writes cost on flash.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WriteAmplification {
-    /// Bytes programmed on flash, in whole flash pages, for every byte that the host wrote. It is
-    /// lowered, even below one, by writes that the write buffer absorbs; null if the host wrote
-    /// nothing.
+    /// Bytes programmed on flash, in whole flash pages, for every byte that the host wrote. It is lowered, even below
+    /// one, by writes that the write buffer absorbs; null if the host wrote nothing.
     pub total_ratio: Option<f64>,
     /// Pages that the FTL programmed for every page that it was given to program: the cost of
     /// garbage collection alone. Null if it was given none.
@@ -313,8 +310,7 @@ pub struct PhaseSummary {
     /// Requests after the measured ones, which only kept the device busy. Figures of requests leave
     /// them out; those of the device's work include them.
     pub unmeasured_requests: u64,
-    /// When the first request arrived, counted from when the device was switched on; null without
-    /// requests.
+    /// When the first request arrived, counted from when the device was switched on; null without requests.
     pub started_ns: Option<u64>,
     /// From the first arrival to the last completion; null where the device was written without a clock.
     pub duration_ns: Option<u64>,

@@ -115,8 +115,7 @@ fn host_report(host: &HostStats, duration: Nanos) -> HostReport {
     }
 }
 
-/// The time over which rates are computed. None for a single request, whose rate would only reflect
-/// its own latency.
+/// The time over which rates are computed. None for a single request, whose rate would only reflect its own latency.
 fn rated_over(host: &HostStats, duration: Nanos) -> Option<Nanos> {
     (host.requests() != 1).then_some(duration)
 }

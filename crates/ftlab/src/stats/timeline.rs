@@ -83,8 +83,7 @@ pub struct Timeline {
     length: Nanos,
     closed: Vec<Window>,
     open: Window,
-    /// The service of the submission queues, if there are several: window by window, all queues of
-    /// each.
+    /// The service of the submission queues, if there are several: window by window, all queues of each.
     closed_queues: Vec<WindowOp>,
     open_queues: Vec<WindowOp>,
     open_until: SimTime,
@@ -142,8 +141,7 @@ impl Timeline {
         }
     }
 
-    /// Whether the current window is over, so that the device must be observed before more is
-    /// recorded.
+    /// Whether the current window is over, so that the device must be observed before more is recorded.
     #[inline]
     #[must_use]
     pub fn is_over(&self, now: SimTime) -> bool {

@@ -1,6 +1,5 @@
-//! The requirements of the model of costs: three classes of programs, the coarsest steps first;
-//! three levels of sensing, each of which distinguishes and corrects more; and every class is
-//! readable at the planned wear and age.
+//! The requirements of the model of costs: three classes of programs, the coarsest steps first; three levels of
+//! sensing, each of which distinguishes and corrects more; and every class is readable at the planned wear and age.
 
 use super::Checker;
 use crate::nand::{CostClass, Reliability, ReliabilityOptions};

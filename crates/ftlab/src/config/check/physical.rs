@@ -119,8 +119,7 @@ impl Checker<'_, '_> {
         self.refuse_what_needs_blocks();
     }
 
-    /// Refuses options that the user set by hand. Those that a preset sets for a device that
-    /// translates are ignored.
+    /// Refuses options that the user set by hand. Those that a preset sets for a device that translates are ignored.
     fn refuse_what_needs_blocks(&mut self) {
         let of_blocks = |path: &&str| SECTIONS.iter().any(|section| path.starts_with(section));
         let paths = self.reader.all_paths().filter(of_blocks);

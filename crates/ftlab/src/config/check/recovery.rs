@@ -1,5 +1,4 @@
-//! The requirements of recovery from power cuts: a translated map, and a design in which it can be
-//! rebuilt.
+//! The requirements of recovery from power cuts: a translated map, and a design in which it can be rebuilt.
 
 use super::{Checker, text};
 

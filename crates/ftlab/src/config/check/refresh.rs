@@ -1,5 +1,4 @@
-//! The requirements of refresh: a timing model in which data ages, and blocks that can be emptied
-//! one by one.
+//! The requirements of refresh: a timing model in which data ages, and blocks that can be emptied one by one.
 
 use super::{Checker, text};
 use crate::ftl::wear::RefreshWhen;
@@ -62,8 +61,7 @@ impl Checker<'_, '_> {
         self.fail(&[READS, DISTURB], message, remedy);
     }
 
-    /// Checks that blocks can be emptied one by one; `off` is the value of `path` that needs no
-    /// emptying.
+    /// Checks that blocks can be emptied one by one; `off` is the value of `path` that needs no emptying.
     fn can_be_emptied(&mut self, path: &'static str, off: &str) {
         if self.has_log() || self.is_physical() {
             let mapping = &self.options.ftl.mapping.policy;
@@ -76,9 +74,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks that data lasts for more than two periods at the planned wear. Blocks are emptied
-    /// that long before their data is due, so otherwise a patrol would find the copies again at
-    /// once.
+    /// Checks that data lasts for more than two periods at the planned wear. Blocks are emptied that long before their
+    /// data is due, so otherwise a patrol would find the copies again at once.
     fn can_be_kept_up(&mut self) {
         let Some(reliability) = self.options.nand.timing.policy.errors() else { return };
         let Some(rule) = self.options.ftl.refresh.rule() else { return };

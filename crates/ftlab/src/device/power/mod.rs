@@ -184,8 +184,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 }
 
-/// Powers a device up after a power cut. `setup` must be the setup of the same device, with the
-/// same seed.
+/// Powers a device up after a power cut. `setup` must be the setup of the same device, with the same seed.
 ///
 /// # Errors
 /// The contents of the flash are contradictory, or another device wrote them.

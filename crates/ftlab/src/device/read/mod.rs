@@ -197,8 +197,7 @@ pub(in crate::device) fn went_wrong(id: CommandId, on: &mut Base<impl Probe, imp
 /// A flash command read data that cannot be corrected, or its die is dead: the data is lost.
 fn found_unreadable(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
     let Command { owner, page, source, .. } = *on.kernel.flash.command(id);
-    // Parts of a reconstruction are skipped: a page is lost only if it could not be computed
-    // either.
+    // Parts of a reconstruction are skipped: a page is lost only if it could not be computed either.
     if owner.service == ServiceId::STRIPES {
         return;
     }

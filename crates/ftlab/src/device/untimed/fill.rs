@@ -148,8 +148,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Ends the next operation of a die, or else lets operations that wait for writes continue
-    /// without them.
+    /// Ends the next operation of a die, or else lets operations that wait for writes continue without them.
     fn step_or_finish(&mut self) -> Result<(), Stuck> {
         if self.step() {
             return Ok(());

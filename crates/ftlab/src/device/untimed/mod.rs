@@ -2,11 +2,10 @@
 //! times. Mapping, streams, victims, wear, the SLC cache and the write buffer advance by the same
 //! functions as with a clock; flash commands, buses, events and completions are left out.
 //!
-//! With a clock, time decides the order of events: which die is done first, and how far collection
-//! gets between two writes. Here the busy times of the dies decide it
-//! ([`Turns`](crate::scheduler)): a host that writes as fast as the device accepts keeps all dies
-//! busy, so each die takes the next write when it is done with its last one. No other time is
-//! simulated. The device's clock stands still, and policies that need time are not supported.
+//! With a clock, time decides the order of events: which die is done first, and how far collection gets between two
+//! writes. Here the busy times of the dies decide it ([`Turns`](crate::scheduler)): a host that writes as fast as the
+//! device accepts keeps all dies busy, so each die takes the next write when it is done with its last one. No other
+//! time is simulated. The device's clock stands still, and policies that need time are not supported.
 
 mod fill;
 mod host;
@@ -28,8 +27,7 @@ use crate::host::{Host, Request};
 use crate::scheduler::{Kind, Origin, Probe, Turns, Work};
 use crate::units::{PlaneId, RequestId};
 
-/// A device that is being written without a clock. [`end`](Self::end) or [`rest`](Self::rest) ends
-/// this.
+/// A device that is being written without a clock. [`end`](Self::end) or [`rest`](Self::rest) ends this.
 pub struct Untimed<'a, P: Probe = (), C: Contents = ()> {
     device: &'a mut Device<P, C>,
     turns: Turns,

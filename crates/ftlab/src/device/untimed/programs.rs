@@ -28,13 +28,11 @@ pub(super) struct Programs {
 #[derive(Default)]
 struct Program {
     slots: Vec<SlotId>,
-    /// The first of the whole pages that fill it, if they bypass the buffer; none if slots hold its
-    /// data.
+    /// The first of the whole pages that fill it, if they bypass the buffer; none if slots hold its data.
     whole: Option<Lpn>,
     /// Its place.
     at: Option<Ppn>,
-    /// For the first program of a row: all programs of the row, and the number of reads that it
-    /// waits for.
+    /// For the first program of a row: all programs of the row, and the number of reads that it waits for.
     row: Vec<u32>,
     waits_for: u32,
 }
@@ -79,8 +77,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         }
     }
 
-    /// Prefetches the map entries of the next candidates, all at once, so that their cache misses
-    /// overlap.
+    /// Prefetches the map entries of the next candidates, all at once, so that their cache misses overlap.
     #[inline]
     fn look_ahead(&self) {
         let Base { buffer, kernel: Kernel { ftl, .. }, .. } = &self.device.base;
@@ -147,8 +144,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         number
     }
 
-    /// Reads the missing sectors of a program's pages, for the row of `leader`. Returns the number
-    /// of reads.
+    /// Reads the missing sectors of a program's pages, for the row of `leader`. Returns the number of reads.
     fn read_older_parts(&mut self, leader: u32, number: u32) -> u32 {
         let Base { buffer, kernel: Kernel { ftl, flash, .. }, .. } = &mut self.device.base;
         let slots = &self.programs.all[number as usize].slots;
@@ -237,8 +233,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         true
     }
 
-    /// Records what a program writes at its place, and gives it to its die, which is busy for
-    /// `takes`.
+    /// Records what a program writes at its place, and gives it to its die, which is busy for `takes`.
     fn give_to_die(&mut self, number: u32, at: Ppn, takes: Nanos) -> PlaneId {
         let program = &mut self.programs.all[number as usize];
         program.at = Some(at);
@@ -303,8 +298,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         self.programs.free.push(number);
     }
 
-    /// Begins a row of flash pages whose whole pages bypass the buffer. `firsts` are the first
-    /// pages of each.
+    /// Begins a row of flash pages whose whole pages bypass the buffer. `firsts` are the first pages of each.
     pub(super) fn begin_whole_row(&mut self, firsts: &[Lpn]) {
         let mut row = std::mem::take(&mut self.programs.whole_row);
         for &first in firsts {

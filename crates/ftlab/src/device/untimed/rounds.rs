@@ -82,9 +82,8 @@ fn period_of_prices<P>(ftl: &Ftl, flash: &Flash<P>) -> Option<u32> {
 }
 
 impl<P: Probe, C: Contents> Untimed<'_, P, C> {
-    /// Checks at the end of a period whether the state repeats. If so, writes all rounds that
-    /// repeat at once. `left` are the pages that remain to be written. Returns how many of them
-    /// were written.
+    /// Checks at the end of a period whether the state repeats. If so, writes all rounds that repeat at once. `left`
+    /// are the pages that remain to be written. Returns how many of them were written.
     pub(super) fn repeat_rounds(&mut self, rounds: &mut Rounds, left: Range<u32>) -> u32 {
         let Some(again) = rounds.again else { return 0 };
         let next = left.start;
@@ -154,8 +153,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
                 .all(|front| rows::was_alike(front, again, &self.device.base.kernel.ftl))
     }
 
-    /// The number of units of each plane, in whole periods, that repeat before a block is full or
-    /// the fill ends.
+    /// The number of units of each plane, in whole periods, that repeat before a block is full or the fill ends.
     fn alike_ahead(&self, now: &Standing, left: &Range<u32>, rounds: &Rounds) -> u32 {
         let ftl = &self.device.base.kernel.ftl;
         let Some(again) = rounds.again else { return 0 };

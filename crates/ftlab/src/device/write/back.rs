@@ -1,5 +1,4 @@
-//! Write-back: pages that may share a flash page become one program, after the reads that their
-//! missing sectors need.
+//! Write-back: pages that may share a flash page become one program, after the reads that their missing sectors need.
 
 use super::{Writes, cycle};
 use crate::cache::{Beside, Eviction, Page, SlotId};
@@ -60,9 +59,8 @@ impl Writes {
         }
     }
 
-    /// Prepares the program of `first` and pages that may share its flash page, and reads their
-    /// missing sectors. The `leader` of the row waits for these reads, or the program itself if
-    /// there is no leader.
+    /// Prepares the program of `first` and pages that may share its flash page, and reads their missing sectors. The
+    /// `leader` of the row waits for these reads, or the program itself if there is no leader.
     #[inline(always)]
     pub(in crate::device) fn fill_program<const S: Skills>(
         &mut self,
@@ -206,9 +204,8 @@ impl<P: Probe, C: Contents> Base<P, C> {
         self.buffer.page(slot).dirty.is_empty()
     }
 
-    /// The next eviction that may share a flash page or a row with pages of `stream`: the policy's
-    /// next one, or with several streams one of the first few candidates. Never one that starts
-    /// another block or drops a clean page.
+    /// The next eviction that may share a flash page or a row with pages of `stream`: the policy's next one, or with
+    /// several streams one of the first few candidates. Never one that starts another block or drops a clean page.
     pub(in crate::device) fn companion(
         &mut self,
         stream: WriteStream,

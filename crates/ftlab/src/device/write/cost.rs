@@ -11,8 +11,7 @@ use crate::scheduler::{CommandId, Probe};
 use crate::units::Lpn;
 
 impl Writes {
-    /// Sets the cost of a program of buffered pages. Padding keeps the cost of the copy that it
-    /// moves.
+    /// Sets the cost of a program of buffered pages. Padding keeps the cost of the copy that it moves.
     pub(in crate::device) fn regulate(
         &mut self,
         program: CommandId,

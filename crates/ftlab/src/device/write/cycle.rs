@@ -1,12 +1,11 @@
 //! Write-backs by planes, at most one on each: those of a gating buffer, and the write cycles of a
 //! device whose planes run in lock-step.
 //!
-//! Without a barrier, each plane takes the first of its pages, in the order of the buffer's policy,
-//! whenever it has none in flight. With a barrier, write-backs form *cycles*: the first page of
-//! each plane or, if pages have to reach flash in order, the longest run of pages without two on
-//! the same plane. The programs of a cycle start together, after the reads that its partial pages
-//! need. The next cycle starts when all of them have ended. If the order matters, the pages of a
-//! cycle become current together at its end.
+//! Without a barrier, each plane takes the first of its pages, in the order of the buffer's policy, whenever it has
+//! none in flight. With a barrier, write-backs form *cycles*: the first page of each plane or, if pages have to reach
+//! flash in order, the longest run of pages without two on the same plane. The programs of a cycle start together,
+//! after the reads that its partial pages need. The next cycle starts when all of them have ended. If the order
+//! matters, the pages of a cycle become current together at its end.
 //!
 //! Here a plane is the pool of planes to which placement may send a page: pools are single planes
 //! in these devices. A page that cannot be placed yet keeps its plane, and its cycle, occupied.
@@ -115,8 +114,7 @@ pub(in crate::device) fn write_back_by_planes(
     }
 }
 
-/// Begins the next cycle, if one is due. Returns whether it is already over because its pages were
-/// given up.
+/// Begins the next cycle, if one is due. Returns whether it is already over because its pages were given up.
 fn begin_cycle(gate: Gate, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) -> bool {
     if writes.cycles.under_way > 0 || !on.buffer.is_due() {
         return false;

@@ -1,9 +1,8 @@
 //! Dead dies, from the device's side: how a death is found, and what becomes of requests to pages
 //! that may only go to dead dies.
 //!
-//! The first command that fails on a dead die reveals it; an unused die is never queried. This
-//! command, and later ones on that die, end like any failed command: reads are unreadable, programs
-//! go elsewhere, collections are given up.
+//! The first command that fails on a dead die reveals it; an unused die is never queried. This command, and later ones
+//! on that die, end like any failed command: reads are unreadable, programs go elsewhere, collections are given up.
 
 use crate::cache::Waiting;
 use crate::device::Contents;
@@ -23,8 +22,7 @@ pub(in crate::device) fn go_on_without_die(
 ) {
     on.kernel.close_stripes();
     end_of_life::consider_end::<{ skills::ALL }>(writes, on);
-    // Programs that wait for room may find that there is none, or get another place. Planes set
-    // more blocks aside.
+    // Programs that wait for room may find that there is none, or get another place. Planes set more blocks aside.
     place_homeless(writes, on);
     for plane in (0..on.kernel.ftl.geometry().planes()).map(PlaneId::new) {
         on.consider_collecting::<{ skills::ALL }>(plane);

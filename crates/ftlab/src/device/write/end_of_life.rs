@@ -1,11 +1,10 @@
 //! The end of a device's life, when it stops taking writes: programs in flight end, acknowledged
 //! data still reaches flash, and reads continue.
 //!
-//! Waiting and later writes and trims complete with [`Outcome::ReadOnly`]. A write that was neither
-//! acknowledged nor placed is given up; one whose program is in flight completes. Acknowledged data in
-//! the write buffer is written back at once, to wherever there is room. The planes set blocks aside for
-//! this ([`ftl::wear`](crate::ftl::wear)). If even these blocks fail, the data stays readable in DRAM,
-//! and flushes are refused. A map on flash is not written any more
+//! Waiting and later writes and trims complete with [`Outcome::ReadOnly`]. A write that was neither acknowledged nor
+//! placed is given up; one whose program is in flight completes. Acknowledged data in the write buffer is written back
+//! at once, to wherever there is room. The planes set blocks aside for this ([`ftl::wear`](crate::ftl::wear)). If even
+//! these blocks fail, the data stays readable in DRAM, and flushes are refused. A map on flash is not written any more
 //! ([`MapCache`](crate::ftl::map_cache)).
 //!
 //! [`Outcome::ReadOnly`]: crate::host::Outcome::ReadOnly
@@ -85,8 +84,7 @@ fn end_life(reason: EndReason, writes: &mut Writes, on: &mut Base<impl Probe, im
     writes.write_back::<{ skills::ALL }>(on);
 }
 
-/// An input of a program has arrived. On a device at its end, the program may have been given up,
-/// so others can begin.
+/// An input of a program has arrived. On a device at its end, the program may have been given up, so others can begin.
 #[inline]
 pub(in crate::device) fn begin_after_given_up(
     writes: &mut Writes,

@@ -12,8 +12,7 @@ use crate::units::{RequestId, SimTime};
 use crate::verify::Canary;
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// Asserts that a request may arrive at this time through its queue, and that it lies on the
-    /// device.
+    /// Asserts that a request may arrive at this time through its queue, and that it lies on the device.
     pub(in crate::device) fn check(&self, at: SimTime, request: &Request) {
         assert!(
             at >= self.base.kernel.now,

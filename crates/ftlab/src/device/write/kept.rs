@@ -23,8 +23,7 @@ impl Writes {
         self.write_back::<{ skills::ALL }>(on);
     }
 
-    /// A flash page was read ahead: it enters the read cache, and the requests that wait for it
-    /// complete.
+    /// A flash page was read ahead: it enters the read cache, and the requests that wait for it complete.
     pub(in crate::device) fn read_ahead_done(
         &mut self,
         command: CommandId,

@@ -159,8 +159,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         }
     }
 
-    /// Planes that were short of free blocks, with nothing worth collecting, may be able to collect
-    /// now.
+    /// Planes that were short of free blocks, with nothing worth collecting, may be able to collect now.
     pub(in crate::device) fn relieve<const S: Skills>(&mut self) {
         if any(S, RARE) && self.services.merger.is_some() {
             return;

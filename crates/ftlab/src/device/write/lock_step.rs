@@ -230,8 +230,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         self.services.merger.as_deref().is_some_and(|merger| merger.in_lock_step())
     }
 
-    /// Whether cycles are carried out at once: each page of a cycle has its own die, and all take
-    /// equally long.
+    /// Whether cycles are carried out at once: each page of a cycle has its own die, and all take equally long.
     fn cycles_add_up(&self) -> bool {
         let planes = self.kernel.flash.geometry().planes_per_die();
         planes == 1

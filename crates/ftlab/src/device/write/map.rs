@@ -12,8 +12,7 @@ use crate::scheduler::{CommandId, Probe, Spent};
 use crate::units::{Lpn, Nanos, PageSpan, PlaneId, RequestId, SectorMask};
 
 impl Writes {
-    /// Looks up the entry of a page that is written back. Returns false if `program` has to wait
-    /// for it.
+    /// Looks up the entry of a page that is written back. Returns false if `program` has to wait for it.
     pub(in crate::device) fn finds_entry_of_write(
         &mut self,
         page: Lpn,

@@ -1,8 +1,7 @@
 //! Writes to a log-block mapping, and the merges that make room for them.
 //!
-//! If each plane has its own clock, a plane without room merges while the others continue, and
-//! writes to it stall. In lock-step the whole device stands still for merges
-//! (`device/lock_step.rs`).
+//! If each plane has its own clock, a plane without room merges while the others continue, and writes to it stall. In
+//! lock-step the whole device stands still for merges (`device/lock_step.rs`).
 
 use crate::cache::SlotId;
 use crate::device::base::Base;

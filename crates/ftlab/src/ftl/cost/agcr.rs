@@ -1,11 +1,9 @@
-//! AGCR, access-characteristic guided cost regulation: pages that are only written are written at
-//! low cost, pages that are only read should lie at high cost, and others at medium cost. The cost
-//! of a write depends on the history of the page: high without any, low after a write, medium after
-//! a read. A read of a page that was already read last and lies at low cost requests a rewrite at
-//! high cost while the die is idle.
+//! AGCR, access-characteristic guided cost regulation: pages that are only written are written at low cost, pages that
+//! are only read should lie at high cost, and others at medium cost. The cost of a write depends on the history of the
+//! page: high without any, low after a write, medium after a read. A read of a page that was already read last and lies
+//! at low cost requests a rewrite at high cost while the die is idle.
 //!
-//! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 3. Where the paper is silent,
-//! and departures:
+//! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 3. Where the paper is silent, and departures:
 //!
 //! - The tag in the paper's mapping entry has one bit, for low cost. Here the flash knows the class
 //!   of each flash page.
@@ -44,8 +42,7 @@ options! {
         /// What is remembered of the accesses of a page.
         history: HistoryRule = "last-access",
             source "AGCR, section 4.1: the most recent request and the one that comes";
-        /// Whether pages that are only read and lie at low cost are rewritten while their die is
-        /// idle.
+        /// Whether pages that are only read and lie at low cost are rewritten while their die is idle.
         rewrite: Switch = "on", source "AGCR, section 3.3";
         /// Flash pages that may wait for a rewrite on each die. Further ones are not rewritten.
         rewrite_queue: u32 = "256", in "1"..="65536", unit "flash pages",

@@ -47,8 +47,7 @@ contract! {
         #[must_use]
         fn copy(&self, past: Past, as_was: CostClass) -> Option<ProgramCost>;
 
-        /// Whether a page of a class, which is being read, should be rewritten while its die is
-        /// idle.
+        /// Whether a page of a class, which is being read, should be rewritten while its die is idle.
         #[must_use]
         fn wants_rewrite(&self, _past: Past, _class: CostClass) -> bool {
             false
@@ -81,8 +80,7 @@ contract! {
             true
         }
 
-        /// Whether it looks at what waits at a moment, so that everything ending then has to end
-        /// first.
+        /// Whether it looks at what waits at a moment, so that everything ending then has to end first.
         fn looks_at_queues(_options: &Self::Options) -> bool {
             false
         }

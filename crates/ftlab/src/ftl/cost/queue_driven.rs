@@ -1,12 +1,10 @@
-//! Cost by the queue: a program is cheap if other commands wait for it to end, and expensive if
-//! none does.
+//! Cost by the queue: a program is cheap if other commands wait for it to end, and expensive if none does.
 //!
-//! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 2.2, on the scheme of Li et al.
-//! that it is compared with. It does not say whether the queue of the die or of the device counts,
-//! so both are offered. The cost is decided when a die takes the program up, before its data is
-//! transferred; this also holds for copies of collection. Only flash commands that wait for a die
-//! count, not what waits for room, in a submission queue, or for an entry of the map. A die that
-//! was idle knows everything that arrives at one moment; one that becomes free knows what is there.
+//! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 2.2, on the scheme of Li et al. that it is compared
+//! with. It does not say whether the queue of the die or of the device counts, so both are offered. The cost is decided
+//! when a die takes the program up, before its data is transferred; this also holds for copies of collection. Only
+//! flash commands that wait for a die count, not what waits for room, in a submission queue, or for an entry of the
+//! map. A die that was idle knows everything that arrives at one moment; one that becomes free knows what is there.
 
 use super::{Past, RegulatorFacts, RegulatorPolicy};
 use crate::image::keeps_nothing;

@@ -1,5 +1,4 @@
-//! The regulator within the FTL: asked for each page that is written or copied, and told what the
-//! host does.
+//! The regulator within the FTL: asked for each page that is written or copied, and told what the host does.
 
 use super::super::Ftl;
 use super::super::streams::WriteStream;
@@ -92,8 +91,7 @@ pub(crate) fn past_of(page: Lpn, ftl: &Ftl) -> Past {
     ftl.features.regulation.as_ref().map_or(Past::None, |regulation| regulation.past(page))
 }
 
-/// Whether a page of a class, which the host is reading, should be rewritten; `past` is its history
-/// before this read.
+/// Whether a page of a class, which the host is reading, should be rewritten; `past` is its history before this read.
 pub(crate) fn wants_rewrite(past: Past, class: CostClass, ftl: &Ftl) -> bool {
     let regulation = ftl.features.regulation.as_ref();
     regulation.is_some_and(|regulation| regulation.regulator.wants_rewrite(past, class))
@@ -156,8 +154,7 @@ pub(in crate::ftl) fn place_rewrite(plane: PlaneId, ftl: &mut Ftl) -> Option<Ppn
     })?
 }
 
-/// The page at `from` is also programmed at `to`. The new copy becomes current unless the page lies
-/// elsewhere by now.
+/// The page at `from` is also programmed at `to`. The new copy becomes current unless the page lies elsewhere by now.
 pub(in crate::ftl) fn rewritten_page(from: Ppn, to: Ppn, ftl: &mut Ftl) {
     if !collection::relocate::<{ skills::ALL }>(from, to, ftl)
         && !ftl.plant.is(Canary::RewriteOverNewer)

@@ -1,11 +1,10 @@
 //! Rewrites pages at high cost while their die is idle: keeps the queue of each die and the state
 //! of its current rewrite.
 //!
-//! A rewrite is a copy within the plane. Its flash page is read when the die is idle, and
-//! programmed when the die is idle again, into a block of its own stream, so that no scheduler can
-//! reorder the programs of a block. The copy becomes current only if the mapping still names the
-//! page that was read. A page that was written meanwhile, or already lies at a higher cost, is
-//! dropped. A rewrite takes room like a write, so it may make a plane collect.
+//! A rewrite is a copy within the plane. Its flash page is read when the die is idle, and programmed when the die is
+//! idle again, into a block of its own stream, so that no scheduler can reorder the programs of a block. The copy
+//! becomes current only if the mapping still names the page that was read. A page that was written meanwhile, or
+//! already lies at a higher cost, is dropped. A rewrite takes room like a write, so it may make a plane collect.
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), sections 3.3 and 3.4: the rewrite queue.
 
@@ -24,8 +23,7 @@ use crate::shape::Geometry;
 use crate::units::{DieId, Lpn, Ppn, SectorMask};
 use crate::verify::Canary;
 
-/// The counters of rewrites. Their flash commands are counted by origin. Every request was done or
-/// dropped, or waits.
+/// The counters of rewrites. Their flash commands are counted by origin. Every request was done or dropped, or waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RewriteCounts {
     /// Pages (mapping units) that the host read and that requested a rewrite.
@@ -122,8 +120,7 @@ impl Rewriter {
         &self.counts
     }
 
-    /// The host reads sectors of a page from flash: the regulator may want the page at another
-    /// cost.
+    /// The host reads sectors of a page from flash: the regulator may want the page at another cost.
     pub(crate) fn note_read<P: Probe, C>(
         &mut self,
         page: Lpn,
@@ -157,8 +154,7 @@ impl Rewriter {
         }
     }
 
-    /// Commands of a die are done. Lists the die if it is idle and has a rewrite to begin or to
-    /// continue.
+    /// Commands of a die are done. Lists the die if it is idle and has a rewrite to begin or to continue.
     #[inline]
     pub(crate) fn die_is_done<P: Probe, C>(&mut self, die: DieId, on: &Kernel<P, C>) {
         if !may_work(die, on) {

@@ -2,9 +2,8 @@
 //! `reconstruction`. Under any other mapping, a page has one fragment, the whole of it.
 //!
 //! *Owners* are recorded in the spare area and stay there when they leave. An owner *lives* in a
-//! physical page if the mapping says that a fragment of it lies there. A physical page is valid as
-//! long as somebody lives in it. Therefore owners may leave at any time, even between the placement
-//! and the end of a program.
+//! physical page if the mapping says that a fragment of it lies there. A physical page is valid as long as somebody
+//! lives in it. Therefore owners may leave at any time, even between the placement and the end of a program.
 
 pub(crate) mod audit;
 pub(crate) mod image;
@@ -53,8 +52,7 @@ impl Ftl {
         self.map.mapping.packs()
     }
 
-    /// The fragments of a page: none if it is not on flash, and at most one unless the mapping
-    /// packs pages.
+    /// The fragments of a page: none if it is not on flash, and at most one unless the mapping packs pages.
     #[inline]
     #[must_use]
     pub fn fragments(&self, page: Lpn) -> Fragments {
@@ -96,8 +94,7 @@ pub(crate) fn may_pack(page: Lpn, sectors: SectorMask, ftl: &Ftl) -> bool {
         && ftl.fragments(page).iter().flatten().filter(|fragment| stays(fragment)).count() < 2
 }
 
-/// How many more pages may have two fragments, as limited by the entries of RMAP and by the room on
-/// flash.
+/// How many more pages may have two fragments, as limited by the entries of RMAP and by the room on flash.
 #[must_use]
 pub(crate) fn fragment_room(ftl: &Ftl) -> u32 {
     let Some(map) = ftl.rmap() else { return 0 };
@@ -264,8 +261,7 @@ pub(in crate::ftl) fn relocate_parts(from: Ppn, to: Ppn, ftl: &mut Ftl) -> bool 
     moved.count() > 0
 }
 
-/// The parts in a copy of the page at `from`: those that live there or, if all have left, the
-/// former ones.
+/// The parts in a copy of the page at `from`: those that live there or, if all have left, the former ones.
 fn parts_to_copy(from: Ppn, ftl: &Ftl) -> [Option<OwnerPart>; 2] {
     match living(from, ftl) {
         [None, None] => ftl.map.spare.parts(from),

@@ -1,12 +1,10 @@
-//! Limits the number of pages with two fragments. A pack keeps older copies valid besides itself,
-//! so without a limit packed flash would hold more valid pages than there are logical pages, until
-//! nothing is left to collect.
+//! Limits the number of pages with two fragments. A pack keeps older copies valid besides itself, so without a limit
+//! packed flash would hold more valid pages than there are logical pages, until nothing is left to collect.
 //!
-//! Packing may take half of the room that over-provisioning leaves; the other half is for
-//! collection. It is counted by what a page holds beyond the one place that it needs in the *pool*
-//! to which placement sends it: a fragment elsewhere, or a second one there. So whatever whole
-//! pages the host writes from now on, a pool holds at most its logical pages and that much more.
-//! Packs in flight count as packs; the write buffer takes care of this.
+//! Packing may take half of the room that over-provisioning leaves; the other half is for collection. It is counted by
+//! what a page holds beyond the one place that it needs in the *pool* to which placement sends it: a fragment
+//! elsewhere, or a second one there. So whatever whole pages the host writes from now on, a pool holds at most its
+//! logical pages and that much more. Packs in flight count as packs; the write buffer takes care of this.
 
 use super::super::{BlockState, Ftl};
 use crate::ftl::mapping::Places;

@@ -82,8 +82,7 @@ impl Collector {
         }
     }
 
-    /// Continues a running collection if it is due: the host wrote a page, or free blocks became
-    /// scarce.
+    /// Continues a running collection if it is due: the host wrote a page, or free blocks became scarce.
     #[inline]
     fn spur<const S: Skills>(
         &mut self,
@@ -105,8 +104,7 @@ impl Collector {
         }
     }
 
-    /// The other planes of the scope collect one block each, unless they have more than enough free
-    /// blocks.
+    /// The other planes of the scope collect one block each, unless they have more than enough free blocks.
     #[cold]
     fn start_others<const S: Skills>(
         &mut self,
@@ -202,8 +200,7 @@ impl Collector {
         }
     }
 
-    /// The host is idle: every plane folds its SLC cache until it is empty or the host is active
-    /// again.
+    /// The host is idle: every plane folds its SLC cache until it is empty or the host is active again.
     pub fn fold_all<const S: Skills>(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) {
         slc::cache::set_idle_for_cache(true, &mut on.ftl);
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
@@ -222,9 +219,8 @@ impl Collector {
         }
     }
 
-    /// Empties a block for a purpose, after earlier requests. If the plane was not collecting,
-    /// copies are in flight when this returns. Returns false if the block cannot be emptied: it is
-    /// free, bad, open, or being collected.
+    /// Empties a block for a purpose, after earlier requests. If the plane was not collecting, copies are in flight
+    /// when this returns. Returns false if the block cannot be emptied: it is free, bad, open, or being collected.
     pub fn collect<const S: Skills>(
         &mut self,
         wanted: Wanted,
@@ -235,8 +231,7 @@ impl Collector {
         accepted
     }
 
-    /// Starts the requested collections of a plane. A background collection that waits continues
-    /// first.
+    /// Starts the requested collections of a plane. A background collection that waits continues first.
     pub(super) fn start_wanted<const S: Skills>(
         &mut self,
         plane: PlaneId,
@@ -319,9 +314,8 @@ impl Collector {
         }
     }
 
-    /// Starts copying one flash page of valid pages, from `first` of the victim on. Pages on one
-    /// flash page are read and programmed by one command; otherwise the program waits for its
-    /// reads.
+    /// Starts copying one flash page of valid pages, from `first` of the victim on. Pages on one flash page are read
+    /// and programmed by one command; otherwise the program waits for its reads.
     fn copy_page<const S: Skills>(
         &mut self,
         plane: PlaneId,
@@ -403,9 +397,8 @@ impl Collector {
         self.submit::<S>(plane, id, on);
     }
 
-    /// Puts the next valid pages of a victim into the batch, from `first` on, as many as a flash
-    /// page holds, and prefetches what their copy uses. Returns the unit behind them, and the
-    /// number of flash pages that hold them.
+    /// Puts the next valid pages of a victim into the batch, from `first` on, as many as a flash page holds, and
+    /// prefetches what their copy uses. Returns the unit behind them, and the number of flash pages that hold them.
     #[inline(always)]
     fn gather(&mut self, victim: BlockId, first: u32, ftl: &Ftl) -> (u32, u32) {
         let units_per_page = ftl.geometry.units_per_page();
@@ -431,8 +424,7 @@ impl Collector {
         }
     }
 
-    /// Copies the flash page at `first` of the victim within the plane (copyback), if all of it is
-    /// valid.
+    /// Copies the flash page at `first` of the victim within the plane (copyback), if all of it is valid.
     fn copy_back<const S: Skills>(
         &mut self,
         plane: PlaneId,

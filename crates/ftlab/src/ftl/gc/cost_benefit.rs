@@ -1,11 +1,9 @@
-//! Cost-benefit: the block with the largest age * (1 - u) / 2u, where u is its share of valid
-//! pages.
+//! Cost-benefit: the block with the largest age * (1 - u) / 2u, where u is its share of valid pages.
 //!
-//! Reading and programming the valid pages costs 2u. It frees 1 - u, which is worth more the longer
-//! it stays free. The age of the block's last change predicts this: an old block is likely to keep
-//! its remaining pages. The age is counted from the last page that the block lost (or from when it
-//! was filled), as Kawaguchi et al. do, but in pages lost by all blocks instead of time: a device
-//! does not age while it stands still.
+//! Reading and programming the valid pages costs 2u. It frees 1 - u, which is worth more the longer it stays free. The
+//! age of the block's last change predicts this: an old block is likely to keep its remaining pages. The age is counted
+//! from the last page that the block lost (or from when it was filled), as Kawaguchi et al. do, but in pages lost by
+//! all blocks instead of time: a device does not age while it stands still.
 //!
 //! The choice is exact without searching all blocks: among blocks with equally many valid pages the
 //! oldest wins, which is the head of their list. So only one head per number of valid pages is
@@ -107,8 +105,7 @@ impl VictimPolicy for CostBenefit {
 
     fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
         let worth = self.candidates.heads(view.plane).take_while(|head| head.0 <= self.most_valid);
-        // Integers for benefit and cost; that the cost is doubled for all blocks makes no
-        // difference.
+        // Integers for benefit and cost; that the cost is doubled for all blocks makes no difference.
         let scored = worth.map(|(valid, block)| {
             let age = u128::from(self.clock - self.changed[block.at()]);
             (age * u128::from(self.units_per_block - valid), u128::from(valid), (valid, block))

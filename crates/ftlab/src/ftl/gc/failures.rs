@@ -67,9 +67,8 @@ impl Collector {
         self.place_copy::<S>(plane, program, on);
     }
 
-    /// A command of a collection ended on a dead die, and the collection with it. The pages to be
-    /// copied stay where they were, and a program that waits for the last of its reads never
-    /// begins.
+    /// A command of a collection ended on a dead die, and the collection with it. The pages to be copied stay where
+    /// they were, and a program that waits for the last of its reads never begins.
     pub(super) fn lost_with_die<const S: Skills>(
         &mut self,
         id: CommandId,
@@ -142,8 +141,7 @@ impl Collector {
         }
     }
 
-    /// A copy is done. Returns whether its collection found no room for another one; ends it when
-    /// no copy is in flight.
+    /// A copy is done. Returns whether its collection found no room for another one; ends it when no copy is in flight.
     #[inline]
     pub(super) fn wind_up<const S: Skills>(
         &mut self,

@@ -75,10 +75,9 @@ pub fn most_valid(geometry: &Geometry) -> u32 {
 }
 
 contract! {
-    /// A victim policy. Choosing a block removes it from the candidates. The choice must not depend
-    /// on hash order or a clock; random numbers must come from a [`Stream`](crate::engine::Stream)
-    /// of its own. Aim for constant time: `closed` and `choose` are called once per block,
-    /// `lost_page` once per overwritten page.
+    /// A victim policy. Choosing a block removes it from the candidates. The choice must not depend on hash order or a
+    /// clock; random numbers must come from a [`Stream`](crate::engine::Stream) of its own. Aim for constant time:
+    /// `closed` and `choose` are called once per block, `lost_page` once per overwritten page.
     pub trait VictimPolicy for Victim, by victim_policy, or ExternalVictim {
         /// A block is full and may be collected from now on.
         fn closed(&mut self, view: &VictimView<'_>, block: BlockId);

@@ -202,9 +202,8 @@ fn emptiest(
     Ok(())
 }
 
-/// Of blocks with different numbers of valid pages, the k-th emptiest of n is the least of d draws
-/// with probability ((n-k+1)/n)^d - ((n-k)/n)^d. Over 40,000 draws, with a tolerance of four
-/// standard errors.
+/// Of blocks with different numbers of valid pages, the k-th emptiest of n is the least of d draws with probability
+/// ((n-k+1)/n)^d - ((n-k)/n)^d. Over 40,000 draws, with a tolerance of four standard errors.
 #[test]
 fn d_choices_draws_with_the_odds_of_the_paper() {
     const DRAWS: u32 = 3;

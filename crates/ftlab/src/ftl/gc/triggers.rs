@@ -12,9 +12,8 @@
 //!   writes to it, which spreads the work. `copies_in_flight` limits how many are made at once, and
 //!   `host_lead` how far the host may run ahead of collection while free blocks are scarce.
 //!
-//! Preemption and increments end at a hard limit of free blocks, and where the host waits for the
-//! plane. Increments pause between requests. A device that is asked for nothing more finishes what
-//! it began.
+//! Preemption and increments end at a hard limit of free blocks, and where the host waits for the plane. Increments
+//! pause between requests. A device that is asked for nothing more finishes what it began.
 
 use crate::options::declare::choices;
 use crate::shape::Geometry;

@@ -1,11 +1,10 @@
 //! Collection without a clock: the same as the [`Collector`](super::Collector), by the same
 //! functions of the FTL, but without flash commands.
 //!
-//! As with a clock, each copy is two jobs of its die: its reads, which are queued together, and its
-//! program, which is queued when they are done. The pages of a copy are chosen before the reads,
-//! and placed and moved when these are done. A page that is overwritten before then leaves its
-//! place in the copy invalid. One that is overwritten later, during the program, is invalidated
-//! there; only the counter of stale copies sees a difference.
+//! As with a clock, each copy is two jobs of its die: its reads, which are queued together, and its program, which is
+//! queued when they are done. The pages of a copy are chosen before the reads, and placed and moved when these are
+//! done. A page that is overwritten before then leaves its place in the copy invalid. One that is overwritten later,
+//! during the program, is invalidated there; only the counter of stale copies sees a difference.
 
 use super::super::Ftl;
 use super::super::relocations::Relocations;
@@ -184,8 +183,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         self.turns.push(die, Work::Reads(gathered), flash_pages, takes);
     }
 
-    /// The next valid pages of a victim, from `first` on, and the number of flash pages that hold
-    /// them.
+    /// The next valid pages of a victim, from `first` on, and the number of flash pages that hold them.
     #[inline]
     fn gather(&self, plane: PlaneId, victim: BlockId, first: u32) -> (Gathered, u32) {
         let units_per_page = self.ftl.geometry.units_per_page();
@@ -228,8 +226,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         self.turns.push(self.ftl.geometry.die_of(plane), Work::Copy(plane), 1, takes);
     }
 
-    /// Moves the pages of a copy that are still valid to the flash page at `to`. Returns how many
-    /// there are.
+    /// Moves the pages of a copy that are still valid to the flash page at `to`. Returns how many there are.
     #[inline]
     fn move_pages(&mut self, victim: BlockId, gathered: Gathered, to: Ppn) -> u32 {
         let Bench { ftl, contents, later, .. } = self;

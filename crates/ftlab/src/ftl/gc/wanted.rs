@@ -13,9 +13,8 @@ pub struct Wanted {
     pub purpose: Purpose,
 }
 
-/// Requests that a block is emptied. If the block already waits, its purpose changes, unless it is
-/// to be retired. Returns false if the block cannot be emptied: it is free, bad, open, or being
-/// collected.
+/// Requests that a block is emptied. If the block already waits, its purpose changes, unless it is to be retired.
+/// Returns false if the block cannot be emptied: it is free, bad, open, or being collected.
 pub(in crate::ftl) fn want(wanted: Wanted, ftl: &mut Ftl) -> bool {
     let plane = ftl.geometry.plane_of(wanted.block);
     let queue = &mut ftl.space.planes[plane.at()].wanted;

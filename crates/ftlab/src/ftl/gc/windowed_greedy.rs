@@ -21,8 +21,7 @@ use crate::units::{BlockId, PlaneId};
 options! {
     /// The window of windowed greedy.
     pub struct WindowOptions at "ftl.gc" {
-        /// The number of blocks of a plane, those filled longest ago, from which the victim is
-        /// chosen.
+        /// The number of blocks of a plane, those filled longest ago, from which the victim is chosen.
         window: u32 = "32", in "1"..="1000000", unit "blocks",
             source "assumed; Hu et al. (SYSTOR 2009) study windows of all sizes";
     }

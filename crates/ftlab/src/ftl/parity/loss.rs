@@ -1,12 +1,10 @@
-//! Stripes of a group with dead dies. Pages that were programmed before are computed from the rest.
-//! Nothing more is placed on a dead die: stripes that begin later are narrower, and if it is the
-//! dead die's turn to hold the parity, the next die takes it. So the blocks of the group hold less,
-//! and fewer of them are worth collecting. A device whose groups have no room for their valid pages
-//! any more takes no more writes.
+//! Stripes of a group with dead dies. Pages that were programmed before are computed from the rest. Nothing more is
+//! placed on a dead die: stripes that begin later are narrower, and if it is the dead die's turn to hold the parity,
+//! the next die takes it. So the blocks of the group hold less, and fewer of them are worth collecting. A device whose
+//! groups have no room for their valid pages any more takes no more writes.
 //!
-//! A stripe that was being filled is closed over what it holds. If the dead die was to hold its
-//! parity, it gets none. A group whose dies are all dead is a dead die of the volume
-//! ([`wear`](super::super::wear)).
+//! A stripe that was being filled is closed over what it holds. If the dead die was to hold its parity, it gets none. A
+//! group whose dies are all dead is a dead die of the volume ([`wear`](super::super::wear)).
 
 use crate::engine::skills;
 use crate::ftl::parity::{Missing, Narrow, Stripes, members};
@@ -46,8 +44,7 @@ impl Stripes {
         self.dead[self.superblocks.group_of_block(block).at()]
     }
 
-    /// The dies that were dead when a stripe was begun; if it has not begun, those that are dead
-    /// now.
+    /// The dies that were dead when a stripe was begun; if it has not begun, those that are dead now.
     pub(super) fn dead_at_begin(&self, stripe: Stripe) -> u64 {
         if !self.any_dead {
             return 0;
@@ -62,8 +59,7 @@ impl Stripes {
         }
     }
 
-    /// The member that holds the parity of a stripe; none if only one die was alive when it was
-    /// begun.
+    /// The member that holds the parity of a stripe; none if only one die was alive when it was begun.
     pub(super) fn parity_of(&self, stripe: Stripe) -> Option<u32> {
         let (dead, width) = (self.dead_at_begin(stripe), self.superblocks.width());
         let first = self.superblocks.parity_of(stripe);
@@ -213,8 +209,7 @@ pub(in crate::ftl) fn member_died(die: DieId, ftl: &mut Ftl) {
     check_room_of_groups(ftl);
 }
 
-/// A die of a plane has died: its open blocks continue without it, and it checks again what is
-/// worth collecting.
+/// A die of a plane has died: its open blocks continue without it, and it checks again what is worth collecting.
 fn narrow_plane(plane: PlaneId, ftl: &mut Ftl) {
     let whole = ftl.geometry.units_per_block();
     let open: Vec<_> = ftl.space.planes[plane.at()].open_blocks().collect();
@@ -244,8 +239,7 @@ pub(in crate::ftl) fn leave_out(first: Ppn, ftl: &mut Ftl) -> bool {
     on_dead_die
 }
 
-/// If the valid pages exceed what all groups can hold, some of which have lost dies, the device
-/// takes no more writes.
+/// If the valid pages exceed what all groups can hold, some of which have lost dies, the device takes no more writes.
 pub(in crate::ftl) fn check_room_of_groups(ftl: &mut Ftl) {
     let (Some(stripes), Some(life)) = (&ftl.features.stripes, &ftl.health.life) else { return };
     if !stripes.any_dead {

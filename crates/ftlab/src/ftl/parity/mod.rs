@@ -1,6 +1,5 @@
-//! Parity across dies. The FTL fills superblocks ([`Superblocks`]). Each of their stripes has a
-//! page that is the XOR of the others, so that a page which cannot be read, or the pages of a dead
-//! die, are computed from the rest.
+//! Parity across dies. The FTL fills superblocks ([`Superblocks`]). Each of their stripes has a page that is the XOR of
+//! the others, so that a page which cannot be read, or the pages of a dead die, are computed from the rest.
 //!
 //! The FTL above sees only a volume of fewer, larger blocks. This module maps it to flash: which
 //! commands of the dies a command of the volume becomes, when parity is programmed, and what is
@@ -138,8 +137,7 @@ enum Missing {
 struct Narrow {
     /// Stripes with lower numbers have begun.
     begun: u32,
-    /// For the stripes from this one on: the dies that were dead when they were begun, one bit
-    /// each.
+    /// For the stripes from this one on: the dies that were dead when they were begun, one bit each.
     dead: Vec<(u32, u64)>,
 }
 
@@ -162,8 +160,7 @@ pub struct Stripes {
     load: Load,
     /// Stripes whose parity is in DRAM.
     running: BTreeMap<Stripe, Running>,
-    /// Pages that hold nothing useful, by stripe and member: their programs failed, or they were
-    /// skipped.
+    /// Pages that hold nothing useful, by stripe and member: their programs failed, or they were skipped.
     missing: BTreeMap<(Stripe, u32), Missing>,
     /// By group: a bit for each die that is known to be dead.
     dead: Vec<u64>,

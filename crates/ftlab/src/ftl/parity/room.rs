@@ -1,5 +1,4 @@
-//! The effect of dead dies on the room of a superblock: pages that it skips, and whether it is
-//! worth collecting.
+//! The effect of dead dies on the room of a superblock: pages that it skips, and whether it is worth collecting.
 
 use crate::ftl::Ftl;
 use crate::ftl::gc::{VictimPolicy, VictimView};
@@ -40,8 +39,7 @@ pub(in crate::ftl) fn choose_narrow(
     Some(block)
 }
 
-/// Skips the places of an open block from `next` on that hold no page. Returns how many units they
-/// are.
+/// Skips the places of an open block from `next` on that hold no page. Returns how many units they are.
 pub(in crate::ftl) fn leave_places_out(
     plane: PlaneId,
     stream: WriteStream,

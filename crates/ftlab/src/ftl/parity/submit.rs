@@ -186,8 +186,7 @@ impl Stripes {
         let whole = on.flash.command_mut(id);
         whole.waits_for -= 1;
         whole.found.unreadable |= unreadable;
-        // An erase skips the block of a dead die as long as others live, and a read can be
-        // reconstructed.
+        // An erase skips the block of a dead die as long as others live, and a read can be reconstructed.
         whole.found.failed |= failed
             && match whole.kind {
                 Kind::Program => true,

@@ -62,8 +62,7 @@ impl PlaneStride {
         Some(PlaneStride { planes: geometry.planes_per_die(), between })
     }
 
-    /// The flash page of the same round on another plane, `further` planes after that of
-    /// `flash_page`.
+    /// The flash page of the same round on another plane, `further` planes after that of `flash_page`.
     fn other(self, flash_page: u32, further: u32) -> Option<u32> {
         let PlaneStride { planes, between } = self;
         let index = flash_page / between % planes;
@@ -88,8 +87,7 @@ pub struct Writable {
     pub planes: Vec<bool>,
     /// The dies with a writable plane.
     pub dies: DieSet,
-    /// By plane: the next unit of the stream's open block. Planes of a die with equal units can be
-    /// programmed together.
+    /// By plane: the next unit of the stream's open block. Planes of a die with equal units can be programmed together.
     pub next_unit: Vec<u32>,
     /// Units of such a block.
     pub units_per_block: u32,

@@ -1,5 +1,4 @@
-//! The workings of the SLC cache: its blocks by plane, where the host may write, and what is folded
-//! when.
+//! The workings of the SLC cache: its blocks by plane, where the host may write, and what is folded when.
 //!
 //! A block is in SLC mode while its stream is [`WriteStream::SLC`]. Folding is a collection of
 //! [`Purpose::Fold`] of the oldest closed SLC block. It happens
@@ -9,11 +8,10 @@
 //! - when a plane lacks free blocks: a borrowed block holds only a fraction of its native capacity,
 //!   so it goes before any other victim.
 //!
-//! Folding cannot deadlock. A fold copies at most half a block, so it needs at most one free block.
-//! A borrowed block is returned for it. A block of the cache's own is not, so it is treated like a
-//! block that is being retired: it waits while only the reserve is left, and the host may not take
-//! the block that it may need. The host waits for a fold only while the plane has an SLC block to
-//! fold.
+//! Folding cannot deadlock. A fold copies at most half a block, so it needs at most one free block. A borrowed block is
+//! returned for it. A block of the cache's own is not, so it is treated like a block that is being retired: it waits
+//! while only the reserve is left, and the host may not take the block that it may need. The host waits for a fold only
+//! while the plane has an SLC block to fold.
 
 use std::collections::VecDeque;
 
@@ -30,8 +28,7 @@ use crate::scheduler::DieSet;
 use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId, Ppn};
 
-/// The cache's counters, in pages (mapping units). Folded pages are counted with other collections,
-/// by purpose.
+/// The cache's counters, in pages (mapping units). Folded pages are counted with other collections, by purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlcCounts {
     /// Pages that the host wrote to the cache.
@@ -101,8 +98,7 @@ impl CacheState {
         }))
     }
 
-    /// Saves the order of its free blocks. The full blocks and their order are saved with the
-    /// others.
+    /// Saves the order of its free blocks. The full blocks and their order are saved with the others.
     pub(in crate::ftl) fn save(&self, out: &mut Writer) {
         let CacheState { policy: _, when_full: _, planes, writable: _, counts: _, idle: _ } = self;
         for CachePlane { own_free, closed: _, in_use: _, borrowed: _, folding: _ } in planes {
@@ -274,8 +270,7 @@ pub(in crate::ftl) fn slc_emptied(block: BlockId, erased: bool, ftl: &mut Ftl) {
     }
 }
 
-/// The borrowed block that was filled first. A plane that lacks free blocks folds it before it
-/// collects anything else.
+/// The borrowed block that was filled first. A plane that lacks free blocks folds it before it collects anything else.
 pub(in crate::ftl) fn oldest_borrowed(plane: PlaneId, ftl: &Ftl) -> Option<BlockId> {
     let cache = ftl.features.slc.as_ref()?;
     let mut closed = cache.planes[plane.at()].closed.iter().copied();

@@ -21,8 +21,7 @@ options! {
         /// Free blocks of a plane, beyond `ftl.gc.stop`, that are not used in SLC mode.
         keep_free: u32 = "2", in "0"..="1000000", unit "blocks",
             source "assumed: so that the host can write on when the cache is full, before folding";
-        /// The most free blocks of a plane that are used in SLC mode at once. The largest value
-        /// means no limit.
+        /// The most free blocks of a plane that are used in SLC mode at once. The largest value means no limit.
         most_borrowed: u32 = "1000000", in "1"..="1000000", unit "blocks",
             source "default: no bound; data sheets give one, such as 256 GB of the 2 TB 660p (Intel, 2018)";
     }

@@ -1,12 +1,11 @@
 //! The SLC cache: blocks that the host's writes fill with one bit per cell, which is fast, until
 //! their data is *folded*: moved to the main area, at full density.
 //!
-//! The policy decides which blocks may be used in this way ([`SlcCache`], a seam). Everything else
-//! is the same for all policies (`cache.rs`): an SLC block is one more open block of its plane, has
-//! its number of pages divided by the bits of a cell, and is folded first in, first out. Victim
-//! policies never see SLC blocks: data leaves the cache, but does not move within it. The data that
-//! was cached first has had the most time to be overwritten, so folding in order copies few hot
-//! pages.
+//! The policy decides which blocks may be used in this way ([`SlcCache`], a seam). Everything else is the same for all
+//! policies (`cache.rs`): an SLC block is one more open block of its plane, has its number of pages divided by the bits
+//! of a cell, and is folded first in, first out. Victim policies never see SLC blocks: data leaves the cache, but does
+//! not move within it. The data that was cached first has had the most time to be overwritten, so folding in order
+//! copies few hot pages.
 //!
 //! Copies cross the bus, as in collection; folding within the die is not modelled.
 //!

@@ -1,5 +1,4 @@
-//! The types of the keys of a table: values as options have them, switches, numbers, tables and
-//! lists of tables.
+//! The types of the keys of a table: values as options have them, switches, numbers, tables and lists of tables.
 
 use std::ops::{Deref, Range};
 

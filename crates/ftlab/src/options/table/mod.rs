@@ -1,5 +1,4 @@
-//! Tables of a document: files that list things, such as the phases of a workload or the claims of
-//! an experiment.
+//! Tables of a document: files that list things, such as the phases of a workload or the claims of an experiment.
 //!
 //! A device has each section once, and its texts override each other. A document stands alone, and
 //! its tables repeat and nest. Both are declared with `options!` and take the same values; a table
@@ -85,8 +84,7 @@ pub struct TableInfo {
 }
 
 impl TableInfo {
-    /// All keys that may appear in the table: the deciding one, its own, and those of embedded
-    /// tables.
+    /// All keys that may appear in the table: the deciding one, its own, and those of embedded tables.
     pub fn all_keys(&self) -> Vec<&'static Key> {
         let mut keys: Vec<&'static Key> = self.by.into_iter().chain(self.keys).collect();
         for embedded in self.embedded {
@@ -101,9 +99,8 @@ pub trait Table: Sized {
     /// Its metadata.
     fn info() -> TableInfo;
 
-    /// Reads its own keys and those of embedded tables. Problems are reported to the document, and
-    /// placeholders replace wrong values, so that the rest can be checked. The caller that opens
-    /// the table reports unknown keys.
+    /// Reads its own keys and those of embedded tables. Problems are reported to the document, and placeholders replace
+    /// wrong values, so that the rest can be checked. The caller that opens the table reports unknown keys.
     fn read(document: &mut Document, table: &Given) -> Self;
 
     /// A placeholder for a table that could not be read.

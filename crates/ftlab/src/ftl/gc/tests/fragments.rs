@@ -1,6 +1,5 @@
-//! Checks fragments and shared pages against a naive model: random writes, packs, trims and
-//! collections, with programs in flight and an occasional image. Every read must return what was
-//! last written.
+//! Checks fragments and shared pages against a naive model: random writes, packs, trims and collections, with programs
+//! in flight and an occasional image. Every read must return what was last written.
 
 use std::collections::BTreeMap;
 
@@ -217,8 +216,7 @@ impl Bench {
         pages.filter(|(other, _)| *other == page).for_each(|(_, wanted)| *wanted = false);
     }
 
-    /// Collects a block. Between the placement and the end of a copy, programs end and pages are
-    /// trimmed.
+    /// Collects a block. Between the placement and the end of a copy, programs end and pages are trimmed.
     fn collect(&mut self, plane: PlaneId, salt: u32, interfere: u8) {
         let Some(wanted) = collection::next_to_collect(plane, &mut self.ftl) else { return };
         collection::begin_collection(plane, wanted, &mut self.ftl);
@@ -280,8 +278,7 @@ impl Bench {
         self.ftl = loaded;
     }
 
-    /// Checks that every sector lies where its newest version was programmed, unless that is in
-    /// flight.
+    /// Checks that every sector lies where its newest version was programmed, unless that is in flight.
     fn check(&self) -> Result<(), String> {
         self.ftl.audit()?;
         for page in (0..PAGES).map(Lpn::new).filter(|&page| !self.is_in_flight(page)) {
@@ -335,8 +332,7 @@ proptest::proptest! {
     }
 }
 
-/// By hand: pages 0 and 1 are whole. Halves of both are packed. Then page 0 is written whole, and
-/// page 1 is trimmed.
+/// By hand: pages 0 and 1 are whole. Halves of both are packed. Then page 0 is written whole, and page 1 is trimmed.
 #[test]
 fn a_pack_by_hand() {
     let (whole, half) = (u8::MAX, 0x0f);
