@@ -1,5 +1,5 @@
-//! Prints a config back as TOML: sections in the order of the I/O path, options as declared, each
-//! with where it came from.
+//! Prints a config as TOML: sections in the order of the I/O path, options in the order of
+//! declaration, each with its origin.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use super::value::Value;
 /// Collects the lines of a config, section by section.
 pub struct Printer<'a> {
     catalog: &'static Catalog,
-    /// Where values came from; `None` prints the values alone.
+    /// The origins of the values; `None` prints only the values.
     origins: Option<&'a BTreeMap<&'static str, Origin>>,
     sections: BTreeMap<&'static str, Lines>,
 }
 
 #[derive(Default)]
 struct Lines {
-    /// Policies come first in their section: they decide what else it holds.
+    /// Policies come first in their section: they decide what else it contains.
     policies: Vec<Line>,
     options: Vec<Line>,
 }
@@ -57,7 +57,7 @@ impl<'a> Printer<'a> {
             }
             text += &format!("[{}]\n", section.path);
             let lines = || lines.policies.iter().chain(&lines.options);
-            // A few long texts must not push every comment to the right.
+            // A few long values should not push all comments to the right.
             const WIDEST: usize = 48;
             let widths = lines().map(|line| line.assignment.chars().count());
             let width = widths.filter(|width| *width <= WIDEST).max().unwrap_or(0);

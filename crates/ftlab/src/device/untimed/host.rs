@@ -1,4 +1,4 @@
-//! Writes that come in where no time counts: into the buffer, in line if there is no room, and out of it again.
+//! Host writes without a clock: into the buffer, into its queue if there is no room, and out again.
 
 use super::{Outstanding, Stuck, Untimed};
 use crate::cache::{Turn, Waiting};
@@ -10,18 +10,18 @@ use crate::host::{Host, Op, Pages, Request};
 use crate::scheduler::Probe;
 use crate::units::{Lba, Lpn, Nanos, PageSpan, RequestId};
 
-/// What a host that wants all of the buffer on flash asks for.
+/// The request of a host that wants the whole buffer on flash.
 const FLUSH: Request =
     Request { op: Op::Flush, lba: Lba(0), sectors: 0, stream: 0, tag: 0, fua: false };
 
 impl<P: Probe, C: Contents> Untimed<'_, P, C> {
-    /// Writes, when as few requests are outstanding as the host allows itself.
+    /// Writes as soon as the host may have another request outstanding.
     ///
     /// # Errors
-    /// The device can't take it.
+    /// The device has no room.
     ///
     /// # Panics
-    /// If the request is no write, or reaches beyond the device.
+    /// If the request is not a write, or reaches beyond the device.
     pub fn write(&mut self, request: &Request) -> Result<(), Stuck> {
         let end = request.lba.0.checked_add(u64::from(request.sectors));
         let fits = end.is_some_and(|end| end <= self.device.capacity_sectors());
@@ -39,7 +39,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         Ok(())
     }
 
-    /// A number for a request, which waits for the end of its own splitting.
+    /// Returns a number for a request, which counts as waiting until all its pages are submitted.
     fn take_in(&mut self, request: Request) -> Result<RequestId, Stuck> {
         let number = loop {
             match self.free.pop() {
@@ -57,7 +57,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         match self.requests.get_mut(number as usize) {
             Some(place) => *place = outstanding,
             None => {
-                // Numbers are handed out from the first on.
+                // Numbers are handed out in order.
                 self.requests.resize(number as usize + 1, outstanding);
             }
         }
@@ -83,7 +83,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         true
     }
 
-    /// Lets writes in that waited for room.
+    /// Admits writes that waited for room.
     pub(super) fn admit_waiting(&mut self) {
         while let Some(Waiting { request, span, .. }) = self.device.base.buffer.queue.first() {
             if !self.write_page(request, span, Turn::Waited) {
@@ -94,7 +94,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         }
     }
 
-    /// A version of a page has left the staging area: the write that waited for that comes in.
+    /// A version of a page has left the staging area: admits the write that waited for this.
     #[inline]
     pub(super) fn admit_next_version(&mut self, page: Lpn) {
         if self.device.base.buffer.acknowledges_early()
@@ -111,7 +111,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         }
     }
 
-    /// Everything that the buffer holds goes to flash.
+    /// Writes everything in the buffer to flash.
     pub(super) fn flush(&mut self) {
         let Ok(id) = self.take_in(FLUSH) else { return };
         self.requests[id.at()].left += self.device.base.buffer.wait_for_all(id);

@@ -1,4 +1,4 @@
-//! What follows when something is done: whoever has to hear of it is told, in one order.
+//! Notifies the device, in a fixed order, of what follows from a command that is done.
 
 use crate::device::Contents;
 use crate::device::base::Base;
@@ -10,7 +10,7 @@ use crate::scheduler::{CommandId, Probe};
 use crate::units::{PlaneId, RequestId};
 
 impl Writes {
-    /// A command of a service is done, and has left this to attend to.
+    /// A command of a service is done and left `what` to attend to.
     pub(in crate::device) fn attend(
         &mut self,
         what: Attention,
@@ -45,7 +45,7 @@ impl Writes {
         }
     }
 
-    /// A trim: at once, or when the journal has it.
+    /// Trims at once, or when the journal has recorded the trim.
     pub(in crate::device) fn trim(
         &mut self,
         id: RequestId,
@@ -59,7 +59,7 @@ impl Writes {
         journal.note(id, &mut on.kernel);
     }
 
-    /// The journal has a page of trims on flash: they take effect, and are told.
+    /// A page of trims is in the journal: the trims take effect and complete.
     fn trims_are_noted(&mut self, id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
         let spent = on.kernel.flash.command(id).spent;
         let Some(journal) = on.services.journal.as_deref_mut() else { return };

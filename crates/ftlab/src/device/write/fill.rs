@@ -1,5 +1,5 @@
-//! What a program puts where it was placed: pages of the buffer, what they lack of older copies, and what the spare area
-//! says of them.
+//! Records what a program writes at its place: buffered pages, the sectors of older copies that
+//! complete them, and the contents of the spare area.
 
 use crate::cache::{Page, SlotId};
 use crate::device::base::Base;
@@ -14,7 +14,7 @@ use crate::units::{Ppn, SectorMask};
 use crate::verify::Canary;
 
 impl Writes {
-    /// Records what a program puts where it was placed.
+    /// Records what a program writes at its place, which begins at `first`.
     #[inline(always)]
     pub(in crate::device) fn fill_place<const S: Skills>(
         &mut self,
@@ -36,7 +36,7 @@ impl Writes {
     }
 }
 
-/// Records what is programmed at `to`: a page of the buffer, and what it lacks of the older copy.
+/// Records the program of a buffered page at `to`, completed from the older copy.
 #[inline(always)]
 pub(in crate::device) fn fill_page<const S: Skills>(
     slot: SlotId,
@@ -71,7 +71,7 @@ fn fill_partial_page(slot: SlotId, to: Ppn, on: &mut Base<impl Probe, impl Conte
     on.kernel.contents.program(&PageProgram { slot, page, sectors, base, to });
 }
 
-/// Records what is programmed at `to`: what is on its way of two pages.
+/// Records the program of parts of two packed pages at `to`.
 #[inline(never)]
 fn fill_pack(slots: [SlotId; 2], to: Ppn, on: &mut Base<impl Probe, impl Contents>) {
     let parts = slots.map(|slot| {

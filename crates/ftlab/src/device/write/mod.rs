@@ -1,5 +1,5 @@
-//! A write on its way down: into the buffer, and from there, when the policy says so, merged with
-//! what is on flash, placed, programmed and committed.
+//! The write path: into the buffer; from there, when the policy says so, through read-modify-write,
+//! placement and programming to the commit.
 
 pub(in crate::device) mod attend;
 mod back;
@@ -37,10 +37,11 @@ use crate::host::{Pages, Request};
 use crate::scheduler::{CommandId, Probe, Spent};
 use crate::units::{Lpn, PageSpan, RequestId};
 
-/// What is under way of writes.
+/// The writes in flight.
 #[derive(Clone, Debug)]
 pub(in crate::device) struct Writes {
-    /// By program of a write-back: the slots of its pages, of a pack the one that knows the other.
+    /// By program of a write-back: the slots of its pages. Of two packed pages, the slot that
+    /// refers to the other.
     pub loads: Cargo,
     /// Programs that wait for a free page.
     pub stalled: Stalled,
@@ -51,8 +52,8 @@ pub(in crate::device) struct Writes {
     pub batch: Vec<SlotId>,
     /// The programs of the row that is being placed.
     pub row: Vec<CommandId>,
-    /// Pages whose write-back began a moment ago: their mapping entries are on their way to the
-    /// processor, and what those entries point to comes next.
+    /// Pages whose write-back began recently: their mapping entries are being prefetched, and the
+    /// data that these entries refer to comes next.
     pub recent: VecDeque<Lpn>,
 }
 
@@ -80,7 +81,7 @@ impl Writes {
         self.write_back::<S>(on);
     }
 
-    /// Lets writes in that waited for room.
+    /// Admits writes that waited for room.
     pub(in crate::device) fn admit_waiting<const S: Skills>(
         &mut self,
         on: &mut Base<impl Probe, impl Contents>,
@@ -121,7 +122,7 @@ impl Writes {
             while let Some(found) = next {
                 next = buffer.pages.older(found);
                 contents.trim(found);
-                // A write that was still on its way to flash is done: there is nothing to keep.
+                // Writes that wait for this page to reach flash complete: no data is left.
                 buffer.trim(found, ftl, |waiter| {
                     desk.settle::<{ skills::ALL }>(waiter, &nothing, *now, contents);
                 });
@@ -139,7 +140,7 @@ impl Writes {
         self.write_back::<{ skills::ALL }>(on);
     }
 
-    /// A version of a page has left the staging area: the write that waited for that comes in.
+    /// A version of a page has left the staging area: admits the write that waited for this.
     #[inline]
     pub(in crate::device) fn admit_next_version<const S: Skills>(
         &mut self,
@@ -196,7 +197,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         true
     }
 
-    /// Puts a page of a write into the buffer. Clean pages make room, where it is for them to go.
+    /// Puts a page of a write into the buffer. Clean pages make room if their eviction is allowed.
     #[inline]
     pub(in crate::device) fn let_page_in<const S: Skills>(
         &mut self,

@@ -1,12 +1,12 @@
-//! Fragments in an image: of each valid page, who lives in it, with which sectors, and whether that is the
-//! older fragment of its logical page. The mapping follows from that.
+//! Fragments in an image: for each valid page, which fragments it holds, with which sectors, and
+//! whether each is the older one of its logical page. The mapping follows from this.
 
 use crate::ftl::fragments::{OwnerPart, is_pack};
 use crate::ftl::{Ftl, Map, fragments};
 use crate::image::{Damage, Reader, Writer};
 use crate::units::{BlockId, Lpn, Ppn, SectorMask};
 
-/// A fragment as it was found on flash.
+/// A fragment that was found in the image.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ftl) struct Found {
     page: Lpn,
@@ -14,14 +14,14 @@ pub(in crate::ftl) struct Found {
     is_older: bool,
 }
 
-/// Writes what the valid pages of a block hold.
+/// Saves the fragments in the valid pages of a block.
 pub(in crate::ftl) fn save_fragments(block: BlockId, out: &mut Writer, ftl: &Ftl) {
     let mut before = 0;
     for at in ftl.blocks.valid_pages(&ftl.geometry, block) {
         let living = fragments::living(at, ftl);
         out.flag(living.iter().flatten().count() > 1);
         for (page, sectors) in living.into_iter().flatten() {
-            // Neighbours mostly belong to neighbours.
+            // Adjacent pages mostly have adjacent owners.
             out.difference(before + 1, page.to_raw());
             before = page.to_raw();
             out.flag(ftl.look_up(page) != Some(at));
@@ -33,7 +33,7 @@ pub(in crate::ftl) fn save_fragments(block: BlockId, out: &mut Writer, ftl: &Ftl
     }
 }
 
-/// Reads what [`save_fragments`] wrote of all blocks.
+/// Loads what [`save_fragments`] wrote for all blocks.
 pub(in crate::ftl) fn load_fragments(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
     let mut found = Vec::new();
     let (mask_bytes, logical_pages) = (mask_bytes(ftl), ftl.logical_pages);
@@ -71,7 +71,7 @@ fn mask_bytes(ftl: &Ftl) -> usize {
     ftl.full_page().count().div_ceil(u8::BITS) as usize
 }
 
-/// Tells the mapping of every fragment, the newer ones first.
+/// Passes every fragment to the mapping, the newer ones first.
 fn map_fragments(found: &[Found], ftl: &mut Ftl) -> Result<(), Damage> {
     for &Found { page, at, .. } in found.iter().filter(|found| !found.is_older) {
         if let Some(other) = ftl.look_up(page) {
@@ -98,7 +98,7 @@ fn map_fragments(found: &[Found], ftl: &mut Ftl) -> Result<(), Damage> {
     Ok(())
 }
 
-/// The two parts of a pack fit into a page. Counts the pack, when it comes to the first of them.
+/// Checks that the two parts of a pack fit into a page. Counts the pack at the first of them.
 fn check_pack(page: Lpn, at: Ppn, ftl: &mut Ftl) -> Result<(), Damage> {
     let [Some(first), Some(second)] = ftl.map.spare.parts(at) else { return Ok(()) };
     if !is_pack([first, second], ftl.full_page()) {

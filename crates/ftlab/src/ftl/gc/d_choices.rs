@@ -1,8 +1,8 @@
-//! d choices: of d blocks drawn at random the one with the fewest valid pages, the first drawn among
-//! equals. Needs no order of all blocks, and comes close to greedy with d of ten.
+//! d choices: of d blocks drawn at random, the one with the fewest valid pages; among equals the
+//! first drawn. It needs no order of all blocks, and comes close to greedy at d = 10.
 //!
-//! Drawn with replacement from all closed blocks of the plane, as in the paper. Where the paper would
-//! collect a block that gains nothing, one that does is drawn instead.
+//! The blocks are drawn with replacement from all closed blocks of the plane, as in the paper.
+//! Where the paper would collect a block that frees nothing, one that does is drawn instead.
 //!
 //! Source: Van Houdt, "A Mean Field Model for a Class of Garbage Collection Algorithms in Flash-based
 //! Solid State Drives", SIGMETRICS 2013.
@@ -55,7 +55,7 @@ impl Policy for DChoices {
 }
 
 impl DChoices {
-    /// No candidates yet; so many blocks are drawn for each choice.
+    /// No candidates yet; `draws` blocks are drawn for each choice.
     #[must_use]
     pub fn new(geometry: &Geometry, draws: u32, seed: u64) -> DChoices {
         let stream = Stream::new(seed, "ftl.gc.victim d-choices");

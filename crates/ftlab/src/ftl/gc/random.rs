@@ -1,5 +1,5 @@
-//! Random: any block. The baseline for policies that look at blocks; if the block that is drawn gains
-//! nothing, one that does is drawn instead.
+//! Random: any block. The baseline for policies that examine blocks. If the block that is drawn
+//! frees nothing, one that does is drawn instead.
 //!
 //! Source: textbook; Van Houdt, SIGMETRICS 2013, with one choice.
 

@@ -6,12 +6,12 @@
 //! the wanted entry is read, once for all pages that wait for it. Afterwards the page continues
 //! where it stopped ([`MapCache::next_ready`]).
 //!
-//! A translation page is rewritten (`rewrite`) because of an evicted entry, of pages that garbage
+//! A translation page is updated because of an evicted entry, of pages that garbage
 //! collection moved, or of a trim. Its old copy is read, and the new one is placed and programmed
-//! as any page. If another rewrite is requested meanwhile, the translation page is rewritten once
-//! more. During a rewrite the whole translation page is in memory, so a look-up of one of its
-//! entries waits at most until the old copy is read. A rewrite waits for room, but never for
-//! another rewrite or a fetch, and nothing that makes room waits for a rewrite. This avoids
+//! as any page. If another update is requested meanwhile, the translation page is updated once
+//! more. During an update the whole translation page is in memory, so a look-up of one of its
+//! entries waits at most until the old copy is read. An update waits for room, but never for
+//! another update or a fetch, and nothing that makes room waits for an update. This avoids
 //! deadlock.
 //!
 //! [`failures`] handles failed programs and the end of the device's life.
@@ -60,7 +60,7 @@ pub(crate) struct MapCache {
 enum Step {
     /// A translation page is read for its entries.
     Load(Tpn),
-    /// A translation page is rewritten.
+    /// A translation page is updated.
     Rewrite(Tpn),
 }
 
@@ -84,7 +84,7 @@ impl Step {
 
 /// How an entry of a translation page gets into memory.
 enum Source {
-    /// The entry is in memory: its translation page is being rewritten, is kept in memory, or was
+    /// The entry is in memory: its translation page is being updated, is kept in memory, or was
     /// never written.
     Memory,
     /// The translation page is already being read.
@@ -113,7 +113,7 @@ impl MapCache {
         }
     }
 
-    /// Returns the translation pages that are being rewritten.
+    /// Returns the translation pages that are being updated.
     pub fn being_rewritten(&self) -> Vec<Tpn> {
         // Sorted, because a hash table has no defined order.
         let mut all: Vec<Tpn> = self.rewrites.keys().copied().collect();

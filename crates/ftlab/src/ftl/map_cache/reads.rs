@@ -1,4 +1,4 @@
-//! Reads of translation pages, for entries and for rewrites.
+//! Reads of translation pages, for entries and for updates.
 
 use crate::ftl::map_cache::{MapCache, count};
 use crate::ftl::mapping::dftl::Cause;

@@ -1,4 +1,4 @@
-//! Rewrites of translation pages.
+//! Updates of translation pages.
 
 use crate::engine::{Handle, skills};
 use crate::ftl::gc::Collector;
@@ -10,10 +10,10 @@ use crate::ftl::{FlashContents, Kernel, map_pages};
 use crate::scheduler::{Command, CommandId, Found, Kind, Probe};
 use crate::units::Tpn;
 
-/// The effect of a finished command of a rewrite.
+/// The effect of a finished command of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// The rewrite waits for more commands.
+    /// The update waits for more commands.
     Waits,
     /// The old copy is in memory.
     Read,
@@ -24,7 +24,7 @@ pub(super) enum Progress {
 }
 
 impl MapCache {
-    /// Requests the rewrite of a translation page. `room_for` is the fetch whose entry replaces an
+    /// Requests the update of a translation page. `room_for` is the fetch whose entry replaces an
     /// entry of that page, if there is one.
     pub(super) fn rewrite(
         &mut self,
@@ -68,7 +68,7 @@ impl MapCache {
         }
     }
 
-    /// Handles a finished read or program of a rewrite.
+    /// Handles a finished read or program of an update.
     pub(super) fn command_done(
         &mut self,
         of: Tpn,
@@ -113,7 +113,7 @@ impl MapCache {
         Progress::Written
     }
 
-    /// Rewrites the translation pages that garbage collection, trims and writes made stale.
+    /// Updates the translation pages that garbage collection, trims and writes made stale.
     pub fn rewrite_due(
         &mut self,
         on: &mut Kernel<impl Probe, impl FlashContents>,

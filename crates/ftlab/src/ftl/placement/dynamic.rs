@@ -1,10 +1,10 @@
-//! Dynamic placement: a flash page goes to the die with the least to do, so that a burst of writes
-//! keeps every die busy wherever its addresses point. Among equals it goes round, over channels
-//! first; the planes of a die are kept level, for the sake of multi-plane programs.
+//! Dynamic placement: a flash page goes to the least loaded die, so that a burst of writes keeps
+//! every die busy, whatever its addresses. Among equals, dies take turns, over channels first. The
+//! planes of a die are kept level for the sake of multi-plane programs.
 //!
 //! Source: Tavakkol et al., "Performance Evaluation of Dynamic Page Allocation Strategies in SSDs",
-//! ACM TOMPECS 2016. Their dynamic strategy knows which dies are idle; this one also knows how much
-//! waits for those that are not.
+//! ACM TOMPECS 2016. Their dynamic strategy only knows which dies are idle; this one also knows how
+//! many commands wait for the busy ones.
 
 use super::rows::Rows;
 use super::{PlacementFacts, PlacementPolicy, PlacementView, Writable};
@@ -14,11 +14,11 @@ use crate::policy::{NoOptions, Parts, Policy};
 use crate::shape::Geometry;
 use crate::units::{Lpn, PlaneId};
 
-/// Least load first.
+/// Least-loaded placement.
 #[derive(Clone, Debug)]
 pub struct Dynamic {
     geometry: Geometry,
-    /// The turn after that of the die which was chosen last.
+    /// The turn after that of the last chosen die.
     next_turn: u32,
     rows: Rows,
 }
@@ -52,7 +52,7 @@ impl PlacementFacts for Dynamic {
 }
 
 impl Dynamic {
-    /// Nobody's turn yet.
+    /// Starts with the first turn.
     #[must_use]
     pub fn new(geometry: &Geometry) -> Dynamic {
         Dynamic { geometry: geometry.clone(), next_turn: 0, rows: Rows::new(geometry) }

@@ -1,4 +1,4 @@
-//! Tables of a document, with a small one of each form.
+//! Tests tables of a document with a small one of each form.
 
 use super::{Document, Table, Tables};
 use crate::options::declare::{choices, options};

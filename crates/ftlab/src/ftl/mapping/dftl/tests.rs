@@ -38,7 +38,7 @@ enum Step {
     /// The collection on a plane has nothing left to copy.
     Collected(u32),
     Trim(u32),
-    /// The due translation pages are rewritten.
+    /// The due translation pages are updated.
     Rewrite,
 }
 
@@ -118,7 +118,7 @@ impl Naive {
         written
     }
 
-    /// Looks an entry up, and rewrites the translation page of an evicted dirty entry.
+    /// Looks an entry up, and updates the translation page of an evicted dirty entry.
     fn find(&mut self, page: u32) -> bool {
         match self.entries.iter().position(|entry| entry.0 == page) {
             Some(at) => {
