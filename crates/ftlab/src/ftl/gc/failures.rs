@@ -5,7 +5,7 @@ use crate::engine::skills;
 use crate::engine::skills::Skills;
 use crate::ftl::gc::{Collector, Purpose, VictimPolicy, VictimView, Wanted, collection};
 use crate::ftl::wear::{failing, life};
-use crate::ftl::{BlockState, FlashContents, Ftl, Kernel, lost};
+use crate::ftl::{BlockState, FlashContents, Ftl, Kernel, lost, map_pages};
 use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::{PlaneId, Ppn};
 
