@@ -5,7 +5,7 @@ use crate::engine::skills;
 use crate::engine::skills::Skills;
 use crate::ftl::gc::{Collector, Purpose, VictimPolicy, VictimView, Wanted, collection};
 use crate::ftl::wear::{failing, life};
-use crate::ftl::{BlockState, FlashContents, Ftl, Kernel, lost};
+use crate::ftl::{BlockState, FlashContents, Ftl, Kernel, lost, map_pages};
 use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::{PlaneId, Ppn};
 
@@ -34,7 +34,8 @@ fn end_stranded(plane: PlaneId, ftl: &mut Ftl) {
         let wanted = Wanted { block: victim, purpose: Purpose::Retire };
         ftl.space.planes[plane.at()].wanted.push_front(wanted);
     }
-    // What it has moved lies elsewhere all the map_pages::rewrite_map_of(plane, &mut same.ftl);
+    // What it has moved lies elsewhere all the same.
+    map_pages::rewrite_map_of(plane, ftl);
     crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
 }
 
