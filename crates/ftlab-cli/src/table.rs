@@ -305,7 +305,8 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     line(out, "Channels in use", &used(usage.channels_ratio))?;
     line(out, "Dies in use", &used(usage.dies_ratio))?;
     let commands = &report.flash_commands;
-    let always = [("host", commands.host), ("merge", commands.merge), ("GC", commands.gc)];
+    let always =
+        [("host", commands.host), ("RMW", commands.read_modify_write), ("GC", commands.gc)];
     // Wear levelling and what is moved off blocks that go bad; the line of purposes tells them apart.
     let some =
         [("moves", commands.wear), ("SLC cache", commands.fold), ("rewrites", commands.rewrite)];

@@ -161,7 +161,7 @@ impl<'p> Copy<'p> {
                 let place = &source.places[drawn.place];
                 text.push_str(&source.text[copied..place.bytes.start]);
                 let start = text.len();
-                text.push_str(&place.rewritten(&source.text, fault));
+                text.push_str(&place.with_fault(&source.text, fault));
                 copied = place.bytes.end;
                 let bytes = start..text.len();
                 planted.push(Planted { path: source.path.clone(), bytes, fault });

@@ -39,7 +39,7 @@ enum Shape {
 
 impl Place {
     /// What stands in the file instead: the original, and the fault number `fault` behind the switch.
-    pub fn rewritten(&self, text: &str, fault: usize) -> String {
+    pub fn with_fault(&self, text: &str, fault: usize) -> String {
         let original = &text[self.bytes.clone()];
         let on = format!("crate::planted::on({fault})");
         match &self.shape {
@@ -436,12 +436,12 @@ mod tests {
         let text = "fn é() -> Thing { a == b }";
         let place = &find(text).expect("Rust").places[0];
         let want = "(if crate::planted::on(4) { (a) != (b) } else { a == b })";
-        assert_eq!(place.rewritten(text, 4), want);
+        assert_eq!(place.with_fault(text, 4), want);
         let text = "fn f() -> Thing { a(); b }";
         let place = &find(text).expect("Rust").places[0];
-        assert_eq!(place.rewritten(text, 0), "if !crate::planted::on(0) { a(); }");
+        assert_eq!(place.with_fault(text, 0), "if !crate::planted::on(0) { a(); }");
         let text = "fn f() -> bool { b }";
         let place = &find(text).expect("Rust").places[0];
-        assert_eq!(place.rewritten(text, 1), " if crate::planted::on(1) { return true; } ");
+        assert_eq!(place.with_fault(text, 1), " if crate::planted::on(1) { return true; } ");
     }
 }

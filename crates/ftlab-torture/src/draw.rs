@@ -140,9 +140,9 @@ const TOGETHER: [Together; 13] = [
     &[
         ("cache.policy", &["append"]),
         ("cache.capacity", &["32KiB", "64KiB"]),
-        ("cache.flush_pages", &["1", "3", "16"]),
+        ("cache.append_together", &["1", "3", "16"]),
         ("firmware.page", &["0ns", "21us"]),
-        ("firmware.flush", &["waits", "goes-on"]),
+        ("firmware.write_back", &["waits", "goes-on"]),
         ("host.outstanding", &["1", "4"]),
     ],
     &[("scheduler.policy", &["read-first"]), ("scheduler.suspend", &["program-and-erase"])],

@@ -85,7 +85,7 @@ impl Bench {
             let range = first..(first + size).min(capacity);
             self.submit(Command { op: Op::Write, range, stream: 0, fua: false });
         }
-        self.drain()
+        self.advance_to_idle()
     }
 
     /// Commands until power is cut, and what is left then.
@@ -126,7 +126,7 @@ impl Bench {
                 _ => {}
             }
         }
-        self.drain()?;
+        self.advance_to_idle()?;
         if let Some(Cut::Idle(time)) = round.cut {
             self.fuse = Fuse::At(self.device.now() + time);
             while self.fuse != Fuse::Burnt && self.advance(SimTime::FOREVER)? != Advanced::Idle {}
@@ -171,7 +171,7 @@ impl Bench {
         self.device.submit(self.device.now(), request);
     }
 
-    fn drain(&mut self) -> Result<(), String> {
+    fn advance_to_idle(&mut self) -> Result<(), String> {
         while self.fuse != Fuse::Burnt {
             if self.advance(SimTime::FOREVER)? == Advanced::Idle {
                 return self.is_empty();
@@ -336,10 +336,10 @@ impl Bench {
             self.fill()?;
         }
         self.submit(Command { op: Op::Flush, range: 0..0, stream: 0, fua: false });
-        self.drain()?;
+        self.advance_to_idle()?;
         let range = 0..self.device.capacity_sectors();
         self.submit(Command { op: Op::Read, range, stream: 0, fua: false });
-        self.drain()?;
+        self.advance_to_idle()?;
         self.device.ftl().audit()?;
         self.tally.ended += u64::from(self.device.end_of_life().is_some());
         let losses = self.device.ftl().life().map(|life| *life.losses()).unwrap_or_default();

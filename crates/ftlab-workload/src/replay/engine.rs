@@ -159,7 +159,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             (Pacing::Dependencies { depth }, _) => self.dependencies(depth, phase_end)?,
         }
         let ran_dry = self.ahead.keeps_on() && !self.measured_are_done();
-        self.drain();
+        self.finish_outstanding();
         if self.stopped != Some(Ended::Stopped) {
             self.sink.phase_ended(&phase, self.host);
         }
@@ -460,7 +460,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         if !self.done.is_empty() {
             self.sink.advanced(self.host);
         }
-        for completion in self.done.drain(..) {
+        for completion in self.done.finish_outstanding(..) {
             let slot = self.tags.release(completion.request.tag);
             let Slot { arrived, index, measured, .. } = slot;
             finished += 1;
@@ -481,7 +481,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
     }
 
     /// Waits for all that is in the device, unless the replay was told to stop.
-    fn drain(&mut self) {
+    fn finish_outstanding(&mut self) {
         if matches!(self.stopped, Some(Ended::Time | Ended::Stopped)) {
             self.held.clear();
         }

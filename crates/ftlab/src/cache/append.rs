@@ -2,14 +2,14 @@
 //! What is written again leaves a hole where it was, so nothing is ever copied within the buffer.
 //!
 //! Source: Lu, Fan and Jiang, "Improved Flash Translation Layer Algorithm Based on OpenSSD", Computer
-//! Systems & Applications 27(5), 2018, sections 4.1.1 (scheme two), 4.1.2 and figures 8 and 9. A flush takes
+//! Systems & Applications 27(5), 2018, sections 4.1.1 (scheme two), 4.1.2 and figures 8 and 9. A write-back takes
 //! the oldest flash pages' worth of the buffer, holes included: places that lie together go onto one flash page,
 //! where holes are padding. What holds nothing but holes is passed over and costs nothing; the paper
 //! does not say so, but its 256 jobs could not be faster than its flash otherwise.
 //!
 //! Departures: a write of a part of a page takes over the other sectors that its older copy in the buffer
 //! has. A page that is written while it is on its way takes its place in line when that has ended. For
-//! what a host flush waits for, flushes go on in order, and what is written again meanwhile stays where it
+//! what a host flush waits for, write-backs go on in order, and what is written again meanwhile stays where it
 //! is. Every operation takes constant time, but for passing holes, which happens once for each.
 
 use std::collections::VecDeque;
@@ -28,10 +28,10 @@ options! {
     pub struct AppendOptions at "cache" with { dram: DramOptions } {
         /// Share of the buffer, holes included, above which the oldest of it is written back. At 100%
         /// it is written only when room is needed.
-        flush_start: Ratio = "50%", in "0%"..="100%", source "Lu et al. 2018, 4.1.2";
-        /// Flash pages of the buffer that one flush writes back, at the most: the next begins when all of them are
+        append_start: Ratio = "50%", in "0%"..="100%", source "Lu et al. 2018, 4.1.2";
+        /// Flash pages of the buffer that are written back together, at the most: the next begins when all of them are
         /// on flash.
-        flush_pages: u32 = "16", in "1"..="4096", unit "flash pages",
+        append_together: u32 = "16", in "1"..="4096", unit "flash pages",
             source "Lu et al. 2018, 4.1.2: 128 KiB, one for each of 16 ways";
     }
 }
@@ -42,9 +42,9 @@ impl OfBuffer for AppendOptions {
             options: &self.dram,
             space: Space::Slots,
             keeps_reads: false,
-            write_back_start: self.flush_start,
+            write_back_start: self.append_start,
             programs_per_die: None,
-            flush_pages: Some(self.flush_pages),
+            write_back_together: Some(self.append_together),
         })
     }
 }
@@ -56,7 +56,7 @@ enum Place {
     /// What was there has been written again, or deallocated.
     Hole,
     /// What was there is on its way to flash, and counts there; or nothing came while its flash page
-    /// was being flushed.
+    /// was being written back.
     Empty,
 }
 
@@ -79,7 +79,7 @@ pub struct Append {
     place_of: Vec<u64>,
     taken: usize,
     holes: usize,
-    /// Flash pages that the flush under way may still take.
+    /// Flash pages that may still go together with those under way.
     left: u32,
     /// The first flash page has been taken in part.
     within: bool,
@@ -87,7 +87,7 @@ pub struct Append {
 
 impl Policy for Append {
     const NAME: &'static str = "append";
-    const SUMMARY: &'static str = "writes are appended and flushed in order, without copying";
+    const SUMMARY: &'static str = "writes are appended and written back in order, without copying";
     const SOURCE: &'static str = "Lu, Fan, Jiang, Computer Systems & Applications 27(5), 2018, 4.1";
     type Options = AppendOptions;
 
@@ -172,8 +172,8 @@ impl WriteBufferPolicy for Append {
         self.holes as u32
     }
 
-    /// A flush of so many flash pages begins.
-    fn begin_flush(&mut self, pages: u32) {
+    /// The write-back of so many flash pages begins.
+    fn begin_write_backs(&mut self, pages: u32) {
         self.left = pages;
     }
 
@@ -197,11 +197,11 @@ impl WriteBufferPolicy for Append {
     fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
 
     fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, why: Leaves) {
-        let flushed = why == Leaves::WrittenBack;
-        let place = self.leave(slot, if flushed { Place::Empty } else { Place::Hole });
+        let written_back = why == Leaves::WrittenBack;
+        let place = self.leave(slot, if written_back { Place::Empty } else { Place::Hole });
         if self.taken == 0 {
             self.clear();
-        } else if place < self.units_per_page && (flushed || self.within) {
+        } else if place < self.units_per_page && (written_back || self.within) {
             // What comes later goes onto another flash page.
             let whole = self.units_per_page.max(self.places.len());
             self.places.resize(whole, Place::Empty);

@@ -228,7 +228,7 @@ impl Buffer {
         self.counts.write_misses += u64::from(!was_here);
         if listed {
             self.listed.written(slot, before.0, &self.pages, flash);
-        } else if self.pages[slot].flushing.is_empty() {
+        } else if self.pages[slot].writing_back.is_empty() {
             self.listed.enter(slot, &self.pages, flash);
         }
         // A page on its way is listed again when its write-back is done.
@@ -285,7 +285,7 @@ impl Buffer {
         }
         let forgotten = self.waiters.take_dirty(&mut self.pages[slot]);
         self.pages.change(slot, |page| (page.dirty, page.clean) = Default::default());
-        if self.pages[slot].flushing.is_empty() {
+        if self.pages[slot].writing_back.is_empty() {
             self.pages.remove(slot);
         } else {
             self.pages[slot].discard = true;

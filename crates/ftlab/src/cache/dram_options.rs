@@ -42,6 +42,6 @@ options! {
         /// Flash pages that are written back together: the next ones begin when all of them are on flash. With 1
         /// each goes as soon as it may, as does what a host flush waits for.
         write_back_together: u32 = "1", in "1"..="4096", unit "flash pages",
-            source "default: nothing waits for others; Lu et al. 2018, 4.1.2, flush 16 at once";
+            source "default: nothing waits for others; Lu et al. 2018, 4.1.2, write 16 back at once";
     }
 }

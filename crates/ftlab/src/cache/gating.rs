@@ -3,7 +3,7 @@
 //! is a further version, which goes to flash by itself, after the older one.
 //!
 //! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", National Chiao
-//! Tung University 2010, section 3.3; chapter 5 has `cache.in_order`. There a flush is one write cycle
+//! Tung University 2010, section 3.3; chapter 5 has `cache.in_order`. There a write-back is one write cycle
 //! of all channels, for which everybody waits. Here that holds in order, or where write cycles are kept in
 //! lock-step; else each plane takes its oldest page whenever it has none under way and somebody waits
 //! for room. The unit is the plane rather than the channel, which is the same with one plane a channel.
@@ -33,9 +33,9 @@ const USUAL_CAPACITY: Bytes = Bytes::from_kib(32);
 options! {
     /// A gating buffer.
     pub struct GatingOptions at "cache" with { dram: DramOptions } {
-        /// Whether pages reach flash in the order in which they were written. A flush is then the
+        /// Whether pages reach flash in the order in which they were written. A cycle is then the
         /// longest run of the oldest pages in which no plane comes twice; its pages become current
-        /// together, and the next flush begins when all of them are programmed. What lies on flash at any
+        /// together, and the next cycle begins when all of them are programmed. What lies on flash at any
         /// moment is what had been written up to some moment before.
         in_order: Switch = "off", source "thesis, chapter 5; off: section 3.3";
     }
@@ -74,7 +74,7 @@ impl OfBuffer for GatingOptions {
             keeps_reads: false,
             write_back_start: Ratio::ONE,
             programs_per_die: None,
-            flush_pages: None,
+            write_back_together: None,
         })
     }
 

@@ -112,15 +112,15 @@ pub struct Dram<'a> {
     /// Programs under way at once, as a mean over the dies; none if it is one for each plane.
     pub programs_per_die: Option<u32>,
     /// Flash pages that go together, the next ones when all of these have arrived; none if each goes by itself.
-    pub flush_pages: Option<u32>,
+    pub write_back_together: Option<u32>,
 }
 
 impl Dram<'_> {
     /// Flash pages on their way to flash at once, at the most, on so many dies and planes, in rows of so
-    /// many. A flush may be smaller than a row, but a row has to be allowed on its way.
+    /// many. They may be fewer than a row, but a row has to be allowed on its way.
     #[must_use]
     pub fn programs_in_flight(&self, dies: u64, planes: u64, row: u64) -> u64 {
-        match (self.flush_pages, self.programs_per_die) {
+        match (self.write_back_together, self.programs_per_die) {
             (Some(pages), _) => u64::from(pages).max(row),
             (None, Some(each)) => dies * u64::from(each) * row,
             (None, None) => planes,
@@ -173,7 +173,7 @@ impl OfBuffer for BufferOptions {
             keeps_reads: self.keep_reads == Switch::On,
             write_back_start: self.write_back_start,
             programs_per_die: Some(self.programs_per_die),
-            flush_pages: Some(self.write_back_together).filter(|&pages| pages > 1),
+            write_back_together: Some(self.write_back_together).filter(|&pages| pages > 1),
         })
     }
 }
@@ -210,7 +210,7 @@ impl WriteBufferChoice {
 }
 
 contract! {
-    /// What a write buffer decides. It orders slots, holds no data and flushes nothing. It gets a read-only view each
+    /// What a write buffer decides. It orders slots, holds no data and writes nothing back. It gets a read-only view each
     /// time.
     pub trait WriteBufferPolicy for WriteBuffer, by buffer_policy, or ExternalWriteBuffer {
         /// Whether a write is acknowledged when it is in the buffer, rather than when it is on flash.
@@ -255,8 +255,8 @@ contract! {
             0
         }
 
-        /// A flush of so many flash pages begins.
-        fn begin_flush(&mut self, _pages: u32) {}
+        /// The write-back of so many flash pages begins.
+        fn begin_write_backs(&mut self, _pages: u32) {}
 
         /// Whether what is evicted next must not share a flash page with what was before.
         #[must_use]

@@ -19,7 +19,7 @@ pub struct Page {
     /// Sectors that are newer than flash and not on their way.
     pub dirty: SectorMask,
     /// Sectors on their way to flash.
-    pub flushing: SectorMask,
+    pub writing_back: SectorMask,
     /// Sectors that are the same on flash: kept from a read.
     pub clean: SectorMask,
     /// The page that goes to flash with it, on the same physical page; of the two only the one that had to go
@@ -34,7 +34,7 @@ pub struct Page {
     /// Requests that wait until what is dirty now is on flash.
     pub(super) dirty_waiters: Option<WaiterId>,
     /// Requests that wait for what is on its way.
-    pub(super) flushing_waiters: Option<WaiterId>,
+    pub(super) write_back_waiters: Option<WaiterId>,
 }
 
 impl Page {
@@ -43,21 +43,21 @@ impl Page {
         Page {
             page,
             dirty: SectorMask::EMPTY,
-            flushing: SectorMask::EMPTY,
+            writing_back: SectorMask::EMPTY,
             clean: SectorMask::EMPTY,
             packed_with: None,
             padding: false,
             discard: false,
             tag: 0,
             dirty_waiters: None,
-            flushing_waiters: None,
+            write_back_waiters: None,
         }
     }
 
     /// Whether something of it is newer than flash, or on its way there.
     #[inline]
     pub(super) fn is_new(&self) -> bool {
-        !self.dirty.is_empty() || !self.flushing.is_empty()
+        !self.dirty.is_empty() || !self.writing_back.is_empty()
     }
 
     /// The sectors that can be read from the buffer.
@@ -65,7 +65,7 @@ impl Page {
     #[must_use]
     pub fn readable(&self) -> SectorMask {
         let here = self.dirty.and_also(self.clean);
-        if self.discard || self.padding { here } else { here.and_also(self.flushing) }
+        if self.discard || self.padding { here } else { here.and_also(self.writing_back) }
     }
 }
 

@@ -86,7 +86,7 @@ struct Bench<N> {
     /// Slots that may be evicted.
     listed: Vec<SlotId>,
     /// Slots on their way to flash.
-    flushing: VecDeque<SlotId>,
+    writing_back: VecDeque<SlotId>,
 }
 
 /// The view of a bench, which leaves its policies free to be changed.
@@ -118,7 +118,7 @@ pub fn compare(policy: WriteBuffer, naive: impl Naive, steps: &[Step]) -> Result
         policy,
         naive,
         listed: Vec::new(),
-        flushing: VecDeque::new(),
+        writing_back: VecDeque::new(),
     };
     steps.iter().try_for_each(|&step| bench.take(step))
 }
@@ -255,8 +255,8 @@ impl<N: Naive> Bench<N> {
     fn write_back(&mut self, slot: SlotId) {
         self.take_off(slot, Leaves::WrittenBack);
         let page = &mut self.pages[slot];
-        page.flushing = std::mem::take(&mut page.dirty);
-        self.flushing.push_back(slot);
+        page.writing_back = std::mem::take(&mut page.dirty);
+        self.writing_back.push_back(slot);
     }
 
     fn leave(&mut self, slot: SlotId) {
@@ -266,9 +266,9 @@ impl<N: Naive> Bench<N> {
 
     /// What has been on its way for longest is on flash.
     fn arrive(&mut self) {
-        let Some(slot) = self.flushing.pop_front() else { return };
+        let Some(slot) = self.writing_back.pop_front() else { return };
         let page = &mut self.pages[slot];
-        page.flushing = SectorMask::EMPTY;
+        page.writing_back = SectorMask::EMPTY;
         self.flash.0.insert(page.page.get());
         if page.dirty.is_empty() {
             self.leave(slot);

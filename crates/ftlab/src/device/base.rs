@@ -139,10 +139,10 @@ impl<P: Probe, C: Contents> Base<P, C> {
         self.services.map.as_mut()?.next_ready(&mut self.kernel)
     }
 
-    /// Rewrites the translation pages that are due.
-    pub fn rewrite_map(&mut self) {
+    /// Updates the translation pages that are due.
+    pub fn update_map(&mut self) {
         let Base { kernel, services: Services { map, collector, .. }, .. } = self;
-        map.iter_mut().for_each(|map| map.rewrite_due(kernel, collector));
+        map.iter_mut().for_each(|map| map.update_due(kernel, collector));
     }
 
     /// A plane may be written again: translation pages that found no place go there.

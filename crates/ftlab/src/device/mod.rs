@@ -130,7 +130,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if limit == SimTime::FOREVER || self.base.desk.intake.in_flight() > 0 {
             let Base { kernel, services, .. } = &mut self.base;
             services.collector.finish::<{ skills::ALL }>(kernel);
-            self.writes.rewrite_what_is_due::<{ skills::ALL }>(&mut self.base);
+            self.writes.update_due_map_pages::<{ skills::ALL }>(&mut self.base);
         }
         if self.base.kernel.flash.next_time().is_some() {
             return true;
@@ -261,7 +261,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                     }
                     self.writes.retry_stalled::<S>(plane, &mut self.base);
                 }
-                self.writes.rewrite_what_is_due::<S>(&mut self.base);
+                self.writes.update_due_map_pages::<S>(&mut self.base);
                 if freed == Freed::GoesOn {
                     return;
                 }
@@ -348,7 +348,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     #[inline(always)]
     fn release<const S: Skills>(&mut self, id: CommandId) {
         let keeps = self.plant.is(Canary::CommandKept);
-        if !(keeps && self.kernel.flash.command(id).origin == Origin::Merge) {
+        if !(keeps && self.kernel.flash.command(id).origin == Origin::ReadModifyWrite) {
             self.kernel.flash.release(id);
         }
     }

@@ -119,7 +119,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             assert_eq!(self.base.buffer.under_way.programs(), 0, "programs of a buffer at rest");
             assert!(self.writes.standstill.is_over(), "a device at rest stands still");
             let settled = self.base.kernel.ftl.map_on_flash().is_none_or(Dftl::is_settled);
-            assert!(settled, "the map on flash is wrong, and nobody rewrites it");
+            assert!(settled, "the map on flash is wrong, and nobody updates it");
         }
         self.verify_all();
     }

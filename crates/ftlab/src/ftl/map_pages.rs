@@ -95,8 +95,8 @@ pub(in crate::ftl) fn map_is_behind(plane: PlaneId, ftl: &Ftl) -> bool {
     ftl.map.mapping.dftl().is_some_and(|map| map.has_touched(plane))
 }
 
-/// Those translation pages are to be rewritten.
-pub(in crate::ftl) fn rewrite_map_of(plane: PlaneId, ftl: &mut Ftl) {
+/// Those translation pages are to be updated.
+pub(in crate::ftl) fn update_map_of(plane: PlaneId, ftl: &mut Ftl) {
     if let Some(map) = ftl.map.mapping.dftl_mut() {
         map.collected(plane);
     }

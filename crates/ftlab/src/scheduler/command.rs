@@ -13,7 +13,7 @@ pub enum Origin {
     /// A host command, or the write-back of host data.
     Host,
     /// The read of a read-modify-write.
-    Merge,
+    ReadModifyWrite,
     /// Garbage collection.
     Gc,
     /// Moving data for the sake of the blocks: wear levelling, and emptying blocks that go bad.
@@ -30,7 +30,7 @@ impl Origin {
     /// All origins, in the order in which counters list them.
     pub const ALL: [Origin; 7] = [
         Origin::Host,
-        Origin::Merge,
+        Origin::ReadModifyWrite,
         Origin::Gc,
         Origin::Wear,
         Origin::Fold,
@@ -304,6 +304,6 @@ impl Command {
     /// Whether nobody but the device wants it, for whatever purpose: who waits behind it waits for
     /// collection.
     pub(super) fn is_gc(&self) -> bool {
-        !matches!(self.origin, Origin::Host | Origin::Merge)
+        !matches!(self.origin, Origin::Host | Origin::ReadModifyWrite)
     }
 }

@@ -197,7 +197,7 @@ impl ReadFirstBounded {
     fn bound(&self, command: &Command) -> Option<Nanos> {
         match (command.kind, command.origin) {
             (Kind::Erase, _) => None,
-            (_, Origin::Host | Origin::Merge) => self.write_bound,
+            (_, Origin::Host | Origin::ReadModifyWrite) => self.write_bound,
             (_, Origin::Gc | Origin::Wear | Origin::Fold | Origin::Rewrite | Origin::System) => {
                 self.gc_bound
             }

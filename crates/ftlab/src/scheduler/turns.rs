@@ -30,7 +30,7 @@ pub struct Gathered {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// The read of what pages of a write-back lack, for the row of programs that this number leads.
-    Merge(u32),
+    OldCopy(u32),
     /// The program of this number, of a write-back.
     Program(u32),
     /// The reads of what a copy takes along.

@@ -82,7 +82,7 @@ pub(super) fn build<P: Probe, C: Contents>(
         flash_overlaps: FlashOverlaps::new(&counters.overlaps),
         flash_commands: FlashCommands {
             host: commands(&counters, Origin::Host),
-            merge: commands(&counters, Origin::Merge),
+            read_modify_write: commands(&counters, Origin::ReadModifyWrite),
             gc: commands(&counters, Origin::Gc),
             wear: commands(&counters, Origin::Wear),
             fold: commands(&counters, Origin::Fold),

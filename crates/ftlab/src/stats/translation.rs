@@ -31,13 +31,13 @@ pub struct Translation {
     /// The share of all look-ups that found their entry in memory; null without any.
     pub hit_ratio: Option<f64>,
     /// Misses that read nothing themselves, because others had their entry fetched, or their translation page
-    /// read or rewritten, just then.
+    /// read or updated, just then.
     pub shared_misses: u64,
     /// Misses in translation pages that were never written, which cost nothing.
     pub unwritten_misses: u64,
     /// Entries that made room for others.
     pub evicted_entries: u64,
-    /// Of these, those that differed from flash: their translation page was rewritten.
+    /// Of these, those that differed from flash: their translation page was updated.
     pub written_back_entries: u64,
     /// Other entries in memory that were written along.
     pub batched_entries: u64,

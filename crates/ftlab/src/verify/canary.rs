@@ -51,7 +51,7 @@ pub enum Canary {
     EraseNotCounted,
     /// A read that waits for the bus is not charged for it.
     WaitNotAccounted,
-    /// The read of a merge is done and not given back.
+    /// A read of an old copy is done and not given back.
     CommandKept,
     /// A merge of blocks takes the first page from its data block, though a newer copy lies in the log.
     NewerCopyForgotten,

@@ -133,7 +133,7 @@ fn a_short_life_loses_nothing() {
 fn ask(bench: &mut Bench, op: Op, range: std::ops::Range<u64>) -> (u32, u32) {
     let before = (bench.unreadable, bench.refused);
     bench.submit(op, range);
-    assert_eq!(bench.drain(), Ok(()));
+    assert_eq!(bench.advance_to_idle(), Ok(()));
     (bench.unreadable - before.0, bench.refused - before.1)
 }
 
@@ -253,7 +253,7 @@ fn read_for_long(refresh_reads: Option<u32>) -> Bench {
     assert_eq!(ask(&mut bench, Op::Write, 0..96 * 8), DONE);
     for _ in 0..4_000 {
         bench.submit(Op::Read, 0..8);
-        assert_eq!(bench.drain(), Ok(()));
+        assert_eq!(bench.advance_to_idle(), Ok(()));
     }
     bench
 }

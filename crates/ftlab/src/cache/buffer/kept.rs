@@ -81,7 +81,7 @@ mod tests {
             write_back_above: 0,
             programs_in_flight: None,
             row: 1,
-            flush_pages: None,
+            write_back_together: None,
             gate: None,
             latency: Nanos::ZERO,
         })

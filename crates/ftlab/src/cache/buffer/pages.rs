@@ -45,12 +45,12 @@ impl Space {
         match self {
             Space::Pages => u32::from(!page.padding || !page.dirty.is_empty()),
             Space::Slots => {
-                let on_way = !page.padding && !page.flushing.is_empty();
+                let on_way = !page.padding && !page.writing_back.is_empty();
                 let here = !(page.dirty.is_empty() && page.clean.is_empty());
                 u32::from(on_way) + u32::from(here)
             }
             Space::Sectors => {
-                let on_way = if page.padding { 0 } else { page.flushing.count() };
+                let on_way = if page.padding { 0 } else { page.writing_back.count() };
                 on_way + page.dirty.count() + page.clean.count()
             }
         }
@@ -58,11 +58,11 @@ impl Space {
 
     /// What becomes free when what is on its way has arrived.
     #[inline]
-    pub(super) fn of_flushing(self, page: &Page) -> u32 {
+    pub(super) fn of_writing_back(self, page: &Page) -> u32 {
         match self {
             _ if page.padding => 0,
             Space::Pages | Space::Slots => 1,
-            Space::Sectors => page.flushing.count(),
+            Space::Sectors => page.writing_back.count(),
         }
     }
 }
@@ -134,7 +134,7 @@ impl Pages {
     pub fn worth_keeping(&self, span: PageSpan) -> SectorMask {
         match self.find(span.page).map(|slot| &self[slot]) {
             None => span.sectors,
-            Some(page) if page.flushing.is_empty() => {
+            Some(page) if page.writing_back.is_empty() => {
                 span.sectors.without(page.dirty).without(page.clean)
             }
             Some(_) => SectorMask::EMPTY,
@@ -144,7 +144,7 @@ impl Pages {
     /// Logical pages of which something is here and not on flash, in order.
     pub fn not_on_flash(&self) -> Vec<Lpn> {
         let is_new = |page: &&Page| {
-            let on_its_way = !page.flushing.is_empty() && !page.padding && !page.discard;
+            let on_its_way = !page.writing_back.is_empty() && !page.padding && !page.discard;
             on_its_way || !page.dirty.is_empty()
         };
         let slots = self.slots();
@@ -181,14 +181,14 @@ impl Pages {
     /// Whether a page has something dirty, and nothing on its way.
     #[inline]
     pub(super) fn may_write_back(&self, slot: SlotId) -> bool {
-        self.is_dirty(slot) && self[slot].flushing.is_empty()
+        self.is_dirty(slot) && self[slot].writing_back.is_empty()
     }
 
     /// Whether the policy knows of a page: it may be evicted.
     #[inline]
     pub(super) fn is_listed(&self, slot: SlotId) -> bool {
         let page = &self[slot];
-        page.flushing.is_empty() && !(page.dirty.is_empty() && page.clean.is_empty())
+        page.writing_back.is_empty() && !(page.dirty.is_empty() && page.clean.is_empty())
     }
 
     /// What a policy may look at.
@@ -291,7 +291,7 @@ impl Pages {
         let page = &self[slot];
         let Some(older) = self.older(slot) else { return Ok(()) };
         let linked = self[older].page == page.page && self.versions.newer(older) == Some(slot);
-        if !linked || !page.flushing.is_empty() {
+        if !linked || !page.writing_back.is_empty() {
             return Err(format!("{page:?} comes after {:?}", self[older]));
         }
         Ok(())

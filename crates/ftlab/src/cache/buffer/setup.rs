@@ -27,7 +27,7 @@ pub struct BufferSetup {
     pub row: u32,
     /// Flash pages that go together, the next ones when all of these have arrived; none if each goes by
     /// itself.
-    pub flush_pages: Option<u32>,
+    pub write_back_together: Option<u32>,
     /// Write-backs begin by planes, at most one on each; none if they begin as they come.
     pub gate: Option<Gate>,
     /// Moving a request's data to or from DRAM.
@@ -94,7 +94,7 @@ pub struct BufferRules {
     /// Flash pages that are written back together, where so many are dirty.
     pub row: u32,
     /// Flash pages that go together, the next ones when all of these have arrived.
-    pub flush_pages: Option<u32>,
+    pub write_back_together: Option<u32>,
     /// How write-backs begin, if they do so by planes.
     pub gate: Option<Gate>,
     /// Moving a request's data to or from DRAM.
@@ -110,7 +110,7 @@ impl BufferRules {
             write_back_above: setup.write_back_above,
             programs_in_flight: setup.programs_in_flight,
             row: setup.row,
-            flush_pages: setup.flush_pages,
+            write_back_together: setup.write_back_together,
             gate: setup.gate,
             latency: setup.latency,
         }

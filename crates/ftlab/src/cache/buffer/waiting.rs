@@ -153,7 +153,7 @@ pub(super) struct Waiters {
     /// Pages with dirty sectors that somebody waits for.
     pub(super) awaited: u32,
     /// Those of them that go to flash whatever the policy says.
-    drain: VecDeque<(SlotId, Lpn)>,
+    forced: VecDeque<(SlotId, Lpn)>,
 }
 
 impl Waiters {
@@ -166,7 +166,7 @@ impl Waiters {
     /// `request` waits until everything that a page holds now is on flash.
     fn wait_for(&mut self, page: &mut Page, request: RequestId) {
         let list = if page.dirty.is_empty() {
-            &mut page.flushing_waiters
+            &mut page.write_back_waiters
         } else {
             self.awaited += u32::from(page.dirty_waiters.is_none());
             &mut page.dirty_waiters
@@ -193,28 +193,28 @@ impl Waiters {
     }
 
     /// A page is to go to flash whatever the policy says.
-    pub(super) fn drain(&mut self, slot: SlotId, page: Lpn) {
-        self.drain.push_back((slot, page));
+    pub(super) fn force(&mut self, slot: SlotId, page: Lpn) {
+        self.forced.push_back((slot, page));
     }
 
     /// The next of the pages that were to go. It may have gone already.
     #[inline]
-    pub(super) fn next_drained(&mut self) -> Option<(SlotId, Lpn)> {
-        self.drain.pop_front()
+    pub(super) fn next_forced(&mut self) -> Option<(SlotId, Lpn)> {
+        self.forced.pop_front()
     }
 
     /// Whether no page is to go whatever the policy says.
     #[inline]
-    pub(super) fn drains_nothing(&self) -> bool {
-        self.drain.is_empty()
+    pub(super) fn forces_nothing(&self) -> bool {
+        self.forced.is_empty()
     }
 
     /// For a buffer that holds nothing.
     pub(super) fn rest(&mut self) {
-        let Waiters { lists, awaited, drain } = self;
+        let Waiters { lists, awaited, forced } = self;
         assert!(*awaited == 0, "nobody waits for a buffer at rest");
         *lists = Slab::default();
-        drain.clear();
+        forced.clear();
     }
 }
 
@@ -237,7 +237,7 @@ impl Buffer {
     /// A write that was acknowledged from DRAM is not told before its page is on flash: `request` waits for it.
     pub fn force(&mut self, slot: SlotId, request: RequestId) {
         self.wait_for_page(slot, request);
-        self.want_drained(slot);
+        self.force_write_back(slot);
     }
 
     /// A host flush: `request` waits for every page that is not on flash. Returns for how many.
@@ -246,16 +246,16 @@ impl Buffer {
         slots.retain(|&slot| self.pages[slot].is_new());
         for &slot in &slots {
             self.wait_for_page(slot, request);
-            self.want_drained(slot);
+            self.force_write_back(slot);
         }
         slots.len() as u32
     }
 
     /// Somebody waits for a dirty page: it goes to flash whatever the policy says. Where write-backs begin
     /// by planes they go in the policy's order for as long as anybody waits.
-    pub(super) fn want_drained(&mut self, slot: SlotId) {
+    pub(super) fn force_write_back(&mut self, slot: SlotId) {
         if !self.listed.keeps_order() {
-            self.waiters.drain(slot, self.pages[slot].page);
+            self.waiters.force(slot, self.pages[slot].page);
         }
     }
 
@@ -263,7 +263,7 @@ impl Buffer {
     pub fn wake_everyone(&mut self, mut wake: impl FnMut(RequestId)) {
         for slot in self.pages.slots() {
             let page = &mut self.pages[slot];
-            for first in [self.waiters.take_dirty(page), page.flushing_waiters.take()] {
+            for first in [self.waiters.take_dirty(page), page.write_back_waiters.take()] {
                 self.waiters.wake_all(first, &mut wake);
             }
         }

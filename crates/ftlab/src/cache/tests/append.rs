@@ -45,8 +45,8 @@ impl Naive {
         self.pages.iter().flatten().filter(|place| place.is_none()).count()
     }
 
-    /// What a flush of so many flash pages programs, page by page.
-    fn flush(&mut self, pages: usize) -> Vec<Vec<u32>> {
+    /// What a write-back of so many flash pages programs, page by page.
+    fn write_back(&mut self, pages: usize) -> Vec<Vec<u32>> {
         let mut programs = Vec::new();
         for _ in 0..pages {
             if self.is_all_holes() {
@@ -63,9 +63,9 @@ impl Naive {
     }
 }
 
-/// What a flush of the policy programs, page by page.
-fn flush(policy: &mut Append, pages: u32, view: &BufferView<'_>) -> Vec<Vec<u32>> {
-    policy.begin_flush(pages);
+/// What a write-back of the policy programs, page by page.
+fn write_back(policy: &mut Append, pages: u32, view: &BufferView<'_>) -> Vec<Vec<u32>> {
+    policy.begin_write_backs(pages);
     let mut programs: Vec<Vec<u32>> = Vec::new();
     while let Some(next) = policy.choose(view) {
         let Eviction::Page(slot) = next else { panic!("pages go by themselves: {next:?}") };
@@ -79,7 +79,7 @@ fn flush(policy: &mut Append, pages: u32, view: &BufferView<'_>) -> Vec<Vec<u32>
 }
 
 proptest! {
-    /// Whatever is written, written again and deallocated: a flush takes the oldest flash pages' worth,
+    /// Whatever is written, written again and deallocated: a write-back takes the oldest flash pages' worth,
     /// what lies together goes together, and holes count until they are passed.
     #[test]
     fn it_is_a_list_of_places(steps in proptest::collection::vec((0u32..16, 0..SLOTS), 1..300)) {
@@ -110,8 +110,8 @@ proptest! {
                     }
                 }
                 (13.., _) => {
-                    let programs = flush(&mut policy, number / 2 + 1, view);
-                    prop_assert_eq!(programs, naive.flush(number as usize / 2 + 1));
+                    let programs = write_back(&mut policy, number / 2 + 1, view);
+                    prop_assert_eq!(programs, naive.write_back(number as usize / 2 + 1));
                 }
                 _ => {}
             }

@@ -60,8 +60,8 @@ pub struct Recovered {
     pub found: Found,
 }
 
-/// The flush by which capacitors empty the DRAM: an address that no host gives.
-const LAST_FLUSH: Request =
+/// The command by which capacitors empty the DRAM: an address that no host gives.
+const DRAIN: Request =
     Request { op: Op::Flush, lba: Lba(u64::MAX), sectors: 0, stream: 0, tag: 0, fua: false };
 
 impl<P: Probe, C: Contents> Device<P, C> {
@@ -84,7 +84,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         torn.extend(lock_step::torn_at_once(&device.writes));
         let landed: Vec<Ppn> = device.writes.cycles.landed_at().collect();
         let stale_map: Vec<Tpn> =
-            device.base.services.map.iter().flat_map(|map| map.being_rewritten()).collect();
+            device.base.services.map.iter().flat_map(|map| map.being_updated()).collect();
         let Base { kernel: Kernel { ftl, mut contents, flash, .. }, services, plant, .. } =
             device.base;
         let geometry = flash.geometry().clone();
@@ -124,19 +124,19 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.base.has_capacitors = false;
         let queue = QueueId::new(0);
         if self.base.checks_itself() {
-            self.base.ledger.submitted(since, &LAST_FLUSH);
+            self.base.ledger.submitted(since, &DRAIN);
         }
         if let Some(front) = &mut self.base.desk.front {
             front.adopt(queue);
         }
-        let id = self.base.desk.intake.admit(since, queue, LAST_FLUSH);
+        let id = self.base.desk.intake.admit(since, queue, DRAIN);
         self.base.desk.intake.start(id, since);
-        start::start::<{ skills::ALL }>(id, &LAST_FLUSH, &mut self.writes, &mut self.base);
+        start::start::<{ skills::ALL }>(id, &DRAIN, &mut self.writes, &mut self.base);
         if self.base.desk.front.is_some() {
             front::fetch(&mut self.writes, &mut self.base);
         }
         let mut done: Vec<Completion> = Vec::new();
-        while !done.iter().any(|done| done.request == LAST_FLUSH) {
+        while !done.iter().any(|done| done.request == DRAIN) {
             done.clear();
             if self.advance_until(SimTime::FOREVER, &mut done) == Advanced::Idle {
                 break;
@@ -221,7 +221,7 @@ pub fn power_up<P: Probe, C: Contents>(
         device.verify_loaded();
     }
     end_of_life::consider_end::<{ skills::ALL }>(&mut device.writes, &mut device.base);
-    device.writes.rewrite_what_is_due::<{ skills::ALL }>(&mut device.base);
+    device.writes.update_due_map_pages::<{ skills::ALL }>(&mut device.base);
     crate::ftl::image::wake_planes(&mut device.base.kernel.ftl);
     device.base.relieve::<{ skills::ALL }>();
     let recovered = Recovered {

@@ -31,7 +31,7 @@ impl Writes {
             on.empty_failed::<{ skills::ALL }>();
         }
         if what.has(Attention::MAP) {
-            self.rewrite_what_is_due::<{ skills::ALL }>(on);
+            self.update_due_map_pages::<{ skills::ALL }>(on);
         }
         if what.has(Attention::FILLED) {
             let at = on.kernel.flash.command(id).page;

@@ -1,4 +1,4 @@
-//! Write-backs that begin by planes, at most one on each: the flushes of a gating buffer, and the write
+//! Write-backs that begin by planes, at most one on each: those of a gating buffer, and the write
 //! cycles of a device whose planes are kept in lock-step.
 //!
 //! Without a barrier each plane takes the first of its pages, in the order of the buffer's policy, as

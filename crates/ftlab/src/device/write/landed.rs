@@ -13,7 +13,7 @@ use crate::units::Ppn;
 use crate::verify::Canary;
 
 impl Writes {
-    /// A read for a merge, or the program of a write-back, is done.
+    /// A read of an old copy, or the program of a write-back, is done.
     pub(in crate::device) fn write_back_command_done<const S: Skills>(
         &mut self,
         id: CommandId,
@@ -88,7 +88,7 @@ impl Writes {
         }
         if any(S, RARE) {
             on.empty_failed::<S>();
-            self.rewrite_what_is_due::<S>(on);
+            self.update_due_map_pages::<S>(on);
         }
         on.relieve::<S>();
         self.admit_waiting::<S>(on);

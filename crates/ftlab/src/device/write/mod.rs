@@ -133,7 +133,7 @@ impl Writes {
             ahead::outdate_read::<{ skills::ALL }>(span.page, on);
             on.kernel.ftl.trim(span.page);
         }
-        self.rewrite_what_is_due::<{ skills::ALL }>(on);
+        self.update_due_map_pages::<{ skills::ALL }>(on);
         on.relieve::<{ skills::ALL }>();
         self.admit_waiting::<{ skills::ALL }>(on);
         self.write_back::<{ skills::ALL }>(on);

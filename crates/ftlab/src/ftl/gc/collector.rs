@@ -296,7 +296,7 @@ impl Collector {
                 }
                 None if in_flight > 0 => return,
                 None if any(S, RARE) && map_pages::map_is_behind(plane, &on.ftl) => {
-                    map_pages::rewrite_map_of(plane, &mut on.ftl)
+                    map_pages::update_map_of(plane, &mut on.ftl)
                 }
                 None if !purpose.frees_block() => return self.ended::<S>(plane, on),
                 None if !collection::may_go_on(plane, false, self.idle, &mut on.ftl) => return,

@@ -35,7 +35,7 @@ fn end_stranded(plane: PlaneId, ftl: &mut Ftl) {
         ftl.space.planes[plane.at()].wanted.push_front(wanted);
     }
     // What it has moved lies elsewhere all the same.
-    map_pages::rewrite_map_of(plane, ftl);
+    map_pages::update_map_of(plane, ftl);
     crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
 }
 

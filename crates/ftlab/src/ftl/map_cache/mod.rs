@@ -6,12 +6,12 @@
 //! the wanted entry is read, once for all pages that wait for it. Afterwards the page continues
 //! where it stopped ([`MapCache::next_ready`]).
 //!
-//! A translation page is rewritten (`rewrite`) because of an evicted entry, of pages that garbage
+//! A translation page is updated (`update`) because of an evicted entry, of pages that garbage
 //! collection moved, or of a trim. Its old copy is read, and the new one is placed and programmed
-//! as any page. If another rewrite is requested meanwhile, the translation page is rewritten once
-//! more. During a rewrite the whole translation page is in memory, so a look-up of one of its
-//! entries waits at most until the old copy is read. A rewrite waits for room, but never for
-//! another rewrite or a fetch, and nothing that makes room waits for a rewrite. This avoids
+//! as any page. If another update is requested meanwhile, the translation page is updated once
+//! more. During an update the whole translation page is in memory, so a look-up of one of its
+//! entries waits at most until the old copy is read. An update waits for room, but never for
+//! another update or a fetch, and nothing that makes room waits for an update. This avoids
 //! deadlock.
 //!
 //! [`failures`] handles failed programs and the end of the device's life.
@@ -19,8 +19,8 @@
 mod failures;
 mod reads;
 mod ready;
-mod rewrites;
 mod room;
+mod updates;
 mod waiting;
 
 use crate::ftl::map_pages;
@@ -28,10 +28,10 @@ use std::collections::VecDeque;
 
 pub(crate) use self::ready::Ready;
 use self::ready::Todo;
-use self::rewrites::Progress;
 use self::room::Stalled;
+use self::updates::Progress;
 pub(crate) use self::waiting::Seeker;
-use self::waiting::{Fetch, Load, Queue, Rewrite, Table, Waiter};
+use self::waiting::{Fetch, Load, Queue, Table, Update, Waiter};
 use crate::engine::{Handle, Slab};
 use crate::ftl::gc::Collector;
 use crate::ftl::mapping::dftl::{DemandCounts, Found};
@@ -48,7 +48,7 @@ pub(crate) struct MapCache {
     waiters: Slab<Waiter>,
     by_page: Table<Lpn, Handle<Fetch>>,
     loads: Table<Tpn, Load>,
-    rewrites: Table<Tpn, Rewrite>,
+    updates: Table<Tpn, Update>,
     /// Programs that wait for a place.
     stalled: Stalled,
     /// The next steps, in order.
@@ -60,31 +60,31 @@ pub(crate) struct MapCache {
 enum Step {
     /// A translation page is read for its entries.
     Load(Tpn),
-    /// A translation page is rewritten.
-    Rewrite(Tpn),
+    /// A translation page is updated.
+    Update(Tpn),
 }
 
 impl Step {
     fn owner(self) -> Owner {
-        let (of, rewrites) = match self {
+        let (of, updates) = match self {
             Step::Load(of) => (of, 0),
-            Step::Rewrite(of) => (of, 1),
+            Step::Update(of) => (of, 1),
         };
-        ServiceId::MAP.owner(of.get() << 1 | rewrites)
+        ServiceId::MAP.owner(of.get() << 1 | updates)
     }
 
     fn of(token: u32) -> Step {
         let of = Tpn::new(token >> 1);
         match token & 1 {
             0 => Step::Load(of),
-            _ => Step::Rewrite(of),
+            _ => Step::Update(of),
         }
     }
 }
 
 /// How an entry of a translation page gets into memory.
 enum Source {
-    /// The entry is in memory: its translation page is being rewritten, is kept in memory, or was
+    /// The entry is in memory: its translation page is being updated, is kept in memory, or was
     /// never written.
     Memory,
     /// The translation page is already being read.
@@ -107,16 +107,16 @@ impl MapCache {
             waiters: Slab::default(),
             by_page: Table::default(),
             loads: Table::default(),
-            rewrites: Table::default(),
+            updates: Table::default(),
             stalled: Stalled::new(pools),
             todo: VecDeque::new(),
         }
     }
 
-    /// Returns the translation pages that are being rewritten.
-    pub fn being_rewritten(&self) -> Vec<Tpn> {
+    /// Returns the translation pages that are being updated.
+    pub fn being_updated(&self) -> Vec<Tpn> {
         // Sorted, because a hash table has no defined order.
-        let mut all: Vec<Tpn> = self.rewrites.keys().copied().collect();
+        let mut all: Vec<Tpn> = self.updates.keys().copied().collect();
         all.sort_unstable();
         all
     }
@@ -175,7 +175,7 @@ impl MapCache {
             self.bring_entry(fetch, of, source, on);
         }
         if let Some(left) = room {
-            self.rewrite(left, who.cause().of_room(), fetch, on, gc);
+            self.update(left, who.cause().of_room(), fetch, on, gc);
         }
         false
     }
@@ -203,10 +203,10 @@ impl MapCache {
     /// Returns the source of an entry that is not in memory, and counts the miss.
     fn source_of(&self, of: Tpn, ftl: &mut Ftl) -> Source {
         let is_kept = ftl.map_on_flash().is_some_and(|map| map.keeps(of));
-        let rewrite = self.rewrites.get(&of).map(|rewrite| rewrite.reads);
+        let update = self.updates.get(&of).map(|update| update.reads);
         let is_read = self.loads.contains_key(&of);
         let was_written = map_pages::has_translation(of, ftl);
-        let source = match rewrite {
+        let source = match update {
             Some(0) => Source::Memory,
             Some(_) => Source::UnderWay,
             None if is_read => Source::UnderWay,
@@ -215,7 +215,7 @@ impl MapCache {
             None => Source::Memory,
         };
         match source {
-            Source::Memory if rewrite.is_none() => count(ftl, |counts| counts.unwritten += 1),
+            Source::Memory if update.is_none() => count(ftl, |counts| counts.unwritten += 1),
             Source::Memory | Source::UnderWay => count(ftl, |counts| counts.shared += 1),
             Source::Flash => {}
         }
@@ -250,9 +250,9 @@ impl MapCache {
             let reads = self.read_map(of, cause, Step::Load(of).owner(), on);
             self.loads.insert(of, Load { reads, fetches: Queue::default() });
         }
-        let MapCache { fetches, loads, rewrites, .. } = self;
-        let queue = match rewrites.get_mut(&of) {
-            Some(rewrite) => &mut rewrite.content,
+        let MapCache { fetches, loads, updates, .. } = self;
+        let queue = match updates.get_mut(&of) {
+            Some(update) => &mut update.content,
             None => &mut loads.entry(of).or_default().fetches,
         };
         MapCache::push(fetches, queue, fetch);
@@ -275,7 +275,7 @@ impl Service for MapCache {
         match Step::of(token) {
             Step::Load(of) if self.loaded(of) => entries,
             Step::Load(_) => Attention::NONE,
-            Step::Rewrite(of) => match self.command_done(of, id, on, gc) {
+            Step::Update(of) => match self.command_done(of, id, on, gc) {
                 Progress::Waits => Attention::NONE,
                 Progress::Read => entries,
                 Progress::Failed => changed,
@@ -285,11 +285,11 @@ impl Service for MapCache {
     }
 
     fn unreadable(&mut self, token: u32, ftl: &mut Ftl) {
-        let (Step::Load(of) | Step::Rewrite(of)) = Step::of(token);
+        let (Step::Load(of) | Step::Update(of)) = Step::of(token);
         self.lose_entries(of, ftl);
     }
 
     fn is_at_rest(&self) -> bool {
-        self.by_page.is_empty() && self.loads.is_empty() && self.rewrites.is_empty()
+        self.by_page.is_empty() && self.loads.is_empty() && self.updates.is_empty()
     }
 }

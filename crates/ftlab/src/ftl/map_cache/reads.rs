@@ -1,4 +1,4 @@
-//! Reads of translation pages, for entries and for rewrites.
+//! Reads of translation pages, for entries and for updates.
 
 use crate::ftl::map_cache::{MapCache, count};
 use crate::ftl::mapping::dftl::Cause;
@@ -77,9 +77,9 @@ fn submit_read(
     let Some((at, _, units)) = what else { return false };
     let origin = match cause {
         Cause::HostRead | Cause::RoomForRead => Origin::Host,
-        Cause::WriteBack | Cause::RoomForWrite | Cause::Trim => Origin::Merge,
+        Cause::WriteBack | Cause::RoomForWrite | Cause::Trim => Origin::ReadModifyWrite,
         Cause::Collection => Origin::Gc,
-        Cause::Recovery => Origin::Merge,
+        Cause::Recovery => Origin::ReadModifyWrite,
     };
     let mut read = Command::new(Kind::Read, origin, owner, at);
     read.units = units;

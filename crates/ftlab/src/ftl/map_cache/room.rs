@@ -43,7 +43,7 @@ impl MapCache {
         if on.ftl.is_read_only() {
             return self.keep_map(of, &mut on.ftl);
         }
-        let owner = Step::Rewrite(of).owner();
+        let owner = Step::Update(of).owner();
         let mut program = Command::new(Kind::Program, Origin::Host, owner, Ppn::new(0));
         program.units = on.ftl.geometry().units_per_page();
         program.codewords = on.flash.bus().page_codewords();

@@ -1,4 +1,4 @@
-//! The look-ups that wait for entries of the map, and the fetches, reads and rewrites of
+//! The look-ups that wait for entries of the map, and the fetches, reads and updates of
 //! translation pages that they wait for.
 
 use std::collections::HashMap;
@@ -84,9 +84,9 @@ pub(super) struct Load {
     pub fetches: Queue<Fetch>,
 }
 
-/// A translation page that is being rewritten.
+/// A translation page that is being updated.
 #[derive(Clone, Debug)]
-pub(super) struct Rewrite {
+pub(super) struct Update {
     pub cause: Cause,
     /// Outstanding reads of its old copy. After them, the whole translation page is in memory.
     pub reads: u32,
@@ -94,6 +94,6 @@ pub(super) struct Rewrite {
     pub content: Queue<Fetch>,
     /// Fetches whose entries replace an entry of it.
     pub room: Queue<Fetch>,
-    /// A requested further rewrite: its cause, and the fetches that need the space.
+    /// A requested further update: its cause, and the fetches that need the space.
     pub again: Option<(Cause, Queue<Fetch>)>,
 }

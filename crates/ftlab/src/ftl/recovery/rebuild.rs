@@ -359,7 +359,7 @@ fn close_blocks(ftl: &mut Ftl) {
     }
 }
 
-/// If the map is stored on flash, reads all translation pages, and schedules the rewrite of those
+/// If the map is stored on flash, reads all translation pages, and schedules the update of those
 /// that differ from the recovered map.
 fn recover_map_on_flash(stale: &[Tpn], lay: &[Option<Ppn>], plan: &mut Plan, ftl: &mut Ftl) {
     let Some(map) = ftl.map.mapping.dftl_mut() else { return };

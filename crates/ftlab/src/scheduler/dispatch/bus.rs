@@ -119,7 +119,7 @@ impl<P: Probe> Dispatcher<P> {
         let follows = skills::any(S, skills::CACHE_OPS)
             && cache.program
             && self.array.stations[die.at()].die.accepts(cache) == Accepts::Programs;
-        self.take_together::<S>(die, first);
+        self.join_planes::<S>(die, first);
         let mut until = now + self.array.move_in::<S>(now, die, first);
         self.watch.moves_in(&self.array, first, (now, until), true);
         let others = self.array.companion::<S>(first);

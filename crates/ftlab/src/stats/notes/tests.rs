@@ -99,7 +99,7 @@ fn data_from_before_matters_beyond_a_tenth_of_the_reads() {
             prior_as_written: false,
             reads,
             prior_reads: prior,
-            merge_reads: ReadsByCost::default(),
+            read_modify_write_reads: ReadsByCost::default(),
             programs: ProgramsByCost::default(),
             copies: ProgramsByCost::default(),
             retries: 0,
@@ -117,12 +117,12 @@ fn data_from_before_matters_beyond_a_tenth_of_the_reads() {
 /// A device is behind if it takes longer than both limits after the last request has come.
 #[test]
 fn a_device_is_behind_beyond_both_limits() {
-    let behind = |arriving_ms: u64, drain_ns: u64, by: Arriving| {
+    let behind = |arriving_ms: u64, backlog_ns: u64, by: Arriving| {
         let request =
             Request { op: Op::Write, lba: Lba(0), sectors: 8, stream: 0, tag: 0, fua: false };
         let last = arriving_ms * 1_000_000;
         let mut host = HostStats::default();
-        for (arrived, finished) in [(0, 1), (last, last + drain_ns)] {
+        for (arrived, finished) in [(0, 1), (last, last + backlog_ns)] {
             let done = Completion {
                 request,
                 queue: QueueId::default(),
@@ -136,7 +136,7 @@ fn a_device_is_behind_beyond_both_limits() {
         let circumstances = Circumstances { arriving: by, ..Circumstances::default() };
         says(&collect(&report(), &host, CAPACITY, &circumstances), "could not keep up")
     };
-    let by_time = |arriving_ms, drain_ns| behind(arriving_ms, drain_ns, Arriving::ByTime);
+    let by_time = |arriving_ms, backlog_ns| behind(arriving_ms, backlog_ns, Arriving::ByTime);
     // A fiftieth of a second is 20 ms: a few erases decide.
     assert_eq!([by_time(1_000, 50_000_000), by_time(1_000, 50_000_001)], [false, true]);
     // Of five seconds it is 100 ms.

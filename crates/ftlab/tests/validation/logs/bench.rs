@@ -121,7 +121,7 @@ impl<P: Probe> Bench<P> {
         Ok(())
     }
 
-    pub fn drain(&mut self) -> Result<(), String> {
+    pub fn advance_to_idle(&mut self) -> Result<(), String> {
         while self.advance(SimTime::FOREVER)? != Advanced::Idle {}
         assert_no_standstill(&self.device);
         Ok(())
@@ -148,11 +148,11 @@ impl<P: Probe> Bench<P> {
     /// Everything done, then everything flushed, then everything read.
     pub fn finish(&mut self) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
-        self.drain()?;
+        self.advance_to_idle()?;
         self.submit(Op::Flush, 0..0);
-        self.drain()?;
+        self.advance_to_idle()?;
         self.device.ftl().audit()?;
         self.submit(Op::Read, 0..capacity);
-        self.drain()
+        self.advance_to_idle()
     }
 }

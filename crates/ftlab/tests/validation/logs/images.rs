@@ -38,7 +38,7 @@ fn another_device_goes_on_with_the_log() {
         for (at, next) in (0..).zip(&chain[1..]) {
             let steps = random_steps(number * 4 + at, 120);
             let resume = if number % 3 == 0 { Resume::NONE } else { Resume::ALL };
-            let checked = bench.steps(8, &steps).and_then(|()| bench.drain());
+            let checked = bench.steps(8, &steps).and_then(|()| bench.advance_to_idle());
             assert_eq!(checked, Ok(()), "{chain:?}");
             bench = bench.reload(next.setup(), onlooker(), resume).expect("it fits");
         }
