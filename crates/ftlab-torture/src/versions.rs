@@ -72,7 +72,7 @@ struct Planned {
 }
 
 /// What a read has found: each sector with its version; sectors not listed were never written.
-pub type Found = Vec<(u64, Version)>;
+pub type FoundVersions = Vec<(u64, Version)>;
 
 /// Versions by place.
 #[derive(Clone, Debug)]
@@ -89,8 +89,8 @@ pub struct Versions {
     in_place: bool,
     /// By place of the read cache: the page, and what was read of it.
     cached: Vec<Option<(Lpn, Vec<Version>)>>,
-    found: Vec<Found>,
-    finished: Vec<(Completion, Found)>,
+    found: Vec<FoundVersions>,
+    finished: Vec<(Completion, FoundVersions)>,
     /// By page: whether the last that the host did to it on flash was to write it.
     written_last: BTreeMap<Lpn, bool>,
     copies: u32,
@@ -206,7 +206,7 @@ impl Versions {
     }
 
     /// Takes out what the last completions found, in their order.
-    pub fn take_finished(&mut self) -> Vec<(Completion, Found)> {
+    pub fn take_finished(&mut self) -> Vec<(Completion, FoundVersions)> {
         std::mem::take(&mut self.finished)
     }
 

@@ -84,7 +84,7 @@ fn device(logical: u32, buffer_pages: Option<u32>, change: Change) -> Device {
     };
     let geometry = Geometry::new(shape);
     let latency = Nanos::from_micros(1);
-    let sizes = cache::Shape {
+    let sizes = cache::BufferShape {
         whole_page: SectorMask::range(0, geometry.sectors_per_unit()),
         capacity: buffer_pages.unwrap_or(0),
         logical_pages: logical,

@@ -16,8 +16,8 @@ pub(crate) use contract::contract;
 #[cfg(feature = "external-policies")]
 pub use external::OutsidePolicy;
 
-use crate::image::{self, Damage, Writer};
-use crate::options::{Node, PolicyInfo, catalog::Builder, reader::Reader, show::Printer};
+use crate::image::{self, Damage, ImageWriter};
+use crate::options::{Node, PolicyInfo, catalog::Builder, reader::LayerReader, show::Printer};
 use crate::shape::{Cell, Geometry, Shares, StripeOrder};
 use crate::units::Nanos;
 
@@ -39,13 +39,13 @@ pub trait Policy: Sized {
     /// Writes what it remembers while the device is at rest, beyond what it was built from and what
     /// the core tells it again on loading. Take `self` apart without `..`, so that a field that is
     /// added later can't be forgotten; most policies have nothing to say (`keeps_nothing!`).
-    fn save(&self, out: &mut Writer);
+    fn save(&self, out: &mut ImageWriter);
 
     /// Takes up what [`save`](Self::save) wrote, in a policy that was just built with the same options.
     ///
     /// # Errors
     /// What is wrong with it. It may come from anywhere: nothing may panic, now or later.
-    fn load(&mut self, from: &mut image::Reader<'_>) -> Result<(), Damage>;
+    fn load(&mut self, from: &mut image::ImageReader<'_>) -> Result<(), Damage>;
 }
 
 /// What a policy may be built from, besides its own options.
@@ -76,7 +76,7 @@ pub struct NoOptions;
 impl Node for NoOptions {
     fn describe(_catalog: &mut Builder) {}
 
-    fn read(_reader: &mut Reader<'_>) -> NoOptions {
+    fn read(_reader: &mut LayerReader<'_>) -> NoOptions {
         NoOptions
     }
 
@@ -202,7 +202,7 @@ macro_rules! seam {
             }
 
             /// Writes what the policy remembers.
-            pub(crate) fn save(&self, out: &mut $crate::image::Writer) {
+            pub(crate) fn save(&self, out: &mut $crate::image::ImageWriter) {
                 match self {
                     $(Self::$Variant(policy) => $crate::policy::Policy::save(policy, out),)+
                     #[cfg(feature = "external-policies")]
@@ -213,7 +213,7 @@ macro_rules! seam {
             /// Takes up what the same policy wrote.
             pub(crate) fn load(
                 &mut self,
-                from: &mut $crate::image::Reader<'_>,
+                from: &mut $crate::image::ImageReader<'_>,
             ) -> Result<(), $crate::image::Damage> {
                 match self {
                     $(Self::$Variant(policy) => $crate::policy::Policy::load(policy, from),)+
@@ -233,8 +233,8 @@ macro_rules! seam {
                 );)+
             }
 
-            fn read(reader: &mut $crate::options::reader::Reader<'_>) -> Self {
-                type Read<'a> = fn(&mut $crate::options::reader::Reader<'a>) -> $Choice;
+            fn read(reader: &mut $crate::options::reader::LayerReader<'_>) -> Self {
+                type Read<'a> = fn(&mut $crate::options::reader::LayerReader<'a>) -> $Choice;
                 let chosen = reader.choose(Self::SEAM);
                 let readers: &[Read<'_>] =
                     &[$(|reader| $Choice::$Variant($crate::options::declare::Node::read(reader))),+];

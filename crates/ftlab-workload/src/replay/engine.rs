@@ -9,7 +9,7 @@ use ftlab::units::{Nanos, Ratio, SimTime};
 
 use super::ahead::{Ahead, Planned};
 use super::held::Held;
-use super::in_device::{Counts, Slot, Tags, advance};
+use super::in_device::{ReplayCounts, Slot, Tags, advance};
 use super::mapping::Mapper;
 use super::options::{
     Completed, Ended, Options, Pacing, PhaseReport, Progress, ReplayError, Report, Sink,
@@ -60,7 +60,7 @@ impl<H: Host, S: Source, K: Sink<H>> Replay<'_, H, S, K> {
             stopped: None,
             standstill: None,
             steps: 0,
-            counts: Counts::default(),
+            counts: ReplayCounts::default(),
             sharing: options.count_sharing.then(Sharing::default),
         };
         let phases = engine.play()?;
@@ -109,7 +109,7 @@ pub(super) struct Engine<'a, H, S, K> {
     /// The device answers no more.
     standstill: Option<ReplayError>,
     steps: u32,
-    pub counts: Counts,
+    pub counts: ReplayCounts,
     /// Which pages of the source share pages of the device, if that is counted.
     sharing: Option<Sharing>,
 }

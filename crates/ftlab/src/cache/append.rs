@@ -51,7 +51,7 @@ impl OfBuffer for AppendOptions {
 
 /// What is in a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum PlaceState {
     Taken(SlotId),
     /// What was there has been written again, or deallocated.
     Hole,
@@ -60,9 +60,9 @@ enum Place {
     Empty,
 }
 
-impl Place {
+impl PlaceState {
     fn slot(self) -> Option<SlotId> {
-        if let Place::Taken(slot) = self { Some(slot) } else { None }
+        if let PlaceState::Taken(slot) = self { Some(slot) } else { None }
     }
 }
 
@@ -72,7 +72,7 @@ pub struct Append {
     /// Places that lie together on a flash page.
     units_per_page: usize,
     /// They begin with a whole flash page's.
-    places: VecDeque<Place>,
+    places: VecDeque<PlaceState>,
     /// How many places came before these.
     before: u64,
     /// By slot: its place, counted from the first one ever.
@@ -125,7 +125,7 @@ impl Append {
             self.place_of.resize(slot.at() + 1, 0);
         }
         self.place_of[slot.at()] = self.before + self.places.len() as u64;
-        self.places.push_back(Place::Taken(slot));
+        self.places.push_back(PlaceState::Taken(slot));
         self.taken += 1;
     }
 
@@ -135,11 +135,11 @@ impl Append {
     }
 
     /// A page leaves its place.
-    fn leave(&mut self, slot: SlotId, behind: Place) -> usize {
+    fn leave(&mut self, slot: SlotId, behind: PlaceState) -> usize {
         let place = self.index_of(slot);
         self.places[place] = behind;
         self.taken -= 1;
-        self.holes += usize::from(behind == Place::Hole);
+        self.holes += usize::from(behind == PlaceState::Hole);
         place
     }
 
@@ -151,7 +151,8 @@ impl Append {
     /// The oldest flash page is done with.
     fn pass(&mut self) {
         let places = self.units_per_page.min(self.places.len());
-        self.holes -= self.places.drain(..places).filter(|&place| place == Place::Hole).count();
+        self.holes -=
+            self.places.drain(..places).filter(|&place| place == PlaceState::Hole).count();
         self.before += places as u64;
         self.left = self.left.saturating_sub(1);
         self.within = false;
@@ -187,7 +188,7 @@ impl WriteBufferPolicy for Append {
     }
 
     fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
-        self.leave(slot, Place::Hole);
+        self.leave(slot, PlaceState::Hole);
         self.append(slot);
         if self.within && self.first_of_page().is_none() {
             self.pass();
@@ -198,13 +199,14 @@ impl WriteBufferPolicy for Append {
 
     fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, why: Leaves) {
         let written_back = why == Leaves::WrittenBack;
-        let place = self.leave(slot, if written_back { Place::Empty } else { Place::Hole });
+        let place =
+            self.leave(slot, if written_back { PlaceState::Empty } else { PlaceState::Hole });
         if self.taken == 0 {
             self.clear();
         } else if place < self.units_per_page && (written_back || self.within) {
             // What comes later goes onto another flash page.
             let whole = self.units_per_page.max(self.places.len());
-            self.places.resize(whole, Place::Empty);
+            self.places.resize(whole, PlaceState::Empty);
             self.within = self.first_of_page().is_some();
             if !self.within {
                 self.pass();

@@ -12,7 +12,7 @@ use super::lookup::Lookup;
 use super::marks::Marks;
 use super::{BufferView, Eviction, Page, SlotId};
 use crate::engine::{Handle, NumberHasher, Slab};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::policy::Parts;
 use crate::units::Lpn;
 
@@ -74,7 +74,7 @@ pub struct Sweep {
 
 /// All listed pages by block.
 #[derive(Clone, Debug)]
-pub struct Blocks {
+pub struct PagesByBlock {
     /// Pages of a block. The last block may have fewer.
     size: u32,
     logical_pages: u32,
@@ -86,10 +86,10 @@ pub struct Blocks {
     pages: Marks<Option<Lpn>>,
 }
 
-impl Blocks {
+impl PagesByBlock {
     /// No page yet, of blocks of `size` pages.
-    pub fn new(size: u32, logical_pages: u32) -> Blocks {
-        Blocks {
+    pub fn new(size: u32, logical_pages: u32) -> PagesByBlock {
+        PagesByBlock {
             size,
             logical_pages,
             groups: Slab::default(),
@@ -101,8 +101,8 @@ impl Blocks {
     }
 
     /// For the device that is built.
-    pub fn build(options: &BlockOptions, parts: &Parts<'_>) -> Blocks {
-        Blocks::new(options.pages(parts), parts.logical_pages)
+    pub fn build(options: &BlockOptions, parts: &Parts<'_>) -> PagesByBlock {
+        PagesByBlock::new(options.pages(parts), parts.logical_pages)
     }
 
     /// Pages of a block.
@@ -269,7 +269,7 @@ impl Blocks {
     }
 
     /// Writes which block was being evicted when its last listed page went.
-    pub fn save(&self, sweep: Option<Sweep>, out: &mut Writer) {
+    pub fn save(&self, sweep: Option<Sweep>, out: &mut ImageWriter) {
         out.flag(sweep.is_some());
         if let Some(Sweep { block, next, pads }) = sweep {
             out.number(block);
@@ -279,7 +279,7 @@ impl Blocks {
     }
 
     /// Takes up what [`save`](Self::save) wrote.
-    pub fn load(&self, from: &mut Reader<'_>) -> Result<Option<Sweep>, Damage> {
+    pub fn load(&self, from: &mut ImageReader<'_>) -> Result<Option<Sweep>, Damage> {
         if !from.flag("whether a block is being evicted")? {
             return Ok(None);
         }

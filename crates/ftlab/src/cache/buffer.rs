@@ -20,8 +20,8 @@ mod waiting;
 mod write_back;
 
 pub use self::pages::Space;
-pub use self::setup::{BufferCounts, BufferSetup, Gate, Turn};
-pub use self::waiting::Waiting;
+pub use self::setup::{BufferCounts, BufferSetup, Entering, Gate};
+pub use self::waiting::WaitingPage;
 
 use self::listed::Listed;
 use self::pages::Pages;
@@ -31,7 +31,7 @@ use self::write_back::UnderWay;
 use super::WriteBufferPolicy;
 use super::page::{Page, SlotId, Waiter, WaiterId};
 use super::view::{Leaves, OnFlash};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::{Lpn, PageSpan, RequestId};
 
 /// The buffer.
@@ -141,7 +141,7 @@ impl Buffer {
     }
 
     /// Writes what the policy remembers; of a buffer at rest, nothing else outlives.
-    pub fn save(&self, out: &mut Writer) {
+    pub fn save(&self, out: &mut ImageWriter) {
         self.listed.policy.save(out);
     }
 
@@ -149,7 +149,7 @@ impl Buffer {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.listed.policy.load(from)
     }
 
@@ -167,9 +167,9 @@ impl Buffer {
 
     /// Whether so much more comes in now. What comes anew stays behind writes that wait already.
     #[inline]
-    pub(super) fn has_room(&self, more: u32, turn: Turn) -> bool {
+    pub(super) fn has_room(&self, more: u32, turn: Entering) -> bool {
         let Some(capacity) = self.rules.capacity else { return true };
-        let passes = turn == Turn::Waited || self.queue.is_empty();
+        let passes = turn == Entering::Waited || self.queue.is_empty();
         self.held() + more <= capacity && (passes || more == 0)
     }
 
@@ -179,7 +179,7 @@ impl Buffer {
         &mut self,
         span: PageSpan,
         tag: u8,
-        turn: Turn,
+        turn: Entering,
         flash: &dyn OnFlash,
     ) -> Option<SlotId> {
         if self.gathers() {
@@ -202,7 +202,7 @@ impl Buffer {
         slot: SlotId,
         span: PageSpan,
         tag: u8,
-        turn: Turn,
+        turn: Entering,
         flash: &dyn OnFlash,
     ) -> Option<SlotId> {
         let space = self.pages.space;

@@ -11,16 +11,16 @@
 //! operation takes constant time but for a look at the words of that set, one for 64 pages of a block.
 
 use super::block_options::BlockOptions;
-use super::blocks::{Blocks, Group, GroupId, SmallSet, Sweep};
+use super::blocks::{Group, GroupId, PagesByBlock, SmallSet, Sweep};
 use super::queues::Queues;
 use super::{BufferView, Eviction, Leaves, SlotId, WriteBufferFacts, WriteBufferPolicy};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::policy::{Parts, Policy};
 
 /// Blocks by how many of their pages are listed.
 #[derive(Clone, Debug)]
 pub struct Fab {
-    blocks: Blocks,
+    blocks: PagesByBlock,
     /// A list for each number of pages that are missing of a block, by last change.
     by_missing: Queues<Group>,
     /// The lists that have any.
@@ -35,15 +35,15 @@ impl Policy for Fab {
     type Options = BlockOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        Fab::of(Blocks::build(options, parts))
+        Fab::of(PagesByBlock::build(options, parts))
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let Fab { blocks, by_missing: _, filled: _, sweep } = self;
         blocks.save(*sweep, out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.sweep = self.blocks.load(from)?;
         Ok(())
     }
@@ -55,10 +55,10 @@ impl Fab {
     /// For logical blocks of so many pages.
     #[must_use]
     pub fn new(block: u32, logical_pages: u32) -> Fab {
-        Fab::of(Blocks::new(block, logical_pages))
+        Fab::of(PagesByBlock::new(block, logical_pages))
     }
 
-    fn of(blocks: Blocks) -> Fab {
+    fn of(blocks: PagesByBlock) -> Fab {
         let lists = blocks.size();
         Fab {
             blocks,

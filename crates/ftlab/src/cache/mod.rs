@@ -41,7 +41,7 @@ pub use ad_lru::AdLru;
 pub use append::{Append, AppendOptions};
 pub use block_options::BlockOptions;
 pub use bplru::Bplru;
-pub use buffer::{Buffer, BufferCounts, BufferSetup, Gate, Space, Turn, Waiting};
+pub use buffer::{Buffer, BufferCounts, BufferSetup, Entering, Gate, Space, WaitingPage};
 pub use cflru::Cflru;
 pub use dram_options::{BufferOptions, DramOptions};
 pub use ex_lru::ExLru;
@@ -62,7 +62,7 @@ pub use read::{
 };
 pub use two_q::TwoQ;
 pub use two_qw_clock::{ClockShape, TwoQwClock};
-pub use view::{BufferView, Eviction, Leaves, OnFlash, Shape};
+pub use view::{BufferShape, BufferView, Eviction, Leaves, OnFlash};
 
 use crate::options::Switch;
 use crate::policy::{contract, seam};

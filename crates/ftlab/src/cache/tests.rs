@@ -12,7 +12,7 @@ mod queues;
 use std::collections::{BTreeSet, VecDeque};
 
 use super::page::Index;
-use super::view::{OnFlash, Shape};
+use super::view::{BufferShape, OnFlash};
 use super::{BufferView, Eviction, Leaves, Page, SlotId, WriteBuffer, WriteBufferPolicy};
 use crate::engine::Slab;
 use crate::units::Lpn;
@@ -95,7 +95,7 @@ macro_rules! view {
         &BufferView {
             pages: &$bench.pages,
             index: &$bench.index,
-            shape: Shape {
+            shape: BufferShape {
                 whole_page: SectorMask::range(0, SECTORS),
                 capacity: CAPACITY,
                 logical_pages: LOGICAL_PAGES,

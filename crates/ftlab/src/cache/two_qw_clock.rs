@@ -24,7 +24,7 @@ use super::two_q::{IN, MAIN, TwoQueueOptions, giving_order};
 use super::{
     BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId, WriteBufferFacts, WriteBufferPolicy,
 };
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
@@ -91,12 +91,12 @@ impl Policy for TwoQwClock {
     }
 
     /// Weights and rounds matter to listed pages alone, and only their differences do.
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let TwoQwClock { shape: _, pages: _, ghosts, weights: _, rounds: _ } = self;
         ghosts.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.ghosts.load(from)
     }
 }

@@ -17,11 +17,11 @@ mod refresh;
 mod slc;
 
 use super::options::{MOST_COPIES, Options};
-use super::resolve::{Counts, shape, volume};
+use super::resolve::{ShapeCounts, shape, volume};
 use super::usual::{times, usual_times};
 use crate::nand::timing::TellsApart;
 use crate::options::Problem;
-use crate::options::reader::Reader;
+use crate::options::reader::LayerReader;
 use crate::options::text::quoted;
 use crate::options::value::Value;
 use crate::scheduler::Pausable;
@@ -36,7 +36,7 @@ const MOST_UNITS_PACKED: u64 = (1 << 30) - 1;
 const SPARE_BLOCKS: u64 = 1;
 
 /// Notes everything that cannot work, and returns what is suspicious or does nothing.
-pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
+pub(super) fn check(options: &Options, reader: &mut LayerReader<'_>) -> Findings {
     let notes = reader.idle();
     let mut checker = Checker { options, reader, warnings: Vec::new(), notes };
     checker.queues();
@@ -77,7 +77,7 @@ pub(super) struct Findings {
 
 struct Checker<'a, 'r> {
     options: &'a Options,
-    reader: &'a mut Reader<'r>,
+    reader: &'a mut LayerReader<'r>,
     warnings: Vec<Problem>,
     notes: Vec<Problem>,
 }
@@ -254,7 +254,7 @@ impl Checker<'_, '_> {
 
     fn capacity(&mut self) {
         let shape = shape(self.options);
-        let Some(counts) = Counts::of(&shape) else {
+        let Some(counts) = ShapeCounts::of(&shape) else {
             return; // Reported with the pages; there is nothing to count.
         };
         let packs = self.options.ftl.mapping.policy.packs();
@@ -275,7 +275,7 @@ impl Checker<'_, '_> {
             };
             self.fail(&GEOMETRY, message, remedy.to_owned());
         }
-        let Some(counts) = Counts::of(&volume(self.options)) else { return };
+        let Some(counts) = ShapeCounts::of(&volume(self.options)) else { return };
         if !self.is_physical() && !self.has_log() {
             self.spare_blocks(&counts);
             self.host_capacity(&counts);
@@ -283,7 +283,7 @@ impl Checker<'_, '_> {
     }
 
     /// The host can't see more than there is.
-    fn host_capacity(&mut self, counts: &Counts) {
+    fn host_capacity(&mut self, counts: &ShapeCounts) {
         let unit = shape(self.options).mapping_unit;
         let logical = counts.logical(self.options.ftl.over_provisioning);
         let most = Bytes(logical.saturating_mul(unit.0));
@@ -300,7 +300,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn spare_blocks(&mut self, counts: &Counts) {
+    fn spare_blocks(&mut self, counts: &ShapeCounts) {
         let gc = &self.options.ftl.gc;
         let share = self.options.ftl.over_provisioning;
         let map_units = self.map_units(counts);
@@ -358,7 +358,7 @@ impl Checker<'_, '_> {
 
     /// The least over-provisioning with which `kept` good blocks of a plane are left over, and something
     /// is always worth collecting. Bad blocks count as spare: the share is one of what was built.
-    fn least_share(&self, counts: &Counts, kept: u64) -> Option<Ratio> {
+    fn least_share(&self, counts: &ShapeCounts, kept: u64) -> Option<Ratio> {
         let all = u64::from(self.options.nand.blocks_per_plane);
         // As large a map as the logical share that the options ask for now: the least share has no larger one.
         let map_units = self.map_units(counts);
@@ -371,7 +371,7 @@ impl Checker<'_, '_> {
     }
 
     /// What to do when fewer than `kept` good blocks of a plane are left over.
-    fn remedy_for_spare(&self, counts: &Counts, kept: u64) -> String {
+    fn remedy_for_spare(&self, counts: &ShapeCounts, kept: u64) -> String {
         let own = u64::from(self.options.ftl.slc_cache.policy.own_blocks());
         let all = u64::from(self.options.nand.blocks_per_plane).saturating_sub(own);
         let good = self.good_blocks();
@@ -409,7 +409,7 @@ impl Checker<'_, '_> {
     /// host waits for a plane, all its blocks are closed but the reserve and those that streams have
     /// open, except that of the stream which waits (it may wait for the SLC cache, with all of them open).
     /// Each is worth collecting unless its stale units are fewer than a flash page holds.
-    fn sure_units(&self, counts: &Counts) -> u64 {
+    fn sure_units(&self, counts: &ShapeCounts) -> u64 {
         let kept = u64::from(self.options.ftl.gc.reserve) + self.kept_back(counts);
         let full = u64::from(self.options.ftl.slc_cache.policy.rules().is_none());
         let open = self.open_blocks() - full;
@@ -426,7 +426,7 @@ impl Checker<'_, '_> {
         blocks.saturating_sub(own + u64::try_from(bad).unwrap_or(blocks))
     }
 
-    fn dies(&self, counts: &Counts) -> u64 {
+    fn dies(&self, counts: &ShapeCounts) -> u64 {
         counts.planes / u64::from(self.options.nand.planes_per_die).max(1)
     }
 

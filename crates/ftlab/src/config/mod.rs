@@ -31,14 +31,14 @@ pub use power::*;
 pub use stack::{Files, circle};
 
 // Who loads a config deals with these, too.
-pub use crate::options::{ConfigError, Layer, Origin, Place, Problem, Problems};
+pub use crate::options::{ConfigError, Layer, Problem, Problems, SourcePlace, ValueOrigin};
 
 use stack::{NoFiles, Stack, Texts};
 
 use crate::cache::UsualCapacity;
 use crate::ftl::placement::{PlacementChoice, StripeOptions};
 use crate::options::Node;
-use crate::options::reader::{self, Reader};
+use crate::options::reader::{self, LayerReader};
 use crate::options::show::Printer;
 use crate::shape::Shape;
 use crate::shape::{Shares, StripeOrder};
@@ -53,7 +53,7 @@ pub struct Config {
     /// What the user set, though it does nothing as other options are.
     pub notes: Vec<Problem>,
     texts: Texts,
-    origins: BTreeMap<&'static str, Origin>,
+    origins: BTreeMap<&'static str, ValueOrigin>,
 }
 
 impl Config {
@@ -75,7 +75,7 @@ impl Config {
         let Stack { layers: all, parsed } = Stack::of(layers, files);
         let unread = parsed.iter().any(|layer| !layer.is_read);
         let texts = Texts::of(&all, &parsed);
-        let mut reader = Reader::new(&all, parsed, catalog());
+        let mut reader = LayerReader::new(&all, parsed, catalog());
         if unread {
             // Without one of the layers, whatever else is found wrong may be set in it.
             return Err(ConfigError { problems: reader.problems() });
@@ -95,7 +95,7 @@ impl Config {
 
     /// Where the value of an option comes from; `None` if the option does not apply.
     #[must_use]
-    pub fn origin(&self, path: &str) -> Option<&Origin> {
+    pub fn origin(&self, path: &str) -> Option<&ValueOrigin> {
         self.origins.get(path)
     }
 
@@ -152,7 +152,7 @@ impl Config {
         self.print(None)
     }
 
-    fn print(&self, origins: Option<&BTreeMap<&'static str, Origin>>) -> String {
+    fn print(&self, origins: Option<&BTreeMap<&'static str, ValueOrigin>>) -> String {
         let mut printer = Printer::new(catalog(), origins);
         self.options.write(&mut printer);
         printer.finish()
@@ -160,25 +160,25 @@ impl Config {
 }
 
 /// A log maps whole flash pages, whose address tells where they go.
-fn adjust_to_log(options: &mut Options, reader: &mut Reader<'_>) {
+fn adjust_to_log(options: &mut Options, reader: &mut LayerReader<'_>) {
     const UNIT: &str = "ftl.mapping.unit";
     if !reader.set_by_hand(UNIT) {
         options.ftl.mapping.unit = MapUnit::FlashPage;
-        reader.origins.insert(UNIT, Origin::Adjusted("a log maps whole flash pages"));
+        reader.origins.insert(UNIT, ValueOrigin::Adjusted("a log maps whole flash pages"));
     }
     const PLACEMENT: &str = "ftl.placement.policy";
     let is_static = options.ftl.placement.policy.stripe().is_some();
     if !is_static && !reader.set_by_hand(PLACEMENT) {
         let stripe = StripeOptions { order: StripeOrder::CHANNELS_FIRST };
         options.ftl.placement.policy = PlacementChoice::striped(stripe);
-        const WHY: Origin = Origin::Adjusted("a log needs pages that know their plane");
+        const WHY: ValueOrigin = ValueOrigin::Adjusted("a log needs pages that know their plane");
         reader.origins.insert(PLACEMENT, WHY);
         reader.origins.insert("ftl.placement.order", WHY);
     }
 }
 
 /// Fits defaults to the options they depend on.
-fn adjust(options: &mut Options, reader: &mut Reader<'_>) {
+fn adjust(options: &mut Options, reader: &mut LayerReader<'_>) {
     if options.ftl.mapping.policy.log().is_some() {
         adjust_to_log(options, reader);
     }
@@ -186,13 +186,13 @@ fn adjust(options: &mut Options, reader: &mut Reader<'_>) {
     const UNIT: &str = "ftl.mapping.unit";
     if options.ftl.mapping.unit.bytes(nand.page_size) > nand.page_size && !reader.is_set(UNIT) {
         options.ftl.mapping.unit = MapUnit::Size(nand.page_size);
-        reader.origins.insert(UNIT, Origin::Adjusted("cut to the page size"));
+        reader.origins.insert(UNIT, ValueOrigin::Adjusted("cut to the page size"));
     }
     const CODEWORD: &str = "nand.codeword";
     let unit = options.ftl.mapping.unit.bytes(nand.page_size);
     if nand.codeword > unit && !reader.is_set(CODEWORD) {
         nand.codeword = unit;
-        reader.origins.insert(CODEWORD, Origin::Adjusted("cut to the mapping unit"));
+        reader.origins.insert(CODEWORD, ValueOrigin::Adjusted("cut to the mapping unit"));
     }
     const CAPACITY: &str = "cache.capacity";
     // Pages of channels that work as one are as many times larger.
@@ -201,6 +201,6 @@ fn adjust(options: &mut Options, reader: &mut Reader<'_>) {
         && !reader.is_set_for(CAPACITY, "cache.policy")
     {
         *capacity = usual.max(page);
-        reader.origins.insert(CAPACITY, Origin::Adjusted(why));
+        reader.origins.insert(CAPACITY, ValueOrigin::Adjusted(why));
     }
 }

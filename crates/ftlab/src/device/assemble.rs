@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::cache::{Buffer, BufferSetup, Gate, ReadCacheSetup, Shape, Space};
+use crate::cache::{Buffer, BufferSetup, BufferShape, Gate, ReadCacheSetup, Space};
 use crate::config::{
     Config, DuringWriteBack, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options,
 };
@@ -323,7 +323,7 @@ fn buffer(options: &Options, parts: &Parts<'_>, flash: &Geometry) -> BufferSetup
     let row = options.pages_in_row();
     let gate = gate(options);
     let whole_page = parts.geometry.sectors_per_unit();
-    let shape = |capacity| Shape {
+    let shape = |capacity| BufferShape {
         whole_page: SectorMask::range(0, whole_page),
         capacity,
         logical_pages: parts.logical_pages,

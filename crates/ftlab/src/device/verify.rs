@@ -8,7 +8,7 @@ use crate::ftl::BlockState;
 use crate::ftl::mapping::Dftl;
 use crate::ftl::parity::Stripes;
 use crate::nand::CellMode;
-use crate::scheduler::{FlashLaws, Held, Kind, Origin, Probe, flash_pages_programmed};
+use crate::scheduler::{FlashLaws, HeldBlock, Kind, Origin, Probe, flash_pages_programmed};
 use crate::units::{BlockId, DieId, SimTime};
 #[cfg(any(feature = "verify", debug_assertions))]
 use crate::verify::Canary;
@@ -168,7 +168,7 @@ fn verify_blocks(laws: &FlashLaws, on: &Base<impl Probe, impl Contents>) {
             let seen = laws.held(on_flash);
             let pages = if leaves_out { known.pages.max(seen.pages) } else { seen.pages };
             assert!(
-                bad || known == Held { pages, ..seen },
+                bad || known == HeldBlock { pages, ..seen },
                 "{on_flash:?} is taken for {known:?} and is {seen:?}"
             );
         }
@@ -176,7 +176,7 @@ fn verify_blocks(laws: &FlashLaws, on: &Base<impl Probe, impl Contents>) {
 }
 
 /// What a block is taken for, or each block on flash of a superblock.
-fn held(block: BlockId, on: &Base<impl Probe, impl Contents>) -> Vec<(BlockId, Held)> {
+fn held(block: BlockId, on: &Base<impl Probe, impl Contents>) -> Vec<(BlockId, HeldBlock)> {
     let blocks = on.kernel.ftl.blocks();
     let pages = blocks.programmed(block) / on.kernel.ftl.geometry().units_per_page();
     let mode = if pages == 0 {
@@ -184,7 +184,7 @@ fn held(block: BlockId, on: &Base<impl Probe, impl Contents>) -> Vec<(BlockId, H
     } else {
         on.kernel.ftl.mode_of::<{ skills::ALL }>(block)
     };
-    let held = |pages| Held { pages, mode, erases: blocks.erases(block) };
+    let held = |pages| HeldBlock { pages, mode, erases: blocks.erases(block) };
     match on.kernel.ftl.stripes() {
         None => vec![(block, held(pages))],
         Some(stripes) => {

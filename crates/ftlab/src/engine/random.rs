@@ -6,7 +6,7 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 
 /// One component's source of random numbers. Integers only, so that every machine agrees.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ impl Stream {
     }
 
     /// Writes where the stream stands.
-    pub fn save(&self, out: &mut Writer) {
+    pub fn save(&self, out: &mut ImageWriter) {
         let Stream { generator } = self;
         out.raw(&generator.state());
     }
@@ -35,7 +35,7 @@ impl Stream {
     ///
     /// # Errors
     /// The bytes end.
-    pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let mut state = <Xoshiro256PlusPlus as SeedableRng>::Seed::default();
         let bytes = from.raw(state.as_ref().len())?;
         state.as_mut().copy_from_slice(bytes);

@@ -1,6 +1,6 @@
 //! A table of two bits an entry, four to a byte. Zeroed memory, so it takes memory only where it is touched.
 
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 
 const BITS: u32 = 2;
 const PER_BYTE: u32 = u8::BITS / BITS;
@@ -48,7 +48,7 @@ impl TwoBits {
     }
 
     /// Writes runs of equal bytes.
-    pub(crate) fn save(&self, out: &mut Writer) {
+    pub(crate) fn save(&self, out: &mut ImageWriter) {
         let TwoBits { bytes, entries: _ } = self;
         let runs = bytes.chunk_by(|one, next| one == next);
         out.number(runs.clone().count() as u64);
@@ -59,7 +59,7 @@ impl TwoBits {
     }
 
     /// Takes up what [`save`](Self::save) wrote.
-    pub(crate) fn load(&mut self, from: &mut Reader<'_>, what: &str) -> Result<(), Damage> {
+    pub(crate) fn load(&mut self, from: &mut ImageReader<'_>, what: &str) -> Result<(), Damage> {
         let mut filled = 0;
         for _ in 0..from.below(self.bytes.len() as u64 + 1, what)? {
             let left = (self.bytes.len() - filled) as u64;
@@ -92,12 +92,12 @@ mod tests {
 
     #[test]
     fn a_table_that_ends_too_early_is_damage() {
-        let mut out = Writer::default();
+        let mut out = ImageWriter::default();
         TwoBits::new(8).save(&mut out);
         let bytes = out.into_bytes();
         let load = |entries| {
             let mut table = TwoBits::new(entries);
-            table.load(&mut Reader::new(&bytes, false), "a table")
+            table.load(&mut ImageReader::new(&bytes, false), "a table")
         };
         assert!(load(8).is_ok());
         assert!(load(40).is_err());

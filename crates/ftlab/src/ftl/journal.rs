@@ -60,7 +60,7 @@ struct Area {
 /// What a command of the system area does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-enum Page {
+enum SystemCommand {
     Trims,
     Checkpoint,
     /// An erase, of which nobody has to hear.
@@ -127,7 +127,7 @@ impl Journal {
             pages += self.compact;
         }
         self.programs = pages;
-        (0..pages).for_each(|_| self.area.program(Page::Trims, on.now, &mut on.flash));
+        (0..pages).for_each(|_| self.area.program(SystemCommand::Trims, on.now, &mut on.flash));
     }
 
     /// The host has written a flash page: the map may be due.
@@ -141,7 +141,8 @@ impl Journal {
         let Some(pages) = snapshot::begin_checkpoint(&mut on.ftl) else { return };
         let at_once = pages.min(on.flash.geometry().dies());
         (run.left, run.under_way) = (pages - at_once, at_once);
-        (0..at_once).for_each(|_| self.area.program(Page::Checkpoint, on.now, &mut on.flash));
+        (0..at_once)
+            .for_each(|_| self.area.program(SystemCommand::Checkpoint, on.now, &mut on.flash));
     }
 
     /// A page of a checkpoint is on flash.
@@ -149,7 +150,7 @@ impl Journal {
         let Some(run) = &mut self.checkpoints else { return };
         if run.left > 0 {
             run.left -= 1;
-            return self.area.program(Page::Checkpoint, on.now, &mut on.flash);
+            return self.area.program(SystemCommand::Checkpoint, on.now, &mut on.flash);
         }
         run.under_way -= 1;
         if run.under_way == 0 {
@@ -160,7 +161,7 @@ impl Journal {
 
 impl Area {
     /// Programs the next page.
-    fn program<P: Probe>(&mut self, what: Page, now: SimTime, flash: &mut Flash<P>) {
+    fn program<P: Probe>(&mut self, what: SystemCommand, now: SimTime, flash: &mut Flash<P>) {
         let geometry = flash.geometry();
         let die = geometry.die_at_turn(self.turn);
         self.turn = (self.turn + 1) % geometry.dies();
@@ -170,9 +171,10 @@ impl Area {
         *filled = number + 1;
         let block = geometry.block_in(geometry.plane_in(die, 0), 0);
         let page = geometry.page_at(block, number * geometry.units_per_page());
-        let owner = |what: Page| ServiceId::JOURNAL.owner(what as u32);
+        let owner = |what: SystemCommand| ServiceId::JOURNAL.owner(what as u32);
         if is_full {
-            let erase = Command::new(Kind::Erase, Origin::System, owner(Page::Nothing), page);
+            let erase =
+                Command::new(Kind::Erase, Origin::System, owner(SystemCommand::Nothing), page);
             let erase = flash.prepare(erase);
             flash.submit(now, erase);
         }
@@ -194,11 +196,11 @@ impl Service for Journal {
         on: &mut Kernel<impl Probe, impl FlashContents>,
         _: &mut Collector,
     ) -> Attention {
-        if token == Page::Trims as u32 {
+        if token == SystemCommand::Trims as u32 {
             self.programs -= 1;
             return if self.programs == 0 { Attention::TRIMS } else { Attention::NONE };
         }
-        if token == Page::Checkpoint as u32 {
+        if token == SystemCommand::Checkpoint as u32 {
             self.checkpoint_page_done(on);
         }
         Attention::NONE

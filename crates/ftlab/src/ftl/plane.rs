@@ -6,7 +6,7 @@ use super::BlockState;
 use super::gc::{Collection, Purpose, Wanted};
 use super::streams::{MOST_STREAMS, WriteStream};
 use super::wear::{FreeBlockOrder, FreeBlocks, Pick};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::BlockId;
 
 /// A block that is being filled.
@@ -110,7 +110,7 @@ impl Plane {
     }
 
     /// Writes which blocks are free and which are being filled: those that have room.
-    pub(super) fn save(&self, out: &mut Writer, units_of: impl Fn(WriteStream) -> u32) {
+    pub(super) fn save(&self, out: &mut ImageWriter, units_of: impl Fn(WriteStream) -> u32) {
         // Nothing is collected at rest, so nobody is paced. How far an open block is filled stands in
         // its record.
         let Plane { open, free, collection: _, wanted, host_credit: _, copy_credit: _ } = self;
@@ -133,7 +133,7 @@ impl Plane {
     /// those that the streams of the device, which `is_filled` tells, don't go on filling.
     pub(super) fn load(
         &mut self,
-        from: &mut Reader<'_>,
+        from: &mut ImageReader<'_>,
         is_filled: impl Fn(WriteStream) -> bool,
         blocks: u32,
         check: impl Fn(u32) -> Result<Loaded, Damage>,

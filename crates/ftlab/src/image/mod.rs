@@ -6,7 +6,7 @@
 //! where the loading device has the same policy with the same options; another policy is told
 //! what it would have been told: which blocks are closed, in the order in which they closed.
 //!
-//! Each owner of state writes and reads its own part, with [`Writer`] and [`Reader`], and takes
+//! Each owner of state writes and reads its own part, with [`ImageWriter`] and [`ImageReader`], and takes
 //! itself apart without `..`: a new field does not compile until somebody has decided whether it
 //! outlives rest. Facts are stored once: what follows from others (the mapping, counts) is derived
 //! while loading, so bytes that load make a consistent device.
@@ -14,8 +14,8 @@
 mod code;
 mod snapshot;
 
-pub use code::{Damage, Reader, Writer};
-pub use snapshot::{Part, Snapshot};
+pub use code::{Damage, ImageReader, ImageWriter};
+pub use snapshot::{ImagePart, Snapshot};
 
 /// Which policies find themselves again, with the same options, in the loading device, and so take up
 /// their own state. The others are told what happened.
@@ -83,9 +83,9 @@ impl Resume {
 
 /// Reads what a policy remembers, or passes it over if another policy is to begin anew.
 pub(crate) fn take_up(
-    from: &mut Reader<'_>,
+    from: &mut ImageReader<'_>,
     resumes: bool,
-    load: impl FnOnce(&mut Reader<'_>) -> Result<(), Damage>,
+    load: impl FnOnce(&mut ImageReader<'_>) -> Result<(), Damage>,
 ) -> Result<(), Damage> {
     let mut inner = from.nested()?;
     if !resumes {
@@ -100,13 +100,13 @@ pub(crate) fn take_up(
 /// which comes from the configuration or is empty at rest.
 macro_rules! keeps_nothing {
     ($Type:ident { $($field:ident),* $(,)? }) => {
-        fn save(&self, _out: &mut $crate::image::Writer) {
+        fn save(&self, _out: &mut $crate::image::ImageWriter) {
             let $Type { $($field: _),* } = self;
         }
 
         fn load(
             &mut self,
-            _from: &mut $crate::image::Reader<'_>,
+            _from: &mut $crate::image::ImageReader<'_>,
         ) -> Result<(), $crate::image::Damage> {
             Ok(())
         }

@@ -6,9 +6,9 @@
 //! from the seed, the block, its erases, the flash page, and how often the block was read since its erase.
 
 use super::faults::{BILLION, FaultOptions, happens, mix};
-use super::{Fault, Kind, Place, Scheduled};
+use super::{Fault, FlashPlace, Kind, Scheduled};
 use crate::engine::Stream;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::shape::Geometry;
 use crate::units::{BlockId, DieId, Nanos, SimTime};
 
@@ -153,7 +153,7 @@ impl Hazards {
     }
 
     /// A read of a flash page begins: whether it ends uncorrectable, by chance or because its block was read too often.
-    pub(crate) fn read_fails(&mut self, at: &Place) -> bool {
+    pub(crate) fn read_fails(&mut self, at: &FlashPlace) -> bool {
         let Some(Reads { reads, erases, often }) = &mut self.reads else { return false };
         let reads = &mut reads[at.block.at()];
         let life = u64::from(at.block.get()) << 32 | u64::from(erases[at.block.at()]);
@@ -171,7 +171,7 @@ impl Hazards {
     }
 
     /// A command of a kind on a flash page is done: whether it failed.
-    pub(crate) fn fails(&mut self, now: SimTime, die: DieId, kind: Kind, at: &Place) -> bool {
+    pub(crate) fn fails(&mut self, now: SimTime, die: DieId, kind: Kind, at: &FlashPlace) -> bool {
         if self.is_dead(die, now) {
             self.counts.on_dead_dies += 1;
             return true;
@@ -228,7 +228,7 @@ impl Hazards {
     }
 
     /// Writes what has happened, and how often blocks were read.
-    pub(crate) fn save(&self, out: &mut Writer) {
+    pub(crate) fn save(&self, out: &mut ImageWriter) {
         let Hazards {
             geometry: _,
             // The FTL knows those that are dead, and the schedule those that will be.
@@ -256,7 +256,7 @@ impl Hazards {
     }
 
     /// Takes up what [`save`](Self::save) wrote: what happened does not happen again.
-    pub(crate) fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub(crate) fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.key = from.number()?;
         for _ in 0..from.number()? {
             let scheduled = Scheduled::load(from)?;

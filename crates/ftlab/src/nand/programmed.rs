@@ -5,7 +5,7 @@
 
 use super::CostClass;
 use crate::engine::TwoBits;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::shape::Geometry;
 use crate::units::{BlockId, Nanos, Ppn, SimTime};
 
@@ -111,7 +111,7 @@ impl Programmed {
     /// A flash page was programmed. Data from before that is copied as it was stays from before.
     pub(crate) fn program(
         &mut self,
-        at: &Place,
+        at: &FlashPlace,
         class: CostClass,
         from_before: bool,
         now: SimTime,
@@ -121,7 +121,7 @@ impl Programmed {
     }
 
     /// A block was erased.
-    pub(crate) fn erase(&mut self, at: &Place, flash_pages: u32) {
+    pub(crate) fn erase(&mut self, at: &FlashPlace, flash_pages: u32) {
         for flash_page in at.flash_page..at.flash_page + flash_pages {
             self.classes.set(flash_page, 0);
         }
@@ -137,7 +137,7 @@ impl Programmed {
     }
 
     /// Writes since when blocks hold data, and runs of equal classes.
-    pub(crate) fn save(&self, out: &mut Writer) {
+    pub(crate) fn save(&self, out: &mut ImageWriter) {
         // How often blocks were erased stands with the blocks.
         let Programmed { classes, born, erases: _, prior: _ } = self;
         let holding = born.iter().enumerate().filter(|&(_, &born)| born > 0);
@@ -150,7 +150,7 @@ impl Programmed {
     }
 
     /// Takes up what [`save`](Self::save) wrote.
-    pub(crate) fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub(crate) fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let blocks = self.born.len() as u64;
         for _ in 0..from.below(blocks + 1, "the number of blocks that hold data")? {
             let block = from.below(blocks, "a block that holds data")?;
@@ -167,14 +167,14 @@ fn second_of(now: SimTime) -> u32 {
 
 /// Where something is programmed, or erased.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct FlashPlace {
     pub flash_page: u32,
     pub block: BlockId,
 }
 
-impl Place {
+impl FlashPlace {
     #[inline]
-    pub(crate) fn of(geometry: &Geometry, page: Ppn) -> Place {
-        Place { flash_page: geometry.flash_page_of(page), block: geometry.block_of(page) }
+    pub(crate) fn of(geometry: &Geometry, page: Ppn) -> FlashPlace {
+        FlashPlace { flash_page: geometry.flash_page_of(page), block: geometry.block_of(page) }
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use super::declaration::{Condition, Declaration, any_of};
 use super::seam::SeamInfo;
 use super::text::quoted;
-use super::value::{Choice, Kind};
+use super::value::{Choice, ValueKind};
 
 /// Which policies an option belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct OptionInfo {
     /// What it means.
     pub doc: &'static str,
     /// What kind of value it takes.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// What a count counts; empty where the value carries its unit itself.
     pub unit: &'static str,
     /// The value it has when nothing sets it; `None` if it must be set.
@@ -119,7 +119,7 @@ impl Builder {
         self.add(OptionInfo {
             path: seam.path,
             doc: seam.doc,
-            kind: Kind::Choice,
+            kind: ValueKind::Choice,
             unit: "",
             default: Some(seam.default),
             range: None,
@@ -264,9 +264,9 @@ impl OptionInfo {
     pub fn example(&self) -> String {
         let text = self.default.filter(|text| !text.is_empty());
         match (text.or(self.range.map(|(low, _)| low)), self.kind) {
-            (Some(text), Kind::Count) => text.to_owned(),
-            (Some(text), kind) if kind != Kind::Times => quoted(text),
-            (None, Kind::Choice) if !self.choices.is_empty() => quoted(self.choices[0].name),
+            (Some(text), ValueKind::Count) => text.to_owned(),
+            (Some(text), kind) if kind != ValueKind::Times => quoted(text),
+            (None, ValueKind::Choice) if !self.choices.is_empty() => quoted(self.choices[0].name),
             (_, kind) => kind.example().to_owned(),
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::text::quoted;
-use super::value::{Choice, Kind};
+use super::value::{Choice, ValueKind};
 
 /// One option, as it is declared.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub struct Declaration {
     /// What it means.
     pub doc: &'static str,
     /// What kind of value it takes.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// What a count counts; empty where the value carries its unit itself.
     pub unit: &'static str,
     /// The value it has when nothing sets it; `None` if it must be set.

@@ -16,7 +16,7 @@ const MOST_TOLD: usize = 50;
 
 /// Where in a text a problem lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePlace {
     /// The name of the text: a file, a preset, or `--set 2`.
     pub label: String,
     /// The whole text.
@@ -25,12 +25,12 @@ pub struct Place {
     pub span: Range<usize>,
 }
 
-impl Place {
+impl SourcePlace {
     /// A place in a file. A span that does not lie within the text is cut to it.
     #[must_use]
-    pub fn new(label: &str, text: &Arc<str>, span: Range<usize>) -> Place {
+    pub fn new(label: &str, text: &Arc<str>, span: Range<usize>) -> SourcePlace {
         let span = within(text, &span);
-        Place { label: label.to_owned(), text: Arc::clone(text), span }
+        SourcePlace { label: label.to_owned(), text: Arc::clone(text), span }
     }
 
     /// The line, counted from one.
@@ -63,13 +63,13 @@ pub struct Problem {
     /// What to do about it.
     pub remedy: String,
     /// Where it was written; `None` if nothing that was written is at fault, such as a value missing.
-    pub place: Option<Place>,
+    pub place: Option<SourcePlace>,
 }
 
 impl Problem {
     /// What the TOML parser refuses; `place` is where.
     #[must_use]
-    pub fn syntax(error: &toml::de::Error, place: Place) -> Problem {
+    pub fn syntax(error: &toml::de::Error, place: SourcePlace) -> Problem {
         /// What the parser says of `key = text`.
         const UNQUOTED: &str = "string values must be quoted";
         let (message, remedy) = match error.message() {
@@ -101,7 +101,7 @@ impl Problem {
             path => format!("{path}: "),
         };
         let mut report = Group::with_title(level.primary_title(subject + &self.message));
-        if let Some(Place { label, text, span }) = &self.place {
+        if let Some(SourcePlace { label, text, span }) = &self.place {
             let mark = AnnotationKind::Primary.span(first_line(text, span));
             report = report.element(Snippet::source(&**text).path(label).annotation(mark));
         }

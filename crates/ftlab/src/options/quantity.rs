@@ -2,7 +2,7 @@
 //! one that is wrong.
 
 use super::text::{is_long, nearest, quoted, shown};
-use super::value::{Kind, Value, ValueError, ordered};
+use super::value::{Value, ValueError, ValueKind, ordered};
 use crate::units::{Amount, BusRate, Bytes, BytesPerSec, Nanos, Ratio, RequestRate, TransferRate};
 
 /// A decimal number taken apart: 12.5 is 125 with one place.
@@ -354,7 +354,7 @@ const NO_LIMIT: &str = "none";
 macro_rules! unlimited {
     ($Type:ty, $kind:ident) => {
         impl Value for Option<$Type> {
-            const KIND: Kind = Kind::$kind;
+            const KIND: ValueKind = ValueKind::$kind;
 
             fn parse(text: &str) -> Result<Option<$Type>, ValueError> {
                 if text == NO_LIMIT {
@@ -424,7 +424,7 @@ impl Value for RequestRate {
 }
 
 impl Value for Amount {
-    const KIND: Kind = Kind::Amount;
+    const KIND: ValueKind = ValueKind::Amount;
 
     fn parse(text: &str) -> Result<Amount, ValueError> {
         if text.trim_end().ends_with('%') {

@@ -14,7 +14,7 @@
 use std::fmt::Debug;
 
 use super::Policy;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 
 /// What a policy from outside the crate says of itself, beside its seam's contract. One that implements [`Policy`], as
 /// those of the crate do, has it already, so a policy can move in and out as it is.
@@ -24,13 +24,13 @@ pub trait OutsidePolicy: Debug + Send {
 
     /// Writes what it remembers while the device is at rest, beyond what it was built from and what the core tells it
     /// again on loading. Most policies have nothing to say.
-    fn save(&self, _out: &mut Writer) {}
+    fn save(&self, _out: &mut ImageWriter) {}
 
     /// Takes up what [`save`](Self::save) wrote, in a policy that was just built alike.
     ///
     /// # Errors
     /// What is wrong with it. It may come from anywhere: nothing may panic, now or later.
-    fn load(&mut self, _from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, _from: &mut ImageReader<'_>) -> Result<(), Damage> {
         Ok(())
     }
 }
@@ -40,17 +40,17 @@ impl<P: Policy + Debug + Send> OutsidePolicy for P {
         P::NAME
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         Policy::save(self, out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         Policy::load(self, from)
     }
 }
 
 /// Writes the name of a policy, then what it remembers.
-pub(crate) fn save<P: OutsidePolicy + ?Sized>(policy: &P, out: &mut Writer) {
+pub(crate) fn save<P: OutsidePolicy + ?Sized>(policy: &P, out: &mut ImageWriter) {
     let name = policy.name().as_bytes();
     out.number(name.len() as u64);
     out.raw(name);
@@ -60,7 +60,7 @@ pub(crate) fn save<P: OutsidePolicy + ?Sized>(policy: &P, out: &mut Writer) {
 /// Takes up what the policy of the same name wrote.
 pub(crate) fn load<P: OutsidePolicy + ?Sized>(
     policy: &mut P,
-    from: &mut Reader<'_>,
+    from: &mut ImageReader<'_>,
 ) -> Result<(), Damage> {
     let name = policy.name();
     let length = from.number()?;

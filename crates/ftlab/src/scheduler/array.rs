@@ -12,7 +12,7 @@ use super::command::{Command, CommandId};
 use super::datasheet::Datasheet;
 use super::history::CellHistory;
 use super::lanes::Lanes;
-use super::line::{BusOrder, Line, Turn, Wish};
+use super::line::{BusOrder, BusTurn, Line, Wish};
 use super::page_order::PageOrder;
 use super::pause::PauseRule;
 use super::station::Station;
@@ -175,8 +175,8 @@ impl FlashArray {
     /// Whom a bus serves next: the die whose command ranks best, or came first, as the policy wants it; equals are
     /// served as they arrived. What waits in a die may go before all that is to begin. Who wants it no more leaves.
     #[inline]
-    pub fn whose_turn<const S: Skills>(&mut self, channel: ChannelId) -> Option<Turn> {
-        let mut best: Option<Turn> = None;
+    pub fn whose_turn<const S: Skills>(&mut self, channel: ChannelId) -> Option<BusTurn> {
+        let mut best: Option<BusTurn> = None;
         let mut place = 0;
         while let Some(&die) = self.lines[channel.at()].wanted_by.get(place) {
             let Some(wish) = self.wish::<S>(die) else {
@@ -197,7 +197,7 @@ impl FlashArray {
                 && matches!(wish, Wish::Begin(_))
                 && !ignores_data;
             if best.is_none_or(|best| (waits_for_data, rank) < (best.waits_for_data, best.rank)) {
-                best = Some(Turn { waits_for_data, rank, place, wish });
+                best = Some(BusTurn { waits_for_data, rank, place, wish });
             }
             place += 1;
         }

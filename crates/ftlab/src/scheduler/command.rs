@@ -128,7 +128,7 @@ pub struct Command {
     /// How the cells of its block are used.
     pub mode: CellMode,
     /// What it meets in the cells.
-    pub found: Found,
+    pub found: CellFindings,
     /// What it is to cost to program the page.
     pub(super) cost: ProgramCost,
     /// The command that waits for this one.
@@ -142,7 +142,7 @@ pub struct Command {
 
 /// What a command meets in the cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct CellFindings {
     /// What it costs to sense the page; only where timing knows costs.
     pub effort: ReadEffort,
     /// Whether nothing reads the page that it senses: its data is lost.
@@ -210,7 +210,7 @@ impl Command {
             page,
             source: None,
             mode: CellMode::Native,
-            found: Found::default(),
+            found: CellFindings::default(),
             cost: ProgramCost::Of(CostClass::default()),
             then: None,
             waits_for: 0,
@@ -257,7 +257,7 @@ impl Command {
         self.kind = Kind::Program;
         self.codewords = codewords;
         self.mode = CellMode::Native;
-        self.found = Found::default();
+        self.found = CellFindings::default();
     }
 
     /// Says what it is to cost.

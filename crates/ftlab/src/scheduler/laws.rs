@@ -55,7 +55,7 @@ struct Sensed {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Die {
+struct DieRecord {
     cells: Option<Operation>,
     /// When the cells are free.
     free_at: SimTime,
@@ -69,7 +69,7 @@ struct Die {
     ordered: Vec<(Ppn, SimTime)>,
 }
 
-impl Die {
+impl DieRecord {
     /// Whether nothing is under way on it.
     fn is_done(&self, now: SimTime) -> bool {
         let sent = self.sensed.iter().all(|set| set.sent.is_some_and(|sent| sent <= now));
@@ -108,7 +108,7 @@ struct Block {
 
 /// What an image says of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct HeldBlock {
     /// Flash pages that are programmed.
     pub pages: u32,
     /// How its cells are used, if any are.
@@ -147,7 +147,7 @@ pub(crate) struct FlashLaws {
     one_die_at_a_time: bool,
     commands_take_the_bus: bool,
     data_out_first: bool,
-    dies: Vec<Die>,
+    dies: Vec<DieRecord>,
     buses: Vec<Bus>,
     blocks: Vec<Block>,
     /// Where pages are programmed in place: blocks are none then.
@@ -170,7 +170,7 @@ impl FlashLaws {
             one_die_at_a_time: abilities.one_die_at_a_time,
             commands_take_the_bus: bus.carries_commands(),
             data_out_first: false,
-            dies: vec![Die::default(); geometry.dies() as usize],
+            dies: vec![DieRecord::default(); geometry.dies() as usize],
             buses: vec![Bus::default(); geometry.channels() as usize],
             blocks: vec![Block::default(); geometry.blocks() as usize],
             in_place: None,
@@ -197,8 +197,8 @@ impl FlashLaws {
     }
 
     /// What a block holds, from an image.
-    pub(crate) fn holds(&mut self, block: BlockId, held: Held) {
-        let Held { pages: programmed, mode, erases } = held;
+    pub(crate) fn holds(&mut self, block: BlockId, held: HeldBlock) {
+        let HeldBlock { pages: programmed, mode, erases } = held;
         self.blocks[block.at()] = Block { programmed, done_at: SimTime::ZERO, mode, erases };
     }
 
@@ -235,9 +235,9 @@ impl FlashLaws {
     }
 
     /// What has been done to a block.
-    pub(crate) fn held(&self, block: BlockId) -> Held {
+    pub(crate) fn held(&self, block: BlockId) -> HeldBlock {
         let Block { programmed: pages, mode, erases, .. } = self.blocks[block.at()];
-        Held { pages, mode, erases }
+        HeldBlock { pages, mode, erases }
     }
 
     /// A command comes to its die, for which so many wait, or are at work.

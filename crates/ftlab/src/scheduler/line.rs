@@ -64,7 +64,7 @@ impl Wish {
 
 /// Whose turn it is, as far as a line was looked through.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
+pub(super) struct BusTurn {
     /// Whether data that dies hold goes first, whatever the ranks.
     pub waits_for_data: bool,
     pub rank: (u64, u64),

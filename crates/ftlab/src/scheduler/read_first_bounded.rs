@@ -36,7 +36,7 @@
 //! write is done after what is left of the die's operation and `work - (came - came_up_to_it)`: reads
 //! only ever go before the writes that are still to be passed, since they keep their order.
 
-use super::last_below::{LastBelow, Place};
+use super::last_below::{LastBelow, RingPlace};
 use super::look_ahead::LookAhead;
 use super::view::View;
 use super::{Arrival, BusOrder, Command, CommandId, Kind, Origin, SchedulerPolicy};
@@ -154,7 +154,7 @@ struct DieQueue {
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
     service: Nanos,
-    due: Option<Place>,
+    due: Option<RingPlace>,
 }
 
 /// The rank before all others.
@@ -270,7 +270,7 @@ impl ReadFirstBounded {
         arrival: &Arrival,
         service: Nanos,
         view: &View<'_>,
-    ) -> (u64, Option<Place>) {
+    ) -> (u64, Option<RingPlace>) {
         let rank = arrival.sequence + 1;
         let command = view.command(arrival.id);
         let bound = self.bound(command);

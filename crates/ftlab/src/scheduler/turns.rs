@@ -43,7 +43,7 @@ pub enum Work {
 
 /// Something that waits for its die, or is being done.
 #[derive(Clone, Copy, Debug)]
-struct Job {
+struct DieJob {
     work: Work,
     /// How many commands that is, for those who look at how much there is to do.
     commands: u32,
@@ -59,7 +59,7 @@ pub struct Turns {
     /// What waits or is being done, by die: what placement sees.
     load: Load,
     /// By turn of the die.
-    jobs: Vec<VecDeque<Job>>,
+    jobs: Vec<VecDeque<DieJob>>,
     /// By turn of the die: when it is done with the first of its jobs, in nanoseconds of its cells.
     done_at: Vec<u64>,
     /// What the die that was done last had reached.
@@ -113,7 +113,7 @@ impl Turns {
         if self.jobs[turn].is_empty() {
             self.done_at[turn] = self.now + takes.0;
         }
-        self.jobs[turn].push_back(Job { work, commands, takes });
+        self.jobs[turn].push_back(DieJob { work, commands, takes });
     }
 
     /// The next thing that is done: that of the die which is done first, among equals of the one whose turn is

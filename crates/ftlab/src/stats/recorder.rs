@@ -4,7 +4,7 @@ use super::block_map::{self, BlockGroup, BlockMarks};
 use super::notes;
 use super::phase::{PhaseStats, Unmeasured};
 use super::report::Report;
-use super::steady::Rounds;
+use super::steady::SteadyRounds;
 use super::summary;
 use super::{Circumstances, DeviceCounters, HostStats, Timeline};
 use crate::device::{Contents, Device};
@@ -34,7 +34,7 @@ pub struct Recorder {
     /// Of what came before the first measured phase, once that has begun; none if nothing did.
     preparation: Option<Timeline>,
     timeline: Timeline,
-    rounds: Rounds,
+    rounds: SteadyRounds,
     /// The blocks when the first measured phase began.
     blocks: Option<BlockMarks>,
 }
@@ -48,7 +48,7 @@ impl Recorder {
             open: None,
             preparation: None,
             timeline: Timeline::new(device),
-            rounds: Rounds::new(device),
+            rounds: SteadyRounds::new(device),
             blocks: None,
         }
     }

@@ -141,7 +141,7 @@ impl Spec {
             policy: self.write_buffer(),
             capacity: self.buffer.capacity.map(|pages| pages * each),
             space,
-            shape: cache::Shape {
+            shape: cache::BufferShape {
                 whole_page: SectorMask::range(0, whole_page),
                 capacity: self.buffer.capacity.unwrap_or(0),
                 logical_pages: self.logical_pages,

@@ -17,7 +17,8 @@ use ftlab::scheduler::Origin;
 use ftlab::units::{Lpn, SectorMask, SimTime};
 use ftlab::verify::Canary;
 use ftlab_torture::{
-    Command, Found, Judge, Load, Promises, Step, Versions, changes, may_lose, reads_fail,
+    CaseLoad, Command, FoundVersions, Judge, Promises, Step, Versions, changes, may_lose,
+    reads_fail,
 };
 
 /// The seed of policies that draw random numbers.
@@ -217,7 +218,7 @@ impl Bench {
     }
 
     /// Asks all that a load asks.
-    pub fn run(&mut self, load: &Load) -> Result<(), String> {
+    pub fn run(&mut self, load: &CaseLoad) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
         if load.fills {
             let size = (capacity / 16).next_multiple_of(self.per_page);
@@ -279,7 +280,7 @@ impl Bench {
         Ok(advanced)
     }
 
-    fn completed(&mut self, completion: &Completion, found: &Found) -> Result<(), String> {
+    fn completed(&mut self, completion: &Completion, found: &FoundVersions) -> Result<(), String> {
         let op = completion.request.op;
         if completion.outcome == Outcome::ReadOnly {
             // Whether it changed anything is left open for ever.

@@ -23,7 +23,7 @@ use crate::common::random::{self, Step};
 use crate::common::{PlacementKind, Spec, WriteBufferKind, assert_no_standstill, lru, request};
 use crate::watch::{Log, Watch, Watcher};
 use ftlab_torture::{AnyProbe, Reference};
-use ftlab_torture::{Fault, Found, Versions, changes};
+use ftlab_torture::{Fault, FoundVersions, Versions, changes};
 
 /// A command in flight: when it began, and what it changes or reads.
 #[derive(Clone, Debug)]
@@ -136,7 +136,7 @@ impl Bench {
         Ok(advanced)
     }
 
-    fn completed(&mut self, completion: &Completion, found: &Found) -> Result<(), String> {
+    fn completed(&mut self, completion: &Completion, found: &FoundVersions) -> Result<(), String> {
         let Request { op, tag, .. } = completion.request;
         assert_eq!(completion.breakdown.total(), completion.latency(), "{completion:?}");
         let Flying { begun, range } = self.flying.remove(&tag).expect("what completes was begun");

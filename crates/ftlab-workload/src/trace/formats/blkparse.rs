@@ -29,7 +29,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Blkparse>,
         open: format::open::<Blkparse>,
-        writer: || Box::new(Writer::default()),
+        writer: || Box::new(BlkparseWriter::default()),
     },
 };
 
@@ -286,11 +286,11 @@ fn dominant_event(sample: &[u8]) -> BlkEvent {
 }
 
 #[derive(Default)]
-struct Writer {
+struct BlkparseWriter {
     sequence: u64,
 }
 
-impl LineWriter for Writer {
+impl LineWriter for BlkparseWriter {
     fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str> {
         self.sequence += 1;
         let (major, minor) = (record.stream >> MINOR_BITS, record.stream % (1 << MINOR_BITS));

@@ -4,7 +4,7 @@
 use std::ops::{Index, IndexMut};
 
 use super::super::page::{self, Page, SlotId};
-use super::super::view::{BufferView, OnFlash, Shape};
+use super::super::view::{BufferShape, BufferView, OnFlash};
 use super::BufferSetup;
 use super::versions::Versions;
 use crate::engine::Slab;
@@ -76,7 +76,7 @@ pub struct Pages {
     versions: Versions,
     /// What room is counted in.
     pub(super) space: Space,
-    pub(super) shape: Shape,
+    pub(super) shape: BufferShape,
     /// What the pages take.
     pub(super) held: u32,
     /// Packs of two pages on their way.

@@ -1,7 +1,7 @@
 //! What a buffer is made of, what follows from that and holds all along, and what is counted.
 
 use super::super::WriteBuffer;
-use super::super::view::Shape;
+use super::super::view::BufferShape;
 use super::Space;
 use crate::units::Nanos;
 
@@ -15,7 +15,7 @@ pub struct BufferSetup {
     /// What the capacity counts.
     pub space: Space,
     /// Sizes that policies go by.
-    pub shape: Shape,
+    pub shape: BufferShape,
     /// Whether pages that were read from flash stay as clean ones.
     pub keeps_reads: bool,
     /// Write-back begins when more than this is dirty, counted likewise; otherwise only for room.
@@ -47,7 +47,7 @@ pub struct Gate {
 
 /// Whether a write has waited for its turn to come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum Entering {
     /// It comes anew.
     New,
     /// It waited, and is the first to do so.

@@ -11,7 +11,7 @@ use crate::units::{Lpn, Nanos, PageSpan, RequestId};
 
 /// A page of a write that waits for room.
 #[derive(Clone, Copy, Debug)]
-pub struct Waiting {
+pub struct WaitingPage {
     /// The write.
     pub request: RequestId,
     /// Its page.
@@ -26,10 +26,10 @@ pub struct EntryQueue {
     /// What room is counted in.
     space: Space,
     /// Writes that wait for room, in order.
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingPage>,
     /// Where pages are only staged: writes to a page whose older version is still on its way, by
     /// page, in order. Each version is programmed; nothing is absorbed.
-    behind: HashMap<Lpn, VecDeque<Waiting>, BuildHasherDefault<NumberHasher>>,
+    behind: HashMap<Lpn, VecDeque<WaitingPage>, BuildHasherDefault<NumberHasher>>,
     /// What the writes that wait for room need, at the most.
     wanted: u32,
     /// Something that was read found no room.
@@ -64,12 +64,12 @@ impl EntryQueue {
 
     /// The write that has waited longest for room.
     #[inline]
-    pub fn first(&self) -> Option<Waiting> {
+    pub fn first(&self) -> Option<WaitingPage> {
         self.waiting.front().copied()
     }
 
     /// A write waits for room.
-    fn push(&mut self, waiting: Waiting) {
+    fn push(&mut self, waiting: WaitingPage) {
         self.wanted += self.wants(&waiting);
         self.waiting.push_back(waiting);
     }
@@ -81,7 +81,7 @@ impl EntryQueue {
         }
     }
 
-    fn wants(&self, waiting: &Waiting) -> u32 {
+    fn wants(&self, waiting: &WaitingPage) -> u32 {
         self.space.of(waiting.span.sectors)
     }
 
@@ -93,7 +93,7 @@ impl EntryQueue {
 
     /// The write that waited for the version of a page which has just left, if one did.
     #[inline]
-    pub fn next_version(&mut self, page: Lpn) -> Option<Waiting> {
+    pub fn next_version(&mut self, page: Lpn) -> Option<WaitingPage> {
         if self.behind.is_empty() {
             return None;
         }
@@ -220,7 +220,7 @@ impl Waiters {
 
 impl Buffer {
     /// So many pages of a write have to wait: for room, or for the version before.
-    pub fn wait_for_room(&mut self, waiting: Waiting, pages: u32) {
+    pub fn wait_for_room(&mut self, waiting: WaitingPage, pages: u32) {
         self.counts.waited += u64::from(pages);
         if self.acknowledges_early() {
             self.queue.push(waiting);

@@ -2,14 +2,14 @@
 //! comes to its end, and write-backs in its own order.
 
 use super::{Checker, GEOMETRY, text};
-use crate::config::resolve::{Counts, shape};
+use crate::config::resolve::{ShapeCounts, shape};
 use crate::ftl::merge::Clocks;
 use crate::options::value::Value;
 use crate::units::Bytes;
 
 impl Checker<'_, '_> {
     /// Blocks of a plane that a device keeps back because operations on it can fail.
-    pub(super) fn kept_back(&self, counts: &Counts) -> u64 {
+    pub(super) fn kept_back(&self, counts: &ShapeCounts) -> u64 {
         let nand = &self.options.nand;
         let limited = nand.endurance.policy.is_limited();
         if !nand.faults.can_fail() && !limited {
@@ -52,7 +52,7 @@ impl Checker<'_, '_> {
         let capacity = buffer.options.capacity;
         self.holds_a_page("cache.capacity", capacity);
         let shape = shape(self.options);
-        let Some(counts) = Counts::of(&shape) else { return };
+        let Some(counts) = ShapeCounts::of(&shape) else { return };
         let logical = counts.logical(self.options.ftl.over_provisioning);
         if capacity.0 / shape.mapping_unit.0 >= logical {
             let mut paths = vec!["cache.capacity", "ftl.over_provisioning"];

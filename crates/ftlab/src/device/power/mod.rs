@@ -17,7 +17,7 @@ use crate::device::write::{end_of_life, entry, lock_step, start};
 use crate::device::{Contents, Device, DeviceSetup, assemble, assemble_with, front, patrol};
 use crate::engine::skills;
 use crate::ftl::Kernel;
-use crate::ftl::recovery::{Found, Left, Plan, rebuild};
+use crate::ftl::recovery::{Left, RecoveryFindings, RecoveryPlan, rebuild};
 use crate::host::{Advanced, Completion, Host, Op, QueueId, Request};
 use crate::image::Damage;
 use crate::scheduler::{CellHistory, Probe};
@@ -57,7 +57,7 @@ pub struct Recovered {
     /// Blocks that were erased.
     pub erases: u64,
     /// What was found.
-    pub found: Found,
+    pub found: RecoveryFindings,
 }
 
 /// The command by which capacitors empty the DRAM: an address that no host gives.
@@ -177,7 +177,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// What is on flash, so many pages of a journal beside it, becomes the FTL's. Returns what has to be read and erased
     /// for that.
-    fn find_all(&mut self, left: Left, journal_pages: u32) -> Result<(Found, Plan), Damage> {
+    fn find_all(
+        &mut self,
+        left: Left,
+        journal_pages: u32,
+    ) -> Result<(RecoveryFindings, RecoveryPlan), Damage> {
         let (found, mut plan) = rebuild::recover(left, &mut self.base.kernel.ftl)?;
         plan.map_pages += journal_pages;
         Ok((found, plan))

@@ -5,7 +5,7 @@
 //! and those that follow it there, end as any that failed: reads are unreadable, programs go elsewhere,
 //! collections are given up.
 
-use crate::cache::Waiting;
+use crate::cache::WaitingPage;
 use crate::device::Contents;
 use crate::device::base::Base;
 use crate::device::write::{Writes, end_of_life};
@@ -37,7 +37,7 @@ pub(in crate::device) fn go_on_without_die(
 /// request is told so.
 #[inline]
 pub(in crate::device) fn turned_away(
-    waiting: &Waiting,
+    waiting: &WaitingPage,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) -> bool {

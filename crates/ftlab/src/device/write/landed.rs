@@ -8,7 +8,7 @@ use crate::engine::skills;
 use crate::engine::skills::{RARE, Skills, any};
 use crate::ftl::wear::{failing, life};
 use crate::ftl::{Kernel, fragments};
-use crate::scheduler::{Command, CommandId, Found, Kind, Probe, Spent};
+use crate::scheduler::{CellFindings, Command, CommandId, Kind, Probe, Spent};
 use crate::units::Ppn;
 use crate::verify::Canary;
 
@@ -54,7 +54,7 @@ impl Writes {
         id: CommandId,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        let Command { page: first, units, spent, found: Found { failed, .. }, .. } =
+        let Command { page: first, units, spent, found: CellFindings { failed, .. }, .. } =
             *on.kernel.flash.command(id);
         let units = skills::units_of_page(S, units);
         if any(S, RARE)

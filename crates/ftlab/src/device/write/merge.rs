@@ -11,7 +11,7 @@ use crate::device::{Contents, Device};
 use crate::engine::skills;
 use crate::engine::skills::Skills;
 use crate::ftl::mapping::hybrid::Room;
-use crate::ftl::merge::{Merger, Step, fold};
+use crate::ftl::merge::{MergeStep, Merger, fold};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::scheduler::{CommandId, Probe};
@@ -67,7 +67,7 @@ pub(in crate::device) fn want_room(
 fn begin_merging(plane: PlaneId, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     let Base { kernel, services, .. } = on;
     let Some(merger) = services.merger.as_deref_mut() else { return };
-    if merger.begin(plane, kernel) == Step::Done {
+    if merger.begin(plane, kernel) == MergeStep::Done {
         merged(plane, writes, on);
     }
 }

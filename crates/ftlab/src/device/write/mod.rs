@@ -22,7 +22,7 @@ pub(in crate::device) mod start;
 
 use std::collections::VecDeque;
 
-use crate::cache::{SlotId, Turn, Waiting};
+use crate::cache::{Entering, SlotId, WaitingPage};
 use crate::device::Contents;
 use crate::device::base::Base;
 use crate::device::read::ahead;
@@ -71,10 +71,10 @@ impl Writes {
             return;
         }
         for span in Pages::new(request.lba, request.sectors, on.sectors_per_page) {
-            if !on.write_page::<S>(id, span, Turn::New) {
+            if !on.write_page::<S>(id, span, Entering::New) {
                 on.desk.intake.wait_for_one(id);
                 let stall_mark = self.stalled.time_until(on.kernel.now);
-                on.buffer.wait_for_room(Waiting { request: id, span, stall_mark }, 1);
+                on.buffer.wait_for_room(WaitingPage { request: id, span, stall_mark }, 1);
             }
         }
         self.write_back::<S>(on);
@@ -86,13 +86,13 @@ impl Writes {
         on: &mut Base<impl Probe, impl Contents>,
     ) {
         while let Some(waiting) = on.buffer.queue.first() {
-            let Waiting { request, span, .. } = waiting;
+            let WaitingPage { request, span, .. } = waiting;
             if dead_dies::turned_away(&waiting, self, on) {
                 continue;
             }
             let entered = match on.buffer.gathers() {
                 true => entry::let_in(request, on),
-                false => on.write_page::<S>(request, span, Turn::Waited),
+                false => on.write_page::<S>(request, span, Entering::Waited),
             };
             if !entered {
                 return;
@@ -166,8 +166,8 @@ impl Writes {
                 end_of_life::refuse_waiting(waiting, self, on);
                 continue;
             }
-            let Waiting { request, span, .. } = waiting;
-            let admitted = on.write_page::<S>(request, span, Turn::Waited);
+            let WaitingPage { request, span, .. } = waiting;
+            let admitted = on.write_page::<S>(request, span, Entering::Waited);
             debug_assert!(admitted, "nothing else can have come in");
             let last = on.desk.intake.settle(request);
             debug_assert!(!last, "it waits for its program now");
@@ -182,7 +182,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         &mut self,
         id: RequestId,
         span: PageSpan,
-        turn: Turn,
+        turn: Entering,
     ) -> bool {
         let tag = self.kernel.ftl.streams().tag_of(self.desk.intake.get(id).request().stream);
         let Some(slot) = self.let_page_in::<S>(span, tag, turn) else { return false };
@@ -202,7 +202,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         &mut self,
         span: PageSpan,
         tag: u8,
-        turn: Turn,
+        turn: Entering,
     ) -> Option<SlotId> {
         loop {
             let entered = self.buffer.write(span, tag, turn, &self.kernel.ftl);

@@ -18,7 +18,7 @@ use crate::ftl::service::{Attention, Service};
 use crate::ftl::wear::failing;
 use crate::ftl::{Cargo, FlashContents, Fragment, Ftl, Kernel, lost};
 use crate::nand::{CellMode, CostClass, Kind, ProgramCost};
-use crate::scheduler::{Command, CommandId, Flash, Found, Origin, Probe, ServiceId};
+use crate::scheduler::{CellFindings, Command, CommandId, Flash, Origin, Probe, ServiceId};
 use crate::shape::Geometry;
 use crate::units::{DieId, Lpn, Ppn, SectorMask};
 use crate::verify::Canary;
@@ -64,7 +64,7 @@ impl RewriteCounts {
 
 /// A flash page that is to be programmed again.
 #[derive(Clone, Copy, Debug)]
-struct Wish {
+struct RewriteWish {
     /// The page that asked for it, ...
     page: Lpn,
     /// ... and the flash page on which it lay then.
@@ -73,8 +73,8 @@ struct Wish {
 
 /// The rewrite that a die is at.
 #[derive(Clone, Copy, Debug)]
-struct Run {
-    wish: Wish,
+struct RewriteRun {
+    wish: RewriteWish,
     program: CommandId,
     /// Whether its flash page is read, and the program waits for the die.
     is_read: bool,
@@ -83,9 +83,9 @@ struct Run {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Die {
-    waiting: VecDeque<Wish>,
-    run: Option<Run>,
+struct DieWork {
+    waiting: VecDeque<RewriteWish>,
+    run: Option<RewriteRun>,
     /// Whether it is on the list of dies that are idle.
     is_listed: bool,
 }
@@ -94,7 +94,7 @@ struct Die {
 #[derive(Clone, Debug)]
 pub struct Rewriter {
     limit: usize,
-    dies: Vec<Die>,
+    dies: Vec<DieWork>,
     /// Dies that fell idle and have something to rewrite.
     idle: Vec<DieId>,
     /// By program: where each of its pages is copied from.
@@ -108,7 +108,7 @@ impl Rewriter {
     pub fn new(limit: u32, geometry: &Geometry) -> Rewriter {
         Rewriter {
             limit: limit as usize,
-            dies: vec![Die::default(); geometry.dies() as usize],
+            dies: vec![DieWork::default(); geometry.dies() as usize],
             idle: Vec::new(),
             sources: Cargo::new(geometry.units_per_page()),
             counts: RewriteCounts::default(),
@@ -149,7 +149,7 @@ impl Rewriter {
         if waiting.iter().any(|wish| wish.page == page || wish.flash_page == flash_page) {
             self.counts.again += 1;
         } else if waiting.len() < self.limit {
-            waiting.push_back(Wish { page, flash_page });
+            waiting.push_back(RewriteWish { page, flash_page });
         } else {
             self.counts.full += 1;
         }
@@ -258,13 +258,13 @@ impl Rewriter {
     fn read<P: Probe, C: FlashContents>(
         &mut self,
         die: DieId,
-        wish: Wish,
+        wish: RewriteWish,
         from: Ppn,
         on: &mut Kernel<P, C>,
     ) {
         let geometry = &on.ftl.geometry;
         let per_page = geometry.units_per_page();
-        let wish = Wish { flash_page: geometry.flash_page_of(from), ..wish };
+        let wish = RewriteWish { flash_page: geometry.flash_page_of(from), ..wish };
         let first = Ppn::new(wish.flash_page * per_page);
         let owner = ServiceId::REWRITER.owner(die.get());
         let mut program = Command::new(Kind::Program, Origin::Rewrite, owner, first);
@@ -285,12 +285,12 @@ impl Rewriter {
         read.codewords = units * on.flash.bus().codewords_per_unit();
         let read = on.flash.prepare(read);
         let erases = on.ftl.blocks.erases(on.ftl.geometry.block_of(first));
-        self.dies[die.at()].run = Some(Run { wish, program, is_read: false, erases });
+        self.dies[die.at()].run = Some(RewriteRun { wish, program, is_read: false, erases });
         on.flash.submit(on.now, read);
     }
 
     /// Whether what lies where a rewrite has read is still what it has read: other data may come to the same place.
-    fn is_as_read(&self, run: &Run, ftl: &Ftl) -> bool {
+    fn is_as_read(&self, run: &RewriteRun, ftl: &Ftl) -> bool {
         let block = ftl.geometry.block_of(self.source(run.program, 0));
         ftl.blocks.erases(block) == run.erases
     }
@@ -298,7 +298,7 @@ impl Rewriter {
     /// Leaves out what has left the flash page since it was read. False if the page that asked is not as it was.
     fn keep_current<P: Probe, C: FlashContents>(
         &mut self,
-        run: &Run,
+        run: &RewriteRun,
         on: &mut Kernel<P, C>,
     ) -> bool {
         if !self.is_as_read(run, &on.ftl) {
@@ -319,7 +319,11 @@ impl Rewriter {
     }
 
     /// Programs what was read. False if there is no room.
-    fn program<P: Probe, C: FlashContents>(&mut self, run: Run, on: &mut Kernel<P, C>) -> bool {
+    fn program<P: Probe, C: FlashContents>(
+        &mut self,
+        run: RewriteRun,
+        on: &mut Kernel<P, C>,
+    ) -> bool {
         let plane = on.ftl.geometry.plane_of_page(self.source(run.program, 0));
         let Some(first) = regulation::place_rewrite(plane, &mut on.ftl) else { return false };
         for unit in 0..on.flash.command(run.program).units {
@@ -329,7 +333,7 @@ impl Rewriter {
         }
         on.flash.command_mut(run.program).page = first;
         let die = on.ftl.geometry.die_of(plane);
-        self.dies[die.at()].run = Some(Run { is_read: false, ..run });
+        self.dies[die.at()].run = Some(RewriteRun { is_read: false, ..run });
         on.flash.submit(on.now, run.program);
         true
     }
@@ -343,11 +347,12 @@ impl Rewriter {
     ) {
         let Some(run) = self.dies[die.at()].run else { return };
         if id != run.program {
-            self.dies[die.at()].run = Some(Run { is_read: true, ..run });
+            self.dies[die.at()].run = Some(RewriteRun { is_read: true, ..run });
             return;
         }
         self.dies[die.at()].run = None;
-        let Command { page: first, units, found: Found { failed, .. }, .. } = *on.flash.command(id);
+        let Command { page: first, units, found: CellFindings { failed, .. }, .. } =
+            *on.flash.command(id);
         if failing::program_fails::<{ skills::ALL }>(first, failed, &mut on.contents, &mut on.ftl) {
             // What it carried is where it was.
             self.counts.given_up += 1;

@@ -14,7 +14,7 @@ use crate::ftl::gc::{Purpose, Scope, Wanted, collection, failures, wanted};
 use crate::ftl::wear::{dies, failing, life, refresh};
 use crate::ftl::{Cargo, FlashContents, Ftl, Kernel, lost, map_pages, slc};
 use crate::nand::CellMode;
-use crate::scheduler::{Command, CommandId, Found, Kind, Origin, Probe, ServiceId};
+use crate::scheduler::{CellFindings, Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{BlockId, DieId, PlaneId, Ppn};
 use crate::verify::Canary;
 
@@ -538,7 +538,8 @@ impl Collector {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> u32 {
-        let Command { page: first, units, found: Found { failed, .. }, .. } = *on.flash.command(id);
+        let Command { page: first, units, found: CellFindings { failed, .. }, .. } =
+            *on.flash.command(id);
         let units = skills::units_of_page(S, units);
         if any(S, RARE) && failing::program_fails::<S>(first, failed, &mut on.contents, &mut on.ftl)
         {

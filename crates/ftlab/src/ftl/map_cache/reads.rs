@@ -54,14 +54,14 @@ impl MapCache {
     }
 
     /// Counts a finished read of a translation page. Returns true if it was the last one.
-    pub(super) fn loaded(&mut self, of: Tpn) -> bool {
-        let Some(load) = self.loads.get_mut(&of) else { return false };
+    pub(super) fn map_read_done(&mut self, of: Tpn) -> bool {
+        let Some(load) = self.map_reads.get_mut(&of) else { return false };
         load.reads -= 1;
         if load.reads > 0 {
             return false;
         }
         let fetches = std::mem::take(&mut load.fetches);
-        self.loads.remove(&of);
+        self.map_reads.remove(&of);
         self.all_fetched(fetches);
         true
     }

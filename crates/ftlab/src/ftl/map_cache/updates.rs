@@ -3,11 +3,11 @@
 use crate::engine::{Handle, skills};
 use crate::ftl::gc::Collector;
 use crate::ftl::map_cache::waiting::{Fetch, Queue, Update};
-use crate::ftl::map_cache::{MapCache, Step, count};
+use crate::ftl::map_cache::{MapCache, MapCommand, count};
 use crate::ftl::mapping::dftl::Cause;
 use crate::ftl::wear::failing;
 use crate::ftl::{FlashContents, Kernel, map_pages};
-use crate::scheduler::{Command, CommandId, Found, Kind, Probe};
+use crate::scheduler::{CellFindings, Command, CommandId, Kind, Probe};
 use crate::units::Tpn;
 
 /// The effect of a finished command of an update.
@@ -60,7 +60,7 @@ impl MapCache {
         if let Some(map) = map_pages::map_on_flash_mut(&mut on.ftl) {
             map.update(of);
         }
-        let reads = self.read_map(of, cause, Step::Update(of).owner(), on);
+        let reads = self.read_map(of, cause, MapCommand::Update(of).owner(), on);
         let content = Queue::default();
         self.updates.insert(of, Update { cause, reads, content, room, again: None });
         if reads == 0 {
@@ -98,7 +98,7 @@ impl MapCache {
         on: &mut Kernel<impl Probe, impl FlashContents>,
         gc: &mut Collector,
     ) -> Progress {
-        let Command { page: first, found: Found { failed, .. }, .. } = *on.flash.command(id);
+        let Command { page: first, found: CellFindings { failed, .. }, .. } = *on.flash.command(id);
         if failing::program_fails::<{ skills::ALL }>(first, failed, &mut on.contents, &mut on.ftl) {
             self.program_again(of, id, on, gc);
             return Progress::Failed;

@@ -8,7 +8,7 @@
 
 use super::rows::Rows;
 use super::{PlacementFacts, PlacementPolicy, PlacementView, Writable};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::Row;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::shape::Geometry;
@@ -33,13 +33,13 @@ impl Policy for Dynamic {
         Dynamic::new(parts.geometry)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let Dynamic { geometry: _, next_turn, rows } = self;
         out.number(*next_turn);
         rows.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.next_turn = from.below(u64::from(self.geometry.dies()), "the turn of a die")?;
         self.rows.load(from)
     }

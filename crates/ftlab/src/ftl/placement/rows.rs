@@ -4,7 +4,7 @@
 //! turns. Pages that are written back together go on different planes of one die at the same place.
 
 use super::Writable;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::Row;
 use crate::shape::Geometry;
 use crate::units::{DieId, PlaneId};
@@ -98,7 +98,7 @@ impl Rows {
     }
 
     /// Writes whose turn it is.
-    pub fn save(&self, out: &mut Writer) {
+    pub fn save(&self, out: &mut ImageWriter) {
         let Rows { geometry: _, last } = self;
         for Last { next_index, unit } in last {
             out.number(*next_index);
@@ -107,7 +107,7 @@ impl Rows {
     }
 
     /// Reads whose turn it is.
-    pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let planes = u64::from(self.geometry.planes_per_die());
         let units = u64::from(self.geometry.units_per_block());
         for last in &mut self.last {

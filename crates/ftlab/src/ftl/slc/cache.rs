@@ -24,7 +24,7 @@ use super::super::{BlockState, Ftl};
 use super::{Lent, SlcCache, SlcSetup, WhenFull};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::slc::SlcCachePolicy;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::CellMode;
 use crate::scheduler::DieSet;
 use crate::shape::Geometry;
@@ -103,7 +103,7 @@ impl CacheState {
 
     /// Writes the order of its free blocks. Which blocks are full, and in which order they became so, is
     /// written with the others.
-    pub(in crate::ftl) fn save(&self, out: &mut Writer) {
+    pub(in crate::ftl) fn save(&self, out: &mut ImageWriter) {
         let CacheState { policy: _, when_full: _, planes, writable: _, counts: _, idle: _ } = self;
         for CachePlane { own_free, closed: _, in_use: _, borrowed: _, folding: _ } in planes {
             out.list(own_free.iter().map(|block| block.get()));
@@ -327,7 +327,7 @@ pub(in crate::ftl) fn free_slc_blocks(plane: PlaneId, ftl: &Ftl) -> impl Iterato
 }
 
 /// Reads what [`CacheState::save`] wrote, after the planes. The rest follows from the blocks.
-pub(in crate::ftl) fn load_slc(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
+pub(in crate::ftl) fn load_slc(from: &mut ImageReader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
     for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
         let blocks = ftl.geometry.shape().blocks_per_plane;
         let own = own_slc_blocks(ftl);

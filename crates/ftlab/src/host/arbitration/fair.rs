@@ -14,7 +14,7 @@
 //! its throttling of tenants that run ahead and its anticipation of coming requests are not here.
 
 use super::{ArbitrationFacts, ArbitrationPolicy, Backlog, QueueId, Request, one_each};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
 
@@ -65,7 +65,7 @@ impl Policy for StartTimeFair {
         StartTimeFair::new(one_each(&options.weights, parts.queues), options.cost)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let StartTimeFair { cost: _, weights: _, virtual_time, starts: _, finishes } = self;
         // Only how far each queue is ahead counts; a queue that is empty has no start tag.
         for finish in finishes {
@@ -74,7 +74,7 @@ impl Policy for StartTimeFair {
         }
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.virtual_time = 0;
         for finish in &mut self.finishes {
             *finish = u128::from(from.number()?);

@@ -13,7 +13,7 @@ use ftlab::units::{Lpn, SimTime};
 use crate::common::random::Step;
 use crate::common::{assert_no_standstill, request};
 use ftlab_torture::Reference;
-use ftlab_torture::{AnyProbe, Found, Listens, Versions, changes};
+use ftlab_torture::{AnyProbe, FoundVersions, Listens, Versions, changes};
 
 /// An observer: with one, merges are carried out copy by copy.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +83,7 @@ impl<P: Probe> Bench<P> {
         self.device.submit(self.device.now(), request(op, range.start, sectors, tag));
     }
 
-    fn completed(&mut self, completion: &Completion, found: &Found) -> Result<(), String> {
+    fn completed(&mut self, completion: &Completion, found: &FoundVersions) -> Result<(), String> {
         assert_eq!(completion.breakdown.total(), completion.latency(), "{completion:?}");
         let (op, tag) = (completion.request.op, completion.request.tag);
         let (begun, range) = self.flying.remove(&tag).expect("what completes was begun");

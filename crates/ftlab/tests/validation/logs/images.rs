@@ -4,7 +4,7 @@
 use ftlab::config::{Config, Layer};
 use ftlab::device::assemble;
 use ftlab::host::{Host, Op};
-use ftlab::image::{Part, Resume};
+use ftlab::image::{ImagePart, Resume};
 use ftlab::saved::differences;
 
 use super::bench::{Bench, onlooker};
@@ -67,7 +67,7 @@ fn no_damage_breaks_a_log() {
         let small = Small { mapping, pages: 6, log: 3, throttle: Some(1), ..ONE };
         let snapshot = used(&small).save();
         let (mut refused, mut taken) = (0, 0);
-        let mut try_out = |part: Part, bytes: Vec<u8>| {
+        let mut try_out = |part: ImagePart, bytes: Vec<u8>| {
             let mut damaged = snapshot.clone();
             damaged.put(part, bytes);
             let mut device = assemble(small.setup());
@@ -82,7 +82,7 @@ fn no_damage_breaks_a_log() {
             closed_loop(&mut device, 4, (0..100).map(next));
             assert_eq!(device.ftl().audit(), Ok(()), "{mapping}, {part:?}");
         };
-        for part in Part::ALL {
+        for part in ImagePart::ALL {
             let bytes = snapshot.part(part).to_vec();
             for at in 0..bytes.len() {
                 let byte = bytes[at];

@@ -10,7 +10,7 @@ use ftlab::units::{Lpn, Nanos, SimTime};
 
 use crate::common::random::Step;
 use crate::common::{Spec, assert_no_standstill, request};
-use ftlab_torture::{Found, Reference, Versions, changes};
+use ftlab_torture::{FoundVersions, Reference, Versions, changes};
 
 /// A command in flight: when it began, and what it changes or reads.
 #[derive(Clone, Debug)]
@@ -107,7 +107,7 @@ impl Bench {
         Ok(advanced)
     }
 
-    fn completed(&mut self, completion: &Completion, found: &Found) -> Result<(), String> {
+    fn completed(&mut self, completion: &Completion, found: &FoundVersions) -> Result<(), String> {
         let tag = completion.request.tag;
         assert_eq!(completion.breakdown.total(), completion.latency(), "{completion:?}");
         let Flying { begun, range } = self.flying.remove(&tag).expect("what completes was begun");

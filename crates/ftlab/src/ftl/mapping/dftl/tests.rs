@@ -195,7 +195,7 @@ impl Naive {
 
 fn take(map: &mut Dftl, step: Step, to: u32) {
     let find = |map: &mut Dftl, page, cause, fetched| {
-        if let Found::Miss(Some(of)) = map.find(Lpn::new(page), cause, fetched) {
+        if let LookUp::Miss(Some(of)) = map.find(Lpn::new(page), cause, fetched) {
             map.update(of);
         }
     };
