@@ -37,7 +37,7 @@ const NOISE: Version = Version::MAX - 1;
 /// A way of losing data, to see whether the checks notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Every so-manieth page that collection copies arrives empty.
+    /// One in so many pages that collection copies arrives empty.
     LoseCopies(u32),
     /// Pages written in part lose what was on flash before.
     LoseBase,

@@ -89,7 +89,7 @@ impl Buffer {
     }
 
     /// Whether requests come in as a whole, when all their pages fit, and each page by itself, though
-    /// there be an older version.
+    /// there is an older version.
     #[inline]
     #[must_use]
     pub fn gathers(&self) -> bool {
@@ -235,7 +235,7 @@ impl Buffer {
         Some(slot)
     }
 
-    /// A page comes in by itself, though there be an older version; there is [room](Self::let_in) for it.
+    /// A page comes in by itself, even if there is an older version; there is [room](Self::let_in) for it.
     #[cold]
     fn write_version(&mut self, span: PageSpan, tag: u8, flash: &dyn OnFlash) -> SlotId {
         let older = self.find(span.page);

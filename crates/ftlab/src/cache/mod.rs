@@ -293,7 +293,7 @@ contract! {
         /// The device came to rest, and may be switched off: what is not saved is forgotten.
         fn rest(&mut self) {}
 
-        /// Whether an eviction that was begun consists of more: it goes on though there be room.
+        /// Whether an eviction that was begun consists of more: it goes on even if there is room.
         #[must_use]
         #[inline]
         fn unfinished(&self) -> bool {

@@ -58,7 +58,7 @@ impl PageOrder {
         }
     }
 
-    /// Whether the command that came as the so-manieth waits for its page longest.
+    /// Whether the command of this number of arrival waits for its page longest.
     pub fn is_first(&self, page: u32, arrival: u64) -> bool {
         let first = self.pages.get(&page).map(|&(first, _)| self.waiting[first.at()].arrival);
         first == Some(arrival)
