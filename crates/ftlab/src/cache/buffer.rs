@@ -92,8 +92,8 @@ impl Buffer {
     /// there is an older version.
     #[inline]
     #[must_use]
-    pub fn gathers(&self) -> bool {
-        self.listed.policy.gathers()
+    pub fn keeps_versions(&self) -> bool {
+        self.listed.policy.keeps_versions()
     }
 
     /// Pages in the buffer, each version counted.
@@ -182,7 +182,7 @@ impl Buffer {
         turn: Entering,
         flash: &dyn OnFlash,
     ) -> Option<SlotId> {
-        if self.gathers() {
+        if self.keeps_versions() {
             return Some(self.write_version(span, tag, flash));
         }
         match self.find(span.page) {

@@ -116,7 +116,7 @@ impl WriteBufferPolicy for Gating {
     }
 
     #[inline]
-    fn gathers(&self) -> bool {
+    fn keeps_versions(&self) -> bool {
         true
     }
 }

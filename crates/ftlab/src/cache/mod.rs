@@ -237,7 +237,7 @@ contract! {
         /// Whether each write of a page is a version of its own, and requests come in as a whole.
         #[must_use]
         #[inline]
-        fn gathers(&self) -> bool {
+        fn keeps_versions(&self) -> bool {
             false
         }
 

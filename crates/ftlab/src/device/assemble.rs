@@ -25,7 +25,7 @@ use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::recovery::RecoveryPolicy;
-use crate::ftl::service::Attention;
+use crate::ftl::service::Signals;
 use crate::ftl::slc::SlcSetup;
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup, Kernel};
@@ -463,7 +463,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
             Chore::GoOn | Chore::Patrol => None,
         }),
         has_capacitors: setup.has_capacitors,
-        wakes: Attention::NONE,
+        wakes: Signals::NONE,
         end_of_life: None,
         ledger: Ledger::new(setup.checks_itself),
         plant: Plant::default(),

@@ -13,7 +13,7 @@ use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::ftl::cost::regulation;
 use crate::ftl::map_cache::{Ready, Seeker};
-use crate::ftl::service::Attention;
+use crate::ftl::service::Signals;
 use crate::scheduler::{Probe, Spent};
 use crate::units::{Lpn, PlaneId, RequestId, SectorMask, SimTime};
 use crate::verify::{Canary, Plant};
@@ -36,7 +36,7 @@ pub(super) struct Base<P, C> {
     /// Whether what DRAM holds is carried to flash when power is cut.
     pub has_capacitors: bool,
     /// What somebody in this device wants to hear of; nobody is asked about the rest.
-    pub wakes: Attention,
+    pub wakes: Signals,
     /// Whether, when and why the device stopped taking writes.
     pub end_of_life: Option<EndOfLife>,
     /// What went in and came out, where devices check themselves.

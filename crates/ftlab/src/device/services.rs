@@ -8,7 +8,7 @@ use crate::ftl::gc::Collector;
 use crate::ftl::journal::Journal;
 use crate::ftl::map_cache::MapCache;
 use crate::ftl::merge::Merger;
-use crate::ftl::service::{Attention, Service};
+use crate::ftl::service::{Service, Signals};
 use crate::scheduler::{CommandId, Owner, Probe};
 
 macro_rules! services {
@@ -29,9 +29,9 @@ macro_rules! services {
             }
 
             /// What they want to hear of.
-            pub fn wakes(&self) -> Attention {
+            pub fn wakes(&self) -> Signals {
                 let of_each = [$(self.$name.as_ref().map(|_| <$service>::WAKES)),*];
-                of_each.into_iter().flatten().fold(Attention::NONE, Attention::and)
+                of_each.into_iter().flatten().fold(Signals::NONE, Signals::and)
             }
 
             /// Why a device with these services can't be written without a clock.
@@ -51,13 +51,13 @@ macro_rules! services {
                 owner: Owner,
                 id: CommandId,
                 on: &mut Kernel<P, C>,
-            ) -> Attention {
+            ) -> Signals {
                 $(if let Some(service) = &mut self.$name
                     && owner.service == <$service>::ID
                 {
                     return service.done(owner.token, id, on, &mut self.collector);
                 })*
-                Attention::NONE
+                Signals::NONE
             }
 
             /// A command of one of them has read what nothing corrects.

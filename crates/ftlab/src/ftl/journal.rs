@@ -12,7 +12,7 @@
 
 use super::gc::Collector;
 use super::recovery::Upkeep;
-use super::service::{Attention, Service};
+use super::service::{Service, Signals};
 use super::{FlashContents, Kernel};
 use crate::ftl::recovery::snapshot;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, ServiceId};
@@ -195,14 +195,14 @@ impl Service for Journal {
         _: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
         _: &mut Collector,
-    ) -> Attention {
+    ) -> Signals {
         if token == SystemCommand::Trims as u32 {
             self.programs -= 1;
-            return if self.programs == 0 { Attention::TRIMS } else { Attention::NONE };
+            return if self.programs == 0 { Signals::TRIMS } else { Signals::NONE };
         }
         if token == SystemCommand::Checkpoint as u32 {
             self.checkpoint_page_done(on);
         }
-        Attention::NONE
+        Signals::NONE
     }
 }

@@ -8,47 +8,47 @@ use crate::scheduler::{CommandId, Probe, ServiceId};
 
 /// What has happened that others attend to, a bit for each. Whoever is not named is not asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Attention(u16);
+pub(crate) struct Signals(u16);
 
-impl Attention {
+impl Signals {
     /// Nothing.
-    pub const NONE: Attention = Attention(0);
+    pub const NONE: Signals = Signals(0);
     /// Entries of a map on flash have come into memory.
-    pub const ENTRIES: Attention = Attention(1);
+    pub const ENTRIES: Signals = Signals(1);
     /// Trims have been noted on flash.
-    pub const TRIMS: Attention = Attention(1 << 1);
+    pub const TRIMS: Signals = Signals(1 << 1);
     /// The plane of the command takes writes of the log again.
-    pub const MERGED: Attention = Attention(1 << 2);
+    pub const MERGED: Signals = Signals(1 << 2);
     /// A block has failed, perhaps.
-    pub const FAILED: Attention = Attention(1 << 3);
+    pub const FAILED: Signals = Signals(1 << 3);
     /// Pages of a map on flash are stale, perhaps.
-    pub const MAP: Attention = Attention(1 << 4);
+    pub const MAP: Signals = Signals(1 << 4);
     /// The plane of the command's page has lost a free page.
-    pub const FILLED: Attention = Attention(1 << 5);
+    pub const FILLED: Signals = Signals(1 << 5);
     /// A plane that had nothing worth collecting may have something now.
-    pub const INVALID: Attention = Attention(1 << 6);
+    pub const INVALID: Signals = Signals(1 << 6);
     /// Room in the buffer, or an end of what a program waited for, on a device at its end.
-    pub const GIVEN_UP: Attention = Attention(1 << 7);
+    pub const GIVEN_UP: Signals = Signals(1 << 7);
 
     /// A die is done with something: what fails, dies or is read too often is seen then.
-    pub const HAZARDS: Attention = Attention(1 << 8);
+    pub const HAZARDS: Signals = Signals(1 << 8);
     /// A die is done with something, and may have nothing else to do.
-    pub const DIE_DONE: Attention = Attention(1 << 9);
+    pub const DIE_DONE: Signals = Signals(1 << 9);
     /// The same, for commands of collection that let the host go first.
-    pub const HELD_BACK: Attention = Attention(1 << 10);
+    pub const HELD_BACK: Signals = Signals(1 << 10);
     /// Nothing is under way on flash any more.
-    pub const QUIET: Attention = Attention(1 << 11);
+    pub const QUIET: Signals = Signals(1 << 11);
 
     /// All of both.
     #[must_use]
-    pub const fn and(self, other: Attention) -> Attention {
-        Attention(self.0 | other.0)
+    pub const fn and(self, other: Signals) -> Signals {
+        Signals(self.0 | other.0)
     }
 
     /// Whether this is among it.
     #[inline]
     #[must_use]
-    pub const fn has(self, what: Attention) -> bool {
+    pub const fn has(self, what: Signals) -> bool {
         self.0 & what.0 != 0
     }
 }
@@ -60,7 +60,7 @@ pub(crate) trait Service {
     /// What a device with it needs of the [`skills`](crate::engine::skills).
     const SKILLS: Skills = RARE;
     /// What it wants to hear of.
-    const WAKES: Attention = Attention::NONE;
+    const WAKES: Signals = Signals::NONE;
     /// Why a device that has it can't be written without a clock.
     const NEEDS_TIME: &'static str;
 
@@ -71,7 +71,7 @@ pub(crate) trait Service {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
         gc: &mut Collector,
-    ) -> Attention;
+    ) -> Signals;
 
     /// A command of its has read what nothing corrects.
     fn unreadable(&mut self, _token: u32, _ftl: &mut Ftl) {}

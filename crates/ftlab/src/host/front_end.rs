@@ -110,7 +110,7 @@ impl FrontEnd {
         self.outstanding[queue.at()] += 1;
         if !self.waiting.contains(queue) {
             self.waiting.insert(queue);
-            self.arbitration.woke(queue);
+            self.arbitration.becomes_backlogged(queue);
         }
         self.lines[queue.at()].push_back(id);
     }

@@ -44,7 +44,7 @@ pub(in crate::device) fn turned_away(
     if on.kernel.ftl.dead_dies().is_empty() {
         return false;
     }
-    let refused = match on.buffer.gathers() {
+    let refused = match on.buffer.keeps_versions() {
         true => has_no_place(on.desk.intake.get(waiting.request).request(), on),
         false => on.kernel.ftl.is_homeless(waiting.span.page),
     };

@@ -144,7 +144,7 @@ pub(in crate::device) fn log_has_room(
 /// Stands still to make room for a page.
 fn stand_still(page: Lpn, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     writes.standstill.begins(Motion::Merges);
-    writes.stalled.stands(on.kernel.now);
+    writes.stalled.begin_standstill(on.kernel.now);
     if !on.kernel.flash.may_add_up() {
         return want_room(page, writes, on);
     }
@@ -166,7 +166,7 @@ pub(in crate::device) fn merged_at_once(
 }
 
 fn merges_are_over(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
-    writes.stalled.goes_on(on.kernel.now);
+    writes.stalled.end_standstill(on.kernel.now);
     lock_step::go_on(writes, on);
     writes.write_back::<{ skills::ALL }>(on);
 }

@@ -1,7 +1,6 @@
 //! A write on its way down: into the buffer, and from there, when the policy says so, merged with
 //! what is on flash, placed, programmed and committed.
 
-pub(in crate::device) mod attend;
 mod back;
 pub(in crate::device) mod cost;
 pub(in crate::device) mod cycle;
@@ -17,6 +16,7 @@ pub(in crate::device) mod merge;
 mod pass_through;
 mod place;
 mod row;
+pub(in crate::device) mod signals;
 pub(in crate::device) mod stalled;
 pub(in crate::device) mod start;
 
@@ -63,7 +63,7 @@ impl Writes {
         request: &Request,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        if any(S, RARE) && on.buffer.gathers() {
+        if any(S, RARE) && on.buffer.keeps_versions() {
             self.submit_whole(id, request, on);
             return self.write_back::<S>(on);
         }
@@ -90,7 +90,7 @@ impl Writes {
             if dead_dies::turned_away(&waiting, self, on) {
                 continue;
             }
-            let entered = match on.buffer.gathers() {
+            let entered = match on.buffer.keeps_versions() {
                 true => entry::let_in(request, on),
                 false => on.write_page::<S>(request, span, Entering::Waited),
             };

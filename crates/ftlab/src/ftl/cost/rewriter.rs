@@ -14,7 +14,7 @@ use crate::engine::skills;
 use crate::ftl::cost::history::Past;
 use crate::ftl::cost::regulation;
 use crate::ftl::gc::{Collector, collection};
-use crate::ftl::service::{Attention, Service};
+use crate::ftl::service::{Service, Signals};
 use crate::ftl::wear::failing;
 use crate::ftl::{Cargo, FlashContents, Fragment, Ftl, Kernel, lost};
 use crate::nand::{CellMode, CostClass, Kind, ProgramCost};
@@ -397,7 +397,7 @@ fn may_work<P: Probe, C>(die: DieId, on: &Kernel<P, C>) -> bool {
 
 impl Service for Rewriter {
     const ID: ServiceId = ServiceId::REWRITER;
-    const WAKES: Attention = Attention::DIE_DONE;
+    const WAKES: Signals = Signals::DIE_DONE;
     const NEEDS_TIME: &'static str = "pages are rewritten while dies are idle";
 
     fn done(
@@ -406,13 +406,13 @@ impl Service for Rewriter {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
         _: &mut Collector,
-    ) -> Attention {
+    ) -> Signals {
         let kind = on.flash.command(id).kind;
         self.command_done(DieId::new(token), id, on);
         if kind != Kind::Program {
-            return Attention::NONE;
+            return Signals::NONE;
         }
-        let failed = Attention::FAILED.and(Attention::MAP);
-        failed.and(Attention::FILLED).and(Attention::INVALID)
+        let failed = Signals::FAILED.and(Signals::MAP);
+        failed.and(Signals::FILLED).and(Signals::INVALID)
     }
 }

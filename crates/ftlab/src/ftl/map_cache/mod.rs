@@ -35,7 +35,7 @@ use self::waiting::{Fetch, MapRead, NumberMap, Queue, Update, Waiter};
 use crate::engine::{Handle, Slab};
 use crate::ftl::gc::Collector;
 use crate::ftl::mapping::dftl::{DemandCounts, LookUp};
-use crate::ftl::service::{Attention, Service};
+use crate::ftl::service::{Service, Signals};
 use crate::ftl::{FlashContents, Ftl, Kernel};
 use crate::scheduler::{CommandId, Owner, Probe, ServiceId};
 use crate::units::{Lpn, SimTime, Tpn};
@@ -269,17 +269,17 @@ impl Service for MapCache {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
         gc: &mut Collector,
-    ) -> Attention {
-        let entries = Attention::ENTRIES.and(Attention::GIVEN_UP);
-        let changed = entries.and(Attention::FAILED).and(Attention::MAP);
+    ) -> Signals {
+        let entries = Signals::ENTRIES.and(Signals::GIVEN_UP);
+        let changed = entries.and(Signals::FAILED).and(Signals::MAP);
         match MapCommand::of(token) {
             MapCommand::Read(of) if self.map_read_done(of) => entries,
-            MapCommand::Read(_) => Attention::NONE,
+            MapCommand::Read(_) => Signals::NONE,
             MapCommand::Update(of) => match self.command_done(of, id, on, gc) {
-                Progress::Waits => Attention::NONE,
+                Progress::Waits => Signals::NONE,
                 Progress::Read => entries,
                 Progress::Failed => changed,
-                Progress::Written => changed.and(Attention::INVALID),
+                Progress::Written => changed.and(Signals::INVALID),
             },
         }
     }

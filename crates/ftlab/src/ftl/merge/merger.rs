@@ -16,7 +16,7 @@ use crate::ftl::merge::fold::{Fold, PageCopy};
 use crate::ftl::merge::{
     Clocks, MergeCounts, MergeJob, Planner, PlannerPolicy, Reclaims, at_once, fold,
 };
-use crate::ftl::service::{Attention, Service};
+use crate::ftl::service::{Service, Signals};
 use crate::ftl::{FlashContents, Kernel, gc, lost};
 use crate::scheduler::{CellWork, Command, CommandId, Flash, Kind, Origin, Probe, ServiceId};
 use crate::units::{BlockId, DieId, Lpn, Nanos, PlaneId, SimTime};
@@ -523,7 +523,7 @@ fn begin_erase<P: Probe, C: FlashContents>(block: BlockId, plane: PlaneId, on: &
 
 impl Service for Merger {
     const ID: ServiceId = ServiceId::MERGER;
-    const WAKES: Attention = Attention::QUIET;
+    const WAKES: Signals = Signals::QUIET;
     const NEEDS_TIME: &'static str = "log blocks are merged while other planes work";
 
     fn done(
@@ -532,10 +532,10 @@ impl Service for Merger {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
         _: &mut Collector,
-    ) -> Attention {
+    ) -> Signals {
         match self.command_done(PlaneId::new(token), id, on) {
-            MergeStep::Done => Attention::MERGED,
-            MergeStep::Goes => Attention::NONE,
+            MergeStep::Done => Signals::MERGED,
+            MergeStep::Goes => Signals::NONE,
         }
     }
 }

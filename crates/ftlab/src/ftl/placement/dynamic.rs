@@ -73,11 +73,11 @@ impl PlacementPolicy for Dynamic {
         self.rows.choose_beside(row, 0..self.geometry.planes_per_die(), writable)
     }
 
-    fn repeats_itself(&self) -> bool {
+    fn is_periodic(&self) -> bool {
         true
     }
 
-    fn went_on(&mut self, units: u32) {
-        self.rows.went_on(units);
+    fn advance(&mut self, units: u32) {
+        self.rows.advance(units);
     }
 }

@@ -124,12 +124,12 @@ contract! {
         /// Whether what it chooses follows from the load, from where there is room, and from what it chose last on each die,
         /// and for pages that lie a round of all planes apart alike.
         #[must_use]
-        fn repeats_itself(&self) -> bool {
+        fn is_periodic(&self) -> bool {
             false
         }
 
         /// It has chosen the same again and again, so that each plane went on by so many units.
-        fn went_on(&mut self, _units: u32) {}
+        fn advance(&mut self, _units: u32) {}
 
         /// What may be written in a row with the flash page of `page`; `number` counts the further pages of
         /// the row, from 1 to the planes of a die less one.

@@ -171,12 +171,12 @@ impl PlacementPolicy for PartlyDynamic {
         self.places.get()
     }
 
-    fn repeats_itself(&self) -> bool {
+    fn is_periodic(&self) -> bool {
         true
     }
 
-    fn went_on(&mut self, units: u32) {
-        self.rows.went_on(units);
+    fn advance(&mut self, units: u32) {
+        self.rows.advance(units);
     }
 }
 

@@ -88,7 +88,7 @@ impl Rows {
     }
 
     /// Each plane went on by so many units, in rounds as the last.
-    pub fn went_on(&mut self, units: u32) {
+    pub fn advance(&mut self, units: u32) {
         self.last.iter_mut().for_each(|last| last.unit += units);
     }
 

@@ -126,7 +126,7 @@ impl PriorityClasses {
 }
 
 impl ArbitrationPolicy for PriorityClasses {
-    fn woke(&mut self, _queue: QueueId) {}
+    fn becomes_backlogged(&mut self, _queue: QueueId) {}
 
     fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
         let (burst, waiting) = (self.burst, backlog.waiting);

@@ -99,7 +99,7 @@ impl StartTimeFair {
 }
 
 impl ArbitrationPolicy for StartTimeFair {
-    fn woke(&mut self, queue: QueueId) {
+    fn becomes_backlogged(&mut self, queue: QueueId) {
         self.starts[queue.at()] = self.virtual_time.max(self.finishes[queue.at()]);
     }
 

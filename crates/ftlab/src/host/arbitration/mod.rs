@@ -75,7 +75,7 @@ contract! {
     /// What an arbitration policy decides.
     pub trait ArbitrationPolicy for Arbitration, by arbitration_policy, or ExternalArbitration {
         /// A command has come to a queue that was empty.
-        fn woke(&mut self, queue: QueueId);
+        fn becomes_backlogged(&mut self, queue: QueueId);
 
         /// The queue to fetch from: one that is waiting.
         #[must_use]

@@ -57,7 +57,7 @@ impl RoundRobin {
 }
 
 impl ArbitrationPolicy for RoundRobin {
-    fn woke(&mut self, _queue: QueueId) {}
+    fn becomes_backlogged(&mut self, _queue: QueueId) {}
 
     fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
         self.rounds.choose(backlog.waiting, |_| self.burst)

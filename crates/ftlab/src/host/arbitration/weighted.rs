@@ -67,7 +67,7 @@ impl WeightedRoundRobin {
 }
 
 impl ArbitrationPolicy for WeightedRoundRobin {
-    fn woke(&mut self, _queue: QueueId) {}
+    fn becomes_backlogged(&mut self, _queue: QueueId) {}
 
     fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
         self.rounds.choose(backlog.waiting, |queue| self.turns[queue.at()])
