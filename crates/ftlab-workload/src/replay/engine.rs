@@ -460,7 +460,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         if !self.done.is_empty() {
             self.sink.advanced(self.host);
         }
-        for completion in self.done.finish_outstanding(..) {
+        for completion in self.done.drain(..) {
             let slot = self.tags.release(completion.request.tag);
             let Slot { arrived, index, measured, .. } = slot;
             finished += 1;
