@@ -16,8 +16,8 @@ pub(crate) use contract::contract;
 #[cfg(feature = "external-policies")]
 pub use external::OutsidePolicy;
 
-use crate::image::{self, Damage, Writer};
-use crate::options::{Node, PolicyInfo, catalog::Builder, reader::Reader, show::Printer};
+use crate::image::{self, Damage, ImageWriter};
+use crate::options::{Node, PolicyInfo, catalog::Builder, reader::LayerReader, show::Printer};
 use crate::shape::{Cell, Geometry, Shares, StripeOrder};
 use crate::units::Nanos;
 
@@ -75,7 +75,7 @@ pub struct NoOptions;
 impl Node for NoOptions {
     fn describe(_catalog: &mut Builder) {}
 
-    fn read(_reader: &mut Reader<'_>) -> NoOptions {
+    fn read(_reader: &mut LayerReader<'_>) -> NoOptions {
         NoOptions
     }
 
@@ -212,7 +212,7 @@ macro_rules! seam {
             /// Loads the state that the same policy saved.
             pub(crate) fn load(
                 &mut self,
-                from: &mut $crate::image::Reader<'_>,
+                from: &mut $crate::image::ImageReader<'_>,
             ) -> Result<(), $crate::image::Damage> {
                 match self {
                     $(Self::$Variant(policy) => $crate::policy::Policy::load(policy, from),)+
@@ -232,8 +232,8 @@ macro_rules! seam {
                 );)+
             }
 
-            fn read(reader: &mut $crate::options::reader::Reader<'_>) -> Self {
-                type Read<'a> = fn(&mut $crate::options::reader::Reader<'a>) -> $Choice;
+            fn read(reader: &mut $crate::options::reader::LayerReader<'_>) -> Self {
+                type Read<'a> = fn(&mut $crate::options::reader::LayerReader<'a>) -> $Choice;
                 let chosen = reader.choose(Self::SEAM);
                 let readers: &[Read<'_>] =
                     &[$(|reader| $Choice::$Variant($crate::options::declare::Node::read(reader))),+];

@@ -42,16 +42,16 @@ impl OfBuffer for AppendOptions {
             options: &self.dram,
             space: Space::Slots,
             keeps_reads: false,
-            write_back_start: self.flush_start,
+            write_back_start: self.append_start,
             programs_per_die: None,
-            flush_pages: Some(self.flush_pages),
+            write_back_together: Some(self.append_together),
         })
     }
 }
 
 /// The state of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum PlaceState {
     Taken(SlotId),
     /// Its page has been written again or deallocated.
     Hole,
@@ -60,9 +60,9 @@ enum Place {
     Empty,
 }
 
-impl Place {
+impl PlaceState {
     fn slot(self) -> Option<SlotId> {
-        if let Place::Taken(slot) = self { Some(slot) } else { None }
+        if let PlaceState::Taken(slot) = self { Some(slot) } else { None }
     }
 }
 
@@ -125,7 +125,7 @@ impl Append {
             self.place_of.resize(slot.at() + 1, 0);
         }
         self.place_of[slot.at()] = self.before + self.places.len() as u64;
-        self.places.push_back(Place::Taken(slot));
+        self.places.push_back(PlaceState::Taken(slot));
         self.taken += 1;
     }
 
@@ -139,7 +139,7 @@ impl Append {
         let place = self.index_of(slot);
         self.places[place] = behind;
         self.taken -= 1;
-        self.holes += usize::from(behind == Place::Hole);
+        self.holes += usize::from(behind == PlaceState::Hole);
         place
     }
 
@@ -151,7 +151,8 @@ impl Append {
     /// Removes the places of the oldest flash page.
     fn pass(&mut self) {
         let places = self.units_per_page.min(self.places.len());
-        self.holes -= self.places.drain(..places).filter(|&place| place == Place::Hole).count();
+        self.holes -=
+            self.places.drain(..places).filter(|&place| place == PlaceState::Hole).count();
         self.before += places as u64;
         self.left = self.left.saturating_sub(1);
         self.within = false;
@@ -185,7 +186,7 @@ impl WriteBufferPolicy for Append {
     }
 
     fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
-        self.leave(slot, Place::Hole);
+        self.leave(slot, PlaceState::Hole);
         self.append(slot);
         if self.within && self.first_of_page().is_none() {
             self.pass();
@@ -195,14 +196,15 @@ impl WriteBufferPolicy for Append {
     fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
 
     fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, why: Leaves) {
-        let flushed = why == Leaves::WrittenBack;
-        let place = self.leave(slot, if flushed { Place::Empty } else { Place::Hole });
+        let written_back = why == Leaves::WrittenBack;
+        let place =
+            self.leave(slot, if written_back { PlaceState::Empty } else { PlaceState::Hole });
         if self.taken == 0 {
             self.clear();
         } else if place < self.units_per_page && (flushed || self.within) {
             // Later pages go onto another flash page.
             let whole = self.units_per_page.max(self.places.len());
-            self.places.resize(whole, Place::Empty);
+            self.places.resize(whole, PlaceState::Empty);
             self.within = self.first_of_page().is_some();
             if !self.within {
                 self.pass();

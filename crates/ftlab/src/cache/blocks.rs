@@ -12,7 +12,7 @@ use super::lookup::Lookup;
 use super::marks::Marks;
 use super::{BufferView, Eviction, Page, SlotId};
 use crate::engine::{Handle, NumberHasher, Slab};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::policy::Parts;
 use crate::units::Lpn;
 
@@ -74,7 +74,7 @@ pub struct Sweep {
 
 /// All listed pages by block.
 #[derive(Clone, Debug)]
-pub struct Blocks {
+pub struct PagesByBlock {
     /// Pages of a block. The last block may have fewer.
     size: u32,
     logical_pages: u32,

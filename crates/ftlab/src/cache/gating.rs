@@ -74,7 +74,7 @@ impl OfBuffer for GatingOptions {
             keeps_reads: false,
             write_back_start: Ratio::ONE,
             programs_per_die: None,
-            flush_pages: None,
+            write_back_together: None,
         })
     }
 
@@ -116,7 +116,7 @@ impl WriteBufferPolicy for Gating {
     }
 
     #[inline]
-    fn gathers(&self) -> bool {
+    fn keeps_versions(&self) -> bool {
         true
     }
 }

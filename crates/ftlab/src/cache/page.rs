@@ -43,21 +43,21 @@ impl Page {
         Page {
             page,
             dirty: SectorMask::EMPTY,
-            flushing: SectorMask::EMPTY,
+            writing_back: SectorMask::EMPTY,
             clean: SectorMask::EMPTY,
             packed_with: None,
             padding: false,
             discard: false,
             tag: 0,
             dirty_waiters: None,
-            flushing_waiters: None,
+            write_back_waiters: None,
         }
     }
 
     /// Whether any sector is newer than flash, or on its way there.
     #[inline]
     pub(super) fn is_new(&self) -> bool {
-        !self.dirty.is_empty() || !self.flushing.is_empty()
+        !self.dirty.is_empty() || !self.writing_back.is_empty()
     }
 
     /// The sectors that can be read from the buffer.
@@ -65,7 +65,7 @@ impl Page {
     #[must_use]
     pub fn readable(&self) -> SectorMask {
         let here = self.dirty.and_also(self.clean);
-        if self.discard || self.padding { here } else { here.and_also(self.flushing) }
+        if self.discard || self.padding { here } else { here.and_also(self.writing_back) }
     }
 }
 

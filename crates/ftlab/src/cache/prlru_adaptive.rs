@@ -23,7 +23,7 @@ use super::{
     BufferOptions, BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId, WriteBufferFacts,
     WriteBufferPolicy,
 };
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::Switch;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
@@ -82,7 +82,7 @@ impl Policy for PrlruAdaptive {
         out.number(shadows.best() as u64);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let best = from.below(REGIONS.len() as u64, "the number of a search region")?;
         self.shadows.set_best(best as usize);
         Ok(())

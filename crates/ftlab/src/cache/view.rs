@@ -50,7 +50,7 @@ impl OnFlash for Ftl {
 pub struct BufferView<'a> {
     pub(super) pages: &'a Slab<Page>,
     pub(super) index: &'a Index,
-    pub(super) shape: Shape,
+    pub(super) shape: BufferShape,
     pub(super) packs_under_way: u32,
     pub(super) flash: &'a dyn OnFlash,
 }

@@ -17,11 +17,11 @@ mod refresh;
 mod slc;
 
 use super::options::{MOST_COPIES, Options};
-use super::resolve::{Counts, shape, volume};
+use super::resolve::{ShapeCounts, shape, volume};
 use super::usual::{times, usual_times};
 use crate::nand::timing::TellsApart;
 use crate::options::Problem;
-use crate::options::reader::Reader;
+use crate::options::reader::LayerReader;
 use crate::options::text::quoted;
 use crate::options::value::Value;
 use crate::scheduler::Pausable;
@@ -77,7 +77,7 @@ pub(super) struct Findings {
 
 struct Checker<'a, 'r> {
     options: &'a Options,
-    reader: &'a mut Reader<'r>,
+    reader: &'a mut LayerReader<'r>,
     warnings: Vec<Problem>,
     notes: Vec<Problem>,
 }
@@ -254,7 +254,7 @@ impl Checker<'_, '_> {
 
     fn capacity(&mut self) {
         let shape = shape(self.options);
-        let Some(counts) = Counts::of(&shape) else {
+        let Some(counts) = ShapeCounts::of(&shape) else {
             return; // Reported with the pages; there is nothing to count.
         };
         let packs = self.options.ftl.mapping.policy.packs();
@@ -275,7 +275,7 @@ impl Checker<'_, '_> {
             };
             self.fail(&GEOMETRY, message, remedy.to_owned());
         }
-        let Some(counts) = Counts::of(&volume(self.options)) else { return };
+        let Some(counts) = ShapeCounts::of(&volume(self.options)) else { return };
         if !self.is_physical() && !self.has_log() {
             self.spare_blocks(&counts);
             self.host_capacity(&counts);
@@ -300,7 +300,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn spare_blocks(&mut self, counts: &Counts) {
+    fn spare_blocks(&mut self, counts: &ShapeCounts) {
         let gc = &self.options.ftl.gc;
         let share = self.options.ftl.over_provisioning;
         let map_units = self.map_units(counts);
@@ -426,7 +426,7 @@ impl Checker<'_, '_> {
         blocks.saturating_sub(own + u64::try_from(bad).unwrap_or(blocks))
     }
 
-    fn dies(&self, counts: &Counts) -> u64 {
+    fn dies(&self, counts: &ShapeCounts) -> u64 {
         counts.planes / u64::from(self.options.nand.planes_per_die).max(1)
     }
 

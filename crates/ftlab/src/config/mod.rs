@@ -36,7 +36,7 @@ use stack::{NoFiles, Stack, Texts};
 use crate::cache::UsualCapacity;
 use crate::ftl::placement::{PlacementChoice, StripeOptions};
 use crate::options::Node;
-use crate::options::reader::{self, Reader};
+use crate::options::reader::{self, LayerReader};
 use crate::options::show::Printer;
 use crate::shape::Shape;
 use crate::shape::{Shares, StripeOrder};
@@ -51,7 +51,7 @@ pub struct Config {
     /// Options that the user set although they do nothing.
     pub notes: Vec<Problem>,
     texts: Texts,
-    origins: BTreeMap<&'static str, Origin>,
+    origins: BTreeMap<&'static str, ValueOrigin>,
 }
 
 impl Config {
@@ -73,7 +73,7 @@ impl Config {
         let Stack { layers: all, parsed } = Stack::of(layers, files);
         let unread = parsed.iter().any(|layer| !layer.is_read);
         let texts = Texts::of(&all, &parsed);
-        let mut reader = Reader::new(&all, parsed, catalog());
+        let mut reader = LayerReader::new(&all, parsed, catalog());
         if unread {
             // If a layer could not be read, further problems may only be due to its missing options.
             return Err(ConfigError { problems: reader.problems() });
@@ -93,7 +93,7 @@ impl Config {
 
     /// The origin of an option's value; `None` if the option does not apply.
     #[must_use]
-    pub fn origin(&self, path: &str) -> Option<&Origin> {
+    pub fn origin(&self, path: &str) -> Option<&ValueOrigin> {
         self.origins.get(path)
     }
 
@@ -149,7 +149,7 @@ impl Config {
         self.print(None)
     }
 
-    fn print(&self, origins: Option<&BTreeMap<&'static str, Origin>>) -> String {
+    fn print(&self, origins: Option<&BTreeMap<&'static str, ValueOrigin>>) -> String {
         let mut printer = Printer::new(catalog(), origins);
         self.options.write(&mut printer);
         printer.finish()
@@ -161,14 +161,14 @@ fn adjust_to_log(options: &mut Options, reader: &mut Reader<'_>) {
     const UNIT: &str = "ftl.mapping.unit";
     if !reader.set_by_hand(UNIT) {
         options.ftl.mapping.unit = MapUnit::FlashPage;
-        reader.origins.insert(UNIT, Origin::Adjusted("a log maps whole flash pages"));
+        reader.origins.insert(UNIT, ValueOrigin::Adjusted("a log maps whole flash pages"));
     }
     const PLACEMENT: &str = "ftl.placement.policy";
     let is_static = options.ftl.placement.policy.stripe().is_some();
     if !is_static && !reader.set_by_hand(PLACEMENT) {
         let stripe = StripeOptions { order: StripeOrder::CHANNELS_FIRST };
         options.ftl.placement.policy = PlacementChoice::striped(stripe);
-        const WHY: Origin = Origin::Adjusted("a log needs pages that know their plane");
+        const WHY: ValueOrigin = ValueOrigin::Adjusted("a log needs pages that know their plane");
         reader.origins.insert(PLACEMENT, WHY);
         reader.origins.insert("ftl.placement.order", WHY);
     }
@@ -183,13 +183,13 @@ fn adjust(options: &mut Options, reader: &mut Reader<'_>) {
     const UNIT: &str = "ftl.mapping.unit";
     if options.ftl.mapping.unit.bytes(nand.page_size) > nand.page_size && !reader.is_set(UNIT) {
         options.ftl.mapping.unit = MapUnit::Size(nand.page_size);
-        reader.origins.insert(UNIT, Origin::Adjusted("cut to the page size"));
+        reader.origins.insert(UNIT, ValueOrigin::Adjusted("cut to the page size"));
     }
     const CODEWORD: &str = "nand.codeword";
     let unit = options.ftl.mapping.unit.bytes(nand.page_size);
     if nand.codeword > unit && !reader.is_set(CODEWORD) {
         nand.codeword = unit;
-        reader.origins.insert(CODEWORD, Origin::Adjusted("cut to the mapping unit"));
+        reader.origins.insert(CODEWORD, ValueOrigin::Adjusted("cut to the mapping unit"));
     }
     const CAPACITY: &str = "cache.capacity";
     // Channels that work as one have pages that are larger by this factor.
@@ -198,6 +198,6 @@ fn adjust(options: &mut Options, reader: &mut Reader<'_>) {
         && !reader.is_set_for(CAPACITY, "cache.policy")
     {
         *capacity = usual.max(page);
-        reader.origins.insert(CAPACITY, Origin::Adjusted(why));
+        reader.origins.insert(CAPACITY, ValueOrigin::Adjusted(why));
     }
 }

@@ -21,7 +21,7 @@ use crate::nand::timing::{TimingChoice, TransfersChoice};
 use crate::options::Switch;
 use crate::options::declare::{choices, options};
 use crate::options::text::{nearest, quoted, shown};
-use crate::options::value::{Kind, Value, ValueError};
+use crate::options::value::{Value, ValueError, ValueKind};
 use crate::scheduler::{Pausable, SchedulerChoice};
 use crate::shape::Cell;
 use crate::units::{Bytes, BytesPerSec, Nanos, Ratio};
@@ -399,7 +399,7 @@ impl MapUnit {
 const FLASH_PAGE: &str = "flash-page";
 
 impl Value for MapUnit {
-    const KIND: Kind = Kind::Size;
+    const KIND: ValueKind = ValueKind::Size;
 
     fn parse(text: &str) -> Result<MapUnit, ValueError> {
         if text == FLASH_PAGE {

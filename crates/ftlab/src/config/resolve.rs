@@ -45,7 +45,7 @@ pub(super) fn volume(options: &Options) -> Shape {
 /// blocks. Without `ftl.capacity` there are as many of both as fit.
 pub(super) fn shares(options: &Options) -> Option<Shares> {
     options.ftl.mapping.policy.log()?;
-    let counts = Counts::of(&shape(options))?;
+    let counts = ShapeCounts::of(&shape(options))?;
     let share = options.ftl.over_provisioning;
     let blocks = u64::from(options.nand.blocks_per_plane);
     let data = match options.ftl.capacity {
@@ -67,7 +67,7 @@ pub(super) fn shares(options: &Options) -> Option<Shares> {
 /// The number of logical pages (mapping units) that the host sees.
 pub(super) fn logical_pages(options: &Options) -> u64 {
     let shape = volume(options);
-    let counts = Counts::of(&shape).expect("a checked shape");
+    let counts = ShapeCounts::of(&shape).expect("a checked shape");
     let offered = match shares(options) {
         Some(shares) => u64::from(shares.data) * counts.planes * counts.units_per_block,
         None => counts.logical(options.ftl.over_provisioning),
@@ -79,7 +79,7 @@ pub(super) fn logical_pages(options: &Options) -> u64 {
 /// The counts of a shape, which may be too large for the tables of the device. Within the ranges of
 /// the options, no product exceeds 2^62.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Counts {
+pub(super) struct ShapeCounts {
     pub planes: u64,
     pub units_per_page: u64,
     pub units_per_block: u64,
@@ -87,9 +87,9 @@ pub(super) struct Counts {
     pub units: u64,
 }
 
-impl Counts {
+impl ShapeCounts {
     /// Counts a shape; `None` if its mapping unit does not divide the flash page.
-    pub fn of(shape: &Shape) -> Option<Counts> {
+    pub fn of(shape: &Shape) -> Option<ShapeCounts> {
         let rest = shape.page_size.0.checked_rem(shape.mapping_unit.0)?;
         let chips = u64::from(shape.channels) * u64::from(shape.chips_per_channel);
         let planes_per_chip = u64::from(shape.dies_per_chip) * u64::from(shape.planes_per_die);
@@ -97,7 +97,7 @@ impl Counts {
         let units_per_page = shape.page_size.0 / shape.mapping_unit.0;
         let units_per_block = u64::from(shape.pages_per_block) * units_per_page;
         let units = planes * u64::from(shape.blocks_per_plane) * units_per_block;
-        (rest == 0).then_some(Counts { planes, units_per_page, units_per_block, units })
+        (rest == 0).then_some(ShapeCounts { planes, units_per_page, units_per_block, units })
     }
 
     /// Mapping units that the host sees: physical = logical x (1 + over-provisioning).

@@ -4,7 +4,7 @@
 use super::explain::catalog;
 use crate::options::text::{clip, shown};
 use crate::options::value::{ValueError, unknown_name};
-use crate::options::{Base, Layer, Parsed, Problem, parse, presets};
+use crate::options::{Layer, Parsed, PresetBase, Problem, parse, presets};
 
 /// The most files that may build on each other: more than anyone can follow, and a limit for circles.
 pub const MOST_FILES: usize = 8;
@@ -115,9 +115,9 @@ fn chain(top: &Layer, files: &mut dyn Files) -> Vec<(Layer, Parsed)> {
     chain
 }
 
-fn refused(base: &Base, layer: &Layer, error: ValueError) -> Problem {
+fn refused(base: &PresetBase, layer: &Layer, error: ValueError) -> Problem {
     Problem {
-        path: Base::KEY.to_owned(),
+        path: PresetBase::KEY.to_owned(),
         message: error.message,
         remedy: error.remedy,
         place: Some(layer.place(base.span.clone())),

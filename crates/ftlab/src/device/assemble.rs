@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::cache::{Buffer, BufferSetup, Gate, ReadCacheSetup, Shape, Space};
+use crate::cache::{Buffer, BufferSetup, BufferShape, Gate, ReadCacheSetup, Space};
 use crate::config::{
-    Config, DuringFlush, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options,
+    Config, DuringWriteBack, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options,
 };
 use crate::device::base::{Base, Reads};
 use crate::device::desk::Desk;
@@ -25,7 +25,7 @@ use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::recovery::RecoveryPolicy;
-use crate::ftl::service::Attention;
+use crate::ftl::service::Signals;
 use crate::ftl::slc::SlcSetup;
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup, Kernel};
@@ -285,7 +285,7 @@ fn processor(options: &Options, parts: &Parts<'_>) -> ProcessorSetup {
         page: firmware.page,
         poll: firmware.poll,
         copies: copies.map(|copies| (copies, firmware.copy_rate)),
-        waits: firmware.flush == DuringFlush::Waits,
+        waits: firmware.write_back == DuringWriteBack::Waits,
         flash_page: parts.geometry.shape().page_size,
         sectors_per_unit: parts.geometry.sectors_per_unit(),
     }
@@ -323,7 +323,7 @@ fn buffer(options: &Options, parts: &Parts<'_>, flash: &Geometry) -> BufferSetup
     let row = options.pages_in_row();
     let gate = gate(options);
     let whole_page = parts.geometry.sectors_per_unit();
-    let shape = |capacity| Shape {
+    let shape = |capacity| BufferShape {
         whole_page: SectorMask::range(0, whole_page),
         capacity,
         logical_pages: parts.logical_pages,
@@ -338,7 +338,7 @@ fn buffer(options: &Options, parts: &Parts<'_>, flash: &Geometry) -> BufferSetup
             write_back_above: 0,
             programs_in_flight: None,
             row,
-            flush_pages: None,
+            write_back_together: None,
             gate,
             latency,
         };
@@ -348,7 +348,7 @@ fn buffer(options: &Options, parts: &Parts<'_>, flash: &Geometry) -> BufferSetup
         Space::Pages | Space::Slots => pages,
         Space::Sectors => pages.saturating_mul(whole_page),
     };
-    let flush_pages = dram.flush_pages.filter(|_| gate.is_none());
+    let write_back_together = dram.write_back_together.filter(|_| gate.is_none());
     let (dies, planes) = (flash.dies(), flash.planes());
     let programs = match gate {
         Some(_) => planes,
@@ -367,7 +367,7 @@ fn buffer(options: &Options, parts: &Parts<'_>, flash: &Geometry) -> BufferSetup
         write_back_above: u32::try_from(above).unwrap_or(capacity),
         programs_in_flight: Some(programs),
         row,
-        flush_pages,
+        write_back_together,
         gate,
         latency,
     }
@@ -463,7 +463,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
             Chore::GoOn | Chore::Patrol => None,
         }),
         has_capacitors: setup.has_capacitors,
-        wakes: Attention::NONE,
+        wakes: Signals::NONE,
         end_of_life: None,
         ledger: Ledger::new(setup.checks_itself),
         plant: Plant::default(),

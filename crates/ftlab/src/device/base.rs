@@ -13,7 +13,7 @@ use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::ftl::cost::regulation;
 use crate::ftl::map_cache::{Ready, Seeker};
-use crate::ftl::service::Attention;
+use crate::ftl::service::Signals;
 use crate::scheduler::{Probe, Spent};
 use crate::units::{Lpn, PlaneId, RequestId, SectorMask, SimTime};
 use crate::verify::{Canary, Plant};
@@ -141,7 +141,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     /// Updates the translation pages that are due.
     pub fn rewrite_map(&mut self) {
         let Base { kernel, services: Services { map, collector, .. }, .. } = self;
-        map.iter_mut().for_each(|map| map.rewrite_due(kernel, collector));
+        map.iter_mut().for_each(|map| map.update_due(kernel, collector));
     }
 
     /// A plane has free pages again: places translation pages that are waiting for one.

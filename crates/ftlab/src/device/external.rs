@@ -123,7 +123,11 @@ impl DeviceSetup {
         let configured = &self.buffer.policy;
         agree([
             (policy.acknowledges_early(), configured.acknowledges_early(), "whether there is DRAM"),
-            (policy.gathers(), configured.gathers(), "whether versions of pages are kept"),
+            (
+                policy.keeps_versions(),
+                configured.keeps_versions(),
+                "whether versions of pages are kept",
+            ),
             (policy.appends(), configured.appends(), "whether places in the buffer are counted"),
         ])?;
         self.buffer.policy = WriteBuffer::External(Box::new(policy));

@@ -6,7 +6,7 @@ use crate::device::Contents;
 use crate::device::base::Base;
 use crate::device::write::{Writes, start};
 use crate::engine::skills;
-use crate::host::{FrontEvent, Job, QueueId};
+use crate::host::{FrontEvent, ProcessorJob, QueueId};
 use crate::scheduler::{CommandId, Probe};
 use crate::units::{Nanos, RequestId};
 
@@ -80,17 +80,17 @@ pub(in crate::device) fn step_front(writes: &mut Writes, on: &mut Base<impl Prob
 /// The processor has finished a job.
 fn processed(job: Job, took: Nanos, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     match job {
-        Job::TakeUp(id) => bring(id, writes, on),
-        Job::TakeIn(id) => {
+        ProcessorJob::TakeUp(id) => bring(id, writes, on),
+        ProcessorJob::TakeIn(id) => {
             on.desk.intake.breakdown_mut(id).front_end += took;
             start_late(id, writes, on);
         }
-        Job::Answer(id) => {
+        ProcessorJob::Answer(id) => {
             on.desk.intake.breakdown_mut(id).front_end += took;
             on.deliver(id);
         }
-        Job::Schedule(program) => scheduled(program, writes, on),
-        Job::Look => {}
+        ProcessorJob::Schedule(program) => scheduled(program, writes, on),
+        ProcessorJob::Look => {}
     }
 }
 

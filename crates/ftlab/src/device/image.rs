@@ -10,7 +10,7 @@ use crate::engine::skills;
 use crate::ftl::mapping::Dftl;
 use crate::ftl::{Kernel, parity};
 use crate::host::{Advanced, Completion, Host, Op, Request};
-use crate::image::{Damage, Part, Resume, Snapshot, take_up};
+use crate::image::{Damage, ImagePart, Resume, Snapshot, take_up};
 use crate::scheduler::Probe;
 use crate::units::{BlockId, Lba, SimTime};
 
@@ -136,9 +136,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let handed_out = stalled.is_empty() && from_buffer.is_empty() && finished.is_empty();
         assert!(quiet && handed_out, "only a device at rest can be saved");
         let mut snapshot = Snapshot::default();
-        snapshot.write(Part::Device, |out| out.number(now.0));
+        snapshot.write(ImagePart::Device, |out| out.number(now.0));
         crate::ftl::image::save(&mut snapshot, ftl);
-        snapshot.write(Part::Policies, |out| {
+        snapshot.write(ImagePart::Policies, |out| {
             crate::ftl::image::save_policies(out, ftl);
             flash.save(out);
             out.nested(|out| buffer.save(out));
@@ -153,14 +153,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// # Errors
     /// The snapshot is damaged or does not fit. The device is unusable then.
     pub fn load(&mut self, from: &Snapshot, resume: Resume) -> Result<(), Damage> {
-        let now = from.read(Part::Device, resume.random, |from| from.number())?;
+        let now = from.read(ImagePart::Device, resume.random, |from| from.number())?;
         if now > LATEST.0 {
             return Err(Damage(format!("its clock, {now} ns, is too near the end of the range")));
         }
         self.base.kernel.now = SimTime(now);
         patrol::plan_patrol(&mut self.base);
         crate::ftl::image::load(from, resume, &mut self.base.kernel.ftl)?;
-        from.read(Part::Policies, resume.random, |from| {
+        from.read(ImagePart::Policies, resume.random, |from| {
             crate::ftl::image::load_policies(from, resume, &mut self.base.kernel.ftl)?;
             self.base.kernel.flash.take_up(from, resume)?;
             take_up(from, resume.cache, |from| self.base.buffer.load(from))?;

@@ -6,7 +6,7 @@
 use crate::device::{Contents, Device};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
-use crate::ftl::service::Attention;
+use crate::ftl::service::Signals;
 use crate::scheduler::Probe;
 
 impl<P: Probe, C: Contents> Device<P, C> {
@@ -36,10 +36,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn wakes(&self) -> Attention {
         let Kernel { ftl, flash, .. } = &self.base.kernel;
         let fails = flash.hazards().is_some() || ftl.life().is_some();
-        let hazards = if fails { Attention::HAZARDS } else { Attention::NONE };
+        let hazards = if fails { Signals::HAZARDS } else { Signals::NONE };
         let held = match ftl.triggers().preemptible {
-            true => Attention::HELD_BACK,
-            false => Attention::NONE,
+            true => Signals::HELD_BACK,
+            false => Signals::NONE,
         };
         self.base.services.wakes().and(hazards).and(held)
     }
@@ -51,7 +51,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.base.direct.is_some(),
             self.base.reads.cache.is_on(),
             self.base.buffer.rules.keeps_reads,
-            self.base.buffer.gathers(),
+            self.base.buffer.keeps_versions(),
             self.writes.cycles.gate().is_some(),
             self.base.idle.patrol().is_some(),
         ];

@@ -46,7 +46,7 @@ use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::{Freed, Wanted};
 use crate::ftl::parity::submit;
-use crate::ftl::service::Attention;
+use crate::ftl::service::Signals;
 use crate::ftl::slc;
 use crate::ftl::wear::dies;
 use crate::ftl::{Ftl, FtlCounts, Kernel};
@@ -130,7 +130,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if limit == SimTime::FOREVER || self.base.desk.intake.in_flight() > 0 {
             let Base { kernel, services, .. } = &mut self.base;
             services.collector.finish::<{ skills::ALL }>(kernel);
-            self.writes.rewrite_what_is_due::<{ skills::ALL }>(&mut self.base);
+            self.writes.update_due_map_pages::<{ skills::ALL }>(&mut self.base);
         }
         if self.base.kernel.flash.next_time().is_some() {
             return true;
@@ -188,7 +188,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.command_done::<S>(id);
         }
         self.base.kernel.flash.go_on_with::<S>(self.base.kernel.now, die);
-        if any(S, RARE | RARE_ON_FLASH) && self.base.wakes != Attention::NONE {
+        if any(S, RARE | RARE_ON_FLASH) && self.base.wakes != Signals::NONE {
             self.die_is_done(die);
         }
     }
@@ -196,27 +196,27 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// A die has finished an operation: notifies the parts that watch for this.
     fn die_is_done(&mut self, die: DieId) {
         let wakes = self.base.wakes;
-        if wakes.has(Attention::HAZARDS) {
+        if wakes.has(Signals::HAZARDS) {
             self.look_for_hazards();
         }
-        if wakes.has(Attention::DIE_DONE)
+        if wakes.has(Signals::DIE_DONE)
             && let Some(rewriter) = &mut self.base.services.rewriter
         {
             rewriter.die_is_done(die, &self.base.kernel);
         }
-        if wakes.has(Attention::HELD_BACK) {
+        if wakes.has(Signals::HELD_BACK) {
             let Base { kernel, services, .. } = &mut self.base;
             services
                 .collector
                 .let_go::<{ skills::ALL }>(submit::die_filled(die, &kernel.ftl), kernel);
         }
-        if wakes.has(Attention::QUIET)
+        if wakes.has(Signals::QUIET)
             && lock_step::is_stopping(&self.writes)
             && self.base.kernel.flash.in_flight() == 0
         {
             lock_step::flash_is_quiet(&mut self.writes, &mut self.base);
         }
-        if wakes.has(Attention::HAZARDS) {
+        if wakes.has(Signals::HAZARDS) {
             end_of_life::consider_end::<{ skills::ALL }>(&mut self.writes, &mut self.base);
         }
     }
@@ -261,7 +261,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                     }
                     self.writes.retry_stalled::<S>(plane, &mut self.base);
                 }
-                self.writes.rewrite_what_is_due::<S>(&mut self.base);
+                self.writes.update_due_map_pages::<S>(&mut self.base);
                 if freed == Freed::GoesOn {
                     return;
                 }
@@ -298,8 +298,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
             _ => {
                 let Base { kernel, services, .. } = &mut self.base;
-                let attention = services.done(owner, id, kernel);
-                self.writes.attend(attention, id, &mut self.base);
+                let signals = services.done(owner, id, kernel);
+                self.writes.handle_signals(signals, id, &mut self.base);
             }
         }
         self.base.release::<{ skills::ALL }>(id);
@@ -348,7 +348,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     #[inline(always)]
     fn release<const S: Skills>(&mut self, id: CommandId) {
         let keeps = self.plant.is(Canary::CommandKept);
-        if !(keeps && self.kernel.flash.command(id).origin == Origin::Merge) {
+        if !(keeps && self.kernel.flash.command(id).origin == Origin::ReadModifyWrite) {
             self.kernel.flash.release(id);
         }
     }

@@ -9,7 +9,7 @@ use crate::ftl::gc::Collector;
 use crate::ftl::journal::Journal;
 use crate::ftl::map_cache::MapCache;
 use crate::ftl::merge::Merger;
-use crate::ftl::service::{Attention, Service};
+use crate::ftl::service::{Service, Signals};
 use crate::scheduler::{CommandId, Owner, Probe};
 
 macro_rules! services {
@@ -32,7 +32,7 @@ macro_rules! services {
             /// The notifications that they need.
             pub fn wakes(&self) -> Attention {
                 let of_each = [$(self.$name.as_ref().map(|_| <$service>::WAKES)),*];
-                of_each.into_iter().flatten().fold(Attention::NONE, Attention::and)
+                of_each.into_iter().flatten().fold(Signals::NONE, Signals::and)
             }
 
             /// Why a device with these services can't be written without a clock.
@@ -52,13 +52,13 @@ macro_rules! services {
                 owner: Owner,
                 id: CommandId,
                 on: &mut Kernel<P, C>,
-            ) -> Attention {
+            ) -> Signals {
                 $(if let Some(service) = &mut self.$name
                     && owner.service == <$service>::ID
                 {
                     return service.done(owner.token, id, on, &mut self.collector);
                 })*
-                Attention::NONE
+                Signals::NONE
             }
 
             /// A command of a service has read data that cannot be corrected.

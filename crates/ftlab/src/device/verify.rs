@@ -8,7 +8,7 @@ use crate::ftl::BlockState;
 use crate::ftl::mapping::Dftl;
 use crate::ftl::parity::Stripes;
 use crate::nand::CellMode;
-use crate::scheduler::{FlashLaws, Held, Kind, Origin, Probe, flash_pages_programmed};
+use crate::scheduler::{FlashLaws, HeldBlock, Kind, Origin, Probe, flash_pages_programmed};
 use crate::units::{BlockId, DieId, SimTime};
 #[cfg(any(feature = "verify", debug_assertions))]
 use crate::verify::Canary;
@@ -195,7 +195,7 @@ fn held(block: BlockId, on: &Base<impl Probe, impl Contents>) -> Vec<(BlockId, H
     } else {
         on.kernel.ftl.mode_of::<{ skills::ALL }>(block)
     };
-    let held = |pages| Held { pages, mode, erases: blocks.erases(block) };
+    let held = |pages| HeldBlock { pages, mode, erases: blocks.erases(block) };
     match on.kernel.ftl.stripes() {
         None => vec![(block, held(pages))],
         Some(stripes) => {

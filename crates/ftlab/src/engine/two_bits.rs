@@ -1,7 +1,7 @@
 //! A table of two bits per entry, four to a byte. It starts as zeroed memory, which is allocated only where
 //! it is touched.
 
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 
 const BITS: u32 = 2;
 const PER_BYTE: u32 = u8::BITS / BITS;
@@ -93,12 +93,12 @@ mod tests {
 
     #[test]
     fn a_table_that_ends_too_early_is_damage() {
-        let mut out = Writer::default();
+        let mut out = ImageWriter::default();
         TwoBits::new(8).save(&mut out);
         let bytes = out.into_bytes();
         let load = |entries| {
             let mut table = TwoBits::new(entries);
-            table.load(&mut Reader::new(&bytes, false), "a table")
+            table.load(&mut ImageReader::new(&bytes, false), "a table")
         };
         assert!(load(8).is_ok());
         assert!(load(40).is_err());

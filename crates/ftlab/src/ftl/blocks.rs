@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::streams::{MOST_STREAMS, WriteStream};
 use crate::engine::prefetch;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::shape::Geometry;
 use crate::units::{BlockId, Ppn};
 
@@ -45,7 +45,7 @@ impl BlockState {
 
 /// The record of a block. It is all zero for an erased block that was never used, so the table
 /// comes zeroed from the operating system and takes memory only where it was touched.
-type Record = [u32; 4];
+type BlockRecord = [u32; 4];
 /// Valid pages (mapping units).
 const VALID: usize = 0;
 /// Mapping units programmed, padding included.
@@ -85,7 +85,7 @@ impl Blocks {
     pub fn new(geometry: &Geometry) -> Blocks {
         let words_per_block = geometry.units_per_block().div_ceil(u64::BITS) as usize;
         Blocks {
-            records: vec![Record::default(); geometry.blocks() as usize],
+            records: vec![BlockRecord::default(); geometry.blocks() as usize],
             valid: vec![0; geometry.blocks() as usize * words_per_block],
             words_per_block,
             closings: vec![0; geometry.blocks() as usize],
@@ -372,7 +372,7 @@ impl Blocks {
     /// Resets a block as if it had never been used.
     pub(super) fn forget(&mut self, block: BlockId) {
         self.put_valid(block, std::iter::repeat(0));
-        self.records[block.at()] = Record::default();
+        self.records[block.at()] = BlockRecord::default();
         self.closings[block.at()] = 0;
     }
 
@@ -394,15 +394,15 @@ impl Blocks {
 
     /// Whether a block was ever used.
     pub(super) fn is_used(&self, block: BlockId) -> bool {
-        self.records[block.at()] != Record::default()
+        self.records[block.at()] != BlockRecord::default()
     }
 
     /// Saves every block that was ever used; `pages` saves the contents of one.
     pub(super) fn save(
         &self,
         geometry: &Geometry,
-        out: &mut Writer,
-        pages: impl Fn(BlockId, &mut Writer),
+        out: &mut ImageWriter,
+        pages: impl Fn(BlockId, &mut ImageWriter),
     ) {
         // The order of closing is saved separately, as a list of blocks.
         let Blocks {
@@ -437,8 +437,8 @@ impl Blocks {
     pub(super) fn load(
         &mut self,
         geometry: &Geometry,
-        from: &mut Reader<'_>,
-        mut pages: impl FnMut(&Blocks, BlockId, &mut Reader<'_>) -> Result<(), Damage>,
+        from: &mut ImageReader<'_>,
+        mut pages: impl FnMut(&Blocks, BlockId, &mut ImageReader<'_>) -> Result<(), Damage>,
     ) -> Result<(), Damage> {
         let used = from.below(u64::from(geometry.blocks()) + 1, "the number of blocks")?;
         let mut next = 0;
@@ -461,7 +461,7 @@ impl Blocks {
         &mut self,
         block: BlockId,
         geometry: &Geometry,
-        from: &mut Reader<'_>,
+        from: &mut ImageReader<'_>,
     ) -> Result<u32, Damage> {
         let state = from.below(BlockState::ALL.len() as u64, "the state of a block")?;
         let state = BlockState::ALL[state as usize];
@@ -503,7 +503,7 @@ impl Blocks {
         &mut self,
         block: BlockId,
         programmed: u32,
-        from: &mut Reader<'_>,
+        from: &mut ImageReader<'_>,
     ) -> Result<(), Damage> {
         let first = block.at() * self.words_per_block;
         for at in 0..programmed.div_ceil(u64::BITS) {

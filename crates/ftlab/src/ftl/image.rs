@@ -15,7 +15,7 @@ use crate::ftl::space::Space;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::{dies, life};
 use crate::ftl::{BlockState, Features, Ftl, Map, Policies, fragments, merge, slc};
-use crate::image::{Damage, Part, Reader, Resume, Snapshot, Writer, take_up};
+use crate::image::{Damage, ImagePart, ImageReader, ImageWriter, Resume, Snapshot, take_up};
 use crate::units::{BlockId, PlaneId};
 
 /// Saves the state of an FTL at rest. The destructuring makes sure that a new field does not
@@ -72,7 +72,7 @@ pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
             false => spare.save(blocks.valid_pages(geometry, block), out),
         });
     });
-    to.write(Part::Planes, |out| {
+    to.write(ImagePart::Planes, |out| {
         life::save_life(out, ftl);
         planes.iter().for_each(|plane| plane.save(out, |stream| blocks.units_in(stream)));
         slc.iter().for_each(|cache| cache.save(out));
@@ -81,7 +81,7 @@ pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
         out.list(fed.iter().map(|plane| plane.get()));
         stripes.iter().for_each(|stripes| stripes.save(out));
     });
-    to.write(Part::Closed, |out| {
+    to.write(ImagePart::Closed, |out| {
         out.list(blocks.by_closing().iter().map(|block| block.get()));
         for plane in (0..geometry.planes()).map(PlaneId::new) {
             out.list(victim.candidates(plane).iter().map(|block| block.get()));
@@ -110,7 +110,7 @@ pub(crate) fn load(from: &Snapshot, resume: Resume, ftl: &mut Ftl) -> Result<(),
     if let Some(map) = ftl.map.mapping.dftl_mut() {
         map.begin_load();
     }
-    from.read(Part::Blocks, resume.random, |from| {
+    from.read(ImagePart::Blocks, resume.random, |from| {
         if ftl.packs() {
             return fragments::image::load_fragments(from, ftl);
         }
@@ -121,9 +121,9 @@ pub(crate) fn load(from: &Snapshot, resume: Resume, ftl: &mut Ftl) -> Result<(),
         map.end_load();
     }
     let left_over =
-        from.read(Part::Planes, resume.random, |from| load_planes(from, resume, ftl))?;
+        from.read(ImagePart::Planes, resume.random, |from| load_planes(from, resume, ftl))?;
     check_places(ftl)?;
-    from.read(Part::Closed, resume.random, |from| load_closed(from, &left_over, resume, ftl))?;
+    from.read(ImagePart::Closed, resume.random, |from| load_closed(from, &left_over, resume, ftl))?;
     crate::ftl::room::note_streams(resume, ftl);
     life::recount_losses(ftl);
     dies::recount_dead(ftl);
@@ -137,7 +137,7 @@ pub(crate) fn load(from: &Snapshot, resume: Resume, ftl: &mut Ftl) -> Result<(),
 
 /// Loads the state of the policies. Those that do not resume start afresh.
 pub(crate) fn load_policies(
-    from: &mut Reader<'_>,
+    from: &mut ImageReader<'_>,
     resume: Resume,
     ftl: &mut Ftl,
 ) -> Result<(), Damage> {
@@ -152,7 +152,7 @@ pub(crate) fn load_policies(
     })
 }
 
-fn load_blocks(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
+fn load_blocks(from: &mut ImageReader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
     let Ftl { geometry, logical_pages, map: Map { mapping, spare, .. }, blocks, .. } = ftl;
     let pages = mapping.dftl().map_or(*logical_pages, Dftl::all_pages);
     blocks.load(geometry, from, |blocks, block, from| {
@@ -204,7 +204,7 @@ fn check_places(ftl: &Ftl) -> Result<(), Damage> {
 
 /// Loads the planes. Returns open blocks that no stream continues.
 fn load_planes(
-    from: &mut Reader<'_>,
+    from: &mut ImageReader<'_>,
     resume: Resume,
     ftl: &mut Ftl,
 ) -> Result<Vec<BlockId>, Damage> {
@@ -372,7 +372,7 @@ pub(crate) fn wake_planes(ftl: &mut Ftl) -> bool {
 /// Loads the order in which blocks closed, and passes them to the victim policy, in its own order
 /// if it resumes. Open blocks that no stream continues are closed as they are.
 fn load_closed(
-    from: &mut Reader<'_>,
+    from: &mut ImageReader<'_>,
     left_over: &[BlockId],
     resume: Resume,
     ftl: &mut Ftl,

@@ -11,7 +11,7 @@
 
 use super::gc::Collector;
 use super::recovery::Upkeep;
-use super::service::{Attention, Service};
+use super::service::{Service, Signals};
 use super::{FlashContents, Kernel};
 use crate::ftl::recovery::snapshot;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, ServiceId};
@@ -59,7 +59,7 @@ struct Area {
 /// The purpose of a command of the system area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-enum Page {
+enum SystemCommand {
     Trims,
     Checkpoint,
     /// An erase, whose end nobody waits for.
@@ -125,7 +125,7 @@ impl Journal {
             pages += self.compact;
         }
         self.programs = pages;
-        (0..pages).for_each(|_| self.area.program(Page::Trims, on.now, &mut on.flash));
+        (0..pages).for_each(|_| self.area.program(SystemCommand::Trims, on.now, &mut on.flash));
     }
 
     /// The host has written a flash page: begins a checkpoint if one is due.
@@ -139,7 +139,8 @@ impl Journal {
         let Some(pages) = snapshot::begin_checkpoint(&mut on.ftl) else { return };
         let at_once = pages.min(on.flash.geometry().dies());
         (run.left, run.under_way) = (pages - at_once, at_once);
-        (0..at_once).for_each(|_| self.area.program(Page::Checkpoint, on.now, &mut on.flash));
+        (0..at_once)
+            .for_each(|_| self.area.program(SystemCommand::Checkpoint, on.now, &mut on.flash));
     }
 
     /// A page of a checkpoint is on flash.
@@ -147,7 +148,7 @@ impl Journal {
         let Some(run) = &mut self.checkpoints else { return };
         if run.left > 0 {
             run.left -= 1;
-            return self.area.program(Page::Checkpoint, on.now, &mut on.flash);
+            return self.area.program(SystemCommand::Checkpoint, on.now, &mut on.flash);
         }
         run.under_way -= 1;
         if run.under_way == 0 {
@@ -168,9 +169,10 @@ impl Area {
         *filled = number + 1;
         let block = geometry.block_in(geometry.plane_in(die, 0), 0);
         let page = geometry.page_at(block, number * geometry.units_per_page());
-        let owner = |what: Page| ServiceId::JOURNAL.owner(what as u32);
+        let owner = |what: SystemCommand| ServiceId::JOURNAL.owner(what as u32);
         if is_full {
-            let erase = Command::new(Kind::Erase, Origin::System, owner(Page::Nothing), page);
+            let erase =
+                Command::new(Kind::Erase, Origin::System, owner(SystemCommand::Nothing), page);
             let erase = flash.prepare(erase);
             flash.submit(now, erase);
         }
@@ -191,14 +193,14 @@ impl Service for Journal {
         _: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
         _: &mut Collector,
-    ) -> Attention {
-        if token == Page::Trims as u32 {
+    ) -> Signals {
+        if token == SystemCommand::Trims as u32 {
             self.programs -= 1;
-            return if self.programs == 0 { Attention::TRIMS } else { Attention::NONE };
+            return if self.programs == 0 { Signals::TRIMS } else { Signals::NONE };
         }
-        if token == Page::Checkpoint as u32 {
+        if token == SystemCommand::Checkpoint as u32 {
             self.checkpoint_page_done(on);
         }
-        Attention::NONE
+        Signals::NONE
     }
 }

@@ -8,7 +8,7 @@ use super::{Fragments, Ftl};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::FlashContents;
 use crate::ftl::mapping::MappingPolicy;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::{Lpn, Ppn, SectorMask};
 
 /// The physical pages with lost data, and which of their sectors are lost.
@@ -55,7 +55,7 @@ impl Lost {
 }
 
 impl Lost {
-    pub(super) fn save(&self, out: &mut Writer) {
+    pub(super) fn save(&self, out: &mut ImageWriter) {
         let Lost { places } = self;
         out.list(places.keys().copied());
         for sectors in places.values() {
@@ -66,7 +66,7 @@ impl Lost {
     /// Loads what [`save`](Self::save) wrote; `whole` are the sectors of a page.
     pub(super) fn load(
         &mut self,
-        from: &mut Reader<'_>,
+        from: &mut ImageReader<'_>,
         pages: u32,
         whole: SectorMask,
     ) -> Result<(), Damage> {

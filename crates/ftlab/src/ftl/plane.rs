@@ -6,7 +6,7 @@ use super::BlockState;
 use super::gc::{Collection, Purpose, Wanted};
 use super::streams::{MOST_STREAMS, WriteStream};
 use super::wear::{FreeBlockOrder, FreeBlocks, Pick};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::BlockId;
 
 /// An open block.
@@ -134,7 +134,7 @@ impl Plane {
     /// tells which streams the device has.
     pub(super) fn load(
         &mut self,
-        from: &mut Reader<'_>,
+        from: &mut ImageReader<'_>,
         is_filled: impl Fn(WriteStream) -> bool,
         blocks: u32,
         check: impl Fn(u32) -> Result<Loaded, Damage>,

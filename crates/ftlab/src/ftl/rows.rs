@@ -80,7 +80,7 @@ pub(crate) fn only_host_writes(ftl: &Ftl) -> bool {
         let asked = plane.collection.is_some() || !plane.wanted.is_empty() || *short;
         !asked && plane.host_credit == 0 && plane.free_blocks() > ftl.space.thresholds.start
     };
-    ftl.policies.placement.repeats_itself()
+    ftl.policies.placement.is_periodic()
         && ftl.features.slc.as_ref().is_none_or(|cache| cache.waits_for_shortage())
         && ftl.space.fed.is_empty()
         && ftl.space.planes.iter().zip(&ftl.space.hungry).all(rests)
@@ -127,7 +127,7 @@ pub(crate) fn go_on(fronts: &[Front], units: u32, again: Again, ftl: &mut Ftl) {
         slc::cache::count_slc::<{ ALL }>(first, units.into(), Count::Written, ftl);
     }
     ftl.counts.host_pages += u64::from(units) * fronts.len() as u64;
-    ftl.policies.placement.went_on(units);
+    ftl.policies.placement.advance(units);
     map(fronts, units, ftl);
 }
 

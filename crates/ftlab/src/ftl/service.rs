@@ -8,11 +8,11 @@ use crate::scheduler::{CommandId, Probe, ServiceId};
 
 /// A set of events to attend to, one bit each. Only the parts that care about an event are asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Attention(u16);
+pub(crate) struct Signals(u16);
 
-impl Attention {
+impl Signals {
     /// Nothing.
-    pub const NONE: Attention = Attention(0);
+    pub const NONE: Signals = Signals(0);
     /// Entries of a map on flash have come into memory.
     pub const ENTRIES: Attention = Attention(1);
     /// Trims are in the journal.
@@ -24,7 +24,7 @@ impl Attention {
     /// Translation pages may be stale.
     pub const MAP: Attention = Attention(1 << 4);
     /// The plane of the command's page has lost a free page.
-    pub const FILLED: Attention = Attention(1 << 5);
+    pub const FILLED: Signals = Signals(1 << 5);
     /// A plane that had nothing worth collecting may have something now.
     pub const INVALID: Attention = Attention(1 << 6);
     /// The buffer may have room, or the inputs of a program may be complete, on a device at its end.
@@ -41,14 +41,14 @@ impl Attention {
 
     /// The union of both.
     #[must_use]
-    pub const fn and(self, other: Attention) -> Attention {
-        Attention(self.0 | other.0)
+    pub const fn and(self, other: Signals) -> Signals {
+        Signals(self.0 | other.0)
     }
 
     /// Whether it contains `what`.
     #[inline]
     #[must_use]
-    pub const fn has(self, what: Attention) -> bool {
+    pub const fn has(self, what: Signals) -> bool {
         self.0 & what.0 != 0
     }
 }
@@ -71,7 +71,7 @@ pub(crate) trait Service {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
         gc: &mut Collector,
-    ) -> Attention;
+    ) -> Signals;
 
     /// A command of the service has read data that cannot be corrected.
     fn unreadable(&mut self, _token: u32, _ftl: &mut Ftl) {}

@@ -3,7 +3,7 @@
 
 use super::fragments::OwnerPart;
 use crate::engine::prefetch;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::{Lpn, Ppn, SectorMask};
 
 /// Marks an owner whose page holds only some sectors. Their mask is in a separate table.
@@ -199,7 +199,7 @@ impl Spare {
         &mut self,
         pages: impl Iterator<Item = Ppn> + Clone,
         logical_pages: u32,
-        from: &mut Reader<'_>,
+        from: &mut ImageReader<'_>,
     ) -> Result<(), Damage> {
         let mut before = 0;
         for at in pages.clone() {
@@ -224,7 +224,7 @@ impl Spare {
         Ok(())
     }
 
-    fn load_mask(&mut self, at: Ppn, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load_mask(&mut self, at: Ppn, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let mut bytes = [0; size_of::<u128>()];
         bytes[..self.mask_bytes].copy_from_slice(from.raw(self.mask_bytes)?);
         let mask = SectorMask(u128::from_le_bytes(bytes));

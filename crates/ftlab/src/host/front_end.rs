@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 
 use super::arbitration::{Arbitration, Backlog};
 use super::link::{Link, LinkSetup};
-use super::processor::{Job, Processor, ProcessorSetup, data_of};
+use super::processor::{Processor, ProcessorJob, ProcessorSetup, data_of};
 use super::{Intake, Op, QueueId, QueueSet, Request};
 use crate::host::arbitration::ArbitrationPolicy;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::scheduler::CommandId;
 use crate::units::{Nanos, RequestId, SimTime};
 
@@ -110,7 +110,7 @@ impl FrontEnd {
         self.outstanding[queue.at()] += 1;
         if !self.waiting.contains(queue) {
             self.waiting.insert(queue);
-            self.arbitration.woke(queue);
+            self.arbitration.becomes_backlogged(queue);
         }
         self.lines[queue.at()].push_back(id);
     }

@@ -29,7 +29,7 @@ impl std::error::Error for Damage {}
 
 /// Writes state.
 #[derive(Clone, Debug, Default)]
-pub struct Writer {
+pub struct ImageWriter {
     bytes: Vec<u8>,
 }
 
@@ -89,7 +89,7 @@ impl Writer {
 
 /// Reads state and validates everything.
 #[derive(Clone, Debug)]
-pub struct Reader<'a> {
+pub struct ImageReader<'a> {
     left: &'a [u8],
     resumes_random: bool,
 }
@@ -97,8 +97,8 @@ pub struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Returns a reader of `bytes`. Random streams resume if `resumes_random`.
     #[must_use]
-    pub fn new(bytes: &'a [u8], resumes_random: bool) -> Reader<'a> {
-        Reader { left: bytes, resumes_random }
+    pub fn new(bytes: &'a [u8], resumes_random: bool) -> ImageReader<'a> {
+        ImageReader { left: bytes, resumes_random }
     }
 
     /// Whether random streams resume.
@@ -199,9 +199,9 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// It is longer than what is left.
-    pub fn nested(&mut self) -> Result<Reader<'a>, Damage> {
+    pub fn nested(&mut self) -> Result<ImageReader<'a>, Damage> {
         let length = usize::try_from(self.number()?).unwrap_or(usize::MAX);
-        Ok(Reader { left: self.raw(length)?, ..*self })
+        Ok(ImageReader { left: self.raw(length)?, ..*self })
     }
 
     /// Checks that nothing is left.
@@ -223,14 +223,14 @@ mod tests {
     #[test]
     fn numbers_come_back_and_nonsense_does_not() {
         let numbers = [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX];
-        let mut out = Writer::default();
+        let mut out = ImageWriter::default();
         numbers.iter().for_each(|&number| out.number(number));
         out.difference(7, 3);
         out.difference(0, u32::MAX);
         out.list([5, 1, 9].into_iter());
         out.nested(|out| out.flag(true));
         let bytes = out.into_bytes();
-        let mut from = Reader::new(&bytes, true);
+        let mut from = ImageReader::new(&bytes, true);
         assert!(numbers.iter().all(|&number| from.number() == Ok(number)));
         assert_eq!(from.difference(7, "it"), Ok(3));
         assert_eq!(from.difference(0, "it"), Ok(u32::MAX));
@@ -242,8 +242,10 @@ mod tests {
         assert!(Reader::new(&[3], true).flag("it").is_err());
         // A length of four billion with two bytes of data.
         assert!(
-            Reader::new(&[0xff, 0xff, 0xff, 0xff, 0x0e, 1, 1], true).list(u32::MAX, "").is_err()
+            ImageReader::new(&[0xff, 0xff, 0xff, 0xff, 0x0e, 1, 1], true)
+                .list(u32::MAX, "")
+                .is_err()
         );
-        assert!(Reader::new(&[4, 0], true).nested().is_err());
+        assert!(ImageReader::new(&[4, 0], true).nested().is_err());
     }
 }

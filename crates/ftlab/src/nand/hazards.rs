@@ -6,9 +6,9 @@
 //! flash page, and the number of reads of the block since its erase.
 
 use super::faults::{BILLION, FaultOptions, happens, mix};
-use super::{Fault, Kind, Place, Scheduled};
+use super::{Fault, FlashPlace, Kind, Scheduled};
 use crate::engine::Stream;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::shape::Geometry;
 use crate::units::{BlockId, DieId, Nanos, SimTime};
 

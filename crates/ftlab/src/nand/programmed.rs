@@ -6,7 +6,7 @@
 
 use super::CostClass;
 use crate::engine::TwoBits;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::shape::Geometry;
 use crate::units::{BlockId, Nanos, Ppn, SimTime};
 
@@ -112,7 +112,7 @@ impl Programmed {
     /// Records a program. Data from before the run that is copied unchanged stays marked as such.
     pub(crate) fn program(
         &mut self,
-        at: &Place,
+        at: &FlashPlace,
         class: CostClass,
         from_before: bool,
         now: SimTime,
@@ -168,14 +168,14 @@ fn second_of(now: SimTime) -> u32 {
 
 /// A flash page and its block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct FlashPlace {
     pub flash_page: u32,
     pub block: BlockId,
 }
 
-impl Place {
+impl FlashPlace {
     #[inline]
-    pub(crate) fn of(geometry: &Geometry, page: Ppn) -> Place {
-        Place { flash_page: geometry.flash_page_of(page), block: geometry.block_of(page) }
+    pub(crate) fn of(geometry: &Geometry, page: Ppn) -> FlashPlace {
+        FlashPlace { flash_page: geometry.flash_page_of(page), block: geometry.block_of(page) }
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use super::declaration::{Condition, Declaration, any_of};
 use super::seam::SeamInfo;
 use super::text::quoted;
-use super::value::{Choice, Kind};
+use super::value::{Choice, ValueKind};
 
 /// The policies that an option belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl Builder {
         self.add(OptionInfo {
             path: seam.path,
             doc: seam.doc,
-            kind: Kind::Choice,
+            kind: ValueKind::Choice,
             unit: "",
             default: Some(seam.default),
             range: None,
@@ -266,9 +266,9 @@ impl OptionInfo {
     pub fn example(&self) -> String {
         let text = self.default.filter(|text| !text.is_empty());
         match (text.or(self.range.map(|(low, _)| low)), self.kind) {
-            (Some(text), Kind::Count) => text.to_owned(),
-            (Some(text), kind) if kind != Kind::Times => quoted(text),
-            (None, Kind::Choice) if !self.choices.is_empty() => quoted(self.choices[0].name),
+            (Some(text), ValueKind::Count) => text.to_owned(),
+            (Some(text), kind) if kind != ValueKind::Times => quoted(text),
+            (None, ValueKind::Choice) if !self.choices.is_empty() => quoted(self.choices[0].name),
             (_, kind) => kind.example().to_owned(),
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::text::quoted;
-use super::value::{Choice, Kind};
+use super::value::{Choice, ValueKind};
 
 /// A declared option.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@
 //! (`explain`, the reference, the schemas, the errors) is derived from these declarations.
 
 use super::catalog::Builder;
-use super::reader::Reader;
+use super::reader::LayerReader;
 use super::show::Printer;
 
 /// A part of the config: a section with its options, or a seam with those of its policies.
@@ -256,7 +256,7 @@ macro_rules! options {
             }
 
             #[allow(unused_variables, unused_mut, unused_assignments, reason = "empty sections")]
-            fn read(reader: &mut $crate::options::reader::Reader<'_>) -> Self {
+            fn read(reader: &mut $crate::options::reader::LayerReader<'_>) -> Self {
                 let mut declared = Self::DECLARED.iter();
                 Self {
                     $($field: reader.option::<$Type>(
@@ -302,7 +302,7 @@ macro_rules! choices {
         }
 
         impl $crate::options::value::Value for $Name {
-            const KIND: $crate::options::value::Kind = $crate::options::value::Kind::Choice;
+            const KIND: $crate::options::value::ValueKind = $crate::options::value::ValueKind::Choice;
 
             fn parse(text: &str) -> Result<Self, $crate::options::value::ValueError> {
                 match Self::ALL.iter().find(|value| value.print() == text) {

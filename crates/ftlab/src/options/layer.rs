@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::catalog::Catalog;
 use super::presets;
-use super::problem::{Place, Problem};
+use super::problem::{Problem, SourcePlace};
 use super::text::{clip, shown};
 use super::value::{Raw, ValueError, unknown_name};
 
@@ -67,14 +67,14 @@ impl Layer {
         Layer { label: label.to_owned(), text: assignment.into(), kind: LayerKind::Set }
     }
 
-    pub(crate) fn place(&self, span: Range<usize>) -> Place {
-        Place::new(&self.label, &self.text, span)
+    pub(crate) fn place(&self, span: Range<usize>) -> SourcePlace {
+        SourcePlace::new(&self.label, &self.text, span)
     }
 }
 
 /// An option that a layer sets.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct LayerEntry {
     pub path: &'static str,
     pub key: Range<usize>,
     pub value: Range<usize>,
@@ -86,7 +86,7 @@ pub(crate) struct Entry {
 pub(crate) struct Parsed {
     /// Whether the text could be parsed at all.
     pub is_read: bool,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<LayerEntry>,
     pub problems: Vec<Problem>,
     /// The base of a file.
     pub base: Option<Base>,
@@ -94,7 +94,7 @@ pub(crate) struct Parsed {
 
 /// The preset or the file that a file builds on.
 #[derive(Clone, Debug)]
-pub(crate) struct Base {
+pub(crate) struct PresetBase {
     pub name: String,
     pub span: Range<usize>,
 }
@@ -183,7 +183,7 @@ impl Parser<'_> {
         match self.catalog.option(&path) {
             Some(option) => {
                 let value = offset..end;
-                self.parsed.entries.push(Entry { path: option.path, key, value, raw });
+                self.parsed.entries.push(LayerEntry { path: option.path, key, value, raw });
             }
             None if self.catalog.holds(&path) => self.not_an_option(&path, key),
             None => self.unknown(&path, key),
@@ -191,7 +191,7 @@ impl Parser<'_> {
     }
 
     fn unknown(&mut self, path: &str, key: Range<usize>) {
-        if path == Base::KEY {
+        if path == PresetBase::KEY {
             let message = "a base cannot be named here".to_owned();
             return self.problem(path, key, message, format!("write {BASE_HINT}"));
         }
@@ -230,12 +230,12 @@ impl Parser<'_> {
                 "" => name.to_string(),
                 _ => format!("{prefix}.{name}"),
             };
-            if prefix.is_empty() && name == Base::KEY && self.layer.kind == LayerKind::File {
+            if prefix.is_empty() && name == PresetBase::KEY && self.layer.kind == LayerKind::File {
                 self.base(value);
             } else if let Some(option) = self.catalog.option(&path) {
                 let raw = Raw::of(value.get_ref(), 0);
                 let (key, value) = (key.span(), value.span());
-                self.parsed.entries.push(Entry { path: option.path, key, value, raw });
+                self.parsed.entries.push(LayerEntry { path: option.path, key, value, raw });
             } else if !self.catalog.holds(&path) {
                 self.unknown(&path, key.span());
             } else if let Some(inner) = value.get_ref().as_table() {
@@ -253,12 +253,12 @@ impl Parser<'_> {
     fn base(&mut self, value: &Spanned<DeValue<'_>>) {
         match value.get_ref().as_str() {
             Some(name) => {
-                self.parsed.base = Some(Base { name: name.to_owned(), span: value.span() });
+                self.parsed.base = Some(PresetBase { name: name.to_owned(), span: value.span() });
             }
             None => {
                 let found = Raw::of(value.get_ref(), 0).describe();
                 let message = format!("expected the name of a preset or of a file, found {found}");
-                self.problem(Base::KEY, value.span(), message, format!("write {BASE_HINT}"));
+                self.problem(PresetBase::KEY, value.span(), message, format!("write {BASE_HINT}"));
             }
         }
     }

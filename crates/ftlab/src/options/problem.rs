@@ -16,7 +16,7 @@ const MOST_TOLD: usize = 50;
 
 /// A place in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePlace {
     /// The name of the text: a file, a preset, or `--set 2`.
     pub label: String,
     /// The whole text.
@@ -28,9 +28,9 @@ pub struct Place {
 impl Place {
     /// A place in a file. A span beyond the text is cut.
     #[must_use]
-    pub fn new(label: &str, text: &Arc<str>, span: Range<usize>) -> Place {
+    pub fn new(label: &str, text: &Arc<str>, span: Range<usize>) -> SourcePlace {
         let span = within(text, &span);
-        Place { label: label.to_owned(), text: Arc::clone(text), span }
+        SourcePlace { label: label.to_owned(), text: Arc::clone(text), span }
     }
 
     /// The line, counted from one.
@@ -101,7 +101,7 @@ impl Problem {
             path => format!("{path}: "),
         };
         let mut report = Group::with_title(level.primary_title(subject + &self.message));
-        if let Some(Place { label, text, span }) = &self.place {
+        if let Some(SourcePlace { label, text, span }) = &self.place {
             let mark = AnnotationKind::Primary.span(first_line(text, span));
             report = report.element(Snippet::source(&**text).path(label).annotation(mark));
         }

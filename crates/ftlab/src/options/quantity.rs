@@ -1,7 +1,7 @@
 //! Numbers with units: times, sizes, rates, shares, amounts and counts, and the remedies for wrong ones.
 
 use super::text::{is_long, nearest, quoted, shown};
-use super::value::{Kind, Value, ValueError, ordered};
+use super::value::{Value, ValueError, ValueKind, ordered};
 use crate::units::{Amount, BusRate, Bytes, BytesPerSec, Nanos, Ratio, RequestRate, TransferRate};
 
 /// A decimal number in parts: 12.5 is 125 with one decimal place.
@@ -353,7 +353,7 @@ const NO_LIMIT: &str = "none";
 macro_rules! unlimited {
     ($Type:ty, $kind:ident) => {
         impl Value for Option<$Type> {
-            const KIND: Kind = Kind::$kind;
+            const KIND: ValueKind = ValueKind::$kind;
 
             fn parse(text: &str) -> Result<Option<$Type>, ValueError> {
                 if text == NO_LIMIT {
@@ -423,7 +423,7 @@ impl Value for RequestRate {
 }
 
 impl Value for Amount {
-    const KIND: Kind = Kind::Amount;
+    const KIND: ValueKind = ValueKind::Amount;
 
     fn parse(text: &str) -> Result<Amount, ValueError> {
         if text.trim_end().ends_with('%') {

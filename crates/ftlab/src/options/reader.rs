@@ -6,8 +6,8 @@ use std::fmt;
 
 use super::catalog::{Catalog, OptionInfo};
 use super::declaration::{Condition, Declaration, any_of};
-use super::layer::{BASE_HINT, Entry, Layer, LayerKind, Parsed};
-use super::problem::{Place, Problem};
+use super::layer::{BASE_HINT, Layer, LayerEntry, LayerKind, Parsed};
+use super::problem::{Problem, SourcePlace};
 use super::seam::SeamInfo;
 use super::text::{quoted, shown};
 use super::value::{Raw, Value, ValueError, read_within, unknown_name};
@@ -28,13 +28,13 @@ pub enum Origin {
     },
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Origin::Default => f.write_str("default"),
-            Origin::Adjusted(how) => write!(f, "default, {how}"),
-            Origin::Layer { label, line: Some(line) } => write!(f, "{label}:{line}"),
-            Origin::Layer { label, line: None } => f.write_str(label),
+            ValueOrigin::Default => f.write_str("default"),
+            ValueOrigin::Adjusted(how) => write!(f, "default, {how}"),
+            ValueOrigin::Layer { label, line: Some(line) } => write!(f, "{label}:{line}"),
+            ValueOrigin::Layer { label, line: None } => f.write_str(label),
         }
     }
 }
@@ -55,7 +55,7 @@ pub struct Reader<'a> {
     /// By option that is set: the topmost layer that sets it.
     entries: BTreeMap<&'static str, (usize, Entry)>,
     problems: Vec<Problem>,
-    pub(crate) origins: BTreeMap<&'static str, Origin>,
+    pub(crate) origins: BTreeMap<&'static str, ValueOrigin>,
     missing: Vec<&'static str>,
     read: BTreeSet<&'static str>,
     /// Options whose values replace wrong ones, so that nothing may be concluded from them.
@@ -68,19 +68,19 @@ pub struct Reader<'a> {
     muted: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LayerReader<'a> {
     pub(crate) fn new(
         layers: &'a [Layer],
         parsed: Vec<Parsed>,
         catalog: &'static Catalog,
-    ) -> Reader<'a> {
+    ) -> LayerReader<'a> {
         let mut entries = BTreeMap::new();
         let mut problems = Vec::new();
         for (at, layer) in parsed.into_iter().enumerate() {
             problems.extend(layer.problems);
             entries.extend(layer.entries.into_iter().map(|entry| (entry.path, (at, entry))));
         }
-        Reader {
+        LayerReader {
             layers,
             catalog,
             entries,
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         let value = match entry {
             Some((layer, entry)) => self.read_entry(declared, layer, &entry),
             None => {
-                self.origins.insert(declared.path, Origin::Default);
+                self.origins.insert(declared.path, ValueOrigin::Default);
                 if declared.default.is_none() && !self.muted {
                     self.missing.push(declared.path);
                 }
@@ -124,20 +124,26 @@ impl<'a> Reader<'a> {
         &mut self,
         declared: &Declaration,
         layer: usize,
-        entry: &Entry,
+        entry: &LayerEntry,
     ) -> Option<T> {
         self.origins.insert(declared.path, self.origin(layer, entry));
         let result = read_within(&entry.raw, declared.range, declared.unit);
         result.map_err(|errors| self.value_problems(declared.path, layer, entry, errors)).ok()
     }
 
-    fn value_problems(&mut self, path: &str, layer: usize, entry: &Entry, errors: Vec<ValueError>) {
+    fn value_problems(
+        &mut self,
+        path: &str,
+        layer: usize,
+        entry: &LayerEntry,
+        errors: Vec<ValueError>,
+    ) {
         for error in errors {
             self.value_problem(path, layer, entry, error);
         }
     }
 
-    fn value_problem(&mut self, path: &str, layer: usize, entry: &Entry, error: ValueError) {
+    fn value_problem(&mut self, path: &str, layer: usize, entry: &LayerEntry, error: ValueError) {
         let span = match (&entry.raw, error.item) {
             (Raw::List(items), Some(at)) => items[at].0.clone(),
             _ => entry.value.clone(),
@@ -150,10 +156,10 @@ impl<'a> Reader<'a> {
         });
     }
 
-    fn origin(&self, layer: usize, entry: &Entry) -> Origin {
+    fn origin(&self, layer: usize, entry: &LayerEntry) -> ValueOrigin {
         let layer = &self.layers[layer];
         let line = (layer.kind != LayerKind::Set).then(|| layer.place(entry.key.clone()).line());
-        Origin::Layer { label: layer.label.clone(), line }
+        ValueOrigin::Layer { label: layer.label.clone(), line }
     }
 
     /// Reads the choice of a seam's policy.
@@ -163,7 +169,7 @@ impl<'a> Reader<'a> {
         let stand_in = Chosen { index: index(seam.default).unwrap_or(0), stand_in: true };
         let chosen = match self.entries.get(seam.path).cloned() {
             None => {
-                self.origins.insert(seam.path, Origin::Default);
+                self.origins.insert(seam.path, ValueOrigin::Default);
                 Chosen { stand_in: false, ..stand_in }
             }
             Some((layer, entry)) => {
@@ -217,7 +223,7 @@ impl<'a> Reader<'a> {
             let remedy = format!("set {what}, or build on a preset: {BASE_HINT}");
             self.problems.push(Problem { path, message, remedy, place: None });
         }
-        let unread: Vec<(usize, Entry)> = self
+        let unread: Vec<(usize, LayerEntry)> = self
             .entries
             .values()
             .filter(|(_, entry)| !self.read.contains(entry.path))
@@ -228,7 +234,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn other_policy(&mut self, layer: usize, entry: &Entry) {
+    fn other_policy(&mut self, layer: usize, entry: &LayerEntry) {
         let option = self.catalog.option(entry.path).expect("layers hold only known options");
         let Some(applies_to) = &option.applies_to else { return };
         let Some((name, chosen)) = self.chosen.get(applies_to.seam) else { return };

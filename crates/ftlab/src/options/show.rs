@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::catalog::Catalog;
-use super::reader::Origin;
+use super::reader::ValueOrigin;
 use super::text::quoted;
 use super::value::Value;
 
@@ -23,7 +23,7 @@ struct Lines {
     options: Vec<Line>,
 }
 
-struct Line {
+struct ShownLine {
     path: &'static str,
     assignment: String,
 }
@@ -31,20 +31,20 @@ struct Line {
 impl<'a> Printer<'a> {
     pub(crate) fn new(
         catalog: &'static Catalog,
-        origins: Option<&'a BTreeMap<&'static str, Origin>>,
+        origins: Option<&'a BTreeMap<&'static str, ValueOrigin>>,
     ) -> Printer<'a> {
         Printer { catalog, origins, sections: BTreeMap::new() }
     }
 
     /// Adds the value of an option.
     pub fn option<T: Value>(&mut self, path: &'static str, value: &T) {
-        let (section, line) = Line::new(path, &value.to_toml());
+        let (section, line) = ShownLine::new(path, &value.to_toml());
         self.sections.entry(section).or_default().options.push(line);
     }
 
     /// Adds the choice of a policy.
     pub fn policy(&mut self, path: &'static str, name: &str) {
-        let (section, line) = Line::new(path, &quoted(name));
+        let (section, line) = ShownLine::new(path, &quoted(name));
         self.sections.entry(section).or_default().policies.push(line);
     }
 
@@ -76,9 +76,9 @@ impl<'a> Printer<'a> {
     }
 }
 
-impl Line {
-    fn new(path: &'static str, value: &str) -> (&'static str, Line) {
+impl ShownLine {
+    fn new(path: &'static str, value: &str) -> (&'static str, ShownLine) {
         let (section, key) = path.rsplit_once('.').unwrap_or(("", path));
-        (section, Line { path, assignment: format!("{key} = {value}") })
+        (section, ShownLine { path, assignment: format!("{key} = {value}") })
     }
 }

@@ -42,7 +42,7 @@ impl std::error::Error for ValueError {}
 
 /// The kind of an option's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// A whole number.
     Count,
     /// A span of time, with a unit.
@@ -75,31 +75,31 @@ pub enum Kind {
     Faults,
 }
 
-impl Kind {
+impl ValueKind {
     /// The name of the kind, in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Count => "count",
-            Kind::Time => "time",
-            Kind::Size => "size",
-            Kind::Rate => "rate",
-            Kind::TransferRate => "rate of transfers",
-            Kind::RequestRate => "rate of requests",
-            Kind::Share => "share",
-            Kind::Amount => "amount",
-            Kind::Text => "text",
-            Kind::Choice => "choice",
-            Kind::Times => "list of times",
-            Kind::Counts => "list of counts",
-            Kind::Names => "list of names",
-            Kind::Order => "order of levels",
-            Kind::Faults => "list of faults",
+            ValueKind::Count => "count",
+            ValueKind::Time => "time",
+            ValueKind::Size => "size",
+            ValueKind::Rate => "rate",
+            ValueKind::TransferRate => "rate of transfers",
+            ValueKind::RequestRate => "rate of requests",
+            ValueKind::Share => "share",
+            ValueKind::Amount => "amount",
+            ValueKind::Text => "text",
+            ValueKind::Choice => "choice",
+            ValueKind::Times => "list of times",
+            ValueKind::Counts => "list of counts",
+            ValueKind::Names => "list of names",
+            ValueKind::Order => "order of levels",
+            ValueKind::Faults => "list of faults",
         }
     }
 
     pub(super) fn with_article(self) -> String {
-        let article = if matches!(self, Kind::Order | Kind::Amount) { "an" } else { "a" };
+        let article = if matches!(self, ValueKind::Order | ValueKind::Amount) { "an" } else { "a" };
         format!("{article} {}", self.name())
     }
 
@@ -107,21 +107,21 @@ impl Kind {
     #[must_use]
     pub const fn example(self) -> &'static str {
         match self {
-            Kind::Count => "8",
-            Kind::Time => "\"200us\"",
-            Kind::Size => "\"16KiB\"",
-            Kind::Rate => "\"800MB/s\"",
-            Kind::TransferRate => "\"533MT/s\"",
-            Kind::RequestRate => "\"50000/s\"",
-            Kind::Share => "\"7%\"",
-            Kind::Amount => "\"2GiB\" or \"50%\"",
-            Kind::Text => "\"some text\"",
-            Kind::Choice => "\"name\"",
-            Kind::Times => "[\"40us\", \"60us\"]",
-            Kind::Counts => "[1, 4]",
-            Kind::Names => "[\"name\", \"name\"]",
-            Kind::Order => "\"channel-chip-die-plane\"",
-            Kind::Faults => "[\"2s: die 3 dies\"]",
+            ValueKind::Count => "8",
+            ValueKind::Time => "\"200us\"",
+            ValueKind::Size => "\"16KiB\"",
+            ValueKind::Rate => "\"800MB/s\"",
+            ValueKind::TransferRate => "\"533MT/s\"",
+            ValueKind::RequestRate => "\"50000/s\"",
+            ValueKind::Share => "\"7%\"",
+            ValueKind::Amount => "\"2GiB\" or \"50%\"",
+            ValueKind::Text => "\"some text\"",
+            ValueKind::Choice => "\"name\"",
+            ValueKind::Times => "[\"40us\", \"60us\"]",
+            ValueKind::Counts => "[1, 4]",
+            ValueKind::Names => "[\"name\", \"name\"]",
+            ValueKind::Order => "\"channel-chip-die-plane\"",
+            ValueKind::Faults => "[\"2s: die 3 dies\"]",
         }
     }
 }
@@ -154,7 +154,7 @@ pub enum Raw {
 
 /// A key of a table and its value, each with its place in the text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pair {
+pub struct TableEntry {
     /// The key.
     pub name: String,
     /// The place of the key.
@@ -205,14 +205,15 @@ impl Raw {
     #[must_use]
     pub fn of_table(table: &DeTable<'_>, offset: usize) -> Raw {
         let moved = |span: Range<usize>| span.start + offset..span.end + offset;
-        let pair =
-            |(name, value): (&toml::Spanned<Cow<'_, str>>, &toml::Spanned<DeValue<'_>>)| Pair {
+        let pair = |(name, value): (&toml::Spanned<Cow<'_, str>>, &toml::Spanned<DeValue<'_>>)| {
+            TableEntry {
                 name: name.get_ref().to_string(),
                 name_span: moved(name.span()),
                 span: moved(value.span()),
                 raw: Raw::of(value.get_ref(), offset),
-            };
-        let mut pairs: Vec<Pair> = table.iter().map(pair).collect();
+            }
+        };
+        let mut pairs: Vec<TableEntry> = table.iter().map(pair).collect();
         pairs.sort_by_key(|pair| pair.name_span.start);
         Raw::Table(pairs)
     }
@@ -266,7 +267,10 @@ pub trait Value: Sized + Clone + PartialEq + fmt::Debug {
             Raw::Text(text) => Self::parse(text).map_err(|error| vec![error]),
             // As a text, a bare number fails because it lacks its unit, with the right remedy.
             Raw::Number(number)
-                if !matches!(Self::KIND, Kind::Text | Kind::Choice | Kind::Order) =>
+                if !matches!(
+                    Self::KIND,
+                    ValueKind::Text | ValueKind::Choice | ValueKind::Order
+                ) =>
             {
                 Self::parse(number).map_err(|error| vec![error])
             }
@@ -319,7 +323,7 @@ pub(super) fn either(names: &[String]) -> String {
     }
 }
 
-pub(super) fn wrong_type(kind: Kind, choices: &[Choice], raw: &Raw) -> ValueError {
+pub(super) fn wrong_type(kind: ValueKind, choices: &[Choice], raw: &Raw) -> ValueError {
     if !choices.is_empty() {
         let named = |show: fn(&str) -> String| -> String {
             either(&choices.iter().map(|choice| show(choice.name)).collect::<Vec<_>>())
@@ -341,7 +345,7 @@ pub(super) fn wrong_type(kind: Kind, choices: &[Choice], raw: &Raw) -> ValueErro
 /// The common part of values that are ordered and have a default.
 macro_rules! ordered {
     ($kind:ident) => {
-        const KIND: $crate::options::value::Kind = $crate::options::value::Kind::$kind;
+        const KIND: $crate::options::value::ValueKind = $crate::options::value::ValueKind::$kind;
 
         fn within(&self, low: &str, high: &str) -> bool {
             matches!((Self::parse(low), Self::parse(high)),
@@ -375,19 +379,19 @@ pub trait Item: Value {
 }
 
 impl Item for Nanos {
-    const LIST: Kind = Kind::Times;
+    const LIST: ValueKind = ValueKind::Times;
 }
 
 impl Item for u32 {
-    const LIST: Kind = Kind::Counts;
+    const LIST: ValueKind = ValueKind::Counts;
 }
 
 impl Item for u64 {
-    const LIST: Kind = Kind::Counts;
+    const LIST: ValueKind = ValueKind::Counts;
 }
 
 impl<T: Item> Value for Vec<T> {
-    const KIND: Kind = T::LIST;
+    const KIND: ValueKind = T::LIST;
 
     fn parse(text: &str) -> Result<Self, ValueError> {
         let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
@@ -414,7 +418,9 @@ impl<T: Item> Value for Vec<T> {
         let items = match raw {
             Raw::List(items) => items,
             Raw::Text(text) => return Self::parse(text).map_err(|error| vec![error]),
-            Raw::Number(_) if T::LIST == Kind::Counts => return T::read(raw).map(|one| vec![one]),
+            Raw::Number(_) if T::LIST == ValueKind::Counts => {
+                return T::read(raw).map(|one| vec![one]);
+            }
             other => return Err(vec![wrong_type(Self::KIND, &[], other)]),
         };
         let mut values = Vec::new();

@@ -14,7 +14,7 @@
 use std::fmt::Debug;
 
 use super::Policy;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 
 /// What a policy from outside the crate needs besides its seam's contract. Every implementation of [`Policy`], like
 /// those in the crate, has it already, so a policy can move in and out unchanged.
@@ -40,11 +40,11 @@ impl<P: Policy + Debug + Send> OutsidePolicy for P {
         P::NAME
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         Policy::save(self, out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         Policy::load(self, from)
     }
 }
@@ -60,7 +60,7 @@ pub(crate) fn save<P: OutsidePolicy + ?Sized>(policy: &P, out: &mut Writer) {
 /// Loads the state that the policy of the same name saved.
 pub(crate) fn load<P: OutsidePolicy + ?Sized>(
     policy: &mut P,
-    from: &mut Reader<'_>,
+    from: &mut ImageReader<'_>,
 ) -> Result<(), Damage> {
     let name = policy.name();
     let length = from.number()?;

@@ -176,7 +176,7 @@ impl Lanes {
         &mut self,
         commands: &mut Slab<Command>,
         like: CommandId,
-        choice: Choice<impl Fn(&Command) -> bool, impl Fn(&Command, &Command) -> bool>,
+        choice: LaneChoice<impl Fn(&Command) -> bool, impl Fn(&Command, &Command) -> bool>,
     ) -> Option<CommandId> {
         let lane = Self::lane_of(&commands[like]);
         let mut previous = None;

@@ -43,7 +43,7 @@ pub enum Work {
 
 /// Work that waits for its die or is being done.
 #[derive(Clone, Copy, Debug)]
-struct Job {
+struct DieJob {
     work: Work,
     /// Number of commands that it counts as in the load.
     commands: u32,
@@ -113,7 +113,7 @@ impl Turns {
         if self.jobs[turn].is_empty() {
             self.done_at[turn] = self.now + takes.0;
         }
-        self.jobs[turn].push_back(Job { work, commands, takes });
+        self.jobs[turn].push_back(DieJob { work, commands, takes });
     }
 
     /// Finishes the next job: that of the die which is done first, or of the first turn in a tie. Returns `None`

@@ -24,7 +24,7 @@ pub struct CostReport {
     /// data keeps the class at which it was written, and is not distinguished.
     pub prior_reads: Option<u64>,
     /// Reads for read-modify-write.
-    pub merge_reads: ReadsByCost,
+    pub read_modify_write_reads: ReadsByCost,
     /// Programs for the host by what they cost.
     pub programs: ProgramsByCost,
     /// Programs for collection, wear, folding and merges.
@@ -113,7 +113,7 @@ pub(super) fn cost<P: Probe, C: Contents>(
         prior_as_written: programmed.prior().as_written,
         reads: reads(Origin::Host),
         prior_reads: (!programmed.prior().as_written).then_some(costs.prior_reads),
-        merge_reads: reads(Origin::Merge),
+        read_modify_write_reads: reads(Origin::ReadModifyWrite),
         programs: programs(&[Origin::Host]),
         copies: programs(&[Origin::Gc, Origin::Wear, Origin::Fold]),
         retries: costs.retries,

@@ -138,7 +138,7 @@ impl HostStats {
 
     /// From the last arrival to the last completion.
     #[must_use]
-    pub fn drain(&self) -> Nanos {
+    pub fn backlog(&self) -> Nanos {
         self.last_completion.saturating_since(self.last_arrival)
     }
 
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(stats.op(Op::Write).bytes(), 8192);
         assert_eq!(stats.op(Op::Trim).latencies.count(), 0);
         assert_eq!(stats.span(), Some((SimTime(900), SimTime(3_105))));
-        assert_eq!((stats.duration(), stats.drain()), (Nanos(2_205), Nanos(105)));
+        assert_eq!((stats.duration(), stats.backlog()), (Nanos(2_205), Nanos(105)));
     }
 
     #[test]

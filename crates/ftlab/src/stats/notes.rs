@@ -248,15 +248,15 @@ fn behind(host: &HostStats, circumstances: &Circumstances) -> Option<String> {
     if circumstances.arriving != Arriving::ByTime {
         return None;
     }
-    let drain = host.drain();
-    let arriving = host.duration().0.saturating_sub(drain.0);
-    let late = drain > BEHIND_AT_LEAST && drain.0 as f64 > BEHIND_SHARE * arriving as f64;
+    let backlog = host.backlog();
+    let arriving = host.duration().0.saturating_sub(backlog.0);
+    let late = backlog > BEHIND_AT_LEAST && backlog.0 as f64 > BEHIND_SHARE * arriving as f64;
     late.then(|| {
         format!(
             "The device could not keep up: after the last request had arrived it took {} more. \
              Latencies show the growing queue, not the device; replay slower (--speed) or with a \
              fixed queue depth (--queue-depth).",
-            seconds(drain)
+            seconds(backlog)
         )
     })
 }

@@ -4,7 +4,7 @@ use super::block_map::{self, BlockGroup, BlockMarks};
 use super::notes;
 use super::phase::{PhaseStats, Unmeasured};
 use super::report::Report;
-use super::steady::Rounds;
+use super::steady::SteadyRounds;
 use super::summary;
 use super::{Circumstances, DeviceCounters, HostStats, Timeline};
 use crate::device::{Contents, Device};
@@ -47,7 +47,7 @@ impl Recorder {
             open: None,
             preparation: None,
             timeline: Timeline::new(device),
-            rounds: Rounds::new(device),
+            rounds: SteadyRounds::new(device),
             blocks: None,
         }
     }

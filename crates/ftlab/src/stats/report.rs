@@ -238,8 +238,8 @@ pub struct FlashCommands {
     /// reads, and all programs of translation pages, for any reason.
     pub host: Commands,
     /// Reads for read-modify-write; reads of translation pages for write-backs and trims.
-    pub merge: Commands,
-    /// Garbage collection; reads of translation pages that it makes rewrite, not their programs.
+    pub read_modify_write: Commands,
+    /// Garbage collection; reads of translation pages that it updates, not their programs.
     pub gc: Commands,
     /// Static wear levelling, and emptying blocks that go bad.
     pub wear: Commands,

@@ -121,7 +121,7 @@ pub struct SteadyReport {
 
 /// The rounds of a run.
 #[derive(Clone, Debug)]
-pub(super) struct Rounds {
+pub(super) struct SteadyRounds {
     round_sectors: u64,
     page_bytes: u64,
     written: u64,
@@ -134,9 +134,9 @@ pub(super) struct Rounds {
     collects: bool,
 }
 
-impl Rounds {
-    pub fn new<P: Probe, C: Contents>(device: &Device<P, C>) -> Rounds {
-        Rounds {
+impl SteadyRounds {
+    pub fn new<P: Probe, C: Contents>(device: &Device<P, C>) -> SteadyRounds {
+        SteadyRounds {
             round_sectors: ROUND.of(device.capacity_sectors()).max(1),
             page_bytes: device.flash().geometry().shape().page_size.0,
             written: 0,
@@ -152,7 +152,7 @@ impl Rounds {
     /// Forgets earlier rounds: a verdict refers to what is measured, not to the preparation of the
     /// device.
     pub fn restart<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
-        *self = Rounds::new(device);
+        *self = SteadyRounds::new(device);
     }
 
     #[inline]
@@ -220,8 +220,8 @@ pub(super) fn programs<P: Probe, C: Contents>(device: &Device<P, C>) -> u64 {
 mod tests {
     use super::*;
 
-    fn rounds() -> Rounds {
-        Rounds {
+    fn rounds() -> SteadyRounds {
+        SteadyRounds {
             round_sectors: 100,
             page_bytes: 4096,
             written: 0,
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(verdict(&[2.0, 2.04, 2.08, 2.12, 2.16]), Verdict::Steady);
         let rounds = rounds();
         assert_eq!(rounds.report(0, &collecting()).verdict, Verdict::NothingWritten);
-        let physical = Rounds { collects: false, ..rounds.clone() };
+        let physical = SteadyRounds { collects: false, ..rounds.clone() };
         assert_eq!(physical.report(1, &collecting()).verdict, Verdict::NothingToCollect);
         let idle = DeviceCounters::default();
         assert_eq!(rounds.report(1, &idle).verdict, Verdict::GcNeverStarted);

@@ -16,7 +16,7 @@ use super::report::{
     PhaseSummary, Report, SCHEMA_VERSION, Spread, Utilisation, Wear, WriteAmplification,
 };
 use super::slc::slc_cache;
-use super::steady::Rounds;
+use super::steady::SteadyRounds;
 use super::translation::translation;
 use super::{Circumstances, DeviceCounters, PhaseStats};
 use crate::device::{Contents, Device};
@@ -28,7 +28,7 @@ use crate::units::{Nanos, SECTOR_BYTES};
 
 pub(super) fn build<P: Probe, C: Contents>(
     phases: &[PhaseStats],
-    rounds: &Rounds,
+    rounds: &SteadyRounds,
     device: &Device<P, C>,
     circumstances: &Circumstances,
 ) -> Report {
@@ -82,7 +82,7 @@ pub(super) fn build<P: Probe, C: Contents>(
         flash_overlaps: FlashOverlaps::new(&counters.overlaps),
         flash_commands: FlashCommands {
             host: commands(&counters, Origin::Host),
-            merge: commands(&counters, Origin::Merge),
+            read_modify_write: commands(&counters, Origin::ReadModifyWrite),
             gc: commands(&counters, Origin::Gc),
             wear: commands(&counters, Origin::Wear),
             fold: commands(&counters, Origin::Fold),

@@ -37,7 +37,7 @@ pub struct Translation {
     pub unwritten_misses: u64,
     /// Entries that made room for others.
     pub evicted_entries: u64,
-    /// Of these, those that differed from flash: their translation page was rewritten.
+    /// Of these, those that differed from flash: their translation page was updated.
     pub written_back_entries: u64,
     /// Other entries in memory that were written along.
     pub batched_entries: u64,

@@ -382,7 +382,7 @@ fn what_a_board_can_not_have() {
         &["cache.policy=gating", "ftl.mapping.unit=flash-page", "ftl.placement.policy=static"],
         &["ftl.mapping.policy=reconstruction"],
         &["cache.read.capacity=4KiB"],
-        &["cache.flush_pages=0"],
+        &["cache.append_together=0"],
         &["firmware.copies=everything"],
     ];
     let told = refused.map(|sets| error(&with_sets("cosmos-openssd", sets)).to_string());

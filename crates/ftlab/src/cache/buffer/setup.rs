@@ -1,7 +1,7 @@
 //! The setup of a buffer, the fixed rules that follow from it, and its counts.
 
 use super::super::WriteBuffer;
-use super::super::view::Shape;
+use super::super::view::BufferShape;
 use super::Space;
 use crate::units::Nanos;
 
@@ -110,7 +110,7 @@ impl BufferRules {
             write_back_above: setup.write_back_above,
             programs_in_flight: setup.programs_in_flight,
             row: setup.row,
-            flush_pages: setup.flush_pages,
+            write_back_together: setup.write_back_together,
             gate: setup.gate,
             latency: setup.latency,
         }

@@ -11,7 +11,7 @@ use crate::units::{Lpn, Nanos, PageSpan, RequestId};
 
 /// A page of a write that waits for room.
 #[derive(Clone, Copy, Debug)]
-pub struct Waiting {
+pub struct WaitingPage {
     /// The write.
     pub request: RequestId,
     /// The page.
@@ -64,7 +64,7 @@ impl EntryQueue {
 
     /// The write that has waited longest for room.
     #[inline]
-    pub fn first(&self) -> Option<Waiting> {
+    pub fn first(&self) -> Option<WaitingPage> {
         self.waiting.front().copied()
     }
 
@@ -81,7 +81,7 @@ impl EntryQueue {
         }
     }
 
-    fn wants(&self, waiting: &Waiting) -> u32 {
+    fn wants(&self, waiting: &WaitingPage) -> u32 {
         self.space.of(waiting.span.sectors)
     }
 
@@ -93,7 +93,7 @@ impl EntryQueue {
 
     /// Takes the write that waits for the previous version of a page, which has just left.
     #[inline]
-    pub fn next_version(&mut self, page: Lpn) -> Option<Waiting> {
+    pub fn next_version(&mut self, page: Lpn) -> Option<WaitingPage> {
         if self.behind.is_empty() {
             return None;
         }
@@ -169,7 +169,7 @@ impl Waiters {
     /// Makes `request` wait until everything that a page holds now is on flash.
     fn wait_for(&mut self, page: &mut Page, request: RequestId) {
         let list = if page.dirty.is_empty() {
-            &mut page.flushing_waiters
+            &mut page.write_back_waiters
         } else {
             self.awaited += u32::from(page.dirty_waiters.is_none());
             &mut page.dirty_waiters
@@ -202,14 +202,14 @@ impl Waiters {
 
     /// The next page of that queue. It may have left already.
     #[inline]
-    pub(super) fn next_drained(&mut self) -> Option<(SlotId, Lpn)> {
-        self.drain.pop_front()
+    pub(super) fn next_forced(&mut self) -> Option<(SlotId, Lpn)> {
+        self.forced.pop_front()
     }
 
     /// Whether that queue is empty.
     #[inline]
-    pub(super) fn drains_nothing(&self) -> bool {
-        self.drain.is_empty()
+    pub(super) fn forces_nothing(&self) -> bool {
+        self.forced.is_empty()
     }
 
     /// The buffer must be empty.
@@ -217,7 +217,7 @@ impl Waiters {
         let Waiters { lists, awaited, drain } = self;
         assert!(*awaited == 0, "no request waits for a buffer at rest");
         *lists = Slab::default();
-        drain.clear();
+        forced.clear();
     }
 }
 
@@ -240,7 +240,7 @@ impl Buffer {
     /// Makes `request` wait until the page is on flash, although the policy acknowledges writes from DRAM.
     pub fn force(&mut self, slot: SlotId, request: RequestId) {
         self.wait_for_page(slot, request);
-        self.want_drained(slot);
+        self.force_write_back(slot);
     }
 
     /// Starts a host flush: `request` waits for every page that is not on flash. Returns their number.
@@ -249,7 +249,7 @@ impl Buffer {
         slots.retain(|&slot| self.pages[slot].is_new());
         for &slot in &slots {
             self.wait_for_page(slot, request);
-            self.want_drained(slot);
+            self.force_write_back(slot);
         }
         slots.len() as u32
     }
@@ -258,7 +258,7 @@ impl Buffer {
     /// start per plane, they go in the policy's order instead, as long as any request waits.
     pub(super) fn want_drained(&mut self, slot: SlotId) {
         if !self.listed.keeps_order() {
-            self.waiters.drain(slot, self.pages[slot].page);
+            self.waiters.force(slot, self.pages[slot].page);
         }
     }
 
@@ -266,7 +266,7 @@ impl Buffer {
     pub fn wake_everyone(&mut self, mut wake: impl FnMut(RequestId)) {
         for slot in self.pages.slots() {
             let page = &mut self.pages[slot];
-            for first in [self.waiters.take_dirty(page), page.flushing_waiters.take()] {
+            for first in [self.waiters.take_dirty(page), page.write_back_waiters.take()] {
                 self.waiters.wake_all(first, &mut wake);
             }
         }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::Flash;
 use crate::cache::page::Index;
-use crate::cache::view::Shape;
+use crate::cache::view::BufferShape;
 use crate::cache::{Append, BufferView, Eviction, Leaves, SlotId, WriteBufferPolicy};
 use crate::engine::Slab;
 use crate::units::SectorMask;
@@ -85,7 +85,7 @@ proptest! {
     fn it_is_a_list_of_places(steps in proptest::collection::vec((0u32..16, 0..SLOTS), 1..300)) {
         let (pages, index, flash) = (Slab::default(), Index::default(), Flash::default());
         let whole_page = SectorMask::range(0, 8);
-        let shape = Shape { whole_page, capacity: SLOTS, logical_pages: SLOTS };
+        let shape = BufferShape { whole_page, capacity: SLOTS, logical_pages: SLOTS };
         let view =
             &BufferView { pages: &pages, index: &index, shape, packs_under_way: 0, flash: &flash };
         let mut policy = Append::new(UNITS as u32);
@@ -110,8 +110,8 @@ proptest! {
                     }
                 }
                 (13.., _) => {
-                    let programs = flush(&mut policy, number / 2 + 1, view);
-                    prop_assert_eq!(programs, naive.flush(number as usize / 2 + 1));
+                    let programs = write_back(&mut policy, number / 2 + 1, view);
+                    prop_assert_eq!(programs, naive.write_back(number as usize / 2 + 1));
                 }
                 _ => {}
             }

@@ -2,7 +2,7 @@
 //! end of life, and write-backs in its own order.
 
 use super::{Checker, GEOMETRY, text};
-use crate::config::resolve::{Counts, shape};
+use crate::config::resolve::{ShapeCounts, shape};
 use crate::ftl::merge::Clocks;
 use crate::options::value::Value;
 use crate::units::Bytes;
@@ -52,7 +52,7 @@ impl Checker<'_, '_> {
         let capacity = buffer.options.capacity;
         self.holds_a_page("cache.capacity", capacity);
         let shape = shape(self.options);
-        let Some(counts) = Counts::of(&shape) else { return };
+        let Some(counts) = ShapeCounts::of(&shape) else { return };
         let logical = counts.logical(self.options.ftl.over_provisioning);
         if capacity.0 / shape.mapping_unit.0 >= logical {
             let mut paths = vec!["cache.capacity", "ftl.over_provisioning"];

@@ -1,7 +1,7 @@
 //! The requirements of faults: their targets exist, and the mapping can continue without them.
 
 use super::{Checker, text};
-use crate::config::resolve::{Counts, shape};
+use crate::config::resolve::{ShapeCounts, shape};
 use crate::nand::Scheduled;
 
 const RECOVERY: &str = "ftl.recovery.policy";
@@ -14,7 +14,7 @@ impl Checker<'_, '_> {
     pub(super) fn faults(&mut self) {
         let schedule = &self.options.nand.faults.schedule;
         let shape = shape(self.options);
-        let Some(counts) = Counts::of(&shape) else { return };
+        let Some(counts) = ShapeCounts::of(&shape) else { return };
         let blocks = counts.planes * u64::from(shape.blocks_per_plane);
         let paths: Vec<&str> = [SCHEDULE].into_iter().chain(super::GEOMETRY).collect();
         for scheduled in schedule {

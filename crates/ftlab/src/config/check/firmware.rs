@@ -1,7 +1,7 @@
 //! How the time of the processor depends on the rest of the device.
 
 use super::Checker;
-use crate::config::DuringFlush;
+use crate::config::DuringWriteBack;
 use crate::config::options::FirmwareOptions;
 use crate::ftl::merge::Clocks;
 use crate::host::Copies;
@@ -11,7 +11,7 @@ use crate::units::Nanos;
 fn on_write_backs(firmware: &FirmwareOptions) -> Option<(&'static str, &'static str)> {
     let found = [
         (firmware.page > Nanos::ZERO, "firmware.page", "\"0ns\""),
-        (firmware.flush == DuringFlush::Waits, "firmware.flush", "\"goes-on\""),
+        (firmware.write_back == DuringWriteBack::Waits, "firmware.write_back", "\"goes-on\""),
         (firmware.copies == Copies::PageBuffer, "firmware.copies", "\"nothing\""),
     ];
     found.into_iter().find(|&(set, ..)| set).map(|(_, path, value)| (path, value))

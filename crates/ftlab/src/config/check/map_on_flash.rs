@@ -1,7 +1,7 @@
 //! The requirements of a map on flash.
 
 use super::{Checker, text};
-use crate::config::resolve::{Counts, shape};
+use crate::config::resolve::{ShapeCounts, shape};
 
 const POLICY: &str = "ftl.mapping.policy";
 

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use crate::ftl::recovery::{Plan, Reading};
+use crate::ftl::recovery::{Reading, RecoveryPlan};
 use crate::nand::Kind;
 use crate::scheduler::{Command, Flash, FlashSetup, Origin, ServiceId};
 use crate::shape::Geometry;
@@ -59,18 +59,18 @@ impl Job {
     /// The first page of the job.
     fn page(&self) -> Ppn {
         match *self {
-            Job::Spares(reading) => reading.first,
-            Job::Page(page) | Job::Erase(page) | Job::Mark(page) => page,
+            RecoveryJob::Spares(reading) => reading.first,
+            RecoveryJob::Page(page) | RecoveryJob::Erase(page) | RecoveryJob::Mark(page) => page,
         }
     }
 }
 
 /// The jobs of each die, in order.
 #[derive(Clone, Debug)]
-struct ByDie(Vec<VecDeque<Job>>);
+struct ByDie(Vec<VecDeque<RecoveryJob>>);
 
 impl ByDie {
-    fn new(geometry: &Geometry, jobs: impl Iterator<Item = Job>) -> ByDie {
+    fn new(geometry: &Geometry, jobs: impl Iterator<Item = RecoveryJob>) -> ByDie {
         let mut by_die = vec![VecDeque::new(); geometry.dies() as usize];
         for job in jobs {
             by_die[geometry.die_of_page(job.page()).at()].push_back(job);
@@ -89,9 +89,10 @@ impl ComingUp {
             let die = DieId::new(number % geometry.dies());
             geometry.page_at(geometry.block_in(geometry.plane_in(die, 0), 0), 0)
         };
-        let of_map = (0..plan.map_pages).map(|number| Job::Page(system(number)));
-        let erases = plan.erases.iter().map(|&block| Job::Erase(geometry.page_at(block, 0)));
-        let marks = plan.marks_void.then(|| Job::Mark(system(0)));
+        let of_map = (0..plan.map_pages).map(|number| RecoveryJob::Page(system(number)));
+        let erases =
+            plan.erases.iter().map(|&block| RecoveryJob::Erase(geometry.page_at(block, 0)));
+        let marks = plan.marks_void.then(|| RecoveryJob::Mark(system(0)));
         let stages = [
             ByDie::new(&geometry, spares),
             ByDie::new(&geometry, of_map),
@@ -147,13 +148,13 @@ impl ComingUp {
         let page = job.page();
         let whole = self.flash.bus().page_codewords();
         let (kind, codewords) = match job {
-            Job::Spares(_) => (Kind::Read, 1),
-            Job::Page(_) => (Kind::Read, whole),
-            Job::Erase(_) => (Kind::Erase, 0),
-            Job::Mark(_) => (Kind::Program, whole),
+            RecoveryJob::Spares(_) => (Kind::Read, 1),
+            RecoveryJob::Page(_) => (Kind::Read, whole),
+            RecoveryJob::Erase(_) => (Kind::Erase, 0),
+            RecoveryJob::Mark(_) => (Kind::Program, whole),
         };
         match job {
-            Job::Spares(reading) if reading.pages > 1 => {
+            RecoveryJob::Spares(reading) if reading.pages > 1 => {
                 reading.first = Ppn::new(page.get() + self.flash.geometry().units_per_page());
                 reading.pages -= 1;
             }

@@ -17,7 +17,7 @@ use crate::device::write::{end_of_life, entry, lock_step, start};
 use crate::device::{Contents, Device, DeviceSetup, assemble, assemble_with, front, patrol};
 use crate::engine::skills;
 use crate::ftl::Kernel;
-use crate::ftl::recovery::{Found, Left, Plan, rebuild};
+use crate::ftl::recovery::{Left, RecoveryFindings, RecoveryPlan, rebuild};
 use crate::host::{Advanced, Completion, Host, Op, QueueId, Request};
 use crate::image::Damage;
 use crate::scheduler::{CellHistory, Probe};
@@ -57,7 +57,7 @@ pub struct Recovered {
     /// Blocks that were erased.
     pub erases: u64,
     /// What was found.
-    pub found: Found,
+    pub found: RecoveryFindings,
 }
 
 /// The flush with which capacitors empty the DRAM. No host uses its address.
@@ -84,7 +84,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         torn.extend(lock_step::torn_at_once(&device.writes));
         let landed: Vec<Ppn> = device.writes.cycles.landed_at().collect();
         let stale_map: Vec<Tpn> =
-            device.base.services.map.iter().flat_map(|map| map.being_rewritten()).collect();
+            device.base.services.map.iter().flat_map(|map| map.being_updated()).collect();
         let Base { kernel: Kernel { ftl, mut contents, flash, .. }, services, plant, .. } =
             device.base;
         let geometry = flash.geometry().clone();
@@ -124,19 +124,19 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.base.has_capacitors = false;
         let queue = QueueId::new(0);
         if self.base.checks_itself() {
-            self.base.ledger.submitted(since, &LAST_FLUSH);
+            self.base.ledger.submitted(since, &DRAIN);
         }
         if let Some(front) = &mut self.base.desk.front {
             front.adopt(queue);
         }
-        let id = self.base.desk.intake.admit(since, queue, LAST_FLUSH);
+        let id = self.base.desk.intake.admit(since, queue, DRAIN);
         self.base.desk.intake.start(id, since);
-        start::start::<{ skills::ALL }>(id, &LAST_FLUSH, &mut self.writes, &mut self.base);
+        start::start::<{ skills::ALL }>(id, &DRAIN, &mut self.writes, &mut self.base);
         if self.base.desk.front.is_some() {
             front::fetch(&mut self.writes, &mut self.base);
         }
         let mut done: Vec<Completion> = Vec::new();
-        while !done.iter().any(|done| done.request == LAST_FLUSH) {
+        while !done.iter().any(|done| done.request == DRAIN) {
             done.clear();
             if self.advance_until(SimTime::FOREVER, &mut done) == Advanced::Idle {
                 break;
@@ -221,7 +221,7 @@ pub fn power_up<P: Probe, C: Contents>(
         device.verify_loaded();
     }
     end_of_life::consider_end::<{ skills::ALL }>(&mut device.writes, &mut device.base);
-    device.writes.rewrite_what_is_due::<{ skills::ALL }>(&mut device.base);
+    device.writes.update_due_map_pages::<{ skills::ALL }>(&mut device.base);
     crate::ftl::image::wake_planes(&mut device.base.kernel.ftl);
     device.base.relieve::<{ skills::ALL }>();
     let recovered = Recovered {

@@ -3,7 +3,7 @@
 pub(in crate::device) mod ahead;
 pub(in crate::device) mod under_way;
 
-use crate::cache::Turn;
+use crate::cache::Entering;
 use crate::device::base::Base;
 use crate::device::{Contents, FlashRead};
 use crate::engine::skills;
@@ -228,7 +228,7 @@ pub(in crate::device) fn keep_read(read: &FlashRead, on: &mut Base<impl Probe, i
         if let Some(slot) = on.buffer.keep(span, &on.kernel.ftl) {
             return on.kernel.contents.keep(&FlashRead { sectors, ..*read }, slot);
         }
-        match on.buffer.next_clean(Turn::New, &on.kernel.ftl) {
+        match on.buffer.next_clean(Entering::New, &on.kernel.ftl) {
             Some(clean) => on.drop_clean(clean),
             None => return on.buffer.queue.turn_away(),
         }

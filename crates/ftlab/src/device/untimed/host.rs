@@ -1,7 +1,7 @@
 //! Host writes without a clock: into the buffer, into its queue if there is no room, and out again.
 
 use super::{Outstanding, Stuck, Untimed};
-use crate::cache::{Turn, Waiting};
+use crate::cache::{Entering, WaitingPage};
 use crate::device::Contents;
 use crate::device::read::ahead;
 use crate::engine::skills::ALL;
@@ -28,9 +28,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         assert!(request.op == Op::Write && request.sectors > 0 && fits, "{request:?}");
         let id = self.take_in(*request)?;
         for span in Pages::new(request.lba, request.sectors, self.device.base.sectors_per_page) {
-            if !self.write_page(id, span, Turn::New) {
+            if !self.write_page(id, span, Entering::New) {
                 self.requests[id.at()].left += 1;
-                let waiting = Waiting { request: id, span, stall_mark: Nanos::ZERO };
+                let waiting = WaitingPage { request: id, span, stall_mark: Nanos::ZERO };
                 self.device.base.buffer.wait_for_room(waiting, 1);
             }
         }
@@ -65,7 +65,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     }
 
     /// Puts a page of a write into the buffer, if there is room.
-    fn write_page(&mut self, id: RequestId, span: PageSpan, turn: Turn) -> bool {
+    fn write_page(&mut self, id: RequestId, span: PageSpan, turn: Entering) -> bool {
         let request = &self.requests[id.at()].request;
         let tag = self.device.base.kernel.ftl.streams().tag_of(request.stream);
         let Some(slot) = self.device.base.let_page_in::<{ ALL }>(span, tag, turn) else {
@@ -85,8 +85,8 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
 
     /// Admits writes that waited for room.
     pub(super) fn admit_waiting(&mut self) {
-        while let Some(Waiting { request, span, .. }) = self.device.base.buffer.queue.first() {
-            if !self.write_page(request, span, Turn::Waited) {
+        while let Some(WaitingPage { request, span, .. }) = self.device.base.buffer.queue.first() {
+            if !self.write_page(request, span, Entering::Waited) {
                 return;
             }
             self.device.base.buffer.queue.pop();
@@ -102,10 +102,10 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         {
             return;
         }
-        if let Some(Waiting { request, span, .. }) =
+        if let Some(WaitingPage { request, span, .. }) =
             self.device.base.buffer.queue.next_version(page)
         {
-            let admitted = self.write_page(request, span, Turn::Waited);
+            let admitted = self.write_page(request, span, Entering::Waited);
             debug_assert!(admitted, "nothing else can have come in");
             Self::settle(&mut self.requests, &mut self.free, request);
         }

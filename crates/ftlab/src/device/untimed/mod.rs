@@ -134,7 +134,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     fn step(&mut self) -> bool {
         let Some(work) = self.turns.next_done() else { return false };
         match work {
-            Work::Merge(leader) => self.merged(leader),
+            Work::OldCopy(leader) => self.old_copy_read(leader),
             Work::Program(number) => self.programmed(number),
             Work::Reads(gathered) => self.bench().read(gathered),
             Work::Copy(plane) => {

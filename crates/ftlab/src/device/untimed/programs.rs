@@ -100,7 +100,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
                 }
             }
         }
-        let reads = row.iter().map(|&member| self.read_older_parts(leader, member)).sum();
+        let reads = row.iter().map(|&member| self.read_old_copies(leader, member)).sum();
         let program = &mut self.programs.all[leader as usize];
         (program.row, program.waits_for) = (row, reads);
         if reads == 0 {
@@ -139,7 +139,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     fn put_together(&mut self, first: Eviction) -> u32 {
         let number = self.programs.begin();
         self.device.base.buffer.under_way.program_begun();
-        self.device.writes.take_together::<{ ALL }>(first, &mut self.device.base);
+        self.device.writes.add_companions::<{ ALL }>(first, &mut self.device.base);
         self.programs.all[number as usize].slots.extend_from_slice(&self.device.writes.batch);
         number
     }
@@ -150,21 +150,21 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let slots = &self.programs.all[number as usize].slots;
         let mut reads = 0;
         for &slot in slots {
-            let &Page { page, flushing, padding, .. } = buffer.page(slot);
-            if flushing == ftl.full_page() && !padding {
+            let &Page { page, writing_back, padding, .. } = buffer.page(slot);
+            if writing_back == ftl.full_page() && !padding {
                 continue;
             }
             relocations::settle_page(page, &mut self.later, ftl);
             for part in ftl.fragments(page).into_iter().flatten() {
-                if !flushing.covers(part.sectors) || padding {
+                if !writing_back.covers(part.sectors) || padding {
                     let takes = flash.sheet().price_of(
                         Kind::Read,
                         part.at,
                         ftl.mode_at::<{ ALL }>(part.at),
                     );
                     let die = ftl.geometry().die_of_page(part.at);
-                    self.turns.push(die, Work::Merge(leader), 1, takes);
-                    flash.count_untimed(Origin::Merge, Kind::Read, 1);
+                    self.turns.push(die, Work::OldCopy(leader), 1, takes);
+                    flash.count_untimed(Origin::ReadModifyWrite, Kind::Read, 1);
                     reads += 1;
                 }
             }
@@ -241,8 +241,8 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             rows::record(at, first, &mut self.device.base.kernel.ftl);
         }
         for (unit, &slot) in (0..).zip(&program.slots) {
-            let &Page { page, flushing, padding, .. } = self.device.base.buffer.page(slot);
-            if flushing != self.device.base.kernel.ftl.full_page() || padding {
+            let &Page { page, writing_back, padding, .. } = self.device.base.buffer.page(slot);
+            if writing_back != self.device.base.kernel.ftl.full_page() || padding {
                 relocations::settle_page(page, &mut self.later, &mut self.device.base.kernel.ftl);
             }
             fill::fill_page::<{ ALL }>(slot, Ppn::new(at.get() + unit), &mut self.device.base);

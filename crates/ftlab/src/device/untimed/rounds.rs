@@ -32,13 +32,13 @@ pub(super) struct Rounds {
 /// The state of dies and planes.
 #[derive(PartialEq, Eq)]
 struct Standing {
-    jobs: Vec<Job>,
+    jobs: Vec<DieProgram>,
     fronts: Vec<Front>,
 }
 
 /// A program of a die.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Job {
+struct DieProgram {
     number: u32,
     turn: u32,
     /// For how long its die remains busy with its current operation.
@@ -120,12 +120,19 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             for (work, takes) in self.turns.jobs(turn) {
                 let Work::Program(number) = work else { return None };
                 let (at, first) = self.whole_at(number)?;
-                jobs.push(Job { number, turn, left: self.turns.left(turn), takes, at, first });
+                jobs.push(DieProgram {
+                    number,
+                    turn,
+                    left: self.turns.left(turn),
+                    takes,
+                    at,
+                    first,
+                });
             }
         }
         // Every page that was taken but not programmed belongs to a job, and lies in these blocks.
         let on_way = |front: &Front| (front.taken - front.landed) / geometry.units_per_page();
-        let is_there = |job: &Job| {
+        let is_there = |job: &DieProgram| {
             let (block, unit) = geometry.place_of(job.at);
             let front = fronts[geometry.plane_of(block).at()];
             block == front.block && (front.landed..front.taken).contains(&unit)
@@ -136,13 +143,14 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
 
     /// Whether the state repeats, one period further on.
     fn has_gone_on(&self, before: &Standing, now: &Standing, again: Again) -> bool {
-        let further = |job: &Job| Job {
+        let further = |job: &DieProgram| DieProgram {
             at: Ppn::new(job.at.get() + again.period),
             first: Lpn::new(job.first.get() + again.shift),
             ..*job
         };
-        let same =
-            |(before, now): (&Job, &Job)| Job { number: now.number, ..further(before) } == *now;
+        let same = |(before, now): (&DieProgram, &DieProgram)| {
+            DieProgram { number: now.number, ..further(before) } == *now
+        };
         let fronts = before.fronts.iter().map(|front| front.further(again.period));
         before.jobs.len() == now.jobs.len()
             && before.jobs.iter().zip(&now.jobs).all(same)

@@ -74,7 +74,7 @@ impl Writes {
             Command::new(Kind::Program, Origin::Host, owner, Ppn::new(0)).carrying(0, codewords)
         });
         on.buffer.under_way.program_begun();
-        self.take_together::<S>(first, on);
+        self.add_companions::<S>(first, on);
         let units = self.batch.len() as u32;
         on.kernel.flash.command_mut(program).units = units;
         for (unit, slot) in self.batch.iter().enumerate() {
@@ -91,7 +91,7 @@ impl Writes {
                 || on.services.map.is_none()
                 || self.finds_entry_of_write(page, waits, slot, on)
             {
-                on.merge_if_partial::<S>(slot, waits, Nanos::ZERO);
+                on.read_old_copy::<S>(slot, waits, Nanos::ZERO);
             }
         }
         program
@@ -156,7 +156,7 @@ impl Writes {
         on: &mut Base<impl Probe, impl Contents>,
     ) {
         let page = on.buffer.begin_write_back(slot, &on.kernel.ftl);
-        on.kernel.contents.begin_write_back(slot, on.buffer.page(slot).flushing);
+        on.kernel.contents.begin_write_back(slot, on.buffer.page(slot).writing_back);
         self.prepare_tables(page, on);
     }
 
@@ -175,8 +175,8 @@ impl Writes {
         }
         on.buffer.begin_pack(first, second, &on.kernel.ftl);
         for slot in [first, second] {
-            let &Page { page, flushing, .. } = on.buffer.page(slot);
-            on.kernel.contents.begin_write_back(slot, flushing);
+            let &Page { page, writing_back, .. } = on.buffer.page(slot);
+            on.kernel.contents.begin_write_back(slot, writing_back);
             self.prepare_tables(page, on);
         }
         first
@@ -236,14 +236,14 @@ impl<P: Probe, C: Contents> Base<P, C> {
     /// The parts of a page on flash that must be read before it is programmed: those with sectors
     /// that the write-back lacks.
     #[inline]
-    pub(in crate::device) fn older_parts_of(&self, slot: SlotId) -> Fragments {
+    pub(in crate::device) fn old_parts_of(&self, slot: SlotId) -> Fragments {
         let page = self.buffer.page(slot);
-        let whole = page.flushing == self.kernel.ftl.full_page() && !page.padding;
+        let whole = page.writing_back == self.kernel.ftl.full_page() && !page.padding;
         if whole || page.packed_with.is_some() {
             return [None, None];
         }
         let missing = |part: Option<Fragment>| {
-            part.filter(|part| page.padding || !page.flushing.covers(part.sectors))
+            part.filter(|part| page.padding || !page.writing_back.covers(part.sectors))
         };
         self.kernel.ftl.fragments(page.page).map(missing)
     }
@@ -256,9 +256,13 @@ impl<P: Probe, C: Contents> Base<P, C> {
         program: CommandId,
         waited: Nanos,
     ) {
-        for part in self.older_parts_of(slot).into_iter().flatten() {
-            let mut read =
-                Command::new(Kind::Read, Origin::Merge, ServiceId::WRITES.owner(0), part.at);
+        for part in self.old_parts_of(slot).into_iter().flatten() {
+            let mut read = Command::new(
+                Kind::Read,
+                Origin::ReadModifyWrite,
+                ServiceId::WRITES.owner(0),
+                part.at,
+            );
             read.units = 1;
             read.codewords = self.kernel.flash.bus().codewords_per_unit();
             read.mode = self.kernel.ftl.mode_at::<S>(part.at);

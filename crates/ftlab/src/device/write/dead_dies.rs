@@ -4,7 +4,7 @@
 //! The first command that fails on a dead die reveals it; an unused die is never queried. This command, and later ones
 //! on that die, end like any failed command: reads are unreadable, programs go elsewhere, collections are given up.
 
-use crate::cache::Waiting;
+use crate::cache::WaitingPage;
 use crate::device::Contents;
 use crate::device::base::Base;
 use crate::device::write::{Writes, end_of_life};
@@ -36,14 +36,14 @@ pub(in crate::device) fn go_on_without_die(
 /// be written, refuses the request and returns true.
 #[inline]
 pub(in crate::device) fn turned_away(
-    waiting: &Waiting,
+    waiting: &WaitingPage,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) -> bool {
     if on.kernel.ftl.dead_dies().is_empty() {
         return false;
     }
-    let refused = match on.buffer.gathers() {
+    let refused = match on.buffer.keeps_versions() {
         true => has_no_place(on.desk.intake.get(waiting.request).request(), on),
         false => on.kernel.ftl.is_homeless(waiting.span.page),
     };

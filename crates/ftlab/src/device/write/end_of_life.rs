@@ -11,7 +11,7 @@
 
 use crate::cache::{SlotId, Waiting};
 use crate::device::base::Base;
-use crate::device::write::stalled::Waiting as Stall;
+use crate::device::write::stalled::StalledProgram;
 use crate::device::write::{Writes, cycle, dead_dies};
 use crate::device::{Contents, Device, EndOfLife};
 use crate::engine::skills;
@@ -128,7 +128,7 @@ fn give_up_all_stalled(writes: &mut Writes, on: &mut Base<impl Probe, impl Conte
 pub(in crate::device) fn give_up_stalled(
     pool: u32,
     stream: WriteStream,
-    waiting: Stall,
+    waiting: StalledProgram,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) {

@@ -1,7 +1,7 @@
 //! Admission of writes to the buffer. A gathering buffer admits whole writes, in order of arrival,
 //! when all their pages fit. Also decides whether a write or a flush has to wait for flash.
 
-use crate::cache::{SlotId, Turn, Waiting};
+use crate::cache::{Entering, SlotId, WaitingPage};
 use crate::device::base::Base;
 use crate::device::write::Writes;
 use crate::device::{Contents, Device};
@@ -46,7 +46,7 @@ impl Writes {
         let Some(span) = pages.next() else { return };
         on.desk.intake.wait_for_one(id);
         let stall_mark = self.stalled.time_until(on.kernel.now);
-        let waiting = Waiting { request: id, span, stall_mark };
+        let waiting = WaitingPage { request: id, span, stall_mark };
         on.buffer.wait_for_room(waiting, 1 + pages.count() as u32);
     }
 
@@ -82,7 +82,7 @@ fn enter(id: RequestId, request: &Request, on: &mut Base<impl Probe, impl Conten
         return false;
     }
     for span in pages {
-        let entered = on.write_page::<{ skills::ALL }>(id, span, Turn::Waited);
+        let entered = on.write_page::<{ skills::ALL }>(id, span, Entering::Waited);
         debug_assert!(entered, "there was room for all of them");
     }
     true

@@ -5,7 +5,7 @@ use crate::device::read::ahead;
 use crate::device::write::Writes;
 use crate::device::{Contents, read};
 use crate::engine::skills;
-use crate::scheduler::{Command, CommandId, Found, Probe};
+use crate::scheduler::{CellFindings, Command, CommandId, Probe};
 
 impl Writes {
     /// Keeps the data that a flash command has read for the host in the buffer, if it keeps reads.
@@ -31,7 +31,7 @@ impl Writes {
     ) {
         on.kernel.contents.read_flash(command);
         on.reads.ahead.pages.retain(|&(_, known)| known != command);
-        let &Command { spent, found: Found { unreadable, .. }, .. } =
+        let &Command { spent, found: CellFindings { unreadable, .. }, .. } =
             on.kernel.flash.command(command);
         let mut waiting = std::mem::take(&mut on.reads.ahead.waiting);
         waiting.retain(|&(known, request)| {

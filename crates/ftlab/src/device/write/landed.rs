@@ -9,7 +9,7 @@ use crate::engine::skills;
 use crate::engine::skills::{RARE, Skills, any};
 use crate::ftl::wear::{failing, life};
 use crate::ftl::{Kernel, fragments};
-use crate::scheduler::{Command, CommandId, Found, Kind, Probe, Spent};
+use crate::scheduler::{CellFindings, Command, CommandId, Kind, Probe, Spent};
 use crate::units::Ppn;
 use crate::verify::Canary;
 
@@ -55,7 +55,7 @@ impl Writes {
         id: CommandId,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        let Command { page: first, units, spent, found: Found { failed, .. }, .. } =
+        let Command { page: first, units, spent, found: CellFindings { failed, .. }, .. } =
             *on.kernel.flash.command(id);
         let units = skills::units_of_page(S, units);
         if any(S, RARE)
@@ -89,7 +89,7 @@ impl Writes {
         }
         if any(S, RARE) {
             on.empty_failed::<S>();
-            self.rewrite_what_is_due::<S>(on);
+            self.update_due_map_pages::<S>(on);
         }
         on.relieve::<S>();
         self.admit_waiting::<S>(on);

@@ -30,12 +30,12 @@ impl Writes {
 
     /// Updates the translation pages that collection, trims and writes have made stale.
     #[inline]
-    pub(in crate::device) fn rewrite_what_is_due<const S: Skills>(
+    pub(in crate::device) fn update_due_map_pages<const S: Skills>(
         &mut self,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
         if skills::any(S, skills::RARE) && on.services.map.is_some() {
-            on.rewrite_map();
+            on.update_map();
             self.go_on_with_entries(on);
         }
     }
@@ -58,7 +58,7 @@ impl Writes {
             map.keep_stalled(&mut on.kernel);
             self.go_on_with_entries(on);
         }
-        self.rewrite_what_is_due::<{ skills::ALL }>(on);
+        self.update_due_map_pages::<{ skills::ALL }>(on);
     }
 
     /// Continues the reads and write-backs whose entries are in memory now.
@@ -75,7 +75,7 @@ impl Writes {
                 Ready::Seeker { who: Seeker::WriteBack(program, slot), waited, .. } => {
                     on.end_gathering(&mut gathering);
                     let slot = SlotId::new(slot);
-                    on.merge_if_partial::<{ skills::ALL }>(slot, program, waited);
+                    on.read_old_copy::<{ skills::ALL }>(slot, program, waited);
                     let spent = Spent::on_translation(waited);
                     self.input_came::<{ skills::ALL }>(program, spent, on);
                 }

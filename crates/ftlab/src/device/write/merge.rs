@@ -11,7 +11,7 @@ use crate::device::{Contents, Device};
 use crate::engine::skills;
 use crate::engine::skills::Skills;
 use crate::ftl::mapping::hybrid::Room;
-use crate::ftl::merge::{Merger, Step, fold};
+use crate::ftl::merge::{MergeStep, Merger, fold};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::scheduler::{CommandId, Probe};
@@ -67,7 +67,7 @@ pub(in crate::device) fn want_room(
 fn begin_merging(plane: PlaneId, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     let Base { kernel, services, .. } = on;
     let Some(merger) = services.merger.as_deref_mut() else { return };
-    if merger.begin(plane, kernel) == Step::Done {
+    if merger.begin(plane, kernel) == MergeStep::Done {
         merged(plane, writes, on);
     }
 }
@@ -144,7 +144,7 @@ pub(in crate::device) fn log_has_room(
 /// Stands still to make room for a page.
 fn stand_still(page: Lpn, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     writes.standstill.begins(Motion::Merges);
-    writes.stalled.stands(on.kernel.now);
+    writes.stalled.begin_standstill(on.kernel.now);
     if !on.kernel.flash.may_add_up() {
         return want_room(page, writes, on);
     }
@@ -166,7 +166,7 @@ pub(in crate::device) fn merged_at_once(
 }
 
 fn merges_are_over(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
-    writes.stalled.goes_on(on.kernel.now);
+    writes.stalled.end_standstill(on.kernel.now);
     lock_step::go_on(writes, on);
     writes.write_back::<{ skills::ALL }>(on);
 }

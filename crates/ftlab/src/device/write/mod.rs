@@ -1,7 +1,6 @@
 //! The write path: into the buffer; from there, when the policy says so, through read-modify-write,
 //! placement and programming to the commit.
 
-pub(in crate::device) mod attend;
 mod back;
 pub(in crate::device) mod cost;
 pub(in crate::device) mod cycle;
@@ -17,12 +16,13 @@ pub(in crate::device) mod merge;
 mod pass_through;
 mod place;
 mod row;
+pub(in crate::device) mod signals;
 pub(in crate::device) mod stalled;
 pub(in crate::device) mod start;
 
 use std::collections::VecDeque;
 
-use crate::cache::{SlotId, Turn, Waiting};
+use crate::cache::{Entering, SlotId, WaitingPage};
 use crate::device::Contents;
 use crate::device::base::Base;
 use crate::device::read::ahead;
@@ -64,7 +64,7 @@ impl Writes {
         request: &Request,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        if any(S, RARE) && on.buffer.gathers() {
+        if any(S, RARE) && on.buffer.keeps_versions() {
             self.submit_whole(id, request, on);
             return self.write_back::<S>(on);
         }
@@ -72,10 +72,10 @@ impl Writes {
             return;
         }
         for span in Pages::new(request.lba, request.sectors, on.sectors_per_page) {
-            if !on.write_page::<S>(id, span, Turn::New) {
+            if !on.write_page::<S>(id, span, Entering::New) {
                 on.desk.intake.wait_for_one(id);
                 let stall_mark = self.stalled.time_until(on.kernel.now);
-                on.buffer.wait_for_room(Waiting { request: id, span, stall_mark }, 1);
+                on.buffer.wait_for_room(WaitingPage { request: id, span, stall_mark }, 1);
             }
         }
         self.write_back::<S>(on);
@@ -87,13 +87,13 @@ impl Writes {
         on: &mut Base<impl Probe, impl Contents>,
     ) {
         while let Some(waiting) = on.buffer.queue.first() {
-            let Waiting { request, span, .. } = waiting;
+            let WaitingPage { request, span, .. } = waiting;
             if dead_dies::turned_away(&waiting, self, on) {
                 continue;
             }
-            let entered = match on.buffer.gathers() {
+            let entered = match on.buffer.keeps_versions() {
                 true => entry::let_in(request, on),
-                false => on.write_page::<S>(request, span, Turn::Waited),
+                false => on.write_page::<S>(request, span, Entering::Waited),
             };
             if !entered {
                 return;
@@ -134,7 +134,7 @@ impl Writes {
             ahead::outdate_read::<{ skills::ALL }>(span.page, on);
             on.kernel.ftl.trim(span.page);
         }
-        self.rewrite_what_is_due::<{ skills::ALL }>(on);
+        self.update_due_map_pages::<{ skills::ALL }>(on);
         on.relieve::<{ skills::ALL }>();
         self.admit_waiting::<{ skills::ALL }>(on);
         self.write_back::<{ skills::ALL }>(on);
@@ -167,8 +167,8 @@ impl Writes {
                 end_of_life::refuse_waiting(waiting, self, on);
                 continue;
             }
-            let Waiting { request, span, .. } = waiting;
-            let admitted = on.write_page::<S>(request, span, Turn::Waited);
+            let WaitingPage { request, span, .. } = waiting;
+            let admitted = on.write_page::<S>(request, span, Entering::Waited);
             debug_assert!(admitted, "nothing else can have come in");
             let last = on.desk.intake.settle(request);
             debug_assert!(!last, "it waits for its program now");
@@ -183,7 +183,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         &mut self,
         id: RequestId,
         span: PageSpan,
-        turn: Turn,
+        turn: Entering,
     ) -> bool {
         let tag = self.kernel.ftl.streams().tag_of(self.desk.intake.get(id).request().stream);
         let Some(slot) = self.let_page_in::<S>(span, tag, turn) else { return false };
@@ -203,7 +203,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         &mut self,
         span: PageSpan,
         tag: u8,
-        turn: Turn,
+        turn: Entering,
     ) -> Option<SlotId> {
         loop {
             let entered = self.buffer.write(span, tag, turn, &self.kernel.ftl);

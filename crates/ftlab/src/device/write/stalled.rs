@@ -24,7 +24,7 @@ pub struct Waiting {
 #[derive(Clone, Debug)]
 pub struct Stalled {
     /// By pool of planes to which they may go, then by stream.
-    queues: Vec<VecDeque<Waiting>>,
+    queues: Vec<VecDeque<StalledProgram>>,
     streams: usize,
     waiting: usize,
     /// Time during which at least one program was stalled, as of the last change.
@@ -57,7 +57,7 @@ impl Stalled {
         }
         self.waiting += 1;
         let at = self.at(pool, stream);
-        self.queues[at].push_back(Waiting { since: now, program });
+        self.queues[at].push_back(StalledProgram { since: now, program });
     }
 
     /// The device stands still, and nothing can be placed.
@@ -96,7 +96,7 @@ impl Stalled {
         &self,
         pool: u32,
         may: impl Fn(WriteStream) -> bool,
-    ) -> Option<(Waiting, WriteStream)> {
+    ) -> Option<(StalledProgram, WriteStream)> {
         let first = self.at(pool, WriteStream::new(0));
         let queues = self.queues[first..first + self.streams].iter();
         queues

@@ -1,7 +1,7 @@
 //! The history of pages: two bits for each logical page.
 
 use crate::engine::TwoBits;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::choices;
 use crate::units::Lpn;
 
@@ -88,12 +88,12 @@ impl History {
         self.pasts.clear();
     }
 
-    pub(super) fn save(&self, out: &mut Writer) {
+    pub(super) fn save(&self, out: &mut ImageWriter) {
         let History { rule: _, pasts } = self;
         pasts.save(out);
     }
 
-    pub(super) fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub(super) fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.pasts.load(from, "the list of pasts")
     }
 }

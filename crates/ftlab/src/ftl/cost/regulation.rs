@@ -7,7 +7,7 @@ use crate::engine::skills;
 use crate::ftl::cost::RegulatorPolicy;
 use crate::ftl::gc::collection;
 use crate::ftl::mapping::MappingPolicy;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::{CostClass, ProgramCost};
 use crate::units::{Lpn, PlaneId, Ppn};
 use crate::verify::Canary;
@@ -64,13 +64,13 @@ impl Regulation {
         self.history.iter_mut().for_each(|history| history.forget(page));
     }
 
-    pub(in crate::ftl) fn save(&self, out: &mut Writer) {
+    pub(in crate::ftl) fn save(&self, out: &mut ImageWriter) {
         let Regulation { regulator, history, rewrites: _ } = self;
         regulator.save(out);
         history.iter().for_each(|history| history.save(out));
     }
 
-    pub(in crate::ftl) fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub(in crate::ftl) fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.regulator.load(from)?;
         self.history.as_mut().map_or(Ok(()), |history| history.load(from))
     }

@@ -14,11 +14,11 @@ use crate::engine::skills;
 use crate::ftl::cost::history::Past;
 use crate::ftl::cost::regulation;
 use crate::ftl::gc::{Collector, collection};
-use crate::ftl::service::{Attention, Service};
+use crate::ftl::service::{Service, Signals};
 use crate::ftl::wear::failing;
 use crate::ftl::{Cargo, FlashContents, Fragment, Ftl, Kernel, lost};
 use crate::nand::{CellMode, CostClass, Kind, ProgramCost};
-use crate::scheduler::{Command, CommandId, Flash, Found, Origin, Probe, ServiceId};
+use crate::scheduler::{CellFindings, Command, CommandId, Flash, Origin, Probe, ServiceId};
 use crate::shape::Geometry;
 use crate::units::{DieId, Lpn, Ppn, SectorMask};
 use crate::verify::Canary;
@@ -72,8 +72,8 @@ struct Wish {
 
 /// The rewrite in progress on a die.
 #[derive(Clone, Copy, Debug)]
-struct Run {
-    wish: Wish,
+struct RewriteRun {
+    wish: RewriteWish,
     program: CommandId,
     /// Whether its flash page was read, and the program waits for the die.
     is_read: bool,
@@ -107,7 +107,7 @@ impl Rewriter {
     pub fn new(limit: u32, geometry: &Geometry) -> Rewriter {
         Rewriter {
             limit: limit as usize,
-            dies: vec![Die::default(); geometry.dies() as usize],
+            dies: vec![DieWork::default(); geometry.dies() as usize],
             idle: Vec::new(),
             sources: Cargo::new(geometry.units_per_page()),
             counts: RewriteCounts::default(),
@@ -148,7 +148,7 @@ impl Rewriter {
         if waiting.iter().any(|wish| wish.page == page || wish.flash_page == flash_page) {
             self.counts.again += 1;
         } else if waiting.len() < self.limit {
-            waiting.push_back(Wish { page, flash_page });
+            waiting.push_back(RewriteWish { page, flash_page });
         } else {
             self.counts.full += 1;
         }
@@ -256,13 +256,13 @@ impl Rewriter {
     fn read<P: Probe, C: FlashContents>(
         &mut self,
         die: DieId,
-        wish: Wish,
+        wish: RewriteWish,
         from: Ppn,
         on: &mut Kernel<P, C>,
     ) {
         let geometry = &on.ftl.geometry;
         let per_page = geometry.units_per_page();
-        let wish = Wish { flash_page: geometry.flash_page_of(from), ..wish };
+        let wish = RewriteWish { flash_page: geometry.flash_page_of(from), ..wish };
         let first = Ppn::new(wish.flash_page * per_page);
         let owner = ServiceId::REWRITER.owner(die.get());
         let mut program = Command::new(Kind::Program, Origin::Rewrite, owner, first);
@@ -283,7 +283,7 @@ impl Rewriter {
         read.codewords = units * on.flash.bus().codewords_per_unit();
         let read = on.flash.prepare(read);
         let erases = on.ftl.blocks.erases(on.ftl.geometry.block_of(first));
-        self.dies[die.at()].run = Some(Run { wish, program, is_read: false, erases });
+        self.dies[die.at()].run = Some(RewriteRun { wish, program, is_read: false, erases });
         on.flash.submit(on.now, read);
     }
 
@@ -298,7 +298,7 @@ impl Rewriter {
     /// requested the rewrite is among them.
     fn keep_current<P: Probe, C: FlashContents>(
         &mut self,
-        run: &Run,
+        run: &RewriteRun,
         on: &mut Kernel<P, C>,
     ) -> bool {
         if !self.is_as_read(run, &on.ftl) {
@@ -329,7 +329,7 @@ impl Rewriter {
         }
         on.flash.command_mut(run.program).page = first;
         let die = on.ftl.geometry.die_of(plane);
-        self.dies[die.at()].run = Some(Run { is_read: false, ..run });
+        self.dies[die.at()].run = Some(RewriteRun { is_read: false, ..run });
         on.flash.submit(on.now, run.program);
         true
     }
@@ -343,11 +343,12 @@ impl Rewriter {
     ) {
         let Some(run) = self.dies[die.at()].run else { return };
         if id != run.program {
-            self.dies[die.at()].run = Some(Run { is_read: true, ..run });
+            self.dies[die.at()].run = Some(RewriteRun { is_read: true, ..run });
             return;
         }
         self.dies[die.at()].run = None;
-        let Command { page: first, units, found: Found { failed, .. }, .. } = *on.flash.command(id);
+        let Command { page: first, units, found: CellFindings { failed, .. }, .. } =
+            *on.flash.command(id);
         if failing::program_fails::<{ skills::ALL }>(first, failed, &mut on.contents, &mut on.ftl) {
             // Its pages are still at their old places.
             self.counts.given_up += 1;
@@ -392,7 +393,7 @@ fn may_work<P: Probe, C>(die: DieId, on: &Kernel<P, C>) -> bool {
 
 impl Service for Rewriter {
     const ID: ServiceId = ServiceId::REWRITER;
-    const WAKES: Attention = Attention::DIE_DONE;
+    const WAKES: Signals = Signals::DIE_DONE;
     const NEEDS_TIME: &'static str = "pages are rewritten while dies are idle";
 
     fn done(
@@ -401,13 +402,13 @@ impl Service for Rewriter {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
         _: &mut Collector,
-    ) -> Attention {
+    ) -> Signals {
         let kind = on.flash.command(id).kind;
         self.command_done(DieId::new(token), id, on);
         if kind != Kind::Program {
-            return Attention::NONE;
+            return Signals::NONE;
         }
-        let failed = Attention::FAILED.and(Attention::MAP);
-        failed.and(Attention::FILLED).and(Attention::INVALID)
+        let failed = Signals::FAILED.and(Signals::MAP);
+        failed.and(Signals::FILLED).and(Signals::INVALID)
     }
 }

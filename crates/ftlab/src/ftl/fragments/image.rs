@@ -3,12 +3,12 @@
 
 use crate::ftl::fragments::{OwnerPart, is_pack};
 use crate::ftl::{Ftl, Map, fragments};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::{BlockId, Lpn, Ppn, SectorMask};
 
 /// A fragment that was found in the image.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ftl) struct Found {
+pub(in crate::ftl) struct FoundFragment {
     page: Lpn,
     at: Ppn,
     is_older: bool,
@@ -42,7 +42,7 @@ pub(in crate::ftl) fn load_fragments(from: &mut Reader<'_>, ftl: &mut Ftl) -> Re
         let mut before = 0;
         for at in blocks.valid_pages(geometry, block) {
             let is_pack = from.flag("whether a page is shared")?;
-            let mut part = |from: &mut Reader<'_>| -> Result<OwnerPart, Damage> {
+            let mut part = |from: &mut ImageReader<'_>| -> Result<OwnerPart, Damage> {
                 let owner = from.difference(before + 1, "the owner of a page")?;
                 before = owner;
                 let page = Lpn::from_raw(owner).filter(|page| page.get() < logical_pages);
@@ -50,7 +50,7 @@ pub(in crate::ftl) fn load_fragments(from: &mut Reader<'_>, ftl: &mut Ftl) -> Re
                     return Err(Damage(format!("{at:?} belongs to no page of the device")));
                 };
                 let is_older = from.flag("whether a part of a page is the older one")?;
-                found.push(Found { page, at, is_older });
+                found.push(FoundFragment { page, at, is_older });
                 let sectors = read_sectors(from, mask_bytes, spare.full())?;
                 Ok((page, sectors))
             };
@@ -79,7 +79,7 @@ fn map_fragments(found: &[Found], ftl: &mut Ftl) -> Result<(), Damage> {
         }
         fragments::put(page, at, None, ftl);
     }
-    for &Found { page, at, .. } in found.iter().filter(|found| found.is_older) {
+    for &FoundFragment { page, at, .. } in found.iter().filter(|found| found.is_older) {
         match fragments::rmap_mut(ftl).places(page) {
             [Some(newer), None] => fragments::put(page, newer, Some(at), ftl),
             others => {
@@ -88,7 +88,7 @@ fn map_fragments(found: &[Found], ftl: &mut Ftl) -> Result<(), Damage> {
             }
         }
     }
-    for &Found { page, at, is_older } in found {
+    for &FoundFragment { page, at, is_older } in found {
         let part = ftl.fragments(page)[usize::from(is_older)];
         if part.is_none_or(|part| part.sectors.is_empty()) {
             return Err(Damage(format!("{page:?} lies at {at:?} with no sectors")));
@@ -111,7 +111,7 @@ fn check_pack(page: Lpn, at: Ppn, ftl: &mut Ftl) -> Result<(), Damage> {
 }
 
 fn read_sectors(
-    from: &mut Reader<'_>,
+    from: &mut ImageReader<'_>,
     mask_bytes: usize,
     full: SectorMask,
 ) -> Result<SectorMask, Damage> {

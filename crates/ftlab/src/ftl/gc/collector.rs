@@ -13,7 +13,7 @@ use crate::ftl::gc::{Purpose, Scope, Wanted, collection, failures, wanted};
 use crate::ftl::wear::{dies, failing, life, refresh};
 use crate::ftl::{Cargo, FlashContents, Ftl, Kernel, lost, map_pages, slc};
 use crate::nand::CellMode;
-use crate::scheduler::{Command, CommandId, Found, Kind, Origin, Probe, ServiceId};
+use crate::scheduler::{CellFindings, Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{BlockId, DieId, PlaneId, Ppn};
 use crate::verify::Canary;
 
@@ -293,7 +293,7 @@ impl Collector {
                 }
                 None if in_flight > 0 => return,
                 None if any(S, RARE) && map_pages::map_is_behind(plane, &on.ftl) => {
-                    map_pages::rewrite_map_of(plane, &mut on.ftl)
+                    map_pages::update_map_of(plane, &mut on.ftl)
                 }
                 None if !purpose.frees_block() => return self.ended::<S>(plane, on),
                 None if !collection::may_go_on(plane, false, self.idle, &mut on.ftl) => return,
@@ -532,7 +532,8 @@ impl Collector {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> u32 {
-        let Command { page: first, units, found: Found { failed, .. }, .. } = *on.flash.command(id);
+        let Command { page: first, units, found: CellFindings { failed, .. }, .. } =
+            *on.flash.command(id);
         let units = skills::units_of_page(S, units);
         if any(S, RARE) && failing::program_fails::<S>(first, failed, &mut on.contents, &mut on.ftl)
         {

@@ -15,7 +15,7 @@
 
 use super::by_valid::ByValid;
 use super::{VictimPolicy, VictimView};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
@@ -46,13 +46,13 @@ impl Policy for CostBenefit {
         CostBenefit::new(parts.geometry)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let CostBenefit { candidates: _, clock, changed, units_per_block: _, most_valid: _ } = self;
         out.number(*clock);
         changed.iter().for_each(|&changed| out.number(changed));
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.clock = from.number()?;
         if self.clock > LONGEST {
             return Err(Damage::new("cost-benefit has counted more pages than any device writes"));

@@ -10,7 +10,7 @@
 use super::pool::Pool;
 use super::{VictimPolicy, VictimView};
 use crate::engine::Stream;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::shape::Geometry;
@@ -44,12 +44,12 @@ impl Policy for DChoices {
         DChoices::new(parts.geometry, options.draws, parts.seed)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let DChoices { candidates: _, draws: _, stream } = self;
         stream.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.stream.load(from)
     }
 }

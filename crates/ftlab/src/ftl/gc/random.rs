@@ -6,7 +6,7 @@
 use super::pool::Pool;
 use super::{VictimPolicy, VictimView};
 use crate::engine::Stream;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
@@ -28,12 +28,12 @@ impl Policy for Random {
         Random::new(parts.geometry, parts.seed)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let Random { candidates: _, stream } = self;
         stream.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.stream.load(from)
     }
 }

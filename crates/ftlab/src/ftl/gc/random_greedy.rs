@@ -12,7 +12,7 @@ use super::d_choices::DrawOptions;
 use super::pool::Pool;
 use super::{VictimPolicy, VictimView};
 use crate::engine::Stream;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::policy::{Parts, Policy};
 use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
@@ -38,12 +38,12 @@ impl Policy for RandomGreedy {
         RandomGreedy::new(parts.geometry, options.draws, parts.seed)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let RandomGreedy { candidates: _, draws: _, stream, drawn: _ } = self;
         stream.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.stream.load(from)
     }
 }

@@ -63,10 +63,10 @@ impl MapCache {
         if let Some(map) = map_pages::map_on_flash_mut(ftl) {
             map.keep(of);
         }
-        let Some(rewrite) = self.rewrites.remove(&of) else { return };
-        debug_assert_eq!(rewrite.reads, 0, "the whole translation page is in memory");
-        self.there_is_room(rewrite.room);
-        self.there_is_room(rewrite.again.map_or_else(Queue::default, |(_, room)| room));
+        let Some(update) = self.updates.remove(&of) else { return };
+        debug_assert_eq!(update.reads, 0, "the whole translation page is in memory");
+        self.there_is_room(update.room);
+        self.there_is_room(update.again.map_or_else(Queue::default, |(_, room)| room));
     }
 
     /// At the end of the device's life, keeps a translation page whose dirty entry was evicted, if
@@ -75,7 +75,7 @@ impl MapCache {
     pub(super) fn kept_at_once(&self, of: Tpn, ftl: &mut Ftl) -> bool {
         if !ftl.is_read_only()
             || map_pages::has_translation(of, ftl)
-            || self.rewrites.contains_key(&of)
+            || self.updates.contains_key(&of)
         {
             return false;
         }

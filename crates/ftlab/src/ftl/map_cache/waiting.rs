@@ -28,7 +28,7 @@ impl Seeker {
 }
 
 /// Hash tables by number. Nothing depends on their order.
-pub(super) type Table<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+pub(super) type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
 /// An entry that is being fetched into memory.
 #[derive(Clone, Debug)]
@@ -79,14 +79,14 @@ impl<T> Queue<T> {
 
 /// The outstanding reads of a translation page.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Load {
+pub(super) struct MapRead {
     pub reads: u32,
     pub fetches: Queue<Fetch>,
 }
 
 /// A translation page that is being updated.
 #[derive(Clone, Debug)]
-pub(super) struct Rewrite {
+pub(super) struct Update {
     pub cause: Cause,
     /// Outstanding reads of its old copy. After them, the whole translation page is in memory.
     pub reads: u32,

@@ -4,13 +4,13 @@
 
 use super::super::{BlockState, Blocks};
 use super::{Missing, Narrow, OnFlash, Running, Stripes};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::Stripe;
 use crate::scheduler::Origin;
 use crate::units::BlockId;
 
 impl Stripes {
-    pub(in crate::ftl) fn save(&self, out: &mut Writer) {
+    pub(in crate::ftl) fn save(&self, out: &mut ImageWriter) {
         let Stripes {
             // Follows from the configuration.
             superblocks: _,
@@ -60,7 +60,7 @@ impl Stripes {
         &mut self,
         blocks: &Blocks,
         may_fail: bool,
-        from: &mut Reader<'_>,
+        from: &mut ImageReader<'_>,
     ) -> Result<(), Damage> {
         let most = self.superblocks.volume().blocks() * self.rows();
         for _ in 0..from.below(u64::from(most) + 1, "the number of stripes with parity in DRAM")? {
@@ -105,7 +105,7 @@ impl Stripes {
         self.superblocks.flash().shape().pages_per_block
     }
 
-    fn load_stripe(&self, blocks: &Blocks, from: &mut Reader<'_>) -> Result<Stripe, Damage> {
+    fn load_stripe(&self, blocks: &Blocks, from: &mut ImageReader<'_>) -> Result<Stripe, Damage> {
         let all = self.superblocks.volume().blocks();
         let block = BlockId::new(from.below(all.into(), "the block of a stripe")?);
         let row = from.below(self.rows().into(), "the number of a stripe")?;
@@ -115,7 +115,7 @@ impl Stripes {
         }
     }
 
-    fn load_members(&self, what: &str, from: &mut Reader<'_>) -> Result<u64, Damage> {
+    fn load_members(&self, what: &str, from: &mut ImageReader<'_>) -> Result<u64, Damage> {
         let set = from.number()?;
         match set.checked_shr(self.superblocks.width()).unwrap_or(0) {
             0 => Ok(set),
@@ -123,7 +123,7 @@ impl Stripes {
         }
     }
 
-    fn load_narrow(&self, from: &mut Reader<'_>) -> Result<Narrow, Damage> {
+    fn load_narrow(&self, from: &mut ImageReader<'_>) -> Result<Narrow, Damage> {
         let rows = u64::from(self.rows());
         let begun = from.below(rows + 1, "how many stripes were begun")?;
         let mut dead = Vec::new();
@@ -149,7 +149,7 @@ impl Stripes {
     }
 }
 
-fn save_stripe(stripe: Stripe, out: &mut Writer) {
+fn save_stripe(stripe: Stripe, out: &mut ImageWriter) {
     out.number(stripe.block.get());
     out.number(stripe.row);
 }

@@ -6,7 +6,7 @@ use super::{Missing, OnFlash, Rest, Running, Stripes, members};
 use crate::ftl::wear::failing;
 use crate::ftl::{FlashContents, Kernel};
 use crate::nand::{Kind, Stripe};
-use crate::scheduler::{Command, CommandId, Flash, Found, Load, Owner, Probe, ServiceId};
+use crate::scheduler::{CellFindings, Command, CommandId, Flash, Load, Owner, Probe, ServiceId};
 use crate::units::{BlockId, DieId, Ppn};
 use crate::verify::Canary;
 
@@ -169,7 +169,7 @@ impl Stripes {
         part: CommandId,
         on: &mut Kernel<P, C>,
     ) -> Option<CommandId> {
-        let &Command { owner, page, spent, found: Found { unreadable, failed, .. }, .. } =
+        let &Command { owner, page, spent, found: CellFindings { unreadable, failed, .. }, .. } =
             on.flash.command(part);
         self.load.remove(self.group_of(on.flash.die_of(part)));
         let id = match Piece::of(owner.token) {
@@ -262,7 +262,7 @@ impl Stripes {
         id: CommandId,
         on: &mut Kernel<P, C>,
     ) -> Option<CommandId> {
-        let &Command { page, found: Found { unreadable, .. }, .. } = on.flash.command(id);
+        let &Command { page, found: CellFindings { unreadable, .. }, .. } = on.flash.command(id);
         if unreadable && self.begin_to_rebuild(id, on) {
             return None;
         }
@@ -347,7 +347,7 @@ impl Stripes {
 impl<P: Probe, C: FlashContents> Kernel<P, C> {
     /// A part of a command, or a page of parity, is done. Returns the command that this completes.
     pub(crate) fn part_done(&mut self, part: CommandId) -> Option<CommandId> {
-        let &Command { owner, found: Found { failed, .. }, .. } = self.flash.command(part);
+        let &Command { owner, found: CellFindings { failed, .. }, .. } = self.flash.command(part);
         let done = self.with_stripes(|stripes, kernel| stripes.done(part, kernel))?;
         if let Piece::Parity(block) = Piece::of(owner.token)
             && failed

@@ -8,7 +8,7 @@
 
 use super::rows::Rows;
 use super::{PlacementFacts, PlacementPolicy, PlacementView, Writable};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::Row;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::shape::Geometry;
@@ -33,13 +33,13 @@ impl Policy for Dynamic {
         Dynamic::new(parts.geometry)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let Dynamic { geometry: _, next_turn, rows } = self;
         out.number(*next_turn);
         rows.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.next_turn = from.below(u64::from(self.geometry.dies()), "the turn of a die")?;
         self.rows.load(from)
     }
@@ -73,11 +73,11 @@ impl PlacementPolicy for Dynamic {
         self.rows.choose_beside(row, 0..self.geometry.planes_per_die(), writable)
     }
 
-    fn repeats_itself(&self) -> bool {
+    fn is_periodic(&self) -> bool {
         true
     }
 
-    fn went_on(&mut self, units: u32) {
-        self.rows.went_on(units);
+    fn advance(&mut self, units: u32) {
+        self.rows.advance(units);
     }
 }

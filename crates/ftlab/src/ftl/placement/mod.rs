@@ -123,7 +123,7 @@ contract! {
         /// Whether its choices depend only on the load, on the writable planes, and on its last
         /// choice on each die, and are alike for pages that are one round of all planes apart.
         #[must_use]
-        fn repeats_itself(&self) -> bool {
+        fn is_periodic(&self) -> bool {
             false
         }
 

@@ -10,7 +10,7 @@ use super::rows::Rows;
 use super::static_stripe::StripeOptions;
 use super::{Mate, PlacementFacts, PlacementPolicy, PlacementView, PlaneStride, Writable};
 use crate::engine::Divisor;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::Row;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
@@ -31,7 +31,7 @@ options! {
 /// A pool of planes for each position of the stripe over the fixed levels.
 #[derive(Clone, Debug)]
 pub struct PartlyDynamic {
-    pools: Vec<Pool>,
+    pools: Vec<PlanePool>,
     places: Divisor,
     units_per_page: Divisor,
     /// By plane: its pool.
@@ -62,14 +62,14 @@ impl Policy for PartlyDynamic {
         PartlyDynamic::new(parts.geometry, &levels[..options.fixed_levels as usize])
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let PartlyDynamic { pools, places: _, units_per_page: _, pool_of: _, planes: _, rows } =
             self;
         pools.iter().for_each(|pool| out.number(pool.next_turn as u64));
         rows.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         for pool in &mut self.pools {
             pool.next_turn = from.below(pool.dies.len() as u64, "the turn of a die")? as usize;
         }
@@ -86,7 +86,7 @@ impl PartlyDynamic {
         let places: u32 = fixed.iter().map(|level| level.count(geometry)).product();
         let planes = geometry.planes_per_die();
         let plane_is_fixed = fixed.contains(&Level::Plane);
-        let empty = Pool {
+        let empty = PlanePool {
             dies: Vec::new(),
             first_plane: 0,
             planes: if plane_is_fixed { 1 } else { planes },
@@ -171,16 +171,16 @@ impl PlacementPolicy for PartlyDynamic {
         self.places.get()
     }
 
-    fn repeats_itself(&self) -> bool {
+    fn is_periodic(&self) -> bool {
         true
     }
 
-    fn went_on(&mut self, units: u32) {
-        self.rows.went_on(units);
+    fn advance(&mut self, units: u32) {
+        self.rows.advance(units);
     }
 }
 
-impl Pool {
+impl PlanePool {
     fn indices(&self) -> std::ops::Range<u32> {
         self.first_plane..self.first_plane + self.planes
     }

@@ -5,7 +5,7 @@
 //! planes of one die.
 
 use super::Writable;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::Row;
 use crate::shape::Geometry;
 use crate::units::{DieId, PlaneId};

@@ -129,7 +129,7 @@ impl PlacementPolicy for StaticStripe {
         self.places.get()
     }
 
-    fn repeats_itself(&self) -> bool {
+    fn is_periodic(&self) -> bool {
         true
     }
 }

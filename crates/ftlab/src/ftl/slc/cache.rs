@@ -22,7 +22,7 @@ use super::super::{BlockState, Ftl};
 use super::{Lent, SlcCache, SlcSetup, WhenFull};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::slc::SlcCachePolicy;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::CellMode;
 use crate::scheduler::DieSet;
 use crate::shape::Geometry;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use toml::de::DeTable;
 
 use super::{Field, Key, Otherwise, Table};
-use crate::options::problem::{Place, Problem, Problems};
+use crate::options::problem::{Problem, Problems, SourcePlace};
 use crate::options::text::{clip, nearest, shown};
-use crate::options::value::{Pair, Raw, unknown_name};
+use crate::options::value::{Raw, TableEntry, unknown_name};
 
 /// A value of a document, and its place.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,7 +113,7 @@ impl Document {
         let (table, errors) = DeTable::parse_recoverable(text);
         for error in &errors {
             let place =
-                Place::new(&document.label, &document.text, error.span().unwrap_or_default());
+                SourcePlace::new(&document.label, &document.text, error.span().unwrap_or_default());
             document.problems.push(Problem::syntax(error, place));
         }
         if errors.is_empty() {
@@ -181,7 +181,7 @@ impl Document {
         if self.failed.contains(path) {
             return;
         }
-        let place = Some(Place::new(&self.label, &self.text, span));
+        let place = Some(SourcePlace::new(&self.label, &self.text, span));
         let (message, remedy) = (message.into(), remedy.into());
         self.problems.push(Problem { path: path.to_owned(), message, remedy, place });
     }
@@ -385,7 +385,7 @@ impl Given {
 
     /// The pairs of a table; none for any other value.
     #[must_use]
-    pub fn pairs(&self) -> &[Pair] {
+    pub fn pairs(&self) -> &[TableEntry] {
         match &self.raw {
             Raw::Table(pairs) => pairs,
             _ => &[],
@@ -394,7 +394,7 @@ impl Given {
 
     /// The value of a pair of this table.
     #[must_use]
-    pub fn value(&self, pair: &Pair) -> Given {
+    pub fn value(&self, pair: &TableEntry) -> Given {
         let path = self.at().path_of(&clip(&pair.name));
         Given { path, span: pair.span.clone(), raw: pair.raw.clone() }
     }

@@ -4,7 +4,7 @@ use std::ops::{Deref, Range};
 
 use super::document::{Document, Given};
 use super::{Key, Table, TableInfo};
-use crate::options::value::{Choice, Kind, Raw, Value, read_within};
+use crate::options::value::{Choice, Raw, Value, ValueKind, read_within};
 
 /// What a key takes, for messages, the reference and the schema.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ impl Form {
     #[must_use]
     pub fn describe(&self) -> String {
         match self {
-            Form::Value(Kind::Choice, choices) => {
+            Form::Value(ValueKind::Choice, choices) => {
                 let names: Vec<String> =
                     choices.iter().map(|choice| choice.name.to_owned()).collect();
                 crate::options::value::either(&names)
@@ -71,7 +71,7 @@ impl<T: Value> Field for T {
 
     fn read(document: &mut Document, given: &Given, key: &Key) -> Option<Self> {
         let raw = match &given.raw {
-            Raw::Text(text) if T::KIND == Kind::Text => match text.trim() {
+            Raw::Text(text) if T::KIND == ValueKind::Text => match text.trim() {
                 "" => {
                     let remedy = format!("write it, or leave `{}` out", key.name);
                     document.report(given, "an empty text", remedy);

@@ -1,7 +1,7 @@
 //! The flash's part of an image: see [`image`](crate::image).
 
 use super::Flash;
-use crate::image::{Damage, Reader, Resume, Writer, take_up};
+use crate::image::{Damage, ImageReader, ImageWriter, Resume, take_up};
 use crate::scheduler::array::FlashArray;
 use crate::scheduler::datasheet::Datasheet;
 use crate::scheduler::dispatch::Dispatcher;

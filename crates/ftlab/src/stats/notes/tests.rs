@@ -99,7 +99,7 @@ fn data_from_before_matters_beyond_a_tenth_of_the_reads() {
             prior_as_written: false,
             reads,
             prior_reads: prior,
-            merge_reads: ReadsByCost::default(),
+            read_modify_write_reads: ReadsByCost::default(),
             programs: ProgramsByCost::default(),
             copies: ProgramsByCost::default(),
             retries: 0,
@@ -117,12 +117,12 @@ fn data_from_before_matters_beyond_a_tenth_of_the_reads() {
 /// A device is behind if it needs longer than both limits after the last request has arrived.
 #[test]
 fn a_device_is_behind_beyond_both_limits() {
-    let behind = |arriving_ms: u64, drain_ns: u64, by: Arriving| {
+    let behind = |arriving_ms: u64, backlog_ns: u64, by: Arriving| {
         let request =
             Request { op: Op::Write, lba: Lba(0), sectors: 8, stream: 0, tag: 0, fua: false };
         let last = arriving_ms * 1_000_000;
         let mut host = HostStats::default();
-        for (arrived, finished) in [(0, 1), (last, last + drain_ns)] {
+        for (arrived, finished) in [(0, 1), (last, last + backlog_ns)] {
             let done = Completion {
                 request,
                 queue: QueueId::default(),

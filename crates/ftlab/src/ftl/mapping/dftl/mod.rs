@@ -32,7 +32,7 @@ pub use counts::{Cause, DemandCounts};
 use std::collections::VecDeque;
 
 use super::{MappingFacts, MappingPolicy, PageMap};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::shape::Geometry;
@@ -64,7 +64,7 @@ impl DftlOptions {
 
 /// The result of a look-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum LookUp {
     /// The entry is in memory, or has space reserved there.
     Hit,
     /// The entry was not in memory, and space is now reserved for it. If that evicted a dirty
@@ -119,7 +119,7 @@ impl Policy for Dftl {
         Dftl::new(parts.logical_pages, entries, parts.geometry)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let Dftl {
             // Follows from the contents of flash.
             table: _,
@@ -143,7 +143,7 @@ impl Policy for Dftl {
         }
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         for _ in 0..from.below(u64::from(self.cached.capacity()) + 1, "the number of entries")? {
             let page = Lpn::new(from.below(self.layout.host_pages.into(), "an entry of the map")?);
             if self.cached.state(page).is_some() {
@@ -251,7 +251,7 @@ impl Dftl {
     /// none. An entry that is being `fetched` for others already has space, but the look-up has to
     /// wait, so it does not count as a hit.
     #[inline]
-    pub(crate) fn find(&mut self, page: Lpn, cause: Cause, fetched: bool) -> Found {
+    pub(crate) fn find(&mut self, page: Lpn, cause: Cause, fetched: bool) -> LookUp {
         let hit = self.cached.used(page) || self.keeps_entry(page);
         let counts = &mut self.counts;
         match (cause, hit && !fetched) {
@@ -260,7 +260,7 @@ impl Dftl {
             (_, true) => counts.write_hits += 1,
             (_, false) => counts.write_misses += 1,
         }
-        if hit { Found::Hit } else { Found::Miss(self.take_in(page)) }
+        if hit { LookUp::Hit } else { LookUp::Miss(self.take_in(page)) }
     }
 
     /// Inserts an entry. Returns the translation page that has to be written for the evicted entry.
