@@ -38,13 +38,13 @@ pub trait Policy: Sized {
     /// Saves the state that it keeps while the device is at rest, except what it was built from and what the core
     /// tells it again on loading. Destructure `self` without `..`, so that a field that is added later cannot be
     /// forgotten. Most policies have no such state (`keeps_nothing!`).
-    fn save(&self, out: &mut Writer);
+    fn save(&self, out: &mut ImageWriter);
 
     /// Loads what [`save`](Self::save) wrote, into a policy that was just built with the same options.
     ///
     /// # Errors
     /// The damage. The data may come from anywhere: nothing may panic, now or later.
-    fn load(&mut self, from: &mut image::Reader<'_>) -> Result<(), Damage>;
+    fn load(&mut self, from: &mut image::ImageReader<'_>) -> Result<(), Damage>;
 }
 
 /// What a policy may be built from, besides its own options.
@@ -201,7 +201,7 @@ macro_rules! seam {
             }
 
             /// Saves the state of the policy.
-            pub(crate) fn save(&self, out: &mut $crate::image::Writer) {
+            pub(crate) fn save(&self, out: &mut $crate::image::ImageWriter) {
                 match self {
                     $(Self::$Variant(policy) => $crate::policy::Policy::save(policy, out),)+
                     #[cfg(feature = "external-policies")]

@@ -28,10 +28,10 @@ options! {
     pub struct AppendOptions at "cache" with { dram: DramOptions } {
         /// Share of the buffer, including holes, above which its oldest pages are written back. At 100% they are
         /// written back only when room is needed.
-        flush_start: Ratio = "50%", in "0%"..="100%", source "Lu et al. 2018, 4.1.2";
+        append_start: Ratio = "50%", in "0%"..="100%", source "Lu et al. 2018, 4.1.2";
         /// Maximum number of flash pages in a batch of write-backs. The next batch starts when all of them are on
         /// flash.
-        flush_pages: u32 = "16", in "1"..="4096", unit "flash pages",
+        append_together: u32 = "16", in "1"..="4096", unit "flash pages",
             source "Lu et al. 2018, 4.1.2: 128 KiB, one for each of 16 ways";
     }
 }
@@ -72,7 +72,7 @@ pub struct Append {
     /// Number of places on a flash page.
     units_per_page: usize,
     /// Starts at the beginning of a flash page.
-    places: VecDeque<Place>,
+    places: VecDeque<PlaceState>,
     /// Number of places that came before these.
     before: u64,
     /// By slot: its place, counted from the first one ever.
@@ -135,7 +135,7 @@ impl Append {
     }
 
     /// Takes a page from its place.
-    fn leave(&mut self, slot: SlotId, behind: Place) -> usize {
+    fn leave(&mut self, slot: SlotId, behind: PlaceState) -> usize {
         let place = self.index_of(slot);
         self.places[place] = behind;
         self.taken -= 1;
@@ -173,7 +173,7 @@ impl WriteBufferPolicy for Append {
         self.holes as u32
     }
 
-    fn begin_flush(&mut self, pages: u32) {
+    fn begin_write_backs(&mut self, pages: u32) {
         self.left = pages;
     }
 
@@ -201,7 +201,7 @@ impl WriteBufferPolicy for Append {
             self.leave(slot, if written_back { PlaceState::Empty } else { PlaceState::Hole });
         if self.taken == 0 {
             self.clear();
-        } else if place < self.units_per_page && (flushed || self.within) {
+        } else if place < self.units_per_page && (written_back || self.within) {
             // Later pages go onto another flash page.
             let whole = self.units_per_page.max(self.places.len());
             self.places.resize(whole, PlaceState::Empty);

@@ -139,7 +139,7 @@ impl Buffer {
     }
 
     /// Saves the policy's state. Nothing else of a buffer at rest is saved.
-    pub fn save(&self, out: &mut Writer) {
+    pub fn save(&self, out: &mut ImageWriter) {
         self.listed.policy.save(out);
     }
 
@@ -147,7 +147,7 @@ impl Buffer {
     ///
     /// # Errors
     /// The damage, if the state is not valid.
-    pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.listed.policy.load(from)
     }
 

@@ -21,7 +21,7 @@ use crate::policy::{Parts, Policy};
 /// Blocks by number of evictable pages.
 #[derive(Clone, Debug)]
 pub struct Fab {
-    blocks: Blocks,
+    blocks: PagesByBlock,
     /// A list for each number of missing pages, by last change.
     by_missing: Queues<Group>,
     /// The lists that are not empty.

@@ -113,7 +113,7 @@ pub struct Dram<'a> {
     pub programs_per_die: Option<u32>,
     /// Number of flash pages that are written back together; the next batch starts when all of them are on flash.
     /// `None` if each is written back by itself.
-    pub flush_pages: Option<u32>,
+    pub write_back_together: Option<u32>,
 }
 
 impl Dram<'_> {
@@ -257,7 +257,7 @@ contract! {
         }
 
         /// Called when a batch of up to `pages` flash pages starts.
-        fn begin_flush(&mut self, _pages: u32) {}
+        fn begin_write_backs(&mut self, _pages: u32) {}
 
         /// Whether the next eviction must not share a flash page with the one before.
         #[must_use]

@@ -19,7 +19,7 @@ pub struct Page {
     /// Sectors that are newer than flash and not on their way.
     pub dirty: SectorMask,
     /// Sectors on their way to flash.
-    pub flushing: SectorMask,
+    pub writing_back: SectorMask,
     /// Sectors with the same data as on flash, kept from a read.
     pub clean: SectorMask,
     /// The page that goes to the same physical page on flash. Only the page that was chosen for eviction points
@@ -34,7 +34,7 @@ pub struct Page {
     /// Requests that wait until the sectors that are dirty now are on flash.
     pub(super) dirty_waiters: Option<WaiterId>,
     /// Requests that wait for the sectors on their way.
-    pub(super) flushing_waiters: Option<WaiterId>,
+    pub(super) write_back_waiters: Option<WaiterId>,
 }
 
 impl Page {

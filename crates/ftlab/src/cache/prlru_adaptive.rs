@@ -76,7 +76,7 @@ impl Policy for PrlruAdaptive {
         PrlruAdaptive::new(&rules, capacity, parts.geometry.sectors_per_unit())
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         // At rest no page is left, and the shadows have forgotten theirs.
         let PrlruAdaptive { aged: _, shadows, packing: _ } = self;
         out.number(shadows.best() as u64);

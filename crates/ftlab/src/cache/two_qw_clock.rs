@@ -92,7 +92,7 @@ impl Policy for TwoQwClock {
     }
 
     /// At rest no page is listed, so weights do not matter, and only differences of `rounds` would.
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let TwoQwClock { shape: _, pages: _, ghosts, weights: _, rounds: _ } = self;
         ghosts.save(out);
     }

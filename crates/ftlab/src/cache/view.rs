@@ -60,7 +60,7 @@ const PARTS_OF_PACK: u32 = 2;
 
 /// Sizes that policies depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct BufferShape {
     /// All sectors of a page.
     pub whole_page: SectorMask,
     /// Capacity in whole pages.

@@ -36,7 +36,7 @@ const MOST_UNITS_PACKED: u64 = (1 << 30) - 1;
 const SPARE_BLOCKS: u64 = 1;
 
 /// Reports everything that cannot work. Returns what is suspicious or does nothing.
-pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
+pub(super) fn check(options: &Options, reader: &mut LayerReader<'_>) -> Findings {
     let notes = reader.idle();
     let mut checker = Checker { options, reader, warnings: Vec::new(), notes };
     checker.queues();
@@ -283,7 +283,7 @@ impl Checker<'_, '_> {
     }
 
     /// Checks that the host does not see more than there is.
-    fn host_capacity(&mut self, counts: &Counts) {
+    fn host_capacity(&mut self, counts: &ShapeCounts) {
         let unit = shape(self.options).mapping_unit;
         let logical = counts.logical(self.options.ftl.over_provisioning);
         let most = Bytes(logical.saturating_mul(unit.0));
@@ -358,7 +358,7 @@ impl Checker<'_, '_> {
 
     /// The least over-provisioning that leaves `kept` good blocks of a plane, and with which something is always worth
     /// collecting. Bad blocks count as spare, since the share refers to all blocks.
-    fn least_share(&self, counts: &Counts, kept: u64) -> Option<Ratio> {
+    fn least_share(&self, counts: &ShapeCounts, kept: u64) -> Option<Ratio> {
         let all = u64::from(self.options.nand.blocks_per_plane);
         // The map of the current logical share: with more over-provisioning it is no larger.
         let map_units = self.map_units(counts);
@@ -371,7 +371,7 @@ impl Checker<'_, '_> {
     }
 
     /// The remedy if fewer than `kept` good blocks of a plane are left over.
-    fn remedy_for_spare(&self, counts: &Counts, kept: u64) -> String {
+    fn remedy_for_spare(&self, counts: &ShapeCounts, kept: u64) -> String {
         let own = u64::from(self.options.ftl.slc_cache.policy.own_blocks());
         let all = u64::from(self.options.nand.blocks_per_plane).saturating_sub(own);
         let good = self.good_blocks();
@@ -409,7 +409,7 @@ impl Checker<'_, '_> {
     /// the host waits for a plane, all its blocks are closed except the reserve and the open blocks
     /// of other streams than the waiting one (or of all, if it waits for the SLC cache). Each
     /// closed block is worth collecting unless it has fewer stale units than a flash page holds.
-    fn sure_units(&self, counts: &Counts) -> u64 {
+    fn sure_units(&self, counts: &ShapeCounts) -> u64 {
         let kept = u64::from(self.options.ftl.gc.reserve) + self.kept_back(counts);
         let full = u64::from(self.options.ftl.slc_cache.policy.rules().is_none());
         let open = self.open_blocks() - full;

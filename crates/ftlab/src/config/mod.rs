@@ -29,7 +29,7 @@ pub use power::*;
 pub use stack::{Files, circle};
 
 // Re-exported for callers that load a config.
-pub use crate::options::{ConfigError, Layer, Origin, Place, Problem, Problems};
+pub use crate::options::{ConfigError, Layer, Problem, Problems, SourcePlace, ValueOrigin};
 
 use stack::{NoFiles, Stack, Texts};
 
@@ -157,7 +157,7 @@ impl Config {
 }
 
 /// A log maps whole flash pages, and their addresses determine their places.
-fn adjust_to_log(options: &mut Options, reader: &mut Reader<'_>) {
+fn adjust_to_log(options: &mut Options, reader: &mut LayerReader<'_>) {
     const UNIT: &str = "ftl.mapping.unit";
     if !reader.set_by_hand(UNIT) {
         options.ftl.mapping.unit = MapUnit::FlashPage;
@@ -175,7 +175,7 @@ fn adjust_to_log(options: &mut Options, reader: &mut Reader<'_>) {
 }
 
 /// Adjusts defaults to the options on which they depend.
-fn adjust(options: &mut Options, reader: &mut Reader<'_>) {
+fn adjust(options: &mut Options, reader: &mut LayerReader<'_>) {
     if options.ftl.mapping.policy.log().is_some() {
         adjust_to_log(options, reader);
     }

@@ -126,14 +126,14 @@ options! {
         copy_rate: BytesPerSec = "60MB/s", in "1MB/s"..="1000GB/s",
             source "Lu et al. 2018, 4.1.1: memcpy on the Cosmos board", applies_with "firmware.copies" not "nothing";
         /// What the processor does while write-backs are in flight.
-        flush: DuringFlush = "goes-on", source "default: controllers are told when a program has ended",
+        write_back: DuringWriteBack = "goes-on", source "default: controllers are told when a program has ended",
             applies_with "ftl.mapping.policy" not "physical";
     }
 }
 
 choices! {
     /// What a processor does while write-backs are in flight.
-    pub enum DuringFlush {
+    pub enum DuringWriteBack {
         /// It continues with other tasks.
         GoesOn = "goes-on",
         /// It waits for all of them, and only hands out their pages.

@@ -36,7 +36,7 @@ pub(super) struct Base<P, C> {
     /// Whether capacitors carry the contents of DRAM to flash when power is cut.
     pub has_capacitors: bool,
     /// The notifications that some part of this device needs; the others are never sent.
-    pub wakes: Attention,
+    pub wakes: Signals,
     /// Whether, when and why the device stopped taking writes.
     pub end_of_life: Option<EndOfLife>,
     /// The ledger of requests, for devices that check themselves.
@@ -139,7 +139,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     }
 
     /// Updates the translation pages that are due.
-    pub fn rewrite_map(&mut self) {
+    pub fn update_map(&mut self) {
         let Base { kernel, services: Services { map, collector, .. }, .. } = self;
         map.iter_mut().for_each(|map| map.update_due(kernel, collector));
     }

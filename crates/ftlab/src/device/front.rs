@@ -78,7 +78,12 @@ pub(in crate::device) fn step_front(writes: &mut Writes, on: &mut Base<impl Prob
 }
 
 /// The processor has finished a job.
-fn processed(job: Job, took: Nanos, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+fn processed(
+    job: ProcessorJob,
+    took: Nanos,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
     match job {
         ProcessorJob::TakeUp(id) => bring(id, writes, on),
         ProcessorJob::TakeIn(id) => {

@@ -33,7 +33,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// The notifications that some part of this device needs.
-    fn wakes(&self) -> Attention {
+    fn wakes(&self) -> Signals {
         let Kernel { ftl, flash, .. } = &self.base.kernel;
         let fails = flash.hazards().is_some() || ftl.life().is_some();
         let hazards = if fails { Signals::HAZARDS } else { Signals::NONE };

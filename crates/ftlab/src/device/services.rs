@@ -30,7 +30,7 @@ macro_rules! services {
             }
 
             /// The notifications that they need.
-            pub fn wakes(&self) -> Attention {
+            pub fn wakes(&self) -> Signals {
                 let of_each = [$(self.$name.as_ref().map(|_| <$service>::WAKES)),*];
                 of_each.into_iter().flatten().fold(Signals::NONE, Signals::and)
             }

@@ -179,7 +179,7 @@ fn verify_blocks(laws: &FlashLaws, on: &Base<impl Probe, impl Contents>) {
             let seen = laws.held(on_flash);
             let pages = if leaves_out { known.pages.max(seen.pages) } else { seen.pages };
             assert!(
-                bad || known == Held { pages, ..seen },
+                bad || known == HeldBlock { pages, ..seen },
                 "the FTL expects {on_flash:?} to be {known:?}, but it is {seen:?}"
             );
         }
@@ -187,7 +187,7 @@ fn verify_blocks(laws: &FlashLaws, on: &Base<impl Probe, impl Contents>) {
 }
 
 /// The FTL's view of a block, or of each physical block of a superblock.
-fn held(block: BlockId, on: &Base<impl Probe, impl Contents>) -> Vec<(BlockId, Held)> {
+fn held(block: BlockId, on: &Base<impl Probe, impl Contents>) -> Vec<(BlockId, HeldBlock)> {
     let blocks = on.kernel.ftl.blocks();
     let pages = blocks.programmed(block) / on.kernel.ftl.geometry().units_per_page();
     let mode = if pages == 0 {

@@ -49,7 +49,7 @@ impl TwoBits {
     }
 
     /// Saves runs of equal bytes.
-    pub(crate) fn save(&self, out: &mut Writer) {
+    pub(crate) fn save(&self, out: &mut ImageWriter) {
         let TwoBits { bytes, entries: _ } = self;
         let runs = bytes.chunk_by(|one, next| one == next);
         out.number(runs.clone().count() as u64);
@@ -60,7 +60,7 @@ impl TwoBits {
     }
 
     /// Loads what [`save`](Self::save) wrote.
-    pub(crate) fn load(&mut self, from: &mut Reader<'_>, what: &str) -> Result<(), Damage> {
+    pub(crate) fn load(&mut self, from: &mut ImageReader<'_>, what: &str) -> Result<(), Damage> {
         let mut filled = 0;
         for _ in 0..from.below(self.bytes.len() as u64 + 1, what)? {
             let left = (self.bytes.len() - filled) as u64;

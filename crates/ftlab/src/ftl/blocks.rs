@@ -64,7 +64,7 @@ const MOST_ERASES: u64 = 1 << 31;
 /// The records of all blocks.
 #[derive(Clone, Debug)]
 pub struct Blocks {
-    records: Vec<Record>,
+    records: Vec<BlockRecord>,
     /// One bit per page: whether it is the current copy of its logical page.
     valid: Vec<u64>,
     words_per_block: usize,

@@ -65,7 +65,7 @@ pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
         // The device had been shut down properly, so all its data is valid.
         record: _,
     } = features;
-    to.write(Part::Blocks, |out| {
+    to.write(ImagePart::Blocks, |out| {
         // The contents of invalid pages don't matter any more.
         blocks.save(geometry, out, |block, out| match ftl.packs() {
             true => fragments::image::save_fragments(block, out, ftl),
@@ -91,7 +91,7 @@ pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
 }
 
 /// Saves the state of the policies.
-pub(crate) fn save_policies(out: &mut Writer, ftl: &Ftl) {
+pub(crate) fn save_policies(out: &mut ImageWriter, ftl: &Ftl) {
     out.nested(|out| ftl.map.mapping.save(out));
     out.nested(|out| ftl.policies.placement.save(out));
     out.nested(|out| ftl.policies.streams.save(out));

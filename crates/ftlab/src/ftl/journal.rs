@@ -159,7 +159,7 @@ impl Journal {
 
 impl Area {
     /// Programs the next page of the system area.
-    fn program<P: Probe>(&mut self, what: Page, now: SimTime, flash: &mut Flash<P>) {
+    fn program<P: Probe>(&mut self, what: SystemCommand, now: SimTime, flash: &mut Flash<P>) {
         let geometry = flash.geometry();
         let die = geometry.die_at_turn(self.turn);
         self.turn = (self.turn + 1) % geometry.dies();

@@ -95,7 +95,7 @@ pub(in crate::ftl) fn map_is_behind(plane: PlaneId, ftl: &Ftl) -> bool {
 }
 
 /// Schedules the updates of these translation pages.
-pub(in crate::ftl) fn rewrite_map_of(plane: PlaneId, ftl: &mut Ftl) {
+pub(in crate::ftl) fn update_map_of(plane: PlaneId, ftl: &mut Ftl) {
     if let Some(map) = ftl.map.mapping.dftl_mut() {
         map.collected(plane);
     }

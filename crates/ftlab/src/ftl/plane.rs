@@ -111,7 +111,7 @@ impl Plane {
     }
 
     /// Saves which blocks are free and which open blocks have room.
-    pub(super) fn save(&self, out: &mut Writer, units_of: impl Fn(WriteStream) -> u32) {
+    pub(super) fn save(&self, out: &mut ImageWriter, units_of: impl Fn(WriteStream) -> u32) {
         // At rest there is no collection, and so no pacing. How far an open block is filled is in
         // its record.
         let Plane { open, free, collection: _, wanted, host_credit: _, copy_credit: _ } = self;

@@ -14,30 +14,30 @@ impl Signals {
     /// Nothing.
     pub const NONE: Signals = Signals(0);
     /// Entries of a map on flash have come into memory.
-    pub const ENTRIES: Attention = Attention(1);
+    pub const ENTRIES: Signals = Signals(1);
     /// Trims are in the journal.
-    pub const TRIMS: Attention = Attention(1 << 1);
+    pub const TRIMS: Signals = Signals(1 << 1);
     /// The plane of the command accepts writes to the log again.
-    pub const MERGED: Attention = Attention(1 << 2);
+    pub const MERGED: Signals = Signals(1 << 2);
     /// A block may have failed.
-    pub const FAILED: Attention = Attention(1 << 3);
+    pub const FAILED: Signals = Signals(1 << 3);
     /// Translation pages may be stale.
-    pub const MAP: Attention = Attention(1 << 4);
+    pub const MAP: Signals = Signals(1 << 4);
     /// The plane of the command's page has lost a free page.
     pub const FILLED: Signals = Signals(1 << 5);
     /// A plane that had nothing worth collecting may have something now.
-    pub const INVALID: Attention = Attention(1 << 6);
+    pub const INVALID: Signals = Signals(1 << 6);
     /// The buffer may have room, or the inputs of a program may be complete, on a device at its end.
-    pub const GIVEN_UP: Attention = Attention(1 << 7);
+    pub const GIVEN_UP: Signals = Signals(1 << 7);
 
     /// A die has finished an operation: a fault, a death, or too many reads may show.
-    pub const HAZARDS: Attention = Attention(1 << 8);
+    pub const HAZARDS: Signals = Signals(1 << 8);
     /// A die has finished an operation and may be idle.
-    pub const DIE_DONE: Attention = Attention(1 << 9);
+    pub const DIE_DONE: Signals = Signals(1 << 9);
     /// A die has finished an operation: held-back commands of collection may start.
-    pub const HELD_BACK: Attention = Attention(1 << 10);
+    pub const HELD_BACK: Signals = Signals(1 << 10);
     /// No flash command is in flight any more.
-    pub const QUIET: Attention = Attention(1 << 11);
+    pub const QUIET: Signals = Signals(1 << 11);
 
     /// The union of both.
     #[must_use]
@@ -60,7 +60,7 @@ pub(crate) trait Service {
     /// The [`skills`](crate::engine::skills) that a device with it needs.
     const SKILLS: Skills = RARE;
     /// The notifications that it needs.
-    const WAKES: Attention = Attention::NONE;
+    const WAKES: Signals = Signals::NONE;
     /// Why a device with it can't be written without a clock.
     const NEEDS_TIME: &'static str;
 

@@ -174,7 +174,7 @@ impl Spare {
     }
 
     /// Saves the contents of these pages.
-    pub(super) fn save(&self, pages: impl Iterator<Item = Ppn> + Clone, out: &mut Writer) {
+    pub(super) fn save(&self, pages: impl Iterator<Item = Ppn> + Clone, out: &mut ImageWriter) {
         let Spare { owners, masks: _, mask_bytes, full: _, any_partial: _, shared: _, free: _ } =
             self;
         let mut before = 0;

@@ -52,7 +52,7 @@ pub enum FrontEvent {
     /// The data of a write has reached the controller.
     Brought(RequestId),
     /// The processor has finished a job, this long after it was asked to do it.
-    Processed(Job, Nanos),
+    Processed(ProcessorJob, Nanos),
 }
 
 impl FrontEnd {
@@ -79,7 +79,7 @@ impl FrontEnd {
     }
 
     /// Saves the state of the arbitration. At rest no command waits, and nothing is on the link.
-    pub(crate) fn save(&self, out: &mut Writer) {
+    pub(crate) fn save(&self, out: &mut ImageWriter) {
         let FrontEnd {
             lines: _,
             waiting: _,
@@ -94,7 +94,7 @@ impl FrontEnd {
     }
 
     /// Loads the state of the same arbitration policy.
-    pub(crate) fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub(crate) fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.arbitration.load(from)
     }
 

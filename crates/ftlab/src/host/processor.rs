@@ -95,7 +95,7 @@ pub(super) fn data_of(request: &Request) -> Bytes {
 
 /// A job of the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Job {
+pub enum ProcessorJob {
     /// Takes up a command.
     TakeUp(RequestId),
     /// Takes in the data of a write.
@@ -161,7 +161,7 @@ impl Processor {
     pub fn take_in(&mut self, now: SimTime, id: RequestId, request: &Request) -> bool {
         let takes = self.setup.taking_in(request);
         // Data that arrives later must also be taken in later.
-        self.ask(now, Job::TakeIn(id), takes)
+        self.ask(now, ProcessorJob::TakeIn(id), takes)
     }
 
     /// Queues a job to answer a request that was served from flash. Returns false if it takes no time.
@@ -211,7 +211,7 @@ impl Processor {
     }
 
     /// Takes the job that ends now, with the time since it was requested.
-    pub fn step(&mut self, now: SimTime) -> Option<(Job, Nanos)> {
+    pub fn step(&mut self, now: SimTime) -> Option<(ProcessorJob, Nanos)> {
         let (_, asked) = self.current.take_if(|(at, _)| *at == now)?;
         Some((asked.job, now - asked.since))
     }

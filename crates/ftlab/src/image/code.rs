@@ -33,7 +33,7 @@ pub struct ImageWriter {
     bytes: Vec<u8>,
 }
 
-impl Writer {
+impl ImageWriter {
     /// The bytes written.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
@@ -79,8 +79,8 @@ impl Writer {
     }
 
     /// Writes what `write` writes, preceded by its length, so that a reader may skip it.
-    pub fn nested(&mut self, write: impl FnOnce(&mut Writer)) {
-        let mut inner = Writer::default();
+    pub fn nested(&mut self, write: impl FnOnce(&mut ImageWriter)) {
+        let mut inner = ImageWriter::default();
         write(&mut inner);
         self.number(inner.bytes.len() as u64);
         self.raw(&inner.bytes);
@@ -94,7 +94,7 @@ pub struct ImageReader<'a> {
     resumes_random: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ImageReader<'a> {
     /// Returns a reader of `bytes`. Random streams resume if `resumes_random`.
     #[must_use]
     pub fn new(bytes: &'a [u8], resumes_random: bool) -> ImageReader<'a> {
@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// Returns a reader for what [`Writer::nested`] wrote.
+    /// Returns a reader for what [`ImageWriter::nested`] wrote.
     ///
     /// # Errors
     /// It is longer than what is left.
@@ -237,9 +237,9 @@ mod tests {
         assert_eq!(from.list(10, "it"), Ok(vec![5, 1, 9]));
         let mut inner = from.nested().unwrap();
         assert_eq!((inner.flag("it"), inner.end(), from.end()), (Ok(true), Ok(()), Ok(())));
-        assert!(Reader::new(&[0xff; 10], true).number().is_err());
-        assert!(Reader::new(&[0x80], true).number().is_err());
-        assert!(Reader::new(&[3], true).flag("it").is_err());
+        assert!(ImageReader::new(&[0xff; 10], true).number().is_err());
+        assert!(ImageReader::new(&[0x80], true).number().is_err());
+        assert!(ImageReader::new(&[3], true).flag("it").is_err());
         // A length of four billion with two bytes of data.
         assert!(
             ImageReader::new(&[0xff, 0xff, 0xff, 0xff, 0x0e, 1, 1], true)

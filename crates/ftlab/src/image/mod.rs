@@ -5,7 +5,7 @@
 //! restored where the loading device has the same policy with the same options. Another policy is told only what the
 //! core tells any policy: which blocks are closed, in the order in which they closed.
 //!
-//! Each owner of state saves and loads its own part with [`Writer`] and [`Reader`], and destructures itself without
+//! Each owner of state saves and loads its own part with [`ImageWriter`] and [`ImageReader`], and destructures itself without
 //! `..`: a new field does not compile until someone has decided whether it is saved. Each fact is stored once.
 //! Derived state (the mapping, counts) is rebuilt while loading, so any image that loads gives a consistent device.
 

@@ -4,7 +4,7 @@ use super::{Damage, ImageReader, ImageWriter};
 
 /// A part of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum ImagePart {
     /// State that belongs to no layer: the clock.
     Device,
     /// Blocks that were ever used: state, wear, valid pages, owners, sector masks.
@@ -76,7 +76,7 @@ impl Snapshot {
     }
 
     /// Sets the bytes of a part from a file.
-    pub fn put(&mut self, part: Part, bytes: Vec<u8>) {
+    pub fn put(&mut self, part: ImagePart, bytes: Vec<u8>) {
         self.parts[part as usize] = bytes;
     }
 }

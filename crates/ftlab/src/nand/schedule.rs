@@ -41,7 +41,7 @@ pub enum Fault {
     /// The next erase fails, once.
     EraseFails(Area),
     /// The data cannot be read until its block is erased.
-    Unreadable(Spot),
+    Unreadable(FaultSpot),
 }
 
 /// A fault and its time.
@@ -82,7 +82,7 @@ impl Area {
     }
 }
 
-impl Spot {
+impl FaultSpot {
     pub(super) fn flash_pages(self, geometry: &Geometry) -> Range<u32> {
         let per_block = geometry.shape().pages_per_block;
         match self {
@@ -163,12 +163,12 @@ impl Fault {
 
 impl Scheduled {
     /// Saves it as text, as in a device file.
-    pub(super) fn save(&self, out: &mut Writer) {
+    pub(super) fn save(&self, out: &mut ImageWriter) {
         out.nested(|out| out.raw(self.print().as_bytes()));
     }
 
     /// Loads what [`save`](Self::save) wrote.
-    pub(super) fn load(from: &mut Reader<'_>) -> Result<Scheduled, Damage> {
+    pub(super) fn load(from: &mut ImageReader<'_>) -> Result<Scheduled, Damage> {
         let mut text = from.nested()?;
         let mut bytes = Vec::new();
         while text.end().is_err() {

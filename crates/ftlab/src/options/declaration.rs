@@ -13,7 +13,7 @@ pub struct Declaration {
     /// What it means.
     pub doc: &'static str,
     /// The kind of its values.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// What a count counts; empty if the value carries its own unit.
     pub unit: &'static str,
     /// The default; `None` if the option must be set.

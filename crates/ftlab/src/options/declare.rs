@@ -14,7 +14,7 @@ pub trait Node: Sized {
     /// Adds the declarations to the catalog.
     fn describe(catalog: &mut Builder);
     /// Reads and checks the options. Problems are reported to the reader, and placeholders replace wrong values.
-    fn read(reader: &mut Reader<'_>) -> Self;
+    fn read(reader: &mut LayerReader<'_>) -> Self;
     /// Prints the options.
     fn write(&self, printer: &mut Printer<'_>);
 }

@@ -89,7 +89,7 @@ pub(crate) struct Parsed {
     pub entries: Vec<LayerEntry>,
     pub problems: Vec<Problem>,
     /// The base of a file.
-    pub base: Option<Base>,
+    pub base: Option<PresetBase>,
 }
 
 /// The preset or the file that a file builds on.
@@ -99,7 +99,7 @@ pub(crate) struct PresetBase {
     pub span: Range<usize>,
 }
 
-impl Base {
+impl PresetBase {
     /// The key that names the base.
     pub const KEY: &'static str = "base";
 }

@@ -25,7 +25,7 @@ pub struct SourcePlace {
     pub span: Range<usize>,
 }
 
-impl Place {
+impl SourcePlace {
     /// A place in a file. A span beyond the text is cut.
     #[must_use]
     pub fn new(label: &str, text: &Arc<str>, span: Range<usize>) -> SourcePlace {
@@ -63,13 +63,13 @@ pub struct Problem {
     /// How to fix it.
     pub remedy: String,
     /// Where it was written; `None` if nothing written is at fault, such as for a missing value.
-    pub place: Option<Place>,
+    pub place: Option<SourcePlace>,
 }
 
 impl Problem {
     /// An error of the TOML parser at `place`.
     #[must_use]
-    pub fn syntax(error: &toml::de::Error, place: Place) -> Problem {
+    pub fn syntax(error: &toml::de::Error, place: SourcePlace) -> Problem {
         /// The parser's message for `key = text`.
         const UNQUOTED: &str = "string values must be quoted";
         let (message, remedy) = match error.message() {

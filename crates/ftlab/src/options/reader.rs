@@ -14,7 +14,7 @@ use super::value::{Raw, Value, ValueError, read_within, unknown_name};
 
 /// The origin of an option's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum ValueOrigin {
     /// Nothing sets it.
     Default,
     /// Nothing sets it, and the default was adjusted to another option.
@@ -49,11 +49,11 @@ pub struct Chosen {
 }
 
 /// The combined layers.
-pub struct Reader<'a> {
+pub struct LayerReader<'a> {
     layers: &'a [Layer],
     catalog: &'static Catalog,
     /// By option that is set: the topmost layer that sets it.
-    entries: BTreeMap<&'static str, (usize, Entry)>,
+    entries: BTreeMap<&'static str, (usize, LayerEntry)>,
     problems: Vec<Problem>,
     pub(crate) origins: BTreeMap<&'static str, ValueOrigin>,
     missing: Vec<&'static str>,
@@ -320,7 +320,7 @@ impl<'a> LayerReader<'a> {
     }
 
     /// The place of the first of these options, in the topmost layer that sets any of them.
-    pub(crate) fn place(&self, paths: &[&str]) -> Option<Place> {
+    pub(crate) fn place(&self, paths: &[&str]) -> Option<SourcePlace> {
         let set = paths.iter().filter_map(|path| self.entries.get(path));
         // Of equal maxima the last one wins; reversed, it is the option named first.
         let (layer, entry) = set.rev().max_by_key(|(layer, _)| *layer)?;

@@ -12,15 +12,15 @@ use super::value::Value;
 pub struct Printer<'a> {
     catalog: &'static Catalog,
     /// The origins of the values; `None` prints only the values.
-    origins: Option<&'a BTreeMap<&'static str, Origin>>,
+    origins: Option<&'a BTreeMap<&'static str, ValueOrigin>>,
     sections: BTreeMap<&'static str, Lines>,
 }
 
 #[derive(Default)]
 struct Lines {
     /// Policies come first in their section: they decide what else it contains.
-    policies: Vec<Line>,
-    options: Vec<Line>,
+    policies: Vec<ShownLine>,
+    options: Vec<ShownLine>,
 }
 
 struct ShownLine {

@@ -147,7 +147,7 @@ pub enum Raw {
     /// A list; each entry has its place in the text.
     List(Vec<(Range<usize>, Raw)>),
     /// A table.
-    Table(Vec<Pair>),
+    Table(Vec<TableEntry>),
     /// Something that no option takes, by the name of its TOML type.
     Other(&'static str),
 }
@@ -235,7 +235,7 @@ impl Raw {
 /// A type that an option can have.
 pub trait Value: Sized + Clone + PartialEq + fmt::Debug {
     /// The kind of the values, for the reference and for messages.
-    const KIND: Kind;
+    const KIND: ValueKind;
 
     /// Parses the text form: the text between the quotes.
     ///
@@ -375,7 +375,7 @@ impl Value for String {
 /// A value that options take in lists.
 pub trait Item: Value {
     /// The kind of such a list.
-    const LIST: Kind;
+    const LIST: ValueKind;
 }
 
 impl Item for Nanos {

@@ -24,13 +24,13 @@ pub trait OutsidePolicy: Debug + Send {
 
     /// Saves the state that it keeps while the device is at rest, except what it was built from and what the core
     /// tells it again on loading. Most policies have none.
-    fn save(&self, _out: &mut Writer) {}
+    fn save(&self, _out: &mut ImageWriter) {}
 
     /// Loads what [`save`](Self::save) wrote, into a policy that was just built the same way.
     ///
     /// # Errors
     /// The damage. The data may come from anywhere: nothing may panic, now or later.
-    fn load(&mut self, _from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, _from: &mut ImageReader<'_>) -> Result<(), Damage> {
         Ok(())
     }
 }
@@ -50,7 +50,7 @@ impl<P: Policy + Debug + Send> OutsidePolicy for P {
 }
 
 /// Saves the name of a policy, then its state.
-pub(crate) fn save<P: OutsidePolicy + ?Sized>(policy: &P, out: &mut Writer) {
+pub(crate) fn save<P: OutsidePolicy + ?Sized>(policy: &P, out: &mut ImageWriter) {
     let name = policy.name().as_bytes();
     out.number(name.len() as u64);
     out.raw(name);

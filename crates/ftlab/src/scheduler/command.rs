@@ -128,7 +128,7 @@ pub struct Command {
     /// The mode of the cells of its block.
     pub mode: CellMode,
     /// What it meets in the cells.
-    pub found: Found,
+    pub found: CellFindings,
     /// The cost at which it is to program the page.
     pub(super) cost: ProgramCost,
     /// The command that waits for this one.
@@ -142,7 +142,7 @@ pub struct Command {
 
 /// What a command meets in the cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct CellFindings {
     /// The effort of sensing the page; only if the timing knows costs.
     pub effort: ReadEffort,
     /// Whether the page that it senses cannot be read: its data is lost.

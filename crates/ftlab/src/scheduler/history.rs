@@ -172,7 +172,7 @@ impl CellHistory {
     }
 
     /// Loads what happened before.
-    pub(super) fn take_up(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub(super) fn take_up(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.take_up_costs(&mut from.nested()?)?;
         self.take_up_hazards(&mut from.nested()?)
     }

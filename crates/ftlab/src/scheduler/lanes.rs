@@ -233,7 +233,7 @@ impl Lanes {
 }
 
 /// The rules for removing a command before its turn.
-pub struct Choice<F, P> {
+pub struct LaneChoice<F, P> {
     /// How many commands are looked at.
     pub looks: usize,
     /// Whether a command is suitable.

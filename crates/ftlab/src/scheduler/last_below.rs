@@ -31,7 +31,7 @@ impl LastBelow {
     }
 
     /// Appends a number.
-    pub fn push(&mut self, mark: u64, number: i64) -> Place {
+    pub fn push(&mut self, mark: u64, number: i64) -> RingPlace {
         if self.tail - self.head == self.marks.len() as u64 {
             self.grow();
         }
@@ -44,7 +44,7 @@ impl LastBelow {
     }
 
     /// Removes a number.
-    pub fn remove(&mut self, place: Place) {
+    pub fn remove(&mut self, place: RingPlace) {
         let slot = self.slot(place.0);
         debug_assert!(self.least[self.marks.len() + slot] != NOTHING, "{place:?} is empty");
         self.put(slot, NOTHING);

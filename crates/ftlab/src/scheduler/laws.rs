@@ -69,7 +69,7 @@ struct DieRecord {
     ordered: Vec<(Ppn, SimTime)>,
 }
 
-impl Die {
+impl DieRecord {
     /// Whether nothing is under way on the die.
     fn is_done(&self, now: SimTime) -> bool {
         let sent = self.sensed.iter().all(|set| set.sent.is_some_and(|sent| sent <= now));
@@ -108,7 +108,7 @@ struct Block {
 
 /// What an image says about a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct HeldBlock {
     /// Number of programmed flash pages.
     pub pages: u32,
     /// The mode of its cells, if any are programmed.
@@ -198,8 +198,8 @@ impl FlashLaws {
     }
 
     /// Sets the state of a block from an image.
-    pub(crate) fn holds(&mut self, block: BlockId, held: Held) {
-        let Held { pages: programmed, mode, erases } = held;
+    pub(crate) fn holds(&mut self, block: BlockId, held: HeldBlock) {
+        let HeldBlock { pages: programmed, mode, erases } = held;
         self.blocks[block.at()] = Block { programmed, done_at: SimTime::ZERO, mode, erases };
     }
 

@@ -33,7 +33,7 @@ pub struct Recorder {
     /// The time before the first measured phase, once that has begun; none if it was empty.
     preparation: Option<Timeline>,
     timeline: Timeline,
-    rounds: Rounds,
+    rounds: SteadyRounds,
     /// The state of the blocks when the first measured phase began.
     blocks: Option<BlockMarks>,
 }

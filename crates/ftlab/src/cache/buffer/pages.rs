@@ -75,7 +75,7 @@ pub struct Pages {
     versions: Versions,
     /// The unit of room.
     pub(super) space: Space,
-    pub(super) shape: Shape,
+    pub(super) shape: BufferShape,
     /// Room that the pages take.
     pub(super) held: u32,
     /// Packs of two pages under way.

@@ -26,10 +26,10 @@ pub struct EntryQueue {
     /// The unit of room.
     space: Space,
     /// Writes that wait for room, in order.
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingPage>,
     /// Where pages are only staged: writes to a page whose older version is under way, by page and in order. Each
     /// version is programmed; nothing is absorbed.
-    behind: HashMap<Lpn, VecDeque<Waiting>, BuildHasherDefault<NumberHasher>>,
+    behind: HashMap<Lpn, VecDeque<WaitingPage>, BuildHasherDefault<NumberHasher>>,
     /// Upper bound of the room that the waiting writes need.
     wanted: u32,
     /// Whether data that was read found no room.
@@ -69,7 +69,7 @@ impl EntryQueue {
     }
 
     /// Queues a write that waits for room.
-    fn push(&mut self, waiting: Waiting) {
+    fn push(&mut self, waiting: WaitingPage) {
         self.wanted += self.wants(&waiting);
         self.waiting.push_back(waiting);
     }
@@ -156,7 +156,7 @@ pub(super) struct Waiters {
     /// Pages with dirty sectors that a request waits for.
     pub(super) awaited: u32,
     /// Those of them to write back next, whatever the policy says.
-    drain: VecDeque<(SlotId, Lpn)>,
+    forced: VecDeque<(SlotId, Lpn)>,
 }
 
 impl Waiters {
@@ -196,8 +196,8 @@ impl Waiters {
     }
 
     /// Queues a page to be written back whatever the policy says.
-    pub(super) fn drain(&mut self, slot: SlotId, page: Lpn) {
-        self.drain.push_back((slot, page));
+    pub(super) fn force(&mut self, slot: SlotId, page: Lpn) {
+        self.forced.push_back((slot, page));
     }
 
     /// The next page of that queue. It may have left already.
@@ -214,7 +214,7 @@ impl Waiters {
 
     /// The buffer must be empty.
     pub(super) fn rest(&mut self) {
-        let Waiters { lists, awaited, drain } = self;
+        let Waiters { lists, awaited, forced } = self;
         assert!(*awaited == 0, "no request waits for a buffer at rest");
         *lists = Slab::default();
         forced.clear();
@@ -223,7 +223,7 @@ impl Waiters {
 
 impl Buffer {
     /// Queues a page of a write that has to wait, for room or for the version before. `pages` is the number to count.
-    pub fn wait_for_room(&mut self, waiting: Waiting, pages: u32) {
+    pub fn wait_for_room(&mut self, waiting: WaitingPage, pages: u32) {
         self.counts.waited += u64::from(pages);
         if self.acknowledges_early() {
             self.queue.push(waiting);
@@ -256,7 +256,7 @@ impl Buffer {
 
     /// Queues a dirty page that a request waits for to be written back, whatever the policy says. Where write-backs
     /// start per plane, they go in the policy's order instead, as long as any request waits.
-    pub(super) fn want_drained(&mut self, slot: SlotId) {
+    pub(super) fn force_write_back(&mut self, slot: SlotId) {
         if !self.listed.keeps_order() {
             self.waiters.force(slot, self.pages[slot].page);
         }

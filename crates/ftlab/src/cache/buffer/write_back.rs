@@ -18,7 +18,7 @@ pub struct UnderWay {
     /// Flash pages.
     pub(super) programs: u32,
     /// Flash pages that may still start in the current batch.
-    flush_left: u32,
+    left_together: u32,
 }
 
 impl UnderWay {
@@ -109,7 +109,7 @@ impl Buffer {
             if next.is_some() {
                 return next;
             }
-            self.under_way.flush_left = 0;
+            self.under_way.left_together = 0;
             // With a policy that appends, there may have been only holes so far.
             if !self.listed.policy.appends() || self.listed.dirty == 0 {
                 return None;

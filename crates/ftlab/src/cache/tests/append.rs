@@ -46,7 +46,7 @@ impl Naive {
     }
 
     /// Returns what a batch of this many flash pages programs, page by page.
-    fn flush(&mut self, pages: usize) -> Vec<Vec<u32>> {
+    fn write_back(&mut self, pages: usize) -> Vec<Vec<u32>> {
         let mut programs = Vec::new();
         for _ in 0..pages {
             if self.is_all_holes() {
@@ -64,8 +64,8 @@ impl Naive {
 }
 
 /// Returns what a batch of the policy programs, page by page.
-fn flush(policy: &mut Append, pages: u32, view: &BufferView<'_>) -> Vec<Vec<u32>> {
-    policy.begin_flush(pages);
+fn write_back(policy: &mut Append, pages: u32, view: &BufferView<'_>) -> Vec<Vec<u32>> {
+    policy.begin_write_backs(pages);
     let mut programs: Vec<Vec<u32>> = Vec::new();
     while let Some(next) = policy.choose(view) {
         let Eviction::Page(slot) = next else { panic!("pages go by themselves: {next:?}") };

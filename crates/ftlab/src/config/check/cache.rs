@@ -9,7 +9,7 @@ use crate::units::Bytes;
 
 impl Checker<'_, '_> {
     /// Blocks of a plane that are set aside because operations can fail.
-    pub(super) fn kept_back(&self, counts: &Counts) -> u64 {
+    pub(super) fn kept_back(&self, counts: &ShapeCounts) -> u64 {
         let nand = &self.options.nand;
         let limited = nand.endurance.policy.is_limited();
         if !nand.faults.can_fail() && !limited {

@@ -12,7 +12,7 @@ impl Checker<'_, '_> {
     }
 
     /// Mapping units of a plane that the map fills, if it is on flash.
-    pub(super) fn map_units(&self, counts: &Counts) -> u64 {
+    pub(super) fn map_units(&self, counts: &ShapeCounts) -> u64 {
         match self.has_map_on_flash() {
             true => {
                 let logical = counts.logical(self.options.ftl.over_provisioning);

@@ -44,7 +44,7 @@ pub(in crate::device) struct ComingUp {
 
 /// A flash operation of recovery.
 #[derive(Clone, Copy, Debug)]
-enum Job {
+enum RecoveryJob {
     /// Reads consecutive spare areas.
     Spares(Reading),
     /// Reads a whole flash page.
@@ -55,7 +55,7 @@ enum Job {
     Mark(Ppn),
 }
 
-impl Job {
+impl RecoveryJob {
     /// The first page of the job.
     fn page(&self) -> Ppn {
         match *self {
@@ -81,9 +81,9 @@ impl ByDie {
 
 impl ComingUp {
     /// Prepares the power-up of a device with this flash, as `plan` says.
-    pub(in crate::device) fn new(plan: &Plan, setup: FlashSetup) -> ComingUp {
+    pub(in crate::device) fn new(plan: &RecoveryPlan, setup: FlashSetup) -> ComingUp {
         let geometry = setup.geometry.clone();
-        let spares = plan.spares.iter().copied().map(Job::Spares);
+        let spares = plan.spares.iter().copied().map(RecoveryJob::Spares);
         // The pages of the system area are spread over all dies.
         let system = |number: u32| {
             let die = DieId::new(number % geometry.dies());

@@ -61,7 +61,7 @@ pub struct Recovered {
 }
 
 /// The flush with which capacitors empty the DRAM. No host uses its address.
-const LAST_FLUSH: Request =
+const DRAIN: Request =
     Request { op: Op::Flush, lba: Lba(u64::MAX), sectors: 0, stream: 0, tag: 0, fua: false };
 
 impl<P: Probe, C: Contents> Device<P, C> {
@@ -177,7 +177,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Recovers the FTL from the contents of the flash and the pages of the journal. Returns what
     /// has to be read and erased for this.
-    fn find_all(&mut self, left: Left, journal_pages: u32) -> Result<(Found, Plan), Damage> {
+    fn find_all(
+        &mut self,
+        left: Left,
+        journal_pages: u32,
+    ) -> Result<(RecoveryFindings, RecoveryPlan), Damage> {
         let (found, mut plan) = rebuild::recover(left, &mut self.base.kernel.ftl)?;
         plan.map_pages += journal_pages;
         Ok((found, plan))

@@ -109,7 +109,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     }
 
     /// A read that a row has waited for is done.
-    pub(super) fn merged(&mut self, leader: u32) {
+    pub(super) fn old_copy_read(&mut self, leader: u32) {
         let left = &mut self.programs.all[leader as usize].waits_for;
         *left -= 1;
         if *left == 0 {
@@ -145,7 +145,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     }
 
     /// Reads the missing sectors of a program's pages, for the row of `leader`. Returns the number of reads.
-    fn read_older_parts(&mut self, leader: u32, number: u32) -> u32 {
+    fn read_old_copies(&mut self, leader: u32, number: u32) -> u32 {
         let Base { buffer, kernel: Kernel { ftl, flash, .. }, .. } = &mut self.device.base;
         let slots = &self.programs.all[number as usize].slots;
         let mut reads = 0;

@@ -98,7 +98,7 @@ impl Writes {
     }
 
     /// Fills the batch with `first` and its companions, and begins the write-back of each.
-    pub(in crate::device) fn take_together<const S: Skills>(
+    pub(in crate::device) fn add_companions<const S: Skills>(
         &mut self,
         first: Eviction,
         on: &mut Base<impl Probe, impl Contents>,
@@ -250,7 +250,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
 
     /// Starts the reads of a read-modify-write, if the page has sectors on flash that the
     /// write-back lacks. The program has `waited` for its entry of the map.
-    pub(in crate::device) fn merge_if_partial<const S: Skills>(
+    pub(in crate::device) fn read_old_copy<const S: Skills>(
         &mut self,
         slot: SlotId,
         program: CommandId,

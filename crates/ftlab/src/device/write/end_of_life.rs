@@ -9,7 +9,7 @@
 //!
 //! [`Outcome::ReadOnly`]: crate::host::Outcome::ReadOnly
 
-use crate::cache::{SlotId, Waiting};
+use crate::cache::{SlotId, WaitingPage};
 use crate::device::base::Base;
 use crate::device::write::stalled::StalledProgram;
 use crate::device::write::{Writes, cycle, dead_dies};
@@ -139,7 +139,7 @@ pub(in crate::device) fn give_up_stalled(
 
 /// Refuses a page of a write that waits for admission.
 pub(in crate::device) fn refuse_waiting(
-    waiting: Waiting,
+    waiting: WaitingPage,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) {
@@ -153,7 +153,7 @@ pub(in crate::device) fn refuse_waiting(
 /// A write no longer waits for room or for an older version: attributes the stalled part of its
 /// wait to collection, and the rest to admission.
 pub(in crate::device) fn account_waiting(
-    waiting: &Waiting,
+    waiting: &WaitingPage,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) {

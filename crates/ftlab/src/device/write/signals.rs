@@ -11,7 +11,7 @@ use crate::units::{PlaneId, RequestId};
 
 impl Writes {
     /// A command of a service is done and left `what` to attend to.
-    pub(in crate::device) fn attend(
+    pub(in crate::device) fn handle_signals(
         &mut self,
         what: Signals,
         id: CommandId,

@@ -13,7 +13,7 @@ use crate::units::{Nanos, PlaneId, SimTime};
 
 /// A stalled program.
 #[derive(Clone, Copy, Debug)]
-pub struct Waiting {
+pub struct StalledProgram {
     /// When it first looked for a free page.
     pub since: SimTime,
     /// The program.
@@ -61,7 +61,7 @@ impl Stalled {
     }
 
     /// The device stands still, and nothing can be placed.
-    pub fn stands(&mut self, now: SimTime) {
+    pub fn begin_standstill(&mut self, now: SimTime) {
         if self.waiting == 0 {
             self.since = now;
         }
@@ -69,7 +69,7 @@ impl Stalled {
     }
 
     /// The standstill is over.
-    pub fn goes_on(&mut self, now: SimTime) {
+    pub fn end_standstill(&mut self, now: SimTime) {
         self.waiting -= 1;
         if self.waiting == 0 {
             self.total += now - self.since;

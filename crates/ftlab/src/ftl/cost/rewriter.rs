@@ -63,7 +63,7 @@ impl RewriteCounts {
 
 /// A request to rewrite a flash page.
 #[derive(Clone, Copy, Debug)]
-struct Wish {
+struct RewriteWish {
     /// The page that requested it.
     page: Lpn,
     /// The flash page on which that page lay.
@@ -82,9 +82,9 @@ struct RewriteRun {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Die {
-    waiting: VecDeque<Wish>,
-    run: Option<Run>,
+struct DieWork {
+    waiting: VecDeque<RewriteWish>,
+    run: Option<RewriteRun>,
     /// Whether it is on the list of idle dies.
     is_listed: bool,
 }
@@ -93,7 +93,7 @@ struct Die {
 #[derive(Clone, Debug)]
 pub struct Rewriter {
     limit: usize,
-    dies: Vec<Die>,
+    dies: Vec<DieWork>,
     /// Dies that became idle and have something to rewrite.
     idle: Vec<DieId>,
     /// By program: the source of each of its pages.
@@ -289,7 +289,7 @@ impl Rewriter {
 
     /// Whether the place that a rewrite has read still holds the same data: the block may have been
     /// erased and filled with other data since.
-    fn is_as_read(&self, run: &Run, ftl: &Ftl) -> bool {
+    fn is_as_read(&self, run: &RewriteRun, ftl: &Ftl) -> bool {
         let block = ftl.geometry.block_of(self.source(run.program, 0));
         ftl.blocks.erases(block) == run.erases
     }
@@ -319,7 +319,11 @@ impl Rewriter {
     }
 
     /// Programs the data that was read. Returns false if there is no room.
-    fn program<P: Probe, C: FlashContents>(&mut self, run: Run, on: &mut Kernel<P, C>) -> bool {
+    fn program<P: Probe, C: FlashContents>(
+        &mut self,
+        run: RewriteRun,
+        on: &mut Kernel<P, C>,
+    ) -> bool {
         let plane = on.ftl.geometry.plane_of_page(self.source(run.program, 0));
         let Some(first) = regulation::place_rewrite(plane, &mut on.ftl) else { return false };
         for unit in 0..on.flash.command(run.program).units {

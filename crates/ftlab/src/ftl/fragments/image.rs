@@ -15,7 +15,7 @@ pub(in crate::ftl) struct FoundFragment {
 }
 
 /// Saves the fragments in the valid pages of a block.
-pub(in crate::ftl) fn save_fragments(block: BlockId, out: &mut Writer, ftl: &Ftl) {
+pub(in crate::ftl) fn save_fragments(block: BlockId, out: &mut ImageWriter, ftl: &Ftl) {
     let mut before = 0;
     for at in ftl.blocks.valid_pages(&ftl.geometry, block) {
         let living = fragments::living(at, ftl);
@@ -34,7 +34,10 @@ pub(in crate::ftl) fn save_fragments(block: BlockId, out: &mut Writer, ftl: &Ftl
 }
 
 /// Loads what [`save_fragments`] wrote for all blocks.
-pub(in crate::ftl) fn load_fragments(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
+pub(in crate::ftl) fn load_fragments(
+    from: &mut ImageReader<'_>,
+    ftl: &mut Ftl,
+) -> Result<(), Damage> {
     let mut found = Vec::new();
     let (mask_bytes, logical_pages) = (mask_bytes(ftl), ftl.logical_pages);
     let Ftl { geometry, blocks, map: Map { spare, .. }, .. } = ftl;
@@ -72,8 +75,8 @@ fn mask_bytes(ftl: &Ftl) -> usize {
 }
 
 /// Passes every fragment to the mapping, the newer ones first.
-fn map_fragments(found: &[Found], ftl: &mut Ftl) -> Result<(), Damage> {
-    for &Found { page, at, .. } in found.iter().filter(|found| !found.is_older) {
+fn map_fragments(found: &[FoundFragment], ftl: &mut Ftl) -> Result<(), Damage> {
+    for &FoundFragment { page, at, .. } in found.iter().filter(|found| !found.is_older) {
         if let Some(other) = ftl.look_up(page) {
             return Err(Damage(format!("{page:?} lies at {other:?} and at {at:?}")));
         }

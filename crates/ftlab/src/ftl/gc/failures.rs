@@ -35,7 +35,7 @@ fn end_stranded(plane: PlaneId, ftl: &mut Ftl) {
         ftl.space.planes[plane.at()].wanted.push_front(wanted);
     }
     // The pages that it has moved lie elsewhere now, so their translation pages are due.
-    map_pages::rewrite_map_of(plane, ftl);
+    map_pages::update_map_of(plane, ftl);
     crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
 }
 

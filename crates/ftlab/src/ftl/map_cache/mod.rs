@@ -59,9 +59,9 @@ pub(crate) struct MapCache {
 #[derive(Clone, Copy, Debug)]
 enum MapCommand {
     /// A translation page is read for its entries.
-    Load(Tpn),
+    Read(Tpn),
     /// A translation page is updated.
-    Rewrite(Tpn),
+    Update(Tpn),
 }
 
 impl MapCommand {
@@ -83,7 +83,7 @@ impl MapCommand {
 }
 
 /// How an entry of a translation page gets into memory.
-enum Source {
+enum EntrySource {
     /// The entry is in memory: its translation page is being updated, is kept in memory, or was
     /// never written.
     Memory,
@@ -114,7 +114,7 @@ impl MapCache {
     }
 
     /// Returns the translation pages that are being updated.
-    pub fn being_rewritten(&self) -> Vec<Tpn> {
+    pub fn being_updated(&self) -> Vec<Tpn> {
         // Sorted, because a hash table has no defined order.
         let mut all: Vec<Tpn> = self.updates.keys().copied().collect();
         all.sort_unstable();

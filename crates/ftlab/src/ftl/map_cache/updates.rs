@@ -114,7 +114,7 @@ impl MapCache {
     }
 
     /// Updates the translation pages that garbage collection, trims and writes made stale.
-    pub fn rewrite_due(
+    pub fn update_due(
         &mut self,
         on: &mut Kernel<impl Probe, impl FlashContents>,
         gc: &mut Collector,

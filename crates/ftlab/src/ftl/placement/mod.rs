@@ -128,7 +128,7 @@ contract! {
         }
 
         /// It has repeated its choices until each plane advanced by this many units.
-        fn went_on(&mut self, _units: u32) {}
+        fn advance(&mut self, _units: u32) {}
 
         /// What may be written in a row with the flash page of `page`. `number` counts the further
         /// pages of the row, from 1 to the planes of a die minus one.

@@ -43,7 +43,7 @@ pub struct PartlyDynamic {
 
 /// The planes that a page may use: those with these indices on these dies.
 #[derive(Clone, Debug)]
-struct Pool {
+struct PlanePool {
     /// In the order of turns.
     dies: Vec<DieId>,
     first_plane: u32,

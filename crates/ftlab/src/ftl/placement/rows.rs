@@ -88,7 +88,7 @@ impl Rows {
     }
 
     /// Each plane advanced by this many units, in rounds like the last one.
-    pub fn went_on(&mut self, units: u32) {
+    pub fn advance(&mut self, units: u32) {
         self.last.iter_mut().for_each(|last| last.unit += units);
     }
 
@@ -98,7 +98,7 @@ impl Rows {
     }
 
     /// Saves the turns.
-    pub fn save(&self, out: &mut Writer) {
+    pub fn save(&self, out: &mut ImageWriter) {
         let Rows { geometry: _, last } = self;
         for Last { next_index, unit } in last {
             out.number(*next_index);
@@ -107,7 +107,7 @@ impl Rows {
     }
 
     /// Loads the turns.
-    pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let planes = u64::from(self.geometry.planes_per_die());
         let units = u64::from(self.geometry.units_per_block());
         for last in &mut self.last {

@@ -99,7 +99,7 @@ impl CacheState {
     }
 
     /// Saves the order of its free blocks. The full blocks and their order are saved with the others.
-    pub(in crate::ftl) fn save(&self, out: &mut Writer) {
+    pub(in crate::ftl) fn save(&self, out: &mut ImageWriter) {
         let CacheState { policy: _, when_full: _, planes, writable: _, counts: _, idle: _ } = self;
         for CachePlane { own_free, closed: _, in_use: _, borrowed: _, folding: _ } in planes {
             out.list(own_free.iter().map(|block| block.get()));
@@ -322,7 +322,7 @@ pub(in crate::ftl) fn free_slc_blocks(plane: PlaneId, ftl: &Ftl) -> impl Iterato
 }
 
 /// Loads what [`CacheState::save`] wrote, after the planes. The rest follows from the blocks.
-pub(in crate::ftl) fn load_slc(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
+pub(in crate::ftl) fn load_slc(from: &mut ImageReader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
     for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
         let blocks = ftl.geometry.shape().blocks_per_plane;
         let own = own_slc_blocks(ftl);

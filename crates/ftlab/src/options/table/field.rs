@@ -10,7 +10,7 @@ use crate::options::value::{Choice, Raw, Value, ValueKind, read_within};
 #[derive(Clone, Debug)]
 pub enum Form {
     /// A value as options take it, with its names if it is a choice.
-    Value(Kind, &'static [Choice]),
+    Value(ValueKind, &'static [Choice]),
     /// `true` or `false`.
     Switch,
     /// A number with or without a fraction.

@@ -136,7 +136,7 @@ fn a_device_is_behind_beyond_both_limits() {
         let circumstances = Circumstances { arriving: by, ..Circumstances::default() };
         says(&collect(&report(), &host, CAPACITY, &circumstances), "could not keep up")
     };
-    let by_time = |arriving_ms, drain_ns| behind(arriving_ms, drain_ns, Arriving::ByTime);
+    let by_time = |arriving_ms, backlog_ns| behind(arriving_ms, backlog_ns, Arriving::ByTime);
     // A fiftieth of a second is 20 ms, so the limit of a few erases decides.
     assert_eq!([by_time(1_000, 50_000_000), by_time(1_000, 50_000_001)], [false, true]);
     // A fiftieth of five seconds is 100 ms.

@@ -339,7 +339,7 @@ impl Dftl {
     }
 
     /// Begins the update of a translation page. It will hold the present entries of the map.
-    pub(crate) fn rewrite(&mut self, of: Tpn) {
+    pub(crate) fn update(&mut self, of: Tpn) {
         self.counts.batched += u64::from(self.cached.clean_all(of));
         self.stale[of.at()] = false;
         if verify::ON {

@@ -39,7 +39,7 @@ enum Step {
     Collected(u32),
     Trim(u32),
     /// The due translation pages are updated.
-    Rewrite,
+    Update,
 }
 
 fn step() -> impl Strategy<Value = Step> {
