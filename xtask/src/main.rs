@@ -8,6 +8,7 @@ mod files;
 mod layers;
 mod reference;
 mod tidy;
+mod words;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -56,6 +57,7 @@ fn write(root: &Path) -> Result<Vec<String>, String> {
 fn check(root: &Path) -> Result<Vec<String>, String> {
     let files = files::all(root)?;
     let mut problems = tidy::check(&files);
+    problems.extend(words::check(&files));
     problems.extend(layers::check(&files));
     for page in reference::pages(&files) {
         match files.iter().find(|file| file.path == page.path) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use ftlab::config::{Config, ConfigError, Layer, Origin, all_options};
+use ftlab::config::{Config, ConfigError, Layer, ValueOrigin, all_options};
 use ftlab::options::{Level, presets};
 
 use crate::args::DeviceArg;
@@ -110,7 +110,7 @@ impl Texts<'_> {
 /// gave it the name, which is a preset or a file.
 pub fn title(config: &Config) -> String {
     let label = |path: &str| match config.origin(path) {
-        Some(Origin::Layer { label, .. }) => Some(label.as_str()),
+        Some(ValueOrigin::Layer { label, .. }) => Some(label.as_str()),
         _ => None,
     };
     let is_preset = |label: &str| {

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::args::LoadArgs;
 use crate::experiment::Preparation;
 use crate::failure::Failure;
-use crate::image::{self, Taken};
+use crate::image::{self, OpenedImage};
 use crate::result::{COMPARISON, MARK, VARIANTS};
 use crate::{compare, device, reproduce, saved};
 
@@ -61,7 +61,7 @@ fn try_image(bytes: &[u8]) {
     }
 }
 
-fn use_image(taken: &Taken) {
+fn use_image(taken: &OpenedImage) {
     let other = Config::load(&[Layer::preset("tiny")]).expect("it is built in");
     differences(&taken.config, &other).iter().for_each(|one| assert!(!one.to_string().is_empty()));
     let Tables { reserved, written } = Tables::of(&taken.config);

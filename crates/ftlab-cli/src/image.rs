@@ -43,7 +43,7 @@ fn worn(device: &Device) -> Option<String> {
 }
 
 /// An image that was read, and the configuration that it was made with.
-pub struct Taken {
+pub struct OpenedImage {
     /// What messages call it.
     pub name: String,
     /// The image.
@@ -53,16 +53,16 @@ pub struct Taken {
 }
 
 /// Reads an image.
-pub fn take(name: &str) -> Result<Taken, Failure> {
+pub fn take(name: &str) -> Result<OpenedImage, Failure> {
     taken(name, read(Path::new(name)))
 }
 
 /// Reads an image from memory. `name` is what messages call it.
-pub fn take_bytes(name: &str, bytes: &[u8]) -> Result<Taken, Failure> {
+pub fn take_bytes(name: &str, bytes: &[u8]) -> Result<OpenedImage, Failure> {
     taken(name, unpack(bytes, bytes.len() as u64))
 }
 
-fn taken(name: &str, image: Result<Image, Unread>) -> Result<Taken, Failure> {
+fn taken(name: &str, image: Result<Image, Unread>) -> Result<OpenedImage, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::usage(format!("{name}: {error}"));
     let image = image.map_err(|error| match error {
         Unread::Io(error) if error.kind() == io::ErrorKind::NotFound => missing(name),
@@ -77,7 +77,7 @@ fn taken(name: &str, image: Result<Image, Unread>) -> Result<Taken, Failure> {
             text_file::told(error)
         ))
     })?;
-    Ok(Taken { name: name.to_owned(), image, config })
+    Ok(OpenedImage { name: name.to_owned(), image, config })
 }
 
 fn missing(name: &str) -> Failure {
@@ -201,7 +201,7 @@ pub fn write(path: &Path, image: &Image) -> Result<u64, Failure> {
     written().map_err(|error| Failure::file("can't write", path, &error))
 }
 
-impl Taken {
+impl OpenedImage {
     /// Whether a device of this configuration can take the image up.
     pub fn check(&self, config: &Config) -> Result<(), Failure> {
         let differences = differences(&self.config, config);

@@ -48,7 +48,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Cli, Command, ConfigCommand, DeviceCommand};
+use args::{Cli, ConfigCommand, DeviceCommand, MainCommand};
 use failure::Failure;
 use say::Output;
 
@@ -81,22 +81,22 @@ fn parted(told: &clap::Error) -> ExitCode {
     }
 }
 
-fn carry_out(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
+fn carry_out(command: &MainCommand, out: &mut dyn Write) -> Result<(), Failure> {
     match command {
-        Command::Run(args) => run::run(args, out),
-        Command::Compare(args) => compare::run(args, out),
-        Command::Report(args) => compare::report(args),
-        Command::Reproduce(args) => reproduce::run(args, out),
-        Command::Torture(args) => torture::run(args, out),
-        Command::Trace(command) => traces::run(command, out),
-        Command::List { what, json } => list::list(*what, *json, out),
-        Command::Explain { path } => list::explain(path, out),
-        Command::Config(ConfigCommand::Check(arg)) => device::check(arg, out),
-        Command::Config(ConfigCommand::Show(arg)) => device::show(arg, out),
-        Command::Device(DeviceCommand::Save(args)) => saved::save(args, out),
-        Command::Device(DeviceCommand::Show(args)) => saved::show(args, out),
-        Command::Device(DeviceCommand::Load(args)) => saved::load(args, out),
-        Command::Completions { shell } => manual::completions(*shell, out),
-        Command::Man { command } => manual::page(command, out),
+        MainCommand::Run(args) => run::run(args, out),
+        MainCommand::Compare(args) => compare::run(args, out),
+        MainCommand::Report(args) => compare::report(args),
+        MainCommand::Reproduce(args) => reproduce::run(args, out),
+        MainCommand::Torture(args) => torture::run(args, out),
+        MainCommand::Trace(command) => traces::run(command, out),
+        MainCommand::List { what, json } => list::list(*what, *json, out),
+        MainCommand::Explain { path } => list::explain(path, out),
+        MainCommand::Config(ConfigCommand::Check(arg)) => device::check(arg, out),
+        MainCommand::Config(ConfigCommand::Show(arg)) => device::show(arg, out),
+        MainCommand::Device(DeviceCommand::Save(args)) => saved::save(args, out),
+        MainCommand::Device(DeviceCommand::Show(args)) => saved::show(args, out),
+        MainCommand::Device(DeviceCommand::Load(args)) => saved::load(args, out),
+        MainCommand::Completions { shell } => manual::completions(*shell, out),
+        MainCommand::Man { command } => manual::page(command, out),
     }
 }

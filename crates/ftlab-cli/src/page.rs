@@ -18,7 +18,7 @@ const PLOT_LICENCE: &str = include_str!("../assets/uplot/LICENSE");
 const STYLE: &str = include_str!("../assets/page/page.css");
 
 /// A page.
-pub struct Page<'a, D> {
+pub struct HtmlPage<'a, D> {
     /// Which command made it.
     pub generator: &'a str,
     /// The title.
@@ -33,7 +33,7 @@ pub struct Page<'a, D> {
     pub style: &'a str,
 }
 
-impl<D: Serialize> Page<'_, D> {
+impl<D: Serialize> HtmlPage<'_, D> {
     /// Its text.
     pub fn text(self) -> Result<String, Failure> {
         let data = serde_json::to_string(self.data).map_err(Failure::usage)?;

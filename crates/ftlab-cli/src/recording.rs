@@ -6,7 +6,7 @@ use ftlab::device::Device;
 use ftlab::host::Request;
 use ftlab::stats::{Ageing, AgeingOutlook, Recorder};
 use ftlab_workload::accesses::Accesses;
-use ftlab_workload::fio::Tally;
+use ftlab_workload::fio::FioTally;
 use ftlab_workload::replay::{Completed, PhaseStart, Sink};
 use parquet::errors::ParquetError;
 
@@ -50,7 +50,7 @@ pub struct Recording<'a> {
     /// Phases that were played before those.
     pub phases_before: u32,
     /// Takes what is measured of fio's jobs.
-    pub tally: Option<Tally>,
+    pub tally: Option<FioTally>,
     /// Takes the requests that are measured, if it is asked how they share pages.
     pub accesses: Option<Accesses>,
 }

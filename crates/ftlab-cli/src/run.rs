@@ -7,12 +7,12 @@ use ftlab::config::Config;
 use ftlab::stats::Report;
 
 use crate::args::RunArgs;
-use crate::experiment::{Experiment, LoadSource, Spent};
+use crate::experiment::{Experiment, LoadSource, TimeSpent};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::load::short_name;
 use crate::progress::Bars;
-use crate::result::{self, FileKind, Folder, Requests, RunDocument, Target};
+use crate::result::{self, FileKind, Folder, Requests, ResultTarget, RunDocument};
 use crate::{device, memory, resume, saved, table};
 
 /// The file of all requests.
@@ -168,7 +168,7 @@ fn nothing_but_refused(report: &Report) -> Option<Failure> {
 }
 
 /// What `run.json` says.
-pub fn run_document(inputs: String, spent: &Spent, requests: u64) -> RunDocument {
+pub fn run_document(inputs: String, spent: &TimeSpent, requests: u64) -> RunDocument {
     RunDocument {
         inputs_blake3: inputs,
         command_line: std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect(),
@@ -211,8 +211,8 @@ fn prepare_folder(
         return Ok(None);
     }
     let target = match &args.output.output {
-        Some(path) => Target::Named(path.clone()),
-        None => Target::Counted {
+        Some(path) => ResultTarget::Named(path.clone()),
+        None => ResultTarget::Counted {
             parent: PathBuf::from(RESULTS),
             stem: format!("{}-{}", short_name(&config.options.device.name), load.name()),
         },

@@ -16,7 +16,7 @@ use crate::args::{LoadImageArgs, SaveArgs, ShowImageArgs};
 use crate::device::{Setting, settings};
 use crate::experiment::{Preparation, is_physical, rest, told_of_end};
 use crate::failure::Failure;
-use crate::image::{self, Taken};
+use crate::image::{self, OpenedImage};
 use crate::progress::Bars;
 use crate::recording::{Flags, Recording};
 use crate::result::{StepDocument, notes_on_clocks, to_json};
@@ -187,7 +187,7 @@ fn prepare(
 pub fn config(
     device: Option<&str>,
     sets: &[Setting],
-    image: Option<&Taken>,
+    image: Option<&OpenedImage>,
 ) -> Result<Config, Failure> {
     match (device, image) {
         (Some(device), _) => device::load(device, sets),
@@ -268,7 +268,7 @@ pub fn show(args: &ShowImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// Tells what an image holds.
-pub fn tell_all(taken: &Taken, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn tell_all(taken: &OpenedImage, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let device = loaded(taken, &taken.config, Resume::ALL)?;
     let (state, story) = (State::of(&device), taken.story());
     let capacity = device.capacity_sectors() * SECTOR_BYTES;
@@ -301,7 +301,7 @@ pub fn tell_all(taken: &Taken, json: bool, out: &mut dyn Write) -> Result<(), Fa
 }
 
 /// A device with the state of an image, checked from end to end.
-fn loaded(taken: &Taken, config: &Config, resume: Resume) -> Result<Device, Failure> {
+fn loaded(taken: &OpenedImage, config: &Config, resume: Resume) -> Result<Device, Failure> {
     let mut device = crate::memory::device(config, taken.image.seed)?;
     device
         .load(&taken.image.snapshot, resume)

@@ -8,7 +8,7 @@ use ftlab::stats::{LatencyReport, OpReport, ProgramsByCost, ReadsByCost, Report,
 use ftlab::units::Nanos;
 
 use crate::human::{bytes, count, digits, percent, rate, span, time};
-use crate::result::{Document, StepDocument};
+use crate::result::{ResultDocument, StepDocument};
 use crate::{accesses, health, power_cuts, queues};
 
 /// What stands where nothing is known.
@@ -20,7 +20,7 @@ const WIDTH: usize = 79;
 const UNWRITTEN_SHARE: f64 = 0.1;
 
 /// Prints it; `device_name` is what the device is called.
-pub fn print(document: &Document, device_name: &str, out: &mut dyn Write) -> io::Result<()> {
+pub fn print(document: &ResultDocument, device_name: &str, out: &mut dyn Write) -> io::Result<()> {
     let report = &document.report;
     head(document, device_name, out)?;
     announce(document, out)?;
@@ -45,7 +45,7 @@ pub fn print(document: &Document, device_name: &str, out: &mut dyn Write) -> io:
     Ok(())
 }
 
-fn head(document: &Document, device_name: &str, out: &mut dyn Write) -> io::Result<()> {
+fn head(document: &ResultDocument, device_name: &str, out: &mut dyn Write) -> io::Result<()> {
     let steps: Vec<String> = document.precondition.iter().map(StepDocument::told).collect();
     let before = match steps.is_empty() {
         true => String::new(),
@@ -65,7 +65,7 @@ fn head(document: &Document, device_name: &str, out: &mut dyn Write) -> io::Resu
 }
 
 /// Says beforehand what makes the figures mean something else than one thinks.
-fn announce(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+fn announce(document: &ResultDocument, out: &mut dyn Write) -> io::Result<()> {
     let report = &document.report;
     let mut news = Vec::new();
     if report.health.as_ref().is_some_and(|health| health.end_of_life.is_some()) {
@@ -305,7 +305,8 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     line(out, "Channels in use", &used(usage.channels_ratio))?;
     line(out, "Dies in use", &used(usage.dies_ratio))?;
     let commands = &report.flash_commands;
-    let always = [("host", commands.host), ("merge", commands.merge), ("GC", commands.gc)];
+    let always =
+        [("host", commands.host), ("RMW", commands.read_modify_write), ("GC", commands.gc)];
     // Wear levelling and what is moved off blocks that go bad; the line of purposes tells them apart.
     let some =
         [("moves", commands.wear), ("SLC cache", commands.fold), ("rewrites", commands.rewrite)];

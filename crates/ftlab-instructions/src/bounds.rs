@@ -70,7 +70,7 @@ impl Bounds {
 }
 
 /// How a count compares with its bound.
-pub enum Verdict {
+pub enum BoundVerdict {
     Within,
     /// By so many percent.
     Above {
@@ -84,26 +84,26 @@ pub enum Verdict {
     Unbounded,
 }
 
-impl Verdict {
+impl BoundVerdict {
     /// A margin is a share of the bound.
-    pub fn of(each: u64, bound: u64, margin: f64) -> Verdict {
+    pub fn of(each: u64, bound: u64, margin: f64) -> BoundVerdict {
         let change = (each as f64 - bound as f64) / bound as f64;
         if change > margin {
-            Verdict::Above { percent: change * 100.0 }
+            BoundVerdict::Above { percent: change * 100.0 }
         } else if change < -margin {
-            Verdict::Below { percent: -change * 100.0 }
+            BoundVerdict::Below { percent: -change * 100.0 }
         } else {
-            Verdict::Within
+            BoundVerdict::Within
         }
     }
 
     /// For people.
     pub fn told(&self) -> String {
         match self {
-            Verdict::Within => "within".to_owned(),
-            Verdict::Above { percent } => format!("ABOVE by {percent:.1} %"),
-            Verdict::Below { percent } => format!("fell by {percent:.1} %"),
-            Verdict::Unbounded => "HAS NO BOUND".to_owned(),
+            BoundVerdict::Within => "within".to_owned(),
+            BoundVerdict::Above { percent } => format!("ABOVE by {percent:.1} %"),
+            BoundVerdict::Below { percent } => format!("fell by {percent:.1} %"),
+            BoundVerdict::Unbounded => "HAS NO BOUND".to_owned(),
         }
     }
 }
@@ -114,10 +114,10 @@ mod tests {
 
     #[test]
     fn a_bound_holds_within_its_margin() {
-        assert!(matches!(Verdict::of(1020, 1000, MARGIN), Verdict::Within));
-        assert!(matches!(Verdict::of(980, 1000, MARGIN), Verdict::Within));
-        assert!(matches!(Verdict::of(1021, 1000, MARGIN), Verdict::Above { .. }));
-        assert!(matches!(Verdict::of(979, 1000, MARGIN), Verdict::Below { .. }));
+        assert!(matches!(BoundVerdict::of(1020, 1000, MARGIN), BoundVerdict::Within));
+        assert!(matches!(BoundVerdict::of(980, 1000, MARGIN), BoundVerdict::Within));
+        assert!(matches!(BoundVerdict::of(1021, 1000, MARGIN), BoundVerdict::Above { .. }));
+        assert!(matches!(BoundVerdict::of(979, 1000, MARGIN), BoundVerdict::Below { .. }));
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod scenarios;
 
 use std::process::ExitCode;
 
-use bounds::{Bounds, Verdict};
+use bounds::{BoundVerdict, Bounds};
 use count::Counted;
 
 const USAGE: &str = "usage: ./x instructions [--update]";
@@ -52,11 +52,12 @@ fn check() -> Result<ExitCode, String> {
     let (mut above, mut below) = (false, false);
     for Counted { name, each } in count::all()? {
         let bound = bounds.of(name);
-        let verdict = bound.map_or(Verdict::Unbounded, |bound| Verdict::of(each, bound, margin));
+        let verdict =
+            bound.map_or(BoundVerdict::Unbounded, |bound| BoundVerdict::of(each, bound, margin));
         let bound = bound.map_or("-".to_owned(), |bound| bound.to_string());
         println!("{name:<14} {each:>10} {bound:>10}  {}", verdict.told());
-        above |= matches!(verdict, Verdict::Above { .. } | Verdict::Unbounded);
-        below |= matches!(verdict, Verdict::Below { .. });
+        above |= matches!(verdict, BoundVerdict::Above { .. } | BoundVerdict::Unbounded);
+        below |= matches!(verdict, BoundVerdict::Below { .. });
     }
     if below {
         println!("Fewer than before: let the bounds follow, by ./x instructions --update.");

@@ -30,18 +30,18 @@ const MOST_OF_MEMORY: usize = 16;
 /// #[global_allocator]
 /// static MEMORY: ftlab_memory::Tables = ftlab_memory::Tables::new();
 /// ```
-pub struct Tables {
+pub struct TableAllocator {
     /// Allocations at present that are too large to be advised.
     too_large: AtomicUsize,
     /// The size of the largest that is advised; zero as long as it was not found out.
     most: AtomicUsize,
 }
 
-impl Tables {
+impl TableAllocator {
     /// One for the whole program.
     #[must_use]
-    pub const fn new() -> Tables {
-        Tables { too_large: AtomicUsize::new(0), most: AtomicUsize::new(0) }
+    pub const fn new() -> TableAllocator {
+        TableAllocator { too_large: AtomicUsize::new(0), most: AtomicUsize::new(0) }
     }
 
     /// The size of the largest table that is advised. Asking twice at the same time finds the same.
@@ -80,15 +80,15 @@ impl Tables {
     }
 }
 
-impl Default for Tables {
-    fn default() -> Tables {
-        Tables::new()
+impl Default for TableAllocator {
+    fn default() -> TableAllocator {
+        TableAllocator::new()
     }
 }
 
 // SAFETY: all memory comes from the system's allocator and goes back to it with the same layout; advice changes none
 // of its contents.
-unsafe impl GlobalAlloc for Tables {
+unsafe impl GlobalAlloc for TableAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps the same promises.
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[global_allocator]
-    static MEMORY: Tables = Tables::new();
+    static MEMORY: TableAllocator = TableAllocator::new();
 
     /// Resident bytes of this process.
     #[cfg(target_os = "linux")]

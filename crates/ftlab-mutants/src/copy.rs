@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::draw::{Drawn, Source};
+use crate::draw::{DrawnFault, SourceFile};
 use crate::places;
 
 /// The crates that get faults; what else there is has tests of its own.
@@ -43,7 +43,7 @@ pub fn files(root: &Path) -> io::Result<Vec<String>> {
 ///
 /// # Errors
 /// A file can't be read, or is not Rust.
-pub fn sources(root: &Path, files: &[String]) -> io::Result<Vec<Source>> {
+pub fn sources(root: &Path, files: &[String]) -> io::Result<Vec<SourceFile>> {
     let folders = CRATES.map(|name| format!("crates/{name}/src/"));
     let mut sources = Vec::new();
     let mut left_out = Vec::new();
@@ -55,7 +55,7 @@ pub fn sources(root: &Path, files: &[String]) -> io::Result<Vec<Source>> {
         let found = places::find(&text)
             .map_err(|error| io::Error::other(format!("{path} is not read: {error}")))?;
         left_out.extend(found.left_out.iter().map(|module| below(path, module)));
-        sources.push(Source { path: path.clone(), text, places: found.places });
+        sources.push(SourceFile { path: path.clone(), text, places: found.places });
     }
     let kept = |path: &str| {
         left_out.iter().all(|module| {
@@ -75,14 +75,14 @@ fn below(path: &str, module: &str) -> String {
 }
 
 /// A fault and its number: its place in the order of the draw.
-pub type Numbered = (usize, Drawn);
+pub type Numbered = (usize, DrawnFault);
 
 /// The copy, and where it stands.
 pub struct Copy<'p> {
     root: &'p Path,
     work: PathBuf,
     files: &'p [String],
-    sources: &'p [Source],
+    sources: &'p [SourceFile],
 }
 
 /// A test binary.
@@ -103,7 +103,7 @@ struct Planted {
 
 impl<'p> Copy<'p> {
     /// A copy of this project.
-    pub fn new(root: &'p Path, files: &'p [String], sources: &'p [Source]) -> Copy<'p> {
+    pub fn new(root: &'p Path, files: &'p [String], sources: &'p [SourceFile]) -> Copy<'p> {
         Copy { root, work: root.join("target/mutants/work"), files, sources }
     }
 
@@ -111,7 +111,11 @@ impl<'p> Copy<'p> {
     ///
     /// # Errors
     /// The project does not compile, and no fault is the cause.
-    pub fn build(&self, drawn: &[Drawn], count: usize) -> io::Result<(Vec<Numbered>, Vec<Binary>)> {
+    pub fn build(
+        &self,
+        drawn: &[DrawnFault],
+        count: usize,
+    ) -> io::Result<(Vec<Numbered>, Vec<Binary>)> {
         self.bring_up_to_date()?;
         let mut refused = BTreeSet::new();
         loop {
@@ -161,7 +165,7 @@ impl<'p> Copy<'p> {
                 let place = &source.places[drawn.place];
                 text.push_str(&source.text[copied..place.bytes.start]);
                 let start = text.len();
-                text.push_str(&place.rewritten(&source.text, fault));
+                text.push_str(&place.with_fault(&source.text, fault));
                 copied = place.bytes.end;
                 let bytes = start..text.len();
                 planted.push(Planted { path: source.path.clone(), bytes, fault });

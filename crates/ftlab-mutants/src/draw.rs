@@ -6,22 +6,22 @@
 
 use std::collections::BTreeMap;
 
-use crate::places::Place;
+use crate::places::FaultPlace;
 
 /// A source file and its places.
 #[derive(Debug)]
-pub struct Source {
+pub struct SourceFile {
     /// Its path from the root of the project, with slashes.
     pub path: String,
     /// Its text.
     pub text: String,
     /// Where it can be made wrong.
-    pub places: Vec<Place>,
+    pub places: Vec<FaultPlace>,
 }
 
 /// A fault to be planted: a place of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Drawn {
+pub struct DrawnFault {
     /// Which of the sources.
     pub source: usize,
     /// Which of its places.
@@ -29,12 +29,12 @@ pub struct Drawn {
 }
 
 /// All places in the order in which the seed draws them; of those that overlap, the first.
-pub fn draw(sources: &[Source], seed: u64) -> Vec<Drawn> {
+pub fn draw(sources: &[SourceFile], seed: u64) -> Vec<DrawnFault> {
     let mut all = Vec::new();
     for (at, source) in sources.iter().enumerate() {
         let file = hash(seed, &[&source.path]);
         for (round, place) in of_file(source, seed).into_iter().enumerate() {
-            all.push(((round, file), Drawn { source: at, place }));
+            all.push(((round, file), DrawnFault { source: at, place }));
         }
     }
     all.sort_by_key(|(key, _)| *key);
@@ -42,7 +42,7 @@ pub fn draw(sources: &[Source], seed: u64) -> Vec<Drawn> {
 }
 
 /// The places of a file that do not overlap, in the order of their hashes.
-fn of_file(source: &Source, seed: u64) -> Vec<usize> {
+fn of_file(source: &SourceFile, seed: u64) -> Vec<usize> {
     let mut seen = BTreeMap::new();
     let mut keyed = Vec::new();
     for (at, place) in source.places.iter().enumerate() {
@@ -61,7 +61,7 @@ fn of_file(source: &Source, seed: u64) -> Vec<usize> {
     taken
 }
 
-fn overlap(a: &Place, b: &Place) -> bool {
+fn overlap(a: &FaultPlace, b: &FaultPlace) -> bool {
     a.bytes == b.bytes || (a.bytes.start < b.bytes.end && b.bytes.start < a.bytes.end)
 }
 
@@ -80,9 +80,9 @@ mod tests {
     use super::*;
     use crate::places;
 
-    fn sources() -> Vec<Source> {
+    fn sources() -> Vec<SourceFile> {
         let text = "fn f() -> bool { a(b + 1, c < d); e.min(7) == g && !h }";
-        let source = |path: &str| Source {
+        let source = |path: &str| SourceFile {
             path: path.to_owned(),
             text: text.to_owned(),
             places: places::find(text).expect("Rust").places,

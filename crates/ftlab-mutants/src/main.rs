@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use copy::Copy;
-use draw::{Drawn, Source};
-use trial::Outcome;
+use draw::{DrawnFault, SourceFile};
+use trial::FaultOutcome;
 
 /// Plants faults in the simulator and the workload crate, and tells which of them no test catches.
 #[derive(Debug, Parser)]
@@ -92,7 +92,7 @@ fn lead(args: &Args) -> io::Result<ExitCode> {
 }
 
 /// Keeps the places that are asked for. The sources stay: the copy needs them.
-fn restrict(sources: &mut [Source], only: &str) {
+fn restrict(sources: &mut [SourceFile], only: &str) {
     let (path, line) = match only.rsplit_once(':') {
         Some((path, line)) => (path, line.parse::<usize>().ok()),
         None => (only, None),
@@ -103,7 +103,7 @@ fn restrict(sources: &mut [Source], only: &str) {
     }
 }
 
-fn place(sources: &[Source], drawn: Drawn) -> String {
+fn place(sources: &[SourceFile], drawn: DrawnFault) -> String {
     let source = &sources[drawn.source];
     let place = &source.places[drawn.place];
     format!("{}:{}: `{}` becomes `{}`", source.path, place.line, place.was, place.becomes)
@@ -114,8 +114,8 @@ fn run(
     jobs: usize,
     root: &Path,
     files: &[String],
-    sources: &[Source],
-    drawn: &[Drawn],
+    sources: &[SourceFile],
+    drawn: &[DrawnFault],
 ) -> io::Result<ExitCode> {
     let (faults, binaries) = Copy::new(root, files, sources).build(drawn, args.faults)?;
     let tests = trial::list(&binaries, &args.tests)?;
@@ -130,7 +130,7 @@ fn run(
     let until = args.minutes.and_then(|minutes| Instant::now().checked_add(minutes));
     let numbers: Vec<usize> = faults.iter().map(|(number, _)| *number).collect();
     let outcomes = trial::attempt(&numbers, &tests, jobs, until)?;
-    let told: Vec<(String, Outcome)> =
+    let told: Vec<(String, FaultOutcome)> =
         faults.iter().map(|&(_, drawn)| place(sources, drawn)).zip(outcomes).collect();
     Ok(report(args, &told))
 }
@@ -153,16 +153,16 @@ struct Tally {
 }
 
 impl Tally {
-    fn of<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> Tally {
+    fn of<'a>(outcomes: impl Iterator<Item = &'a FaultOutcome>) -> Tally {
         let mut tally = Tally::default();
         for outcome in outcomes {
             *match outcome {
-                Outcome::Caught(_) => &mut tally.failed,
-                Outcome::Hung(_) => &mut tally.hung,
-                Outcome::Survived { left: 0, .. } => &mut tally.survived,
-                Outcome::Survived { .. } => &mut tally.undecided,
-                Outcome::NeverReached => &mut tally.unreached,
-                Outcome::NotTried => &mut tally.untried,
+                FaultOutcome::Caught(_) => &mut tally.failed,
+                FaultOutcome::Hung(_) => &mut tally.hung,
+                FaultOutcome::Survived { left: 0, .. } => &mut tally.survived,
+                FaultOutcome::Survived { .. } => &mut tally.undecided,
+                FaultOutcome::NeverReached => &mut tally.unreached,
+                FaultOutcome::NotTried => &mut tally.untried,
             } += 1;
         }
         tally
@@ -184,9 +184,9 @@ impl Tally {
 }
 
 /// Prints what was not caught, and the totals.
-fn report(args: &Args, told: &[(String, Outcome)]) -> ExitCode {
+fn report(args: &Args, told: &[(String, FaultOutcome)]) -> ExitCode {
     for (place, outcome) in told {
-        if matches!(outcome, Outcome::Survived { .. } | Outcome::NeverReached) {
+        if matches!(outcome, FaultOutcome::Survived { .. } | FaultOutcome::NeverReached) {
             println!("{place}: {}", outcome.told());
         }
     }
@@ -215,9 +215,9 @@ fn report(args: &Args, told: &[(String, Outcome)]) -> ExitCode {
 mod tests {
     use super::*;
 
-    fn sources() -> Vec<Source> {
+    fn sources() -> Vec<SourceFile> {
         let text = "fn f() -> Thing { a == b }\nfn g() -> Thing { c && d }\n";
-        let source = |path: &str| Source {
+        let source = |path: &str| SourceFile {
             path: path.to_owned(),
             text: text.to_owned(),
             places: places::find(text).expect("Rust").places,
@@ -241,9 +241,9 @@ mod tests {
     #[test]
     fn a_share_too_small_fails() {
         let args = Args::parse_from(["mutants", "--at-least", "60%"]);
-        let caught = ("a".to_owned(), Outcome::Caught("t".to_owned()));
-        let survived = ("b".to_owned(), Outcome::Survived { passed: 2, left: 0 });
-        let untried = ("c".to_owned(), Outcome::NotTried);
+        let caught = ("a".to_owned(), FaultOutcome::Caught("t".to_owned()));
+        let survived = ("b".to_owned(), FaultOutcome::Survived { passed: 2, left: 0 });
+        let untried = ("c".to_owned(), FaultOutcome::NotTried);
         let told = [caught.clone(), caught, survived.clone(), untried];
         assert_eq!(report(&args, &told), ExitCode::SUCCESS);
         assert_eq!(report(&args, &[told[0].clone(), survived]), ExitCode::from(1));
@@ -253,9 +253,9 @@ mod tests {
     #[test]
     fn what_time_ran_out_for_counts_for_nothing() {
         let args = Args::parse_from(["mutants", "--at-least", "100%"]);
-        let caught = Outcome::Caught("t".to_owned());
-        let open = Outcome::Survived { passed: 12, left: 3 };
-        let outcomes = [caught, open.clone(), Outcome::NotTried];
+        let caught = FaultOutcome::Caught("t".to_owned());
+        let open = FaultOutcome::Survived { passed: 12, left: 3 };
+        let outcomes = [caught, open.clone(), FaultOutcome::NotTried];
         let told = outcomes.map(|outcome| ("a".to_owned(), outcome));
         assert_eq!(report(&args, &told), ExitCode::SUCCESS);
         let tally = Tally::of(told.iter().map(|(_, outcome)| outcome));
@@ -264,7 +264,7 @@ mod tests {
         // Who knows of no fault has not caught enough.
         assert_eq!(report(&args, &told[1..]), ExitCode::from(1));
         // All tests passed, or none reaches it: that is known.
-        let lost = [Outcome::Survived { passed: 12, left: 0 }, Outcome::NeverReached];
+        let lost = [FaultOutcome::Survived { passed: 12, left: 0 }, FaultOutcome::NeverReached];
         assert_eq!(Tally::of(lost.iter().chain([&open])).share(), 0.0);
     }
 

@@ -14,7 +14,7 @@ use syn::{Attribute, BinOp, Block, Expr, Lit, Meta, ReturnType, Stmt, Type, UnOp
 
 /// A place, and the fault that can be planted there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FaultPlace {
     /// The bytes of the file that it replaces; empty where it only inserts.
     pub bytes: Range<usize>,
     /// The line that it begins on, from 1.
@@ -37,9 +37,9 @@ enum Shape {
     Returns(String),
 }
 
-impl Place {
+impl FaultPlace {
     /// What stands in the file instead: the original, and the fault number `fault` behind the switch.
-    pub fn rewritten(&self, text: &str, fault: usize) -> String {
+    pub fn with_fault(&self, text: &str, fault: usize) -> String {
         let original = &text[self.bytes.clone()];
         let on = format!("crate::planted::on({fault})");
         match &self.shape {
@@ -52,9 +52,9 @@ impl Place {
 
 /// A file's places, and what its text says about other files.
 #[derive(Debug, Default)]
-pub struct Places {
+pub struct FilePlaces {
     /// In the order of the text.
-    pub places: Vec<Place>,
+    pub places: Vec<FaultPlace>,
     /// Modules in files of their own that only tests or the watched build have.
     pub left_out: Vec<String>,
 }
@@ -63,9 +63,9 @@ pub struct Places {
 ///
 /// # Errors
 /// The text is not Rust.
-pub fn find(text: &str) -> Result<Places, String> {
+pub fn find(text: &str) -> Result<FilePlaces, String> {
     let file = syn::parse_file(text).map_err(|error| error.to_string())?;
-    let mut finder = Finder { text, found: Places::default() };
+    let mut finder = Finder { text, found: FilePlaces::default() };
     finder.visit_file(&file);
     finder.found.places.sort_by_key(|place| (place.bytes.start, place.bytes.end));
     Ok(finder.found)
@@ -73,7 +73,7 @@ pub fn find(text: &str) -> Result<Places, String> {
 
 struct Finder<'t> {
     text: &'t str,
-    found: Places,
+    found: FilePlaces,
 }
 
 /// Operators, and what each is mistaken for.
@@ -139,7 +139,7 @@ impl Finder<'_> {
     fn add(&mut self, span: Span, becomes: &str, shape: Shape) {
         let was = one_line(self.cut(span));
         let (bytes, line) = (span.byte_range(), span.start().line);
-        self.found.places.push(Place { bytes, line, was, becomes: one_line(becomes), shape });
+        self.found.places.push(FaultPlace { bytes, line, was, becomes: one_line(becomes), shape });
     }
 
     fn value(&mut self, span: Span, wrong: String) {
@@ -171,7 +171,7 @@ impl Finder<'_> {
         };
         for &value in values.iter().filter(|&&value| value.is_empty() || value != returned) {
             let at = open.byte_range().end;
-            self.found.places.push(Place {
+            self.found.places.push(FaultPlace {
                 bytes: at..at,
                 line: open.start().line,
                 was: "a function's body".to_owned(),
@@ -367,7 +367,8 @@ mod tests {
     use super::*;
 
     fn told(text: &str) -> Vec<String> {
-        let told = |place: &Place| format!("{}: {} -> {}", place.line, place.was, place.becomes);
+        let told =
+            |place: &FaultPlace| format!("{}: {} -> {}", place.line, place.was, place.becomes);
         find(text).expect("Rust").places.iter().map(told).collect()
     }
 
@@ -436,12 +437,12 @@ mod tests {
         let text = "fn é() -> Thing { a == b }";
         let place = &find(text).expect("Rust").places[0];
         let want = "(if crate::planted::on(4) { (a) != (b) } else { a == b })";
-        assert_eq!(place.rewritten(text, 4), want);
+        assert_eq!(place.with_fault(text, 4), want);
         let text = "fn f() -> Thing { a(); b }";
         let place = &find(text).expect("Rust").places[0];
-        assert_eq!(place.rewritten(text, 0), "if !crate::planted::on(0) { a(); }");
+        assert_eq!(place.with_fault(text, 0), "if !crate::planted::on(0) { a(); }");
         let text = "fn f() -> bool { b }";
         let place = &find(text).expect("Rust").places[0];
-        assert_eq!(place.rewritten(text, 1), " if crate::planted::on(1) { return true; } ");
+        assert_eq!(place.with_fault(text, 1), " if crate::planted::on(1) { return true; } ");
     }
 }

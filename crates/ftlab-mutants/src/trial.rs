@@ -41,7 +41,7 @@ pub struct Test {
 
 /// What came of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum FaultOutcome {
     /// This test failed.
     Caught(String),
     /// This test did not end.
@@ -121,7 +121,7 @@ pub fn attempt(
     tests: &[Test],
     jobs: usize,
     until: Option<Instant>,
-) -> io::Result<Vec<Outcome>> {
+) -> io::Result<Vec<FaultOutcome>> {
     let attempts = faults.iter().map(|&fault| Attempt {
         fault,
         tests: tests.iter().filter(|test| test.reaches.contains(&fault)).collect(),
@@ -145,7 +145,7 @@ struct Attempt<'t> {
     tests: Vec<&'t Test>,
     /// So many of them passed.
     passed: usize,
-    caught: Option<Outcome>,
+    caught: Option<FaultOutcome>,
 }
 
 impl Attempt<'_> {
@@ -159,38 +159,38 @@ impl Attempt<'_> {
             let longest = test.took * LONGER.0 + LONGER.1;
             match run(test, ("FTLAB_FAULT", self.fault.to_string().as_ref()), longest)? {
                 End::Passed => after.passed += 1,
-                End::Failed => after.caught = Some(Outcome::Caught(test.name.clone())),
-                End::Hung => after.caught = Some(Outcome::Hung(test.name.clone())),
+                End::Failed => after.caught = Some(FaultOutcome::Caught(test.name.clone())),
+                End::Hung => after.caught = Some(FaultOutcome::Hung(test.name.clone())),
             }
         }
         Ok(after)
     }
 
-    fn outcome(self) -> Outcome {
+    fn outcome(self) -> FaultOutcome {
         let left = self.tests.len() - self.passed;
         match (self.caught, self.passed) {
             (Some(caught), _) => caught,
-            (None, 0) if left == 0 => Outcome::NeverReached,
-            (None, 0) => Outcome::NotTried,
-            (None, passed) => Outcome::Survived { passed, left },
+            (None, 0) if left == 0 => FaultOutcome::NeverReached,
+            (None, 0) => FaultOutcome::NotTried,
+            (None, passed) => FaultOutcome::Survived { passed, left },
         }
     }
 }
 
-impl Outcome {
+impl FaultOutcome {
     /// In words.
     pub fn told(&self) -> String {
         match self {
-            Outcome::Caught(test) => format!("caught by {test}"),
-            Outcome::Hung(test) => format!("caught: {test} does not end"),
-            Outcome::Survived { passed, left: 0 } => {
+            FaultOutcome::Caught(test) => format!("caught by {test}"),
+            FaultOutcome::Hung(test) => format!("caught: {test} does not end"),
+            FaultOutcome::Survived { passed, left: 0 } => {
                 format!("survived all {passed} tests that reach it")
             }
-            Outcome::Survived { passed, left } => {
+            FaultOutcome::Survived { passed, left } => {
                 format!("survived {passed} tests that reach it; for {left} there was no time")
             }
-            Outcome::NeverReached => "never reached".to_owned(),
-            Outcome::NotTried => "not tried".to_owned(),
+            FaultOutcome::NeverReached => "never reached".to_owned(),
+            FaultOutcome::NotTried => "not tried".to_owned(),
         }
     }
 }
@@ -272,15 +272,15 @@ mod tests {
         failing.binary.path = "false".into();
         let tests = [test("passes", 1, &[1, 3]), failing];
         let outcomes = attempt(&[1, 2, 3], &tests, 2, None).expect("runs");
-        let caught = Outcome::Caught("fails".to_owned());
-        let survived = Outcome::Survived { passed: 1, left: 0 };
-        assert_eq!(outcomes, [survived, Outcome::NeverReached, caught]);
+        let caught = FaultOutcome::Caught("fails".to_owned());
+        let survived = FaultOutcome::Survived { passed: 1, left: 0 };
+        assert_eq!(outcomes, [survived, FaultOutcome::NeverReached, caught]);
     }
 
     #[test]
     fn what_is_not_begun_in_time_is_not_tried() {
         let outcomes = attempt(&[1], &[test("passes", 1, &[1])], 1, Some(Instant::now()));
-        assert_eq!(outcomes.expect("runs"), [Outcome::NotTried]);
+        assert_eq!(outcomes.expect("runs"), [FaultOutcome::NotTried]);
     }
 
     #[test]
@@ -289,7 +289,7 @@ mod tests {
         tests.push(test("fails", 2, &[1]));
         tests[100].binary.path = "false".into();
         let outcomes = attempt(&[1], &tests, 1, None).expect("runs");
-        assert_eq!(outcomes, [Outcome::Caught("fails".to_owned())]);
+        assert_eq!(outcomes, [FaultOutcome::Caught("fails".to_owned())]);
     }
 
     #[test]

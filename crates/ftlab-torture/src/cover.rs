@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ftlab::config::Config;
-use ftlab::nand::{Fault, FaultOptions, Spot, Stripe, Superblocks};
+use ftlab::nand::{Fault, FaultOptions, FaultSpot, Stripe, Superblocks};
 use ftlab::units::{DieId, Ppn};
 
 use crate::judge::reads_fail;
@@ -45,12 +45,12 @@ impl Missing {
         self.dies.entry(group).or_default().insert(member);
     }
 
-    fn spot(&mut self, superblocks: &Superblocks, spot: Spot) {
+    fn spot(&mut self, superblocks: &Superblocks, spot: FaultSpot) {
         let flash = superblocks.flash();
         let per_block = flash.shape().pages_per_block;
         let pages = match spot {
-            Spot::Page(page) => page..page + 1,
-            Spot::Block(block) => block * per_block..(block + 1) * per_block,
+            FaultSpot::Page(page) => page..page + 1,
+            FaultSpot::Block(block) => block * per_block..(block + 1) * per_block,
         };
         for page in pages {
             let (stripe, member) = stripe_at(superblocks, Ppn::new(page * flash.units_per_page()));
@@ -90,8 +90,8 @@ mod tests {
         let of_group = |group: u32, member| superblocks.die_of(DieId::new(group), member).get();
         let (one, other) = (of_group(0, 0), of_group(0, 1));
         let dies = |die| Fault::DieDies(die);
-        let page = |die: u32, page| Fault::Unreadable(Spot::Page(die * 64 * 32 + page));
-        let block = |die: u32, block| Fault::Unreadable(Spot::Block(die * 64 + block));
+        let page = |die: u32, page| Fault::Unreadable(FaultSpot::Page(die * 64 * 32 + page));
+        let block = |die: u32, block| Fault::Unreadable(FaultSpot::Block(die * 64 + block));
         let program = Fault::ProgramFails(Area::Block(0));
         let erase = Fault::EraseFails(Area::Block(0));
         for (faults, is_covered) in [

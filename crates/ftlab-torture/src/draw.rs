@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use ftlab::config::{Config, Layer, Problem, all_options};
 use ftlab::engine::Stream;
 use ftlab::options::OptionInfo;
-use ftlab::options::value::Kind;
+use ftlab::options::value::ValueKind;
 use ftlab::units::SECTOR_BYTES;
 
 /// Options with their values as TOML, by path.
@@ -140,9 +140,9 @@ const TOGETHER: [Together; 13] = [
     &[
         ("cache.policy", &["append"]),
         ("cache.capacity", &["32KiB", "64KiB"]),
-        ("cache.flush_pages", &["1", "3", "16"]),
+        ("cache.append_together", &["1", "3", "16"]),
         ("firmware.page", &["0ns", "21us"]),
-        ("firmware.flush", &["waits", "goes-on"]),
+        ("firmware.write_back", &["waits", "goes-on"]),
         ("host.outstanding", &["1", "4"]),
     ],
     &[("scheduler.policy", &["read-first"]), ("scheduler.suspend", &["program-and-erase"])],
@@ -250,7 +250,7 @@ fn together(stream: &mut Stream) -> Settings {
 /// One value for each of these options.
 fn meet(stream: &mut Stream, options: Together) -> Settings {
     let value = |path: &str, text: &str| match all_options().iter().find(|o| o.path == path) {
-        Some(option) if option.kind == Kind::Count => text.to_owned(),
+        Some(option) if option.kind == ValueKind::Count => text.to_owned(),
         _ => quoted(text),
     };
     options.iter().map(|&(path, values)| (path, value(path, pick(stream, values)))).collect()
@@ -372,7 +372,7 @@ fn pick<'a, T: ?Sized>(stream: &mut Stream, from: &[&'a T]) -> &'a T {
 
 /// Whether an option is ever set.
 pub fn is_drawn(option: &OptionInfo) -> bool {
-    option.kind != Kind::Text
+    option.kind != ValueKind::Text
 }
 
 /// A random value of an option, as TOML; none if nothing but the default is known.
@@ -380,25 +380,25 @@ fn value(stream: &mut Stream, option: &OptionInfo, settings: &Settings) -> Optio
     let text = match SMALL.iter().find(|(path, _)| *path == option.path) {
         Some((_, values)) => pick(stream, values).to_owned(),
         None => match option.kind {
-            Kind::Choice => {
+            ValueKind::Choice => {
                 option.choices[stream.below(option.choices.len() as u64) as usize].name.to_owned()
             }
-            Kind::Count => count(stream, option),
-            Kind::Time => time(stream, option),
-            Kind::Times => return times(stream, option, settings),
-            Kind::Size => format!("{}KiB", 1 << stream.below(9)),
-            Kind::Rate => format!("{}MB/s", pick(stream, &[&20, &100, &400, &1_200])),
-            Kind::TransferRate => format!("{}MT/s", pick(stream, &[&40, &200, &800])),
-            Kind::RequestRate => format!("{}/s", pick(stream, &[&1_000, &100_000])),
-            Kind::Share => share(stream, option),
-            Kind::Amount => pick(stream, &["5%", "30%", "90%", "64KiB"]).to_owned(),
-            Kind::Order => order(stream),
-            Kind::Counts | Kind::Names => return Some(list(stream, option, settings)),
-            Kind::Faults => return Some(faults(stream)),
-            Kind::Text => return None,
+            ValueKind::Count => count(stream, option),
+            ValueKind::Time => time(stream, option),
+            ValueKind::Times => return times(stream, option, settings),
+            ValueKind::Size => format!("{}KiB", 1 << stream.below(9)),
+            ValueKind::Rate => format!("{}MB/s", pick(stream, &[&20, &100, &400, &1_200])),
+            ValueKind::TransferRate => format!("{}MT/s", pick(stream, &[&40, &200, &800])),
+            ValueKind::RequestRate => format!("{}/s", pick(stream, &[&1_000, &100_000])),
+            ValueKind::Share => share(stream, option),
+            ValueKind::Amount => pick(stream, &["5%", "30%", "90%", "64KiB"]).to_owned(),
+            ValueKind::Order => order(stream),
+            ValueKind::Counts | ValueKind::Names => return Some(list(stream, option, settings)),
+            ValueKind::Faults => return Some(faults(stream)),
+            ValueKind::Text => return None,
         },
     };
-    let bare = option.kind == Kind::Count;
+    let bare = option.kind == ValueKind::Count;
     Some(if bare { text } else { quoted(&text) })
 }
 
@@ -408,7 +408,7 @@ fn list(stream: &mut Stream, option: &OptionInfo, settings: &Settings) -> String
     let length = if stream.below(2) == 0 { 1 } else { queues };
     let entries: Vec<_> = (0..length)
         .map(|_| match option.kind {
-            Kind::Counts => count(stream, option),
+            ValueKind::Counts => count(stream, option),
             _ => quoted(option.choices[stream.below(option.choices.len() as u64) as usize].name),
         })
         .collect();

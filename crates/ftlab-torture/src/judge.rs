@@ -11,7 +11,7 @@ use ftlab::host::{Completion, Op, Outcome, Request};
 use ftlab::units::Lba;
 
 use crate::reference::Reference;
-use crate::versions::{Found, Version};
+use crate::versions::{FoundVersions, Version};
 
 /// What a device promises beyond that flushed data survives a power cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl Judge {
     ///
     /// # Errors
     /// A read returned what it may not.
-    pub fn end(&mut self, completion: &Completion, found: &Found) -> Result<(), String> {
+    pub fn end(&mut self, completion: &Completion, found: &FoundVersions) -> Result<(), String> {
         let Request { op, tag, fua, .. } = completion.request;
         let Flying { begun, range, changed } =
             self.flying.remove(&tag).expect("what completes was begun");

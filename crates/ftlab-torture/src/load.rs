@@ -29,7 +29,7 @@ pub struct Step {
 
 /// What a case asks.
 #[derive(Clone, Debug)]
-pub struct Load {
+pub struct CaseLoad {
     /// Commands in the device at once, at the most.
     pub depth: usize,
     /// Everything is written once, before anything else.
@@ -70,15 +70,15 @@ pub struct Profile {
     fua: u64,
 }
 
-impl Load {
+impl CaseLoad {
     /// A random load.
-    pub fn draw(stream: &mut Stream) -> Load {
+    pub fn draw(stream: &mut Stream) -> CaseLoad {
         let profile = Profile::draw(stream);
         let mut any = |from: &[u64]| from[stream.below(from.len() as u64) as usize];
         let depth = any(&DEPTHS) as usize;
         let fills = any(&[0, 1, 1, 1]) == 1;
         let count = any(&[40, 150, 400, 400]);
-        Load { depth, fills, steps: profile.steps(stream, count) }
+        CaseLoad { depth, fills, steps: profile.steps(stream, count) }
     }
 }
 

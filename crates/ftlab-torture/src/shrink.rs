@@ -1,7 +1,7 @@
 //! Devices and loads with something less, for a failing case to become small.
 
 use crate::draw::Settings;
-use crate::load::{Load, Step};
+use crate::load::{CaseLoad, Step};
 
 /// The settings without each one of them.
 pub fn smaller_settings(settings: &Settings) -> Vec<Settings> {
@@ -14,14 +14,14 @@ pub fn smaller_settings(settings: &Settings) -> Vec<Settings> {
 }
 
 /// Half of the commands, a quarter, and so on; at last without each of a few.
-pub fn smaller_loads(load: &Load) -> Vec<Load> {
-    let with = |steps: Vec<Step>| Load { steps, ..load.clone() };
+pub fn smaller_loads(load: &CaseLoad) -> Vec<CaseLoad> {
+    let with = |steps: Vec<Step>| CaseLoad { steps, ..load.clone() };
     let mut all: Vec<_> = fewer(&load.steps).into_iter().map(with).collect();
     if load.fills {
-        all.push(Load { fills: false, ..load.clone() });
+        all.push(CaseLoad { fills: false, ..load.clone() });
     }
     if load.depth > 1 {
-        all.push(Load { depth: 1, ..load.clone() });
+        all.push(CaseLoad { depth: 1, ..load.clone() });
     }
     all
 }

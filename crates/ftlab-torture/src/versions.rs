@@ -37,7 +37,7 @@ const NOISE: Version = Version::MAX - 1;
 /// A way of losing data, to see whether the checks notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Every so-manieth page that collection copies arrives empty.
+    /// One in so many pages that collection copies arrives empty.
     LoseCopies(u32),
     /// Pages written in part lose what was on flash before.
     LoseBase,
@@ -52,7 +52,7 @@ type Sectors = Vec<(u32, Version)>;
 struct Slot {
     page: Option<Lpn>,
     dirty: Sectors,
-    flushing: Sectors,
+    writing_back: Sectors,
     /// It is on its way, though it be as padding, of which the buffer holds nothing.
     leaves: bool,
 }
@@ -72,7 +72,7 @@ struct Planned {
 }
 
 /// What a read has found: each sector with its version; sectors not listed were never written.
-pub type Found = Vec<(u64, Version)>;
+pub type FoundVersions = Vec<(u64, Version)>;
 
 /// Versions by place.
 #[derive(Clone, Debug)]
@@ -89,8 +89,8 @@ pub struct Versions {
     in_place: bool,
     /// By place of the read cache: the page, and what was read of it.
     cached: Vec<Option<(Lpn, Vec<Version>)>>,
-    found: Vec<Found>,
-    finished: Vec<(Completion, Found)>,
+    found: Vec<FoundVersions>,
+    finished: Vec<(Completion, FoundVersions)>,
     /// By page: whether the last that the host did to it on flash was to write it.
     written_last: BTreeMap<Lpn, bool>,
     copies: u32,
@@ -206,7 +206,7 @@ impl Versions {
     }
 
     /// Takes out what the last completions found, in their order.
-    pub fn take_finished(&mut self) -> Vec<(Completion, Found)> {
+    pub fn take_finished(&mut self) -> Vec<(Completion, FoundVersions)> {
         std::mem::take(&mut self.finished)
     }
 
@@ -365,7 +365,7 @@ impl Contents for Versions {
         let slot = &self.slots[slot.at()];
         assert_eq!(slot.page, Some(page), "a read looks into the wrong slot");
         for sector in sectors.sectors() {
-            let version = get(&slot.dirty, sector).or_else(|| get(&slot.flushing, sector));
+            let version = get(&slot.dirty, sector).or_else(|| get(&slot.writing_back, sector));
             let version = version.expect("a read takes from the buffer what the buffer holds");
             let lba = self.lba(page, sector);
             entry(&mut self.found, request.at()).push((lba, version));
@@ -410,10 +410,10 @@ impl Contents for Versions {
         let slot = &mut self.slots[slot.at()];
         let page = slot.page.expect("a slot that is written back holds a page");
         self.written_last.insert(page, true);
-        assert!(slot.flushing.is_empty(), "a page has one write-back at a time");
+        assert!(slot.writing_back.is_empty(), "a page has one write-back at a time");
         slot.leaves = true;
-        slot.flushing = std::mem::take(&mut slot.dirty);
-        slot.flushing.retain(|&(sector, _)| sectors.0 >> sector & 1 != 0);
+        slot.writing_back = std::mem::take(&mut slot.dirty);
+        slot.writing_back.retain(|&(sector, _)| sectors.0 >> sector & 1 != 0);
     }
 
     fn pad(&mut self, page: Lpn, slot: SlotId) {
@@ -426,7 +426,7 @@ impl Contents for Versions {
         let slot = &self.slots[program.slot.at()];
         let page = slot.page.expect("a slot that is written back holds a page");
         assert_eq!(page, program.page, "a page is programmed under another number");
-        let held = slot.flushing.iter().fold(0, |mask, &(sector, _)| mask | 1u128 << sector);
+        let held = slot.writing_back.iter().fold(0, |mask, &(sector, _)| mask | 1u128 << sector);
         assert_eq!(program.sectors.0, held, "what is programmed is what is on its way");
         let mut sectors = vec![0; self.per_page as usize];
         let parts = program.base.iter().rev().flatten();
@@ -435,7 +435,7 @@ impl Contents for Versions {
                 .expect("the older copy is of the same page");
             part.sectors.sectors().for_each(|s| sectors[s as usize] = older[s as usize]);
         }
-        for &(sector, version) in &slot.flushing {
+        for &(sector, version) in &slot.writing_back {
             sectors[sector as usize] = version;
         }
         if self.programmed_last.replace(program.to) == Some(program.to) {
@@ -450,7 +450,7 @@ impl Contents for Versions {
 
     fn end_write_back(&mut self, slot: SlotId, left: bool) {
         let slot = &mut self.slots[slot.at()];
-        slot.flushing.clear();
+        slot.writing_back.clear();
         slot.leaves = false;
         assert_eq!(left, slot.dirty.is_empty(), "a page stays while it is dirty");
         if left {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use ftlab::verify::Canary;
-use ftlab_torture::crash::{Case, DESIGNS, Tally};
+use ftlab_torture::crash::{Case, CrashTally, DESIGNS};
 
 /// Seeds of which every design has a case: some thousand cuts.
 const SEEDS: u64 = 36;
@@ -15,7 +15,7 @@ const PATIENCE: u64 = 40;
 
 #[test]
 fn nothing_is_lost_when_power_is_cut_or_dies_die() {
-    let mut met = Tally::default();
+    let mut met = CrashTally::default();
     for seed in 0..SEEDS {
         for design in &DESIGNS {
             let case = Case::draw(design, seed);

@@ -13,7 +13,7 @@ use ftlab::ftl::mapping::PageMap;
 use ftlab::ftl::placement::Dynamic;
 use ftlab::ftl::streams::{Single, StreamCounts, StreamsPolicy, WriteStream};
 use ftlab::host::{Completion, Host, Op, Request};
-use ftlab::image::{Damage, Reader, Resume, Snapshot, Writer};
+use ftlab::image::{Damage, ImageReader, ImageWriter, Resume, Snapshot};
 use ftlab::policy::OutsidePolicy;
 use ftlab::scheduler::{Arrival, Fifo as InOrder, SchedulerPolicy, View};
 use ftlab::shape::Geometry;
@@ -96,7 +96,7 @@ impl OutsidePolicy for Rhythm {
         "rhythm"
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let Rhythm { counts: _, writes, pages } = self;
         out.number(*writes);
         for &(last, near) in pages {
@@ -105,7 +105,7 @@ impl OutsidePolicy for Rhythm {
         }
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let any = u64::from(u32::MAX);
         self.writes = from.below(any, "how much was written")?;
         for page in &mut self.pages {

@@ -23,14 +23,14 @@ const LONGEST: u8 = 4;
 pub struct Accesses {
     // Only looked up, never walked: the order of the hash is never seen.
     places: HashMap<(u32, u64), u32>,
-    pages: Vec<Page>,
+    pages: Vec<PageAccesses>,
     /// Reads of pages that were not written before.
     never_written: u64,
 }
 
 /// What a page was used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum PageUse {
     Read,
     Write,
 }
@@ -38,7 +38,7 @@ enum Kind {
 /// What a page is, or is taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
-    Only(Kind),
+    Only(PageUse),
     Interleaved,
 }
 
@@ -50,14 +50,14 @@ struct Pair {
 }
 
 impl Pair {
-    fn add(&mut self, kind: Kind) {
+    fn add(&mut self, kind: PageUse) {
         *self.of(kind) += 1;
     }
 
-    fn of(&mut self, kind: Kind) -> &mut u64 {
+    fn of(&mut self, kind: PageUse) -> &mut u64 {
         match kind {
-            Kind::Read => &mut self.reads,
-            Kind::Write => &mut self.writes,
+            PageUse::Read => &mut self.reads,
+            PageUse::Write => &mut self.writes,
         }
     }
 
@@ -68,10 +68,10 @@ impl Pair {
 
 /// The accesses of one page.
 #[derive(Clone, Debug)]
-struct Page {
+struct PageAccesses {
     all: Pair,
-    first: Kind,
-    last: Kind,
+    first: PageUse,
+    last: PageUse,
     /// How many accesses were of one kind, up to the last; counted up to [`LONGEST`].
     run: u8,
     /// How many accesses there were; counted up to [`LONGEST`].
@@ -80,14 +80,14 @@ struct Page {
     named: [Pair; WINDOWS.len()],
 }
 
-impl Page {
-    fn new(first: Kind) -> Page {
+impl PageAccesses {
+    fn new(first: PageUse) -> PageAccesses {
         let mut all = Pair::default();
         all.add(first);
-        Page { all, first, last: first, run: 1, seen: 1, named: Default::default() }
+        PageAccesses { all, first, last: first, run: 1, seen: 1, named: Default::default() }
     }
 
-    fn add(&mut self, kind: Kind) {
+    fn add(&mut self, kind: PageUse) {
         self.all.add(kind);
         self.run = if self.last == kind { (self.run + 1).min(LONGEST) } else { 1 };
         self.seen = (self.seen + 1).min(LONGEST);
@@ -103,9 +103,9 @@ impl Page {
         let all = self.all.sum();
         let nearly_all = |part: u64| part * 100 > all * NEARLY_ALL_PERCENT;
         if nearly_all(self.all.reads) {
-            Class::Only(Kind::Read)
+            Class::Only(PageUse::Read)
         } else if nearly_all(self.all.writes) {
-            Class::Only(Kind::Write)
+            Class::Only(PageUse::Write)
         } else {
             Class::Interleaved
         }
@@ -125,8 +125,8 @@ impl Accesses {
     /// one number are different pages.
     pub fn add(&mut self, op: Op, stream: u32, lba: u64, end: u64) {
         let kind = match op {
-            Op::Read => Kind::Read,
-            Op::Write => Kind::Write,
+            Op::Read => PageUse::Read,
+            Op::Write => PageUse::Write,
             Op::Trim | Op::Flush => return,
         };
         for page in lba / SECTORS_PER_PAGE..end.div_ceil(SECTORS_PER_PAGE) {
@@ -134,15 +134,15 @@ impl Accesses {
         }
     }
 
-    fn touch(&mut self, page: (u32, u64), kind: Kind) {
+    fn touch(&mut self, page: (u32, u64), kind: PageUse) {
         let next = u32::try_from(self.pages.len()).expect("fewer pages than fit in memory");
         let place = *self.places.entry(page).or_insert(next);
         let known = self.pages.get_mut(place as usize);
         let written = known.as_ref().is_some_and(|page| page.all.writes > 0);
-        self.never_written += u64::from(kind == Kind::Read && !written);
+        self.never_written += u64::from(kind == PageUse::Read && !written);
         match known {
             Some(page) => page.add(kind),
-            None => self.pages.push(Page::new(kind)),
+            None => self.pages.push(PageAccesses::new(kind)),
         }
     }
 
@@ -226,8 +226,8 @@ pub struct ByClass {
 impl ByClass {
     fn add(&mut self, class: Class, count: u64) {
         *match class {
-            Class::Only(Kind::Read) => &mut self.only_read,
-            Class::Only(Kind::Write) => &mut self.only_written,
+            Class::Only(PageUse::Read) => &mut self.only_read,
+            Class::Only(PageUse::Write) => &mut self.only_written,
             Class::Interleaved => &mut self.interleaved,
         } += count;
     }

@@ -16,8 +16,8 @@ pub(crate) use contract::contract;
 #[cfg(feature = "external-policies")]
 pub use external::OutsidePolicy;
 
-use crate::image::{self, Damage, Writer};
-use crate::options::{Node, PolicyInfo, catalog::Builder, reader::Reader, show::Printer};
+use crate::image::{self, Damage, ImageWriter};
+use crate::options::{Node, PolicyInfo, catalog::Builder, reader::LayerReader, show::Printer};
 use crate::shape::{Cell, Geometry, Shares, StripeOrder};
 use crate::units::Nanos;
 
@@ -38,13 +38,13 @@ pub trait Policy: Sized {
     /// Saves the state that it keeps while the device is at rest, except what it was built from and what the core
     /// tells it again on loading. Destructure `self` without `..`, so that a field that is added later cannot be
     /// forgotten. Most policies have no such state (`keeps_nothing!`).
-    fn save(&self, out: &mut Writer);
+    fn save(&self, out: &mut ImageWriter);
 
     /// Loads what [`save`](Self::save) wrote, into a policy that was just built with the same options.
     ///
     /// # Errors
     /// The damage. The data may come from anywhere: nothing may panic, now or later.
-    fn load(&mut self, from: &mut image::Reader<'_>) -> Result<(), Damage>;
+    fn load(&mut self, from: &mut image::ImageReader<'_>) -> Result<(), Damage>;
 }
 
 /// What a policy may be built from, besides its own options.
@@ -75,7 +75,7 @@ pub struct NoOptions;
 impl Node for NoOptions {
     fn describe(_catalog: &mut Builder) {}
 
-    fn read(_reader: &mut Reader<'_>) -> NoOptions {
+    fn read(_reader: &mut LayerReader<'_>) -> NoOptions {
         NoOptions
     }
 
@@ -201,7 +201,7 @@ macro_rules! seam {
             }
 
             /// Saves the state of the policy.
-            pub(crate) fn save(&self, out: &mut $crate::image::Writer) {
+            pub(crate) fn save(&self, out: &mut $crate::image::ImageWriter) {
                 match self {
                     $(Self::$Variant(policy) => $crate::policy::Policy::save(policy, out),)+
                     #[cfg(feature = "external-policies")]
@@ -212,7 +212,7 @@ macro_rules! seam {
             /// Loads the state that the same policy saved.
             pub(crate) fn load(
                 &mut self,
-                from: &mut $crate::image::Reader<'_>,
+                from: &mut $crate::image::ImageReader<'_>,
             ) -> Result<(), $crate::image::Damage> {
                 match self {
                     $(Self::$Variant(policy) => $crate::policy::Policy::load(policy, from),)+
@@ -232,8 +232,8 @@ macro_rules! seam {
                 );)+
             }
 
-            fn read(reader: &mut $crate::options::reader::Reader<'_>) -> Self {
-                type Read<'a> = fn(&mut $crate::options::reader::Reader<'a>) -> $Choice;
+            fn read(reader: &mut $crate::options::reader::LayerReader<'_>) -> Self {
+                type Read<'a> = fn(&mut $crate::options::reader::LayerReader<'a>) -> $Choice;
                 let chosen = reader.choose(Self::SEAM);
                 let readers: &[Read<'_>] =
                     &[$(|reader| $Choice::$Variant($crate::options::declare::Node::read(reader))),+];

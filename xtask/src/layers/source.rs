@@ -3,16 +3,16 @@
 
 /// What a file says of modules.
 #[derive(Clone, Debug, Default)]
-pub struct Source {
+pub struct SourceFile {
     /// What it takes, one path a name.
-    pub taken: Vec<Taken>,
+    pub taken: Vec<ImportPath>,
     /// Modules in files of their own that are there for tests only.
     pub tests: Vec<String>,
 }
 
 /// A path to something of another module.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct ImportPath {
     /// Its parts as written, with `crate`, `self` and `super`.
     pub path: Vec<String>,
     /// What it is called here; none for a path in the code.
@@ -25,10 +25,10 @@ const PATH: &str = "::";
 const TEST: &[&str] = &["#", "[", "cfg", "(", "test", ")", "]", "mod"];
 
 /// Reads a file.
-pub fn read(text: &str) -> Source {
+pub fn read(text: &str) -> SourceFile {
     let code = without_comments(text);
     let tokens = tokens(&code);
-    let mut source = Source::default();
+    let mut source = SourceFile::default();
     let mut at = 0;
     while at < tokens.len() {
         let rest = &tokens[at..];
@@ -50,7 +50,7 @@ pub fn read(text: &str) -> Source {
 }
 
 /// Passes over a module of tests; how many tokens it has, with its head.
-fn test_module(rest: &[&str], source: &mut Source) -> usize {
+fn test_module(rest: &[&str], source: &mut SourceFile) -> usize {
     let name = rest.first().copied().unwrap_or_default();
     if rest.get(1) != Some(&"{") {
         source.tests.push(name.to_owned());
@@ -69,7 +69,7 @@ fn test_module(rest: &[&str], source: &mut Source) -> usize {
 }
 
 /// The paths of what stands behind `use`.
-fn tree(tokens: &[&str], above: &[String], handed_on: bool, taken: &mut Vec<Taken>) {
+fn tree(tokens: &[&str], above: &[String], handed_on: bool, taken: &mut Vec<ImportPath>) {
     let mut path = above.to_vec();
     let mut called = None;
     let mut at = 0;
@@ -92,7 +92,7 @@ fn tree(tokens: &[&str], above: &[String], handed_on: bool, taken: &mut Vec<Take
     }
     if path.len() > above.len() || tokens.first() == Some(&"self") {
         let called = called.or_else(|| path.last().cloned());
-        taken.push(Taken { path, called, handed_on });
+        taken.push(ImportPath { path, called, handed_on });
     }
 }
 
@@ -106,7 +106,7 @@ fn branches<'a>(tokens: &'a [&'a str]) -> impl Iterator<Item = &'a [&'a str]> {
 }
 
 /// A path in the code; how many tokens it has.
-fn written_out(rest: &[&str], taken: &mut Vec<Taken>) -> usize {
+fn written_out(rest: &[&str], taken: &mut Vec<ImportPath>) -> usize {
     let mut path = vec![rest[0].to_owned()];
     let mut length = 1;
     while let [PATH, name, ..] = rest[length..]
@@ -115,7 +115,7 @@ fn written_out(rest: &[&str], taken: &mut Vec<Taken>) -> usize {
         path.push(name.to_owned());
         length += 2;
     }
-    taken.push(Taken { path, called: None, handed_on: false });
+    taken.push(ImportPath { path, called: None, handed_on: false });
     length
 }
 

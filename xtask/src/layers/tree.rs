@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::source::{self, Source, Taken};
+use super::source::{self, ImportPath, SourceFile};
 use crate::files::File;
 
 /// A module, as the names that lead to it.
@@ -14,7 +14,7 @@ const MOST_STEPS: usize = 16;
 /// All modules with a file.
 #[derive(Debug)]
 pub struct Tree {
-    modules: BTreeMap<Module, (String, Source)>,
+    modules: BTreeMap<Module, (String, SourceFile)>,
 }
 
 impl Tree {
@@ -85,7 +85,7 @@ impl Tree {
     }
 
     /// The path from the root of what a module takes; nothing for what is of another crate.
-    fn path_from_root(&self, module: &Module, taken: &Taken) -> Option<Module> {
+    fn path_from_root(&self, module: &Module, taken: &ImportPath) -> Option<Module> {
         let mut base = module.clone();
         let mut rest = &taken.path[..];
         match rest.first()?.as_str() {

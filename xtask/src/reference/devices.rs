@@ -5,7 +5,7 @@ use ftlab::nand::timing::{TimingChoice, TransfersChoice};
 use ftlab::options::presets::{self, Preset};
 use ftlab::units::Nanos;
 
-use super::{Table, code, head};
+use super::{MarkdownTable, code, head};
 
 const ABOUT: &str = "\
 Devices that are built in: `--device NAME`. Each stands for a kind of drive, with the numbers of a published \
@@ -27,7 +27,7 @@ fn section(preset: &Preset) -> String {
     let unit = shape.mapping_unit;
     let host = u64::from(config.logical_pages()) * unit.0;
     let flash = shape.pages() * shape.page_size.0;
-    let mut table = Table::new(&["", ""]);
+    let mut table = MarkdownTable::new(&["", ""]);
     let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
     row("Capacity for the host", capacity(host));
     row("Flash", capacity(flash));

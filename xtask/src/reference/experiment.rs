@@ -1,6 +1,6 @@
 //! Every key of `experiment.toml`, from the table by which the program reads it.
 
-use super::{Table, code, head, schema, tables};
+use super::{MarkdownTable, code, head, schema, tables};
 
 /// The declarations of the command line's crate, which is no library.
 #[path = "../../../crates/ftlab-cli/src/reproduce/keys.rs"]
@@ -19,7 +19,7 @@ is formed of them in per cent where that is said below. JSON schema, for editors
 /// The page.
 pub fn page() -> String {
     let text = head("Experiment files", ABOUT) + &tables::page(&TABLES);
-    let mut table = Table::new(&["Name", "Meaning"]);
+    let mut table = MarkdownTable::new(&["Name", "Meaning"]);
     for (name, meaning) in PICKS {
         table.row([code(name), meaning.to_owned()]);
     }

@@ -2,7 +2,7 @@
 
 use ftlab_workload::trace::FORMATS;
 
-use super::{Table, code, head};
+use super::{MarkdownTable, code, head};
 
 const ABOUT: &str = "\
 Formats of traces that can be read and written. The format of a file is found from its content and can be forced \
@@ -14,7 +14,7 @@ assumed.";
 pub fn page() -> String {
     let mut text = head("Trace formats", ABOUT);
     for format in FORMATS {
-        let mut table = Table::new(&["", ""]);
+        let mut table = MarkdownTable::new(&["", ""]);
         let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
         row("Columns", code(format.columns));
         row("Times in", format.units.time.words().to_owned());

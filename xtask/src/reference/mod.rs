@@ -14,7 +14,7 @@ mod workload;
 use crate::files::File;
 
 /// A generated page.
-pub struct Page {
+pub struct ReferencePage {
     /// Its path from the root of the project.
     pub path: &'static str,
     /// Its text.
@@ -22,8 +22,8 @@ pub struct Page {
 }
 
 /// All of them; `files` is the project, for what is read from the code itself.
-pub fn pages(files: &[File]) -> Vec<Page> {
-    let page = |path, text| Page { path, text };
+pub fn pages(files: &[File]) -> Vec<ReferencePage> {
+    let page = |path, text| ReferencePage { path, text };
     vec![
         page("docs/reference/options.md", options::page()),
         page("docs/reference/policies.md", policies::page()),
@@ -48,13 +48,13 @@ fn head(title: &str, about: &str) -> String {
 }
 
 /// A table in Markdown.
-struct Table {
+struct MarkdownTable {
     text: String,
 }
 
-impl Table {
-    fn new(columns: &[&str]) -> Table {
-        let mut table = Table { text: String::new() };
+impl MarkdownTable {
+    fn new(columns: &[&str]) -> MarkdownTable {
+        let mut table = MarkdownTable { text: String::new() };
         table.row(columns.iter().map(|&column| column.to_owned()));
         table.row(columns.iter().map(|_| "---".to_owned()));
         table

@@ -3,7 +3,7 @@
 use ftlab::config::catalog;
 use ftlab::options::OptionInfo;
 
-use super::{Table, code, head};
+use super::{MarkdownTable, code, head};
 
 const ABOUT: &str = "\
 A device is described in TOML. Every option is listed here with what it takes, what it is when nothing sets \
@@ -17,7 +17,7 @@ JSON schema, for editors: [device.schema.json](device.schema.json).";
 pub fn page() -> String {
     let mut text = head("Options of a device", ABOUT);
     for section in &catalog().sections {
-        let mut table = Table::new(&["Option", "Takes", "Default", "Meaning"]);
+        let mut table = MarkdownTable::new(&["Option", "Takes", "Default", "Meaning"]);
         let inside = |option: &&OptionInfo| {
             option.path.rsplit_once('.').is_some_and(|(parent, _)| parent == section.path)
         };

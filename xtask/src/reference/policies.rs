@@ -2,7 +2,7 @@
 
 use ftlab::config::catalog;
 
-use super::{Table, code, head};
+use super::{MarkdownTable, code, head};
 
 const ABOUT: &str = "\
 A seam is a decision that can be taken in several ways; a policy is one of the ways. A device names its \
@@ -14,7 +14,8 @@ pub fn page() -> String {
     let mut text = head("Policies", ABOUT);
     for seam in &catalog().seams {
         text += &format!("\n## `{}`\n\n{} Default: `{}`.\n\n", seam.path, seam.doc, seam.default);
-        let mut table = Table::new(&["Policy", "What it does", "Source", "Options of its own"]);
+        let mut table =
+            MarkdownTable::new(&["Policy", "What it does", "Source", "Options of its own"]);
         for policy in seam.policies {
             let own = catalog().options.iter().filter(|option| {
                 option.applies_to.as_ref().is_some_and(|applies_to| {

@@ -3,7 +3,7 @@
 //! The types are found by reading the code as text: what is printed is then the very comment that
 //! stands beside the field, and there is no second list to forget.
 
-use super::{Table, code, head};
+use super::{MarkdownTable, code, head};
 use crate::files::File;
 
 const ABOUT: &str = "\
@@ -58,12 +58,12 @@ struct Type {
     /// For an enum: the key that names the variant, if there is one.
     tag: Option<String>,
     rename: Option<String>,
-    rows: Vec<Row>,
+    rows: Vec<FieldRow>,
 }
 
 /// A field, or a variant, which has no type.
 #[derive(Clone, Debug, PartialEq)]
-struct Row {
+struct FieldRow {
     key: String,
     of: Option<String>,
     doc: String,
@@ -102,7 +102,7 @@ fn file_name(file: &str) -> String {
 }
 
 fn table(this: &Type, types: &[Type]) -> String {
-    let mut table = Table::new(&["Key", "Value", "Meaning"]);
+    let mut table = MarkdownTable::new(&["Key", "Value", "Meaning"]);
     for row in &this.rows {
         let value = match (&row.of, &this.tag) {
             (Some(of), _) => words(of, types),
@@ -183,16 +183,16 @@ fn types(text: &str) -> Vec<Type> {
 }
 
 /// The row of a field or of a variant.
-fn row(code: &str, doc: &str, serde: &str, rename_all: Option<&str>) -> Option<Row> {
+fn row(code: &str, doc: &str, serde: &str, rename_all: Option<&str>) -> Option<FieldRow> {
     let doc = tidy(doc);
     let field = code.trim_start_matches("pub ").trim_end_matches(',').split_once(": ");
     if let Some((name, of)) = field {
         let key = quoted_after(serde, "rename = ").unwrap_or_else(|| name.to_owned());
-        return Some(Row { key, of: Some(of.to_owned()), doc });
+        return Some(FieldRow { key, of: Some(of.to_owned()), doc });
     }
     let name: String = code.chars().take_while(|letter| letter.is_alphanumeric()).collect();
     let key = renamed(&name, rename_all);
-    (!name.is_empty()).then_some(Row { key, of: None, doc })
+    (!name.is_empty()).then_some(FieldRow { key, of: None, doc })
 }
 
 fn quoted_after(text: &str, key: &str) -> Option<String> {

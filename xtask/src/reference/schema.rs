@@ -2,7 +2,7 @@
 
 use ftlab::config::catalog;
 use ftlab::options::table::{Form, Key, Otherwise, TableInfo};
-use ftlab::options::value::{Choice, Kind, Raw};
+use ftlab::options::value::{Choice, Raw, ValueKind};
 use ftlab::options::{OptionInfo, presets};
 use serde_json::{Map, Value, json};
 
@@ -117,7 +117,7 @@ fn describe(option: &OptionInfo) -> Value {
     if let Some(applies_to) = &option.applies_to {
         text += &format!(" Only with {applies_to}.");
     }
-    if let (Some((low, high)), true) = (option.range, option.kind != Kind::Count) {
+    if let (Some((low, high)), true) = (option.range, option.kind != ValueKind::Count) {
         text += &format!(" From {low} to {high}.");
     }
     let limit = is_limit(option.default.map(str::to_owned));
@@ -125,7 +125,7 @@ fn describe(option: &OptionInfo) -> Value {
     schema["description"] = json!(text);
     if let Some(default) = option.default {
         schema["default"] = match option.kind {
-            Kind::Count | Kind::Counts => number(default),
+            ValueKind::Count | ValueKind::Counts => number(default),
             _ => json!(default),
         };
     }
@@ -138,10 +138,15 @@ fn is_limit(default: Option<String>) -> bool {
 }
 
 /// What a value of a kind looks like.
-fn of_value(kind: Kind, choices: &[Choice], range: Option<(&str, &str)>, limit: bool) -> Value {
+fn of_value(
+    kind: ValueKind,
+    choices: &[Choice],
+    range: Option<(&str, &str)>,
+    limit: bool,
+) -> Value {
     let names = || choices.iter().map(|choice| choice.name).collect::<Vec<&str>>();
     match kind {
-        Kind::Count => {
+        ValueKind::Count => {
             let kind = if limit { json!(["integer", "string"]) } else { json!("integer") };
             match range {
                 Some((low, high)) => {
@@ -150,10 +155,14 @@ fn of_value(kind: Kind, choices: &[Choice], range: Option<(&str, &str)>, limit: 
                 None => json!({ "type": kind }),
             }
         }
-        Kind::Times | Kind::Faults => json!({ "type": "array", "items": { "type": "string" } }),
-        Kind::Counts => json!({ "type": ["array", "integer"], "items": { "type": "integer" } }),
-        Kind::Names => json!({ "type": ["array", "string"], "items": { "enum": names() } }),
-        Kind::Choice => {
+        ValueKind::Times | ValueKind::Faults => {
+            json!({ "type": "array", "items": { "type": "string" } })
+        }
+        ValueKind::Counts => {
+            json!({ "type": ["array", "integer"], "items": { "type": "integer" } })
+        }
+        ValueKind::Names => json!({ "type": ["array", "string"], "items": { "enum": names() } }),
+        ValueKind::Choice => {
             let choices = choices.iter();
             let one = |choice: &Choice| json!({ "const": choice.name, "description": choice.doc });
             json!({ "oneOf": choices.map(one).collect::<Vec<Value>>() })

@@ -3,7 +3,7 @@
 use ftlab_workload::generate::PRESETS;
 use ftlab_workload::generate::keys::TABLES;
 
-use super::{Table, head, schema, tables};
+use super::{MarkdownTable, head, schema, tables};
 
 const ABOUT: &str = "\
 A workload file describes load to generate: a list of phases, each with its operations, sizes, addresses, \
@@ -14,7 +14,7 @@ file. JSON schema, for editors: [workload.schema.json](workload.schema.json).";
 pub fn page() -> String {
     let mut text = head("Workload files", ABOUT) + &tables::page(&TABLES);
     text += "\n## Built-in workloads\n\n";
-    let mut table = Table::new(&["Name", "What it is"]);
+    let mut table = MarkdownTable::new(&["Name", "What it is"]);
     for preset in PRESETS {
         let file = format!("[{}](../../presets/workloads/{}.toml)", preset.name, preset.name);
         table.row([file, preset.about().to_owned()]);

@@ -32,12 +32,12 @@ const MOST_JOBS: i64 = 1024;
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: MainCommand,
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum MainCommand {
     /// Play a trace or a workload on a device, print a table and write a result folder.
     Run(Box<RunArgs>),
     /// Play the same load on several devices, or take finished results, and compare them.

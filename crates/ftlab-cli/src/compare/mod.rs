@@ -35,7 +35,7 @@ use crate::experiment::LoadSource;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory;
-use crate::result::{self, COMPARISON, FileKind, Folder, PARTIAL, Target, VARIANTS};
+use crate::result::{self, COMPARISON, FileKind, Folder, PARTIAL, ResultTarget, VARIANTS};
 use crate::resume;
 use crate::run::{RESULTS, mention_abandoned};
 use crate::seeds;
@@ -235,9 +235,9 @@ fn prepare_folder(
     stem: String,
 ) -> Result<Folder, Failure> {
     let target = match (nowhere, &args.output.output) {
-        (Some(place), _) => Target::Counted { parent: place.to_owned(), stem },
-        (None, Some(path)) => Target::Named(path.clone()),
-        (None, None) => Target::Counted { parent: PathBuf::from(RESULTS), stem },
+        (Some(place), _) => ResultTarget::Counted { parent: place.to_owned(), stem },
+        (None, Some(path)) => ResultTarget::Named(path.clone()),
+        (None, None) => ResultTarget::Counted { parent: PathBuf::from(RESULTS), stem },
     };
     Folder::prepare(target, args.output.force)
 }

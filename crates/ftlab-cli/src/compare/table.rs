@@ -144,7 +144,7 @@ pub fn changed(metric: &MetricDocument, one: &ValuesDocument) -> [String; 3] {
 
 /// How finely the figures of a change are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Places {
+enum Precision {
     /// As figures of their size are.
     Usual,
     /// Per cent with so many decimals.
@@ -157,38 +157,38 @@ enum Places {
 const MOST_DECIMALS: usize = 5;
 
 /// A change that is sure shows that it is one: no end of its interval prints as nothing.
-fn places(metric: &MetricDocument, change: &Change) -> Places {
+fn places(metric: &MetricDocument, change: &Change) -> Precision {
     let is_sure =
         matches!(change.certainty, Certainty::Significant | Certainty::SignificantAmongAll);
     let ends = [Some(change.estimate), change.low, change.high];
-    let shows = |places: Places| {
+    let shows = |places: Precision| {
         let says = |value: f64| {
             told(metric, change, places, value).contains(|c: char| ('1'..='9').contains(&c))
         };
         ends.into_iter().flatten().all(says)
     };
-    if !is_sure || shows(Places::Usual) {
-        return Places::Usual;
+    if !is_sure || shows(Precision::Usual) {
+        return Precision::Usual;
     }
-    let mut finer = (decimals(change)..=MOST_DECIMALS).map(Places::Decimals);
+    let mut finer = (decimals(change)..=MOST_DECIMALS).map(Precision::Decimals);
     match change.scale {
-        Scale::Ratio => finer.find(|&places| shows(places)).unwrap_or(Places::Power),
-        Scale::Difference => Places::Power,
+        Scale::Ratio => finer.find(|&places| shows(places)).unwrap_or(Precision::Power),
+        Scale::Difference => Precision::Power,
     }
 }
 
 /// One figure of a change.
-fn told(metric: &MetricDocument, change: &Change, places: Places, value: f64) -> String {
+fn told(metric: &MetricDocument, change: &Change, places: Precision, value: f64) -> String {
     let percent = value * 100.0;
     match (change.scale, places) {
         (Scale::Ratio, _) if is_huge(change) => format!("x {}", factor(1.0 + value)),
-        (Scale::Ratio, Places::Usual) => {
+        (Scale::Ratio, Precision::Usual) => {
             format!("{:+.*} %", decimals(change), unsigned_zero(percent, change))
         }
-        (Scale::Ratio, Places::Decimals(decimals)) => format!("{percent:+.decimals$} %"),
-        (Scale::Ratio, Places::Power) => format!("{percent:+.1e} %"),
-        (Scale::Difference, Places::Usual) if value < 0.0 => with_unit(metric.unit, value),
-        (Scale::Difference, Places::Usual) => format!("+{}", with_unit(metric.unit, value)),
+        (Scale::Ratio, Precision::Decimals(decimals)) => format!("{percent:+.decimals$} %"),
+        (Scale::Ratio, Precision::Power) => format!("{percent:+.1e} %"),
+        (Scale::Difference, Precision::Usual) if value < 0.0 => with_unit(metric.unit, value),
+        (Scale::Difference, Precision::Usual) => format!("+{}", with_unit(metric.unit, value)),
         (Scale::Difference, _) => {
             let unit = if metric.unit == "ns" { " ns" } else { "" };
             format!("{value:+.1e}{unit}")

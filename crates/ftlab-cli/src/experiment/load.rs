@@ -24,7 +24,7 @@ pub enum LoadSource {
 }
 
 /// The same, opened: it can be played once.
-pub enum Load {
+pub enum OpenedLoad {
     /// A trace, with the file's name.
     Trace(String, Box<Trace>),
     /// A workload.
@@ -68,13 +68,13 @@ impl LoadSource {
     }
 
     /// Opens it.
-    pub fn open(&self) -> Result<Load, Failure> {
+    pub fn open(&self) -> Result<OpenedLoad, Failure> {
         Ok(match self {
             LoadSource::Trace { file, reading } => {
-                Load::Trace(file.clone(), Box::new(load::open(file, reading.clone())?))
+                OpenedLoad::Trace(file.clone(), Box::new(load::open(file, reading.clone())?))
             }
-            LoadSource::Workload(workload) => Load::Workload(workload.clone()),
-            LoadSource::Fio(jobs) => Load::Fio(jobs.clone()),
+            LoadSource::Workload(workload) => OpenedLoad::Workload(workload.clone()),
+            LoadSource::Fio(jobs) => OpenedLoad::Fio(jobs.clone()),
         })
     }
 

@@ -29,7 +29,7 @@ use ftlab::stats::{
 };
 use ftlab::units::{Nanos, SECTOR_BYTES};
 use ftlab_workload::accesses::Accesses;
-use ftlab_workload::fio::{JobFile, Tally};
+use ftlab_workload::fio::{FioTally, JobFile};
 use ftlab_workload::generate::{Generator, Workload};
 use ftlab_workload::replay::{self, Batches, Crew, Ended, Progress, Replay, ReplayError, Source};
 use ftlab_workload::trace::Meter;
@@ -42,11 +42,12 @@ use crate::load::{Decoder, TraceFacts};
 use crate::power_cuts::{LosesPower, Played, refuse_without_recovery};
 use crate::recording::{Flags, Recording};
 use crate::result::{
-    DeviceDocument, Document, LoadDocument, ReplayDocument, Requests, StepDocument, notes_on_clocks,
+    DeviceDocument, LoadDocument, ReplayDocument, Requests, ResultDocument, StepDocument,
+    notes_on_clocks,
 };
 use crate::tenants::{self, Tenant};
 
-pub use load::{Load, LoadSource};
+pub use load::{LoadSource, OpenedLoad};
 pub use preparation::{Preparation, is_physical, rest, told_of_end};
 
 /// What is done to devices, whichever they are.
@@ -87,17 +88,17 @@ pub trait Watcher {
 /// What a performance came to.
 pub struct Measured {
     /// The result.
-    pub document: Document,
+    pub document: ResultDocument,
     /// What was measured, histograms and time series included.
     pub recorder: Recorder,
     /// The device, as it was left.
     pub device: Device,
     /// What fio's jobs came to, in fio's terms, where such were played.
-    pub jobs: Option<Tally>,
+    pub jobs: Option<FioTally>,
     /// The file of requests, as far as it was asked for; to be finished.
     pub requests: Option<Requests>,
     /// What it cost.
-    pub spent: Spent,
+    pub spent: TimeSpent,
 }
 
 impl Measured {
@@ -163,7 +164,7 @@ impl Experiment {
     /// Interrupted before anything was measured; or the load or the file of requests failed.
     pub fn perform(
         &self,
-        load: Load,
+        load: OpenedLoad,
         config: &Config,
         seed: u64,
         requests: Option<Requests>,
@@ -212,7 +213,7 @@ impl Experiment {
         let shared = sharing::notes(outcome.replayed.sharing.as_ref());
         report.notes.extend(dry.into_iter().chain(skipped).chain(outcome.notes).chain(cut));
         report.notes.extend(shared);
-        let document = Document {
+        let document = ResultDocument {
             schema_version: SCHEMA_VERSION,
             complete,
             ftlab_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -236,7 +237,7 @@ impl Experiment {
 
     fn play<H: Played>(
         &self,
-        load: Load,
+        load: OpenedLoad,
         seed: u64,
         ssd: &mut H,
         recording: &mut Recording<'_>,
@@ -245,7 +246,7 @@ impl Experiment {
         let name = self.load.name();
         let addresses = format!("addresses: {}", self.options.mapping.describe());
         match load {
-            Load::Workload(workload) => {
+            OpenedLoad::Workload(workload) => {
                 let mut source = Generator::new(&workload, ssd.capacity_sectors(), seed)
                     .map_err(Failure::usage)?;
                 if !self.skipped.is_empty() {
@@ -261,8 +262,8 @@ impl Experiment {
                 let notes = shared.into_iter().collect();
                 Ok(Outcome { load, notes, replayed, tenants, assumed, warnings })
             }
-            Load::Fio(jobs) => self.play_jobs(&jobs, seed, ssd, recording, watcher),
-            Load::Trace(file, trace) => {
+            OpenedLoad::Fio(jobs) => self.play_jobs(&jobs, seed, ssd, recording, watcher),
+            OpenedLoad::Trace(file, trace) => {
                 recording.names = vec!["trace".to_owned()];
                 watcher.begins(&name, Some(trace.meter()));
                 let limit = self.options.limits.requests;
@@ -403,7 +404,7 @@ struct Clock {
 
 /// What was spent.
 #[derive(Clone, Copy, Debug)]
-pub struct Spent {
+pub struct TimeSpent {
     /// On the clock.
     pub wall: Duration,
     /// On the processor.
@@ -416,10 +417,10 @@ impl Clock {
     }
 
     /// Where the system does not tell processor time, it is time on the clock.
-    fn stop(self) -> Spent {
+    fn stop(self) -> TimeSpent {
         let wall = self.started.elapsed();
         let cpu = self.cpu.zip(processor_time()).map_or(wall, |(from, to)| to - from);
-        Spent { wall, cpu }
+        TimeSpent { wall, cpu }
     }
 }
 

@@ -18,14 +18,14 @@ use super::{LoadSource, Watcher, phase_names, play_source};
 use crate::args::LoadArgs;
 use crate::failure::Failure;
 use crate::human;
-use crate::image::{self, Taken};
+use crate::image::{self, OpenedImage};
 use crate::memory;
 use crate::recording::Recording;
 use crate::result::{StepDocument, steps_of};
 
 /// What is done to a device first.
 pub struct Preparation {
-    image: Option<Arc<Taken>>,
+    image: Option<Arc<OpenedImage>>,
     steps: Vec<Step>,
 }
 
@@ -38,7 +38,7 @@ impl Preparation {
 
     /// From an image, if there is one, and by these steps.
     pub fn of(
-        image: Option<Arc<Taken>>,
+        image: Option<Arc<OpenedImage>>,
         precondition: Option<&str>,
         all_phases: bool,
         load: Option<&LoadSource>,
@@ -49,7 +49,7 @@ impl Preparation {
     }
 
     /// The image that it begins with, if there is one.
-    pub fn image(&self) -> Option<&Taken> {
+    pub fn image(&self) -> Option<&OpenedImage> {
         self.image.as_deref()
     }
 

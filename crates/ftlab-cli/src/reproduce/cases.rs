@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-use ftlab::config::{Config, Place as Marked, Problem, Problems};
+use ftlab::config::{Config, Problem, Problems, SourcePlace};
 use ftlab::options::table::Plain;
 
 use super::declaration::{
-    Axis, Declaration, Drawn, Figure, Place, Point, Settings, is_load, over, places,
+    Axis, Coordinates, Declaration, Drawn, Figure, Point, Settings, is_load, over, places,
 };
-use super::library::Found;
+use super::library::FoundExperiment;
 use crate::args::LoadArgs;
 use crate::bases::lies_within;
 use crate::device::{self, Setting};
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 /// One case: what is run with every seed.
 pub struct Case {
     /// By axis, its value.
-    pub place: Place,
+    pub place: Coordinates,
     /// In words.
     pub label: String,
     /// The device.
@@ -32,7 +32,7 @@ pub struct Case {
 /// A case that can't be run here.
 pub struct LeftOut {
     /// By axis, its value.
-    pub place: Place,
+    pub place: Coordinates,
     /// The trace that it lacks, by its path in the folder of traces.
     pub trace: String,
 }
@@ -50,7 +50,7 @@ const IN_TRACES: &str = "$FTLAB_TRACES/";
 
 /// The places that claims and figures are about, in the order of the axes; of claims only if no figure
 /// is wanted.
-pub fn needed(declaration: &Declaration, figures: bool) -> Vec<Place> {
+pub fn needed(declaration: &Declaration, figures: bool) -> Vec<Coordinates> {
     let axes = &declaration.axes;
     let mut all = BTreeSet::new();
     for claim in &declaration.claims {
@@ -66,7 +66,7 @@ pub fn needed(declaration: &Declaration, figures: bool) -> Vec<Place> {
 
 impl Figure {
     /// All that it draws.
-    fn places(&self, axes: &[Axis]) -> Vec<Place> {
+    fn places(&self, axes: &[Axis]) -> Vec<Coordinates> {
         let open = self.open().into_iter().map(|axis| (axis, self.shown(axis, axes)));
         let drawn = places(&self.at, &open.collect::<Vec<_>>());
         let along = match &self.drawn {
@@ -77,7 +77,7 @@ impl Figure {
             }
             Drawn::Metrics(along) => along,
         };
-        let with = |points: &Option<Point>| -> Vec<Place> {
+        let with = |points: &Option<Point>| -> Vec<Coordinates> {
             let Some(point) = points else { return Vec::new() };
             let moved = drawn.iter().map(|place| {
                 let base: Point = place.iter().map(|&value| Some(value)).collect();
@@ -88,7 +88,7 @@ impl Figure {
         let across = with(&along.reference);
         let beside = with(&Some(along.against.clone()));
         // What a line across stands for is compared, too.
-        let both: Vec<Place> = across
+        let both: Vec<Coordinates> = across
             .iter()
             .map(|place| {
                 let pairs = place.iter().zip(&along.against);
@@ -100,7 +100,7 @@ impl Figure {
 }
 
 /// By place, the curves that figures draw there.
-pub fn curves_drawn(declaration: &Declaration, places: &[Place]) -> Vec<Vec<usize>> {
+pub fn curves_drawn(declaration: &Declaration, places: &[Coordinates]) -> Vec<Vec<usize>> {
     let mut drawn = vec![Vec::new(); places.len()];
     for figure in &declaration.figures {
         let Drawn::Curves(curves) = &figure.drawn else { continue };
@@ -117,7 +117,7 @@ pub fn curves_drawn(declaration: &Declaration, places: &[Place]) -> Vec<Vec<usiz
 }
 
 /// What a case is called: the values of the axes that have several.
-pub fn label(place: &Place, axes: &[Axis]) -> String {
+pub fn label(place: &Coordinates, axes: &[Axis]) -> String {
     let several = axes.iter().zip(place).filter(|(axis, _)| axis.values.len() > 1);
     let names = several.map(|(axis, &at)| format!("{} {}", axis.label, axis.values[at].label));
     let names: Vec<String> = names.collect();
@@ -128,7 +128,11 @@ pub fn label(place: &Place, axes: &[Axis]) -> String {
 ///
 /// # Errors
 /// Everything that is wrong with any of them.
-pub fn ready(found: &Found, places: Vec<Place>, traces: Option<&Path>) -> Result<Ready, Failure> {
+pub fn ready(
+    found: &FoundExperiment,
+    places: Vec<Coordinates>,
+    traces: Option<&Path>,
+) -> Result<Ready, Failure> {
     let mut told: Vec<String> = Vec::new();
     let mut ready = Ready { cases: Vec::new(), left_out: Vec::new() };
     for place in places {
@@ -156,7 +160,11 @@ enum Readied {
     LeftOut(LeftOut),
 }
 
-fn ready_one(found: &Found, place: Place, traces: Option<&Path>) -> Result<Readied, Failure> {
+fn ready_one(
+    found: &FoundExperiment,
+    place: Coordinates,
+    traces: Option<&Path>,
+) -> Result<Readied, Failure> {
     let declaration = &found.declaration;
     let label = label(&place, &declaration.axes);
     let values = declaration.axes.iter().zip(&place).map(|(axis, &at)| &axis.values[at]);
@@ -183,7 +191,7 @@ fn lacking(settings: &Settings, traces: Option<&Path>) -> Option<String> {
     (!is_there).then(|| name.to_owned())
 }
 
-fn config(found: &Found, settings: &Settings) -> Result<Config, Failure> {
+fn config(found: &FoundExperiment, settings: &Settings) -> Result<Config, Failure> {
     let Some(device) = &settings.device else {
         return Err(lacks(found, "device", "device = \"tiny\""));
     };
@@ -196,7 +204,11 @@ fn config(found: &Found, settings: &Settings) -> Result<Config, Failure> {
     device::load_within_folder(&in_folder(&found.folder, &device.text), &settings, &found.folder)
 }
 
-fn load(found: &Found, settings: &Settings, traces: Option<&Path>) -> Result<LoadArgs, Failure> {
+fn load(
+    found: &FoundExperiment,
+    settings: &Settings,
+    traces: Option<&Path>,
+) -> Result<LoadArgs, Failure> {
     if !settings.load.iter().any(|(key, _)| is_load(key)) {
         return Err(lacks(found, "load", "workload = \"randwrite-4k\""));
     }
@@ -243,17 +255,17 @@ fn load(found: &Found, settings: &Settings, traces: Option<&Path>) -> Result<Loa
     LoadArgs::read(&all).map_err(|error| Failure::usage(format!("{}: {error}", found.label)))
 }
 
-fn problem(found: &Found, written: &Plain, message: String) -> Problem {
+fn problem(found: &FoundExperiment, written: &Plain, message: String) -> Problem {
     let text: Arc<str> = found.text.as_str().into();
     Problem {
         path: written.path.clone(),
         message,
         remedy: "write it as `ftlab run --help` says".to_owned(),
-        place: Some(Marked::new(&found.label, &text, written.span.clone())),
+        place: Some(SourcePlace::new(&found.label, &text, written.span.clone())),
     }
 }
 
-fn lacks(found: &Found, what: &str, example: &str) -> Failure {
+fn lacks(found: &FoundExperiment, what: &str, example: &str) -> Failure {
     Failure::usage(format!(
         "{}: no {what} is named for some of the cases\n  remedy: write {example} into [run], or into the axis \
          whose values differ in it",
@@ -262,7 +274,7 @@ fn lacks(found: &Found, what: &str, example: &str) -> Failure {
 }
 
 /// What an experiment reads lies in its folder, so that it can be handed on; traces are too large for that.
-fn refuse_elsewhere(found: &Found, written: &Plain, name: &str) -> Result<(), Failure> {
+fn refuse_elsewhere(found: &FoundExperiment, written: &Plain, name: &str) -> Result<(), Failure> {
     let is_within = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     // A link may lead out of the folder. What is not there is told when it is opened.
     let leads_out = || lies_within(&found.folder.join(name), &found.folder).is_ok_and(|is| !is);

@@ -3,7 +3,7 @@
 use ftlab::options::table::Plain;
 
 use super::curve::Pick;
-pub use super::keys::{Form, Kind};
+pub use super::keys::{FigureKind, Form};
 use super::numbers::{PERCENT, Printed, Tolerance};
 
 /// An experiment.
@@ -171,7 +171,7 @@ impl Form {
 /// By axis, the value that is fixed, if it is.
 pub type Point = Vec<Option<usize>>;
 /// By axis, its value.
-pub type Place = Vec<usize>;
+pub type Coordinates = Vec<usize>;
 
 /// What a claim is about, or what is drawn.
 #[derive(Clone, Debug, PartialEq)]
@@ -200,14 +200,14 @@ pub struct Claim {
     /// What it is about.
     pub quantity: Quantity,
     /// Its numbers.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ClaimRow>,
     /// Why it can't be reproduced, if so.
     pub differs: Option<String>,
 }
 
 /// One number of a claim.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct ClaimRow {
     /// Where it is; axes that are averaged over are open.
     pub at: Point,
     /// The value of the claim's own axis, for people; empty without one.
@@ -276,7 +276,7 @@ pub struct AcrossAxes {
 #[derive(Clone, Debug)]
 pub struct AlongAxis {
     /// How.
-    pub kind: Kind,
+    pub kind: FigureKind,
     /// The axis.
     pub x: usize,
     /// The metrics.
@@ -329,7 +329,7 @@ pub fn over(base: &[Option<usize>], point: &[Option<usize>]) -> Point {
 }
 
 /// All places of a point whose open axes have these values: one for each combination of them.
-pub fn places(point: &Point, open: &[(usize, Vec<usize>)]) -> Vec<Place> {
+pub fn places(point: &Point, open: &[(usize, Vec<usize>)]) -> Vec<Coordinates> {
     let mut all = vec![point.clone()];
     for (axis, values) in open {
         let with = |point: &Point, value: usize| {
@@ -345,12 +345,12 @@ pub fn places(point: &Point, open: &[(usize, Vec<usize>)]) -> Vec<Place> {
 
 impl Quantity {
     /// The place with which one is compared.
-    pub fn elsewhere(&self, place: &Place) -> Place {
+    pub fn elsewhere(&self, place: &Coordinates) -> Coordinates {
         place.iter().zip(&self.against).map(|(here, there)| there.unwrap_or(*here)).collect()
     }
 
     /// The places whose values it is formed of, each with that which it is compared with.
-    pub fn pairs(&self, at: &Point, axes: &[Axis]) -> Vec<(Place, Place)> {
+    pub fn pairs(&self, at: &Point, axes: &[Axis]) -> Vec<(Coordinates, Coordinates)> {
         let all = |axis: usize| (axis, (0..axes[axis].values.len()).collect());
         let open: Vec<(usize, Vec<usize>)> = self.mean_over.iter().copied().map(all).collect();
         let places = places(at, &open);

@@ -40,7 +40,7 @@ pub struct Reproduction {
     /// BLAKE3 of the declaration's text.
     pub declaration_blake3: String,
     /// How many numbers came out how.
-    pub verdicts: Counts,
+    pub verdicts: OutcomeCounts,
     /// The numbers of the paper.
     pub claims: Vec<ClaimDocument>,
     /// What is varied.
@@ -59,7 +59,7 @@ pub struct Reproduction {
 
 /// How many numbers came out how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
+pub struct OutcomeCounts {
     /// Within the tolerance of the paper's number.
     pub reproduced: usize,
     /// Declared to differ, within the tolerance of what is expected instead and not of the paper's number.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::cases::{needed, ready};
-use super::library::Found;
+use super::library::FoundExperiment;
 use super::page::readme_html;
 use super::parse::parse;
 
@@ -23,7 +23,7 @@ pub fn declaration(text: &str) {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     assert!(!name.is_empty() && name.chars().all(is_plain), "{name} is the name of a folder");
     let places = needed(&declaration, true).into_iter().take(MOST_CASES).collect();
-    let found = Found {
+    let found = FoundExperiment {
         folder: PathBuf::from("no-such-folder"),
         unpacked: None,
         declaration,

@@ -38,7 +38,7 @@ choices! {
 
 choices! {
     /// How a figure of metrics is drawn.
-    pub enum Kind {
+    pub enum FigureKind {
         /// Points with lines between them.
         Lines = "lines",
         /// Groups of bars.
@@ -305,7 +305,7 @@ options! {
         /// What to know of it.
         note: String = depends "none";
         /// How metrics are drawn.
-        kind: Kind = depends "lines";
+        kind: FigureKind = depends "lines";
         /// The axis along which it is drawn; of a heat map that whose values are columns.
         x: Name = depends "needed unless `curves` is given";
         /// The axis whose values are the rows of a heat map.

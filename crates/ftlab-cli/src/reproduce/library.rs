@@ -19,7 +19,7 @@ pub const DECLARATION: &str = "experiment.toml";
 const README: &str = "README.md";
 
 /// An experiment whose files can be read.
-pub struct Found {
+pub struct FoundExperiment {
     /// Its files.
     pub folder: PathBuf,
     /// The same, as long as they are unpacked.
@@ -51,7 +51,7 @@ fn in_folder(folder: &Dir<'_>) -> PathBuf {
 ///
 /// # Errors
 /// There is none, or its declaration is wrong.
-pub fn find(argument: &str) -> Result<Found, Failure> {
+pub fn find(argument: &str) -> Result<FoundExperiment, Failure> {
     // With a slash it is a folder, also if there is a built-in one of that name.
     let is_it = |folder: &&Dir<'_>| folder.path().as_os_str() == argument;
     let built_in = BUILT_IN.get_dir(argument).filter(is_it);
@@ -78,7 +78,11 @@ pub fn find(argument: &str) -> Result<Found, Failure> {
     }
 }
 
-fn read(folder: PathBuf, label: String, unpacked: Option<TempDir>) -> Result<Found, Failure> {
+fn read(
+    folder: PathBuf,
+    label: String,
+    unpacked: Option<TempDir>,
+) -> Result<FoundExperiment, Failure> {
     let path = folder.join(DECLARATION);
     let text = text_file::read(&path)
         .map_err(|error| Failure::file("can't read the experiment", &path, &error))?;
@@ -90,7 +94,7 @@ fn read(folder: PathBuf, label: String, unpacked: Option<TempDir>) -> Result<Fou
             .map_err(|error| Failure::file("can't read", &readme, &error))?,
         false => String::new(),
     };
-    Ok(Found { folder, unpacked, declaration, label, text, readme })
+    Ok(FoundExperiment { folder, unpacked, declaration, label, text, readme })
 }
 
 /// Brings the files of a built-in experiment onto the disk, where loads and devices are read from.

@@ -6,7 +6,7 @@ use super::numbers::{PERCENT, signed};
 use crate::human::digits;
 
 /// A heat map.
-pub struct Map {
+pub struct HeatMap {
     /// What each cell holds, in words.
     pub label: String,
     /// Its unit.
@@ -89,7 +89,7 @@ impl Scale {
 }
 
 /// The map that a figure draws, if it is one.
-pub fn of(declaration: &Declaration, figure: &Figure, measured: &Measured) -> Option<Map> {
+pub fn of(declaration: &Declaration, figure: &Figure, measured: &Measured) -> Option<HeatMap> {
     let Drawn::Map(across) = &figure.drawn else { return None };
     let AcrossAxes { x, y, quantity } = across;
     let axes = &declaration.axes;
@@ -108,7 +108,7 @@ pub fn of(declaration: &Declaration, figure: &Figure, measured: &Measured) -> Op
     let panels: Vec<MapPanel> = panels.collect();
     let known = panels.iter().flat_map(|panel| panel.cells.iter().flatten().flatten());
     let values: Vec<f64> = known.map(|cell| cell.value).collect();
-    Some(Map {
+    Some(HeatMap {
         label: told(across, declaration),
         unit: quantity.form.unit(&metric.unit).to_owned(),
         columns: labels(&axes[*x], &columns),
@@ -139,7 +139,7 @@ fn told(across: &AcrossAxes, declaration: &Declaration) -> String {
     }
 }
 
-impl Map {
+impl HeatMap {
     /// A value of it, without its unit.
     pub fn number(&self, value: f64) -> String {
         if self.unit == PERCENT { signed(value) } else { digits(value) }

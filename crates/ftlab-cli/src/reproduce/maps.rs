@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::declaration::{Declaration, Figure};
-use super::map::{self, Map, MapPanel};
+use super::map::{self, HeatMap, MapPanel};
 use super::measure::{Estimate, Measured};
 use crate::table::wrapped;
 
@@ -33,7 +33,7 @@ pub fn print(
     Ok(())
 }
 
-fn print_panel(map: &Map, panel: &MapPanel, out: &mut dyn Write) -> io::Result<()> {
+fn print_panel(map: &HeatMap, panel: &MapPanel, out: &mut dyn Write) -> io::Result<()> {
     if !panel.title.is_empty() {
         wrapped(out, "  ", &panel.title)?;
     }
@@ -60,7 +60,7 @@ fn print_panel(map: &Map, panel: &MapPanel, out: &mut dyn Write) -> io::Result<(
     Ok(())
 }
 
-fn told(map: &Map, cell: &Option<Estimate>) -> String {
+fn told(map: &HeatMap, cell: &Option<Estimate>) -> String {
     let Some(cell) = cell else { return NONE.to_owned() };
     let half = map.half(cell).map_or(String::new(), |half| format!(" ±{half}"));
     format!("{}{half}", map.number(cell.value))

@@ -6,7 +6,7 @@
 //! the mean of a metric that is the usual interval. Runs of one seed share their load in all cases, so
 //! leaving a seed out leaves it out everywhere.
 
-use super::declaration::{Axis, Place, Point, Quantity};
+use super::declaration::{Axis, Coordinates, Point, Quantity};
 use super::perform::{Curves, Numbers};
 use crate::seeds::quantile;
 
@@ -16,7 +16,7 @@ pub const CONFIDENCE: f64 = 0.95;
 /// What was measured.
 pub struct Measured {
     /// What was run, in order.
-    pub places: Vec<Place>,
+    pub places: Vec<Coordinates>,
     /// By place and seed.
     pub numbers: Vec<Vec<Numbers>>,
     /// By place, the curves that are kept of the first seed.
@@ -46,18 +46,18 @@ pub struct Spread {
 }
 
 impl Measured {
-    fn values(&self, place: &Place, metric: usize) -> Option<Vec<f64>> {
+    fn values(&self, place: &Coordinates, metric: usize) -> Option<Vec<f64>> {
         let at = self.places.binary_search(place).ok()?;
         self.numbers[at].iter().map(|numbers| numbers[metric]).collect()
     }
 
     /// The curves of a place, with the first seed.
-    pub fn curves_at(&self, place: &Place) -> Option<&Curves> {
+    pub fn curves_at(&self, place: &Coordinates) -> Option<&Curves> {
         self.places.binary_search(place).ok().map(|at| &self.curves[at])
     }
 
     /// A metric at a place; none if some run does not know it.
-    pub fn spread(&self, place: &Place, metric: usize) -> Option<Spread> {
+    pub fn spread(&self, place: &Coordinates, metric: usize) -> Option<Spread> {
         let values = self.values(place, metric)?;
         let count = values.len() as f64;
         let mean = estimate(std::slice::from_ref(&values), |means| means[0])?;

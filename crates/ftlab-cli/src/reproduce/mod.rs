@@ -31,10 +31,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use self::cases::{Case, LeftOut, Ready};
-use self::declaration::{Declaration, Place};
-use self::document::Counts;
-use self::judge::Ran;
-use self::library::Found;
+use self::declaration::{Coordinates, Declaration};
+use self::document::OutcomeCounts;
+use self::judge::RanExperiment;
+use self::library::FoundExperiment;
 use self::measure::Measured;
 use self::perform::{Jobs, Noted};
 use crate::args::ReproduceArgs;
@@ -42,7 +42,7 @@ use crate::experiment::LoadSource;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory;
-use crate::result::{self, Folder, MARK, RUN, Target};
+use crate::result::{self, Folder, MARK, RUN, ResultTarget};
 use crate::resume::{self, RUNS};
 use crate::run::{RESULTS, mention_abandoned};
 use crate::seeds;
@@ -131,7 +131,7 @@ fn reproduce_all(
 /// An experiment that is done.
 struct Done {
     name: String,
-    verdicts: Counts,
+    verdicts: OutcomeCounts,
     /// Its `result.json`.
     json: String,
 }
@@ -147,7 +147,7 @@ fn refuse_no_folder(traces: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-fn refuse_one_name_twice(found: &[Found]) -> Result<(), Failure> {
+fn refuse_one_name_twice(found: &[FoundExperiment]) -> Result<(), Failure> {
     let names: Vec<&str> = found.iter().map(|found| found.declaration.name.as_str()).collect();
     match (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
         Some(at) => Err(Failure::usage(format!(
@@ -160,7 +160,7 @@ fn refuse_one_name_twice(found: &[Found]) -> Result<(), Failure> {
 
 /// An experiment that is ready to be run.
 struct Plan {
-    found: Found,
+    found: FoundExperiment,
     cases: Vec<Case>,
     left_out: Vec<LeftOut>,
     seeds: Vec<u64>,
@@ -168,7 +168,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(args: &ReproduceArgs, mut found: Found) -> Result<Plan, Failure> {
+    fn new(args: &ReproduceArgs, mut found: FoundExperiment) -> Result<Plan, Failure> {
         let places = cases::needed(&found.declaration, !args.claims_only);
         if places.is_empty() {
             return Err(Failure::usage(format!(
@@ -254,7 +254,7 @@ impl Plan {
 
     /// The fingerprint of the whole.
     fn fingerprint(&self, args: &ReproduceArgs, inputs: &[Vec<String>]) -> String {
-        let Found { text, readme, .. } = &self.found;
+        let FoundExperiment { text, readme, .. } = &self.found;
         let left_out: Vec<&String> = self.left_out.iter().map(|one| &one.trace).collect();
         let whole = format!("{:?}", (text, readme, args.claims_only, left_out, inputs));
         blake3::hash(whole.as_bytes()).to_hex().to_string()
@@ -270,7 +270,7 @@ impl Plan {
         if !args.output.quiet {
             mention_abandoned(folder.as_ref());
         }
-        let places: Vec<Place> = self.cases.iter().map(|case| case.place.clone()).collect();
+        let places: Vec<Coordinates> = self.cases.iter().map(|case| case.place.clone()).collect();
         let kept = match args.claims_only {
             true => vec![Vec::new(); places.len()],
             false => cases::curves_drawn(declaration, &places),
@@ -301,7 +301,7 @@ impl Plan {
             axes: declaration.axes.clone(),
         };
         let figures = if args.claims_only { &[][..] } else { &declaration.figures };
-        let ran = Ran {
+        let ran = RanExperiment {
             cases: &self.cases,
             loads: &performed.loads,
             seeds: &self.seeds,
@@ -360,7 +360,7 @@ impl Plan {
         let json =
             text_file::read(&mark).map_err(|error| Failure::file("can't read", &mark, &error))?;
         let document: serde_json::Value = serde_json::from_str(&json).map_err(Failure::usage)?;
-        let verdicts = Counts::deserialize(&document["verdicts"]).map_err(Failure::usage)?;
+        let verdicts = OutcomeCounts::deserialize(&document["verdicts"]).map_err(Failure::usage)?;
         let name = self.found.declaration.name.clone();
         if !args.output.quiet && !args.output.json {
             table::all(&[(name.as_str(), verdicts)], out)?;
@@ -374,8 +374,8 @@ impl Plan {
         }
         let name = &self.found.declaration.name;
         let target = match self.named(args, several) {
-            Some(path) => Target::Named(path),
-            None => Target::Counted {
+            Some(path) => ResultTarget::Named(path),
+            None => ResultTarget::Counted {
                 parent: PathBuf::from(RESULTS),
                 stem: format!("reproduce-{name}"),
             },

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::document::{ClaimDocument, Counts, NumberVerdict, Reproduction, RowDocument};
+use super::document::{ClaimDocument, NumberVerdict, OutcomeCounts, Reproduction, RowDocument};
 use super::numbers::{PERCENT, Printed, Tolerance, printed, signed, told};
 use crate::human::count;
 use crate::table::wrapped;
@@ -48,7 +48,7 @@ pub fn several(number: usize, of: &str) -> String {
 }
 
 /// Prints how all of several experiments came out.
-pub fn all(experiments: &[(&str, Counts)], out: &mut dyn Write) -> io::Result<()> {
+pub fn all(experiments: &[(&str, OutcomeCounts)], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)?;
     for (name, verdicts) in experiments {
         crate::table::line(out, name, &counted(*verdicts))?;
@@ -165,8 +165,8 @@ pub fn verdict_line(document: &Reproduction) -> String {
 }
 
 /// How many numbers came out how, in words.
-fn counted(verdicts: Counts) -> String {
-    let Counts { reproduced, differs_explained, out_of_tolerance, not_run } = verdicts;
+fn counted(verdicts: OutcomeCounts) -> String {
+    let OutcomeCounts { reproduced, differs_explained, out_of_tolerance, not_run } = verdicts;
     let left_out = if not_run > 0 { format!("; {not_run} not run") } else { String::new() };
     match reproduced + differs_explained + out_of_tolerance + not_run {
         0 => "The experiment holds no number of the paper.".to_owned(),

@@ -6,7 +6,7 @@ use ftlab::ftl::BlockState;
 use ftlab::stats::BlockGroup;
 use parquet::errors::ParquetError;
 
-use super::columns::{Column, Table};
+use super::columns::{Column, ColumnFile};
 
 const fn column(name: &'static str, unit: &'static str) -> Column {
     Column { name, bits: 64, unit }
@@ -53,7 +53,7 @@ const STATES: [&str; BlockState::ALL.len()] = [
 pub fn write(file: File, map: &[BlockGroup]) -> Result<(), ParquetError> {
     let about = "A row for each block at the end of the run, or for neighbours of a plane if the \
                  device has very many.";
-    let mut table = Table::new(file, about, COLUMNS)?;
+    let mut table = ColumnFile::new(file, about, COLUMNS)?;
     for group in map {
         let head: [u64; HEAD] = [
             u64::from(group.die.get()),

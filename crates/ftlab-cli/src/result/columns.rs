@@ -27,15 +27,19 @@ pub struct Column {
 }
 
 /// A file being written.
-pub struct Table<const N: usize> {
+pub struct ColumnFile<const N: usize> {
     out: SerializedFileWriter<File>,
     columns: [Column; N],
     values: [Vec<u64>; N],
 }
 
-impl<const N: usize> Table<N> {
+impl<const N: usize> ColumnFile<N> {
     /// Begins a file. The units of the columns go into its metadata, with `about` the whole.
-    pub fn new(file: File, about: &str, columns: [Column; N]) -> Result<Table<N>, ParquetError> {
+    pub fn new(
+        file: File,
+        about: &str,
+        columns: [Column; N],
+    ) -> Result<ColumnFile<N>, ParquetError> {
         let fields = columns.iter().map(|column| {
             let physical = if column.bits == 64 { Physical::INT64 } else { Physical::INT32 };
             Type::primitive_type_builder(column.name, physical)
@@ -59,7 +63,7 @@ impl<const N: usize> Table<N> {
             .set_key_value_metadata(Some(std::iter::once(about).chain(units).collect()))
             .build();
         let out = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
-        Ok(Table { out, columns, values: std::array::from_fn(|_| Vec::new()) })
+        Ok(ColumnFile { out, columns, values: std::array::from_fn(|_| Vec::new()) })
     }
 
     /// Adds a row.

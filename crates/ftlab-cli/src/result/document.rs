@@ -18,7 +18,7 @@ use crate::power_cuts::PowerCutReport;
 
 /// `result.json`: what depends on nothing but device, load and seed.
 #[derive(Debug, Serialize)]
-pub struct Document {
+pub struct ResultDocument {
     /// See [`ftlab::stats::SCHEMA_VERSION`].
     pub schema_version: u32,
     /// Whether the run went to its end.

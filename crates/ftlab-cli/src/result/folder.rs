@@ -31,7 +31,7 @@ const PROCESSES: &str = "/proc";
 
 /// Where the result is to go.
 #[derive(Clone, Debug)]
-pub enum Target {
+pub enum ResultTarget {
     /// Into this folder.
     Named(PathBuf),
     /// Into the first of these that is free: `PARENT/STEM-1`, `PARENT/STEM-2`, ...
@@ -47,7 +47,7 @@ pub enum Target {
 #[derive(Debug)]
 pub struct Folder {
     unfinished: TempDir,
-    target: Target,
+    target: ResultTarget,
     // After the folder within them: fields are dropped in their order.
     made: MadeFolders,
 }
@@ -77,10 +77,10 @@ impl Drop for MadeFolders {
 
 impl Folder {
     /// Checks that the result can be written, and makes room for it.
-    pub fn prepare(target: Target, force: bool) -> Result<Folder, Failure> {
+    pub fn prepare(target: ResultTarget, force: bool) -> Result<Folder, Failure> {
         let parent = match &target {
-            Target::Counted { parent, .. } => parent.clone(),
-            Target::Named(path) => {
+            ResultTarget::Counted { parent, .. } => parent.clone(),
+            ResultTarget::Named(path) => {
                 if path.file_name().is_none() {
                     return Err(Failure::usage(format!(
                         "{} can't be replaced by a result\n  remedy: name a folder that is yet \
@@ -132,8 +132,8 @@ impl Folder {
     pub fn left_over(&self) -> Vec<PathBuf> {
         let mut found = self.abandoned();
         match &self.target {
-            Target::Named(path) => found.push(with_ending(path, PARTIAL)),
-            Target::Counted { parent, stem } => {
+            ResultTarget::Named(path) => found.push(with_ending(path, PARTIAL)),
+            ResultTarget::Counted { parent, stem } => {
                 let is_partial = |path: &PathBuf| {
                     let name = path.file_name().and_then(|name| name.to_str());
                     let middle = name.and_then(|name| {
@@ -188,12 +188,12 @@ impl Folder {
         let failed = |path: &Path, error: &io::Error| Failure::file("can't write", path, error);
         sync(unfinished.path()).map_err(|error| failed(unfinished.path(), &error))?;
         let path = match target {
-            Target::Named(path) => {
+            ResultTarget::Named(path) => {
                 let path = with_ending(&path, ending);
                 replace(unfinished.path(), &path).map_err(|error| failed(&path, &error))?;
                 path
             }
-            Target::Counted { parent, stem } => {
+            ResultTarget::Counted { parent, stem } => {
                 let mut names = (1u64..).map(|n| parent.join(format!("{stem}-{n}{ending}")));
                 loop {
                     let path = names.next().expect("there is always a larger number");

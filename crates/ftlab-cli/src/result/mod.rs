@@ -21,16 +21,16 @@ mod timeline;
 use std::path::Path;
 
 use ftlab::config::Config;
-use ftlab_workload::fio::Tally;
+use ftlab_workload::fio::FioTally;
 use parquet::errors::ParquetError;
 
 use crate::experiment::Measured;
 use crate::failure::Failure;
 
-pub use document::{DeviceDocument, Document, LoadDocument, ReplayDocument, RunDocument};
+pub use document::{DeviceDocument, LoadDocument, ReplayDocument, ResultDocument, RunDocument};
 pub use folder::{
-    COMPARISON, FIO, FileKind, Folder, MARK, OWN_FILES, PARTIAL, RUN, Target, VARIANTS, check_file,
-    refuse_file, write_file,
+    COMPARISON, FIO, FileKind, Folder, MARK, OWN_FILES, PARTIAL, RUN, ResultTarget, VARIANTS,
+    check_file, refuse_file, write_file,
 };
 pub use preparation::{AgeDocument, ClockDocument, StepDocument, notes_on_clocks, steps_of};
 pub use requests::Requests;
@@ -69,7 +69,7 @@ pub fn write(
 }
 
 /// What fio's jobs came to on a device, as fio tells it.
-pub fn fio_json(jobs: &Tally, config: &Config) -> Result<String, Failure> {
+pub fn fio_json(jobs: &FioTally, config: &Config) -> Result<String, Failure> {
     to_json(&jobs.document(&config.options.device.name))
 }
 

@@ -6,7 +6,7 @@ use ftlab::stats::QueueReport;
 use ftlab_workload::replay::Completed;
 use parquet::errors::ParquetError;
 
-use super::columns::{Column, Table};
+use super::columns::{Column, ColumnFile};
 use super::timeline::QUEUE;
 
 const NS: &str = "nanoseconds";
@@ -36,14 +36,14 @@ const COLUMNS: [Column; 21] = [
 ];
 
 /// The file being written.
-pub struct Requests(Table<{ COLUMNS.len() }>);
+pub struct Requests(ColumnFile<{ COLUMNS.len() }>);
 
 impl Requests {
     /// Begins it.
     pub fn new(file: File) -> Result<Requests, ParquetError> {
         let about = "A row for each request, in the order in which they finished. host_queue_ns to \
                      cell_ns sum to latency_ns.";
-        Table::new(file, about, COLUMNS).map(Requests)
+        ColumnFile::new(file, about, COLUMNS).map(Requests)
     }
 
     /// Adds a request. Phases of the preconditioning come first: `phase` counts them all.

@@ -7,7 +7,7 @@ use ftlab::host::Op;
 use ftlab::stats::{QueueReport, Recorder};
 use parquet::errors::ParquetError;
 
-use super::columns::{Column, Table};
+use super::columns::{Column, ColumnFile};
 
 const fn column(name: &'static str, unit: &'static str) -> Column {
     Column { name, bits: 64, unit }
@@ -58,7 +58,7 @@ pub fn write(file: File, recorder: &Recorder) -> Result<(), ParquetError> {
     let about = "A row for each window of simulated time. What comes before the first measured phase has \
                  windows of one length, what comes from then on windows of another. What the device \
                  did is read at the first completion after a window's end.";
-    let mut table = Table::new(file, about, columns)?;
+    let mut table = ColumnFile::new(file, about, columns)?;
     let all = recorder.timelines().flat_map(|timeline| {
         let windows = timeline.windows().enumerate();
         windows.map(move |(at, (start, window))| (timeline, at, start, window))
@@ -124,7 +124,7 @@ pub fn write_queues(
 ) -> Result<(), ParquetError> {
     let about = "A row for each window of simulated time and each submission queue. What comes before the \
                  first measured phase has windows of one length, what comes from then on windows of another.";
-    let mut table = Table::new(file, about, QUEUE_COLUMNS)?;
+    let mut table = ColumnFile::new(file, about, QUEUE_COLUMNS)?;
     table.name_queues(queues);
     let all = recorder.timelines().flat_map(|timeline| {
         timeline.queue_windows().map(move |(start, queues)| (timeline, start, queues))

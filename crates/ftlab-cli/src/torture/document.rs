@@ -1,13 +1,13 @@
 //! What `ftlab torture` tells, as `--json` prints it.
 
-use ftlab_torture::crash::{Case, Design, Tally};
+use ftlab_torture::crash::{Case, CrashTally, Design};
 use ftlab_torture::draw;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
 /// Everything.
 #[derive(Serialize)]
-pub struct Document {
+pub struct TortureDocument {
     /// The seeds of which every design had a case; of the last one perhaps not all.
     pub first_seed: u64,
     pub last_seed: u64,
@@ -94,7 +94,7 @@ impl DesignDocument {
     }
 
     /// A case that was to have so many cuts.
-    pub fn add(&mut self, cuts: u64, found: &Result<Tally, Failed>) {
+    pub fn add(&mut self, cuts: u64, found: &Result<CrashTally, Failed>) {
         self.cases += 1;
         self.cuts += cuts;
         let Ok(tally) = found else {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use ftlab_torture::crash::{Case, Design, Tally};
+use ftlab_torture::crash::{Case, CrashTally, Design};
 
-use super::document::{DesignDocument, Document, Failed};
+use super::document::{DesignDocument, Failed, TortureDocument};
 
 /// When so many cases have failed, more would say nothing new.
 const MOST_LOSSES: u64 = 20;
@@ -16,18 +16,18 @@ pub fn case(designs: &[&'static Design], seed: u64, number: u64) -> Case {
 }
 
 /// What came of a case.
-pub struct Ran {
+pub struct RanCase {
     /// The cuts that it was to have.
     pub cuts: u64,
     /// What it met, or what was wrong.
-    pub found: Result<Tally, Failed>,
+    pub found: Result<CrashTally, Failed>,
 }
 
-impl Ran {
+impl RanCase {
     /// Runs a case.
-    pub fn of(case: Case) -> Ran {
+    pub fn of(case: Case) -> RanCase {
         let (cuts, found) = (case.cuts(), case.run());
-        Ran { cuts, found: found.map_err(|said| Failed::new(case, said)) }
+        RanCase { cuts, found: found.map_err(|said| Failed::new(case, said)) }
     }
 }
 
@@ -39,7 +39,7 @@ pub struct Ledger {
     enough: Option<u64>,
     /// The first case that is not taken yet, and what came of later ones.
     next: u64,
-    waiting: BTreeMap<u64, Ran>,
+    waiting: BTreeMap<u64, RanCase>,
     cuts: u64,
     failures: Vec<Failed>,
 }
@@ -68,10 +68,10 @@ impl Ledger {
     }
 
     /// What came of a case; it is taken when all before it are, and these are not enough.
-    pub fn take(&mut self, number: u64, ran: Ran) {
+    pub fn take(&mut self, number: u64, ran: RanCase) {
         self.waiting.insert(number, ran);
         while !self.has_enough() {
-            let Some(Ran { cuts, found }) = self.waiting.remove(&self.next) else { return };
+            let Some(RanCase { cuts, found }) = self.waiting.remove(&self.next) else { return };
             let design = (self.next % self.designs.len() as u64) as usize;
             self.designs[design].add(cuts, &found);
             self.failures.extend(found.err());
@@ -81,12 +81,12 @@ impl Ledger {
     }
 
     /// What is told. The first failure is made small for it.
-    pub fn into_document(self) -> Document {
+    pub fn into_document(self) -> TortureDocument {
         let Ledger { mut designs, seed, next, cuts, mut failures, .. } = self;
         failures.iter_mut().take(1).for_each(Failed::shrink);
         let rounds = next.div_ceil(designs.len() as u64).saturating_sub(1);
         designs.iter_mut().for_each(DesignDocument::finish);
-        Document {
+        TortureDocument {
             first_seed: seed,
             last_seed: seed.wrapping_add(rounds),
             cases: next,
@@ -104,8 +104,8 @@ mod tests {
     use super::*;
     use ftlab_torture::crash::DESIGNS;
 
-    fn ran(cuts: u64) -> Ran {
-        Ran { cuts, found: Ok(Tally { cuts, ..Tally::default() }) }
+    fn ran(cuts: u64) -> RanCase {
+        RanCase { cuts, found: Ok(CrashTally { cuts, ..CrashTally::default() }) }
     }
 
     #[test]

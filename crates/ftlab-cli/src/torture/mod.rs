@@ -15,8 +15,8 @@ use std::time::Instant;
 
 use ftlab_torture::crash::{Case, DESIGNS, Design};
 
-use self::document::{Document, Failed};
-use self::ledger::{Ledger, Ran};
+use self::document::{Failed, TortureDocument};
+use self::ledger::{Ledger, RanCase};
 use crate::args::TortureArgs;
 use crate::failure::Failure;
 use crate::interrupt::{self, STOP};
@@ -48,7 +48,7 @@ fn replay(line: &str, args: &TortureArgs, out: &mut dyn Write) -> Result<(), Fai
     let mut ledger = Ledger::new(vec![case.design], case.seed, None);
     let found = case.run();
     let found = found.map_err(|said| Failed::new(case.clone(), said));
-    ledger.take(0, Ran { cuts: case.cuts(), found });
+    ledger.take(0, RanCase { cuts: case.cuts(), found });
     tell(&ledger.into_document(), args, out)
 }
 
@@ -81,7 +81,7 @@ fn torture(args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let work = || {
         while !STOP.load(Ordering::Relaxed) && !is_over(&locked(&ledger)) {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let ran = Ran::of(ledger::case(&designs, args.seed, number));
+            let ran = RanCase::of(ledger::case(&designs, args.seed, number));
             let mut ledger = locked(&ledger);
             ledger.take(number, ran);
             bar.show(ledger.cuts(), ledger.losses());
@@ -95,7 +95,11 @@ fn torture(args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// Prints what came out, and says by the exit code whether something was lost.
-fn tell(document: &Document, args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
+fn tell(
+    document: &TortureDocument,
+    args: &TortureArgs,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     if args.json {
         out.write_all(to_json(document)?.as_bytes())?;
     } else {

@@ -9,11 +9,11 @@ use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request};
 use ftlab::units::{Lba, Lpn, Nanos, SimTime};
 use ftlab::verify::Canary;
 
-use super::{Cut, Round, Tally};
+use super::{CrashTally, Cut, Round};
 use crate::cover::may_lose;
 use crate::judge::{Command, Judge, Promises};
 use crate::load::Step;
-use crate::versions::{Found, Version, Versions};
+use crate::versions::{FoundVersions, Version, Versions};
 
 /// The seed of policies that draw random numbers.
 pub(super) const SEED: u64 = 1;
@@ -47,11 +47,11 @@ pub(super) struct Bench {
     /// Whether what was acknowledged may be lost for another reason than the power.
     may_lose: bool,
     fuse: Fuse,
-    tally: Tally,
+    tally: CrashTally,
 }
 
 /// What a device answers, with what its reads found.
-type Answers = Vec<(Completion, Found)>;
+type Answers = Vec<(Completion, FoundVersions)>;
 
 impl Bench {
     /// A new device.
@@ -72,7 +72,7 @@ impl Bench {
         device.contents_mut().hold(held.into_iter());
         let per_page = u64::from(per_page);
         let judge = Judge::new(device.capacity_sectors(), per_page, Promises::of(&config));
-        let (fuse, tally) = (Fuse::Unlit, Tally::default());
+        let (fuse, tally) = (Fuse::Unlit, CrashTally::default());
         Bench { device, config, depth, judge, per_page, may_lose, fuse, tally }
     }
 
@@ -85,7 +85,7 @@ impl Bench {
             let range = first..(first + size).min(capacity);
             self.submit(Command { op: Op::Write, range, stream: 0, fua: false });
         }
-        self.drain()
+        self.advance_to_idle()
     }
 
     /// Commands until power is cut, and what is left then.
@@ -126,7 +126,7 @@ impl Bench {
                 _ => {}
             }
         }
-        self.drain()?;
+        self.advance_to_idle()?;
         if let Some(Cut::Idle(time)) = round.cut {
             self.fuse = Fuse::At(self.device.now() + time);
             while self.fuse != Fuse::Burnt && self.advance(SimTime::FOREVER)? != Advanced::Idle {}
@@ -171,7 +171,7 @@ impl Bench {
         self.device.submit(self.device.now(), request);
     }
 
-    fn drain(&mut self) -> Result<(), String> {
+    fn advance_to_idle(&mut self) -> Result<(), String> {
         while self.fuse != Fuse::Burnt {
             if self.advance(SimTime::FOREVER)? == Advanced::Idle {
                 return self.is_empty();
@@ -220,7 +220,7 @@ impl Bench {
         Ok(if goes_on && !stuck { Advanced::Reached } else { advanced })
     }
 
-    fn answered(&mut self, completion: &Completion, found: &Found) -> Result<(), String> {
+    fn answered(&mut self, completion: &Completion, found: &FoundVersions) -> Result<(), String> {
         match completion.outcome {
             Outcome::Done => self.tally.commands += 1,
             Outcome::ReadOnly if self.refuses() => {}
@@ -331,15 +331,15 @@ impl Bench {
     }
 
     /// No space was lost: everything can be written again, twice, and read.
-    pub(super) fn finish(mut self) -> Result<Tally, String> {
+    pub(super) fn finish(mut self) -> Result<CrashTally, String> {
         for _ in 0..2 {
             self.fill()?;
         }
         self.submit(Command { op: Op::Flush, range: 0..0, stream: 0, fua: false });
-        self.drain()?;
+        self.advance_to_idle()?;
         let range = 0..self.device.capacity_sectors();
         self.submit(Command { op: Op::Read, range, stream: 0, fua: false });
-        self.drain()?;
+        self.advance_to_idle()?;
         self.device.ftl().audit()?;
         self.tally.ended += u64::from(self.device.end_of_life().is_some());
         let losses = self.device.ftl().life().map(|life| *life.losses()).unwrap_or_default();
@@ -394,7 +394,7 @@ fn map_of(device: &Device<(), Versions>) -> Vec<Fragments> {
 }
 
 /// What the device was at when its power was cut.
-fn note_cut(device: &Device<(), Versions>, tally: &mut Tally) {
+fn note_cut(device: &Device<(), Versions>, tally: &mut CrashTally) {
     tally.cuts += 1;
     tally.cut_at_work += u64::from(device.requests_in_flight() > 0);
     let merging = device.merger().is_some_and(|merger| merger.is_busy());

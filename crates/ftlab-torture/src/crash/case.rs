@@ -8,7 +8,7 @@ use ftlab::verify::Canary;
 
 use super::bench::Bench;
 use super::edit::Edit;
-use super::{DESIGNS, Design, Round, Tally};
+use super::{CrashTally, DESIGNS, Design, Round};
 use crate::draw::{self, Settings};
 use crate::finding;
 use crate::load::{DEPTHS, Profile};
@@ -62,7 +62,7 @@ impl Case {
     ///
     /// # Errors
     /// What is wrong, in words, whether it was judged or a device that watches itself said so.
-    pub fn run(&self) -> Result<Tally, String> {
+    pub fn run(&self) -> Result<CrashTally, String> {
         self.run_with(None)
     }
 
@@ -70,7 +70,7 @@ impl Case {
     ///
     /// # Errors
     /// What was found.
-    pub fn run_with(&self, canary: Option<Canary>) -> Result<Tally, String> {
+    pub fn run_with(&self, canary: Option<Canary>) -> Result<CrashTally, String> {
         finding(|| {
             let config = draw::load(&self.settings).map_err(|problems| format!("{problems:?}"))?;
             let mut bench = Bench::new(config, self.depth, canary);

@@ -3,7 +3,7 @@
 
 use ftlab::device::DeviceSetup;
 use ftlab::engine::Stream;
-use ftlab::nand::{Area, Fault, FaultOptions, Scheduled, Spot, Superblocks};
+use ftlab::nand::{Area, Fault, FaultOptions, FaultSpot, Scheduled, Superblocks};
 use ftlab::options::value::Value;
 use ftlab::units::Nanos;
 
@@ -70,8 +70,8 @@ fn fault(stream: &mut Stream, superblocks: &Superblocks, dies: u64) -> Fault {
     }
     let pages = flash.blocks() * flash.shape().pages_per_block;
     Fault::Unreadable(match any(2) {
-        0 => Spot::Block(any(flash.blocks())),
-        _ => Spot::Page(any(pages)),
+        0 => FaultSpot::Block(any(flash.blocks())),
+        _ => FaultSpot::Page(any(pages)),
     })
 }
 

@@ -61,7 +61,7 @@ pub const DESIGNS: [Design; 10] = [
             ("ftl.placement.policy", &["dynamic"]),
             ("cache.policy", &["append"]),
             ("cache.capacity", &["32KiB", "64KiB"]),
-            ("cache.flush_pages", &["1", "3", "16"]),
+            ("cache.append_together", &["1", "3", "16"]),
             ("cache.read.policy", &["lru"]),
         ],
     },

@@ -2,7 +2,7 @@
 //! judges what they come up with.
 //!
 //! A [`Case`] is what its [`Design`] and its seed say: a configuration, a load in rounds, and how each round ends.
-//! [`Case::run`] returns what happened ([`Tally`]) or what was wrong; [`Case::shrink`] makes a failing case small, and
+//! [`Case::run`] returns what happened ([`CrashTally`]) or what was wrong; [`Case::shrink`] makes a failing case small, and
 //! every case is one line of text ([`Case::line`], [`Case::replay`]).
 
 mod bench;
@@ -16,4 +16,4 @@ mod tally;
 pub use case::Case;
 pub use design::{DESIGNS, Design};
 pub use round::{Cut, Round};
-pub use tally::Tally;
+pub use tally::CrashTally;

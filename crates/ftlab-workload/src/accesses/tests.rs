@@ -79,8 +79,8 @@ fn naive(pages: &BTreeMap<u64, Vec<bool>>) -> (ByClass, ByClass, [u64; 3]) {
         let (all, read) = (page.len(), page.iter().filter(|read| **read).count());
         let share = read as f64 / all as f64;
         let class = match share {
-            share if share > 0.95 => Class::Only(Kind::Read),
-            share if share < 0.05 => Class::Only(Kind::Write),
+            share if share > 0.95 => Class::Only(PageUse::Read),
+            share if share < 0.05 => Class::Only(PageUse::Write),
             _ => Class::Interleaved,
         };
         reads.add(class, read as u64);
@@ -89,8 +89,8 @@ fn naive(pages: &BTreeMap<u64, Vec<bool>>) -> (ByClass, ByClass, [u64; 3]) {
             for coming in 1..all {
                 let seen = &page[(coming + 1).saturating_sub(window)..=coming];
                 let named = match (seen.iter().all(|read| *read), seen.iter().all(|read| !*read)) {
-                    (true, _) => Class::Only(Kind::Read),
-                    (_, true) => Class::Only(Kind::Write),
+                    (true, _) => Class::Only(PageUse::Read),
+                    (_, true) => Class::Only(PageUse::Write),
                     _ => Class::Interleaved,
                 };
                 right[at] += u64::from(named == class);

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::thrift::{I32, LIST, Malformed, STRUCT, Walk};
+use super::thrift::{ByteWalk, I32, LIST, Malformed, STRUCT};
 
 /// A page is never longer unpacked: writers make them a mebibyte, some a whole row group.
 const LONGEST_PAGE: i64 = 64 << 20;
@@ -86,7 +86,7 @@ fn contents(file: &impl ChunkReader) -> Result<Option<Bytes>, ParquetError> {
 /// The elements of the schema are a tree, told by how many children each has.
 fn check_schema(contents: &[u8]) -> Result<(), ParquetError> {
     const SCHEMA: i64 = 2;
-    let (mut walk, mut last) = (Walk::new(contents), 0);
+    let (mut walk, mut last) = (ByteWalk::new(contents), 0);
     while let Some((number, kind)) = walk.field(last)? {
         if (number, kind) == (SCHEMA, LIST) {
             let (count, _) = walk.list()?;
@@ -98,7 +98,7 @@ fn check_schema(contents: &[u8]) -> Result<(), ParquetError> {
     Ok(())
 }
 
-fn check_elements(walk: &mut Walk<'_>, count: u64) -> Result<(), ParquetError> {
+fn check_elements(walk: &mut ByteWalk<'_>, count: u64) -> Result<(), ParquetError> {
     // By group that is not at its end: how many children are to come.
     let mut open: Vec<u64> = Vec::new();
     for at in 0..count {
@@ -120,7 +120,7 @@ fn check_elements(walk: &mut Walk<'_>, count: u64) -> Result<(), ParquetError> {
     Ok(())
 }
 
-fn children(walk: &mut Walk<'_>) -> Result<u64, ParquetError> {
+fn children(walk: &mut ByteWalk<'_>) -> Result<u64, ParquetError> {
     const CHILDREN: i64 = 5;
     let (mut children, mut last) = (0, 0);
     while let Some((number, kind)) = walk.field(last)? {
@@ -143,7 +143,7 @@ fn check_page(head: &[u8]) -> Result<(), ParquetError> {
     /// The smallest of the integers that are read.
     const LEAST_BYTES: i64 = 4;
     let (mut unpacked, mut values) = (0, 0);
-    let (mut walk, mut last) = (Walk::new(head), 0);
+    let (mut walk, mut last) = (ByteWalk::new(head), 0);
     while let Some((number, kind)) = walk.field(last)? {
         match (number, kind) {
             (UNPACKED, I32) => unpacked = walk.integer()?,

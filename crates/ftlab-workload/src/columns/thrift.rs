@@ -17,15 +17,15 @@ pub const STRUCT: u8 = 12;
 
 /// Bytes that are walked over.
 #[derive(Clone, Copy)]
-pub struct Walk<'a> {
+pub struct ByteWalk<'a> {
     left: &'a [u8],
     depth: u32,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ByteWalk<'a> {
     /// Begins with a structure.
-    pub fn new(bytes: &'a [u8]) -> Walk<'a> {
-        Walk { left: bytes, depth: 0 }
+    pub fn new(bytes: &'a [u8]) -> ByteWalk<'a> {
+        ByteWalk { left: bytes, depth: 0 }
     }
 
     fn byte(&mut self) -> Result<u8, Malformed> {
@@ -134,7 +134,7 @@ mod tests {
             0x15, 0x05, 0x29, 0x2c, 0x18, 2, b'a', b'b', 0, 0x18, 0, 0, 0x11, 0x06, 40, 0xd8, 4, 0,
             9,
         ];
-        let mut walk = Walk::new(&bytes);
+        let mut walk = ByteWalk::new(&bytes);
         assert_eq!(walk.field(0), Ok(Some((1, I32))));
         assert_eq!(walk.integer(), Ok(-3));
         assert_eq!(walk.field(1), Ok(Some((3, LIST))));
@@ -150,10 +150,10 @@ mod tests {
     #[test]
     fn what_is_malformed_ends_the_walk() {
         for cut in [&[0x18, 9, b'a'][..], &[0x15, 0x80], &[0xff; 12], &[0x1d]] {
-            assert_eq!(Walk::new(cut).skip(STRUCT, false), Err(Malformed), "{cut:?}");
+            assert_eq!(ByteWalk::new(cut).skip(STRUCT, false), Err(Malformed), "{cut:?}");
         }
         // Lists within lists, far too deep.
         let nested = [&[0x19][..], &[0x19; 99]].concat();
-        assert_eq!(Walk::new(&nested).skip(STRUCT, false), Err(Malformed));
+        assert_eq!(ByteWalk::new(&nested).skip(STRUCT, false), Err(Malformed));
     }
 }

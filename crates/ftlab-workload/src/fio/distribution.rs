@@ -3,7 +3,7 @@
 use ftlab::engine::Stream;
 
 use super::job::Distribution;
-use super::values::{Amount, Bad, Base, MILLION, bad, per_cent, sectors};
+use super::values::{Amount, Bad, MILLION, NumberBase, bad, per_cent, sectors};
 
 /// As many zones as fio takes.
 const MAX_ZONES: usize = 256;
@@ -24,7 +24,7 @@ pub(super) fn parts(value: &str) -> [String; 3] {
 }
 
 /// Reads one of them.
-pub(super) fn parse(text: &str, base: Base) -> Result<Distribution, Bad> {
+pub(super) fn parse(text: &str, base: NumberBase) -> Result<Distribution, Bad> {
     let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
     match kind {
         "random" => Ok(Distribution::Uniform),
@@ -66,7 +66,7 @@ fn skewed(kind: &str, rest: &str) -> Result<Distribution, Bad> {
     }
 }
 
-fn zones(text: &str, absolute: bool, base: Base) -> Result<Vec<(u64, Amount)>, Bad> {
+fn zones(text: &str, absolute: bool, base: NumberBase) -> Result<Vec<(u64, Amount)>, Bad> {
     let remedy = "write ACCESSES/SPACE:..., accesses and, unless absolute, space summing to 100";
     let mut zones = Vec::new();
     for part in text.split(':') {

@@ -1,6 +1,6 @@
 //! What a job is: plain data, as the options say it. Sizes are in sectors.
 
-use ftlab::config::Place;
+use ftlab::config::SourcePlace;
 use ftlab::units::Nanos;
 
 use super::values::{Amount, MILLION};
@@ -15,7 +15,7 @@ pub(super) const TRIM: usize = 2;
 pub struct Job {
     /// Its name, as results print it.
     pub name: String,
-    pub(super) place: Place,
+    pub(super) place: SourcePlace,
     pub(super) mix: Mix,
     pub(super) random: bool,
     pub(super) modifier: Modifier,
@@ -25,7 +25,7 @@ pub struct Job {
     pub(super) order: RandomOrder,
     pub(super) distribution: [Distribution; 3],
     pub(super) seed: Option<u64>,
-    pub(super) target: Target,
+    pub(super) target: JobTarget,
     pub(super) amounts: Amounts,
     pub(super) zones: Option<Zones>,
     pub(super) clones: u32,
@@ -168,7 +168,7 @@ pub(super) enum Distribution {
 
 /// Where the job works.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Target {
+pub(super) struct JobTarget {
     /// Named files; nothing if the job has files of its own.
     pub names: Option<Vec<String>>,
     /// How many of its own.

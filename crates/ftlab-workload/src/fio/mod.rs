@@ -25,8 +25,8 @@ mod values;
 use std::collections::BTreeMap;
 
 pub use job::Job;
-pub use plan::Plan;
-pub use report::Tally;
+pub use plan::FioPlan;
+pub use report::FioTally;
 pub use text::Surroundings;
 
 /// A job file.

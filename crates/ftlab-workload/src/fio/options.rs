@@ -6,7 +6,7 @@
 
 /// What ftlab does about an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Support {
     /// It means what it means in fio, as far as the remark does not say otherwise.
     Honoured(&'static str),
     /// It is accepted and changes nothing, because of this.
@@ -30,7 +30,7 @@ pub struct JobOption {
     /// Whether it may stand without a value, which means 1.
     pub bare: bool,
     /// What ftlab does about it.
-    pub standing: Standing,
+    pub standing: Support,
 }
 
 impl JobOption {
@@ -73,25 +73,25 @@ macro_rules! options {
     (@bare) => { false };
 }
 
-use Standing::{Honoured, NoEffect};
+use Support::{Honoured, NoEffect};
 
-const fn refused(why: &'static str, remedy: &'static str) -> Standing {
-    Standing::Refused { why, remedy }
+const fn refused(why: &'static str, remedy: &'static str) -> Support {
+    Support::Refused { why, remedy }
 }
 
 const LEAVE: &str = "leave it out";
-const VERIFY: Standing = refused("requests carry no data that could be verified", LEAVE);
-const STEADY: Standing = refused(
+const VERIFY: Support = refused("requests carry no data that could be verified", LEAVE);
+const STEADY: Support = refused(
     "a run does not end when it is steady",
     "give runtime or size; results say whether the run was steady",
 );
-const REPLAY: Standing = refused(
+const REPLAY: Support = refused(
     "job files do not replay traces here",
     "ftlab run --trace FILE replays fio's logs and traces of ten other formats",
 );
-const TARGET: Standing =
+const TARGET: Support =
     refused("no queue depth is searched for", "ask for each depth: iodepth=1, 2, 4 ...");
-const LIMIT: Standing = refused(
+const LIMIT: Support = refused(
     "a job does not end because it is slow",
     "leave it out, and read the rate from the result",
 );

@@ -9,7 +9,7 @@ use ftlab::units::{Bytes, Lba, Nanos, SECTOR_BYTES, SimTime};
 use super::JobFile;
 use super::job::{Job, READ, is_device};
 use super::player::{Player, Range};
-use super::report::{Notes, Tally};
+use super::report::{FioTally, Notes};
 use super::values::Amount;
 use crate::replay::{Arrival, Group, Issuer, Turn};
 
@@ -22,7 +22,7 @@ const LAYOUT_DEPTH: u32 = 8;
 const MAX_CLONES: usize = 1 << 16;
 
 /// What a job file comes to on a device.
-pub struct Plan {
+pub struct FioPlan {
     /// The groups, one after the other.
     pub groups: Vec<Group>,
     /// The names of phases: of each group, and before it of its ramp.
@@ -32,7 +32,7 @@ pub struct Plan {
     /// What was assumed.
     pub notes: Vec<String>,
     /// Takes what is measured, for fio's document.
-    pub tally: Tally,
+    pub tally: FioTally,
 }
 
 /// A clone of a job before it is at work.
@@ -60,7 +60,7 @@ struct Wanted {
 impl JobFile {
     /// Lays the jobs on a device of `capacity_sectors`. The problems are those that the capacity
     /// causes, and jobs that do not go together.
-    pub fn plan(&self, capacity_sectors: u64, seed: u64) -> Result<Plan, Problems> {
+    pub fn plan(&self, capacity_sectors: u64, seed: u64) -> Result<FioPlan, Problems> {
         let clones: Vec<Clone> = self.jobs.iter().flat_map(clones).collect();
         let mut layout =
             Layout { capacity: capacity_sectors, files: BTreeMap::new(), problems: Vec::new() };
@@ -76,12 +76,12 @@ impl JobFile {
         if !layout.problems.is_empty() {
             return Err(Problems { problems: layout.problems });
         }
-        let mut plan = Plan {
+        let mut plan = FioPlan {
             groups: Vec::new(),
             phase_names: Vec::new(),
             stream_names: clones.iter().map(|clone| clone.name.clone()).collect(),
             notes: self.notes.clone(),
-            tally: Tally::new(&self.global),
+            tally: FioTally::new(&self.global),
         };
         plan.lay_out(&layout, &clones, &wanted, ends);
         let notes: Vec<Notes> =
@@ -258,7 +258,7 @@ impl Layout {
     }
 }
 
-impl Plan {
+impl FioPlan {
     /// What fio does before the first job: files that are read exist. The device itself is left as
     /// it is.
     fn lay_out(
@@ -285,19 +285,19 @@ impl Plan {
         let told = if count == 1 { "1 file was".to_owned() } else { format!("{count} files were") };
         self.notes.push(format!("{told} written once before the jobs, as fio does"));
         self.phase_names.push("files".to_owned());
-        let issuer = Box::new(Writer { files, at: 0, outstanding: 0 });
+        let issuer = Box::new(FileWriter { files, at: 0, outstanding: 0 });
         self.groups.push(Group { measure: false, ramp: Nanos::ZERO, issuers: vec![issuer] });
     }
 }
 
 /// Writes files from start to end.
-struct Writer {
+struct FileWriter {
     files: Vec<(u64, u64)>,
     at: u64,
     outstanding: u32,
 }
 
-impl Issuer for Writer {
+impl Issuer for FileWriter {
     fn turn(&mut self, _now: Nanos) -> Turn {
         if self.outstanding == LAYOUT_DEPTH {
             return Turn::Wait;

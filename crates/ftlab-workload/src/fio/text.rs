@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use ftlab::config::{Place, Problem};
+use ftlab::config::{Problem, SourcePlace};
 use ftlab::options::text::clip;
 
 use super::parse::MOST_PROBLEMS;
@@ -38,21 +38,21 @@ pub trait Surroundings {
 
 /// One option as it stands in the file.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct OptionLine {
     pub name: String,
     /// Its value, variables replaced; nothing if there is no `=`.
     pub value: Option<String>,
     /// Where the whole option stands.
-    pub place: Place,
+    pub place: SourcePlace,
 }
 
 /// A job: its own options below those of the `[global]` sections above it.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     pub name: String,
-    pub place: Place,
+    pub place: SourcePlace,
     /// In the order in which they count: a later one replaces an earlier one.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<OptionLine>,
     /// How many of them come from `[global]`.
     pub inherited: usize,
 }
@@ -64,7 +64,7 @@ pub(super) fn sections(
     around: &mut dyn Surroundings,
     problems: &mut Vec<Problem>,
 ) -> Vec<Section> {
-    let mut reader = Reader {
+    let mut reader = JobReader {
         around,
         problems,
         global: Vec::new(),
@@ -85,10 +85,10 @@ enum At {
     Job,
 }
 
-struct Reader<'a> {
+struct JobReader<'a> {
     around: &'a mut dyn Surroundings,
     problems: &'a mut Vec<Problem>,
-    global: Vec<Entry>,
+    global: Vec<OptionLine>,
     sections: Vec<Section>,
     state: At,
     lines: usize,
@@ -98,8 +98,8 @@ struct Reader<'a> {
     options: usize,
 }
 
-impl Reader<'_> {
-    fn report(&mut self, path: &str, message: String, remedy: &str, place: Place) {
+impl JobReader<'_> {
+    fn report(&mut self, path: &str, message: String, remedy: &str, place: SourcePlace) {
         if self.problems.len() >= MOST_PROBLEMS {
             return;
         }
@@ -111,19 +111,19 @@ impl Reader<'_> {
         let text: Arc<str> = text.into();
         if text.len() > MAX_TEXT {
             let message = format!("the file has {} bytes; the limit is {MAX_TEXT}", text.len());
-            return self.report("", message, "part it", Place::new(file, &text, 0..0));
+            return self.report("", message, "part it", SourcePlace::new(file, &text, 0..0));
         }
         self.bytes += text.len();
         if self.bytes > MAX_ALL_TEXT {
             let message = format!("more than {MAX_ALL_TEXT} bytes, included files and all");
-            return self.report("", message, "include less", Place::new(file, &text, 0..0));
+            return self.report("", message, "include less", SourcePlace::new(file, &text, 0..0));
         }
         let mut start = 0;
         for line in text.split_inclusive('\n') {
             self.lines += 1;
             if self.lines > MAX_LINES {
                 let message = format!("more than {MAX_LINES} lines, included files and all");
-                let place = Place::new(file, &text, start..start);
+                let place = SourcePlace::new(file, &text, start..start);
                 return self.report("", message, "include less", place);
             }
             let cut = line.find(['#', ';']).map_or(line, |at| &line[..at]);
@@ -137,7 +137,7 @@ impl Reader<'_> {
     }
 
     fn line(&mut self, line: &str, file: &str, text: &Arc<str>, span: Range<usize>, depth: u32) {
-        let place = Place::new(file, text, span);
+        let place = SourcePlace::new(file, text, span);
         if line.starts_with('[') {
             return self.section(line, place);
         }
@@ -159,14 +159,14 @@ impl Reader<'_> {
             Some(value) => value,
             None => None,
         };
-        let entry = Entry { name: name.to_owned(), value, place };
+        let entry = OptionLine { name: name.to_owned(), value, place };
         match (self.state, self.sections.last_mut()) {
             (At::Job, Some(section)) => section.entries.push(entry),
             _ => self.global.push(entry),
         }
     }
 
-    fn section(&mut self, line: &str, place: Place) {
+    fn section(&mut self, line: &str, place: SourcePlace) {
         let name = line[1..].strip_suffix(']').filter(|name| !name.contains(['[', ']']));
         let Some(name) = name.map(str::trim).filter(|name| !name.is_empty()) else {
             let message = "not the head of a section".to_owned();
@@ -190,7 +190,7 @@ impl Reader<'_> {
         self.sections.push(Section { name: name.to_owned(), place, entries, inherited });
     }
 
-    fn include(&mut self, name: &str, file: &str, place: Place, depth: u32) {
+    fn include(&mut self, name: &str, file: &str, place: SourcePlace, depth: u32) {
         let beside = match file.rsplit_once('/') {
             Some((folder, _)) if !name.starts_with('/') => format!("{folder}/{name}"),
             _ => name.to_owned(),
@@ -214,7 +214,7 @@ impl Reader<'_> {
     }
 
     /// `value` with its variables replaced; nothing after a problem.
-    fn expand(&mut self, value: &str, place: &Place) -> Option<String> {
+    fn expand(&mut self, value: &str, place: &SourcePlace) -> Option<String> {
         let value = value.replace("$pagesize", PAGE_BYTES);
         for word in ["$mb_memory", "$ncpus"] {
             if value.contains(word) {

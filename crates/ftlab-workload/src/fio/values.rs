@@ -22,14 +22,14 @@ pub(super) fn bad<T>(message: impl Into<String>, remedy: impl Into<String>) -> R
 
 /// How suffixes of numbers count: `kb_base`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Base {
+pub(super) struct NumberBase {
     /// Whether `k` is 1000 and `ki` 1024; otherwise it is the other way round, as fio has it unless
     /// told.
     pub decimal: bool,
 }
 
 /// A number with a suffix: bytes, or a bare count such as `4k` requests.
-pub(super) fn number(text: &str, base: Base) -> Result<u64, Bad> {
+pub(super) fn number(text: &str, base: NumberBase) -> Result<u64, Bad> {
     let what = || {
         (
             format!("`{}` is not a number", clip(text)),
@@ -76,7 +76,7 @@ pub(super) fn number(text: &str, base: Base) -> Result<u64, Bad> {
 }
 
 /// A size that is a whole number of sectors.
-pub(super) fn sectors(text: &str, base: Base) -> Result<u64, Bad> {
+pub(super) fn sectors(text: &str, base: NumberBase) -> Result<u64, Bad> {
     let bytes = number(text, base)?;
     if !bytes.is_multiple_of(SECTOR_BYTES) {
         return bad(
@@ -88,7 +88,7 @@ pub(super) fn sectors(text: &str, base: Base) -> Result<u64, Bad> {
 }
 
 /// The size of a request, in sectors.
-pub(super) fn request(text: &str, base: Base) -> Result<u32, Bad> {
+pub(super) fn request(text: &str, base: NumberBase) -> Result<u32, Bad> {
     let size = sectors(text, base)?;
     if size == 0 || size * SECTOR_BYTES > MAX_REQUEST {
         return bad("a request has from one sector to 1 GiB", "use a size such as 4k");
@@ -120,7 +120,7 @@ impl Amount {
 }
 
 /// A size or `N%`, up to `most` per cent.
-pub(super) fn amount(text: &str, base: Base, most: u64) -> Result<Amount, Bad> {
+pub(super) fn amount(text: &str, base: NumberBase, most: u64) -> Result<Amount, Bad> {
     match text.strip_suffix('%') {
         Some(percent) => per_cent(percent, most).map(Amount::Share),
         // What is left of the last sector can't hold a request anyway.
@@ -179,7 +179,7 @@ pub(super) fn switch(text: &str) -> Result<bool, Bad> {
 }
 
 /// A count within limits.
-pub(super) fn count(text: &str, base: Base, least: u64, most: u64) -> Result<u64, Bad> {
+pub(super) fn count(text: &str, base: NumberBase, least: u64, most: u64) -> Result<u64, Bad> {
     let value = number(text, base)?;
     if !(least..=most).contains(&value) {
         return bad(format!("{value} is outside {least} to {most}"), "choose a number within");
@@ -242,7 +242,7 @@ pub(super) fn range<T: Copy + PartialOrd>(
 mod tests {
     use super::*;
 
-    const K: Base = Base { decimal: false };
+    const K: NumberBase = NumberBase { decimal: false };
 
     #[test]
     fn numbers_as_fio_reads_them() {
@@ -259,8 +259,8 @@ mod tests {
         ] {
             assert_eq!(number(text, K), Ok(value), "{text}");
         }
-        assert_eq!(number("4k", Base { decimal: true }), Ok(4000));
-        assert_eq!(number("4KiB", Base { decimal: true }), Ok(4096));
+        assert_eq!(number("4k", NumberBase { decimal: true }), Ok(4000));
+        assert_eq!(number("4KiB", NumberBase { decimal: true }), Ok(4096));
         assert!(number("4 g", K).is_err_and(|(_, remedy)| remedy == "write 4g"));
         for text in ["", "k", "4q", "-1", "1.5k", "4kk", "i", "99999999999p", "0x", "(4*1024)"] {
             assert!(number(text, K).is_err(), "{text}");

@@ -4,7 +4,7 @@ use ftlab::engine::Stream;
 use ftlab::host::Op;
 use ftlab::units::{Amount, Bytes, Lba, Ratio, SECTOR_BYTES};
 
-use super::drift::Turn;
+use super::drift::Rotation;
 use super::scatter::Scatter;
 use super::weighted::Weighted;
 use super::workload::{Addresses, Bucket, Phase};
@@ -97,7 +97,7 @@ enum Way {
 #[derive(Clone, Debug)]
 struct Moving {
     popularity: Popularity,
-    turn: Option<Turn>,
+    turn: Option<Rotation>,
 }
 
 impl Moving {
@@ -110,7 +110,7 @@ impl Moving {
     ) -> Result<Moving, Misfit> {
         let popularity = Popularity::new(address, ranks)?;
         let Some(drift) = address.drift() else { return Ok(Moving { popularity, turn: None }) };
-        let turn = Turn::new(&drift, ranks, align).ok_or_else(|| {
+        let turn = Rotation::new(&drift, ranks, align).ok_or_else(|| {
             let message = format!("a drift by less than one of {ranks} places, or by all of them");
             let remedy = "choose a `by` of one place at least, and less than all".to_owned();
             (key, message, remedy)

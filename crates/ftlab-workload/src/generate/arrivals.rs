@@ -11,12 +11,12 @@ const KILOSECOND: u64 = 1_000_000_000_000;
 /// The arrival times of one phase, in order.
 #[derive(Clone, Debug)]
 pub struct ArrivalTimes {
-    shape: Shape,
+    shape: ArrivalShape,
     stream: Stream,
 }
 
 #[derive(Clone, Debug)]
-enum Shape {
+enum ArrivalShape {
     /// Arrivals follow completions: no times of their own.
     Closed,
     Poisson {
@@ -59,30 +59,32 @@ impl ArrivalTimes {
     #[must_use]
     pub fn new(arrivals: Arrivals, stream: Stream) -> ArrivalTimes {
         let shape = match arrivals {
-            Arrivals::Closed { .. } => Shape::Closed,
+            Arrivals::Closed { .. } => ArrivalShape::Closed,
             Arrivals::Poisson { rate } => {
                 let mean = KILOSECOND as f64 / rate.per_kilosecond as f64;
-                Shape::Poisson { mean, now: 0, fraction: 0.0 }
+                ArrivalShape::Poisson { mean, now: 0, fraction: 0.0 }
             }
             Arrivals::Clustered { rate, variation } => {
                 let mean = KILOSECOND as f64 / rate.per_kilosecond as f64;
                 let squared = f64::from(variation.ppm) / f64::from(Ratio::ONE.ppm);
                 let short = 0.5 + 0.5 * libm::sqrt((squared - 1.0) / (squared + 1.0));
                 let means = [mean / (2.0 * short), mean / (2.0 * (1.0 - short))];
-                Shape::Clustered { means, short, now: 0, fraction: 0.0 }
+                ArrivalShape::Clustered { means, short, now: 0, fraction: 0.0 }
             }
-            Arrivals::ConstantRate { rate: RequestRate { per_kilosecond: per } } => Shape::Even {
-                whole: KILOSECOND / per,
-                rest: KILOSECOND % per,
-                per,
-                now: 0,
-                carry: 0,
-            },
+            Arrivals::ConstantRate { rate: RequestRate { per_kilosecond: per } } => {
+                ArrivalShape::Even {
+                    whole: KILOSECOND / per,
+                    rest: KILOSECOND % per,
+                    per,
+                    now: 0,
+                    carry: 0,
+                }
+            }
             Arrivals::ConstantPeriod { period } => {
-                Shape::Even { whole: period.0, rest: 0, per: 1, now: 0, carry: 0 }
+                ArrivalShape::Even { whole: period.0, rest: 0, per: 1, now: 0, carry: 0 }
             }
             Arrivals::Bursts { period, burst_size, burst_period, burst_offset } => {
-                Shape::Bursts(Bursts {
+                ArrivalShape::Bursts(Bursts {
                     period: period.0,
                     size: burst_size,
                     burst_period: burst_period.0,
@@ -99,15 +101,15 @@ impl ArrivalTimes {
     #[inline]
     pub fn next_time(&mut self) -> Nanos {
         match &mut self.shape {
-            Shape::Closed => Nanos::ZERO,
-            Shape::Poisson { mean, now, fraction } => {
+            ArrivalShape::Closed => Nanos::ZERO,
+            ArrivalShape::Poisson { mean, now, fraction } => {
                 let gap = -libm::log(1.0 - self.stream.unit()) * *mean + *fraction;
                 let whole = gap.floor();
                 *fraction = gap - whole;
                 *now = now.saturating_add(whole as u64);
                 Nanos(*now)
             }
-            Shape::Clustered { means, short, now, fraction } => {
+            ArrivalShape::Clustered { means, short, now, fraction } => {
                 let mean = if self.stream.unit() < *short { means[0] } else { means[1] };
                 let gap = -libm::log(1.0 - self.stream.unit()) * mean + *fraction;
                 let whole = gap.floor();
@@ -115,7 +117,7 @@ impl ArrivalTimes {
                 *now = now.saturating_add(whole as u64);
                 Nanos(*now)
             }
-            Shape::Even { whole, rest, per, now, carry } => {
+            ArrivalShape::Even { whole, rest, per, now, carry } => {
                 let time = *now;
                 *now = now.saturating_add(*whole);
                 *carry += *rest;
@@ -125,7 +127,7 @@ impl ArrivalTimes {
                 }
                 Nanos(time)
             }
-            Shape::Bursts(bursts) => Nanos(bursts.next_time()),
+            ArrivalShape::Bursts(bursts) => Nanos(bursts.next_time()),
         }
     }
 }

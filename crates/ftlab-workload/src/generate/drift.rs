@@ -9,7 +9,7 @@ use super::workload::Drift;
 
 /// How far a popularity has moved, as requests pass.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
+pub(super) struct Rotation {
     /// How many places it turns over.
     ranks: u64,
     /// Requests from step to step, and until the next one.
@@ -21,16 +21,16 @@ pub(super) struct Turn {
     turned: u64,
 }
 
-impl Turn {
+impl Rotation {
     /// A popularity over `ranks` places of `align` sectors that moves like `drift`; none if a step is
     /// not one place at least, and fewer than all.
-    pub fn new(drift: &Drift, ranks: u64, align: u64) -> Option<Turn> {
+    pub fn new(drift: &Drift, ranks: u64, align: u64) -> Option<Rotation> {
         let step = match drift.by {
             Amount::Share(share) => share.of(ranks),
             Amount::Bytes(bytes) => bytes.0 / SECTOR_BYTES / align,
         };
         let fits = (1..ranks).contains(&step);
-        fits.then_some(Turn { ranks, every: drift.every, left: drift.every, step, turned: 0 })
+        fits.then_some(Rotation { ranks, every: drift.every, left: drift.every, step, turned: 0 })
     }
 
     /// A request passes.
@@ -56,15 +56,15 @@ mod tests {
     use super::*;
     use ftlab::units::{Bytes, Ratio};
 
-    fn turn(every: u64, by: Amount, ranks: u64) -> Option<Turn> {
-        Turn::new(&Drift { every, by }, ranks, 8)
+    fn turn(every: u64, by: Amount, ranks: u64) -> Option<Rotation> {
+        Rotation::new(&Drift { every, by }, ranks, 8)
     }
 
     /// Ten places, three at each step of two requests: the last three come to the top.
     #[test]
     fn the_least_popular_come_to_the_top() {
         let mut turn = turn(2, Amount::Bytes(Bytes::from_kib(12)), 10).unwrap();
-        let order = |turn: &Turn| (0..10).map(|rank| turn.place(rank)).collect::<Vec<_>>();
+        let order = |turn: &Rotation| (0..10).map(|rank| turn.place(rank)).collect::<Vec<_>>();
         let mut orders = Vec::new();
         for _ in 0..8 {
             turn.pass();

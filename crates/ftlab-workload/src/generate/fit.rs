@@ -14,7 +14,7 @@ use ftlab::host::Op;
 use ftlab::options::text::quoted;
 use ftlab::units::SECTOR_BYTES;
 
-use crate::trace::{Pages, Record};
+use crate::trace::{PageSet, Record};
 
 /// Sectors in a page.
 const PAGE: u64 = 4096 / SECTOR_BYTES;
@@ -32,8 +32,8 @@ pub struct Fit {
     /// Reads, writes, trims, flushes.
     ops: [u64; 4],
     /// By first page.
-    pages: HashMap<u64, Start>,
-    touched: Pages,
+    pages: HashMap<u64, PageStarts>,
+    touched: PageSet,
     sizes: [HashMap<u32, u64>; 2],
     unaligned: u64,
     /// Writes with FUA.
@@ -48,7 +48,7 @@ pub struct Fit {
 
 /// What starts at a page.
 #[derive(Clone, Copy, Default)]
-struct Start {
+struct PageStarts {
     /// Reads, and writes and trims; those that go on where the one before ended do not count.
     uses: [u64; 2],
     /// Pages of the longest request.
@@ -205,7 +205,7 @@ impl Fit {
     fn overlap(&self) -> f64 {
         let (mut shared, mut all) = (0, 0);
         // A sum: the order of the hash is not seen.
-        for Start { uses: [reads, writes], .. } in self.pages.values() {
+        for PageStarts { uses: [reads, writes], .. } in self.pages.values() {
             all += reads + writes;
             shared += if *reads > 0 && *writes > 0 { reads + writes } else { 0 };
         }

@@ -23,13 +23,13 @@ pub struct Generator {
     next_phase: usize,
     begun: u32,
     /// The phase under way; several, if they are tenants that play at the same time.
-    runs: Vec<Run>,
+    runs: Vec<PhaseRun>,
     total: Option<u64>,
 }
 
 /// A phase that is under way.
 #[derive(Clone, Debug)]
-struct Run {
+struct PhaseRun {
     ops: Ops,
     forced: Forced,
     sizes: SizeDraw,
@@ -55,7 +55,8 @@ impl Generator {
         seed: u64,
     ) -> Result<Generator, Problems> {
         let misfits = workload.phases.iter().enumerate().filter_map(|(index, phase)| {
-            let (key, message, remedy) = Run::new(phase, capacity_sectors, seed, index).err()?;
+            let (key, message, remedy) =
+                PhaseRun::new(phase, capacity_sectors, seed, index).err()?;
             Some(workload.problem(index, key, message, remedy))
         });
         let problems: Vec<_> = misfits.collect();
@@ -111,7 +112,7 @@ impl Generator {
         let others = self.phases[index + 1..].iter().take_while(|next| next.with_previous).count();
         let mut next_stream = 0;
         for index in index..=index + others {
-            let run = Run::new(&self.phases[index], self.capacity, self.seed, index);
+            let run = PhaseRun::new(&self.phases[index], self.capacity, self.seed, index);
             let mut run = run.expect("every phase was laid out when the generator was made");
             run.first_stream = self.phases[index].first_stream.unwrap_or(next_stream);
             next_stream = run.first_stream + run.streams;
@@ -173,17 +174,17 @@ impl Source for Generator {
     }
 }
 
-impl Run {
+impl PhaseRun {
     fn new(
         phase: &Phase,
         capacity: u64,
         seed: u64,
         index: usize,
-    ) -> Result<Run, (&'static str, String, String)> {
+    ) -> Result<PhaseRun, (&'static str, String, String)> {
         let stream = |of: &str| Stream::new(seed, &format!("workload.{index}.{of}"));
         let extent = Extent::of(phase, capacity)?;
         let sectors = phase.duration.bytes.map(|bytes| bytes.sectors(extent.sectors));
-        Ok(Run {
+        Ok(PhaseRun {
             ops: Ops::new(phase.mix, stream("operation")),
             forced: Forced { share: u64::from(phase.fua.ppm), stream: stream("fua") },
             sizes: SizeDraw::new(&phase.size, stream("size")),

@@ -10,7 +10,7 @@ use super::keys::{
 };
 use super::validate;
 use super::workload::{
-    Addresses, Arrivals, Bucket, Drift, Duration, Mix, Origin, Phase, Region, Sizes, Workload,
+    Addresses, Arrivals, Bucket, Drift, Duration, Mix, Phase, Region, Sizes, Workload, WorkloadText,
 };
 
 /// The longest text that is read: a workload with a full histogram needs less.
@@ -37,7 +37,7 @@ impl Workload {
         let mut document = parser.document;
         if let Some(workload) = &mut workload {
             let (text, spans) = document.places();
-            workload.origin = Some(Origin { file: file.to_owned(), text, spans });
+            workload.origin = Some(WorkloadText { file: file.to_owned(), text, spans });
             validate::problems(workload).into_iter().for_each(|problem| document.note(problem));
         }
         document.finish(workload)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ftlab::config::{Place, Problem, Problems};
+use ftlab::config::{Problem, Problems, SourcePlace};
 use ftlab::units::{Amount, Bytes, Nanos, Ratio, RequestRate};
 use serde::Serialize;
 
@@ -22,12 +22,12 @@ pub struct Workload {
     pub phases: Vec<Phase>,
     /// The text that it was read from, so that problems with a capacity can point into it.
     #[serde(skip)]
-    pub(super) origin: Option<Origin>,
+    pub(super) origin: Option<WorkloadText>,
 }
 
 /// The text of a workload, and where its keys stand in it.
 #[derive(Clone, Debug)]
-pub(super) struct Origin {
+pub(super) struct WorkloadText {
     pub file: String,
     pub text: Arc<str>,
     pub spans: BTreeMap<String, Range<usize>>,
@@ -367,7 +367,7 @@ impl Workload {
         let path = format!("{phase}.{key}");
         let place = self.origin.as_ref().and_then(|origin| {
             let span = origin.spans.get(&path).or_else(|| origin.spans.get(&phase))?;
-            Some(Place::new(&origin.file, &origin.text, span.clone()))
+            Some(SourcePlace::new(&origin.file, &origin.text, span.clone()))
         });
         Problem { path, message, remedy, place }
     }

@@ -13,7 +13,7 @@ use ftlab::units::{Nanos, SimTime};
 
 use super::engine::{STEPS_PER_POLL, later};
 use super::held::Held;
-use super::in_device::{Counts, Slot, Tags, advance};
+use super::in_device::{ReplayCounts, Slot, Tags, advance};
 use super::mapping::{Mapper, Mapping};
 use super::options::{Completed, Ended, Limits, PhaseReport, Progress, ReplayError, Report, Sink};
 use super::source::{Arrival, PhaseStart};
@@ -95,7 +95,7 @@ impl<H: Host, K: Sink<H>> Crew<'_, H, K> {
             stopped: None,
             standstill: None,
             steps: 0,
-            counts: Counts::default(),
+            counts: ReplayCounts::default(),
         };
         for group in groups {
             if shift.stopped.is_none() {
@@ -151,7 +151,7 @@ struct Shift<'a, H, K> {
     /// The device answers no more.
     standstill: Option<ReplayError>,
     steps: u32,
-    counts: Counts,
+    counts: ReplayCounts,
 }
 
 /// The members of a group, and who is next.

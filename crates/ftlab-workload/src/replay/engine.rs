@@ -9,7 +9,7 @@ use ftlab::units::{Nanos, Ratio, SimTime};
 
 use super::ahead::{Ahead, Planned};
 use super::held::Held;
-use super::in_device::{Counts, Slot, Tags, advance};
+use super::in_device::{ReplayCounts, Slot, Tags, advance};
 use super::mapping::Mapper;
 use super::options::{
     Completed, Ended, Options, Pacing, PhaseReport, Progress, ReplayError, Report, Sink,
@@ -60,7 +60,7 @@ impl<H: Host, S: Source, K: Sink<H>> Replay<'_, H, S, K> {
             stopped: None,
             standstill: None,
             steps: 0,
-            counts: Counts::default(),
+            counts: ReplayCounts::default(),
             sharing: options.count_sharing.then(Sharing::default),
         };
         let phases = engine.play()?;
@@ -109,7 +109,7 @@ pub(super) struct Engine<'a, H, S, K> {
     /// The device answers no more.
     standstill: Option<ReplayError>,
     steps: u32,
-    pub counts: Counts,
+    pub counts: ReplayCounts,
     /// Which pages of the source share pages of the device, if that is counted.
     sharing: Option<Sharing>,
 }
@@ -159,7 +159,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             (Pacing::Dependencies { depth }, _) => self.dependencies(depth, phase_end)?,
         }
         let ran_dry = self.ahead.keeps_on() && !self.measured_are_done();
-        self.drain();
+        self.finish_outstanding();
         if self.stopped != Some(Ended::Stopped) {
             self.sink.phase_ended(&phase, self.host);
         }
@@ -481,7 +481,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
     }
 
     /// Waits for all that is in the device, unless the replay was told to stop.
-    fn drain(&mut self) {
+    fn finish_outstanding(&mut self) {
         if matches!(self.stopped, Some(Ended::Time | Ended::Stopped)) {
             self.held.clear();
         }

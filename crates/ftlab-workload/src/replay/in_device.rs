@@ -9,7 +9,7 @@ use super::options::ReplayError;
 
 /// What a replay has counted so far.
 #[derive(Default)]
-pub(super) struct Counts {
+pub(super) struct ReplayCounts {
     pub submitted: u64,
     /// Of these, the ones that are measured, and those of them that have finished.
     pub measured: u64,

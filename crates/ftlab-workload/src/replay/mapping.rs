@@ -226,7 +226,7 @@ impl Mapper {
         }
         let place = match self.mapping {
             Mapping::AsIs => self.as_is(index, arrival)?,
-            Mapping::Fold => Place::folded(lba.0, 0, self.capacity),
+            Mapping::Fold => MappedRange::folded(lba.0, 0, self.capacity),
             Mapping::Scale { span_sectors } => self.scaled(index, arrival, span_sectors)?,
             Mapping::Partition { slices } => self.sliced(index, arrival, slices)?,
             Mapping::Compact => self.compacted(index, arrival)?,
@@ -238,16 +238,16 @@ impl Mapper {
         Ok(Mapped { request, turn: place.turn, torn: place.torn, clipped })
     }
 
-    fn as_is(&self, index: u64, arrival: &Arrival) -> Result<Place, MapError> {
+    fn as_is(&self, index: u64, arrival: &Arrival) -> Result<MappedRange, MapError> {
         let Arrival { lba: Lba(lba), sectors, .. } = *arrival;
         let capacity = self.capacity;
         match lba.checked_add(u64::from(sectors)) {
-            Some(end) if end <= capacity => Ok(Place::plain(lba, capacity)),
+            Some(end) if end <= capacity => Ok(MappedRange::plain(lba, capacity)),
             _ => Err(MapError::Outside { index, lba, sectors, capacity }),
         }
     }
 
-    fn scaled(&self, index: u64, arrival: &Arrival, span: u64) -> Result<Place, MapError> {
+    fn scaled(&self, index: u64, arrival: &Arrival, span: u64) -> Result<MappedRange, MapError> {
         let Arrival { lba: Lba(lba), sectors, .. } = *arrival;
         if lba >= span {
             return Err(MapError::BeyondSpan { index, lba, span });
@@ -260,11 +260,16 @@ impl Mapper {
         let last = (lba + u64::from(sectors.max(1)) - 1).min(span - 1) / EXTENT_SECTORS;
         let lba = spread(first) * EXTENT_SECTORS + lba % EXTENT_SECTORS;
         // A device of less than one extent still has to hold the offset.
-        let place = Place::plain(lba % self.capacity, self.capacity);
-        Ok(Place { torn: spread(last) - spread(first) != last - first, ..place })
+        let place = MappedRange::plain(lba % self.capacity, self.capacity);
+        Ok(MappedRange { torn: spread(last) - spread(first) != last - first, ..place })
     }
 
-    fn sliced(&mut self, index: u64, arrival: &Arrival, slices: u32) -> Result<Place, MapError> {
+    fn sliced(
+        &mut self,
+        index: u64,
+        arrival: &Arrival,
+        slices: u32,
+    ) -> Result<MappedRange, MapError> {
         let stream = arrival.stream;
         let seen = self.streams.len() as u64;
         let slice = match self.streams.get(&stream) {
@@ -281,10 +286,10 @@ impl Mapper {
         let grains = [EXTENT_SECTORS, PAGE_SECTORS];
         let grain = grains.into_iter().find(|grain| even >= *grain).unwrap_or(1);
         let len = even - even % grain;
-        Ok(Place::folded(arrival.lba.0, slice * len, len))
+        Ok(MappedRange::folded(arrival.lba.0, slice * len, len))
     }
 
-    fn compacted(&mut self, index: u64, arrival: &Arrival) -> Result<Place, MapError> {
+    fn compacted(&mut self, index: u64, arrival: &Arrival) -> Result<MappedRange, MapError> {
         let Lba(lba) = arrival.lba;
         let last = lba.saturating_add(u64::from(arrival.sectors).saturating_sub(1));
         let first = lba / EXTENT_SECTORS;
@@ -293,8 +298,9 @@ impl Mapper {
         for extent in first + 1..=last / EXTENT_SECTORS {
             torn |= self.pack(index, arrival.stream, extent)? != begin + (extent - first);
         }
-        let place = Place::plain(begin * EXTENT_SECTORS + lba % EXTENT_SECTORS, self.capacity);
-        Ok(Place { torn, ..place })
+        let place =
+            MappedRange::plain(begin * EXTENT_SECTORS + lba % EXTENT_SECTORS, self.capacity);
+        Ok(MappedRange { torn, ..place })
     }
 
     fn pack(&mut self, index: u64, stream: u32, extent: u64) -> Result<u64, MapError> {
@@ -310,24 +316,24 @@ impl Mapper {
 }
 
 /// Where a request starts and where it has to end at the latest.
-struct Place {
+struct MappedRange {
     lba: u64,
     end: u64,
     turn: u32,
     torn: bool,
 }
 
-impl Place {
-    fn plain(lba: u64, end: u64) -> Place {
-        Place { lba, end, turn: 0, torn: false }
+impl MappedRange {
+    fn plain(lba: u64, end: u64) -> MappedRange {
+        MappedRange { lba, end, turn: 0, torn: false }
     }
 
     #[inline]
-    fn folded(lba: u64, start: u64, len: u64) -> Place {
+    fn folded(lba: u64, start: u64, len: u64) -> MappedRange {
         if lba < len {
-            return Place::plain(start + lba, start + len);
+            return MappedRange::plain(start + lba, start + len);
         }
         let turn = u32::try_from(lba / len).unwrap_or(u32::MAX);
-        Place { lba: start + lba % len, end: start + len, turn, torn: false }
+        MappedRange { lba: start + lba % len, end: start + len, turn, torn: false }
     }
 }

@@ -59,7 +59,7 @@ impl Tenant {
 
 /// Whose turn it is, and since when tenants count their times.
 #[derive(Clone, Copy)]
-struct Turn {
+struct TenantTurn {
     number: usize,
     started: SimTime,
     speed: ftlab::units::Ratio,
@@ -97,7 +97,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             let mut next = self.end;
             for (number, tenant) in tenants.iter_mut().enumerate() {
                 if tenant.open {
-                    let turn = Turn { number, started, speed, most };
+                    let turn = TenantTurn { number, started, speed, most };
                     next = next.min(self.feed(tenant, turn)?);
                 }
             }
@@ -116,7 +116,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
     }
 
     /// Submits what a tenant may submit now, and says when it will go on by itself.
-    fn feed(&mut self, tenant: &mut Tenant, turn: Turn) -> Result<SimTime, ReplayError> {
+    fn feed(&mut self, tenant: &mut Tenant, turn: TenantTurn) -> Result<SimTime, ReplayError> {
         let now = self.host.now();
         tenant.wake(now);
         if now >= tenant.end {

@@ -16,7 +16,7 @@ const CELLS_PER_REQUEST: usize = 64;
 /// The live requests, by tag.
 #[derive(Debug)]
 pub(super) struct Window {
-    entries: Vec<Entry>,
+    entries: Vec<WindowEntry>,
     /// For each tag the requests that wait for it; the lists keep their memory.
     dependents: Vec<Vec<u32>>,
     /// All live requests, and those that write or trim.
@@ -26,7 +26,7 @@ pub(super) struct Window {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry {
+struct WindowEntry {
     live: bool,
     flush: bool,
     changes: bool,
@@ -61,10 +61,10 @@ impl Window {
     pub fn enter(&mut self, tag: u32, request: &Request) -> bool {
         let at = tag as usize;
         if self.entries.len() <= at {
-            self.entries.resize(at + 1, Entry::default());
+            self.entries.resize(at + 1, WindowEntry::default());
             self.dependents.resize(at + 1, Vec::new());
         }
-        let mut entry = Entry {
+        let mut entry = WindowEntry {
             live: true,
             flush: request.op == Op::Flush,
             changes: matches!(request.op, Op::Write | Op::Trim),
@@ -103,7 +103,7 @@ impl Window {
         self.dependents[at].clear();
     }
 
-    fn count(&mut self, entry: &Entry, change: fn(u32, u32) -> u32) {
+    fn count(&mut self, entry: &WindowEntry, change: fn(u32, u32) -> u32) {
         if entry.flush {
             return;
         }
@@ -114,10 +114,10 @@ impl Window {
     }
 }
 
-impl Entry {
+impl WindowEntry {
     /// Whether this request must wait for the earlier one. Nothing waits for a flush but a flush,
     /// as its range is empty.
-    fn waits_on(&self, earlier: &Entry) -> bool {
+    fn waits_on(&self, earlier: &WindowEntry) -> bool {
         let overlap = self.start < earlier.end && earlier.start < self.end;
         let conflict = overlap && (self.changes || earlier.changes);
         earlier.live && (self.flush || conflict)
@@ -143,13 +143,13 @@ impl Filter {
         (granule.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
     }
 
-    fn may_meet(&self, entry: &Entry) -> bool {
+    fn may_meet(&self, entry: &WindowEntry) -> bool {
         self.wide > 0
             || entry.is_wide()
             || entry.granules().any(|granule| self.cells[self.cell(granule)] > 0)
     }
 
-    fn count(&mut self, entry: &Entry, change: fn(u32, u32) -> u32) {
+    fn count(&mut self, entry: &WindowEntry, change: fn(u32, u32) -> u32) {
         if entry.is_wide() {
             self.wide = change(self.wide, 1);
             return;

@@ -51,7 +51,7 @@ pub fn convert(
     let name = path.display().to_string();
     let failed = |error: io::Error| TraceError::io(&name, "can't write it", &error);
     let unfinished = Unfinished::beside(path).map_err(failed)?;
-    let mut target = Target::new(format, path, unfinished.file().map_err(failed)?, &name)?;
+    let mut target = ConvertTarget::new(format, path, unfinished.file().map_err(failed)?, &name)?;
     let mut done = Converted {
         requests: 0,
         dropped: 0,
@@ -130,7 +130,7 @@ impl Drop for Unfinished {
 }
 
 /// Where records go.
-enum Target {
+enum ConvertTarget {
     Text { encode: Box<dyn LineWriter>, buffer: Vec<u8>, out: Packed },
     Parquet(ParquetWriter),
 }
@@ -138,13 +138,13 @@ enum Target {
 /// Text is handed on in pieces of this size.
 const PIECE: usize = 64 << 10;
 
-impl Target {
+impl ConvertTarget {
     fn new(
         format: &'static Format,
         path: &Path,
         file: File,
         name: &str,
-    ) -> Result<Target, TraceError> {
+    ) -> Result<ConvertTarget, TraceError> {
         let compression = Compression::of_name(path);
         match &format.codec {
             Codec::Text { writer, .. } => {
@@ -152,14 +152,14 @@ impl Target {
                 encode.begin(&mut buffer);
                 let out = Packed::new(compression, file)
                     .map_err(|error| TraceError::io(name, "can't write it", &error))?;
-                Ok(Target::Text { encode, buffer, out })
+                Ok(ConvertTarget::Text { encode, buffer, out })
             }
             Codec::Parquet if compression != Compression::None => {
                 let remedy = "leave the ending away: Parquet is compressed inside";
                 let problem = "Parquet is not compressed as a whole";
                 Err(TraceError::new(ErrorKind::Unsupported, name, problem, remedy))
             }
-            Codec::Parquet => Ok(Target::Parquet(
+            Codec::Parquet => Ok(ConvertTarget::Parquet(
                 ParquetWriter::new(file)
                     .map_err(|error| TraceError::io(name, "can't write it", &error))?,
             )),
@@ -169,7 +169,7 @@ impl Target {
     /// Writes one record; the inner error names what the format can't hold.
     fn record(&mut self, record: &Record) -> io::Result<Result<(), &'static str>> {
         match self {
-            Target::Text { encode, buffer, out } => {
+            ConvertTarget::Text { encode, buffer, out } => {
                 if let Err(what) = encode.record(record, buffer) {
                     return Ok(Err(what));
                 }
@@ -178,18 +178,18 @@ impl Target {
                     buffer.clear();
                 }
             }
-            Target::Parquet(writer) => writer.record(record)?,
+            ConvertTarget::Parquet(writer) => writer.record(record)?,
         }
         Ok(Ok(()))
     }
 
     fn finish(self) -> io::Result<()> {
         match self {
-            Target::Text { buffer, mut out, .. } => {
+            ConvertTarget::Text { buffer, mut out, .. } => {
                 out.write_all(&buffer)?;
                 out.finish()?.sync_all()
             }
-            Target::Parquet(writer) => writer.finish()?.sync_all(),
+            ConvertTarget::Parquet(writer) => writer.finish()?.sync_all(),
         }
     }
 }

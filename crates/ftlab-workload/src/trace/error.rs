@@ -35,7 +35,7 @@ pub struct TraceError {
     /// The file, or what stands for it (`standard input`).
     pub file: String,
     /// Where in the file, if it concerns one line.
-    pub place: Option<Box<Place>>,
+    pub place: Option<Box<TracePosition>>,
     /// What is wrong, and what was expected.
     pub problem: String,
     /// What to do about it.
@@ -44,7 +44,7 @@ pub struct TraceError {
 
 /// A place in a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TracePosition {
     /// The line, counted from one; in a Parquet file the row.
     pub line: u64,
     /// The text of the line, without its end. Empty for a Parquet row.
@@ -115,23 +115,23 @@ impl TraceError {
     }
 
     #[cold]
-    pub(crate) fn at(mut self, place: Place) -> TraceError {
+    pub(crate) fn at(mut self, place: TracePosition) -> TraceError {
         self.place = Some(Box::new(place));
         self
     }
 }
 
-impl Place {
+impl TracePosition {
     /// A field, in bytes, of a line.
     #[cold]
-    pub(crate) fn of(line: u64, content: &[u8], field: Range<usize>) -> Place {
+    pub(crate) fn of(line: u64, content: &[u8], field: Range<usize>) -> TracePosition {
         // Bytes that are no UTF-8 become one character of three bytes: place the caret after that.
         let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let from = field.start.min(content.len());
         let to = field.end.clamp(from, content.len());
         let start = lossy(&content[..from]).len();
         let field = start..start + lossy(&content[from..to]).len();
-        Place { line, text: lossy(content), field }
+        TracePosition { line, text: lossy(content), field }
     }
 
     /// The line, or the row, by its number.

@@ -6,7 +6,7 @@
 use ftlab::options::text::nearest;
 use ftlab::units::Nanos;
 
-use super::error::{Bad, ErrorKind, Place, TraceError};
+use super::error::{Bad, ErrorKind, TraceError, TracePosition};
 use super::formats;
 use super::input::Lines;
 use super::options::Options;
@@ -276,12 +276,12 @@ fn unknown(name: &str, sample: &[u8], nearest: Option<(&Format, Fit)>) -> TraceE
             requests + broken,
             bad.problem
         );
-        return fails(problem).at(Place::of(number, line, bad.field));
+        return fails(problem).at(TracePosition::of(number, line, bad.field));
     }
     let number = first_content(sample);
     let line = line_of(sample, number).trim_ascii_end();
     let error = fails("its first lines fit no known trace format".to_owned());
-    if line.is_empty() { error } else { error.at(Place::of(number, line, 0..line.len())) }
+    if line.is_empty() { error } else { error.at(TracePosition::of(number, line, 0..line.len())) }
 }
 
 fn lines_of(sample: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {

@@ -26,7 +26,7 @@ const LONGEST_PAUSE_NS: u64 = 365 * 24 * 3600 * 1_000_000_000;
 
 /// Which part of a record is refused; the format knows its column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum RecordPart {
     Time,
     Address,
     Size,
@@ -50,7 +50,7 @@ impl Late {
 /// Why a record is refused.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    pub part: Part,
+    pub part: RecordPart,
     pub kind: ErrorKind,
     pub problem: String,
     pub remedy: &'static str,
@@ -156,21 +156,21 @@ impl Gate {
         }
         if record.sectors == 0 {
             return refuse(
-                Part::Size,
+                RecordPart::Size,
                 "a request of no length".to_owned(),
                 "--skip-malformed leaves such lines out and counts them",
             );
         }
         if record.sectors > LARGEST_REQUEST {
             return refuse(
-                Part::Size,
+                RecordPart::Size,
                 format!("a request of {} MiB (the limit is 1 GiB)", record.sectors >> 11),
                 "if sizes count other units, say --size-unit byte|sector|4k; \
                  up to 1 TiB --accept-implausible takes it",
             );
         }
         refuse(
-            Part::Address,
+            RecordPart::Address,
             format!(
                 "addresses span {} TB (the limit is 10 PB)",
                 (span >> 11) * 1_048_576 / 1_000_000_000_000
@@ -188,7 +188,7 @@ impl Gate {
             if self.late == Late::Refuse {
                 let back = self.horizon - record.at;
                 return Err(Refusal {
-                    part: Part::Time,
+                    part: RecordPart::Time,
                     kind: ErrorKind::Unordered,
                     problem: format!("at least {back} too early for its place in the file"),
                     remedy: "a larger --order-window sorts more; --late clamp gives such \
@@ -210,7 +210,7 @@ impl Gate {
         }
         let days = pause_ns / (24 * 3600 * 1_000_000_000);
         Err(Refusal {
-            part: Part::Time,
+            part: RecordPart::Time,
             kind: ErrorKind::Implausible,
             problem: format!("the time jumps ahead by {days} days"),
             remedy: "if times count other units, say --time-unit ns|filetime|us|ms|s; if this line \

@@ -9,7 +9,7 @@ use crate::accesses::{AccessReport, Accesses};
 use super::digest::Digest;
 use super::error::TraceError;
 use super::input::Compression;
-use super::pages::Pages;
+use super::pages::PageSet;
 use super::reader::{Facts, Trace};
 use super::record::Record;
 use super::units::Units;
@@ -95,7 +95,7 @@ pub struct SizeClass {
 /// # Errors
 /// The first that is wrong in the file.
 pub fn inspect(trace: &mut Trace) -> Result<Inspection, TraceError> {
-    inspect_into(Tally::default(), trace)
+    inspect_into(TraceTally::default(), trace)
 }
 
 /// The same, and how its reads and writes share pages.
@@ -103,10 +103,10 @@ pub fn inspect(trace: &mut Trace) -> Result<Inspection, TraceError> {
 /// # Errors
 /// The first that is wrong in the file.
 pub fn inspect_with_accesses(trace: &mut Trace) -> Result<Inspection, TraceError> {
-    inspect_into(Tally { accesses: Some(Accesses::default()), ..Tally::default() }, trace)
+    inspect_into(TraceTally { accesses: Some(Accesses::default()), ..TraceTally::default() }, trace)
 }
 
-fn inspect_into(mut tally: Tally, trace: &mut Trace) -> Result<Inspection, TraceError> {
+fn inspect_into(mut tally: TraceTally, trace: &mut Trace) -> Result<Inspection, TraceError> {
     let mut batch = Vec::new();
     while trace.next_batch(&mut batch)? {
         tally.digest.update(&batch);
@@ -130,9 +130,9 @@ struct OpTally {
 }
 
 #[derive(Default)]
-struct Tally {
+struct TraceTally {
     digest: Digest,
-    pages: Pages,
+    pages: PageSet,
     accesses: Option<Accesses>,
     reads: OpTally,
     writes: OpTally,
@@ -150,7 +150,7 @@ struct Tally {
     sizes: [(u64, u64); CLASSES],
 }
 
-impl Tally {
+impl TraceTally {
     fn add(&mut self, record: &Record) {
         self.last_ns = record.at.0;
         self.count_second(record.at.0 / SECOND_NS);

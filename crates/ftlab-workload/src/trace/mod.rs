@@ -29,13 +29,13 @@ mod units;
 
 pub use convert::{ConvertOptions, Converted, convert};
 pub use digest::Digest;
-pub use error::{ErrorKind, Place, TraceError};
+pub use error::{ErrorKind, TraceError, TracePosition};
 pub use format::{FORMATS, Format, named};
 pub use gate::Late;
 pub use input::{Compression, Location, Meter};
 pub use inspect::{Inspection, SizeClass, inspect, inspect_with_accesses};
 pub use options::{BlkEvent, Options};
-pub(crate) use pages::Pages;
+pub(crate) use pages::PageSet;
 pub use reader::{BATCH, Facts, Trace, open};
 pub use record::Record;
 pub use units::{SpaceUnit, TimeUnit, Units};

@@ -16,7 +16,7 @@ const PAGES_PER_CHUNK: u64 = PAGES_PER_WORD * WORDS as u64;
 
 /// A set of pages.
 #[derive(Default)]
-pub(crate) struct Pages {
+pub(crate) struct PageSet {
     // Only looked up, never walked: the order of the hash is never seen.
     chunks: HashMap<(u32, u64), Chunk>,
     count: u64,
@@ -28,7 +28,7 @@ enum Chunk {
     Some(Box<[u64; WORDS]>),
 }
 
-impl Pages {
+impl PageSet {
     /// Adds the pages that the sectors from `lba` to `end` touch.
     pub fn touch(&mut self, stream: u32, lba: u64, end: u64) {
         let (first, last) = (lba / SECTORS_PER_PAGE, end.div_ceil(SECTORS_PER_PAGE));
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn counts_like_a_plain_set() {
         let mut random = Stream::new(3, "pages");
-        let (mut pages, mut plain) = (Pages::default(), BTreeSet::new());
+        let (mut pages, mut plain) = (PageSet::default(), BTreeSet::new());
         for _ in 0..2_000 {
             let (stream, lba) = (random.below(2) as u32, random.below(400_000));
             let large = random.below(100) / 98;

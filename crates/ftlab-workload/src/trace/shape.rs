@@ -90,12 +90,12 @@ pub(crate) struct Repeats {
     head: [u64; HEAD],
     /// The last few requests, and the hash before each.
     recent: [(u64, u64); HEAD],
-    starts: Vec<Start>,
+    starts: Vec<CopyStart>,
 }
 
 /// A place where a copy may begin.
 #[derive(Clone, Copy, Debug)]
-struct Start {
+struct CopyStart {
     at: u64,
     hash: u64,
 }
@@ -122,7 +122,7 @@ impl Repeats {
         let recent = |place: usize| self.recent[(at as usize + place) % HEAD];
         let recurs = (0..HEAD).all(|place| recent(place).0 == self.head[place]);
         if recurs && self.starts.len() < MOST_STARTS {
-            self.starts.push(Start { at, hash: recent(0).1 });
+            self.starts.push(CopyStart { at, hash: recent(0).1 });
         }
     }
 
@@ -143,7 +143,7 @@ impl Repeats {
     }
 
     /// The hash of the requests from a place to the end.
-    fn hash_from(&self, start: &Start) -> u64 {
+    fn hash_from(&self, start: &CopyStart) -> u64 {
         let (mut power, mut base, mut left) = (1_u64, BASE, self.records - start.at);
         while left > 0 {
             if left % 2 == 1 {

@@ -1,10 +1,10 @@
 //! Streams of records in the order and with the clock of the file, one kind for text and one for
 //! Parquet.
 
-use super::error::{Bad, ErrorKind, Place, TraceError};
+use super::error::{Bad, ErrorKind, TraceError, TracePosition};
 use super::fields::Fields;
 use super::format::{self, LineFormat, Remarks};
-use super::gate::{Gate, Part};
+use super::gate::{Gate, RecordPart};
 use super::input::Lines;
 use super::record::Record;
 
@@ -124,11 +124,11 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
 
 /// Where the column with a part of the record lies in a line.
 #[cold]
-fn column<F: LineFormat>(line: &[u8], part: Part) -> std::ops::Range<usize> {
+fn column<F: LineFormat>(line: &[u8], part: RecordPart) -> std::ops::Range<usize> {
     let index = match part {
-        Part::Time => F::COLUMNS.time,
-        Part::Address => F::COLUMNS.address,
-        Part::Size => F::COLUMNS.size,
+        RecordPart::Time => F::COLUMNS.time,
+        RecordPart::Address => F::COLUMNS.address,
+        RecordPart::Size => F::COLUMNS.size,
     };
     // The separator is a constant of the type, but not one that a const argument may name.
     if F::SEPARATOR == b',' { nth::<b','>(line, index) } else { nth::<b' '>(line, index) }
@@ -144,7 +144,7 @@ fn nth<const SEP: u8>(line: &[u8], index: usize) -> std::ops::Range<usize> {
 
 #[cold]
 fn error_at(file: &str, number: u64, line: &[u8], bad: Bad) -> TraceError {
-    let place = Place::of(number, line, bad.field);
+    let place = TracePosition::of(number, line, bad.field);
     let remedy = bad.remedy.unwrap_or_else(|| {
         "mend the line; or --skip-malformed leaves such lines out and counts them; or, if the \
          format is another, say --format"

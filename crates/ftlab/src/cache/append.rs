@@ -28,10 +28,10 @@ options! {
     pub struct AppendOptions at "cache" with { dram: DramOptions } {
         /// Share of the buffer, including holes, above which its oldest pages are written back. At 100% they are
         /// written back only when room is needed.
-        flush_start: Ratio = "50%", in "0%"..="100%", source "Lu et al. 2018, 4.1.2";
+        append_start: Ratio = "50%", in "0%"..="100%", source "Lu et al. 2018, 4.1.2";
         /// Maximum number of flash pages in a batch of write-backs. The next batch starts when all of them are on
         /// flash.
-        flush_pages: u32 = "16", in "1"..="4096", unit "flash pages",
+        append_together: u32 = "16", in "1"..="4096", unit "flash pages",
             source "Lu et al. 2018, 4.1.2: 128 KiB, one for each of 16 ways";
     }
 }
@@ -42,16 +42,16 @@ impl OfBuffer for AppendOptions {
             options: &self.dram,
             space: Space::Slots,
             keeps_reads: false,
-            write_back_start: self.flush_start,
+            write_back_start: self.append_start,
             programs_per_die: None,
-            flush_pages: Some(self.flush_pages),
+            write_back_together: Some(self.append_together),
         })
     }
 }
 
 /// The state of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum PlaceState {
     Taken(SlotId),
     /// Its page has been written again or deallocated.
     Hole,
@@ -60,9 +60,9 @@ enum Place {
     Empty,
 }
 
-impl Place {
+impl PlaceState {
     fn slot(self) -> Option<SlotId> {
-        if let Place::Taken(slot) = self { Some(slot) } else { None }
+        if let PlaceState::Taken(slot) = self { Some(slot) } else { None }
     }
 }
 
@@ -72,7 +72,7 @@ pub struct Append {
     /// Number of places on a flash page.
     units_per_page: usize,
     /// Starts at the beginning of a flash page.
-    places: VecDeque<Place>,
+    places: VecDeque<PlaceState>,
     /// Number of places that came before these.
     before: u64,
     /// By slot: its place, counted from the first one ever.
@@ -125,7 +125,7 @@ impl Append {
             self.place_of.resize(slot.at() + 1, 0);
         }
         self.place_of[slot.at()] = self.before + self.places.len() as u64;
-        self.places.push_back(Place::Taken(slot));
+        self.places.push_back(PlaceState::Taken(slot));
         self.taken += 1;
     }
 
@@ -135,11 +135,11 @@ impl Append {
     }
 
     /// Takes a page from its place.
-    fn leave(&mut self, slot: SlotId, behind: Place) -> usize {
+    fn leave(&mut self, slot: SlotId, behind: PlaceState) -> usize {
         let place = self.index_of(slot);
         self.places[place] = behind;
         self.taken -= 1;
-        self.holes += usize::from(behind == Place::Hole);
+        self.holes += usize::from(behind == PlaceState::Hole);
         place
     }
 
@@ -151,7 +151,8 @@ impl Append {
     /// Removes the places of the oldest flash page.
     fn pass(&mut self) {
         let places = self.units_per_page.min(self.places.len());
-        self.holes -= self.places.drain(..places).filter(|&place| place == Place::Hole).count();
+        self.holes -=
+            self.places.drain(..places).filter(|&place| place == PlaceState::Hole).count();
         self.before += places as u64;
         self.left = self.left.saturating_sub(1);
         self.within = false;
@@ -172,7 +173,7 @@ impl WriteBufferPolicy for Append {
         self.holes as u32
     }
 
-    fn begin_flush(&mut self, pages: u32) {
+    fn begin_write_backs(&mut self, pages: u32) {
         self.left = pages;
     }
 
@@ -185,7 +186,7 @@ impl WriteBufferPolicy for Append {
     }
 
     fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
-        self.leave(slot, Place::Hole);
+        self.leave(slot, PlaceState::Hole);
         self.append(slot);
         if self.within && self.first_of_page().is_none() {
             self.pass();
@@ -195,14 +196,15 @@ impl WriteBufferPolicy for Append {
     fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
 
     fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, why: Leaves) {
-        let flushed = why == Leaves::WrittenBack;
-        let place = self.leave(slot, if flushed { Place::Empty } else { Place::Hole });
+        let written_back = why == Leaves::WrittenBack;
+        let place =
+            self.leave(slot, if written_back { PlaceState::Empty } else { PlaceState::Hole });
         if self.taken == 0 {
             self.clear();
-        } else if place < self.units_per_page && (flushed || self.within) {
+        } else if place < self.units_per_page && (written_back || self.within) {
             // Later pages go onto another flash page.
             let whole = self.units_per_page.max(self.places.len());
-            self.places.resize(whole, Place::Empty);
+            self.places.resize(whole, PlaceState::Empty);
             self.within = self.first_of_page().is_some();
             if !self.within {
                 self.pass();

@@ -12,7 +12,7 @@ use super::lookup::Lookup;
 use super::marks::Marks;
 use super::{BufferView, Eviction, Page, SlotId};
 use crate::engine::{Handle, NumberHasher, Slab};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::policy::Parts;
 use crate::units::Lpn;
 
@@ -74,7 +74,7 @@ pub struct Sweep {
 
 /// All listed pages by block.
 #[derive(Clone, Debug)]
-pub struct Blocks {
+pub struct PagesByBlock {
     /// Pages of a block. The last block may have fewer.
     size: u32,
     logical_pages: u32,
@@ -86,9 +86,9 @@ pub struct Blocks {
     pages: Marks<Option<Lpn>>,
 }
 
-impl Blocks {
-    pub fn new(size: u32, logical_pages: u32) -> Blocks {
-        Blocks {
+impl PagesByBlock {
+    pub fn new(size: u32, logical_pages: u32) -> PagesByBlock {
+        PagesByBlock {
             size,
             logical_pages,
             groups: Slab::default(),
@@ -100,8 +100,8 @@ impl Blocks {
     }
 
     /// Returns an empty table for the device that is being built.
-    pub fn build(options: &BlockOptions, parts: &Parts<'_>) -> Blocks {
-        Blocks::new(options.pages(parts), parts.logical_pages)
+    pub fn build(options: &BlockOptions, parts: &Parts<'_>) -> PagesByBlock {
+        PagesByBlock::new(options.pages(parts), parts.logical_pages)
     }
 
     /// Pages of a block.
@@ -267,7 +267,7 @@ impl Blocks {
     }
 
     /// Saves the position of the block that was being evicted when its last listed page left.
-    pub fn save(&self, sweep: Option<Sweep>, out: &mut Writer) {
+    pub fn save(&self, sweep: Option<Sweep>, out: &mut ImageWriter) {
         out.flag(sweep.is_some());
         if let Some(Sweep { block, next, pads }) = sweep {
             out.number(block);
@@ -277,7 +277,7 @@ impl Blocks {
     }
 
     /// Loads what [`save`](Self::save) wrote.
-    pub fn load(&self, from: &mut Reader<'_>) -> Result<Option<Sweep>, Damage> {
+    pub fn load(&self, from: &mut ImageReader<'_>) -> Result<Option<Sweep>, Damage> {
         if !from.flag("whether a block is being evicted")? {
             return Ok(None);
         }

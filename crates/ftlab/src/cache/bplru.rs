@@ -15,12 +15,12 @@
 //! and for padding, which looks at each page of a block once.
 
 use super::block_options::BlockOptions;
-use super::blocks::{Blocks, Group, GroupId, Sweep};
+use super::blocks::{Group, GroupId, PagesByBlock, Sweep};
 use super::queues::Queues;
 use super::{
     BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId, WriteBufferFacts, WriteBufferPolicy,
 };
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::Switch;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
@@ -49,7 +49,7 @@ const ALL: usize = 0;
 pub struct Bplru {
     padding: bool,
     compensation: bool,
-    blocks: Blocks,
+    blocks: PagesByBlock,
     order: Queues<Group>,
     /// By block: number of pages that were written whole and in order, from its first page on.
     runs: Vec<u32>,
@@ -63,16 +63,16 @@ impl Policy for Bplru {
     type Options = BplruOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        let blocks = Blocks::build(&options.blocks, parts);
+        let blocks = PagesByBlock::build(&options.blocks, parts);
         Bplru::of(blocks, options.padding.is_on(), options.compensation.is_on())
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let Bplru { padding: _, compensation: _, blocks, order: _, runs: _, sweep } = self;
         blocks.save(*sweep, out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.sweep = self.blocks.load(from)?;
         Ok(())
     }
@@ -84,10 +84,10 @@ impl Bplru {
     /// Returns an empty buffer for logical blocks of `block` pages.
     #[must_use]
     pub fn new(block: u32, logical_pages: u32, padding: bool, compensation: bool) -> Bplru {
-        Bplru::of(Blocks::new(block, logical_pages), padding, compensation)
+        Bplru::of(PagesByBlock::new(block, logical_pages), padding, compensation)
     }
 
-    fn of(blocks: Blocks, padding: bool, compensation: bool) -> Bplru {
+    fn of(blocks: PagesByBlock, padding: bool, compensation: bool) -> Bplru {
         Bplru {
             padding,
             compensation,

@@ -19,8 +19,8 @@ mod waiting;
 mod write_back;
 
 pub use self::pages::Space;
-pub use self::setup::{BufferCounts, BufferSetup, Gate, Turn};
-pub use self::waiting::Waiting;
+pub use self::setup::{BufferCounts, BufferSetup, Entering, Gate};
+pub use self::waiting::WaitingPage;
 
 use self::listed::Listed;
 use self::pages::Pages;
@@ -30,7 +30,7 @@ use self::write_back::UnderWay;
 use super::WriteBufferPolicy;
 use super::page::{Page, SlotId, Waiter, WaiterId};
 use super::view::{Leaves, OnFlash};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::{Lpn, PageSpan, RequestId};
 
 /// The write buffer.
@@ -90,8 +90,8 @@ impl Buffer {
     /// an older version is in the buffer.
     #[inline]
     #[must_use]
-    pub fn gathers(&self) -> bool {
-        self.listed.policy.gathers()
+    pub fn keeps_versions(&self) -> bool {
+        self.listed.policy.keeps_versions()
     }
 
     /// Pages in the buffer, each version counted.
@@ -139,7 +139,7 @@ impl Buffer {
     }
 
     /// Saves the policy's state. Nothing else of a buffer at rest is saved.
-    pub fn save(&self, out: &mut Writer) {
+    pub fn save(&self, out: &mut ImageWriter) {
         self.listed.policy.save(out);
     }
 
@@ -147,7 +147,7 @@ impl Buffer {
     ///
     /// # Errors
     /// The damage, if the state is not valid.
-    pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.listed.policy.load(from)
     }
 
@@ -165,9 +165,9 @@ impl Buffer {
 
     /// Whether there is room for `more` now. A new write queues behind those that wait already.
     #[inline]
-    pub(super) fn has_room(&self, more: u32, turn: Turn) -> bool {
+    pub(super) fn has_room(&self, more: u32, turn: Entering) -> bool {
         let Some(capacity) = self.rules.capacity else { return true };
-        let passes = turn == Turn::Waited || self.queue.is_empty();
+        let passes = turn == Entering::Waited || self.queue.is_empty();
         self.held() + more <= capacity && (passes || more == 0)
     }
 
@@ -177,10 +177,10 @@ impl Buffer {
         &mut self,
         span: PageSpan,
         tag: u8,
-        turn: Turn,
+        turn: Entering,
         flash: &dyn OnFlash,
     ) -> Option<SlotId> {
-        if self.gathers() {
+        if self.keeps_versions() {
             return Some(self.write_version(span, tag, flash));
         }
         match self.find(span.page) {
@@ -200,7 +200,7 @@ impl Buffer {
         slot: SlotId,
         span: PageSpan,
         tag: u8,
-        turn: Turn,
+        turn: Entering,
         flash: &dyn OnFlash,
     ) -> Option<SlotId> {
         let space = self.pages.space;
@@ -226,7 +226,7 @@ impl Buffer {
         self.counts.write_misses += u64::from(!was_here);
         if listed {
             self.listed.written(slot, before.0, &self.pages, flash);
-        } else if self.pages[slot].flushing.is_empty() {
+        } else if self.pages[slot].writing_back.is_empty() {
             self.listed.enter(slot, &self.pages, flash);
         }
         // A page under way becomes evictable again when its write-back ends.
@@ -284,7 +284,7 @@ impl Buffer {
         }
         let forgotten = self.waiters.take_dirty(&mut self.pages[slot]);
         self.pages.change(slot, |page| (page.dirty, page.clean) = Default::default());
-        if self.pages[slot].flushing.is_empty() {
+        if self.pages[slot].writing_back.is_empty() {
             self.pages.remove(slot);
         } else {
             self.pages[slot].discard = true;

@@ -43,6 +43,6 @@ options! {
         /// flash. With 1, each page is written back as soon as possible, including pages that a host flush waits
         /// for.
         write_back_together: u32 = "1", in "1"..="4096", unit "flash pages",
-            source "default: no page waits for others; Lu et al. 2018, 4.1.2, flush 16 at once";
+            source "default: no page waits for others; Lu et al. 2018, 4.1.2, write 16 back at once";
     }
 }

@@ -12,16 +12,16 @@
 //! block.
 
 use super::block_options::BlockOptions;
-use super::blocks::{Blocks, Group, GroupId, SmallSet, Sweep};
+use super::blocks::{Group, GroupId, PagesByBlock, SmallSet, Sweep};
 use super::queues::Queues;
 use super::{BufferView, Eviction, Leaves, SlotId, WriteBufferFacts, WriteBufferPolicy};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::policy::{Parts, Policy};
 
 /// Blocks by number of evictable pages.
 #[derive(Clone, Debug)]
 pub struct Fab {
-    blocks: Blocks,
+    blocks: PagesByBlock,
     /// A list for each number of missing pages, by last change.
     by_missing: Queues<Group>,
     /// The lists that are not empty.
@@ -37,15 +37,15 @@ impl Policy for Fab {
     type Options = BlockOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        Fab::of(Blocks::build(options, parts))
+        Fab::of(PagesByBlock::build(options, parts))
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let Fab { blocks, by_missing: _, filled: _, sweep } = self;
         blocks.save(*sweep, out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.sweep = self.blocks.load(from)?;
         Ok(())
     }
@@ -57,10 +57,10 @@ impl Fab {
     /// Returns an empty buffer for logical blocks of this many pages.
     #[must_use]
     pub fn new(block: u32, logical_pages: u32) -> Fab {
-        Fab::of(Blocks::new(block, logical_pages))
+        Fab::of(PagesByBlock::new(block, logical_pages))
     }
 
-    fn of(blocks: Blocks) -> Fab {
+    fn of(blocks: PagesByBlock) -> Fab {
         let lists = blocks.size();
         Fab {
             blocks,

@@ -3,7 +3,7 @@
 //! flash by itself after the older one.
 //!
 //! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", National Chiao Tung
-//! University 2010, section 3.3 (`cache.in_order`: chapter 5). There a flush is one write cycle of all
+//! University 2010, section 3.3 (`cache.in_order`: chapter 5). There a write-back is one write cycle of all
 //! channels, for which every request waits. Here this holds with `cache.in_order`, or if write cycles run
 //! in lock-step; otherwise each plane takes its oldest page whenever it has none under way and a request
 //! waits for room. The unit is the plane rather than the channel, which is the same with one plane per
@@ -74,7 +74,7 @@ impl OfBuffer for GatingOptions {
             keeps_reads: false,
             write_back_start: Ratio::ONE,
             programs_per_die: None,
-            flush_pages: None,
+            write_back_together: None,
         })
     }
 
@@ -116,7 +116,7 @@ impl WriteBufferPolicy for Gating {
     }
 
     #[inline]
-    fn gathers(&self) -> bool {
+    fn keeps_versions(&self) -> bool {
         true
     }
 }

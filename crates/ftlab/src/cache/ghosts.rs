@@ -3,7 +3,7 @@
 use super::lookup::Lookup;
 use super::queues::Queues;
 use crate::engine::{Handle, Slab};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::Lpn;
 
 /// The only list.
@@ -51,7 +51,7 @@ impl Ghosts {
         true
     }
 
-    pub fn save(&self, out: &mut Writer) {
+    pub fn save(&self, out: &mut ImageWriter) {
         let Ghosts { pages, order, index, logical_pages: _ } = self;
         let next = |&entry: &Handle<Lpn>| order.after(entry);
         let entries: Vec<_> = std::iter::successors(order.oldest(ALL), next).collect();
@@ -59,7 +59,7 @@ impl Ghosts {
         out.list(entries.iter().map(|&entry| pages[entry].get()));
     }
 
-    pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let pages = from.list(self.logical_pages, "a page that left the buffer")?;
         let most = pages.len() as u64;
         for page in pages {

@@ -41,7 +41,7 @@ pub use ad_lru::AdLru;
 pub use append::{Append, AppendOptions};
 pub use block_options::BlockOptions;
 pub use bplru::Bplru;
-pub use buffer::{Buffer, BufferCounts, BufferSetup, Gate, Space, Turn, Waiting};
+pub use buffer::{Buffer, BufferCounts, BufferSetup, Entering, Gate, Space, WaitingPage};
 pub use cflru::Cflru;
 pub use dram_options::{BufferOptions, DramOptions};
 pub use ex_lru::ExLru;
@@ -62,7 +62,7 @@ pub use read::{
 };
 pub use two_q::TwoQ;
 pub use two_qw_clock::{ClockShape, TwoQwClock};
-pub use view::{BufferView, Eviction, Leaves, OnFlash, Shape};
+pub use view::{BufferShape, BufferView, Eviction, Leaves, OnFlash};
 
 use crate::options::Switch;
 use crate::policy::{contract, seam};
@@ -113,7 +113,7 @@ pub struct Dram<'a> {
     pub programs_per_die: Option<u32>,
     /// Number of flash pages that are written back together; the next batch starts when all of them are on flash.
     /// `None` if each is written back by itself.
-    pub flush_pages: Option<u32>,
+    pub write_back_together: Option<u32>,
 }
 
 impl Dram<'_> {
@@ -121,7 +121,7 @@ impl Dram<'_> {
     /// flash pages. A batch may be smaller than a row, but there must be room for a whole row.
     #[must_use]
     pub fn programs_in_flight(&self, dies: u64, planes: u64, row: u64) -> u64 {
-        match (self.flush_pages, self.programs_per_die) {
+        match (self.write_back_together, self.programs_per_die) {
             (Some(pages), _) => u64::from(pages).max(row),
             (None, Some(each)) => dies * u64::from(each) * row,
             (None, None) => planes,
@@ -174,7 +174,7 @@ impl OfBuffer for BufferOptions {
             keeps_reads: self.keep_reads == Switch::On,
             write_back_start: self.write_back_start,
             programs_per_die: Some(self.programs_per_die),
-            flush_pages: Some(self.write_back_together).filter(|&pages| pages > 1),
+            write_back_together: Some(self.write_back_together).filter(|&pages| pages > 1),
         })
     }
 }
@@ -238,7 +238,7 @@ contract! {
         /// Whether each write of a page is a version of its own, and requests are taken in as a whole.
         #[must_use]
         #[inline]
-        fn gathers(&self) -> bool {
+        fn keeps_versions(&self) -> bool {
             false
         }
 
@@ -257,7 +257,7 @@ contract! {
         }
 
         /// Called when a batch of up to `pages` flash pages starts.
-        fn begin_flush(&mut self, _pages: u32) {}
+        fn begin_write_backs(&mut self, _pages: u32) {}
 
         /// Whether the next eviction must not share a flash page with the one before.
         #[must_use]

@@ -19,7 +19,7 @@ pub struct Page {
     /// Sectors that are newer than flash and not on their way.
     pub dirty: SectorMask,
     /// Sectors on their way to flash.
-    pub flushing: SectorMask,
+    pub writing_back: SectorMask,
     /// Sectors with the same data as on flash, kept from a read.
     pub clean: SectorMask,
     /// The page that goes to the same physical page on flash. Only the page that was chosen for eviction points
@@ -34,7 +34,7 @@ pub struct Page {
     /// Requests that wait until the sectors that are dirty now are on flash.
     pub(super) dirty_waiters: Option<WaiterId>,
     /// Requests that wait for the sectors on their way.
-    pub(super) flushing_waiters: Option<WaiterId>,
+    pub(super) write_back_waiters: Option<WaiterId>,
 }
 
 impl Page {
@@ -43,21 +43,21 @@ impl Page {
         Page {
             page,
             dirty: SectorMask::EMPTY,
-            flushing: SectorMask::EMPTY,
+            writing_back: SectorMask::EMPTY,
             clean: SectorMask::EMPTY,
             packed_with: None,
             padding: false,
             discard: false,
             tag: 0,
             dirty_waiters: None,
-            flushing_waiters: None,
+            write_back_waiters: None,
         }
     }
 
     /// Whether any sector is newer than flash, or on its way there.
     #[inline]
     pub(super) fn is_new(&self) -> bool {
-        !self.dirty.is_empty() || !self.flushing.is_empty()
+        !self.dirty.is_empty() || !self.writing_back.is_empty()
     }
 
     /// The sectors that can be read from the buffer.
@@ -65,7 +65,7 @@ impl Page {
     #[must_use]
     pub fn readable(&self) -> SectorMask {
         let here = self.dirty.and_also(self.clean);
-        if self.discard || self.padding { here } else { here.and_also(self.flushing) }
+        if self.discard || self.padding { here } else { here.and_also(self.writing_back) }
     }
 }
 

@@ -23,7 +23,7 @@ use super::{
     BufferOptions, BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId, WriteBufferFacts,
     WriteBufferPolicy,
 };
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::Switch;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
@@ -76,13 +76,13 @@ impl Policy for PrlruAdaptive {
         PrlruAdaptive::new(&rules, capacity, parts.geometry.sectors_per_unit())
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         // At rest no page is left, and the shadows have forgotten theirs.
         let PrlruAdaptive { aged: _, shadows, packing: _ } = self;
         out.number(shadows.best() as u64);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let best = from.below(REGIONS.len() as u64, "the number of a search region")?;
         self.shadows.set_best(best as usize);
         Ok(())

@@ -5,7 +5,7 @@ use crate::engine::Handle;
 
 /// The neighbours and list of an entry, as number plus one; zero is none.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct Neighbours {
     newer: u32,
     older: u32,
     queue: u32,
@@ -22,7 +22,7 @@ struct Ends {
 /// Doubly linked lists, numbered from zero, newest to oldest.
 #[derive(Debug)]
 pub struct Queues<T> {
-    places: Vec<Place>,
+    places: Vec<Neighbours>,
     ends: Vec<Ends>,
     of: std::marker::PhantomData<fn() -> T>,
 }
@@ -52,10 +52,10 @@ impl<T> Queues<T> {
         }
     }
 
-    fn at(&mut self, of: Handle<T>) -> &mut Place {
+    fn at(&mut self, of: Handle<T>) -> &mut Neighbours {
         let at = of.at();
         if at >= self.places.len() {
-            self.places.resize(at + 1, Place::default());
+            self.places.resize(at + 1, Neighbours::default());
         }
         &mut self.places[at]
     }
@@ -69,7 +69,7 @@ impl<T> Queues<T> {
         if second == 0 {
             ends.oldest = raw(added);
         }
-        *self.at(added) = Place { newer: 0, older: second, queue: queue as u32 + 1 };
+        *self.at(added) = Neighbours { newer: 0, older: second, queue: queue as u32 + 1 };
         if let Some(second) = handle(second) {
             self.at(second).newer = raw(added);
         }
@@ -84,7 +84,7 @@ impl<T> Queues<T> {
         if second == 0 {
             ends.newest = raw(added);
         }
-        *self.at(added) = Place { newer: second, older: 0, queue: queue as u32 + 1 };
+        *self.at(added) = Neighbours { newer: second, older: 0, queue: queue as u32 + 1 };
         if let Some(second) = handle(second) {
             self.at(second).older = raw(added);
         }
@@ -94,7 +94,7 @@ impl<T> Queues<T> {
     #[inline]
     pub fn remove(&mut self, removed: Handle<T>) -> Option<usize> {
         let queue = self.queue_of(removed)?;
-        let Place { newer, older, queue: _ } = std::mem::take(self.at(removed));
+        let Neighbours { newer, older, queue: _ } = std::mem::take(self.at(removed));
         match handle(newer) {
             Some(newer) => self.at(newer).older = older,
             None => self.ends[queue].newest = older,

@@ -11,7 +11,7 @@ mod queues;
 use std::collections::{BTreeSet, VecDeque};
 
 use super::page::Index;
-use super::view::{OnFlash, Shape};
+use super::view::{BufferShape, OnFlash};
 use super::{BufferView, Eviction, Leaves, Page, SlotId, WriteBuffer, WriteBufferPolicy};
 use crate::engine::Slab;
 use crate::units::Lpn;
@@ -85,7 +85,7 @@ struct Bench<N> {
     /// Evictable slots.
     listed: Vec<SlotId>,
     /// Slots on their way to flash.
-    flushing: VecDeque<SlotId>,
+    writing_back: VecDeque<SlotId>,
 }
 
 /// The view of a bench. A macro, because a method would borrow the policies, too.
@@ -94,7 +94,7 @@ macro_rules! view {
         &BufferView {
             pages: &$bench.pages,
             index: &$bench.index,
-            shape: Shape {
+            shape: BufferShape {
                 whole_page: SectorMask::range(0, SECTORS),
                 capacity: CAPACITY,
                 logical_pages: LOGICAL_PAGES,
@@ -117,7 +117,7 @@ pub fn compare(policy: WriteBuffer, naive: impl Naive, steps: &[Step]) -> Result
         policy,
         naive,
         listed: Vec::new(),
-        flushing: VecDeque::new(),
+        writing_back: VecDeque::new(),
     };
     steps.iter().try_for_each(|&step| bench.take(step))
 }
@@ -254,8 +254,8 @@ impl<N: Naive> Bench<N> {
     fn write_back(&mut self, slot: SlotId) {
         self.take_off(slot, Leaves::WrittenBack);
         let page = &mut self.pages[slot];
-        page.flushing = std::mem::take(&mut page.dirty);
-        self.flushing.push_back(slot);
+        page.writing_back = std::mem::take(&mut page.dirty);
+        self.writing_back.push_back(slot);
     }
 
     fn leave(&mut self, slot: SlotId) {
@@ -265,9 +265,9 @@ impl<N: Naive> Bench<N> {
 
     /// Ends the oldest write-back under way.
     fn arrive(&mut self) {
-        let Some(slot) = self.flushing.pop_front() else { return };
+        let Some(slot) = self.writing_back.pop_front() else { return };
         let page = &mut self.pages[slot];
-        page.flushing = SectorMask::EMPTY;
+        page.writing_back = SectorMask::EMPTY;
         self.flash.0.insert(page.page.get());
         if page.dirty.is_empty() {
             self.leave(slot);

@@ -16,7 +16,7 @@ use super::{
     BufferOptions, BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId, WriteBufferFacts,
     WriteBufferPolicy,
 };
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
@@ -68,12 +68,12 @@ impl Policy for TwoQ {
         TwoQ::new(options.kin, options.kout, parts.logical_pages)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let TwoQ { kin: _, kout: _, pages: _, ghosts } = self;
         ghosts.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.ghosts.load(from)
     }
 }

@@ -25,7 +25,7 @@ use super::two_q::{IN, MAIN, TwoQueueOptions, giving_order};
 use super::{
     BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId, WriteBufferFacts, WriteBufferPolicy,
 };
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
@@ -92,12 +92,12 @@ impl Policy for TwoQwClock {
     }
 
     /// At rest no page is listed, so weights do not matter, and only differences of `rounds` would.
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let TwoQwClock { shape: _, pages: _, ghosts, weights: _, rounds: _ } = self;
         ghosts.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.ghosts.load(from)
     }
 }

@@ -50,7 +50,7 @@ impl OnFlash for Ftl {
 pub struct BufferView<'a> {
     pub(super) pages: &'a Slab<Page>,
     pub(super) index: &'a Index,
-    pub(super) shape: Shape,
+    pub(super) shape: BufferShape,
     pub(super) packs_under_way: u32,
     pub(super) flash: &'a dyn OnFlash,
 }
@@ -60,7 +60,7 @@ const PARTS_OF_PACK: u32 = 2;
 
 /// Sizes that policies depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct BufferShape {
     /// All sectors of a page.
     pub whole_page: SectorMask,
     /// Capacity in whole pages.

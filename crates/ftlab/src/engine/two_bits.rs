@@ -1,7 +1,7 @@
 //! A table of two bits per entry, four to a byte. It starts as zeroed memory, which is allocated only where
 //! it is touched.
 
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 
 const BITS: u32 = 2;
 const PER_BYTE: u32 = u8::BITS / BITS;
@@ -49,7 +49,7 @@ impl TwoBits {
     }
 
     /// Saves runs of equal bytes.
-    pub(crate) fn save(&self, out: &mut Writer) {
+    pub(crate) fn save(&self, out: &mut ImageWriter) {
         let TwoBits { bytes, entries: _ } = self;
         let runs = bytes.chunk_by(|one, next| one == next);
         out.number(runs.clone().count() as u64);
@@ -60,7 +60,7 @@ impl TwoBits {
     }
 
     /// Loads what [`save`](Self::save) wrote.
-    pub(crate) fn load(&mut self, from: &mut Reader<'_>, what: &str) -> Result<(), Damage> {
+    pub(crate) fn load(&mut self, from: &mut ImageReader<'_>, what: &str) -> Result<(), Damage> {
         let mut filled = 0;
         for _ in 0..from.below(self.bytes.len() as u64 + 1, what)? {
             let left = (self.bytes.len() - filled) as u64;
@@ -93,12 +93,12 @@ mod tests {
 
     #[test]
     fn a_table_that_ends_too_early_is_damage() {
-        let mut out = Writer::default();
+        let mut out = ImageWriter::default();
         TwoBits::new(8).save(&mut out);
         let bytes = out.into_bytes();
         let load = |entries| {
             let mut table = TwoBits::new(entries);
-            table.load(&mut Reader::new(&bytes, false), "a table")
+            table.load(&mut ImageReader::new(&bytes, false), "a table")
         };
         assert!(load(8).is_ok());
         assert!(load(40).is_err());

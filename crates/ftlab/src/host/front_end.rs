@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 
 use super::arbitration::{Arbitration, Backlog};
 use super::link::{Link, LinkSetup};
-use super::processor::{Job, Processor, ProcessorSetup, data_of};
+use super::processor::{Processor, ProcessorJob, ProcessorSetup, data_of};
 use super::{Intake, Op, QueueId, QueueSet, Request};
 use crate::host::arbitration::ArbitrationPolicy;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::scheduler::CommandId;
 use crate::units::{Nanos, RequestId, SimTime};
 
@@ -52,7 +52,7 @@ pub enum FrontEvent {
     /// The data of a write has reached the controller.
     Brought(RequestId),
     /// The processor has finished a job, this long after it was asked to do it.
-    Processed(Job, Nanos),
+    Processed(ProcessorJob, Nanos),
 }
 
 impl FrontEnd {
@@ -79,7 +79,7 @@ impl FrontEnd {
     }
 
     /// Saves the state of the arbitration. At rest no command waits, and nothing is on the link.
-    pub(crate) fn save(&self, out: &mut Writer) {
+    pub(crate) fn save(&self, out: &mut ImageWriter) {
         let FrontEnd {
             lines: _,
             waiting: _,
@@ -94,7 +94,7 @@ impl FrontEnd {
     }
 
     /// Loads the state of the same arbitration policy.
-    pub(crate) fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub(crate) fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.arbitration.load(from)
     }
 
@@ -110,7 +110,7 @@ impl FrontEnd {
         self.outstanding[queue.at()] += 1;
         if !self.waiting.contains(queue) {
             self.waiting.insert(queue);
-            self.arbitration.woke(queue);
+            self.arbitration.becomes_backlogged(queue);
         }
         self.lines[queue.at()].push_back(id);
     }

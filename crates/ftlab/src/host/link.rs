@@ -25,21 +25,21 @@ impl LinkSetup {
 pub(super) struct Link {
     setup: LinkSetup,
     /// Data of writes.
-    pub inbound: Way,
+    pub inbound: LinkDirection,
     /// Data of reads.
-    pub outbound: Way,
+    pub outbound: LinkDirection,
 }
 
 /// One direction: the transfers under way, with the times at which they end.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Way {
+pub(super) struct LinkDirection {
     transfers: VecDeque<(SimTime, RequestId)>,
     free_at: SimTime,
 }
 
 impl Link {
     pub fn new(setup: LinkSetup) -> Link {
-        Link { setup, inbound: Way::default(), outbound: Way::default() }
+        Link { setup, inbound: LinkDirection::default(), outbound: LinkDirection::default() }
     }
 
     /// Sends the data of a write. Returns the time of its arrival.
@@ -53,7 +53,7 @@ impl Link {
     }
 }
 
-impl Way {
+impl LinkDirection {
     fn send(&mut self, now: SimTime, id: RequestId, takes: Nanos) -> SimTime {
         self.free_at = self.free_at.max(now) + takes;
         self.transfers.push_back((self.free_at, id));

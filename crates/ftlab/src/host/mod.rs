@@ -14,6 +14,6 @@ pub use front_end::{FrontEnd, FrontEndSetup, FrontEvent};
 pub use intake::{Active, Intake};
 pub use link::LinkSetup;
 pub use pages::Pages;
-pub use processor::{Copies, Job, ProcessorSetup};
+pub use processor::{Copies, ProcessorJob, ProcessorSetup};
 pub use queue::{MOST_QUEUES, QueueId, QueueSet, Queues, StreamMap};
 pub use request::{Advanced, Breakdown, Completion, Host, Op, Outcome, Request};

@@ -95,7 +95,7 @@ pub(super) fn data_of(request: &Request) -> Bytes {
 
 /// A job of the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Job {
+pub enum ProcessorJob {
     /// Takes up a command.
     TakeUp(RequestId),
     /// Takes in the data of a write.
@@ -111,7 +111,7 @@ pub enum Job {
 /// A job, the time that it takes, and when it was requested.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
-    job: Job,
+    job: ProcessorJob,
     takes: Nanos,
     since: SimTime,
 }
@@ -152,7 +152,7 @@ impl Processor {
     /// or `None` if it takes none.
     pub fn take_up(&mut self, now: SimTime, id: RequestId) -> Option<Nanos> {
         let takes = Some(self.setup.command).filter(|&time| time > Nanos::ZERO)?;
-        let asked = Asked { job: Job::TakeUp(id), takes, since: now };
+        let asked = Asked { job: ProcessorJob::TakeUp(id), takes, since: now };
         self.current = Some((now + takes, asked));
         Some(takes)
     }
@@ -161,15 +161,15 @@ impl Processor {
     pub fn take_in(&mut self, now: SimTime, id: RequestId, request: &Request) -> bool {
         let takes = self.setup.taking_in(request);
         // Data that arrives later must also be taken in later.
-        self.ask(now, Job::TakeIn(id), takes)
+        self.ask(now, ProcessorJob::TakeIn(id), takes)
     }
 
     /// Queues a job to answer a request that was served from flash. Returns false if it takes no time.
     pub fn answer(&mut self, now: SimTime, id: RequestId, request: &Request) -> bool {
-        self.ask(now, Job::Answer(id), self.setup.answering(request))
+        self.ask(now, ProcessorJob::Answer(id), self.setup.answering(request))
     }
 
-    fn ask(&mut self, now: SimTime, job: Job, takes: Nanos) -> bool {
+    fn ask(&mut self, now: SimTime, job: ProcessorJob, takes: Nanos) -> bool {
         let costs = takes > Nanos::ZERO;
         if costs {
             self.others.push_back(Asked { job, takes, since: now });
@@ -182,7 +182,7 @@ impl Processor {
         let takes = Nanos(self.setup.scheduling().0 * u64::from(pages));
         let costs = takes > Nanos::ZERO;
         if costs {
-            self.pages.push_back(Asked { job: Job::Schedule(program), takes, since: now });
+            self.pages.push_back(Asked { job: ProcessorJob::Schedule(program), takes, since: now });
         }
         costs
     }
@@ -192,7 +192,7 @@ impl Processor {
         let held = self.setup.waits && under_way;
         let was_held = std::mem::replace(&mut self.was_held, held);
         if was_held && !held && self.setup.poll > Nanos::ZERO {
-            let look = Asked { job: Job::Look, takes: self.setup.poll, since: now };
+            let look = Asked { job: ProcessorJob::Look, takes: self.setup.poll, since: now };
             self.others.push_front(look);
         }
         if self.current.is_some() {
@@ -211,7 +211,7 @@ impl Processor {
     }
 
     /// Takes the job that ends now, with the time since it was requested.
-    pub fn step(&mut self, now: SimTime) -> Option<(Job, Nanos)> {
+    pub fn step(&mut self, now: SimTime) -> Option<(ProcessorJob, Nanos)> {
         let (_, asked) = self.current.take_if(|(at, _)| *at == now)?;
         Some((asked.job, now - asked.since))
     }

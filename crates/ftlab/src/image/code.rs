@@ -29,11 +29,11 @@ impl std::error::Error for Damage {}
 
 /// Writes state.
 #[derive(Clone, Debug, Default)]
-pub struct Writer {
+pub struct ImageWriter {
     bytes: Vec<u8>,
 }
 
-impl Writer {
+impl ImageWriter {
     /// The bytes written.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
@@ -79,8 +79,8 @@ impl Writer {
     }
 
     /// Writes what `write` writes, preceded by its length, so that a reader may skip it.
-    pub fn nested(&mut self, write: impl FnOnce(&mut Writer)) {
-        let mut inner = Writer::default();
+    pub fn nested(&mut self, write: impl FnOnce(&mut ImageWriter)) {
+        let mut inner = ImageWriter::default();
         write(&mut inner);
         self.number(inner.bytes.len() as u64);
         self.raw(&inner.bytes);
@@ -89,16 +89,16 @@ impl Writer {
 
 /// Reads state and validates everything.
 #[derive(Clone, Debug)]
-pub struct Reader<'a> {
+pub struct ImageReader<'a> {
     left: &'a [u8],
     resumes_random: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ImageReader<'a> {
     /// Returns a reader of `bytes`. Random streams resume if `resumes_random`.
     #[must_use]
-    pub fn new(bytes: &'a [u8], resumes_random: bool) -> Reader<'a> {
-        Reader { left: bytes, resumes_random }
+    pub fn new(bytes: &'a [u8], resumes_random: bool) -> ImageReader<'a> {
+        ImageReader { left: bytes, resumes_random }
     }
 
     /// Whether random streams resume.
@@ -195,13 +195,13 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// Returns a reader for what [`Writer::nested`] wrote.
+    /// Returns a reader for what [`ImageWriter::nested`] wrote.
     ///
     /// # Errors
     /// It is longer than what is left.
-    pub fn nested(&mut self) -> Result<Reader<'a>, Damage> {
+    pub fn nested(&mut self) -> Result<ImageReader<'a>, Damage> {
         let length = usize::try_from(self.number()?).unwrap_or(usize::MAX);
-        Ok(Reader { left: self.raw(length)?, ..*self })
+        Ok(ImageReader { left: self.raw(length)?, ..*self })
     }
 
     /// Checks that nothing is left.
@@ -223,27 +223,29 @@ mod tests {
     #[test]
     fn numbers_come_back_and_nonsense_does_not() {
         let numbers = [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX];
-        let mut out = Writer::default();
+        let mut out = ImageWriter::default();
         numbers.iter().for_each(|&number| out.number(number));
         out.difference(7, 3);
         out.difference(0, u32::MAX);
         out.list([5, 1, 9].into_iter());
         out.nested(|out| out.flag(true));
         let bytes = out.into_bytes();
-        let mut from = Reader::new(&bytes, true);
+        let mut from = ImageReader::new(&bytes, true);
         assert!(numbers.iter().all(|&number| from.number() == Ok(number)));
         assert_eq!(from.difference(7, "it"), Ok(3));
         assert_eq!(from.difference(0, "it"), Ok(u32::MAX));
         assert_eq!(from.list(10, "it"), Ok(vec![5, 1, 9]));
         let mut inner = from.nested().unwrap();
         assert_eq!((inner.flag("it"), inner.end(), from.end()), (Ok(true), Ok(()), Ok(())));
-        assert!(Reader::new(&[0xff; 10], true).number().is_err());
-        assert!(Reader::new(&[0x80], true).number().is_err());
-        assert!(Reader::new(&[3], true).flag("it").is_err());
+        assert!(ImageReader::new(&[0xff; 10], true).number().is_err());
+        assert!(ImageReader::new(&[0x80], true).number().is_err());
+        assert!(ImageReader::new(&[3], true).flag("it").is_err());
         // A length of four billion with two bytes of data.
         assert!(
-            Reader::new(&[0xff, 0xff, 0xff, 0xff, 0x0e, 1, 1], true).list(u32::MAX, "").is_err()
+            ImageReader::new(&[0xff, 0xff, 0xff, 0xff, 0x0e, 1, 1], true)
+                .list(u32::MAX, "")
+                .is_err()
         );
-        assert!(Reader::new(&[4, 0], true).nested().is_err());
+        assert!(ImageReader::new(&[4, 0], true).nested().is_err());
     }
 }

@@ -5,15 +5,15 @@
 //! restored where the loading device has the same policy with the same options. Another policy is told only what the
 //! core tells any policy: which blocks are closed, in the order in which they closed.
 //!
-//! Each owner of state saves and loads its own part with [`Writer`] and [`Reader`], and destructures itself without
+//! Each owner of state saves and loads its own part with [`ImageWriter`] and [`ImageReader`], and destructures itself without
 //! `..`: a new field does not compile until someone has decided whether it is saved. Each fact is stored once.
 //! Derived state (the mapping, counts) is rebuilt while loading, so any image that loads gives a consistent device.
 
 mod code;
 mod snapshot;
 
-pub use code::{Damage, Reader, Writer};
-pub use snapshot::{Part, Snapshot};
+pub use code::{Damage, ImageReader, ImageWriter};
+pub use snapshot::{ImagePart, Snapshot};
 
 /// Which policies resume, because the loading device has them with the same options. The others are told what
 /// happened.
@@ -81,9 +81,9 @@ impl Resume {
 
 /// Loads the state of a policy, or skips it if another policy starts anew.
 pub(crate) fn take_up(
-    from: &mut Reader<'_>,
+    from: &mut ImageReader<'_>,
     resumes: bool,
-    load: impl FnOnce(&mut Reader<'_>) -> Result<(), Damage>,
+    load: impl FnOnce(&mut ImageReader<'_>) -> Result<(), Damage>,
 ) -> Result<(), Damage> {
     let mut inner = from.nested()?;
     if !resumes {
@@ -97,13 +97,13 @@ pub(crate) fn take_up(
 /// requests. All its fields are listed: each comes from the configuration or is empty at rest.
 macro_rules! keeps_nothing {
     ($Type:ident { $($field:ident),* $(,)? }) => {
-        fn save(&self, _out: &mut $crate::image::Writer) {
+        fn save(&self, _out: &mut $crate::image::ImageWriter) {
             let $Type { $($field: _),* } = self;
         }
 
         fn load(
             &mut self,
-            _from: &mut $crate::image::Reader<'_>,
+            _from: &mut $crate::image::ImageReader<'_>,
         ) -> Result<(), $crate::image::Damage> {
             Ok(())
         }

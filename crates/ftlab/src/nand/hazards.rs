@@ -6,9 +6,9 @@
 //! flash page, and the number of reads of the block since its erase.
 
 use super::faults::{BILLION, FaultOptions, happens, mix};
-use super::{Fault, Kind, Place, Scheduled};
+use super::{Fault, FlashPlace, Kind, Scheduled};
 use crate::engine::Stream;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::shape::Geometry;
 use crate::units::{BlockId, DieId, Nanos, SimTime};
 
@@ -154,7 +154,7 @@ impl Hazards {
 
     /// Counts a read of a flash page. Returns whether it is uncorrectable, by chance or because its block has been
     /// read too often.
-    pub(crate) fn read_fails(&mut self, at: &Place) -> bool {
+    pub(crate) fn read_fails(&mut self, at: &FlashPlace) -> bool {
         let Some(Reads { reads, erases, often }) = &mut self.reads else { return false };
         let reads = &mut reads[at.block.at()];
         let life = u64::from(at.block.get()) << 32 | u64::from(erases[at.block.at()]);
@@ -172,7 +172,7 @@ impl Hazards {
     }
 
     /// Returns whether a command that is done has failed. Counts erases.
-    pub(crate) fn fails(&mut self, now: SimTime, die: DieId, kind: Kind, at: &Place) -> bool {
+    pub(crate) fn fails(&mut self, now: SimTime, die: DieId, kind: Kind, at: &FlashPlace) -> bool {
         if self.is_dead(die, now) {
             self.counts.on_dead_dies += 1;
             return true;
@@ -229,7 +229,7 @@ impl Hazards {
     }
 
     /// Saves past faults and the reads of blocks.
-    pub(crate) fn save(&self, out: &mut Writer) {
+    pub(crate) fn save(&self, out: &mut ImageWriter) {
         let Hazards {
             geometry: _,
             // The FTL knows dead dies, and the schedule future faults.
@@ -257,7 +257,7 @@ impl Hazards {
     }
 
     /// Loads what [`save`](Self::save) wrote. Past faults do not happen again.
-    pub(crate) fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub(crate) fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.key = from.number()?;
         for _ in 0..from.number()? {
             let scheduled = Scheduled::load(from)?;

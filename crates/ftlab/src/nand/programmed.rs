@@ -6,7 +6,7 @@
 
 use super::CostClass;
 use crate::engine::TwoBits;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::shape::Geometry;
 use crate::units::{BlockId, Nanos, Ppn, SimTime};
 
@@ -112,7 +112,7 @@ impl Programmed {
     /// Records a program. Data from before the run that is copied unchanged stays marked as such.
     pub(crate) fn program(
         &mut self,
-        at: &Place,
+        at: &FlashPlace,
         class: CostClass,
         from_before: bool,
         now: SimTime,
@@ -122,7 +122,7 @@ impl Programmed {
     }
 
     /// Records an erase.
-    pub(crate) fn erase(&mut self, at: &Place, flash_pages: u32) {
+    pub(crate) fn erase(&mut self, at: &FlashPlace, flash_pages: u32) {
         for flash_page in at.flash_page..at.flash_page + flash_pages {
             self.classes.set(flash_page, 0);
         }
@@ -138,7 +138,7 @@ impl Programmed {
     }
 
     /// Saves when blocks were programmed, and runs of equal classes.
-    pub(crate) fn save(&self, out: &mut Writer) {
+    pub(crate) fn save(&self, out: &mut ImageWriter) {
         // The erases of blocks are saved with the blocks.
         let Programmed { classes, born, erases: _, prior: _ } = self;
         let holding = born.iter().enumerate().filter(|&(_, &born)| born > 0);
@@ -151,7 +151,7 @@ impl Programmed {
     }
 
     /// Loads what [`save`](Self::save) wrote.
-    pub(crate) fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub(crate) fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let blocks = self.born.len() as u64;
         for _ in 0..from.below(blocks + 1, "the number of blocks that hold data")? {
             let block = from.below(blocks, "a block that holds data")?;
@@ -168,14 +168,14 @@ fn second_of(now: SimTime) -> u32 {
 
 /// A flash page and its block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct FlashPlace {
     pub flash_page: u32,
     pub block: BlockId,
 }
 
-impl Place {
+impl FlashPlace {
     #[inline]
-    pub(crate) fn of(geometry: &Geometry, page: Ppn) -> Place {
-        Place { flash_page: geometry.flash_page_of(page), block: geometry.block_of(page) }
+    pub(crate) fn of(geometry: &Geometry, page: Ppn) -> FlashPlace {
+        FlashPlace { flash_page: geometry.flash_page_of(page), block: geometry.block_of(page) }
     }
 }

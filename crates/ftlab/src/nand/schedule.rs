@@ -8,8 +8,8 @@
 use std::ops::Range;
 
 use super::Kind;
-use crate::image::{Damage, Reader, Writer};
-use crate::options::value::{Item, Kind as ValueKind, Value, ValueError};
+use crate::image::{Damage, ImageReader, ImageWriter};
+use crate::options::value::{Item, Value, ValueError, ValueKind};
 use crate::shape::Geometry;
 use crate::units::Nanos;
 
@@ -24,7 +24,7 @@ pub enum Area {
 
 /// What becomes unreadable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spot {
+pub enum FaultSpot {
     /// A block.
     Block(u32),
     /// A flash page.
@@ -41,7 +41,7 @@ pub enum Fault {
     /// The next erase fails, once.
     EraseFails(Area),
     /// The data cannot be read until its block is erased.
-    Unreadable(Spot),
+    Unreadable(FaultSpot),
 }
 
 /// A fault and its time.
@@ -82,12 +82,12 @@ impl Area {
     }
 }
 
-impl Spot {
+impl FaultSpot {
     pub(super) fn flash_pages(self, geometry: &Geometry) -> Range<u32> {
         let per_block = geometry.shape().pages_per_block;
         match self {
-            Spot::Block(block) => block * per_block..(block + 1) * per_block,
-            Spot::Page(page) => page..page + 1,
+            FaultSpot::Block(block) => block * per_block..(block + 1) * per_block,
+            FaultSpot::Page(page) => page..page + 1,
         }
     }
 }
@@ -103,8 +103,8 @@ impl Fault {
             }
             Fault::ProgramFails(Area::Block(block))
             | Fault::EraseFails(Area::Block(block))
-            | Fault::Unreadable(Spot::Block(block)) => ("block", block),
-            Fault::Unreadable(Spot::Page(page)) => ("page", page),
+            | Fault::Unreadable(FaultSpot::Block(block)) => ("block", block),
+            Fault::Unreadable(FaultSpot::Page(page)) => ("page", page),
         }
     }
 
@@ -141,9 +141,11 @@ impl Fault {
                 Area::parse(kind, number(at)?).map(Fault::EraseFails)
             }
             ["page", page, "is", "unreadable"] => {
-                Some(Fault::Unreadable(Spot::Page(number(page)?)))
+                Some(Fault::Unreadable(FaultSpot::Page(number(page)?)))
             }
-            ["block", at, "is", "unreadable"] => Some(Fault::Unreadable(Spot::Block(number(at)?))),
+            ["block", at, "is", "unreadable"] => {
+                Some(Fault::Unreadable(FaultSpot::Block(number(at)?)))
+            }
             _ => None,
         }
     }
@@ -153,20 +155,20 @@ impl Fault {
             Fault::DieDies(die) => format!("die {die} dies"),
             Fault::ProgramFails(area) => format!("next program of {} fails", area.print()),
             Fault::EraseFails(area) => format!("next erase of {} fails", area.print()),
-            Fault::Unreadable(Spot::Page(page)) => format!("page {page} is unreadable"),
-            Fault::Unreadable(Spot::Block(block)) => format!("block {block} is unreadable"),
+            Fault::Unreadable(FaultSpot::Page(page)) => format!("page {page} is unreadable"),
+            Fault::Unreadable(FaultSpot::Block(block)) => format!("block {block} is unreadable"),
         }
     }
 }
 
 impl Scheduled {
     /// Saves it as text, as in a device file.
-    pub(super) fn save(&self, out: &mut Writer) {
+    pub(super) fn save(&self, out: &mut ImageWriter) {
         out.nested(|out| out.raw(self.print().as_bytes()));
     }
 
     /// Loads what [`save`](Self::save) wrote.
-    pub(super) fn load(from: &mut Reader<'_>) -> Result<Scheduled, Damage> {
+    pub(super) fn load(from: &mut ImageReader<'_>) -> Result<Scheduled, Damage> {
         let mut text = from.nested()?;
         let mut bytes = Vec::new();
         while text.end().is_err() {
@@ -202,7 +204,7 @@ impl Value for Scheduled {
     }
 
     fn placeholder() -> Scheduled {
-        Scheduled { at: Nanos::ZERO, fault: Fault::Unreadable(Spot::Page(0)) }
+        Scheduled { at: Nanos::ZERO, fault: Fault::Unreadable(FaultSpot::Page(0)) }
     }
 }
 

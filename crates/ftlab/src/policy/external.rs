@@ -14,7 +14,7 @@
 use std::fmt::Debug;
 
 use super::Policy;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 
 /// What a policy from outside the crate needs besides its seam's contract. Every implementation of [`Policy`], like
 /// those in the crate, has it already, so a policy can move in and out unchanged.
@@ -24,13 +24,13 @@ pub trait OutsidePolicy: Debug + Send {
 
     /// Saves the state that it keeps while the device is at rest, except what it was built from and what the core
     /// tells it again on loading. Most policies have none.
-    fn save(&self, _out: &mut Writer) {}
+    fn save(&self, _out: &mut ImageWriter) {}
 
     /// Loads what [`save`](Self::save) wrote, into a policy that was just built the same way.
     ///
     /// # Errors
     /// The damage. The data may come from anywhere: nothing may panic, now or later.
-    fn load(&mut self, _from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, _from: &mut ImageReader<'_>) -> Result<(), Damage> {
         Ok(())
     }
 }
@@ -40,17 +40,17 @@ impl<P: Policy + Debug + Send> OutsidePolicy for P {
         P::NAME
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         Policy::save(self, out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         Policy::load(self, from)
     }
 }
 
 /// Saves the name of a policy, then its state.
-pub(crate) fn save<P: OutsidePolicy + ?Sized>(policy: &P, out: &mut Writer) {
+pub(crate) fn save<P: OutsidePolicy + ?Sized>(policy: &P, out: &mut ImageWriter) {
     let name = policy.name().as_bytes();
     out.number(name.len() as u64);
     out.raw(name);
@@ -60,7 +60,7 @@ pub(crate) fn save<P: OutsidePolicy + ?Sized>(policy: &P, out: &mut Writer) {
 /// Loads the state that the policy of the same name saved.
 pub(crate) fn load<P: OutsidePolicy + ?Sized>(
     policy: &mut P,
-    from: &mut Reader<'_>,
+    from: &mut ImageReader<'_>,
 ) -> Result<(), Damage> {
     let name = policy.name();
     let length = from.number()?;

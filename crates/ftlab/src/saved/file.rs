@@ -12,7 +12,7 @@
 use std::fmt;
 
 use crate::config::{Config, ConfigError, Layer};
-use crate::image::{Damage, Part, Snapshot};
+use crate::image::{Damage, ImagePart, Snapshot};
 use crate::shape::Geometry;
 
 /// The first bytes of a file.
@@ -122,7 +122,7 @@ impl Image {
         let Image { ftlab_version, config, seed, story, snapshot } = self;
         let seed = seed.to_le_bytes();
         let texts = [ftlab_version.as_bytes(), config.as_bytes(), &seed, story.as_bytes()];
-        let parts = Part::ALL.map(|part| (part.name(), snapshot.part(part)));
+        let parts = ImagePart::ALL.map(|part| (part.name(), snapshot.part(part)));
         let mut out = Vec::new();
         for (name, content) in TEXTS.into_iter().zip(texts).chain(parts) {
             out.push(name.len() as u8);
@@ -149,7 +149,7 @@ impl Image {
         let (ftlab_version, config, seed, story) = (version?, config?, seed?, story?);
         let seed = seed.try_into().map_err(|_| Damage::new("section seed is not a number"))?;
         let mut snapshot = Snapshot::default();
-        for part in Part::ALL {
+        for part in ImagePart::ALL {
             snapshot.put(part, section(&mut left, part.name())?.to_vec());
         }
         if !left.is_empty() {

@@ -4,7 +4,7 @@ use super::file::{self, Image};
 use crate::config::{Config, Layer};
 use crate::device::{DeviceSetup, assemble};
 use crate::host::{Advanced, Host, Op, Request};
-use crate::image::{Part, Resume};
+use crate::image::{ImagePart, Resume};
 use crate::units::{Lba, SimTime};
 
 /// Maximum capacity of the devices on which images are tried: they are built in no time.
@@ -33,7 +33,7 @@ pub fn load_any(data: &[u8]) {
     for change in data.chunks_exact(CHANGE) {
         let &[part, low, high, byte] = change else { continue };
         let place = usize::from(u16::from_le_bytes([low, high]));
-        let part = Part::ALL[usize::from(part) % Part::ALL.len()];
+        let part = ImagePart::ALL[usize::from(part) % ImagePart::ALL.len()];
         let mut bytes = image.snapshot.part(part).to_vec();
         if !bytes.is_empty() {
             let at = place % bytes.len();

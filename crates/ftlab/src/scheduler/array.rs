@@ -12,7 +12,7 @@ use super::command::{Command, CommandId};
 use super::datasheet::Datasheet;
 use super::history::CellHistory;
 use super::lanes::Lanes;
-use super::line::{BusOrder, Line, Turn, Wish};
+use super::line::{BusOrder, BusTurn, Line, Wish};
 use super::page_order::PageOrder;
 use super::pause::PauseRule;
 use super::station::Station;
@@ -174,8 +174,8 @@ impl FlashArray {
     /// order of arrival breaks ties. Data that waits in a die may go before anything that is to begin. Dies that no
     /// longer want the bus leave the line.
     #[inline]
-    pub fn whose_turn<const S: Skills>(&mut self, channel: ChannelId) -> Option<Turn> {
-        let mut best: Option<Turn> = None;
+    pub fn whose_turn<const S: Skills>(&mut self, channel: ChannelId) -> Option<BusTurn> {
+        let mut best: Option<BusTurn> = None;
         let mut place = 0;
         while let Some(&die) = self.lines[channel.at()].wanted_by.get(place) {
             let Some(wish) = self.wish::<S>(die) else {
@@ -196,7 +196,7 @@ impl FlashArray {
                 && matches!(wish, Wish::Begin(_))
                 && !ignores_data;
             if best.is_none_or(|best| (waits_for_data, rank) < (best.waits_for_data, best.rank)) {
-                best = Some(Turn { waits_for_data, rank, place, wish });
+                best = Some(BusTurn { waits_for_data, rank, place, wish });
             }
             place += 1;
         }

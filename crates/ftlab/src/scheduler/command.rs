@@ -13,7 +13,7 @@ pub enum Origin {
     /// A host command, or the write-back of host data.
     Host,
     /// The read of a read-modify-write.
-    Merge,
+    ReadModifyWrite,
     /// Garbage collection.
     Gc,
     /// Moving data to care for blocks: wear levelling, and emptying blocks that go bad.
@@ -30,7 +30,7 @@ impl Origin {
     /// All origins, in the order of the counters.
     pub const ALL: [Origin; 7] = [
         Origin::Host,
-        Origin::Merge,
+        Origin::ReadModifyWrite,
         Origin::Gc,
         Origin::Wear,
         Origin::Fold,
@@ -128,7 +128,7 @@ pub struct Command {
     /// The mode of the cells of its block.
     pub mode: CellMode,
     /// What it meets in the cells.
-    pub found: Found,
+    pub found: CellFindings,
     /// The cost at which it is to program the page.
     pub(super) cost: ProgramCost,
     /// The command that waits for this one.
@@ -142,7 +142,7 @@ pub struct Command {
 
 /// What a command meets in the cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct CellFindings {
     /// The effort of sensing the page; only if the timing knows costs.
     pub effort: ReadEffort,
     /// Whether the page that it senses cannot be read: its data is lost.
@@ -211,7 +211,7 @@ impl Command {
             page,
             source: None,
             mode: CellMode::Native,
-            found: Found::default(),
+            found: CellFindings::default(),
             cost: ProgramCost::Of(CostClass::default()),
             then: None,
             waits_for: 0,
@@ -258,7 +258,7 @@ impl Command {
         self.kind = Kind::Program;
         self.codewords = codewords;
         self.mode = CellMode::Native;
-        self.found = Found::default();
+        self.found = CellFindings::default();
     }
 
     /// Sets the cost at which it is to program.
@@ -305,6 +305,6 @@ impl Command {
     /// Whether it serves only the device itself, for any purpose. A command that waits behind it waits for
     /// collection.
     pub(super) fn is_gc(&self) -> bool {
-        !matches!(self.origin, Origin::Host | Origin::Merge)
+        !matches!(self.origin, Origin::Host | Origin::ReadModifyWrite)
     }
 }

@@ -1,7 +1,7 @@
 //! Counts of the flash: commands done, how often dies did more than one thing at a time, and the costs of
 //! reads and programs.
 
-use super::command::{Command, Found, Origin};
+use super::command::{CellFindings, Command, Origin};
 use crate::nand::{CellMode, CostClass, Kind};
 
 /// Commands done, by origin and kind.
@@ -72,7 +72,7 @@ impl CostCounts {
             return;
         }
         let Command { kind, origin, found, .. } = *command;
-        let Found { effort, unreadable, from_before, .. } = found;
+        let CellFindings { effort, unreadable, from_before, .. } = found;
         if matches!(kind, Kind::Read | Kind::Copyback) {
             self.reads[origin as usize][effort.at().min(EFFORTS - 1)] += 1;
             self.retries += effort.retries();

@@ -1,7 +1,7 @@
 //! The data sheet of the flash: its shape, what its dies can do, and how long it takes in the cells and on the
 //! buses. It never changes at run time.
 
-use super::command::{Command, Found, Origin};
+use super::command::{CellFindings, Command, Origin};
 use super::owner::ServiceId;
 use crate::engine::skills::{self, Skills};
 use crate::nand::timing::{Bus, Prices, ProgramOf, ReadOf, TimingPolicy};
@@ -60,7 +60,7 @@ impl Datasheet {
     /// Time that a command takes in the cells.
     #[inline(always)]
     pub(super) fn in_cells(&self, command: &Command) -> Nanos {
-        let Command { kind, page, source, mode, found: Found { effort, .. }, .. } = *command;
+        let Command { kind, page, source, mode, found: CellFindings { effort, .. }, .. } = *command;
         let program = ProgramOf { page, mode, class: command.class() };
         match kind {
             Kind::Read => self.timing.read(&self.geometry, &ReadOf { page, mode, effort }),

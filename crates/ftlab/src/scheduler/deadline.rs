@@ -74,7 +74,7 @@ impl SchedulerPolicy for Deadline {
             // Behind the reads of the same time, too.
             (Kind::Erase, _) => arrival.at + self.last + Nanos(1),
             (Kind::Read, Origin::Host) => arrival.at + self.host_read,
-            (_, Origin::Host | Origin::Merge) => arrival.at + self.host_write,
+            (_, Origin::Host | Origin::ReadModifyWrite) => arrival.at + self.host_write,
             _ => arrival.at + self.gc,
         };
         due.0

@@ -174,7 +174,7 @@ impl<P: Probe> Dispatcher<P> {
         if self.array.needs_bus::<S>(self.array.commands[id].kind) {
             return self.want_bus::<S>(now, die, Wish::Begin(id));
         }
-        self.take_together::<S>(die, id);
+        self.join_planes::<S>(die, id);
         let mut next = Some(id);
         while let Some(command) = next {
             self.array.account_wait::<S>(now, die, command, WaitedFor::Die);
@@ -220,7 +220,7 @@ impl<P: Probe> Dispatcher<P> {
     /// Takes a command from its lane, along with commands for other planes that its operation can serve, which are
     /// linked to it.
     #[inline(always)]
-    fn take_together<const S: Skills>(&mut self, die: DieId, first: CommandId) {
+    fn join_planes<const S: Skills>(&mut self, die: DieId, first: CommandId) {
         let FlashArray { stations, commands, sheet, .. } = &mut self.array;
         stations[die.at()].lanes.take(commands, first);
         commands[first].ticket.next = None;

@@ -3,9 +3,9 @@
 
 use super::command::{Command, Origin};
 use super::datasheet::Datasheet;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::timing::TimingPolicy;
-use crate::nand::{CellMode, CostClass, Hazards, Kind, Place, Prior, Programmed, Strain};
+use crate::nand::{CellMode, CostClass, FlashPlace, Hazards, Kind, Prior, Programmed, Strain};
 use crate::shape::Geometry;
 use crate::units::{BlockId, DieId, Ppn, SimTime};
 
@@ -98,8 +98,8 @@ impl CellHistory {
     pub(super) fn find_effort(&self, sheet: &Datasheet, now: SimTime, command: &mut Command) {
         let Some(programmed) = &self.programmed else { return };
         let timing = &sheet.timing.native;
-        let Place { flash_page, block } =
-            Place::of(&sheet.geometry, command.source.unwrap_or(command.page));
+        let FlashPlace { flash_page, block } =
+            FlashPlace::of(&sheet.geometry, command.source.unwrap_or(command.page));
         let reads = self.hazards.as_ref().map_or(0, |hazards| hazards.reads_of(block));
         let strain =
             Strain { erases: programmed.erases(block), age: programmed.age(block, now), reads };
@@ -116,7 +116,7 @@ impl CellHistory {
     #[inline(never)]
     fn read_once_more(&mut self, sheet: &Datasheet, command: &mut Command) {
         let Some(hazards) = &mut self.hazards else { return };
-        let at = Place::of(&sheet.geometry, command.source.unwrap_or(command.page));
+        let at = FlashPlace::of(&sheet.geometry, command.source.unwrap_or(command.page));
         if hazards.read_fails(&at) {
             command.found.unreadable = true;
             if sheet.timing.native.reliability().is_some() {
@@ -135,7 +135,7 @@ impl CellHistory {
             return;
         }
         let senses = matches!(kind, Kind::Read | Kind::Copyback);
-        let at = Place::of(&sheet.geometry, page);
+        let at = FlashPlace::of(&sheet.geometry, page);
         if hazards.fails(now, command.ticket.die, kind, &at) {
             command.found.failed = true;
             command.found.unreadable |= senses;
@@ -155,7 +155,7 @@ impl CellHistory {
         known: CostClass,
     ) {
         let Some(programmed) = &mut self.programmed else { return };
-        let at = Place::of(&sheet.geometry, command.page);
+        let at = FlashPlace::of(&sheet.geometry, command.page);
         match command.kind {
             Kind::Read => {}
             Kind::Program | Kind::Copyback => {
@@ -165,19 +165,19 @@ impl CellHistory {
         }
     }
 
-    pub(super) fn save(&self, out: &mut Writer) {
+    pub(super) fn save(&self, out: &mut ImageWriter) {
         let CellHistory { programmed, hazards } = self;
         out.nested(|out| programmed.iter().for_each(|programmed| programmed.save(out)));
         out.nested(|out| hazards.iter().for_each(|hazards| hazards.save(out)));
     }
 
     /// Loads what happened before.
-    pub(super) fn take_up(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub(super) fn take_up(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.take_up_costs(&mut from.nested()?)?;
         self.take_up_hazards(&mut from.nested()?)
     }
 
-    fn take_up_costs(&mut self, part: &mut Reader<'_>) -> Result<(), Damage> {
+    fn take_up_costs(&mut self, part: &mut ImageReader<'_>) -> Result<(), Damage> {
         let Some(programmed) = &mut self.programmed else { return Ok(()) };
         // The initial ages do not apply.
         programmed.forget_ages();
@@ -189,7 +189,7 @@ impl CellHistory {
         part.end()
     }
 
-    fn take_up_hazards(&mut self, part: &mut Reader<'_>) -> Result<(), Damage> {
+    fn take_up_hazards(&mut self, part: &mut ImageReader<'_>) -> Result<(), Damage> {
         let Some(hazards) = &mut self.hazards else { return Ok(()) };
         if part.end().is_ok() {
             // Nothing failed on the flash that was saved.

@@ -176,7 +176,7 @@ impl Lanes {
         &mut self,
         commands: &mut Slab<Command>,
         like: CommandId,
-        choice: Choice<impl Fn(&Command) -> bool, impl Fn(&Command, &Command) -> bool>,
+        choice: LaneChoice<impl Fn(&Command) -> bool, impl Fn(&Command, &Command) -> bool>,
     ) -> Option<CommandId> {
         let lane = Self::lane_of(&commands[like]);
         let mut previous = None;
@@ -233,7 +233,7 @@ impl Lanes {
 }
 
 /// The rules for removing a command before its turn.
-pub struct Choice<F, P> {
+pub struct LaneChoice<F, P> {
     /// How many commands are looked at.
     pub looks: usize,
     /// Whether a command is suitable.

@@ -5,7 +5,7 @@
 
 /// The place of a number: how many were added before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place(u64);
+pub struct RingPlace(u64);
 
 /// The value of an empty place, below no limit.
 const NOTHING: i64 = i64::MAX;
@@ -31,11 +31,11 @@ impl LastBelow {
     }
 
     /// Appends a number.
-    pub fn push(&mut self, mark: u64, number: i64) -> Place {
+    pub fn push(&mut self, mark: u64, number: i64) -> RingPlace {
         if self.tail - self.head == self.marks.len() as u64 {
             self.grow();
         }
-        let place = Place(self.tail);
+        let place = RingPlace(self.tail);
         self.tail += 1;
         let slot = self.slot(place.0);
         self.marks[slot] = mark;
@@ -44,7 +44,7 @@ impl LastBelow {
     }
 
     /// Removes a number.
-    pub fn remove(&mut self, place: Place) {
+    pub fn remove(&mut self, place: RingPlace) {
         let slot = self.slot(place.0);
         debug_assert!(self.least[self.marks.len() + slot] != NOTHING, "{place:?} is empty");
         self.put(slot, NOTHING);
@@ -148,7 +148,7 @@ mod tests {
         #[test]
         fn it_finds_what_a_walk_finds(steps in proptest::collection::vec((0u8..6, 0i64..50, 0usize..40), 1..400)) {
             let mut tested = LastBelow::default();
-            let mut naive: Vec<(u64, i64, Place)> = Vec::new();
+            let mut naive: Vec<(u64, i64, RingPlace)> = Vec::new();
             for (number, (step, value, which)) in (0u64..).zip(steps) {
                 match step {
                     0 | 1 => naive.push((number, value, tested.push(number, value))),

@@ -55,7 +55,7 @@ struct Sensed {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Die {
+struct DieRecord {
     cells: Option<Operation>,
     /// When the cells are free.
     free_at: SimTime,
@@ -69,7 +69,7 @@ struct Die {
     ordered: Vec<(Ppn, SimTime)>,
 }
 
-impl Die {
+impl DieRecord {
     /// Whether nothing is under way on the die.
     fn is_done(&self, now: SimTime) -> bool {
         let sent = self.sensed.iter().all(|set| set.sent.is_some_and(|sent| sent <= now));
@@ -108,7 +108,7 @@ struct Block {
 
 /// What an image says about a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct HeldBlock {
     /// Number of programmed flash pages.
     pub pages: u32,
     /// The mode of its cells, if any are programmed.
@@ -148,7 +148,7 @@ pub(crate) struct FlashLaws {
     one_die_at_a_time: bool,
     commands_take_the_bus: bool,
     data_out_first: bool,
-    dies: Vec<Die>,
+    dies: Vec<DieRecord>,
     buses: Vec<Bus>,
     blocks: Vec<Block>,
     /// Only if pages are programmed in place. Then the laws of blocks do not apply.
@@ -171,7 +171,7 @@ impl FlashLaws {
             one_die_at_a_time: abilities.one_die_at_a_time,
             commands_take_the_bus: bus.carries_commands(),
             data_out_first: false,
-            dies: vec![Die::default(); geometry.dies() as usize],
+            dies: vec![DieRecord::default(); geometry.dies() as usize],
             buses: vec![Bus::default(); geometry.channels() as usize],
             blocks: vec![Block::default(); geometry.blocks() as usize],
             in_place: None,
@@ -198,8 +198,8 @@ impl FlashLaws {
     }
 
     /// Sets the state of a block from an image.
-    pub(crate) fn holds(&mut self, block: BlockId, held: Held) {
-        let Held { pages: programmed, mode, erases } = held;
+    pub(crate) fn holds(&mut self, block: BlockId, held: HeldBlock) {
+        let HeldBlock { pages: programmed, mode, erases } = held;
         self.blocks[block.at()] = Block { programmed, done_at: SimTime::ZERO, mode, erases };
     }
 
@@ -236,9 +236,9 @@ impl FlashLaws {
     }
 
     /// What has been done to a block.
-    pub(crate) fn held(&self, block: BlockId) -> Held {
+    pub(crate) fn held(&self, block: BlockId) -> HeldBlock {
         let Block { programmed: pages, mode, erases, .. } = self.blocks[block.at()];
-        Held { pages, mode, erases }
+        HeldBlock { pages, mode, erases }
     }
 
     /// Records the arrival of a command at its die, which has `load` others that wait or run.

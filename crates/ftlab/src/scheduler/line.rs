@@ -64,7 +64,7 @@ impl Wish {
 
 /// The best candidate so far in a search of the line.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
+pub(super) struct BusTurn {
     /// Whether data that dies hold goes first, whatever the ranks.
     pub waits_for_data: bool,
     pub rank: (u64, u64),

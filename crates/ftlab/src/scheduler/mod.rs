@@ -42,13 +42,13 @@ mod watch;
 
 pub use crate::nand::Kind;
 pub use cell_work::CellWork;
-pub use command::{Arrival, Command, CommandId, Found, Origin, Spent};
+pub use command::{Arrival, CellFindings, Command, CommandId, Origin, Spent};
 pub use counts::{CommandCounts, CostCounts, EFFORTS, Overlaps, flash_pages_programmed};
 pub use deadline::{Deadline, DeadlineOptions};
 pub use fifo::Fifo;
 pub use flash::{Flash, FlashSetup};
 pub(crate) use history::CellHistory;
-pub(crate) use laws::{FlashLaws, Held};
+pub(crate) use laws::{FlashLaws, HeldBlock};
 pub use line::BusOrder;
 pub use load::{DieSet, Load};
 pub use owner::{Owner, ServiceId};

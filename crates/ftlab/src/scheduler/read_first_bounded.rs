@@ -34,7 +34,7 @@
 //! the die's operation and `work - (came - came_up_to_it)`, because later reads only ever go before writes that can
 //! still be passed: reads keep their order.
 
-use super::last_below::{LastBelow, Place};
+use super::last_below::{LastBelow, RingPlace};
 use super::look_ahead::LookAhead;
 use super::view::View;
 use super::{Arrival, BusOrder, Command, CommandId, Kind, Origin, SchedulerPolicy};
@@ -152,7 +152,7 @@ struct DieQueue {
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
     service: Nanos,
-    due: Option<Place>,
+    due: Option<RingPlace>,
 }
 
 /// The rank before all others.
@@ -195,7 +195,7 @@ impl ReadFirstBounded {
     fn bound(&self, command: &Command) -> Option<Nanos> {
         match (command.kind, command.origin) {
             (Kind::Erase, _) => None,
-            (_, Origin::Host | Origin::Merge) => self.write_bound,
+            (_, Origin::Host | Origin::ReadModifyWrite) => self.write_bound,
             (_, Origin::Gc | Origin::Wear | Origin::Fold | Origin::Rewrite | Origin::System) => {
                 self.gc_bound
             }
@@ -268,7 +268,7 @@ impl ReadFirstBounded {
         arrival: &Arrival,
         service: Nanos,
         view: &View<'_>,
-    ) -> (u64, Option<Place>) {
+    ) -> (u64, Option<RingPlace>) {
         let rank = arrival.sequence + 1;
         let command = view.command(arrival.id);
         let bound = self.bound(command);

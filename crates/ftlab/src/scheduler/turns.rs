@@ -30,7 +30,7 @@ pub struct Gathered {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// The reads of a read-modify-write, for the row of programs that this number leads.
-    Merge(u32),
+    OldCopy(u32),
     /// A program of a write-back, by number.
     Program(u32),
     /// The reads of a copy.
@@ -43,7 +43,7 @@ pub enum Work {
 
 /// Work that waits for its die or is being done.
 #[derive(Clone, Copy, Debug)]
-struct Job {
+struct DieJob {
     work: Work,
     /// Number of commands that it counts as in the load.
     commands: u32,
@@ -59,7 +59,7 @@ pub struct Turns {
     /// Commands that wait or run, by die: what placement sees.
     load: Load,
     /// By turn of the die.
-    jobs: Vec<VecDeque<Job>>,
+    jobs: Vec<VecDeque<DieJob>>,
     /// By turn of the die: when its first job is done, in nanoseconds of cell time.
     done_at: Vec<u64>,
     /// The time at which a die last finished a job.
@@ -113,7 +113,7 @@ impl Turns {
         if self.jobs[turn].is_empty() {
             self.done_at[turn] = self.now + takes.0;
         }
-        self.jobs[turn].push_back(Job { work, commands, takes });
+        self.jobs[turn].push_back(DieJob { work, commands, takes });
     }
 
     /// Finishes the next job: that of the die which is done first, or of the first turn in a tie. Returns `None`

@@ -2,7 +2,7 @@
 
 use super::Geometry;
 use crate::options::text::shown;
-use crate::options::value::{Kind, Value, ValueError};
+use crate::options::value::{Value, ValueError, ValueKind};
 
 /// A level of parallelism over which addresses are striped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,7 +58,7 @@ const fn level_name(level: Level) -> &'static str {
 }
 
 impl Value for StripeOrder {
-    const KIND: Kind = Kind::Order;
+    const KIND: ValueKind = ValueKind::Order;
 
     fn parse(text: &str) -> Result<StripeOrder, ValueError> {
         let level = |name: &str| Level::ALL.into_iter().find(|level| level_name(*level) == name);

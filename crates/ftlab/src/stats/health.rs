@@ -1,4 +1,4 @@
-//! The health of the flash, as a drive's own log states it.
+//! The health of the flash, in the terms of a drive's own log.
 //!
 //! Source: NVM Express Base Specification, SMART / Health Information log page (available spare,
 //! percentage used, critical warning "media has been placed in read only mode").
@@ -23,22 +23,21 @@ pub struct Health {
     pub erase_failures: u64,
     /// Dies that were found dead.
     pub dead_dies: u32,
-    /// Pages (mapping units) of the host that lie on them: reads of these end as unreadable. With parity across dies, pages
-    /// of stripes all of whose dies are dead.
+    /// Pages (mapping units) of the host on dead dies, whose reads end as unreadable. With parity
+    /// across dies, pages of stripes whose dies are all dead.
     pub pages_on_dead_dies: u64,
     /// Flash commands that failed because their die was dead.
     pub commands_on_dead_dies: u64,
-    /// Reads of flash pages that found what nothing corrects by chance, by schedule, or because the block was read
-    /// too often; where the timing knows errors, its own are in `cost`.
+    /// Reads of flash pages that could not be corrected, by chance, by schedule, or because the
+    /// block was read too often. If the timing model has errors, its own are in `cost`.
     pub unreadable_flash_pages: u64,
-    /// Pages (mapping units) on flash of which sectors are lost at the end, overwritten ones among them until their
-    /// block is erased.
+    /// Pages (mapping units) on flash with lost sectors at the end, including overwritten ones
+    /// whose block has not been erased.
     pub lost_pages: u64,
-    /// What is left of the spare blocks of the plane that has lost most of them: at 0 the device takes
-    /// no more writes.
+    /// The rest of the spare blocks, of the plane that has lost most of them. At 0 the device takes no more writes.
     pub available_spare_ratio: f64,
-    /// Mean erases of a block as a share of the cycles that blocks bear on average; null if there is
-    /// no limit. It may pass 1.
+    /// Mean erases of a block as a share of the average endurance of the blocks; null if there is
+    /// no limit. It may exceed 1.
     pub endurance_used_ratio: Option<f64>,
     /// When and why the device stopped taking writes; null if it still takes them.
     pub end_of_life: Option<EndReport>,
@@ -57,7 +56,7 @@ pub struct EndReport {
     pub left_in_dram: bool,
 }
 
-/// The health of a device; none if nothing can fail on it but by age.
+/// The health of a device; none if nothing can fail except by age.
 pub(super) fn health<P: Probe, C: Contents>(device: &Device<P, C>) -> Option<Health> {
     let (life, hazards) = (device.ftl().life(), device.flash().hazards());
     if life.is_none() && hazards.is_none() {

@@ -1,4 +1,4 @@
-//! Makes the report of what was counted in the measured phases.
+//! Builds the report from the counters of the measured phases.
 
 use super::cost::cost;
 use super::figures::{flash_bytes, mb_per_second, per_second, ratio};
@@ -16,7 +16,7 @@ use super::report::{
     PhaseSummary, Report, SCHEMA_VERSION, Spread, Utilisation, Wear, WriteAmplification,
 };
 use super::slc::slc_cache;
-use super::steady::Rounds;
+use super::steady::SteadyRounds;
 use super::translation::translation;
 use super::{Circumstances, DeviceCounters, PhaseStats};
 use crate::device::{Contents, Device};
@@ -28,7 +28,7 @@ use crate::units::{Nanos, SECTOR_BYTES};
 
 pub(super) fn build<P: Probe, C: Contents>(
     phases: &[PhaseStats],
-    rounds: &Rounds,
+    rounds: &SteadyRounds,
     device: &Device<P, C>,
     circumstances: &Circumstances,
 ) -> Report {
@@ -82,7 +82,7 @@ pub(super) fn build<P: Probe, C: Contents>(
         flash_overlaps: FlashOverlaps::new(&counters.overlaps),
         flash_commands: FlashCommands {
             host: commands(&counters, Origin::Host),
-            merge: commands(&counters, Origin::Merge),
+            read_modify_write: commands(&counters, Origin::ReadModifyWrite),
             gc: commands(&counters, Origin::Gc),
             wear: commands(&counters, Origin::Wear),
             fold: commands(&counters, Origin::Fold),
@@ -115,8 +115,7 @@ fn host_report(host: &HostStats, duration: Nanos) -> HostReport {
     }
 }
 
-/// The time over which rates are formed. There is none where a single request is all there is: its rate would be
-/// that of its own latency.
+/// The time over which rates are computed. None for a single request, whose rate would only reflect its own latency.
 fn rated_over(host: &HostStats, duration: Nanos) -> Option<Nanos> {
     (host.requests() != 1).then_some(duration)
 }

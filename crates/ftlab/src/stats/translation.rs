@@ -1,4 +1,4 @@
-//! The map on flash in the report: what demand paging cost beside the data.
+//! The map on flash in the report: the cost of demand paging.
 
 use serde::Serialize;
 
@@ -30,14 +30,14 @@ pub struct Translation {
     pub write_misses: u64,
     /// The share of all look-ups that found their entry in memory; null without any.
     pub hit_ratio: Option<f64>,
-    /// Misses that read nothing themselves, because others had their entry fetched, or their translation page
-    /// read or rewritten, just then.
+    /// Misses that read nothing themselves, because their entry was already being fetched, or their
+    /// translation page was being read or updated.
     pub shared_misses: u64,
     /// Misses in translation pages that were never written, which cost nothing.
     pub unwritten_misses: u64,
     /// Entries that made room for others.
     pub evicted_entries: u64,
-    /// Of these, those that differed from flash: their translation page was rewritten.
+    /// Of these, those that differed from flash: their translation page was updated.
     pub written_back_entries: u64,
     /// Other entries in memory that were written along.
     pub batched_entries: u64,
@@ -63,13 +63,13 @@ pub struct Translation {
     pub collected_blocks: u64,
     /// Translation pages that this copied.
     pub copied_pages: f64,
-    /// Translation pages read, but for those copies, for every flash page that was read for the host; null if
-    /// none was.
+    /// Translation pages read, except for these copies, for every flash page that was read for the
+    /// host; null if none was.
     pub read_ratio: Option<f64>,
     /// Bytes of translation pages programmed, copies included, for every byte that the host wrote.
     pub write_ratio: Option<f64>,
-    /// All other bytes programmed for every byte that the host wrote: with the former, the write
-    /// amplification.
+    /// All other bytes programmed for every byte that the host wrote; the sum with `write_ratio` is
+    /// the write amplification.
     pub data_write_ratio: Option<f64>,
 }
 
@@ -91,7 +91,7 @@ pub(super) fn translation<P: Probe, C: Contents>(
     let hits = counts.read_hits + counts.write_hits;
     let misses = counts.read_misses + counts.write_misses;
     let all_reads: u64 = counts.reads.iter().sum();
-    // What was read for the map stands on the host's account where a read of the host waited for it.
+    // Reads of translation pages are counted as the host's if a host read waited for them.
     let for_map = reads(&[Cause::HostRead, Cause::RoomForRead]);
     let host: u64 = counters.commands[Origin::Host as usize][Kind::Read as usize];
     let map_bytes = counts.programmed() * shape.page_size.0 + counts.copies * shape.mapping_unit.0;

@@ -15,7 +15,7 @@ use super::statistics::Certainty;
 use super::table::{self, LEGEND};
 use crate::failure::Failure;
 use crate::human::bytes;
-use crate::page::{Page, licence, quoted, this_command};
+use crate::page::{HtmlPage, licence, quoted, this_command};
 
 const SCRIPT: &str = concat!(
     include_str!("../../../assets/page/common.js"),
@@ -54,7 +54,7 @@ pub fn of(comparison: &Comparison, series: &[Series]) -> Result<String, Failure>
         (origin(comparison, series))
     };
     let data = &Data::of(series)?;
-    Page { generator: GENERATOR, title: &title, body, data, script: SCRIPT, style: "" }.text()
+    HtmlPage { generator: GENERATOR, title: &title, body, data, script: SCRIPT, style: "" }.text()
 }
 
 fn notes(comparison: &Comparison) -> Markup {

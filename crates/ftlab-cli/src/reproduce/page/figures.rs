@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::{curves, with_unit};
 use crate::reproduce::declaration::{
-    AlongAxis, Axis, AxisValue, Claim, Declaration, Drawn, Figure, Kind, Place, Point, Quantity,
-    over,
+    AlongAxis, Axis, AxisValue, Claim, Coordinates, Declaration, Drawn, Figure, FigureKind, Point,
+    Quantity, over,
 };
 use crate::reproduce::measure::Measured;
 use crate::reproduce::numbers::Printed;
@@ -142,7 +142,7 @@ impl Drawing<'_> {
     fn data(&self) -> FigureData {
         let (figure, x) = (self.figure, &self.axes()[self.along.x]);
         let metric = &self.declaration.metrics[self.along.metrics[0]];
-        let bars = self.along.kind == Kind::Bars;
+        let bars = self.along.kind == FigureKind::Bars;
         FigureData {
             title: figure.title.clone(),
             kind: if bars { "bars" } else { "lines" },
@@ -173,8 +173,8 @@ impl Drawing<'_> {
         let numbers: Vec<f64> = values.iter().filter_map(|value| value.x).collect();
         let group = self.series().len() as f64 + 1.0;
         let few = numbers.len() < 2;
-        if few || self.along.kind == Kind::Bars {
-            let width = if self.along.kind == Kind::Bars { group } else { 1.0 };
+        if few || self.along.kind == FigureKind::Bars {
+            let width = if self.along.kind == FigureKind::Bars { group } else { 1.0 };
             return (0..values.len()).map(|at| at as f64 * width).collect();
         }
         let (low, high) = (
@@ -193,7 +193,7 @@ impl Drawing<'_> {
 
     fn ticks(&self) -> Vec<Tick> {
         let numbered = self.values().filter(|(_, value)| value.x.is_some()).count() >= 2;
-        let bars = self.along.kind == Kind::Bars;
+        let bars = self.along.kind == FigureKind::Bars;
         let middle = if bars { (self.series().len() as f64 - 1.0) / 2.0 } else { 0.0 };
         let tick = |((_, value), x): ((usize, &AxisValue), f64)| Tick {
             x: x + middle,
@@ -206,7 +206,7 @@ impl Drawing<'_> {
     fn panel(&self, title: String, at: &Point) -> Panel {
         let mut panel =
             Panel { title, points: Vec::new(), references: Vec::new(), printed: Vec::new() };
-        let bars = self.along.kind == Kind::Bars;
+        let bars = self.along.kind == FigureKind::Bars;
         for (series, (name, metric, value)) in self.series().into_iter().enumerate() {
             let shift = if bars { series as f64 } else { 0.0 };
             let mut at = at.clone();
@@ -269,7 +269,8 @@ impl Drawing<'_> {
         let mut marks = Vec::new();
         for claim in self.declaration.claims.iter().filter(is_same) {
             for row in &claim.rows {
-                let there: Vec<(Place, Place)> = claim.quantity.pairs(&row.at, self.axes());
+                let there: Vec<(Coordinates, Coordinates)> =
+                    claim.quantity.pairs(&row.at, self.axes());
                 if let (true, Printed::Number(y)) = (there == here, row.paper) {
                     let (claim, origin) = (claim.id.clone(), claim.origin.clone());
                     marks.push(Mark { series, x, y, claim, origin });

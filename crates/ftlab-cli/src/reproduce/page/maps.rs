@@ -5,7 +5,7 @@
 
 use maud::{Markup, html};
 
-use crate::reproduce::map::{Map, MapPanel, Scale};
+use crate::reproduce::map::{HeatMap, MapPanel, Scale};
 use crate::reproduce::measure::Estimate;
 use crate::reproduce::numbers::told;
 
@@ -34,7 +34,7 @@ const ALIKE: Colour = [247.0, 247.0, 247.0];
 const MORE: Colour = [191.0, 87.0, 0.0];
 
 /// A heat map: what it shows, its legend, its panels, and all of it as tables.
-pub fn drawn(title: &str, map: &Map) -> Markup {
+pub fn drawn(title: &str, map: &HeatMap) -> Markup {
     html! {
         p.small { (map.title()) }
         (legend(map))
@@ -46,7 +46,7 @@ pub fn drawn(title: &str, map: &Map) -> Markup {
     }
 }
 
-fn panelled(title: &str, map: &Map, panel: &MapPanel) -> Markup {
+fn panelled(title: &str, map: &HeatMap, panel: &MapPanel) -> Markup {
     let about = format!("{title} {}. The table below says the same.", panel.title);
     html! {
         div.map {
@@ -56,7 +56,7 @@ fn panelled(title: &str, map: &Map, panel: &MapPanel) -> Markup {
     }
 }
 
-fn svg(about: &str, map: &Map, panel: &MapPanel) -> Markup {
+fn svg(about: &str, map: &HeatMap, panel: &MapPanel) -> Markup {
     let longest = |values: &[String]| {
         values.iter().map(|value| value.chars().count()).max().unwrap_or_default() as f64
     };
@@ -90,7 +90,7 @@ fn svg(about: &str, map: &Map, panel: &MapPanel) -> Markup {
 }
 
 /// A cell: its colour, its number, and how sure it is.
-fn square(map: &Map, cell: Option<&Estimate>, [x, y, width, height]: [f64; 4]) -> Markup {
+fn square(map: &HeatMap, cell: Option<&Estimate>, [x, y, width, height]: [f64; 4]) -> Markup {
     let fill = cell.map(|cell| colour(map.scale, cell.value));
     let ink = fill.map_or("currentColor", ink);
     let (middle, line) = (x + width / 2.0, y + height / 2.0);
@@ -109,7 +109,7 @@ fn square(map: &Map, cell: Option<&Estimate>, [x, y, width, height]: [f64; 4]) -
     }
 }
 
-fn legend(map: &Map) -> Markup {
+fn legend(map: &HeatMap) -> Markup {
     let (low, high) = map.scale.ends();
     let step = |at: usize| low + (high - low) * at as f64 / (STEPS as f64 - 1.0);
     let words = match map.scale {
@@ -131,7 +131,7 @@ fn legend(map: &Map) -> Markup {
     }
 }
 
-fn table(map: &Map, panel: &MapPanel) -> Markup {
+fn table(map: &HeatMap, panel: &MapPanel) -> Markup {
     html! {
         div.wide tabindex="0" role="region" aria-label=(format!("{} {}", map.label, panel.title)) {
             table {
@@ -152,7 +152,7 @@ fn table(map: &Map, panel: &MapPanel) -> Markup {
 }
 
 /// A cell in words.
-fn said(map: &Map, cell: Option<&Estimate>) -> String {
+fn said(map: &HeatMap, cell: Option<&Estimate>) -> String {
     let Some(cell) = cell else { return "not known".to_owned() };
     let value = told(cell.value, &map.unit);
     match (cell.low, cell.high) {

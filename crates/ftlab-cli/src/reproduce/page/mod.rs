@@ -13,13 +13,13 @@ use maud::{Markup, html};
 use self::figures::{FigureData, notes};
 use super::declaration::{Declaration, Figure};
 use super::document::{CaseDocument, ClaimDocument, NumberVerdict, Reproduction, RowDocument};
-use super::library::Found;
+use super::library::FoundExperiment;
 use super::map;
 use super::measure::Measured;
 use super::numbers::{PERCENT, Tolerance, printed, told};
 use super::table::{difference, fewer_seeds, long, not_run, ours, seeds, verdict_line};
 use crate::failure::Failure;
-use crate::page::{Page, licence, this_command};
+use crate::page::{HtmlPage, licence, this_command};
 
 const SCRIPT: &str = concat!(
     include_str!("../../../assets/page/common.js"),
@@ -35,7 +35,7 @@ pub fn readme_html(text: &str) -> String {
 
 /// The page.
 pub fn of(
-    found: &Found,
+    found: &FoundExperiment,
     figures: &[Figure],
     document: &Reproduction,
     measured: &Measured,
@@ -61,8 +61,15 @@ pub fn of(
         (cases(document))
         (licence())
     };
-    Page { generator: GENERATOR, title: &title, body, data: &data, script: SCRIPT, style: STYLE }
-        .text()
+    HtmlPage {
+        generator: GENERATOR,
+        title: &title,
+        body,
+        data: &data,
+        script: SCRIPT,
+        style: STYLE,
+    }
+    .text()
 }
 
 fn numbers(document: &Reproduction) -> Markup {
@@ -184,7 +191,7 @@ fn drawings(
 }
 
 /// What it takes to do the same again.
-fn origin(found: &Found, document: &Reproduction) -> Markup {
+fn origin(found: &FoundExperiment, document: &Reproduction) -> Markup {
     html! {
         h2 { "How to do it again" }
         dl {

@@ -5,7 +5,7 @@ use ftlab::options::value::Raw;
 
 use super::Parser;
 use super::names::{Compared, value_names};
-use crate::reproduce::declaration::{Claim, Expected, Form, Quantity, Row};
+use crate::reproduce::declaration::{Claim, ClaimRow, Expected, Form, Quantity};
 use crate::reproduce::keys::{self, ClaimKeys, DiffersKeys};
 use crate::reproduce::numbers::{Printed, Tolerance, leaves_out, overlap};
 
@@ -51,9 +51,9 @@ impl Parser {
             }
             let expected = expected.iter().find(|(of, _)| *of == value).map(|(_, one)| *one);
             let tolerance = tolerance.filter(|_| is_number(&paper));
-            Row { at, label, paper, tolerance, expected }
+            ClaimRow { at, label, paper, tolerance, expected }
         });
-        let rows: Vec<Row> = rows.collect();
+        let rows: Vec<ClaimRow> = rows.collect();
         if let Some(differs) = &keys.differs {
             self.check_expected(&differs.expected.0, &rows, &expected);
         }
@@ -77,7 +77,7 @@ impl Parser {
     fn check_expected(
         &mut self,
         given: &Given,
-        rows: &[Row],
+        rows: &[ClaimRow],
         expected: &[(Option<usize>, Expected)],
     ) {
         let named = rows.iter().filter(|row| row.expected.is_some()).count();
@@ -90,7 +90,7 @@ impl Parser {
             let message = "it names a value for which `paper` has no number";
             self.document.report(given, message, remedy);
         }
-        let both = |row: &&Row| {
+        let both = |row: &&ClaimRow| {
             let instead = row.expected.map(|expected| (expected.value, expected.tolerance));
             instead.is_some_and(|instead| overlap((row.paper, row.tolerance), instead))
         };
@@ -104,8 +104,8 @@ impl Parser {
     }
 
     /// What is compared with itself can't come out otherwise.
-    fn refuse_itself(&mut self, table: &At, quantity: &Quantity, rows: &[Row]) {
-        let is_same = |row: &Row| {
+    fn refuse_itself(&mut self, table: &At, quantity: &Quantity, rows: &[ClaimRow]) {
+        let is_same = |row: &ClaimRow| {
             let mut pairs = quantity.pairs(&row.at, &self.axes).into_iter();
             pairs.all(|(here, elsewhere)| here == elsewhere)
         };
@@ -233,7 +233,7 @@ fn are_limits(numbers: &Numbers) -> bool {
 }
 
 /// Whether a range leaves out the number that is expected.
-fn beside_expected(row: &Row) -> bool {
+fn beside_expected(row: &ClaimRow) -> bool {
     row.expected.is_some_and(|expected| leaves_out(expected.tolerance, expected.value))
 }
 

@@ -5,7 +5,7 @@ use ftlab::options::table::At;
 use super::Parser;
 use super::names::Compared;
 use crate::reproduce::declaration::{
-    AcrossAxes, AlongAxis, Drawn, Figure, Form, Kind, Point, Quantity,
+    AcrossAxes, AlongAxis, Drawn, Figure, FigureKind, Form, Point, Quantity,
 };
 use crate::reproduce::keys::FigureKeys;
 
@@ -30,17 +30,19 @@ impl Parser {
             let _ = self.formed(&keys);
             return None;
         }
-        let kind = keys.kind.unwrap_or(Kind::Lines);
+        let kind = keys.kind.unwrap_or(FigureKind::Lines);
         let of_curves = keys.curves.is_some();
         let x = if of_curves { Some(None) } else { self.along(&keys).map(Some) };
-        let y = match !of_curves && kind == Kind::Heatmap {
+        let y = match !of_curves && kind == FigureKind::Heatmap {
             true => self.up(&keys).map(Some),
             false => Some(None),
         };
         let drawn = match (of_curves, kind) {
             (true, _) => self.curves_drawn(&keys),
-            (false, Kind::Heatmap) => self.map_drawn(&keys, x.flatten(), y.flatten()),
-            (false, Kind::Lines | Kind::Bars) => self.metrics_drawn(&keys, kind, x.flatten()),
+            (false, FigureKind::Heatmap) => self.map_drawn(&keys, x.flatten(), y.flatten()),
+            (false, FigureKind::Lines | FigureKind::Bars) => {
+                self.metrics_drawn(&keys, kind, x.flatten())
+            }
         };
         let (x, y, series, panels) = (x?, y?, series?, panels?);
         let named = [(x, "x"), (y, "y"), (series, "series")].into_iter();
@@ -110,7 +112,7 @@ impl Parser {
     fn metrics_drawn(
         &mut self,
         keys: &FigureKeys,
-        kind: Kind,
+        kind: FigureKind,
         x: Option<usize>,
     ) -> Option<(Drawn, String)> {
         let table = &keys.table;

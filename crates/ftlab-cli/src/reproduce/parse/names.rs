@@ -110,7 +110,7 @@ impl Parser {
     pub(super) fn key_named(
         &mut self,
         given: &Given,
-        pair: &ftlab::options::value::Pair,
+        pair: &ftlab::options::value::TableEntry,
         what: &str,
         names: &[String],
     ) -> Option<usize> {

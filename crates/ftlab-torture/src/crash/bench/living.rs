@@ -18,7 +18,7 @@ impl Bench {
             let range = first..(first + bench.per_page).min(capacity);
             bench.submit(Command { op: Op::Read, range, stream: 0, fua: false });
         }
-        bench.drain()?;
+        bench.advance_to_idle()?;
         bench.device.ftl().audit()?;
         let contents = bench.device.contents();
         let parity = contents.parity().map(|parity| parity.check(0, |at| contents.words(at)));

@@ -7,7 +7,7 @@ use super::super::distribution;
 use super::super::job::{Job, Mix, Service, Sizes};
 use super::super::options::{ASYNCHRONOUS, SYNCHRONOUS};
 use super::super::values::{
-    Amount, Bad, Base, amount, bad, count, each, each_text, number, per_cent, range, request,
+    Amount, Bad, NumberBase, amount, bad, count, each, each_text, number, per_cent, range, request,
     sectors, switch, time,
 };
 use super::Draft;
@@ -284,7 +284,7 @@ fn engine(value: &str) -> Result<bool, Bad> {
 }
 
 /// Where something starts: at a whole sector.
-fn place(value: &str, base: Base) -> Result<Amount, Bad> {
+fn place(value: &str, base: NumberBase) -> Result<Amount, Bad> {
     match value.ends_with('%') {
         true => amount(value, base, 100),
         false => sectors(value, base).map(Amount::Sectors),
@@ -326,7 +326,7 @@ fn names(value: &str) -> Result<Vec<String>, Bad> {
     Ok(names)
 }
 
-fn service(value: &str, base: Base) -> Result<Service, Bad> {
+fn service(value: &str, base: NumberBase) -> Result<Service, Bad> {
     let (kind, every) = match value.split_once(':') {
         Some((kind, every)) => (kind, count(every, base, 1, u64::from(u32::MAX))?),
         None => (value, 1),
@@ -344,7 +344,7 @@ fn service(value: &str, base: Base) -> Result<Service, Bad> {
 }
 
 /// `size/percent:size/percent`; sizes without a figure share what is left.
-fn split(text: &str, base: Base) -> Result<Vec<(u32, u64)>, Bad> {
+fn split(text: &str, base: NumberBase) -> Result<Vec<(u32, u64)>, Bad> {
     let parts: Vec<&str> = text.split(':').collect();
     if parts.len() > MAX_SPLIT {
         return bad(format!("more than {MAX_SPLIT} sizes"), "give fewer");

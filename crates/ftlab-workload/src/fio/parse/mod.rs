@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ftlab::config::{Place, Problem, Problems};
+use ftlab::config::{Problem, Problems, SourcePlace};
 use ftlab::options::text::{clip, nearest};
 use ftlab::units::{Nanos, SECTOR_BYTES};
 
@@ -11,12 +11,12 @@ mod meaning;
 
 use super::JobFile;
 use super::job::{
-    Amounts, Distribution, Flush, Job, Mix, Modifier, PERCENTILES, Pace, Queue, RandomOrder,
-    Reporting, Service, Sizes, Target, Think, Time, Zones, is_device,
+    Amounts, Distribution, Flush, Job, JobTarget, Mix, Modifier, PERCENTILES, Pace, Queue,
+    RandomOrder, Reporting, Service, Sizes, Think, Time, Zones, is_device,
 };
-use super::options::{self, OPTIONS, Standing, option};
-use super::text::{Entry, MAX_JOBS, Section, Surroundings, sections};
-use super::values::{Amount, Bad, Base, bad, switch};
+use super::options::{self, OPTIONS, Support, option};
+use super::text::{MAX_JOBS, OptionLine, Section, Surroundings, sections};
+use super::values::{Amount, Bad, NumberBase, bad, switch};
 
 /// So many problems of a file are told.
 pub(super) const MOST_PROBLEMS: usize = 500;
@@ -36,7 +36,7 @@ impl JobFile {
         let sections = sections(file, text, &mut around, &mut problems);
         if sections.is_empty() && problems.is_empty() {
             let message = "the file has no job".to_owned();
-            let place = Some(Place::new(file, &text.into(), 0..0));
+            let place = Some(SourcePlace::new(file, &text.into(), 0..0));
             let remedy = "add a section with a name of its own, such as [job]".to_owned();
             problems.push(Problem { path: String::new(), message, remedy, place });
         }
@@ -93,7 +93,7 @@ impl Surroundings for Noting<'_> {
 /// A job as far as it is read.
 struct Draft {
     job: Job,
-    base: Base,
+    base: NumberBase,
     synchronous: bool,
     /// fio's engine that moves nothing.
     idle: bool,
@@ -130,7 +130,7 @@ impl Draft {
             order: RandomOrder::Map,
             distribution: [const { Distribution::Uniform }; 3],
             seed: None,
-            target: Target {
+            target: JobTarget {
                 names: None,
                 files: 1,
                 service: Service::RoundRobin(1),
@@ -174,7 +174,7 @@ impl Draft {
         };
         Draft {
             job,
-            base: Base { decimal: false },
+            base: NumberBase { decimal: false },
             // fio's default on Linux is psync.
             synchronous: true,
             idle: false,
@@ -204,8 +204,8 @@ impl Draft {
         // The base counts for every number, wherever it stands.
         for entry in section.entries.iter().filter(|entry| entry.name == "kb_base") {
             match entry.value.as_deref() {
-                Some("1000") => draft.base = Base { decimal: true },
-                Some("1024") => draft.base = Base { decimal: false },
+                Some("1000") => draft.base = NumberBase { decimal: true },
+                Some("1024") => draft.base = NumberBase { decimal: false },
                 _ => problems.push(problem(entry, "neither 1024 nor 1000", "write one of them")),
             }
         }
@@ -227,7 +227,7 @@ impl Draft {
         (problems.len() == before).then_some(draft)
     }
 
-    fn entry(&mut self, entry: &Entry, own: bool) -> Result<(), Bad> {
+    fn entry(&mut self, entry: &OptionLine, own: bool) -> Result<(), Bad> {
         let Some(option) = option(&entry.name) else {
             let names = OPTIONS.iter().flat_map(options::JobOption::names);
             let near = nearest(&entry.name, names)
@@ -236,13 +236,13 @@ impl Draft {
             return bad("no option of fio 3.33", remedy);
         };
         match (option.standing, &entry.value) {
-            (Standing::NoEffect(_), _) => Ok(()),
-            (Standing::Refused { .. }, Some(value)) if options::is_off(value) => Ok(()),
-            (Standing::Refused { why, remedy }, _) => bad(why, remedy),
-            (Standing::Honoured(_), None) if !option.bare => {
+            (Support::NoEffect(_), _) => Ok(()),
+            (Support::Refused { .. }, Some(value)) if options::is_off(value) => Ok(()),
+            (Support::Refused { why, remedy }, _) => bad(why, remedy),
+            (Support::Honoured(_), None) if !option.bare => {
                 bad("a value is missing", format!("write {}=VALUE", option.name))
             }
-            (Standing::Honoured(_), value) => {
+            (Support::Honoured(_), value) => {
                 self.honour(option.name, value.as_deref().unwrap_or("1"), own)
             }
         }
@@ -379,7 +379,7 @@ fn check(job: &Job, wrong: &mut dyn FnMut(&str, &str, &str)) {
 
 /// Options as fio repeats them: by their first names, the last value of each, and none of those
 /// without a value.
-fn written(entries: &[Entry]) -> Vec<(String, String)> {
+fn written(entries: &[OptionLine]) -> Vec<(String, String)> {
     let mut list: Vec<(String, String)> = Vec::new();
     for entry in entries {
         let Some(value) = &entry.value else { continue };
@@ -392,7 +392,7 @@ fn written(entries: &[Entry]) -> Vec<(String, String)> {
     list
 }
 
-fn problem(entry: &Entry, message: &str, remedy: &str) -> Problem {
+fn problem(entry: &OptionLine, message: &str, remedy: &str) -> Problem {
     Problem {
         path: clip(&entry.name),
         message: message.to_owned(),

@@ -1,7 +1,7 @@
 //! What jobs came to, in fio's own terms: the document of `fio --output-format=json`, so that tools
 //! which read that read ours.
 //!
-//! [`Tally`] hears of every request that is measured; [`Tally::document`] gives the document. Jobs
+//! [`FioTally`] hears of every request that is measured; [`FioTally::document`] gives the document. Jobs
 //! report as they do in fio 3.33: a clone by itself, or with `group_reporting` together with what stands
 //! above it in its group. What a simulated device has no equal of is 0: processor time, faults, context
 //! switches, moments of the calendar.
@@ -65,8 +65,8 @@ pub(super) fn note_depth(depths: &Depths, outstanding: u32) {
 
 /// Everything that was measured so far.
 #[derive(Debug, Default)]
-pub struct Tally {
-    entries: Vec<Entry>,
+pub struct FioTally {
+    entries: Vec<ReportEntry>,
     clones: Vec<CloneTally>,
     global: Vec<(String, String)>,
     /// For the device as a whole: reads and writes.
@@ -77,13 +77,13 @@ pub struct Tally {
 
 /// What the document has one entry for.
 #[derive(Debug)]
-struct Entry {
+struct ReportEntry {
     name: String,
     group: u32,
     want: Reporting,
     refused: bool,
-    ways: [Way; 3],
-    flushes: Way,
+    ways: [OpMeasures; 3],
+    flushes: OpMeasures,
     /// Requests by their latency: below a microsecond, below a millisecond, above.
     spread: [[u64; STEPS.len()]; 3],
     over: u64,
@@ -91,13 +91,13 @@ struct Entry {
 
 /// Reads, writes, trims or flushes.
 #[derive(Debug, Default)]
-struct Way {
+struct OpMeasures {
     bytes: u64,
     latencies: Moments,
     bins: Bins,
 }
 
-impl Way {
+impl OpMeasures {
     fn record(&mut self, ns: u64, bytes: u64) {
         self.bytes += bytes;
         self.latencies.record(ns);
@@ -128,9 +128,9 @@ struct Written {
     arrived: SimTime,
 }
 
-impl Tally {
-    pub(super) fn new(global: &[(String, String)]) -> Tally {
-        Tally { global: global.to_vec(), ..Tally::default() }
+impl FioTally {
+    pub(super) fn new(global: &[(String, String)]) -> FioTally {
+        FioTally { global: global.to_vec(), ..FioTally::default() }
     }
 
     /// The next clone, and where it tells of itself.
@@ -145,13 +145,13 @@ impl Tally {
             Some(last) if job.report.grouped && last.group == group => {
                 last.want = job.report.clone();
             }
-            _ => self.entries.push(Entry {
+            _ => self.entries.push(ReportEntry {
                 name: job.name.clone(),
                 group,
                 want: job.report.clone(),
                 refused: false,
                 ways: Default::default(),
-                flushes: Way::default(),
+                flushes: OpMeasures::default(),
                 spread: [[0; STEPS.len()]; 3],
                 over: 0,
             }),
@@ -219,7 +219,7 @@ impl CloneTally {
     }
 }
 
-impl Entry {
+impl ReportEntry {
     /// A request of a clone is done.
     fn done(&mut self, clone: &mut CloneTally, way: usize, request: &Written, finished: SimTime) {
         let ns = (finished - request.arrived).0;

@@ -7,7 +7,7 @@ use super::document::{
 };
 use super::moments::Moments;
 use super::rates::Rate;
-use super::{CloneTally, DEPTHS, EIO, Entry, STEPS, Tally, Way};
+use super::{CloneTally, DEPTHS, EIO, FioTally, OpMeasures, ReportEntry, STEPS};
 use crate::fio::job::{READ, TRIM, WRITE};
 
 const MS_NS: u64 = 1_000_000;
@@ -21,7 +21,7 @@ const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
 /// One by one belongs here.
 const SINGLE: usize = 1;
 
-impl Tally {
+impl FioTally {
     /// The document; the device is called `disk` in it.
     #[must_use]
     pub fn document(&self, disk: &str) -> FioDocument {
@@ -44,7 +44,7 @@ impl Tally {
         self.clones.iter().filter(move |clone| clone.entry == entry)
     }
 
-    fn entry(&self, at: usize, entry: &Entry, elapsed: u64) -> FioEntry {
+    fn entry(&self, at: usize, entry: &ReportEntry, elapsed: u64) -> FioEntry {
         let all: u64 = entry.ways.iter().map(|way| way.latencies.count).sum();
         let mut levels = [0u64; DEPTHS.len()];
         let mut runtime = 0;
@@ -94,7 +94,7 @@ impl Tally {
         }
     }
 
-    fn direction(&self, at: usize, entry: &Entry, way: usize) -> FioDirection {
+    fn direction(&self, at: usize, entry: &ReportEntry, way: usize) -> FioDirection {
         let (want, counted) = (&entry.want, &entry.ways[way]);
         let (requests, bytes) = (counted.latencies.count, counted.bytes);
         let duration = self.duration(way, |clone| clone.entry == at);
@@ -189,7 +189,7 @@ fn pairs(options: &[(String, String)]) -> Pairs<String> {
     Pairs(options.to_vec())
 }
 
-fn latency(way: &Way, percentiles: Option<&[f64]>) -> FioLatency {
+fn latency(way: &OpMeasures, percentiles: Option<&[f64]>) -> FioLatency {
     let known = &way.latencies;
     let wanted = percentiles.filter(|_| known.count > 0);
     FioLatency {
@@ -215,7 +215,7 @@ fn submission(counted: bool, requests: u64, percentiles: Option<&[f64]>) -> FioL
 }
 
 /// Shares of requests by their latency in ns, us and ms.
-fn spreads(entry: &Entry, all: u64) -> [Pairs<f64>; 3] {
+fn spreads(entry: &ReportEntry, all: u64) -> [Pairs<f64>; 3] {
     let named = |counts: &[u64]| -> Vec<(String, f64)> {
         let ends = STEPS.iter().skip(1).zip(counts);
         ends.map(|(end, count)| (end.to_string(), percent(*count, all))).collect()

@@ -24,13 +24,13 @@ impl Surroundings for Nothing {
 }
 
 /// Jobs of these options, each with a line of its own, and where each tells of itself.
-fn tally(jobs: &[&str]) -> (Tally, Vec<Notes>) {
+fn tally(jobs: &[&str]) -> (FioTally, Vec<Notes>) {
     let mut text = "[global]\nioengine=libaio\nsize=1m\n".to_owned();
     for (at, options) in jobs.iter().enumerate() {
         text += &format!("[job{at}]\n{}\n", options.replace(';', "\n"));
     }
     let file = JobFile::parse("test.fio", &text, &mut Nothing).unwrap_or_else(|p| panic!("{p}"));
-    let mut tally = Tally::new(&file.global);
+    let mut tally = FioTally::new(&file.global);
     let notes = file.jobs.iter().map(|job| tally.add(job, true)).collect();
     (tally, notes)
 }
@@ -48,7 +48,7 @@ fn answered(op: Op, stream: u32, (from, to): (u64, u64)) -> Completion {
     }
 }
 
-fn record(tally: &mut Tally, op: Op, stream: u32, times: (u64, u64)) {
+fn record(tally: &mut FioTally, op: Op, stream: u32, times: (u64, u64)) {
     tally.record(&answered(op, stream, times), SimTime(times.0));
 }
 

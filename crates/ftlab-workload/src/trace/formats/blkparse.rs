@@ -29,7 +29,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Blkparse>,
         open: format::open::<Blkparse>,
-        writer: || Box::new(Writer::default()),
+        writer: || Box::new(BlkparseWriter::default()),
     },
 };
 
@@ -42,7 +42,7 @@ struct Blkparse {
     said: bool,
     in_summary: bool,
     seen: Seen,
-    flushing_writes: u64,
+    preflush_writes: u64,
     devices: Vec<u32>,
 }
 
@@ -106,7 +106,7 @@ impl LineFormat for Blkparse {
             said: options.blkparse_event.is_some(),
             in_summary: false,
             seen: Seen::default(),
-            flushing_writes: 0,
+            preflush_writes: 0,
             devices: Vec::new(),
         }
     }
@@ -130,8 +130,8 @@ impl LineFormat for Blkparse {
             _ => "because the beginning of the file has some",
         };
         remarks.assumed.push(format!("{} are the requests, {why}", called(self.event)));
-        if self.flushing_writes > 0 {
-            let count = self.flushing_writes;
+        if self.preflush_writes > 0 {
+            let count = self.preflush_writes;
             remarks
                 .assumed
                 .push(format!("{count} writes with a flush before them are plain writes"));
@@ -216,7 +216,7 @@ impl Blkparse {
             // No sectors: an empty write that carries a flush.
             return Ok(flush.then(|| Record::flush(event.time, event.device)));
         }
-        self.flushing_writes += u64::from(flush);
+        self.preflush_writes += u64::from(flush);
         // An F behind the operation: force unit access.
         let after = rwbs.iter().skip(1 + usize::from(flush));
         let fua = op == Op::Write && after.into_iter().any(|&letter| letter == b'F');
@@ -286,11 +286,11 @@ fn dominant_event(sample: &[u8]) -> BlkEvent {
 }
 
 #[derive(Default)]
-struct Writer {
+struct BlkparseWriter {
     sequence: u64,
 }
 
-impl LineWriter for Writer {
+impl LineWriter for BlkparseWriter {
     fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str> {
         self.sequence += 1;
         let (major, minor) = (record.stream >> MINOR_BITS, record.stream % (1 << MINOR_BITS));

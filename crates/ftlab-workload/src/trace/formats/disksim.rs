@@ -28,7 +28,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<DiskSim>,
         open: format::open::<DiskSim>,
-        writer: || Box::new(Writer),
+        writer: || Box::new(DisksimWriter),
     },
 };
 
@@ -99,9 +99,9 @@ fn hexadecimal(field: &[u8]) -> Option<u64> {
     if valid { u64::from_str_radix(text, 16).ok() } else { None }
 }
 
-struct Writer;
+struct DisksimWriter;
 
-impl LineWriter for Writer {
+impl LineWriter for DisksimWriter {
     fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str> {
         let flag = read_or_write(record, 1, 0)?;
         let Record { at, lba, sectors, stream, .. } = record;

@@ -37,7 +37,7 @@ pub(crate) mod v2 {
         codec: Codec::Text {
             fit: format::fit::<Fio<2>>,
             open: format::open::<Fio<2>>,
-            writer: || Box::new(Writer::new(2)),
+            writer: || Box::new(FioWriter::new(2)),
         },
     };
 }
@@ -57,7 +57,7 @@ pub(crate) mod v3 {
         codec: Codec::Text {
             fit: format::fit::<Fio<3>>,
             open: format::open::<Fio<3>>,
-            writer: || Box::new(Writer::new(3)),
+            writer: || Box::new(FioWriter::new(3)),
         },
     };
 }
@@ -172,15 +172,15 @@ impl<const VERSION: u8> Fio<VERSION> {
     }
 }
 
-struct Writer {
+struct FioWriter {
     version: u8,
     opened: Vec<u32>,
     clock_us: u64,
 }
 
-impl Writer {
-    fn new(version: u8) -> Writer {
-        Writer { version, opened: Vec::new(), clock_us: 0 }
+impl FioWriter {
+    fn new(version: u8) -> FioWriter {
+        FioWriter { version, opened: Vec::new(), clock_us: 0 }
     }
 
     /// What stands before an action: the time, in version 3.
@@ -191,7 +191,7 @@ impl Writer {
     }
 }
 
-impl LineWriter for Writer {
+impl LineWriter for FioWriter {
     fn begin(&mut self, out: &mut Vec<u8>) {
         put!(out, "{}\n", title(self.version));
     }

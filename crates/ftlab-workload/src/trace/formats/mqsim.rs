@@ -5,7 +5,7 @@ use ftlab::units::Nanos;
 
 use crate::trace::format::{self, Codec, Format};
 
-use super::ssdsim::{Ascii, UNITS, Writer};
+use super::ssdsim::{Ascii, SsdsimWriter, UNITS};
 
 pub(crate) static FORMAT: Format = Format {
     name: "mqsim",
@@ -18,6 +18,6 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Ascii<false>>,
         open: format::open::<Ascii<false>>,
-        writer: || Box::new(Writer),
+        writer: || Box::new(SsdsimWriter),
     },
 };

@@ -6,7 +6,7 @@ use ftlab::units::{Lba, Nanos, SimTime};
 use parquet::errors::ParquetError;
 
 use crate::columns::{Columns, STEP, Unread};
-use crate::trace::error::{ErrorKind, Place, TraceError};
+use crate::trace::error::{ErrorKind, TraceError, TracePosition};
 use crate::trace::format::{Codec, Format, Remarks};
 use crate::trace::gate::Gate;
 use crate::trace::input::Opened;
@@ -142,7 +142,7 @@ impl ParquetSource {
             }
         };
         let (kind, problem, remedy) = problem;
-        let place = Place { line: self.row, text: String::new(), field: 0..0 };
+        let place = TracePosition { line: self.row, text: String::new(), field: 0..0 };
         let error = || TraceError::new(kind, &self.name, problem, remedy).at(place);
         if self.skip_malformed && kind != ErrorKind::Unordered {
             self.skipped.count(error);

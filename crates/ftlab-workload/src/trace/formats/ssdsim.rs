@@ -33,7 +33,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Ascii<true>>,
         open: format::open::<Ascii<true>>,
-        writer: || Box::new(Writer),
+        writer: || Box::new(SsdsimWriter),
     },
 };
 
@@ -102,9 +102,9 @@ fn decimal_time(fields: &Fields<'_, BLANKS>) -> Bad {
 }
 
 /// Writes the five columns.
-pub(super) struct Writer;
+pub(super) struct SsdsimWriter;
 
-impl LineWriter for Writer {
+impl LineWriter for SsdsimWriter {
     fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str> {
         let flag = read_or_write(record, 1, 0)?;
         let Record { at, lba, sectors, stream, .. } = record;

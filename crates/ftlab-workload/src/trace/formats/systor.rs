@@ -26,7 +26,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Systor>,
         open: format::open::<Systor>,
-        writer: || Box::new(Writer),
+        writer: || Box::new(SystorWriter),
     },
 };
 
@@ -75,9 +75,9 @@ impl LineFormat for Systor {
     }
 }
 
-struct Writer;
+struct SystorWriter;
 
-impl LineWriter for Writer {
+impl LineWriter for SystorWriter {
     fn begin(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"Timestamp,Response,IOType,LUN,Offset,Size\n");
     }

@@ -24,13 +24,13 @@ impl Buffer {
         let count =
             |what: &dyn Fn(SlotId) -> bool| slots.iter().filter(|&&slot| what(slot)).count() as u32;
         let dirty = count(&|slot| pages.may_write_back(slot));
-        let flushing = count(&|slot| !pages[slot].flushing.is_empty());
+        let writing_back = count(&|slot| !pages[slot].writing_back.is_empty());
         let clean = count(&|slot| pages.is_listed(slot)) - dirty;
         let known = listed.all().take(held + 1).count() as u32;
         let counted = (listed.dirty, under_way.pages, listed.clean);
-        if (dirty, flushing, clean) != counted || known != dirty + clean {
+        if (dirty, writing_back, clean) != counted || known != dirty + clean {
             return Err(format!(
-                "{dirty} pages of the buffer are dirty, {flushing} under way and {clean} clean; counted are \
+                "{dirty} pages of the buffer are dirty, {writing_back} under way and {clean} clean; counted are \
                  {counted:?}, and the policy has {known}"
             ));
         }
@@ -52,18 +52,18 @@ impl Buffer {
     /// Checks the sums of the room that is held, dirty and under way.
     fn audit_room(&self, slots: &[SlotId]) -> Result<(), String> {
         let space = self.pages.space;
-        let (mut held, mut dirty, mut flushing) = (0, 0, 0);
+        let (mut held, mut dirty, mut writing_back) = (0, 0, 0);
         for &slot in slots {
             let page = &self.pages[slot];
             held += space.of_page(page);
-            match page.flushing {
+            match page.writing_back {
                 SectorMask::EMPTY if page.dirty.is_empty() => {}
                 SectorMask::EMPTY => dirty += space.of(page.dirty),
-                _ => flushing += space.of_flushing(page),
+                _ => writing_back += space.of_writing_back(page),
             }
         }
         let (found, counted) = (
-            (held, dirty, flushing),
+            (held, dirty, writing_back),
             (self.pages.held, self.listed.dirty_space, self.under_way.space),
         );
         match found == counted {

@@ -5,15 +5,15 @@
 //! read never waits for a program.
 
 use super::super::view::{Leaves, OnFlash};
-use super::{Buffer, Page, SlotId, Turn};
+use super::{Buffer, Entering, Page, SlotId};
 use crate::units::PageSpan;
 
 impl Buffer {
     /// Returns the clean page that is next to go, if the policy would evict a clean one and a write, or a page from
     /// flash, may come in next.
     #[must_use]
-    pub fn next_clean(&mut self, turn: Turn, flash: &dyn OnFlash) -> Option<SlotId> {
-        let waits = turn == Turn::New && !self.queue.is_empty();
+    pub fn next_clean(&mut self, turn: Entering, flash: &dyn OnFlash) -> Option<SlotId> {
+        let waits = turn == Entering::New && !self.queue.is_empty();
         if self.listed.clean == 0 || waits {
             return None;
         }
@@ -41,14 +41,16 @@ impl Buffer {
         if let Some(slot) = self.find(page) {
             let mut after = self.pages[slot].clone();
             after.clean = after.clean.and_also(sectors);
-            if !self.has_room(space.of_page(&after) - space.of_page(&self.pages[slot]), Turn::New) {
+            if !self
+                .has_room(space.of_page(&after) - space.of_page(&self.pages[slot]), Entering::New)
+            {
                 return None;
             }
             self.pages.change(slot, |page| page.clean = after.clean);
             self.listed.read(slot, &self.pages, flash);
             return Some(slot);
         }
-        if !self.has_room(space.of(sectors), Turn::New) {
+        if !self.has_room(space.of(sectors), Entering::New) {
             return None;
         }
         let slot = self.pages.insert(Page { clean: sectors, ..Page::of(page) });
@@ -60,7 +62,7 @@ impl Buffer {
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::Flash;
-    use super::super::super::{BufferSetup, Eviction, Lru, Shape, Space, WriteBuffer};
+    use super::super::super::{BufferSetup, BufferShape, Eviction, Lru, Space, WriteBuffer};
     use super::*;
     use crate::units::{Lpn, Nanos, SectorMask};
 
@@ -76,12 +78,12 @@ mod tests {
             policy: WriteBuffer::Lru(Lru::default()),
             capacity: Some(capacity),
             space: Space::Pages,
-            shape: Shape { whole_page, capacity, logical_pages: capacity },
+            shape: BufferShape { whole_page, capacity, logical_pages: capacity },
             keeps_reads: true,
             write_back_above: 0,
             programs_in_flight: None,
             row: 1,
-            flush_pages: None,
+            write_back_together: None,
             gate: None,
             latency: Nanos::ZERO,
         })
@@ -99,7 +101,7 @@ mod tests {
             }
             // The page that becomes dirty first is written last.
             for page in [1_500, 1_501, 1_502, 1_500] {
-                buffer.write(span(page), 0, Turn::New, &flash).expect("there is room");
+                buffer.write(span(page), 0, Entering::New, &flash).expect("there is room");
             }
             buffer.audit().unwrap();
             let pages = buffer.candidates().map(|slot| buffer.page(slot).page.get());

@@ -3,7 +3,7 @@
 use std::ops::{Index, IndexMut};
 
 use super::super::page::{self, Page, SlotId};
-use super::super::view::{BufferView, OnFlash, Shape};
+use super::super::view::{BufferShape, BufferView, OnFlash};
 use super::BufferSetup;
 use super::versions::Versions;
 use crate::engine::Slab;
@@ -44,12 +44,12 @@ impl Space {
         match self {
             Space::Pages => u32::from(!page.padding || !page.dirty.is_empty()),
             Space::Slots => {
-                let on_way = !page.padding && !page.flushing.is_empty();
+                let on_way = !page.padding && !page.writing_back.is_empty();
                 let here = !(page.dirty.is_empty() && page.clean.is_empty());
                 u32::from(on_way) + u32::from(here)
             }
             Space::Sectors => {
-                let on_way = if page.padding { 0 } else { page.flushing.count() };
+                let on_way = if page.padding { 0 } else { page.writing_back.count() };
                 on_way + page.dirty.count() + page.clean.count()
             }
         }
@@ -57,11 +57,11 @@ impl Space {
 
     /// Room that becomes free when the write-back of a page ends.
     #[inline]
-    pub(super) fn of_flushing(self, page: &Page) -> u32 {
+    pub(super) fn of_writing_back(self, page: &Page) -> u32 {
         match self {
             _ if page.padding => 0,
             Space::Pages | Space::Slots => 1,
-            Space::Sectors => page.flushing.count(),
+            Space::Sectors => page.writing_back.count(),
         }
     }
 }
@@ -75,7 +75,7 @@ pub struct Pages {
     versions: Versions,
     /// The unit of room.
     pub(super) space: Space,
-    pub(super) shape: Shape,
+    pub(super) shape: BufferShape,
     /// Room that the pages take.
     pub(super) held: u32,
     /// Packs of two pages under way.
@@ -132,7 +132,7 @@ impl Pages {
     pub fn worth_keeping(&self, span: PageSpan) -> SectorMask {
         match self.find(span.page).map(|slot| &self[slot]) {
             None => span.sectors,
-            Some(page) if page.flushing.is_empty() => {
+            Some(page) if page.writing_back.is_empty() => {
                 span.sectors.without(page.dirty).without(page.clean)
             }
             Some(_) => SectorMask::EMPTY,
@@ -142,7 +142,7 @@ impl Pages {
     /// Logical pages with data that is not on flash yet, in ascending order.
     pub fn not_on_flash(&self) -> Vec<Lpn> {
         let is_new = |page: &&Page| {
-            let on_its_way = !page.flushing.is_empty() && !page.padding && !page.discard;
+            let on_its_way = !page.writing_back.is_empty() && !page.padding && !page.discard;
             on_its_way || !page.dirty.is_empty()
         };
         let slots = self.slots();
@@ -179,14 +179,14 @@ impl Pages {
     /// Whether a page has dirty sectors and no write-back under way.
     #[inline]
     pub(super) fn may_write_back(&self, slot: SlotId) -> bool {
-        self.is_dirty(slot) && self[slot].flushing.is_empty()
+        self.is_dirty(slot) && self[slot].writing_back.is_empty()
     }
 
     /// Whether a page is evictable, that is, known to the policy.
     #[inline]
     pub(super) fn is_listed(&self, slot: SlotId) -> bool {
         let page = &self[slot];
-        page.flushing.is_empty() && !(page.dirty.is_empty() && page.clean.is_empty())
+        page.writing_back.is_empty() && !(page.dirty.is_empty() && page.clean.is_empty())
     }
 
     /// The view for the policy.
@@ -289,7 +289,7 @@ impl Pages {
         let page = &self[slot];
         let Some(older) = self.older(slot) else { return Ok(()) };
         let linked = self[older].page == page.page && self.versions.newer(older) == Some(slot);
-        if !linked || !page.flushing.is_empty() {
+        if !linked || !page.writing_back.is_empty() {
             return Err(format!("{page:?} comes after {:?}", self[older]));
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! The setup of a buffer, the fixed rules that follow from it, and its counts.
 
 use super::super::WriteBuffer;
-use super::super::view::Shape;
+use super::super::view::BufferShape;
 use super::Space;
 use crate::units::Nanos;
 
@@ -15,7 +15,7 @@ pub struct BufferSetup {
     /// What the capacity counts.
     pub space: Space,
     /// Sizes that policies depend on.
-    pub shape: Shape,
+    pub shape: BufferShape,
     /// Whether pages that are read from flash stay as clean ones.
     pub keeps_reads: bool,
     /// Dirty room, in units of `space`, above which write-back starts. At or below it, pages are written back only
@@ -28,7 +28,7 @@ pub struct BufferSetup {
     pub row: u32,
     /// Number of flash pages in a batch; the next batch starts when all of them are on flash. `None` if each is
     /// written back by itself.
-    pub flush_pages: Option<u32>,
+    pub write_back_together: Option<u32>,
     /// The rule by which write-backs start per plane, at most one on each, or `None` if they start as they come.
     pub gate: Option<Gate>,
     /// Time to move a request's data to or from DRAM.
@@ -48,7 +48,7 @@ pub struct Gate {
 
 /// Whether a write has waited for its turn to come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum Entering {
     /// It is new.
     New,
     /// It is the first of those that wait.
@@ -95,7 +95,7 @@ pub struct BufferRules {
     /// Flash pages that one program serves.
     pub row: u32,
     /// Number of flash pages in a batch, if there are batches.
-    pub flush_pages: Option<u32>,
+    pub write_back_together: Option<u32>,
     /// The rule by which write-backs start, if they start per plane.
     pub gate: Option<Gate>,
     /// Time to move a request's data to or from DRAM.
@@ -110,7 +110,7 @@ impl BufferRules {
             write_back_above: setup.write_back_above,
             programs_in_flight: setup.programs_in_flight,
             row: setup.row,
-            flush_pages: setup.flush_pages,
+            write_back_together: setup.write_back_together,
             gate: setup.gate,
             latency: setup.latency,
         }

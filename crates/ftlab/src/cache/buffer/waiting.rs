@@ -11,7 +11,7 @@ use crate::units::{Lpn, Nanos, PageSpan, RequestId};
 
 /// A page of a write that waits for room.
 #[derive(Clone, Copy, Debug)]
-pub struct Waiting {
+pub struct WaitingPage {
     /// The write.
     pub request: RequestId,
     /// The page.
@@ -26,10 +26,10 @@ pub struct EntryQueue {
     /// The unit of room.
     space: Space,
     /// Writes that wait for room, in order.
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingPage>,
     /// Where pages are only staged: writes to a page whose older version is under way, by page and in order. Each
     /// version is programmed; nothing is absorbed.
-    behind: HashMap<Lpn, VecDeque<Waiting>, BuildHasherDefault<NumberHasher>>,
+    behind: HashMap<Lpn, VecDeque<WaitingPage>, BuildHasherDefault<NumberHasher>>,
     /// Upper bound of the room that the waiting writes need.
     wanted: u32,
     /// Whether data that was read found no room.
@@ -64,12 +64,12 @@ impl EntryQueue {
 
     /// The write that has waited longest for room.
     #[inline]
-    pub fn first(&self) -> Option<Waiting> {
+    pub fn first(&self) -> Option<WaitingPage> {
         self.waiting.front().copied()
     }
 
     /// Queues a write that waits for room.
-    fn push(&mut self, waiting: Waiting) {
+    fn push(&mut self, waiting: WaitingPage) {
         self.wanted += self.wants(&waiting);
         self.waiting.push_back(waiting);
     }
@@ -81,7 +81,7 @@ impl EntryQueue {
         }
     }
 
-    fn wants(&self, waiting: &Waiting) -> u32 {
+    fn wants(&self, waiting: &WaitingPage) -> u32 {
         self.space.of(waiting.span.sectors)
     }
 
@@ -93,7 +93,7 @@ impl EntryQueue {
 
     /// Takes the write that waits for the previous version of a page, which has just left.
     #[inline]
-    pub fn next_version(&mut self, page: Lpn) -> Option<Waiting> {
+    pub fn next_version(&mut self, page: Lpn) -> Option<WaitingPage> {
         if self.behind.is_empty() {
             return None;
         }
@@ -156,7 +156,7 @@ pub(super) struct Waiters {
     /// Pages with dirty sectors that a request waits for.
     pub(super) awaited: u32,
     /// Those of them to write back next, whatever the policy says.
-    drain: VecDeque<(SlotId, Lpn)>,
+    forced: VecDeque<(SlotId, Lpn)>,
 }
 
 impl Waiters {
@@ -169,7 +169,7 @@ impl Waiters {
     /// Makes `request` wait until everything that a page holds now is on flash.
     fn wait_for(&mut self, page: &mut Page, request: RequestId) {
         let list = if page.dirty.is_empty() {
-            &mut page.flushing_waiters
+            &mut page.write_back_waiters
         } else {
             self.awaited += u32::from(page.dirty_waiters.is_none());
             &mut page.dirty_waiters
@@ -196,34 +196,34 @@ impl Waiters {
     }
 
     /// Queues a page to be written back whatever the policy says.
-    pub(super) fn drain(&mut self, slot: SlotId, page: Lpn) {
-        self.drain.push_back((slot, page));
+    pub(super) fn force(&mut self, slot: SlotId, page: Lpn) {
+        self.forced.push_back((slot, page));
     }
 
     /// The next page of that queue. It may have left already.
     #[inline]
-    pub(super) fn next_drained(&mut self) -> Option<(SlotId, Lpn)> {
-        self.drain.pop_front()
+    pub(super) fn next_forced(&mut self) -> Option<(SlotId, Lpn)> {
+        self.forced.pop_front()
     }
 
     /// Whether that queue is empty.
     #[inline]
-    pub(super) fn drains_nothing(&self) -> bool {
-        self.drain.is_empty()
+    pub(super) fn forces_nothing(&self) -> bool {
+        self.forced.is_empty()
     }
 
     /// The buffer must be empty.
     pub(super) fn rest(&mut self) {
-        let Waiters { lists, awaited, drain } = self;
+        let Waiters { lists, awaited, forced } = self;
         assert!(*awaited == 0, "no request waits for a buffer at rest");
         *lists = Slab::default();
-        drain.clear();
+        forced.clear();
     }
 }
 
 impl Buffer {
     /// Queues a page of a write that has to wait, for room or for the version before. `pages` is the number to count.
-    pub fn wait_for_room(&mut self, waiting: Waiting, pages: u32) {
+    pub fn wait_for_room(&mut self, waiting: WaitingPage, pages: u32) {
         self.counts.waited += u64::from(pages);
         if self.acknowledges_early() {
             self.queue.push(waiting);
@@ -240,7 +240,7 @@ impl Buffer {
     /// Makes `request` wait until the page is on flash, although the policy acknowledges writes from DRAM.
     pub fn force(&mut self, slot: SlotId, request: RequestId) {
         self.wait_for_page(slot, request);
-        self.want_drained(slot);
+        self.force_write_back(slot);
     }
 
     /// Starts a host flush: `request` waits for every page that is not on flash. Returns their number.
@@ -249,16 +249,16 @@ impl Buffer {
         slots.retain(|&slot| self.pages[slot].is_new());
         for &slot in &slots {
             self.wait_for_page(slot, request);
-            self.want_drained(slot);
+            self.force_write_back(slot);
         }
         slots.len() as u32
     }
 
     /// Queues a dirty page that a request waits for to be written back, whatever the policy says. Where write-backs
     /// start per plane, they go in the policy's order instead, as long as any request waits.
-    pub(super) fn want_drained(&mut self, slot: SlotId) {
+    pub(super) fn force_write_back(&mut self, slot: SlotId) {
         if !self.listed.keeps_order() {
-            self.waiters.drain(slot, self.pages[slot].page);
+            self.waiters.force(slot, self.pages[slot].page);
         }
     }
 
@@ -266,7 +266,7 @@ impl Buffer {
     pub fn wake_everyone(&mut self, mut wake: impl FnMut(RequestId)) {
         for slot in self.pages.slots() {
             let page = &mut self.pages[slot];
-            for first in [self.waiters.take_dirty(page), page.flushing_waiters.take()] {
+            for first in [self.waiters.take_dirty(page), page.write_back_waiters.take()] {
                 self.waiters.wake_all(first, &mut wake);
             }
         }

@@ -18,7 +18,7 @@ pub struct UnderWay {
     /// Flash pages.
     pub(super) programs: u32,
     /// Flash pages that may still start in the current batch.
-    flush_left: u32,
+    left_together: u32,
 }
 
 impl UnderWay {
@@ -31,7 +31,7 @@ impl UnderWay {
     #[inline]
     pub fn program_begun(&mut self) {
         self.programs += 1;
-        self.flush_left = self.flush_left.saturating_sub(1);
+        self.left_together = self.left_together.saturating_sub(1);
     }
 
     /// Counts a flash page that is on flash.
@@ -42,9 +42,9 @@ impl UnderWay {
 
     /// The buffer must be empty.
     pub(super) fn rest(&mut self) {
-        let UnderWay { pages, space, programs, flush_left } = self;
+        let UnderWay { pages, space, programs, left_together } = self;
         assert!(*pages + *space + *programs == 0, "at rest nothing is under way");
-        *flush_left = 0;
+        *left_together = 0;
     }
 }
 
@@ -59,14 +59,14 @@ impl Buffer {
         {
             return None;
         }
-        while let Some((slot, page)) = self.waiters.next_drained() {
+        while let Some((slot, page)) = self.waiters.next_forced() {
             let is_dirty = self.pages.find_dirty(page) == Some(slot);
             if is_dirty && self.pages[slot].dirty_waiters.is_some() {
                 return Some(Eviction::Page(slot));
             }
         }
-        if let Some(pages) = self.rules.flush_pages {
-            return self.due_in_flush(pages, flash);
+        if let Some(pages) = self.rules.write_back_together {
+            return self.due_together(pages, flash);
         }
         if self.needs_room() || self.listed.policy.unfinished() {
             self.queue.forget_turned_away();
@@ -87,17 +87,17 @@ impl Buffer {
     /// Returns the next eviction of a batch, if one is due. A batch starts when all flash pages of the one before are
     /// on flash.
     #[inline(never)]
-    fn due_in_flush(&mut self, pages: u32, flash: &dyn OnFlash) -> Option<Eviction> {
+    fn due_together(&mut self, pages: u32, flash: &dyn OnFlash) -> Option<Eviction> {
         loop {
             let for_room = self.needs_room() || self.waiters.awaited > 0;
-            if self.under_way.flush_left == 0 {
+            if self.under_way.left_together == 0 {
                 let filled = self.listed.dirty_space + self.listed.policy.holes();
                 let much = filled > self.rules.write_back_above;
                 if self.under_way.programs > 0 || !(for_room || much) {
                     return None;
                 }
-                self.under_way.flush_left = pages;
-                self.listed.policy.begin_flush(pages);
+                self.under_way.left_together = pages;
+                self.listed.policy.begin_write_backs(pages);
             }
             self.queue.forget_turned_away();
             let holes = self.listed.policy.holes();
@@ -109,7 +109,7 @@ impl Buffer {
             if next.is_some() {
                 return next;
             }
-            self.under_way.flush_left = 0;
+            self.under_way.left_together = 0;
             // With a policy that appends, there may have been only holes so far.
             if !self.listed.policy.appends() || self.listed.dirty == 0 {
                 return None;
@@ -175,13 +175,13 @@ impl Buffer {
         self.queue.made_room |= self.listed.policy.holes() < holes;
         let waiters = self.waiters.take_dirty(&mut self.pages[slot]);
         self.pages.change(slot, |page| {
-            page.flushing = what(page);
+            page.writing_back = what(page);
             (page.dirty, page.clean) = Default::default();
-            page.flushing_waiters = waiters;
+            page.write_back_waiters = waiters;
         });
         let page = &self.pages[slot];
         self.under_way.pages += 1;
-        self.under_way.space += self.pages.space.of_flushing(page);
+        self.under_way.space += self.pages.space.of_writing_back(page);
         page.page
     }
 
@@ -190,12 +190,12 @@ impl Buffer {
     #[inline(always)]
     pub fn pass_through(&mut self, page: Lpn, tag: u8, request: RequestId) -> SlotId {
         self.counts.write_misses += 1;
-        let flushing = self.pages.shape.whole_page;
-        let flushing_waiters = Some(self.waiters.only(request));
-        let entry = Page { flushing, tag, flushing_waiters, ..Page::of(page) };
+        let writing_back = self.pages.shape.whole_page;
+        let write_back_waiters = Some(self.waiters.only(request));
+        let entry = Page { writing_back, tag, write_back_waiters, ..Page::of(page) };
         let slot = self.pages.insert(entry);
         self.under_way.pages += 1;
-        self.under_way.space += self.pages.space.of_flushing(&self.pages[slot]);
+        self.under_way.space += self.pages.space.of_writing_back(&self.pages[slot]);
         self.under_way.program_begun();
         slot
     }
@@ -208,8 +208,8 @@ impl Buffer {
             && self.rules.programs_in_flight.is_none()
             && self.rules.row == 1
             && self.rules.gate.is_none()
-            && self.rules.flush_pages.is_none()
-            && self.waiters.drains_nothing()
+            && self.rules.write_back_together.is_none()
+            && self.waiters.forces_nothing()
     }
 
     /// Adds a page of which nothing is in the buffer, to be read and written again.
@@ -217,17 +217,18 @@ impl Buffer {
         debug_assert!(self.find(page).is_none(), "{page:?} is in the buffer");
         self.counts.padded += 1;
         self.under_way.pages += 1;
-        let flushing = self.pages.shape.whole_page;
-        self.pages.insert(Page { flushing, padding: true, ..Page::of(page) })
+        let writing_back = self.pages.shape.whole_page;
+        self.pages.insert(Page { writing_back, padding: true, ..Page::of(page) })
     }
 
     /// Returns the maximum number of pages under way if whole pages came in one after the other from a host that
     /// keeps `outstanding` requests, or `None` if they would not pass in order.
     #[must_use]
     pub(crate) fn most_passing(&self, outstanding: u32, units_per_page: u32) -> Option<u32> {
-        let BufferRules { capacity, programs_in_flight, row, flush_pages, gate, .. } = &self.rules;
+        let BufferRules { capacity, programs_in_flight, row, write_back_together, gate, .. } =
+            &self.rules;
         let in_order =
-            self.listed.policy.passes_in_order() && gate.is_none() && flush_pages.is_none();
+            self.listed.policy.passes_in_order() && gate.is_none() && write_back_together.is_none();
         if !in_order || self.pages_held() > 0 || self.under_way.programs > 0 {
             return None;
         }
@@ -255,30 +256,30 @@ impl Buffer {
         wake: impl FnMut(RequestId),
     ) {
         self.counts.written_back += 1;
-        self.leave_flushing(slot, flash, wake);
+        self.leave_write_back(slot, flash, wake);
     }
 
     /// Removes a page that was not acknowledged and whose write-back will never end.
     pub fn give_up(&mut self, slot: SlotId, flash: &dyn OnFlash, wake: impl FnMut(RequestId)) {
-        self.leave_flushing(slot, flash, wake);
+        self.leave_write_back(slot, flash, wake);
     }
 
     #[inline]
-    fn leave_flushing(&mut self, slot: SlotId, flash: &dyn OnFlash, wake: impl FnMut(RequestId)) {
+    fn leave_write_back(&mut self, slot: SlotId, flash: &dyn OnFlash, wake: impl FnMut(RequestId)) {
         let page = &mut self.pages[slot];
-        let next = page.flushing_waiters.take();
+        let next = page.write_back_waiters.take();
         let (is_dirty, is_pack) = (!page.dirty.is_empty(), page.packed_with.is_some());
         self.under_way.pages -= 1;
-        self.under_way.space -= self.pages.space.of_flushing(&self.pages[slot]);
+        self.under_way.space -= self.pages.space.of_writing_back(&self.pages[slot]);
         self.pages.packs -= u32::from(is_pack);
         if is_dirty {
             self.pages.change(slot, |page| {
-                page.flushing = SectorMask::EMPTY;
+                page.writing_back = SectorMask::EMPTY;
                 (page.discard, page.padding, page.packed_with) = (false, false, None);
             });
             self.listed.enter(slot, &self.pages, flash);
             if self.pages[slot].dirty_waiters.is_some() {
-                self.want_drained(slot);
+                self.force_write_back(slot);
             }
         } else {
             self.pages.remove(slot);

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::Flash;
 use crate::cache::page::Index;
-use crate::cache::view::Shape;
+use crate::cache::view::BufferShape;
 use crate::cache::{Append, BufferView, Eviction, Leaves, SlotId, WriteBufferPolicy};
 use crate::engine::Slab;
 use crate::units::SectorMask;
@@ -46,7 +46,7 @@ impl Naive {
     }
 
     /// Returns what a batch of this many flash pages programs, page by page.
-    fn flush(&mut self, pages: usize) -> Vec<Vec<u32>> {
+    fn write_back(&mut self, pages: usize) -> Vec<Vec<u32>> {
         let mut programs = Vec::new();
         for _ in 0..pages {
             if self.is_all_holes() {
@@ -64,8 +64,8 @@ impl Naive {
 }
 
 /// Returns what a batch of the policy programs, page by page.
-fn flush(policy: &mut Append, pages: u32, view: &BufferView<'_>) -> Vec<Vec<u32>> {
-    policy.begin_flush(pages);
+fn write_back(policy: &mut Append, pages: u32, view: &BufferView<'_>) -> Vec<Vec<u32>> {
+    policy.begin_write_backs(pages);
     let mut programs: Vec<Vec<u32>> = Vec::new();
     while let Some(next) = policy.choose(view) {
         let Eviction::Page(slot) = next else { panic!("pages go by themselves: {next:?}") };
@@ -85,7 +85,7 @@ proptest! {
     fn it_is_a_list_of_places(steps in proptest::collection::vec((0u32..16, 0..SLOTS), 1..300)) {
         let (pages, index, flash) = (Slab::default(), Index::default(), Flash::default());
         let whole_page = SectorMask::range(0, 8);
-        let shape = Shape { whole_page, capacity: SLOTS, logical_pages: SLOTS };
+        let shape = BufferShape { whole_page, capacity: SLOTS, logical_pages: SLOTS };
         let view =
             &BufferView { pages: &pages, index: &index, shape, packs_under_way: 0, flash: &flash };
         let mut policy = Append::new(UNITS as u32);
@@ -110,8 +110,8 @@ proptest! {
                     }
                 }
                 (13.., _) => {
-                    let programs = flush(&mut policy, number / 2 + 1, view);
-                    prop_assert_eq!(programs, naive.flush(number as usize / 2 + 1));
+                    let programs = write_back(&mut policy, number / 2 + 1, view);
+                    prop_assert_eq!(programs, naive.write_back(number as usize / 2 + 1));
                 }
                 _ => {}
             }

@@ -6,9 +6,9 @@
 
 use super::rounds::Rounds;
 use super::{ArbitrationFacts, ArbitrationPolicy, Backlog, BurstOptions, QueueId, QueueSet};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::{choices, options};
-use crate::options::value::{Item, Kind};
+use crate::options::value::{Item, ValueKind};
 use crate::policy::{Parts, Policy};
 
 choices! {
@@ -27,7 +27,7 @@ choices! {
 }
 
 impl Item for PriorityClass {
-    const LIST: Kind = Kind::Names;
+    const LIST: ValueKind = ValueKind::Names;
 }
 
 options! {
@@ -85,14 +85,14 @@ impl Policy for PriorityClasses {
         PriorityClasses::new(&classes, weights, options.turns.burst)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let PriorityClasses { queues: _, urgent, sharing, weights: _, rounds, burst: _ } = self;
         rounds.save(out);
         let classes = std::iter::once(urgent).chain(sharing);
         classes.for_each(|class| class.rounds.save(out));
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.rounds.load(SHARING.len() as u32, |class| self.weights[class.at()], from)?;
         let mut classes = std::iter::once(&mut self.urgent).chain(&mut self.sharing);
         classes.try_for_each(|class| class.rounds.load(self.queues, |_| self.burst, from))
@@ -126,7 +126,7 @@ impl PriorityClasses {
 }
 
 impl ArbitrationPolicy for PriorityClasses {
-    fn woke(&mut self, _queue: QueueId) {}
+    fn becomes_backlogged(&mut self, _queue: QueueId) {}
 
     fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
         let (burst, waiting) = (self.burst, backlog.waiting);

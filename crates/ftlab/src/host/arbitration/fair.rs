@@ -13,7 +13,7 @@
 //! throttling of tenants that run ahead and its anticipation of coming requests are not implemented.
 
 use super::{ArbitrationFacts, ArbitrationPolicy, Backlog, QueueId, Request, one_each};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
 
@@ -64,7 +64,7 @@ impl Policy for StartTimeFair {
         StartTimeFair::new(one_each(&options.weights, parts.queues), options.cost)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let StartTimeFair { cost: _, weights: _, virtual_time, starts: _, finishes } = self;
         // Only how far each queue is ahead matters. An empty queue has no start tag.
         for finish in finishes {
@@ -73,7 +73,7 @@ impl Policy for StartTimeFair {
         }
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.virtual_time = 0;
         for finish in &mut self.finishes {
             *finish = u128::from(from.number()?);
@@ -98,7 +98,7 @@ impl StartTimeFair {
 }
 
 impl ArbitrationPolicy for StartTimeFair {
-    fn woke(&mut self, queue: QueueId) {
+    fn becomes_backlogged(&mut self, queue: QueueId) {
         self.starts[queue.at()] = self.virtual_time.max(self.finishes[queue.at()]);
     }
 

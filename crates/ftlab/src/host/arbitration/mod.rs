@@ -75,7 +75,7 @@ contract! {
     /// The decisions of an arbitration policy.
     pub trait ArbitrationPolicy for Arbitration, by arbitration_policy, or ExternalArbitration {
         /// Called when a command comes to an empty queue.
-        fn woke(&mut self, queue: QueueId);
+        fn becomes_backlogged(&mut self, queue: QueueId);
 
         /// Chooses a queue that holds commands, to fetch from.
         #[must_use]

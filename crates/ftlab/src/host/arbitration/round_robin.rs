@@ -5,7 +5,7 @@
 use super::rounds::Rounds;
 use super::{ArbitrationFacts, ArbitrationPolicy, Backlog};
 use crate::host::QueueId;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
@@ -36,12 +36,12 @@ impl Policy for RoundRobin {
         RoundRobin::new(parts.queues, options.burst)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let RoundRobin { queues: _, burst: _, rounds } = self;
         rounds.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.rounds.load(self.queues, |_| self.burst, from)
     }
 }
@@ -57,7 +57,7 @@ impl RoundRobin {
 }
 
 impl ArbitrationPolicy for RoundRobin {
-    fn woke(&mut self, _queue: QueueId) {}
+    fn becomes_backlogged(&mut self, _queue: QueueId) {}
 
     fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
         self.rounds.choose(backlog.waiting, |_| self.burst)

@@ -1,7 +1,7 @@
 //! Cyclic turns, which all round-robin policies share.
 
 use crate::host::{QueueId, QueueSet};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 
 /// Whose turn it is, and how many commands the turn has left.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ impl Rounds {
         Rounds { current: QueueId::new(count - 1), left: 0 }
     }
 
-    pub fn save(&self, out: &mut Writer) {
+    pub fn save(&self, out: &mut ImageWriter) {
         let Rounds { current, left } = *self;
         out.number(current.get());
         out.number(left);
@@ -28,7 +28,7 @@ impl Rounds {
         &mut self,
         count: u32,
         length: impl Fn(QueueId) -> u32,
-        from: &mut Reader<'_>,
+        from: &mut ImageReader<'_>,
     ) -> Result<(), Damage> {
         self.current = QueueId::new(from.below(u64::from(count), "the turn of a queue")?);
         self.left = from.below(u64::from(length(self.current)), "the rest of a turn")?;

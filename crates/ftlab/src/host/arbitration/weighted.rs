@@ -8,7 +8,7 @@
 
 use super::{ArbitrationFacts, ArbitrationPolicy, Backlog, BurstOptions, one_each, rounds::Rounds};
 use crate::host::QueueId;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
@@ -39,12 +39,12 @@ impl Policy for WeightedRoundRobin {
         WeightedRoundRobin::new(&weights, options.turns.burst)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let WeightedRoundRobin { turns: _, rounds } = self;
         rounds.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.rounds.load(self.turns.len() as u32, |queue| self.turns[queue.at()], from)
     }
 }
@@ -67,7 +67,7 @@ impl WeightedRoundRobin {
 }
 
 impl ArbitrationPolicy for WeightedRoundRobin {
-    fn woke(&mut self, _queue: QueueId) {}
+    fn becomes_backlogged(&mut self, _queue: QueueId) {}
 
     fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
         self.rounds.choose(backlog.waiting, |queue| self.turns[queue.at()])

@@ -4,7 +4,7 @@ use super::FlashArray;
 use crate::engine::skills::Skills;
 use crate::nand::Kind;
 use crate::scheduler::command::{Command, CommandId, Ticket};
-use crate::scheduler::lanes::Choice;
+use crate::scheduler::lanes::LaneChoice;
 use crate::scheduler::station::Station;
 use crate::units::{DieId, Nanos, SimTime};
 use crate::verify::Canary;
@@ -50,7 +50,7 @@ impl FlashArray {
             let may_pass = |other: &Command, earlier: &Command| {
                 other.ticket.seat.block != earlier.ticket.seat.block
             };
-            let found = lanes.take_fitting(commands, first, Choice { looks, fits, may_pass });
+            let found = lanes.take_fitting(commands, first, LaneChoice { looks, fits, may_pass });
             let Some(id) = found else { break };
             commands[id].ticket.next = None;
             commands[last].ticket.next = Some(id);

@@ -6,7 +6,7 @@ use crate::nand::Accepts;
 use crate::scheduler::array::WaitedFor;
 use crate::scheduler::command::CommandId;
 use crate::scheduler::event::Event;
-use crate::scheduler::line::{Turn, Wish};
+use crate::scheduler::line::{BusTurn, Wish};
 use crate::scheduler::probe::Probe;
 use crate::units::{ChannelId, DieId, SimTime};
 
@@ -51,7 +51,7 @@ impl<P: Probe> Dispatcher<P> {
             line.put_off = Some(now);
             return self.events.schedule(now, now, Event::Bus(channel).packed());
         }
-        let Some(Turn { place, wish, .. }) = self.array.whose_turn::<S>(channel) else { return };
+        let Some(BusTurn { place, wish, .. }) = self.array.whose_turn::<S>(channel) else { return };
         let line = &mut self.array.lines[channel.at()];
         let die = line.wanted_by.swap_remove(place);
         self.array.stations[die.at()].wants_bus = false;
@@ -119,7 +119,7 @@ impl<P: Probe> Dispatcher<P> {
         let follows = skills::any(S, skills::CACHE_OPS)
             && cache.program
             && self.array.stations[die.at()].die.accepts(cache) == Accepts::Programs;
-        self.take_together::<S>(die, first);
+        self.join_planes::<S>(die, first);
         let mut until = now + self.array.move_in::<S>(now, die, first);
         self.watch.moves_in(&self.array, first, (now, until), true);
         let others = self.array.companion::<S>(first);

@@ -23,7 +23,7 @@ impl<P: Probe> Flash<P> {
         let (read, program) = self.sheet().price_of_page();
         let mut time = program;
         if is_partial {
-            self.done[Origin::Merge as usize][Kind::Read as usize] += 1;
+            self.done[Origin::ReadModifyWrite as usize][Kind::Read as usize] += 1;
             time += read;
         }
         self.done[Origin::Host as usize][Kind::Program as usize] += 1;

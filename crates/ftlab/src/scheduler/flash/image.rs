@@ -1,7 +1,7 @@
 //! The flash's part of an image: see [`image`](crate::image).
 
 use super::Flash;
-use crate::image::{Damage, Reader, Resume, Writer, take_up};
+use crate::image::{Damage, ImageReader, ImageWriter, Resume, take_up};
 use crate::scheduler::array::FlashArray;
 use crate::scheduler::datasheet::Datasheet;
 use crate::scheduler::dispatch::Dispatcher;
@@ -10,7 +10,7 @@ use crate::scheduler::probe::Probe;
 impl<P: Probe> Flash<P> {
     /// Saves the state of the policies. Nothing is in flight at rest, and accounts of time restart
     /// when the image is loaded.
-    pub(crate) fn save(&self, out: &mut Writer) {
+    pub(crate) fn save(&self, out: &mut ImageWriter) {
         let Flash { dispatcher, load: _, done: _, costs: _ } = self;
         let Dispatcher {
             array,
@@ -39,7 +39,11 @@ impl<P: Probe> Flash<P> {
     }
 
     /// Loads the state of the policies.
-    pub(crate) fn take_up(&mut self, from: &mut Reader<'_>, resume: Resume) -> Result<(), Damage> {
+    pub(crate) fn take_up(
+        &mut self,
+        from: &mut ImageReader<'_>,
+        resume: Resume,
+    ) -> Result<(), Damage> {
         let Dispatcher { array: FlashArray { sheet, cells, .. }, scheduler, .. } =
             &mut self.dispatcher;
         take_up(from, resume.timing, |from| sheet.timing.native.load(from))?;

@@ -55,13 +55,13 @@ pub struct DemandCounts {
     /// others.
     pub write_misses: u64,
     /// Misses that read nothing themselves, because their entry was being fetched, or their
-    /// translation page read or rewritten, for others.
+    /// translation page read or updated, for others.
     pub shared: u64,
     /// Misses in translation pages that were never written. They read nothing.
     pub unwritten: u64,
     /// Entries that were evicted.
     pub evicted: u64,
-    /// Evicted entries that differed from flash, so that their translation page was rewritten.
+    /// Evicted entries that differed from flash, so that their translation page was updated.
     pub write_backs: u64,
     /// Other entries in memory that were written along with their translation page.
     pub batched: u64,
