@@ -107,7 +107,8 @@ def main(program, *pages):
                     failed += 1
                     print(f"{page}: {problem}", file=sys.stderr)
         total += ran
-        print(f"{time.monotonic() - began:5.1f} s  {ran} examples of {page.name}")
+        if ran:
+            print(f"{time.monotonic() - began:5.1f} s  {page.resolve().relative_to(ROOT)}: {ran} run")
     if not total:
         failed = 1
         print("no example was found", file=sys.stderr)
