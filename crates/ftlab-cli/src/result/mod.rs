@@ -112,7 +112,7 @@ mod tests {
         let full = io::Error::from(io::ErrorKind::StorageFull);
         let full = told(ParquetError::External(Box::new(full)));
         assert!(full.starts_with("can't write out/blocks.parquet: "), "{full}");
-        assert!(full.contains("remedy: make room, or choose another place with -o"), "{full}");
+        assert!(full.contains("remedy: free some space, or choose another place with -o"), "{full}");
         let other = told(ParquetError::General("odd".to_owned()));
         assert!(other.contains("out/blocks.parquet") && other.contains("remedy: "), "{other}");
     }

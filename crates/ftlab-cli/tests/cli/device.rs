@@ -60,7 +60,7 @@ fn other_policies_share_an_ageing() {
     ok(place.run(SAVE));
     let set = "--set cache.policy=lru --set cache.capacity=1MiB --set scheduler.policy=read-first";
     let told = ok(place.run(&format!("device load aged.ftlab {set} -o other.ftlab")));
-    assert!(told.contains("Begins anew            write buffer, scheduler"), "{told}");
+    assert!(told.contains("Starts afresh          write buffer, scheduler"), "{told}");
     let run = json(place.run(&format!("run --image aged.ftlab {set} {LOAD}")));
     assert!(run["report"]["gc"]["runs"].as_u64().unwrap() > 0);
     let shown = json(place.run("device show other.ftlab --json"));
@@ -137,11 +137,11 @@ fn images_are_replaced_only_on_demand() {
     let save = "device save --device tiny --precondition fill -o a.ftlab --quiet";
     ok(place.run(save));
     let first = place.read("a.ftlab");
-    fails(&place, save, &["there is an image in a.ftlab already", "--force"]);
+    fails(&place, save, &["a.ftlab already contains an image", "--force"]);
     ok(place.run(&format!("{save} --force --seed 2")));
     assert_ne!(place.read("a.ftlab"), first);
     let onto = |file: &str| save.replace("a.ftlab", file);
-    fails(&place, &onto("trace.csv"), &["trace.csv exists and is no image"]);
+    fails(&place, &onto("trace.csv"), &["trace.csv exists and is not an image"]);
     fails(&place, &onto("."), &["is a folder"]);
     fails(&place, &onto("new/a.ftlab"), &["there is no folder new", "remedy"]);
     assert_eq!(place.entries(), ["a.ftlab", "trace.csv"]);
@@ -405,7 +405,7 @@ fn options_that_an_image_overrides_are_named() {
     let bad = "--set nand.faults.factory_bad=1%";
     let loaded = place.run(&format!("device load aged.ftlab {bad}"));
     assert!(loaded.out.contains(" 0 bad"), "{}", loaded.out);
-    let told = "nand.faults.factory_bad = 1% marks no block";
+    let told = "nand.faults.factory_bad = 1% has no effect";
     assert!(loaded.err.contains(told), "{}", loaded.err);
     let run = json(place.run(&format!("run --image aged.ftlab {bad} {LOAD}")));
     assert!(run["warnings"][0].as_str().unwrap().starts_with(told), "{}", run["warnings"]);
@@ -413,7 +413,7 @@ fn options_that_an_image_overrides_are_named() {
     assert!(saved.code == 0 && saved.err.contains(told), "{}", saved.err);
     let worn = "--set nand.endurance.policy=fixed --set nand.endurance.cycles";
     let loaded = place.run(&format!("device load aged.ftlab {worn}=2"));
-    assert!(loaded.err.contains("blocks bear 2 cycles"), "{}", loaded.err);
+    assert!(loaded.err.contains("blocks endure 2 cycles"), "{}", loaded.err);
     let loaded = place.run(&format!("device load aged.ftlab {worn}=3000"));
     assert_eq!((loaded.code, loaded.err.as_str()), (0, ""));
 }
@@ -424,7 +424,7 @@ fn a_device_that_dies_while_it_is_filled_is_told_of() {
     let place = Place::new();
     place.write("faults.toml", b"base = 'tiny'\n[nand.faults]\nschedule = ['10ms: die 1 dies']\n[ftl.placement]\npolicy = 'dynamic'\n");
     let line = "device save --device faults.toml --precondition fill,randwrite-4k -o dead.ftlab";
-    let told = ["end of its life", "in the step fill", "steps that were to follow were not taken"];
+    let told = ["end of its life", "in the step fill", "later steps were skipped"];
     fails_in_use(&place, line, &told);
     assert!(place.path("dead.ftlab").is_file());
 }

@@ -73,7 +73,7 @@ fn what_runs_are_made_of_lies_in_the_folder() {
         let text = String::from_utf8(place.read("e/experiment.toml")).unwrap();
         assert!(text.contains(from), "{from}");
         place.write("e/experiment.toml", text.replace(from, to).as_bytes());
-        fails(&place, "reproduce e", &["outside of the experiment's folder", "experiment.toml:"]);
+        fails(&place, "reproduce e", &["outside the experiment's folder", "experiment.toml:"]);
         assert!(!place.run("reproduce e").err.contains("secret"));
     }
     // Nor does a file of the same name lying elsewhere take part.
