@@ -159,9 +159,7 @@ pub fn save(args: &SaveArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let mut complaints: Vec<_> = steps.iter().filter_map(StepDocument::complaint).collect();
     if complaints.is_empty() {
         let ended = told_of_end(&ssd, &steps);
-        complaints.extend(
-            ended.map(|told| format!("{told}, and later steps were skipped")),
-        );
+        complaints.extend(ended.map(|told| format!("{told}, and later steps were skipped")));
     }
     complaints.iter().for_each(|complaint| say!("warning: {complaint}."));
     if complaints.is_empty() { Ok(()) } else { Err(Failure::Check) }

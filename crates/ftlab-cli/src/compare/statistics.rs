@@ -54,6 +54,7 @@ pub enum Certainty {
 pub struct Change {
     /// The scale of the other fields.
     pub scale: Scale,
+    /// The estimate of the change.
     pub estimate: f64,
     /// The lower end of the interval; null without one.
     pub low: Option<f64>,

@@ -211,8 +211,8 @@ fn steps_that_make_no_sense_are_told() {
     let line = |steps: &str| format!("run --device tiny --precondition {steps} {LOAD}");
     for (steps, part) in [
         ("fill,,age", "a step without a name"),
-        ("fill:0%", "no share between 0 % and 100 %"),
-        ("fill:101%", "no share"),
+        ("fill:0%", "not a share between 0 % and 100 %"),
+        ("fill:101%", "not a share"),
         ("fill:backwards", "not backwards"),
         ("age:window=1", "window is a number of rounds from 2"),
         ("age:limit=none", "limit is a number of drive writes"),
@@ -223,7 +223,7 @@ fn steps_that_make_no_sense_are_told() {
         fails(&place, &line(steps), &[part]);
     }
     let of_trace = "run --device tiny --precondition age:self --trace trace.csv --no-output";
-    fails(&place, of_trace, &["only a workload"]);
+    fails(&place, of_trace, &["only a measured workload"]);
     let reads = "run --device tiny --precondition age:self --workload randread-4k --no-output";
     fails(&place, reads, &["writes nothing"]);
 }
@@ -237,7 +237,7 @@ fn ageing_that_ends_at_its_limit_says_so() {
     assert!(run["warnings"][0].as_str().unwrap().contains("its limit of 1 drive writes"));
     let fresh = "--set ftl.over_provisioning=300% --precondition age:limit=2";
     let save = format!("device save --device tiny {fresh} -o a.ftlab");
-    fails_in_use(&place, &save, &["garbage collection had never started"]);
+    fails_in_use(&place, &save, &["garbage collection never started"]);
     assert_eq!(
         json(place.run("device show a.ftlab --json"))["story"][1]["verdict"],
         "gc_never_started"
@@ -282,7 +282,7 @@ fn a_device_that_ends_while_it_is_preconditioned_is_an_error_and_leaves_nothing(
     let failing = "--device tiny --precondition fill --set cache.policy=lru \
                    --set cache.capacity=128KiB --set cache.programs_per_die=1 \
                    --set nand.faults.program_failures=1000000000";
-    let told = ["came to its end while preconditioning", "acknowledged", "remedy"];
+    let told = ["reached its end while preconditioning", "acknowledged", "remedy"];
     let run = format!("run {failing} --workload randread-4k -o results");
     fails_in_use(&place, &run, &told);
     fails_in_use(&place, &format!("device save {failing} -o dead.ftlab"), &told);
@@ -305,7 +305,7 @@ fn ageing_that_wears_the_device_out_says_so() {
     fails_in_use(
         &place,
         &format!("device save {worn} -o dead.ftlab"),
-        &["came to the end of its life"],
+        &["reached the end of its life"],
     );
     let shown = json(place.run("device show dead.ftlab --json"));
     assert_eq!(shown["story"][1]["verdict"], "end_of_life");
@@ -332,12 +332,12 @@ fn a_prepared_device_is_not_filled_again() {
     let from_image = json(place.run(&format!("run --image aged.ftlab {load}")));
     assert_eq!(names(&from_image), ["mixed"]);
     assert_eq!(from_image["replay"]["skipped_phases"], serde_json::json!(["fill"]));
-    assert!(notes(&from_image).contains("begins with fill, not measured: left out"));
+    assert!(notes(&from_image).contains("begins with fill, not measured: skipped"));
     let aged = format!("run --device tiny --precondition fill,age {load}");
     assert_eq!(names(&json(place.run(&aged))), ["fill", "age", "mixed"]);
     let all = json(place.run(&format!("{aged} --all-phases")));
     assert_eq!(names(&all), ["fill", "age", "fill", "mixed"]);
-    assert!(all["replay"]["skipped_phases"].is_null() && !notes(&all).contains("left out"));
+    assert!(all["replay"]["skipped_phases"].is_null() && !notes(&all).contains("skipped"));
     // A device as new is filled as ever, and the measured phase is the same either way.
     let fresh = json(place.run(&format!("run --device tiny {load}")));
     assert_eq!(names(&fresh), ["fill", "mixed"]);

@@ -129,7 +129,7 @@ fn a_span_longer_than_the_run_and_one_too_short_say_so() {
     let short = format!("{line} --cut-power 7us");
     let done = place.run(&short);
     assert_eq!(done.code, 0, "{}", done.err);
-    for words in ["10,000 cuts, one each 7.00 us", "give a longer span"] {
+    for words in ["10,000 cuts, one every 7.00 us", "choose a longer span"] {
         assert!(done.out.contains(words), "{words}: {}", done.out);
     }
     assert!(done.out.lines().all(|line| line.chars().count() <= 79), "{}", done.out);

@@ -20,7 +20,7 @@ fn claims_that_can_not_fail_are_refused() {
             .replace("policy = \"fifo\", ", "")
     };
     let (range, both) =
-        ("the range leaves out a number", "what is expected may be what the paper prints");
+        ("the range excludes a number", "what is expected may be what the paper prints");
     for (claim, expected) in [
         (reads(&format!("against = {{ policy = \"fifo\" }}\n{change}")), "compared with itself"),
         (

@@ -221,7 +221,10 @@ fn faults_out_of_time_are_told() {
     let told = "\"1us: page 5 is unreadable\" is earlier than the clock of the image filled.ftlab";
     assert!(passed.contains(told) && passed.contains("it takes effect at once"), "{passed}");
     let ahead = run("--image filled.ftlab", "1d: page 5 is unreadable");
-    assert!(!ahead.contains("is earlier than the clock") && ahead.contains("never came"), "{ahead}");
+    assert!(
+        !ahead.contains("is earlier than the clock") && ahead.contains("never came"),
+        "{ahead}"
+    );
 }
 
 /// What lies on dies that died is told of an image.
