@@ -128,8 +128,9 @@ fn children(walk: &mut Walk<'_>) -> Result<u64, ParquetError> {
     while let Some((number, kind)) = walk.field(last)? {
         match (number, kind) {
             (CHILDREN, I32) => {
-                children = u64::try_from(walk.integer()?)
-                    .map_err(|_| wrong("a group of its schema has a negative number of children"))?;
+                children = u64::try_from(walk.integer()?).map_err(|_| {
+                    wrong("a group of its schema has a negative number of children")
+                })?;
             }
             _ => walk.skip(kind, false)?,
         }

@@ -127,7 +127,8 @@ impl JobFile {
             match groups.last_mut() {
                 Some(group) if !job.stonewall => {
                     if group[0].time.ramp != job.time.ramp {
-                        let message = "jobs that run together must have the same ramp_time".to_owned();
+                        let message =
+                            "jobs that run together must have the same ramp_time".to_owned();
                         layout.wrong(
                             job,
                             "ramp_time",

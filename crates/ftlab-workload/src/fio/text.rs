@@ -183,7 +183,8 @@ impl Reader<'_> {
         self.state = At::Job;
         self.options += self.global.len();
         if self.options > MAX_OPTIONS {
-            let message = format!("more than {MAX_OPTIONS} options, with those of [global] for each job");
+            let message =
+                format!("more than {MAX_OPTIONS} options, with those of [global] for each job");
             return self.report("", message, "write fewer jobs; numjobs clones a job", place);
         }
         let (entries, inherited) = (self.global.clone(), self.global.len());

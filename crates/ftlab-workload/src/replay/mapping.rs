@@ -205,7 +205,9 @@ impl Mapper {
             Mapping::Partition { slices }
                 if capacity / u64::from(slices.max(1)) == 0 || slices == 0 =>
             {
-                return unusable(format!("a device of {capacity} sectors cannot have {slices} slices"));
+                return unusable(format!(
+                    "a device of {capacity} sectors cannot have {slices} slices"
+                ));
             }
             Mapping::Compact if capacity < EXTENT_SECTORS => {
                 return unusable("packing needs a device of 1MiB or more".into());
