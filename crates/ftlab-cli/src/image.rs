@@ -43,7 +43,7 @@ fn worn(device: &Device) -> Option<String> {
 }
 
 /// An image that was read, and its parsed configuration.
-pub struct Taken {
+pub struct OpenedImage {
     /// The name in messages.
     pub name: String,
     pub image: Image,
@@ -52,12 +52,12 @@ pub struct Taken {
 }
 
 /// Reads an image file.
-pub fn take(name: &str) -> Result<Taken, Failure> {
+pub fn take(name: &str) -> Result<OpenedImage, Failure> {
     taken(name, read(Path::new(name)))
 }
 
 /// Reads an image from memory. `name` is its name in messages.
-pub fn take_bytes(name: &str, bytes: &[u8]) -> Result<Taken, Failure> {
+pub fn take_bytes(name: &str, bytes: &[u8]) -> Result<OpenedImage, Failure> {
     taken(name, unpack(bytes, bytes.len() as u64))
 }
 
@@ -201,7 +201,7 @@ pub fn write(path: &Path, image: &Image) -> Result<u64, Failure> {
     written().map_err(|error| Failure::file("can't write", path, &error))
 }
 
-impl Taken {
+impl OpenedImage {
     /// Checks that a device of this configuration can load the image.
     pub fn check(&self, config: &Config) -> Result<(), Failure> {
         let differences = differences(&self.config, config);

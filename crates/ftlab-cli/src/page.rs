@@ -18,7 +18,7 @@ const PLOT_LICENCE: &str = include_str!("../assets/uplot/LICENSE");
 const STYLE: &str = include_str!("../assets/page/page.css");
 
 /// An HTML page.
-pub struct Page<'a, D> {
+pub struct HtmlPage<'a, D> {
     /// The command that made the page.
     pub generator: &'a str,
     pub title: &'a str,
@@ -31,7 +31,7 @@ pub struct Page<'a, D> {
     pub style: &'a str,
 }
 
-impl<D: Serialize> Page<'_, D> {
+impl<D: Serialize> HtmlPage<'_, D> {
     /// Renders the page.
     pub fn text(self) -> Result<String, Failure> {
         let data = serde_json::to_string(self.data).map_err(Failure::usage)?;

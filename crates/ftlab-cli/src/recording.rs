@@ -49,7 +49,7 @@ pub struct Recording<'a> {
     /// The number of phases played before the current load.
     pub phases_before: u32,
     /// Counts the measured requests of fio jobs.
-    pub tally: Option<Tally>,
+    pub tally: Option<FioTally>,
     /// Tracks how the measured requests share pages, if requested.
     pub accesses: Option<Accesses>,
 }

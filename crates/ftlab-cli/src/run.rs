@@ -167,7 +167,7 @@ fn nothing_but_refused(report: &Report) -> Option<Failure> {
 }
 
 /// Returns the content of `run.json`.
-pub fn run_document(inputs: String, spent: &Spent, requests: u64) -> RunDocument {
+pub fn run_document(inputs: String, spent: &TimeSpent, requests: u64) -> RunDocument {
     RunDocument {
         inputs_blake3: inputs,
         command_line: std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect(),

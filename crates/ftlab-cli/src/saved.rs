@@ -267,7 +267,7 @@ pub fn show(args: &ShowImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// Prints what an image holds.
-pub fn tell_all(taken: &Taken, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn tell_all(taken: &OpenedImage, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let device = loaded(taken, &taken.config, Resume::ALL)?;
     let (state, story) = (State::of(&device), taken.story());
     let capacity = device.capacity_sectors() * SECTOR_BYTES;
@@ -300,7 +300,7 @@ pub fn tell_all(taken: &Taken, json: bool, out: &mut dyn Write) -> Result<(), Fa
 }
 
 /// Loads and audits a device with the state of an image.
-fn loaded(taken: &Taken, config: &Config, resume: Resume) -> Result<Device, Failure> {
+fn loaded(taken: &OpenedImage, config: &Config, resume: Resume) -> Result<Device, Failure> {
     let mut device = crate::memory::device(config, taken.image.seed)?;
     device
         .load(&taken.image.snapshot, resume)

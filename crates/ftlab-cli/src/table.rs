@@ -20,7 +20,7 @@ const WIDTH: usize = 79;
 const UNWRITTEN_SHARE: f64 = 0.1;
 
 /// Prints the result. `device_name` is the title of the device.
-pub fn print(document: &Document, device_name: &str, out: &mut dyn Write) -> io::Result<()> {
+pub fn print(document: &ResultDocument, device_name: &str, out: &mut dyn Write) -> io::Result<()> {
     let report = &document.report;
     head(document, device_name, out)?;
     announce(document, out)?;
@@ -65,7 +65,7 @@ fn head(document: &ResultDocument, device_name: &str, out: &mut dyn Write) -> io
 }
 
 /// Announces what may mislead a reader of the figures.
-fn announce(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+fn announce(document: &ResultDocument, out: &mut dyn Write) -> io::Result<()> {
     let report = &document.report;
     let mut news = Vec::new();
     if report.health.as_ref().is_some_and(|health| health.end_of_life.is_some()) {
@@ -306,7 +306,8 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     line(out, "Channels in use", &used(usage.channels_ratio))?;
     line(out, "Dies in use", &used(usage.dies_ratio))?;
     let commands = &report.flash_commands;
-    let always = [("host", commands.host), ("merge", commands.merge), ("GC", commands.gc)];
+    let always =
+        [("host", commands.host), ("RMW", commands.read_modify_write), ("GC", commands.gc)];
     // Moves are wear levelling and moves off failing blocks; the line `Blocks moved` separates
     // them.
     let some =

@@ -81,9 +81,9 @@ pub enum BoundVerdict {
     Unbounded,
 }
 
-impl Verdict {
+impl BoundVerdict {
     /// Compares a count with its bound; `margin` is a fraction of the bound.
-    pub fn of(each: u64, bound: u64, margin: f64) -> Verdict {
+    pub fn of(each: u64, bound: u64, margin: f64) -> BoundVerdict {
         let change = (each as f64 - bound as f64) / bound as f64;
         if change > margin {
             BoundVerdict::Above { percent: change * 100.0 }

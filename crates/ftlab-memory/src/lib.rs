@@ -32,14 +32,14 @@ const MOST_OF_MEMORY: usize = 16;
 /// #[global_allocator]
 /// static MEMORY: ftlab_memory::Tables = ftlab_memory::Tables::new();
 /// ```
-pub struct Tables {
+pub struct TableAllocator {
     /// Number of live allocations too large to be advised.
     too_large: AtomicUsize,
     /// Size of the largest table to advise; zero until determined.
     most: AtomicUsize,
 }
 
-impl Tables {
+impl TableAllocator {
     /// Creates the allocator; a program has one.
     #[must_use]
     pub const fn new() -> TableAllocator {
@@ -91,7 +91,7 @@ impl Default for TableAllocator {
 
 // SAFETY: all memory comes from the system's allocator and returns to it with the same layout;
 // advice does not change its contents.
-unsafe impl GlobalAlloc for Tables {
+unsafe impl GlobalAlloc for TableAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller upholds the contract.

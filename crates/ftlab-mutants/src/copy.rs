@@ -43,7 +43,7 @@ pub fn files(root: &Path) -> io::Result<Vec<String>> {
 ///
 /// # Errors
 /// A file can't be read or is not Rust.
-pub fn sources(root: &Path, files: &[String]) -> io::Result<Vec<Source>> {
+pub fn sources(root: &Path, files: &[String]) -> io::Result<Vec<SourceFile>> {
     let folders = CRATES.map(|name| format!("crates/{name}/src/"));
     let mut sources = Vec::new();
     let mut left_out = Vec::new();
@@ -75,7 +75,7 @@ fn below(path: &str, module: &str) -> String {
 }
 
 /// A fault with its position in the draw.
-pub type Numbered = (usize, Drawn);
+pub type Numbered = (usize, DrawnFault);
 
 /// A copy of the project.
 pub struct Copy<'p> {
@@ -100,7 +100,7 @@ struct Planted {
 }
 
 impl<'p> Copy<'p> {
-    pub fn new(root: &'p Path, files: &'p [String], sources: &'p [Source]) -> Copy<'p> {
+    pub fn new(root: &'p Path, files: &'p [String], sources: &'p [SourceFile]) -> Copy<'p> {
         Copy { root, work: root.join("target/mutants/work"), files, sources }
     }
 
@@ -108,7 +108,11 @@ impl<'p> Copy<'p> {
     ///
     /// # Errors
     /// The project does not compile, and no fault is to blame.
-    pub fn build(&self, drawn: &[Drawn], count: usize) -> io::Result<(Vec<Numbered>, Vec<Binary>)> {
+    pub fn build(
+        &self,
+        drawn: &[DrawnFault],
+        count: usize,
+    ) -> io::Result<(Vec<Numbered>, Vec<Binary>)> {
         self.bring_up_to_date()?;
         let mut refused = BTreeSet::new();
         loop {

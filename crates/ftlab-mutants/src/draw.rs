@@ -9,16 +9,16 @@ use std::collections::BTreeMap;
 use crate::places::FaultPlace;
 
 #[derive(Debug)]
-pub struct Source {
+pub struct SourceFile {
     /// Path relative to the project's root, with slashes.
     pub path: String,
     pub text: String,
-    pub places: Vec<Place>,
+    pub places: Vec<FaultPlace>,
 }
 
 /// A fault to plant: a place in a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Drawn {
+pub struct DrawnFault {
     /// Index of the source.
     pub source: usize,
     /// Index of the place in the source.
@@ -26,7 +26,7 @@ pub struct Drawn {
 }
 
 /// Returns all places in the order that the seed draws them; of overlapping places only the first.
-pub fn draw(sources: &[Source], seed: u64) -> Vec<Drawn> {
+pub fn draw(sources: &[SourceFile], seed: u64) -> Vec<DrawnFault> {
     let mut all = Vec::new();
     for (at, source) in sources.iter().enumerate() {
         let file = hash(seed, &[&source.path]);
@@ -39,7 +39,7 @@ pub fn draw(sources: &[Source], seed: u64) -> Vec<Drawn> {
 }
 
 /// Returns the places of a file that do not overlap, in the order of their hashes.
-fn of_file(source: &Source, seed: u64) -> Vec<usize> {
+fn of_file(source: &SourceFile, seed: u64) -> Vec<usize> {
     let mut seen = BTreeMap::new();
     let mut keyed = Vec::new();
     for (at, place) in source.places.iter().enumerate() {

@@ -92,7 +92,7 @@ fn lead(args: &Args) -> io::Result<ExitCode> {
 }
 
 /// Keeps only the places asked for. The sources stay: the copy needs them.
-fn restrict(sources: &mut [Source], only: &str) {
+fn restrict(sources: &mut [SourceFile], only: &str) {
     let (path, line) = match only.rsplit_once(':') {
         Some((path, line)) => (path, line.parse::<usize>().ok()),
         None => (only, None),
@@ -183,7 +183,7 @@ impl Tally {
 }
 
 /// Prints the faults that were not caught, and the totals.
-fn report(args: &Args, told: &[(String, Outcome)]) -> ExitCode {
+fn report(args: &Args, told: &[(String, FaultOutcome)]) -> ExitCode {
     for (place, outcome) in told {
         if matches!(outcome, FaultOutcome::Survived { .. } | FaultOutcome::NeverReached) {
             println!("{place}: {}", outcome.told());
@@ -263,7 +263,7 @@ mod tests {
         // With no decided fault the share is zero, which is too little.
         assert_eq!(report(&args, &told[1..]), ExitCode::from(1));
         // Faults that survive all tests, or that no test reaches, are decided.
-        let lost = [Outcome::Survived { passed: 12, left: 0 }, Outcome::NeverReached];
+        let lost = [FaultOutcome::Survived { passed: 12, left: 0 }, FaultOutcome::NeverReached];
         assert_eq!(Tally::of(lost.iter().chain([&open])).share(), 0.0);
     }
 

@@ -14,7 +14,7 @@ use syn::{Attribute, BinOp, Block, Expr, Lit, Meta, ReturnType, Stmt, Type, UnOp
 
 /// A place and its fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FaultPlace {
     /// The bytes of the file that the fault replaces; empty if it only inserts.
     pub bytes: Range<usize>,
     /// The first line, counted from 1.
@@ -37,9 +37,9 @@ enum Shape {
     Returns(String),
 }
 
-impl Place {
+impl FaultPlace {
     /// Returns the code with the fault: the original and fault number `fault` behind the switch.
-    pub fn rewritten(&self, text: &str, fault: usize) -> String {
+    pub fn with_fault(&self, text: &str, fault: usize) -> String {
         let original = &text[self.bytes.clone()];
         let on = format!("crate::planted::on({fault})");
         match &self.shape {
@@ -52,9 +52,9 @@ impl Place {
 
 /// A file's places, and the modules it declares that get no faults.
 #[derive(Debug, Default)]
-pub struct Places {
+pub struct FilePlaces {
     /// In source order.
-    pub places: Vec<Place>,
+    pub places: Vec<FaultPlace>,
     /// Modules in files of their own that exist only in tests or the watched build.
     pub left_out: Vec<String>,
 }

@@ -179,7 +179,7 @@ impl Attempt<'_> {
     }
 }
 
-impl Outcome {
+impl FaultOutcome {
     pub fn told(&self) -> String {
         match self {
             FaultOutcome::Caught(test) => format!("caught by {test}"),

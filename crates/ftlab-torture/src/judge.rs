@@ -118,7 +118,7 @@ impl Judge {
     ///
     /// # Errors
     /// A read returned what it must not.
-    pub fn end(&mut self, completion: &Completion, found: &Found) -> Result<(), String> {
+    pub fn end(&mut self, completion: &Completion, found: &FoundVersions) -> Result<(), String> {
         let Request { op, tag, fua, .. } = completion.request;
         let Flying { begun, range, changed } =
             self.flying.remove(&tag).expect("what completes was begun");

@@ -29,7 +29,7 @@ pub struct Step {
 
 /// The load of a case.
 #[derive(Clone, Debug)]
-pub struct Load {
+pub struct CaseLoad {
     /// The most commands in the device at once.
     pub depth: usize,
     /// Whether everything is written once first.
@@ -70,9 +70,9 @@ pub struct Profile {
     fua: u64,
 }
 
-impl Load {
+impl CaseLoad {
     /// Draws a load.
-    pub fn draw(stream: &mut Stream) -> Load {
+    pub fn draw(stream: &mut Stream) -> CaseLoad {
         let profile = Profile::draw(stream);
         let mut any = |from: &[u64]| from[stream.below(from.len() as u64) as usize];
         let depth = any(&DEPTHS) as usize;

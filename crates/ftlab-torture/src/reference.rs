@@ -114,7 +114,12 @@ impl Reference {
     }
 
     /// Whether a read of these sectors that began at `begun` and ends now may return `found`.
-    pub fn check_read(&self, range: &Range<u64>, found: &Found, begun: u64) -> Result<(), String> {
+    pub fn check_read(
+        &self,
+        range: &Range<u64>,
+        found: &FoundVersions,
+        begun: u64,
+    ) -> Result<(), String> {
         let mut versions = vec![None; (range.end - range.start) as usize];
         for &(sector, version) in found {
             assert!(range.contains(&sector), "a read returns a sector that it did not ask for");

@@ -15,8 +15,8 @@ pub fn smaller_settings(settings: &Settings) -> Vec<Settings> {
 
 /// Returns the load without half of the commands, a quarter, and so on; finally without each of a
 /// few.
-pub fn smaller_loads(load: &Load) -> Vec<Load> {
-    let with = |steps: Vec<Step>| Load { steps, ..load.clone() };
+pub fn smaller_loads(load: &CaseLoad) -> Vec<CaseLoad> {
+    let with = |steps: Vec<Step>| CaseLoad { steps, ..load.clone() };
     let mut all: Vec<_> = fewer(&load.steps).into_iter().map(with).collect();
     if load.fills {
         all.push(CaseLoad { fills: false, ..load.clone() });

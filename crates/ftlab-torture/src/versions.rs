@@ -53,7 +53,7 @@ type Sectors = Vec<(u32, Version)>;
 struct Slot {
     page: Option<Lpn>,
     dirty: Sectors,
-    flushing: Sectors,
+    writing_back: Sectors,
     /// Whether the page is being evicted, possibly as padding, of which the buffer holds nothing.
     leaves: bool,
 }
@@ -75,7 +75,7 @@ struct Planned {
 
 /// The content that a read found: sectors with their versions; sectors not listed were never
 /// written.
-pub type Found = Vec<(u64, Version)>;
+pub type FoundVersions = Vec<(u64, Version)>;
 
 /// Versions by place.
 #[derive(Clone, Debug)]
@@ -93,8 +93,8 @@ pub struct Versions {
     in_place: bool,
     /// By place of the read cache: the page and its cached content.
     cached: Vec<Option<(Lpn, Vec<Version>)>>,
-    found: Vec<Found>,
-    finished: Vec<(Completion, Found)>,
+    found: Vec<FoundVersions>,
+    finished: Vec<(Completion, FoundVersions)>,
     /// By page: whether the host's last access to it on flash was a write.
     written_last: BTreeMap<Lpn, bool>,
     copies: u32,
@@ -210,7 +210,7 @@ impl Versions {
     }
 
     /// Takes what the last completions found, in order.
-    pub fn take_finished(&mut self) -> Vec<(Completion, Found)> {
+    pub fn take_finished(&mut self) -> Vec<(Completion, FoundVersions)> {
         std::mem::take(&mut self.finished)
     }
 

@@ -24,7 +24,7 @@ const LONGEST: u8 = 4;
 pub struct Accesses {
     // Only looked up, never iterated, so the order of the hash table has no effect.
     places: HashMap<(u32, u64), u32>,
-    pages: Vec<Page>,
+    pages: Vec<PageAccesses>,
     /// Reads of pages that had not been written before.
     never_written: u64,
 }
@@ -71,8 +71,8 @@ impl Pair {
 #[derive(Clone, Debug)]
 struct PageAccesses {
     all: Pair,
-    first: Kind,
-    last: Kind,
+    first: PageUse,
+    last: PageUse,
     /// The length of the current run of accesses of one kind, at most [`LONGEST`].
     run: u8,
     /// The number of accesses, at most [`LONGEST`].

@@ -4,16 +4,16 @@
 
 /// What a file says about modules.
 #[derive(Clone, Debug, Default)]
-pub struct Source {
+pub struct SourceFile {
     /// The paths it takes, one per name.
-    pub taken: Vec<Taken>,
+    pub taken: Vec<ImportPath>,
     /// Modules in files of their own that exist only for tests.
     pub tests: Vec<String>,
 }
 
 /// A path to an item of another module.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct ImportPath {
     /// Segments as written, including `crate`, `self` and `super`.
     pub path: Vec<String>,
     /// The local name; none for a path written out in the code.
@@ -25,7 +25,7 @@ pub struct Taken {
 const PATH: &str = "::";
 const TEST: &[&str] = &["#", "[", "cfg", "(", "test", ")", "]", "mod"];
 
-pub fn read(text: &str) -> Source {
+pub fn read(text: &str) -> SourceFile {
     let code = without_comments(text);
     let tokens = tokens(&code);
     let mut source = SourceFile::default();
@@ -50,7 +50,7 @@ pub fn read(text: &str) -> Source {
 }
 
 /// Skips a test module. Returns its number of tokens, including its head.
-fn test_module(rest: &[&str], source: &mut Source) -> usize {
+fn test_module(rest: &[&str], source: &mut SourceFile) -> usize {
     let name = rest.first().copied().unwrap_or_default();
     if rest.get(1) != Some(&"{") {
         source.tests.push(name.to_owned());
@@ -69,7 +69,7 @@ fn test_module(rest: &[&str], source: &mut Source) -> usize {
 }
 
 /// Collects the paths of a `use` tree.
-fn tree(tokens: &[&str], above: &[String], handed_on: bool, taken: &mut Vec<Taken>) {
+fn tree(tokens: &[&str], above: &[String], handed_on: bool, taken: &mut Vec<ImportPath>) {
     let mut path = above.to_vec();
     let mut called = None;
     let mut at = 0;
@@ -106,7 +106,7 @@ fn branches<'a>(tokens: &'a [&'a str]) -> impl Iterator<Item = &'a [&'a str]> {
 }
 
 /// Reads a path in the code. Returns its number of tokens.
-fn written_out(rest: &[&str], taken: &mut Vec<Taken>) -> usize {
+fn written_out(rest: &[&str], taken: &mut Vec<ImportPath>) -> usize {
     let mut path = vec![rest[0].to_owned()];
     let mut length = 1;
     while let [PATH, name, ..] = rest[length..]

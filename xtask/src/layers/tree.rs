@@ -84,7 +84,7 @@ impl Tree {
     }
 
     /// Returns the path from the root of a taken path; `None` for another crate's.
-    fn path_from_root(&self, module: &Module, taken: &Taken) -> Option<Module> {
+    fn path_from_root(&self, module: &Module, taken: &ImportPath) -> Option<Module> {
         let mut base = module.clone();
         let mut rest = &taken.path[..];
         match rest.first()?.as_str() {

@@ -13,15 +13,15 @@ mod workload;
 
 use crate::files::File;
 
-pub struct Page {
+pub struct ReferencePage {
     /// Path relative to the project's root.
     pub path: &'static str,
     pub text: String,
 }
 
 /// Returns all pages; `files` is the project, for what is read from the source text.
-pub fn pages(files: &[File]) -> Vec<Page> {
-    let page = |path, text| Page { path, text };
+pub fn pages(files: &[File]) -> Vec<ReferencePage> {
+    let page = |path, text| ReferencePage { path, text };
     vec![
         page("docs/reference/options.md", options::page()),
         page("docs/reference/policies.md", policies::page()),
@@ -46,7 +46,7 @@ fn head(title: &str, about: &str) -> String {
 }
 
 /// A Markdown table.
-struct Table {
+struct MarkdownTable {
     text: String,
 }
 

@@ -14,7 +14,7 @@ values are null. `schema_version` changes when a key is renamed, removed or chan
 
 /// The top-level type of each file.
 const TOPS: [(&str, &str); 5] = [
-    ("result.json", "Document"),
+    ("result.json", "ResultDocument"),
     ("fio.json", "FioDocument"),
     ("run.json", "RunDocument"),
     ("compare.json", "Comparison"),
@@ -182,7 +182,7 @@ fn types(text: &str) -> Vec<Type> {
 }
 
 /// Returns the row of a field or variant.
-fn row(code: &str, doc: &str, serde: &str, rename_all: Option<&str>) -> Option<Row> {
+fn row(code: &str, doc: &str, serde: &str, rename_all: Option<&str>) -> Option<FieldRow> {
     let doc = tidy(doc);
     let field = code.trim_start_matches("pub ").trim_end_matches(',').split_once(": ");
     if let Some((name, of)) = field {

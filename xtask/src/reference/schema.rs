@@ -138,7 +138,12 @@ fn is_limit(default: Option<String>) -> bool {
 }
 
 /// Returns the schema of a value.
-fn of_value(kind: Kind, choices: &[Choice], range: Option<(&str, &str)>, limit: bool) -> Value {
+fn of_value(
+    kind: ValueKind,
+    choices: &[Choice],
+    range: Option<(&str, &str)>,
+    limit: bool,
+) -> Value {
     let names = || choices.iter().map(|choice| choice.name).collect::<Vec<&str>>();
     match kind {
         ValueKind::Count => {

@@ -144,7 +144,7 @@ pub fn changed(metric: &MetricDocument, one: &ValuesDocument) -> [String; 3] {
 
 /// The precision of a change's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Places {
+enum Precision {
     /// Depends on the size of the figures.
     Usual,
     /// Per cent with this many decimals.
@@ -158,7 +158,7 @@ const MOST_DECIMALS: usize = 5;
 
 /// Chooses a precision that shows a certain change as one: no end of its interval may print as
 /// zero.
-fn places(metric: &MetricDocument, change: &Change) -> Places {
+fn places(metric: &MetricDocument, change: &Change) -> Precision {
     let is_sure =
         matches!(change.certainty, Certainty::Significant | Certainty::SignificantAmongAll);
     let ends = [Some(change.estimate), change.low, change.high];
@@ -179,7 +179,7 @@ fn places(metric: &MetricDocument, change: &Change) -> Places {
 }
 
 /// Formats one figure of a change.
-fn told(metric: &MetricDocument, change: &Change, places: Places, value: f64) -> String {
+fn told(metric: &MetricDocument, change: &Change, places: Precision, value: f64) -> String {
     let percent = value * 100.0;
     match (change.scale, places) {
         (Scale::Ratio, _) if is_huge(change) => format!("x {}", factor(1.0 + value)),

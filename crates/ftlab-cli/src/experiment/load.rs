@@ -24,7 +24,7 @@ pub enum LoadSource {
 }
 
 /// An open load, which can be played once.
-pub enum Load {
+pub enum OpenedLoad {
     /// A trace, with the file's name.
     Trace(String, Box<Trace>),
     /// A workload.
@@ -66,7 +66,7 @@ impl LoadSource {
     }
 
     /// Opens the load.
-    pub fn open(&self) -> Result<Load, Failure> {
+    pub fn open(&self) -> Result<OpenedLoad, Failure> {
         Ok(match self {
             LoadSource::Trace { file, reading } => {
                 OpenedLoad::Trace(file.clone(), Box::new(load::open(file, reading.clone())?))

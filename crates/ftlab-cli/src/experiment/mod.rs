@@ -87,17 +87,17 @@ pub trait Watcher {
 
 /// The outcome of an experiment.
 pub struct Measured {
-    pub document: Document,
+    pub document: ResultDocument,
     /// All measurements, with histograms and time series.
     pub recorder: Recorder,
     /// The device at the end.
     pub device: Device,
     /// The results of fio jobs, in fio's terms.
-    pub jobs: Option<Tally>,
+    pub jobs: Option<FioTally>,
     /// The file of requests, if requested, still to be finished.
     pub requests: Option<Requests>,
     /// The time spent.
-    pub spent: Spent,
+    pub spent: TimeSpent,
 }
 
 impl Measured {
@@ -404,7 +404,7 @@ struct Clock {
 
 /// The time spent.
 #[derive(Clone, Copy, Debug)]
-pub struct Spent {
+pub struct TimeSpent {
     /// Wall-clock time.
     pub wall: Duration,
     /// Processor time.
@@ -418,7 +418,7 @@ impl Clock {
 
     /// Returns the time spent. Without processor times from the system, wall-clock time replaces
     /// them.
-    fn stop(self) -> Spent {
+    fn stop(self) -> TimeSpent {
         let wall = self.started.elapsed();
         let cpu = self.cpu.zip(processor_time()).map_or(wall, |(from, to)| to - from);
         TimeSpent { wall, cpu }

@@ -49,7 +49,7 @@ impl Preparation {
     }
 
     /// Returns the image that it starts from, if any.
-    pub fn image(&self) -> Option<&Taken> {
+    pub fn image(&self) -> Option<&OpenedImage> {
         self.image.as_deref()
     }
 

@@ -20,7 +20,7 @@ use crate::failure::Failure;
 /// A case; it is run with every seed.
 pub struct Case {
     /// Its value on each axis.
-    pub place: Place,
+    pub place: Coordinates,
     /// The name for people.
     pub label: String,
     /// The configuration of the device.
@@ -32,7 +32,7 @@ pub struct Case {
 /// A case that cannot be run here.
 pub struct LeftOut {
     /// Its value on each axis.
-    pub place: Place,
+    pub place: Coordinates,
     /// The missing trace, by its path in the folder of traces.
     pub trace: String,
 }
@@ -50,7 +50,7 @@ const IN_TRACES: &str = "$FTLAB_TRACES/";
 
 /// Returns the places that claims and figures need, in the order of the axes; without `figures`,
 /// only those of claims.
-pub fn needed(declaration: &Declaration, figures: bool) -> Vec<Place> {
+pub fn needed(declaration: &Declaration, figures: bool) -> Vec<Coordinates> {
     let axes = &declaration.axes;
     let mut all = BTreeSet::new();
     for claim in &declaration.claims {
@@ -66,7 +66,7 @@ pub fn needed(declaration: &Declaration, figures: bool) -> Vec<Place> {
 
 impl Figure {
     /// Returns the places that the figure needs.
-    fn places(&self, axes: &[Axis]) -> Vec<Place> {
+    fn places(&self, axes: &[Axis]) -> Vec<Coordinates> {
         let open = self.open().into_iter().map(|axis| (axis, self.shown(axis, axes)));
         let drawn = places(&self.at, &open.collect::<Vec<_>>());
         let along = match &self.drawn {
@@ -88,7 +88,7 @@ impl Figure {
         let across = with(&along.reference);
         let beside = with(&Some(along.against.clone()));
         // The places of a horizontal line are compared, too.
-        let both: Vec<Place> = across
+        let both: Vec<Coordinates> = across
             .iter()
             .map(|place| {
                 let pairs = place.iter().zip(&along.against);
@@ -100,7 +100,7 @@ impl Figure {
 }
 
 /// Returns, by place, the curves that figures draw there.
-pub fn curves_drawn(declaration: &Declaration, places: &[Place]) -> Vec<Vec<usize>> {
+pub fn curves_drawn(declaration: &Declaration, places: &[Coordinates]) -> Vec<Vec<usize>> {
     let mut drawn = vec![Vec::new(); places.len()];
     for figure in &declaration.figures {
         let Drawn::Curves(curves) = &figure.drawn else { continue };
@@ -117,7 +117,7 @@ pub fn curves_drawn(declaration: &Declaration, places: &[Place]) -> Vec<Vec<usiz
 }
 
 /// Returns the name of a case: its values on the axes that have several.
-pub fn label(place: &Place, axes: &[Axis]) -> String {
+pub fn label(place: &Coordinates, axes: &[Axis]) -> String {
     let several = axes.iter().zip(place).filter(|(axis, _)| axis.values.len() > 1);
     let names = several.map(|(axis, &at)| format!("{} {}", axis.label, axis.values[at].label));
     let names: Vec<String> = names.collect();
@@ -128,7 +128,11 @@ pub fn label(place: &Place, axes: &[Axis]) -> String {
 ///
 /// # Errors
 /// Everything that is wrong with any of the cases.
-pub fn ready(found: &Found, places: Vec<Place>, traces: Option<&Path>) -> Result<Ready, Failure> {
+pub fn ready(
+    found: &FoundExperiment,
+    places: Vec<Coordinates>,
+    traces: Option<&Path>,
+) -> Result<Ready, Failure> {
     let mut told: Vec<String> = Vec::new();
     let mut ready = Ready { cases: Vec::new(), left_out: Vec::new() };
     for place in places {
@@ -271,7 +275,7 @@ fn lacks(found: &FoundExperiment, what: &str, example: &str) -> Failure {
 
 /// Refuses files outside of the experiment's folder, so that the folder can be passed on. Only
 /// traces may lie elsewhere, because they are large.
-fn refuse_elsewhere(found: &Found, written: &Plain, name: &str) -> Result<(), Failure> {
+fn refuse_elsewhere(found: &FoundExperiment, written: &Plain, name: &str) -> Result<(), Failure> {
     let is_within = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     // A link may lead out of the folder. A missing file is reported when it is opened.
     let leads_out = || lies_within(&found.folder.join(name), &found.folder).is_ok_and(|is| !is);

@@ -170,7 +170,7 @@ impl Form {
 /// The value of each axis, where it is fixed.
 pub type Point = Vec<Option<usize>>;
 /// The value of each axis.
-pub type Place = Vec<usize>;
+pub type Coordinates = Vec<usize>;
 
 /// A quantity that a claim is about or a figure draws.
 #[derive(Clone, Debug, PartialEq)]
@@ -199,14 +199,14 @@ pub struct Claim {
     /// The quantity.
     pub quantity: Quantity,
     /// Its numbers.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ClaimRow>,
     /// Why it cannot be reproduced, if so.
     pub differs: Option<String>,
 }
 
 /// A number of a claim.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct ClaimRow {
     /// Its place; averaged axes are open.
     pub at: Point,
     /// The value of the axis `each` for people; empty without one.
@@ -275,7 +275,7 @@ pub struct AcrossAxes {
 #[derive(Clone, Debug)]
 pub struct AlongAxis {
     /// Lines or bars.
-    pub kind: Kind,
+    pub kind: FigureKind,
     /// The axis.
     pub x: usize,
     /// The metrics.
@@ -328,7 +328,7 @@ pub fn over(base: &[Option<usize>], point: &[Option<usize>]) -> Point {
 }
 
 /// Returns all places of a point whose open axes have these values: one for each combination.
-pub fn places(point: &Point, open: &[(usize, Vec<usize>)]) -> Vec<Place> {
+pub fn places(point: &Point, open: &[(usize, Vec<usize>)]) -> Vec<Coordinates> {
     let mut all = vec![point.clone()];
     for (axis, values) in open {
         let with = |point: &Point, value: usize| {
@@ -344,13 +344,13 @@ pub fn places(point: &Point, open: &[(usize, Vec<usize>)]) -> Vec<Place> {
 
 impl Quantity {
     /// Returns the place to compare a place with.
-    pub fn elsewhere(&self, place: &Place) -> Place {
+    pub fn elsewhere(&self, place: &Coordinates) -> Coordinates {
         place.iter().zip(&self.against).map(|(here, there)| there.unwrap_or(*here)).collect()
     }
 
     /// Returns the places that the quantity is computed from, each with the place to compare it
     /// with.
-    pub fn pairs(&self, at: &Point, axes: &[Axis]) -> Vec<(Place, Place)> {
+    pub fn pairs(&self, at: &Point, axes: &[Axis]) -> Vec<(Coordinates, Coordinates)> {
         let all = |axis: usize| (axis, (0..axes[axis].values.len()).collect());
         let open: Vec<(usize, Vec<usize>)> = self.mean_over.iter().copied().map(all).collect();
         let places = places(at, &open);

@@ -40,7 +40,7 @@ pub struct Reproduction {
     /// BLAKE3 of the declaration's text.
     pub declaration_blake3: String,
     /// The number of claims by verdict.
-    pub verdicts: Counts,
+    pub verdicts: OutcomeCounts,
     /// The numbers of the paper.
     pub claims: Vec<ClaimDocument>,
     /// The dimensions that vary.

@@ -16,7 +16,7 @@ use super::points;
 use crate::result::DeviceDocument;
 
 /// The runs of an experiment.
-pub struct Ran<'a> {
+pub struct RanExperiment<'a> {
     /// The cases.
     pub cases: &'a [Case],
     /// The load of each case.
@@ -112,7 +112,7 @@ fn claimed(
 
 /// Returns the verdict on a number. A number that is declared to differ never counts as reproduced:
 /// it must meet the expected number and must not meet the paper's.
-fn verdict(row: &Row, ours: Option<f64>) -> NumberVerdict {
+fn verdict(row: &ClaimRow, ours: Option<f64>) -> NumberVerdict {
     let Some(ours) = ours else { return NumberVerdict::OutOfTolerance };
     let meets_paper = is_near(ours, row.paper, row.tolerance);
     match &row.expected {

@@ -38,7 +38,7 @@ choices! {
 
 choices! {
     /// How a figure of metrics is drawn.
-    pub enum Kind {
+    pub enum FigureKind {
         /// Points connected by lines.
         Lines = "lines",
         /// Groups of bars.
@@ -311,7 +311,7 @@ options! {
         /// A note for readers.
         note: String = depends "none";
         /// How metrics are drawn.
-        kind: Kind = depends "lines";
+        kind: FigureKind = depends "lines";
         /// The horizontal axis; in a heat map, the axis of the columns.
         x: Name = depends "needed unless `curves` is given";
         /// The axis of the rows of a heat map.

@@ -19,7 +19,7 @@ pub const DECLARATION: &str = "experiment.toml";
 const README: &str = "README.md";
 
 /// An experiment and its files.
-pub struct Found {
+pub struct FoundExperiment {
     /// The folder of its files.
     pub folder: PathBuf,
     /// The temporary folder of a built-in experiment, while its files are needed.
@@ -51,7 +51,7 @@ fn in_folder(folder: &Dir<'_>) -> PathBuf {
 ///
 /// # Errors
 /// There is no such experiment, or its declaration is wrong.
-pub fn find(argument: &str) -> Result<Found, Failure> {
+pub fn find(argument: &str) -> Result<FoundExperiment, Failure> {
     // A name with a slash is a folder, even if a built-in experiment has that name.
     let is_it = |folder: &&Dir<'_>| folder.path().as_os_str() == argument;
     let built_in = BUILT_IN.get_dir(argument).filter(is_it);

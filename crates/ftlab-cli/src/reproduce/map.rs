@@ -6,7 +6,7 @@ use super::numbers::{PERCENT, signed};
 use crate::human::digits;
 
 /// A heat map.
-pub struct Map {
+pub struct HeatMap {
     /// The quantity of each cell, in words.
     pub label: String,
     /// Its unit.
@@ -84,7 +84,7 @@ impl Scale {
 }
 
 /// Returns the map that a figure draws, if it is one.
-pub fn of(declaration: &Declaration, figure: &Figure, measured: &Measured) -> Option<Map> {
+pub fn of(declaration: &Declaration, figure: &Figure, measured: &Measured) -> Option<HeatMap> {
     let Drawn::Map(across) = &figure.drawn else { return None };
     let AcrossAxes { x, y, quantity } = across;
     let axes = &declaration.axes;
@@ -134,7 +134,7 @@ fn told(across: &AcrossAxes, declaration: &Declaration) -> String {
     }
 }
 
-impl Map {
+impl HeatMap {
     /// Formats a value without its unit.
     pub fn number(&self, value: f64) -> String {
         if self.unit == PERCENT { signed(value) } else { digits(value) }

@@ -16,7 +16,7 @@ pub const CONFIDENCE: f64 = 0.95;
 /// The metrics of all runs.
 pub struct Measured {
     /// The cases, in order.
-    pub places: Vec<Place>,
+    pub places: Vec<Coordinates>,
     /// By case and seed.
     pub numbers: Vec<Vec<Numbers>>,
     /// By case, the curves kept from the first seed.
@@ -52,12 +52,12 @@ impl Measured {
     }
 
     /// Returns the curves of a place, from the first seed.
-    pub fn curves_at(&self, place: &Place) -> Option<&Curves> {
+    pub fn curves_at(&self, place: &Coordinates) -> Option<&Curves> {
         self.places.binary_search(place).ok().map(|at| &self.curves[at])
     }
 
     /// Returns a metric at a place; `None` if a run does not have it.
-    pub fn spread(&self, place: &Place, metric: usize) -> Option<Spread> {
+    pub fn spread(&self, place: &Coordinates, metric: usize) -> Option<Spread> {
         let values = self.values(place, metric)?;
         let count = values.len() as f64;
         let mean = estimate(std::slice::from_ref(&values), |means| means[0])?;

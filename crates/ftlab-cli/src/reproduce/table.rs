@@ -48,7 +48,7 @@ pub fn several(number: usize, of: &str) -> String {
 }
 
 /// Prints the verdicts of several experiments.
-pub fn all(experiments: &[(&str, Counts)], out: &mut dyn Write) -> io::Result<()> {
+pub fn all(experiments: &[(&str, OutcomeCounts)], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)?;
     for (name, verdicts) in experiments {
         crate::table::line(out, name, &counted(*verdicts))?;
@@ -165,8 +165,8 @@ pub fn verdict_line(document: &Reproduction) -> String {
 }
 
 /// Describes how many numbers have each verdict.
-fn counted(verdicts: Counts) -> String {
-    let Counts { reproduced, differs_explained, out_of_tolerance, not_run } = verdicts;
+fn counted(verdicts: OutcomeCounts) -> String {
+    let OutcomeCounts { reproduced, differs_explained, out_of_tolerance, not_run } = verdicts;
     let left_out = if not_run > 0 { format!("; {not_run} not run") } else { String::new() };
     match reproduced + differs_explained + out_of_tolerance + not_run {
         0 => "The experiment has no number of the paper.".to_owned(),

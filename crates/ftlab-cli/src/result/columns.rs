@@ -33,9 +33,13 @@ pub struct ColumnFile<const N: usize> {
     values: [Vec<u64>; N],
 }
 
-impl<const N: usize> Table<N> {
+impl<const N: usize> ColumnFile<N> {
     /// Starts a file. Its metadata contain `about` and the units of the columns.
-    pub fn new(file: File, about: &str, columns: [Column; N]) -> Result<Table<N>, ParquetError> {
+    pub fn new(
+        file: File,
+        about: &str,
+        columns: [Column; N],
+    ) -> Result<ColumnFile<N>, ParquetError> {
         let fields = columns.iter().map(|column| {
             let physical = if column.bits == 64 { Physical::INT64 } else { Physical::INT32 };
             Type::primitive_type_builder(column.name, physical)

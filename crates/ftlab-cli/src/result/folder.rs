@@ -47,7 +47,7 @@ pub enum ResultTarget {
 #[derive(Debug)]
 pub struct Folder {
     unfinished: TempDir,
-    target: Target,
+    target: ResultTarget,
     // After `unfinished`, because fields are dropped in this order.
     made: MadeFolders,
 }
@@ -78,7 +78,7 @@ impl Drop for MadeFolders {
 
 impl Folder {
     /// Checks that the result can be written, and creates the temporary folder.
-    pub fn prepare(target: Target, force: bool) -> Result<Folder, Failure> {
+    pub fn prepare(target: ResultTarget, force: bool) -> Result<Folder, Failure> {
         let parent = match &target {
             ResultTarget::Counted { parent, .. } => parent.clone(),
             ResultTarget::Named(path) => {

@@ -71,7 +71,7 @@ pub fn write(
 }
 
 /// Returns the results of fio jobs in fio's format.
-pub fn fio_json(jobs: &Tally, config: &Config) -> Result<String, Failure> {
+pub fn fio_json(jobs: &FioTally, config: &Config) -> Result<String, Failure> {
     to_json(&jobs.document(&config.options.device.name))
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// The results of all designs.
 #[derive(Serialize)]
-pub struct Document {
+pub struct TortureDocument {
     /// The first and last seed. For the last one, some designs may have no case.
     pub first_seed: u64,
     pub last_seed: u64,
@@ -95,7 +95,7 @@ impl DesignDocument {
     }
 
     /// Adds a case with this many planned cuts.
-    pub fn add(&mut self, cuts: u64, found: &Result<Tally, Failed>) {
+    pub fn add(&mut self, cuts: u64, found: &Result<CrashTally, Failed>) {
         self.cases += 1;
         self.cuts += cuts;
         let Ok(tally) = found else {

@@ -16,11 +16,11 @@ pub fn case(designs: &[&'static Design], seed: u64, number: u64) -> Case {
 }
 
 /// The result of a case.
-pub struct Ran {
+pub struct RanCase {
     /// The planned cuts.
     pub cuts: u64,
     /// Its counts, or the failure.
-    pub found: Result<Tally, Failed>,
+    pub found: Result<CrashTally, Failed>,
 }
 
 impl RanCase {
@@ -69,7 +69,7 @@ impl Ledger {
 
     /// Takes the result of a case. It is recorded once all cases before it are, unless those were
     /// enough.
-    pub fn take(&mut self, number: u64, ran: Ran) {
+    pub fn take(&mut self, number: u64, ran: RanCase) {
         self.waiting.insert(number, ran);
         while !self.has_enough() {
             let Some(RanCase { cuts, found }) = self.waiting.remove(&self.next) else { return };
@@ -82,7 +82,7 @@ impl Ledger {
     }
 
     /// Returns the results. The first failure is reduced to a small case.
-    pub fn into_document(self) -> Document {
+    pub fn into_document(self) -> TortureDocument {
         let Ledger { mut designs, seed, next, cuts, mut failures, .. } = self;
         failures.iter_mut().take(1).for_each(Failed::shrink);
         let rounds = next.div_ceil(designs.len() as u64).saturating_sub(1);

@@ -96,7 +96,11 @@ fn torture(args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// Prints the results. Fails if something was lost.
-fn tell(document: &Document, args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
+fn tell(
+    document: &TortureDocument,
+    args: &TortureArgs,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     if args.json {
         out.write_all(to_json(document)?.as_bytes())?;
     } else {

@@ -8,7 +8,7 @@ use crate::human::{count, time};
 use crate::table::{show, table, wrapped};
 
 /// Prints each failure with the line that replays it; the first one as a small case.
-pub fn failures(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+pub fn failures(document: &TortureDocument, out: &mut dyn Write) -> io::Result<()> {
     for failed in &document.failures {
         writeln!(out, "LOST: {}", failed.found.trim_end())?;
         writeln!(out, "  {REPLAY}{}", failed.replay)?;
@@ -21,8 +21,9 @@ pub fn failures(document: &Document, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Prints the table of designs.
-pub fn print(document: &Document, out: &mut dyn Write) -> io::Result<()> {
-    let Document { first_seed, last_seed, cases, cuts, deaths, losses, designs, .. } = document;
+pub fn print(document: &TortureDocument, out: &mut dyn Write) -> io::Result<()> {
+    let TortureDocument { first_seed, last_seed, cases, cuts, deaths, losses, designs, .. } =
+        document;
     let deaths = match deaths {
         0 => String::new(),
         some => format!(" and {} dead dies", count(*some)),

@@ -51,7 +51,7 @@ pub(super) struct Bench {
 }
 
 /// Completions, with the contents of reads.
-type Answers = Vec<(Completion, Found)>;
+type Answers = Vec<(Completion, FoundVersions)>;
 
 impl Bench {
     /// Creates a new device.
@@ -333,7 +333,7 @@ impl Bench {
     }
 
     /// Checks that no space was lost: everything can be written again, twice, and read.
-    pub(super) fn finish(mut self) -> Result<Tally, String> {
+    pub(super) fn finish(mut self) -> Result<CrashTally, String> {
         for _ in 0..2 {
             self.fill()?;
         }
@@ -396,7 +396,7 @@ fn map_of(device: &Device<(), Versions>) -> Vec<Fragments> {
 }
 
 /// Counts what the device was doing when power was cut.
-fn note_cut(device: &Device<(), Versions>, tally: &mut Tally) {
+fn note_cut(device: &Device<(), Versions>, tally: &mut CrashTally) {
     tally.cuts += 1;
     tally.cut_at_work += u64::from(device.requests_in_flight() > 0);
     let merging = device.merger().is_some_and(|merger| merger.is_busy());

@@ -63,7 +63,7 @@ impl Case {
     ///
     /// # Errors
     /// What is wrong, by the judge or by a device that checks itself.
-    pub fn run(&self) -> Result<Tally, String> {
+    pub fn run(&self) -> Result<CrashTally, String> {
         self.run_with(None)
     }
 

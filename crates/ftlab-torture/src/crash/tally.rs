@@ -39,12 +39,12 @@ pub struct CrashTally {
     pub recoveries: Vec<Nanos>,
 }
 
-impl Tally {
+impl CrashTally {
     /// Adds another tally.
-    pub fn add(&mut self, other: &Tally) {
-        let Tally { cuts, cut_again, cut_coming_up, cut_at_work, .. } = other;
-        let Tally { cut_collecting, commands, torn, half_erased, rolled_back, .. } = other;
-        let Tally { faults, deaths, computed, beyond, unreadable, ended, .. } = other;
+    pub fn add(&mut self, other: &CrashTally) {
+        let CrashTally { cuts, cut_again, cut_coming_up, cut_at_work, .. } = other;
+        let CrashTally { cut_collecting, commands, torn, half_erased, rolled_back, .. } = other;
+        let CrashTally { faults, deaths, computed, beyond, unreadable, ended, .. } = other;
         self.cuts += cuts;
         self.cut_again += cut_again;
         self.cut_coming_up += cut_coming_up;

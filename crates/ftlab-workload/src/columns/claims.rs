@@ -100,7 +100,7 @@ fn check_schema(contents: &[u8]) -> Result<(), ParquetError> {
     Ok(())
 }
 
-fn check_elements(walk: &mut Walk<'_>, count: u64) -> Result<(), ParquetError> {
+fn check_elements(walk: &mut ByteWalk<'_>, count: u64) -> Result<(), ParquetError> {
     // For each open group: the number of children still to come.
     let mut open: Vec<u64> = Vec::new();
     for at in 0..count {

@@ -22,10 +22,10 @@ pub struct ByteWalk<'a> {
     depth: u32,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ByteWalk<'a> {
     /// Starts with a structure.
-    pub fn new(bytes: &'a [u8]) -> Walk<'a> {
-        Walk { left: bytes, depth: 0 }
+    pub fn new(bytes: &'a [u8]) -> ByteWalk<'a> {
+        ByteWalk { left: bytes, depth: 0 }
     }
 
     fn byte(&mut self) -> Result<u8, Malformed> {

@@ -24,7 +24,7 @@ pub(super) fn parts(value: &str) -> [String; 3] {
 }
 
 /// Parses one of these texts.
-pub(super) fn parse(text: &str, base: Base) -> Result<Distribution, Bad> {
+pub(super) fn parse(text: &str, base: NumberBase) -> Result<Distribution, Bad> {
     let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
     match kind {
         "random" => Ok(Distribution::Uniform),

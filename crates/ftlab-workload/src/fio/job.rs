@@ -168,7 +168,7 @@ pub(super) enum Distribution {
 
 /// The files of the job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Target {
+pub(super) struct JobTarget {
     /// Named files; none if the job has files of its own.
     pub names: Option<Vec<String>>,
     /// The number of its own files.

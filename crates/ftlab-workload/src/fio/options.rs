@@ -7,7 +7,7 @@
 
 /// How ftlab treats an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Support {
     /// It means the same as in fio, except for the remark.
     Honoured(&'static str),
     /// It is accepted but has no effect, for this reason.
@@ -31,7 +31,7 @@ pub struct JobOption {
     /// Whether it may be written without a value, which means 1.
     pub bare: bool,
     /// How ftlab treats it.
-    pub standing: Standing,
+    pub standing: Support,
 }
 
 impl JobOption {
@@ -81,8 +81,8 @@ const fn refused(why: &'static str, remedy: &'static str) -> Support {
 }
 
 const LEAVE: &str = "leave it out";
-const VERIFY: Standing = refused("requests carry no data that could be verified", LEAVE);
-const STEADY: Standing = refused(
+const VERIFY: Support = refused("requests carry no data that could be verified", LEAVE);
+const STEADY: Support = refused(
     "a run does not end at a steady state",
     "give runtime or size; results say whether the run was steady",
 );
@@ -90,9 +90,9 @@ const REPLAY: Support = refused(
     "job files do not replay traces here",
     "ftlab run --trace FILE replays fio's logs and traces of ten other formats",
 );
-const TARGET: Standing =
+const TARGET: Support =
     refused("queue depths are not searched", "run each depth: iodepth=1, 2, 4 ...");
-const LIMIT: Standing = refused(
+const LIMIT: Support = refused(
     "a job does not end because it is slow",
     "leave it out, and read the rate from the result",
 );

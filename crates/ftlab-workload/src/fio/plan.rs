@@ -23,7 +23,7 @@ const LAYOUT_DEPTH: u32 = 8;
 const MAX_CLONES: usize = 1 << 16;
 
 /// The plan of a job file on a device.
-pub struct Plan {
+pub struct FioPlan {
     /// The groups, in order.
     pub groups: Vec<Group>,
     /// The names of phases: for each group, that of its ramp before its own.
@@ -33,7 +33,7 @@ pub struct Plan {
     /// The assumptions made.
     pub notes: Vec<String>,
     /// Collects the measurements for fio's document.
-    pub tally: Tally,
+    pub tally: FioTally,
 }
 
 /// A clone of a job before it starts.
@@ -61,7 +61,7 @@ struct Wanted {
 impl JobFile {
     /// Lays the jobs out on a device of `capacity_sectors`. Fails if they do not fit, or do not go
     /// together.
-    pub fn plan(&self, capacity_sectors: u64, seed: u64) -> Result<Plan, Problems> {
+    pub fn plan(&self, capacity_sectors: u64, seed: u64) -> Result<FioPlan, Problems> {
         let clones: Vec<Clone> = self.jobs.iter().flat_map(clones).collect();
         let mut layout =
             Layout { capacity: capacity_sectors, files: BTreeMap::new(), problems: Vec::new() };
@@ -260,7 +260,7 @@ impl Layout {
     }
 }
 
-impl Plan {
+impl FioPlan {
     /// Writes files that are read, as fio does before the first job. The device itself is left as
     /// it is.
     fn lay_out(

@@ -43,16 +43,16 @@ pub(super) struct OptionLine {
     /// Its value with variables replaced; `None` without `=`.
     pub value: Option<String>,
     /// The place of the whole option.
-    pub place: Place,
+    pub place: SourcePlace,
 }
 
 /// A job: the options of the `[global]` sections above it, then its own.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     pub name: String,
-    pub place: Place,
+    pub place: SourcePlace,
     /// Later options override earlier ones.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<OptionLine>,
     /// How many of them come from `[global]`.
     pub inherited: usize,
 }
@@ -111,19 +111,19 @@ impl JobReader<'_> {
         let text: Arc<str> = text.into();
         if text.len() > MAX_TEXT {
             let message = format!("the file has {} bytes; the limit is {MAX_TEXT}", text.len());
-            return self.report("", message, "split it", Place::new(file, &text, 0..0));
+            return self.report("", message, "split it", SourcePlace::new(file, &text, 0..0));
         }
         self.bytes += text.len();
         if self.bytes > MAX_ALL_TEXT {
             let message = format!("more than {MAX_ALL_TEXT} bytes, with included files");
-            return self.report("", message, "include less", Place::new(file, &text, 0..0));
+            return self.report("", message, "include less", SourcePlace::new(file, &text, 0..0));
         }
         let mut start = 0;
         for line in text.split_inclusive('\n') {
             self.lines += 1;
             if self.lines > MAX_LINES {
                 let message = format!("more than {MAX_LINES} lines, with included files");
-                let place = Place::new(file, &text, start..start);
+                let place = SourcePlace::new(file, &text, start..start);
                 return self.report("", message, "include less", place);
             }
             let cut = line.find(['#', ';']).map_or(line, |at| &line[..at]);
@@ -215,7 +215,7 @@ impl JobReader<'_> {
     }
 
     /// Returns `value` with its variables replaced; `None` after a problem.
-    fn expand(&mut self, value: &str, place: &Place) -> Option<String> {
+    fn expand(&mut self, value: &str, place: &SourcePlace) -> Option<String> {
         let value = value.replace("$pagesize", PAGE_BYTES);
         for word in ["$mb_memory", "$ncpus"] {
             if value.contains(word) {

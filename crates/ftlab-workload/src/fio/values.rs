@@ -22,13 +22,13 @@ pub(super) fn bad<T>(message: impl Into<String>, remedy: impl Into<String>) -> R
 
 /// The meaning of number suffixes: `kb_base`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Base {
+pub(super) struct NumberBase {
     /// Whether `k` is 1000 and `ki` 1024; otherwise the reverse, fio's default.
     pub decimal: bool,
 }
 
 /// Parses a number with a suffix: bytes, or a bare count such as `4k` requests.
-pub(super) fn number(text: &str, base: Base) -> Result<u64, Bad> {
+pub(super) fn number(text: &str, base: NumberBase) -> Result<u64, Bad> {
     let what = || {
         (
             format!("`{}` is not a number", clip(text)),
@@ -75,7 +75,7 @@ pub(super) fn number(text: &str, base: Base) -> Result<u64, Bad> {
 }
 
 /// Parses a size that is a whole number of sectors.
-pub(super) fn sectors(text: &str, base: Base) -> Result<u64, Bad> {
+pub(super) fn sectors(text: &str, base: NumberBase) -> Result<u64, Bad> {
     let bytes = number(text, base)?;
     if !bytes.is_multiple_of(SECTOR_BYTES) {
         return bad(
@@ -87,7 +87,7 @@ pub(super) fn sectors(text: &str, base: Base) -> Result<u64, Bad> {
 }
 
 /// Parses the size of a request, in sectors.
-pub(super) fn request(text: &str, base: Base) -> Result<u32, Bad> {
+pub(super) fn request(text: &str, base: NumberBase) -> Result<u32, Bad> {
     let size = sectors(text, base)?;
     if size == 0 || size * SECTOR_BYTES > MAX_REQUEST {
         return bad("a request has from one sector to 1 GiB", "use a size such as 4k");
@@ -119,7 +119,7 @@ impl Amount {
 }
 
 /// Parses a size or `N%`, up to `most` per cent.
-pub(super) fn amount(text: &str, base: Base, most: u64) -> Result<Amount, Bad> {
+pub(super) fn amount(text: &str, base: NumberBase, most: u64) -> Result<Amount, Bad> {
     match text.strip_suffix('%') {
         Some(percent) => per_cent(percent, most).map(Amount::Share),
         // A rest of less than a sector cannot hold a request anyway.
@@ -178,7 +178,7 @@ pub(super) fn switch(text: &str) -> Result<bool, Bad> {
 }
 
 /// Parses a count within limits.
-pub(super) fn count(text: &str, base: Base, least: u64, most: u64) -> Result<u64, Bad> {
+pub(super) fn count(text: &str, base: NumberBase, least: u64, most: u64) -> Result<u64, Bad> {
     let value = number(text, base)?;
     if !(least..=most).contains(&value) {
         return bad(format!("{value} is outside {least} to {most}"), "choose a number within");

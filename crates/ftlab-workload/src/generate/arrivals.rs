@@ -16,7 +16,7 @@ pub struct ArrivalTimes {
 }
 
 #[derive(Clone, Debug)]
-enum Shape {
+enum ArrivalShape {
     /// Arrivals follow completions and have no times of their own.
     Closed,
     Poisson {

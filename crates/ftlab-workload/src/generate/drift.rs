@@ -11,7 +11,7 @@ use super::workload::Drift;
 
 /// The rotation of a popularity as requests pass.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
+pub(super) struct Rotation {
     /// The number of places.
     ranks: u64,
     /// The number of requests between steps, and until the next step.
@@ -23,10 +23,10 @@ pub(super) struct Turn {
     turned: u64,
 }
 
-impl Turn {
+impl Rotation {
     /// Creates the rotation of a popularity over `ranks` places of `align` sectors; `None` unless a
     /// step is at least one place and less than all.
-    pub fn new(drift: &Drift, ranks: u64, align: u64) -> Option<Turn> {
+    pub fn new(drift: &Drift, ranks: u64, align: u64) -> Option<Rotation> {
         let step = match drift.by {
             Amount::Share(share) => share.of(ranks),
             Amount::Bytes(bytes) => bytes.0 / SECTOR_BYTES / align,

@@ -48,7 +48,7 @@ pub struct Fit {
 
 /// The requests that start at a page.
 #[derive(Clone, Copy, Default)]
-struct Start {
+struct PageStarts {
     /// Reads, and writes and trims, without those that continue the previous request.
     uses: [u64; 2],
     /// The pages of the longest request.
@@ -207,7 +207,7 @@ impl Fit {
     fn overlap(&self) -> f64 {
         let (mut shared, mut all) = (0, 0);
         // A sum, so the order of the hash table has no effect.
-        for Start { uses: [reads, writes], .. } in self.pages.values() {
+        for PageStarts { uses: [reads, writes], .. } in self.pages.values() {
             all += reads + writes;
             shared += if *reads > 0 && *writes > 0 { reads + writes } else { 0 };
         }

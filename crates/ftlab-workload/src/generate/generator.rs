@@ -23,7 +23,7 @@ pub struct Generator {
     next_phase: usize,
     begun: u32,
     /// The current phase, or several if tenants play at the same time.
-    runs: Vec<Run>,
+    runs: Vec<PhaseRun>,
     total: Option<u64>,
 }
 

@@ -109,7 +109,7 @@ pub(super) struct Engine<'a, H, S, K> {
     /// The device no longer responds.
     standstill: Option<ReplayError>,
     steps: u32,
-    pub counts: Counts,
+    pub counts: ReplayCounts,
     /// Which pages of the source share pages of the device, if they are counted.
     sharing: Option<Sharing>,
 }
@@ -485,7 +485,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
     }
 
     /// Waits for everything in the device, unless the replay was told to stop.
-    fn drain(&mut self) {
+    fn finish_outstanding(&mut self) {
         if matches!(self.stopped, Some(Ended::Time | Ended::Stopped)) {
             self.held.clear();
         }

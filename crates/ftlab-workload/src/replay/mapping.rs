@@ -262,8 +262,8 @@ impl Mapper {
         let last = (lba + u64::from(sectors.max(1)) - 1).min(span - 1) / EXTENT_SECTORS;
         let lba = spread(first) * EXTENT_SECTORS + lba % EXTENT_SECTORS;
         // A device of less than one extent must still contain the offset.
-        let place = Place::plain(lba % self.capacity, self.capacity);
-        Ok(Place { torn: spread(last) - spread(first) != last - first, ..place })
+        let place = MappedRange::plain(lba % self.capacity, self.capacity);
+        Ok(MappedRange { torn: spread(last) - spread(first) != last - first, ..place })
     }
 
     fn sliced(
@@ -318,7 +318,7 @@ impl Mapper {
 }
 
 /// Where a request starts and where it must end at the latest.
-struct Place {
+struct MappedRange {
     lba: u64,
     end: u64,
     turn: u32,

@@ -116,7 +116,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
     }
 
     /// Submits what a tenant may submit now, and returns when it will continue by itself.
-    fn feed(&mut self, tenant: &mut Tenant, turn: Turn) -> Result<SimTime, ReplayError> {
+    fn feed(&mut self, tenant: &mut Tenant, turn: TenantTurn) -> Result<SimTime, ReplayError> {
         let now = self.host.now();
         tenant.wake(now);
         if now >= tenant.end {

@@ -19,7 +19,7 @@ const CELLS_PER_REQUEST: usize = 64;
 /// The live requests, by tag.
 #[derive(Debug)]
 pub(super) struct Window {
-    entries: Vec<Entry>,
+    entries: Vec<WindowEntry>,
     /// By tag: the requests that wait for it. The lists keep their memory.
     dependents: Vec<Vec<u32>>,
     /// All live requests, and those that write or trim.
@@ -117,10 +117,10 @@ impl Window {
     }
 }
 
-impl Entry {
+impl WindowEntry {
     /// Whether this request must wait for the earlier one. Only a flush waits for a flush, because
     /// its range is empty.
-    fn waits_on(&self, earlier: &Entry) -> bool {
+    fn waits_on(&self, earlier: &WindowEntry) -> bool {
         let overlap = self.start < earlier.end && earlier.start < self.end;
         let conflict = overlap && (self.changes || earlier.changes);
         earlier.live && (self.flush || conflict)

@@ -130,7 +130,7 @@ impl Drop for Unfinished {
 }
 
 /// The destination of records.
-enum Target {
+enum ConvertTarget {
     Text { encode: Box<dyn LineWriter>, buffer: Vec<u8>, out: Packed },
     Parquet(ParquetWriter),
 }

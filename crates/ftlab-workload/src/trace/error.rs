@@ -35,7 +35,7 @@ pub struct TraceError {
     /// The file, or a name for it (`standard input`).
     pub file: String,
     /// The place in the file, if the error concerns one line.
-    pub place: Option<Box<Place>>,
+    pub place: Option<Box<TracePosition>>,
     /// What is wrong, and what was expected.
     pub problem: String,
     /// What to do about it.
@@ -120,10 +120,10 @@ impl TraceError {
     }
 }
 
-impl Place {
+impl TracePosition {
     /// Creates the place of a field, in bytes of a line.
     #[cold]
-    pub(crate) fn of(line: u64, content: &[u8], field: Range<usize>) -> Place {
+    pub(crate) fn of(line: u64, content: &[u8], field: Range<usize>) -> TracePosition {
         // Invalid UTF-8 becomes a character of three bytes, so compute the caret's position from
         // the converted text.
         let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

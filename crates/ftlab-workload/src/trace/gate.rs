@@ -156,7 +156,7 @@ impl Gate {
         }
         if record.sectors == 0 {
             return refuse(
-                Part::Size,
+                RecordPart::Size,
                 "a request without length".to_owned(),
                 "--skip-malformed skips such lines and counts them",
             );

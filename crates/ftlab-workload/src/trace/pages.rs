@@ -16,7 +16,7 @@ const PAGES_PER_CHUNK: u64 = PAGES_PER_WORD * WORDS as u64;
 
 /// A set of pages.
 #[derive(Default)]
-pub(crate) struct Pages {
+pub(crate) struct PageSet {
     // Only looked up, never iterated, so the order of the hash table has no effect.
     chunks: HashMap<(u32, u64), Chunk>,
     count: u64,

@@ -145,7 +145,7 @@ impl Repeats {
     }
 
     /// Returns the hash of the requests from a place to the end.
-    fn hash_from(&self, start: &Start) -> u64 {
+    fn hash_from(&self, start: &CopyStart) -> u64 {
         let (mut power, mut base, mut left) = (1_u64, BASE, self.records - start.at);
         while left > 0 {
             if left % 2 == 1 {

@@ -46,7 +46,7 @@ pub struct Data {
     /// By variant, from the first seed.
     pub time: Vec<Times>,
     /// By variant, from the first seed.
-    pub maps: Vec<Map>,
+    pub maps: Vec<BlockMap>,
 }
 
 /// The distribution of the latencies of one operation, over all seeds.
@@ -54,35 +54,35 @@ pub struct Data {
 pub struct Curves {
     pub op: &'static str,
     /// Latencies, evenly spaced on a logarithmic scale.
-    pub ns: Vec<Drawn>,
+    pub ns: Vec<DrawnNumber>,
     /// By variant: the share of requests that took longer than each latency; empty without
     /// requests.
-    pub beyond: Vec<Vec<Drawn>>,
+    pub beyond: Vec<Vec<DrawnNumber>>,
 }
 
 /// The time series of one variant, from the start of measuring.
 #[derive(Debug, Default, Serialize)]
 pub struct Times {
     /// The start of each window, in seconds.
-    pub s: Vec<Drawn>,
+    pub s: Vec<DrawnNumber>,
     /// The length of a window.
     pub length_s: f64,
     /// The throughput of reads and writes together.
-    pub throughput: Vec<Option<Drawn>>,
+    pub throughput: Vec<Option<DrawnNumber>>,
     /// The 99th percentile of read latencies.
-    pub read_p99: Vec<Option<Drawn>>,
+    pub read_p99: Vec<Option<DrawnNumber>>,
     /// The 99th percentile of write latencies.
-    pub write_p99: Vec<Option<Drawn>>,
+    pub write_p99: Vec<Option<DrawnNumber>>,
     /// Bytes programmed per byte that the host wrote.
-    pub wa: Vec<Option<Drawn>>,
+    pub wa: Vec<Option<DrawnNumber>>,
     /// The free blocks of the plane that has the fewest.
-    pub free: Vec<Option<Drawn>>,
+    pub free: Vec<Option<DrawnNumber>>,
 }
 
 /// The blocks of one variant as a map of cells, row by row. Values are means over the blocks of a
 /// cell.
 #[derive(Debug, Serialize)]
-pub struct Map {
+pub struct BlockMap {
     /// The number of rows: dies, or groups of neighbouring dies.
     pub rows: u64,
     /// The number of columns: neighbouring blocks of a die, plane after plane.
@@ -94,9 +94,9 @@ pub struct Map {
     /// Erases since the device was new.
     pub erases: Vec<DrawnNumber>,
     /// Erases since measuring began.
-    pub measured_erases: Vec<Drawn>,
+    pub measured_erases: Vec<DrawnNumber>,
     /// How often garbage collection chose a block since measuring began.
-    pub collections: Vec<Drawn>,
+    pub collections: Vec<DrawnNumber>,
     /// Valid pages at the end.
     pub valid: Vec<DrawnNumber>,
 }
@@ -114,7 +114,7 @@ impl Data {
 }
 
 /// By operation: the number of requests of each latency.
-type Counts = [BTreeMap<u64, u64>; OPS.len()];
+type LatencyCounts = [BTreeMap<u64, u64>; OPS.len()];
 
 fn latencies(series: &[Series]) -> Result<Vec<Curves>, Failure> {
     let mut all: Vec<LatencyCounts> = Vec::new();

@@ -33,7 +33,7 @@ const ALIKE: Colour = [247.0, 247.0, 247.0];
 const MORE: Colour = [191.0, 87.0, 0.0];
 
 /// Returns a heat map: title, legend, panels, and all of it as tables.
-pub fn drawn(title: &str, map: &Map) -> Markup {
+pub fn drawn(title: &str, map: &HeatMap) -> Markup {
     html! {
         p.small { (map.title()) }
         (legend(map))
@@ -89,7 +89,7 @@ fn svg(about: &str, map: &HeatMap, panel: &MapPanel) -> Markup {
 }
 
 /// Returns a cell: its colour, number and interval.
-fn square(map: &Map, cell: Option<&Estimate>, [x, y, width, height]: [f64; 4]) -> Markup {
+fn square(map: &HeatMap, cell: Option<&Estimate>, [x, y, width, height]: [f64; 4]) -> Markup {
     let fill = cell.map(|cell| colour(map.scale, cell.value));
     let ink = fill.map_or("currentColor", ink);
     let (middle, line) = (x + width / 2.0, y + height / 2.0);
@@ -151,7 +151,7 @@ fn table(map: &HeatMap, panel: &MapPanel) -> Markup {
 }
 
 /// Describes a cell.
-fn said(map: &Map, cell: Option<&Estimate>) -> String {
+fn said(map: &HeatMap, cell: Option<&Estimate>) -> String {
     let Some(cell) = cell else { return "not known".to_owned() };
     let value = told(cell.value, &map.unit);
     match (cell.low, cell.high) {

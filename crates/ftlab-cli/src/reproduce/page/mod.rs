@@ -191,7 +191,7 @@ fn drawings(
 }
 
 /// Shows what is needed to reproduce the result.
-fn origin(found: &Found, document: &Reproduction) -> Markup {
+fn origin(found: &FoundExperiment, document: &Reproduction) -> Markup {
     html! {
         h2 { "How to reproduce it" }
         dl {

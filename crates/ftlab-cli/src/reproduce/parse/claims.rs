@@ -104,8 +104,8 @@ impl Parser {
     }
 
     /// Refuses a comparison of a case with itself, which could never fail.
-    fn refuse_itself(&mut self, table: &At, quantity: &Quantity, rows: &[Row]) {
-        let is_same = |row: &Row| {
+    fn refuse_itself(&mut self, table: &At, quantity: &Quantity, rows: &[ClaimRow]) {
+        let is_same = |row: &ClaimRow| {
             let mut pairs = quantity.pairs(&row.at, &self.axes).into_iter();
             pairs.all(|(here, elsewhere)| here == elsewhere)
         };
@@ -233,7 +233,7 @@ fn are_limits(numbers: &Numbers) -> bool {
 }
 
 /// Whether a range excludes the expected number.
-fn beside_expected(row: &Row) -> bool {
+fn beside_expected(row: &ClaimRow) -> bool {
     row.expected.is_some_and(|expected| leaves_out(expected.tolerance, expected.value))
 }
 

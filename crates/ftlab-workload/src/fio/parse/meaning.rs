@@ -284,7 +284,7 @@ fn engine(value: &str) -> Result<bool, Bad> {
 }
 
 /// Parses the start of something, at a whole sector.
-fn place(value: &str, base: Base) -> Result<Amount, Bad> {
+fn place(value: &str, base: NumberBase) -> Result<Amount, Bad> {
     match value.ends_with('%') {
         true => amount(value, base, 100),
         false => sectors(value, base).map(Amount::Sectors),
@@ -344,7 +344,7 @@ fn service(value: &str, base: NumberBase) -> Result<Service, Bad> {
 }
 
 /// Parses `size/percent:size/percent`; sizes without a figure share what is left.
-fn split(text: &str, base: Base) -> Result<Vec<(u32, u64)>, Bad> {
+fn split(text: &str, base: NumberBase) -> Result<Vec<(u32, u64)>, Bad> {
     let parts: Vec<&str> = text.split(':').collect();
     if parts.len() > MAX_SPLIT {
         return bad(format!("more than {MAX_SPLIT} sizes"), "give fewer");

@@ -173,7 +173,7 @@ impl Draft {
         };
         Draft {
             job,
-            base: Base { decimal: false },
+            base: NumberBase { decimal: false },
             // fio's default on Linux.
             synchronous: true,
             idle: false,
@@ -379,7 +379,7 @@ fn check(job: &Job, wrong: &mut dyn FnMut(&str, &str, &str)) {
 
 /// Returns options as fio repeats them: by their main names, with the last value of each, and
 /// without options that have no value.
-fn written(entries: &[Entry]) -> Vec<(String, String)> {
+fn written(entries: &[OptionLine]) -> Vec<(String, String)> {
     let mut list: Vec<(String, String)> = Vec::new();
     for entry in entries {
         let Some(value) = &entry.value else { continue };

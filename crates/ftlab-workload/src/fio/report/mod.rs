@@ -1,7 +1,7 @@
 //! The results of jobs in fio's terms: the document of `fio --output-format=json`, so that tools
 //! for that format can read ours.
 //!
-//! [`Tally`] receives every measured request, and [`Tally::document`] returns the document. Jobs
+//! [`FioTally`] receives every measured request, and [`FioTally::document`] returns the document. Jobs
 //! report as in fio 3.33: a clone by itself, or with `group_reporting` together with the entry
 //! above it in its group. Figures without an equivalent on a simulated device are 0: processor
 //! time, faults, context switches, calendar times.
@@ -81,8 +81,8 @@ struct ReportEntry {
     group: u32,
     want: Reporting,
     refused: bool,
-    ways: [Way; 3],
-    flushes: Way,
+    ways: [OpMeasures; 3],
+    flushes: OpMeasures,
     /// Requests by latency: below a microsecond, below a millisecond, above.
     spread: [[u64; STEPS.len()]; 3],
     over: u64,
@@ -218,7 +218,7 @@ impl CloneTally {
     }
 }
 
-impl Entry {
+impl ReportEntry {
     /// Records a completed request of a clone.
     fn done(&mut self, clone: &mut CloneTally, way: usize, request: &Written, finished: SimTime) {
         let ns = (finished - request.arrived).0;

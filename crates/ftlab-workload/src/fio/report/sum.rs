@@ -21,7 +21,7 @@ const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
 /// The class of single requests.
 const SINGLE: usize = 1;
 
-impl Tally {
+impl FioTally {
     /// Returns the document; the device is named `disk` in it.
     #[must_use]
     pub fn document(&self, disk: &str) -> FioDocument {
@@ -216,7 +216,7 @@ fn submission(counted: bool, requests: u64, percentiles: Option<&[f64]>) -> FioL
 }
 
 /// Returns the shares of requests by latency in ns, us and ms.
-fn spreads(entry: &Entry, all: u64) -> [Pairs<f64>; 3] {
+fn spreads(entry: &ReportEntry, all: u64) -> [Pairs<f64>; 3] {
     let named = |counts: &[u64]| -> Vec<(String, f64)> {
         let ends = STEPS.iter().skip(1).zip(counts);
         ends.map(|(end, count)| (end.to_string(), percent(*count, all))).collect()

@@ -24,7 +24,7 @@ impl Surroundings for Nothing {
 }
 
 /// Creates a tally of jobs with these options, and their notes.
-fn tally(jobs: &[&str]) -> (Tally, Vec<Notes>) {
+fn tally(jobs: &[&str]) -> (FioTally, Vec<Notes>) {
     let mut text = "[global]\nioengine=libaio\nsize=1m\n".to_owned();
     for (at, options) in jobs.iter().enumerate() {
         text += &format!("[job{at}]\n{}\n", options.replace(';', "\n"));

@@ -215,7 +215,7 @@ impl Blkparse {
             // No sectors: an empty write with a flush.
             return Ok(flush.then(|| Record::flush(event.time, event.device)));
         }
-        self.flushing_writes += u64::from(flush);
+        self.preflush_writes += u64::from(flush);
         // An F behind the operation means force unit access.
         let after = rwbs.iter().skip(1 + usize::from(flush));
         let fua = op == Op::Write && after.into_iter().any(|&letter| letter == b'F');
