@@ -10,7 +10,7 @@
 //!
 //! [`Outcome::ReadOnly`]: crate::host::Outcome::ReadOnly
 
-use crate::cache::{SlotId, Waiting};
+use crate::cache::{SlotId, WaitingPage};
 use crate::device::base::Base;
 use crate::device::write::stalled::StalledProgram;
 use crate::device::write::{Writes, cycle, dead_dies};
@@ -141,7 +141,7 @@ pub(in crate::device) fn give_up_stalled(
 
 /// A page of a write that waits to come in never will.
 pub(in crate::device) fn refuse_waiting(
-    waiting: Waiting,
+    waiting: WaitingPage,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) {
@@ -155,7 +155,7 @@ pub(in crate::device) fn refuse_waiting(
 /// A write that waited for room, or for an older version, does so no longer: what of that time it
 /// owes to collection.
 pub(in crate::device) fn account_waiting(
-    waiting: &Waiting,
+    waiting: &WaitingPage,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) {
