@@ -14,7 +14,7 @@ known is null. `schema_version` changes when a key is renamed, removed or change
 
 /// The types that stand at the top of a file.
 const TOPS: [(&str, &str); 5] = [
-    ("result.json", "Document"),
+    ("result.json", "ResultDocument"),
     ("fio.json", "FioDocument"),
     ("run.json", "RunDocument"),
     ("compare.json", "Comparison"),

@@ -17,7 +17,7 @@ use crate::scheduler::{Kind, Overlaps};
 
 /// The version of the report's layout. It changes when a key is renamed, removed or changes its
 /// meaning; new keys do not change it.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// What was measured, over all measured phases. MB are 10^6 bytes; ratios are between 0 and 1
 /// unless they amplify.
