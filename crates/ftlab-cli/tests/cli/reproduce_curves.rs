@@ -74,7 +74,7 @@ metrics = ["second", "highest"]
         assert_eq!(kept.is_null(), case["at"]["start"] != "2", "{case}");
         assert_eq!(case["metrics"]["highest"]["mean"], 64.0);
     }
-    let every = number(&document["schema_version"]);
+    let every = f64::from(ftlab::stats::SCHEMA_VERSION);
     let lines = &figures[0];
     assert_eq!((&lines["kind"], &lines["x_label"]), (&"curves".into(), &"queue".into()));
     assert_eq!(lines["series"], serde_json::json!(["FIFO", "read-first"]));

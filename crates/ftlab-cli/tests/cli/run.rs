@@ -66,7 +66,7 @@ fn the_keys_of_the_result_stay_what_they_are() {
     let place = Place::new();
     assert_eq!(place.run(&format!("{RUN} -o result --quiet")).code, 0);
     let result = place.json("result/result.json");
-    assert_eq!(result["schema_version"], 1);
+    assert_eq!(result["schema_version"], 2);
     assert_eq!(result["complete"], true);
     assert_eq!(result["seed"], 1);
     assert_eq!(result["load"]["kind"], "trace");
