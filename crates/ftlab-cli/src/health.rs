@@ -1,4 +1,4 @@
-//! What failed on a device, and what parity cost and saved, as lines of the table for people.
+//! Failures of a device, and the cost and benefit of parity, as lines of the table.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use ftlab::stats::Report;
 use crate::human::{bytes, count, percent, span};
 use crate::table::line;
 
-/// Of a device on which something can fail.
+/// Prints the health of a device on which something can fail.
 pub fn health(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Some(health) = &report.health else { return Ok(()) };
     let text = format!(
@@ -20,7 +20,7 @@ pub fn health(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     line(out, "Bad blocks", &text)?;
     if health.dead_dies > 0 {
         let text = format!(
-            "{}, with {} pages of the host; {} commands failed there",
+            "{}, with {} host pages; {} commands failed on them",
             count(health.dead_dies.into()),
             count(health.pages_on_dead_dies),
             count(health.commands_on_dead_dies)
@@ -29,7 +29,7 @@ pub fn health(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
     if health.unreadable_flash_pages > 0 || health.lost_pages > 0 {
         let text = format!(
-            "{} reads of flash found nothing readable; {} pages on flash have lost data",
+            "{} flash reads returned no data; {} pages on flash lost their data",
             count(health.unreadable_flash_pages),
             count(health.lost_pages)
         );
@@ -48,7 +48,7 @@ pub fn health(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     line(out, "End of life", &text)
 }
 
-/// Of a device with parity across dies.
+/// Prints the counts of a device with parity across dies.
 pub fn parity(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Some(parity) = &report.parity else { return Ok(()) };
     let text = format!(
@@ -61,10 +61,10 @@ pub fn parity(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     }
     let text = format!(
-        "{} flash pages that could not be read, from {} others; {} could not be computed either",
+        "{} unreadable flash pages, from {} others; {} could not be rebuilt",
         count(parity.reconstructed_reads),
         count(parity.reconstruction_reads),
         count(parity.lost_reads)
     );
-    line(out, "Computed by parity", &text)
+    line(out, "Rebuilt by parity", &text)
 }

@@ -1,8 +1,10 @@
-//! The command line of ftlab: parses arguments, calls the libraries, prints, and sets the exit code.
+//! The command line of ftlab: parses arguments, calls the libraries, prints, and sets the exit
+//! code.
 //!
-//! A library only so that fuzzing and tests reach the parsers of files ([`fuzz`]); the program is [`run_program`].
+//! It is a library only so that fuzzers and tests can reach the parsers of files ([`fuzz`]); the
+//! program is [`run_program`].
 
-// Standard output and error may be full or closed: `say` writes there without a panic.
+// Standard output and error may be full or closed; `say` writes to them without panicking.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 #[macro_use]
@@ -52,7 +54,7 @@ use args::{Cli, ConfigCommand, DeviceCommand, MainCommand};
 use failure::Failure;
 use say::Output;
 
-/// Does what the command line asks for.
+/// Parses the command line and runs the command.
 #[must_use]
 pub fn run_program() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -71,7 +73,7 @@ pub fn run_program() -> ExitCode {
     }
 }
 
-/// What there is to say instead of a command: a mistake in the arguments, help, or the version.
+/// Prints a parse error, the help or the version.
 fn parted(told: &clap::Error) -> ExitCode {
     match told.print() {
         Err(error) if !told.use_stderr() && error.kind() != ErrorKind::BrokenPipe => {

@@ -1,9 +1,9 @@
-//! How many instructions a request takes, in each scenario of the bench `presets`: `./x instructions`.
+//! Counts the instructions per request in each scenario of the `presets` bench: `./x instructions`.
 //!
-//! Times differ from run to run and with what else the machine does; counts do not, so a change of two percent shows, and
-//! can fail a test. valgrind's cachegrind counts them, in small forms of the scenarios, once with the requests that are
-//! measured and once without (`count.rs`): the difference is theirs, and building, filling and ageing the device drop out.
-//! The bounds are in `bounds.toml` (`bounds.rs`).
+//! Times vary from run to run and with the load of the machine; counts do not, so a change of two
+//! percent shows and can fail a test. valgrind's cachegrind counts small forms of the scenarios,
+//! once with the measured requests and once without (`count.rs`); the difference leaves out
+//! building, filling and ageing the device. The bounds are in `bounds.toml` (`bounds.rs`).
 
 mod bounds;
 mod count;
@@ -20,7 +20,7 @@ use bounds::{BoundVerdict, Bounds};
 use count::Counted;
 
 const USAGE: &str = "usage: ./x instructions [--update]";
-/// Set to `required`, it makes a machine without valgrind an error.
+/// Set to `required`, this variable makes missing valgrind an error.
 const REQUIRED: &str = "FTLAB_INSTRUCTIONS";
 
 fn main() -> ExitCode {
@@ -37,13 +37,13 @@ fn main() -> ExitCode {
     })
 }
 
-/// Whether counts are within their bounds.
+/// Checks the counts against their bounds.
 fn check() -> Result<ExitCode, String> {
     if !count::is_valgrind_there() {
         if std::env::var(REQUIRED).is_ok_and(|value| value == "required") {
             return Err(format!("valgrind is missing, and {REQUIRED} says that it is required"));
         }
-        println!("instructions: not counted, as valgrind is missing");
+        println!("instructions: skipped: valgrind is missing");
         return Ok(ExitCode::SUCCESS);
     }
     let bounds = Bounds::read()?;
@@ -60,21 +60,21 @@ fn check() -> Result<ExitCode, String> {
         below |= matches!(verdict, BoundVerdict::Below { .. });
     }
     if below {
-        println!("Fewer than before: let the bounds follow, by ./x instructions --update.");
+        println!("Fewer than before: update the bounds with ./x instructions --update.");
     }
     if !above {
         return Ok(ExitCode::SUCCESS);
     }
     eprintln!(
-        "error: a request takes more instructions than its bound and {:.0} % (or has none). See where they go:\n  {}\n\
-         If it is meant, renew the bounds by ./x instructions --update, and say why in the commit.",
+        "error: a request takes more instructions than its bound plus {:.0} % (or has none). See where they go:\n  {}\n\
+         If this is intended, update the bounds with ./x instructions --update and say why in the commit.",
         margin * 100.0,
         count::profile_command()?,
     );
     Ok(ExitCode::FAILURE)
 }
 
-/// Makes what is counted now the bounds.
+/// Makes the present counts the bounds.
 fn update() -> Result<ExitCode, String> {
     let counted = count::all()?;
     Bounds::write(&count::compiler()?, &counted)?;

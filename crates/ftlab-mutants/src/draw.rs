@@ -1,34 +1,31 @@
-//! Which places get a fault: all of them in an order that follows from the seed alone.
+//! The order in which places get faults; it depends only on the seed.
 //!
-//! Places are ordered by a hash of the seed and of what stands there, not of their line: after a
-//! change elsewhere the same seed still draws mostly the same faults. One of each file comes
-//! first, then a second one of each, and so on, so that small files count as much as large ones.
+//! Places are ordered by a hash of the seed and of their code, not by their line, so that after a
+//! change elsewhere the same seed still draws mostly the same faults. One place of each file comes
+//! first, then a second of each, and so on, so that small files count as much as large ones.
 
 use std::collections::BTreeMap;
 
 use crate::places::FaultPlace;
 
-/// A source file and its places.
 #[derive(Debug)]
 pub struct SourceFile {
-    /// Its path from the root of the project, with slashes.
+    /// Path relative to the project's root, with slashes.
     pub path: String,
-    /// Its text.
     pub text: String,
-    /// Where it can be made wrong.
     pub places: Vec<FaultPlace>,
 }
 
-/// A fault to be planted: a place of a source.
+/// A fault to plant: a place in a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawnFault {
-    /// Which of the sources.
+    /// Index of the source.
     pub source: usize,
-    /// Which of its places.
+    /// Index of the place in the source.
     pub place: usize,
 }
 
-/// All places in the order in which the seed draws them; of those that overlap, the first.
+/// Returns all places in the order that the seed draws them; of overlapping places only the first.
 pub fn draw(sources: &[SourceFile], seed: u64) -> Vec<DrawnFault> {
     let mut all = Vec::new();
     for (at, source) in sources.iter().enumerate() {
@@ -41,7 +38,7 @@ pub fn draw(sources: &[SourceFile], seed: u64) -> Vec<DrawnFault> {
     all.into_iter().map(|(_, drawn)| drawn).collect()
 }
 
-/// The places of a file that do not overlap, in the order of their hashes.
+/// Returns the places of a file that do not overlap, in the order of their hashes.
 fn of_file(source: &SourceFile, seed: u64) -> Vec<usize> {
     let mut seen = BTreeMap::new();
     let mut keyed = Vec::new();

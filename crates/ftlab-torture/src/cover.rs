@@ -1,5 +1,5 @@
-//! What parity across dies covers: of each stripe one page may be missing, whoever took it. From that follows
-//! on which devices nothing may ever be unreadable.
+//! What parity across dies covers: one missing page per stripe, for whatever reason. This
+//! determines on which devices nothing may ever be unreadable.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,15 +10,15 @@ use ftlab::units::{DieId, Ppn};
 use crate::judge::reads_fail;
 use crate::stripes::stripe_at;
 
-/// Whether data may be lost on flash: with age, or because more can't be read than parity covers.
+/// Whether data on flash may be lost: by age, or because more is unreadable than parity covers.
 pub fn may_lose(config: &Config, superblocks: Option<&Superblocks>) -> bool {
     let ages = config.options.nand.timing.policy.errors().is_some();
     let covers = |superblocks| covers(superblocks, &config.options.nand.faults);
     ages || (reads_fail(config) && !superblocks.is_some_and(covers))
 }
 
-/// Whether of each stripe one page is missing at the most, whenever faults come. Reads that fail by chance may strike
-/// two pages of a stripe; of a page whose program failed nobody needs anything.
+/// Whether at most one page of each stripe is missing, whenever the faults come. Random read
+/// failures may hit two pages of a stripe. A page whose program failed is not needed by anything.
 pub fn covers(superblocks: &Superblocks, faults: &FaultOptions) -> bool {
     let mut missing = Missing::default();
     for scheduled in &faults.schedule {
@@ -32,7 +32,7 @@ pub fn covers(superblocks: &Superblocks, faults: &FaultOptions) -> bool {
     !by_chance && missing.is_one_of_each(superblocks)
 }
 
-/// Which members of groups and of stripes nothing reads.
+/// The unreadable members of groups and of stripes.
 #[derive(Default)]
 struct Missing {
     dies: BTreeMap<DieId, BTreeSet<u32>>,

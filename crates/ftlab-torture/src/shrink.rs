@@ -1,9 +1,9 @@
-//! Devices and loads with something less, for a failing case to become small.
+//! Smaller devices and loads, to shrink a failing case.
 
 use crate::draw::Settings;
 use crate::load::{CaseLoad, Step};
 
-/// The settings without each one of them.
+/// Returns the settings without each one of them.
 pub fn smaller_settings(settings: &Settings) -> Vec<Settings> {
     let without = |path: &&'static str| {
         let mut fewer = settings.clone();
@@ -13,7 +13,8 @@ pub fn smaller_settings(settings: &Settings) -> Vec<Settings> {
     settings.keys().map(without).collect()
 }
 
-/// Half of the commands, a quarter, and so on; at last without each of a few.
+/// Returns the load without half of the commands, a quarter, and so on; finally without each of a
+/// few.
 pub fn smaller_loads(load: &CaseLoad) -> Vec<CaseLoad> {
     let with = |steps: Vec<Step>| CaseLoad { steps, ..load.clone() };
     let mut all: Vec<_> = fewer(&load.steps).into_iter().map(with).collect();
@@ -26,7 +27,7 @@ pub fn smaller_loads(load: &CaseLoad) -> Vec<CaseLoad> {
     all
 }
 
-/// A list without a half of it, a quarter, and so on; at last without each of a few.
+/// Returns the list without half of it, a quarter, and so on; finally without each of a few.
 pub fn fewer<T: Clone>(of: &[T]) -> Vec<Vec<T>> {
     let count = of.len();
     let mut all = Vec::new();

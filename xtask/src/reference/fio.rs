@@ -1,4 +1,4 @@
-//! What each option of fio's job files means here.
+//! The page of fio's job options.
 
 use ftlab_workload::fio::options::{JobOption, OPTIONS, Support};
 
@@ -33,7 +33,6 @@ all directions, used or not, and requests at multiples of their own: a place tha
 often early (`rw=randrw`, `bs=4k,16k`, `size=1m`: on average 77 requests and not 100). A note says so; `norandommap` \
 or one size for all goes everywhere.";
 
-/// The page.
 pub fn page() -> String {
     let mut text = head("fio job files", ABOUT);
     text += &table("Honoured", &["Option", "Remark"], |option| match option.standing {

@@ -1,28 +1,28 @@
-//! Every key of a result, from the doc comments of the types that are written out.
+//! The page of the result files' keys, from the doc comments of the serialized types.
 //!
-//! The types are found by reading the code as text: what is printed is then the very comment that
-//! stands beside the field, and there is no second list to forget.
+//! The source is scanned as text, so the page shows the very comment beside each field, and there
+//! is no second list to maintain.
 
 use super::{MarkdownTable, code, head};
 use crate::files::File;
 
 const ABOUT: &str = "\
-A result folder holds `result.json`, which depends on nothing but device, load and seed, `run.json`, which holds \
-what differs from run to run, `config.toml`, `fio.json` where a fio job file was run, and tables as Parquet \
-(time series, latencies, blocks), whose metadata holds the meaning of each column. Every key carries its unit; what can't be \
-known is null. `schema_version` changes when a key is renamed, removed or changes its meaning.";
+A result folder holds `result.json`, which depends only on device, load and seed, `run.json`, with \
+what differs from run to run, `config.toml`, `fio.json` if a fio job file was run, and tables as Parquet \
+(time series, latencies, blocks), whose metadata explains each column. Every key name carries its unit; unknown \
+values are null. `schema_version` changes when a key is renamed, removed or changes its meaning.";
 
-/// The types that stand at the top of a file.
+/// The top-level type of each file.
 const TOPS: [(&str, &str); 5] = [
-    ("result.json", "Document"),
+    ("result.json", "ResultDocument"),
     ("fio.json", "FioDocument"),
     ("run.json", "RunDocument"),
     ("compare.json", "Comparison"),
     (REPRODUCTION, "Reproduction"),
 ];
-/// What the file of a reproduction is called here, beside that of a run.
+/// The name used here for a reproduction's file, to tell it from a run's.
 const REPRODUCTION: &str = "result.json of a reproduction";
-/// Where the types are. Of two types of one name the first is meant.
+/// The files with the types. If two types share a name, the first one counts.
 const SOURCES: [&str; 24] = [
     "crates/ftlab-cli/src/result/document.rs",
     "crates/ftlab-cli/src/power_cuts/report.rs",
@@ -50,12 +50,12 @@ const SOURCES: [&str; 24] = [
     "crates/ftlab-cli/src/reproduce/numbers.rs",
 ];
 
-/// A struct or an enum that is written out.
+/// A serialized struct or enum.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Type {
     name: String,
     doc: String,
-    /// For an enum: the key that names the variant, if there is one.
+    /// For an enum, the key that names the variant, if any.
     tag: Option<String>,
     rename: Option<String>,
     rows: Vec<FieldRow>,
@@ -69,7 +69,6 @@ struct FieldRow {
     doc: String,
 }
 
-/// The page.
 pub fn page(files: &[File]) -> String {
     let sources = SOURCES.iter().flat_map(|path| files.iter().find(|file| file.path == *path));
     let types: Vec<Type> = sources.flat_map(|file| types(&file.text)).collect();
@@ -95,7 +94,7 @@ pub fn page(files: &[File]) -> String {
     text
 }
 
-/// The name of a file, with what it is the file of.
+/// Formats the name of a file and what it belongs to.
 fn file_name(file: &str) -> String {
     let (name, rest) = file.split_once(' ').unwrap_or((file, ""));
     format!("{} {rest}", code(name)).trim_end().to_owned()
@@ -120,13 +119,13 @@ fn table(this: &Type, types: &[Type]) -> String {
     table.text
 }
 
-/// The type within options and lists, without its path.
+/// Returns the type inside options and lists, without its path.
 fn innermost(of: &str) -> &str {
     let inner = of.rsplit('<').next().unwrap_or(of).trim_end_matches('>');
     inner.rsplit("::").next().unwrap_or(inner)
 }
 
-/// A type in words.
+/// Describes a type.
 fn words(of: &str, types: &[Type]) -> String {
     let within = |outer: &str| of.strip_prefix(outer).and_then(|rest| rest.strip_suffix('>'));
     if let Some(inner) = within("Option<") {
@@ -150,7 +149,7 @@ fn words(of: &str, types: &[Type]) -> String {
     }
 }
 
-/// The types of a source file that derive `Serialize`.
+/// Returns the types in a source file that derive `Serialize`.
 fn types(text: &str) -> Vec<Type> {
     let mut found = Vec::new();
     let (mut doc, mut serde, mut derives) = (String::new(), String::new(), false);
@@ -182,7 +181,7 @@ fn types(text: &str) -> Vec<Type> {
     found
 }
 
-/// The row of a field or of a variant.
+/// Returns the row of a field or variant.
 fn row(code: &str, doc: &str, serde: &str, rename_all: Option<&str>) -> Option<FieldRow> {
     let doc = tidy(doc);
     let field = code.trim_start_matches("pub ").trim_end_matches(',').split_once(": ");
@@ -200,7 +199,7 @@ fn quoted_after(text: &str, key: &str) -> Option<String> {
     rest.split('"').nth(1).map(str::to_owned)
 }
 
-/// The name of a variant as it is written out.
+/// Returns the serialized name of a variant.
 fn renamed(name: &str, rule: Option<&str>) -> String {
     let joint = match rule {
         Some("kebab-case") => "-",
@@ -218,7 +217,7 @@ fn renamed(name: &str, rule: Option<&str>) -> String {
     text
 }
 
-/// A doc comment without the marks of links to code.
+/// Removes the marks of intra-doc links.
 fn tidy(doc: &str) -> String {
     doc.replace("[`", "`").replace("`]", "`").trim().to_owned()
 }

@@ -1,11 +1,11 @@
-//! The tables of a document, as its declarations say them: for workload and experiment files.
+//! Pages of the tables of workload and experiment files, from their declarations.
 
 use ftlab::options::table::{Form, Key, Otherwise, TableInfo};
 use ftlab::options::value::ValueKind;
 
 use super::{MarkdownTable, code};
 
-/// A section for each table, and below it what its choices mean.
+/// Returns a section for each table, each with the meanings of its choices.
 pub fn page(tables: &[fn() -> TableInfo]) -> String {
     tables.iter().map(|table| section(&table())).collect()
 }
@@ -37,7 +37,7 @@ fn section(info: &TableInfo) -> String {
     }
     text += &table.text;
     for embedded in info.embedded {
-        text += &format!("\nThe keys of `{}` may stand here as well.\n", embedded().title);
+        text += &format!("\nThe keys of `{}` are allowed here as well.\n", embedded().title);
     }
     for key in keys {
         let Form::Value(ValueKind::Choice, choices) = (key.form)() else { continue };

@@ -1,11 +1,11 @@
-//! What is compared, and where it stands in `result.json`.
+//! The metrics of comparisons, and their places in `result.json`.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::tenants::queue_labels;
 
-/// Which way a metric is to go.
+/// Which direction of a metric is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
@@ -15,27 +15,27 @@ pub enum Better {
     Lower,
 }
 
-/// One of the figures of a result.
+/// One figure of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metric {
-    /// The place in `result.json`, as a JSON pointer without its first slash.
+    /// The place in `result.json`, as a JSON pointer without its leading slash.
     pub id: String,
-    /// In words.
+    /// The name in words.
     pub name: String,
     /// The unit; empty for a ratio.
     pub unit: &'static str,
-    /// Which way it is to go.
+    /// Which direction is better.
     pub better: Better,
 }
 
 impl Metric {
-    /// Its value in a result; none if it is not known.
+    /// Returns its value in a result, if known.
     pub fn of(&self, result: &Value) -> Option<f64> {
         result.pointer(&format!("/{}", self.id))?.as_f64()
     }
 }
 
-/// Operations, as results name them.
+/// The names of operations in results.
 pub const OPS: [&str; 4] = ["read", "write", "trim", "flush"];
 const LATENCIES: [(&str, &str); 5] =
     [("mean", "mean"), ("p50", "p50"), ("p99", "p99"), ("p99_9", "p99.9"), ("max", "max")];
@@ -43,29 +43,29 @@ const HOST: [(&str, &str, &str); 2] = [
     ("report/host/throughput_mb_per_s", "throughput, MB/s", "MB/s"),
     ("report/host/iops", "IOPS", "1/s"),
 ];
-/// How evenly queues were served.
+/// How evenly the queues were served.
 const FAIRNESS: [(&str, &str, &str); 3] = [
     ("report/host/fairness/jain_bytes_ratio", "fairness, bytes", ""),
     ("report/host/fairness/jain_requests_ratio", "fairness, requests", ""),
     ("report/host/fairness/min_over_max_bytes_ratio", "fairness, least / most", ""),
 ];
-/// Of the write buffer.
+/// The write buffer.
 const HITS: [(&str, &str, &str); 2] = [
     ("report/cache/write_hit_ratio", "buffer, write hits", ""),
     ("report/cache/read_hit_ratio", "buffer, read hits", ""),
 ];
 const WRITTEN: [(&str, &str, &str); 1] =
     [("report/cache/written_back_pages", "buffer, written back", "pages")];
-/// What few buffers do: left out where none did.
+/// Counts of few buffers; omitted if all are zero.
 const PACKED: [(&str, &str, &str); 1] =
     [("report/cache/packed_programs", "buffer, programs saved", "programs")];
 const PADDED: [(&str, &str, &str); 1] = [("report/cache/padded_pages", "buffer, padding", "pages")];
-/// Of the read cache, and of a map on flash.
+/// Hit ratios of the read cache and of a map on flash.
 const FOUND: [(&str, &str, &str); 2] = [
     ("report/read_cache/hit_ratio", "read cache, hits", ""),
     ("report/translation/hit_ratio", "map, hits", ""),
 ];
-/// What they cost.
+/// What the misses cost.
 const FETCHED: [(&str, &str, &str); 8] = [
     ("report/read_cache/read_ahead_flash_pages", "read cache, read ahead", "pages"),
     ("report/translation/read_misses", "map, misses of reads", "pages"),
@@ -76,13 +76,13 @@ const FETCHED: [(&str, &str, &str); 8] = [
     ("report/translation/gc_programs", "map, pages for GC", "pages"),
     ("report/translation/write_ratio", "map, write amplification", ""),
 ];
-/// Of regulated costs.
+/// Costs of flash commands, if they are regulated.
 const COSTS: [(&str, &str, &str); 3] = [
     ("report/cost/reads/high", "reads at high cost", "pages"),
     ("report/cost/programs/high", "programs at high cost", "pages"),
-    ("report/cost/rewrites/done", "programmed again", "pages"),
+    ("report/cost/rewrites/done", "rewrites", "pages"),
 ];
-/// Left out where there were none.
+/// Omitted if all are zero.
 const RETRIES: [(&str, &str, &str); 1] =
     [("report/cost/reads/with_retries", "reads with retries", "pages")];
 const DEVICE: [(&str, &str, &str); 6] = [
@@ -93,17 +93,17 @@ const DEVICE: [(&str, &str, &str); 6] = [
     ("report/wear/erases_per_block_max", "wear, max", "erases"),
     ("report/wear/erases_per_block_stddev", "wear, deviation", "erases"),
 ];
-/// Left out where there was none.
+/// Omitted if zero.
 const PADDING: [(&str, &str, &str); 1] =
     [("report/write_amplification/padding_pages", "padding, pages", "pages")];
-/// Of power cuts.
+/// Power cuts.
 const CUTS: [(&str, &str, &str); 2] = [
     ("power_cuts/recovery_mean_ns", "power cuts, until ready", "ns"),
     ("power_cuts/recovery_most_ns", "power cuts, longest", "ns"),
 ];
-/// Left out where there was none of it.
+/// Omitted if zero.
 const KEPT_UP: [(&str, &str, &str); 1] =
-    [("power_cuts/hold_up_mean_ns", "power cuts, kept up", "ns")];
+    [("power_cuts/hold_up_mean_ns", "power cuts, hold-up", "ns")];
 const CUT_READS: [(&str, &str, &str); 2] = [
     ("power_cuts/spare_reads_mean", "power cuts, spares read", "reads"),
     ("power_cuts/lost_pages_mean", "power cuts, pages lost", "pages"),
@@ -113,7 +113,7 @@ fn metric(id: impl Into<String>, name: String, unit: &'static str, better: Bette
     Metric { id: id.into(), name, unit, better }
 }
 
-/// Those that any of the results knows, in the order in which they are shown.
+/// Returns the metrics that any of the results has, in the order of the table.
 pub fn known_in<'a>(results: impl Iterator<Item = &'a Value> + Clone) -> Vec<Metric> {
     let of = |list: &[(&str, &str, &'static str)], better: Better| -> Vec<Metric> {
         let one = |&(id, name, unit): &(&str, &str, &'static str)| {
@@ -146,7 +146,7 @@ pub fn known_in<'a>(results: impl Iterator<Item = &'a Value> + Clone) -> Vec<Met
     all.chain(of(&CUT_READS, Better::Lower).into_iter().filter(known)).collect()
 }
 
-/// The latencies of an operation; `whose` says of whom they are, if not of all.
+/// Returns the latencies of an operation. `whose` is a prefix for their names.
 fn latencies(place: &str, whose: &str, op: &str) -> impl Iterator<Item = Metric> {
     LATENCIES.iter().map(move |(key, name)| {
         let id = format!("{place}/{op}/latency_ns/{key}");
@@ -154,10 +154,10 @@ fn latencies(place: &str, whose: &str, op: &str) -> impl Iterator<Item = Metric>
     })
 }
 
-/// Of more queues there are no rows: nobody reads hundreds of them.
+/// With more queues than this there are no rows by queue; nobody reads hundreds of rows.
 const MOST_QUEUES: usize = 16;
 
-/// The tenants of each queue of a result.
+/// Returns the tenants of each queue of a result.
 fn tenants(result: &Value) -> Vec<Vec<String>> {
     let queues = result.pointer("/report/host/queues").and_then(Value::as_array);
     let names = |queue: &Value| {
@@ -167,28 +167,28 @@ fn tenants(result: &Value) -> Vec<Vec<String>> {
     queues.into_iter().flatten().map(names).collect()
 }
 
-/// Why queues are not compared one by one, if any result has several.
+/// Returns a note on why queues are not compared one by one, if any result has several.
 pub fn queues_apart<'a>(results: impl Iterator<Item = &'a Value> + Clone) -> Option<String> {
     let most = results.clone().map(|result| tenants(result).len()).max().unwrap_or(0);
     match common_queues(results) {
         Some(queues) if queues.len() > MOST_QUEUES => Some(format!(
-            "Of {most} submission queues there are no rows; result.json of each run has them (report/host/queues)."
+            "There are no rows for {most} submission queues; result.json of each run has them (report/host/queues)."
         )),
         Some(_) => None,
         None => Some(
-            "The variants differ in their submission queues, or in who uses which: there are no rows by queue."
+            "The variants differ in their submission queues, or in who uses them, so there are no rows by queue."
                 .to_owned(),
         ),
     }
 }
 
-/// The queues with their tenants, if all results have the same.
+/// Returns the queues with their tenants, if all results have the same.
 fn common_queues<'a>(mut results: impl Iterator<Item = &'a Value>) -> Option<Vec<Vec<String>>> {
     let first = results.next().map(tenants).unwrap_or_default();
     results.all(|result| tenants(result) == first).then_some(first)
 }
 
-/// What each queue got, where all results have the same queues.
+/// Returns the metrics of each queue, if all results have the same queues.
 fn of_queues<'a>(results: impl Iterator<Item = &'a Value>) -> Vec<Metric> {
     let queues = common_queues(results).filter(|queues| queues.len() <= MOST_QUEUES);
     let queues = queues.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The numbers of a paper beside ours: what is near enough, what differs as expected, what does not.
+//! Compares the numbers of a paper with ours and gives verdicts.
 
 use std::collections::BTreeMap;
 
@@ -15,19 +15,19 @@ use super::numbers::is_near;
 use super::points;
 use crate::result::DeviceDocument;
 
-/// What was run.
+/// The runs of an experiment.
 pub struct RanExperiment<'a> {
     /// The cases.
     pub cases: &'a [Case],
-    /// By case, what was played.
+    /// The load of each case.
     pub loads: &'a [serde_json::Value],
-    /// With these seeds, each case.
+    /// The seeds of each case.
     pub seeds: &'a [u64],
-    /// What was not run.
+    /// Cases that were not run.
     pub left_out: &'a [LeftOut],
 }
 
-/// Everything that is known in the end, for files, table and page.
+/// Returns the complete result, for files, table and page.
 pub fn judged(
     found: &FoundExperiment,
     figures: &[Figure],
@@ -110,8 +110,8 @@ fn claimed(
     }
 }
 
-/// How a number came out. One that is declared to differ is never counted as reproduced: it is held
-/// against what is expected, and against the paper's number, which it must not meet.
+/// Returns the verdict on a number. A number that is declared to differ never counts as reproduced:
+/// it must meet the expected number and must not meet the paper's.
 fn verdict(row: &ClaimRow, ours: Option<f64>) -> NumberVerdict {
     let Some(ours) = ours else { return NumberVerdict::OutOfTolerance };
     let meets_paper = is_near(ours, row.paper, row.tolerance);
@@ -137,7 +137,7 @@ fn counts(claims: &[ClaimDocument]) -> OutcomeCounts {
     counts
 }
 
-/// By axis, the name of its value, where one is fixed.
+/// Returns the names of the fixed values, by axis.
 pub fn named(point: &Point, open: &[usize], axes: &[Axis]) -> BTreeMap<String, String> {
     let fixed = axes.iter().enumerate().zip(point).filter(|((at, _), _)| !open.contains(at));
     let name = |axis: &Axis, value: usize| (axis.name.clone(), axis.values[value].name.clone());

@@ -1,4 +1,4 @@
-//! What figures of metrics draw, as `result.json` has it.
+//! The points of figures of metrics, for `result.json`.
 
 use ftlab::options::value::Value;
 
@@ -9,7 +9,7 @@ use super::document::{FigureDocument, PointDocument};
 use super::judge::named;
 use super::measure::Measured;
 
-/// The points of all figures but those of curves.
+/// Returns the points of all figures except those of curves.
 pub fn of(
     declaration: &Declaration,
     figures: &[Figure],

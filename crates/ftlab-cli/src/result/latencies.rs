@@ -1,5 +1,5 @@
-//! `latencies.parquet`: the distribution of the latencies of each operation, as fine as percentiles
-//! are computed.
+//! `latencies.parquet`: the distribution of the latencies of each operation, at the resolution of
+//! the percentiles.
 
 use std::fs::File;
 
@@ -24,7 +24,7 @@ const COLUMNS: [Column; 3] = [
     },
 ];
 
-/// Writes what the measured phases came to.
+/// Writes the latencies of the measured phases.
 pub fn write(file: File, recorder: &Recorder) -> Result<(), ParquetError> {
     let about = "A row for each latency that occurred in the measured phases, rising within each \
                  operation.";

@@ -1,4 +1,4 @@
-//! `requests.parquet`: a row for each request, in the order in which they finished.
+//! `requests.parquet`: a row for each request, in the order of completion.
 
 use std::fs::File;
 
@@ -39,14 +39,14 @@ const COLUMNS: [Column; 21] = [
 pub struct Requests(ColumnFile<{ COLUMNS.len() }>);
 
 impl Requests {
-    /// Begins it.
+    /// Starts the file.
     pub fn new(file: File) -> Result<Requests, ParquetError> {
         let about = "A row for each request, in the order in which they finished. host_queue_ns to \
                      cell_ns sum to latency_ns.";
         ColumnFile::new(file, about, COLUMNS).map(Requests)
     }
 
-    /// Adds a request. Phases of the preconditioning come first: `phase` counts them all.
+    /// Adds a request. `phase` counts all phases, those of the preconditioning first.
     pub fn push(
         &mut self,
         done: &Completed,
@@ -79,7 +79,7 @@ impl Requests {
         ])
     }
 
-    /// Completes it; the report knows who used which queue.
+    /// Completes the file. `queues` names the tenants.
     pub fn finish(mut self, queues: &[QueueReport]) -> Result<(), ParquetError> {
         self.0.name_queues(queues);
         self.0.finish()

@@ -1,4 +1,4 @@
-//! `timeline.parquet`: a row for each window of time. `queues.parquet`: a row for each window and each
+//! `timeline.parquet`: a row for each time window. `queues.parquet`: a row for each window and
 //! submission queue.
 
 use std::fs::File;
@@ -47,7 +47,7 @@ const COLUMNS: [Column; 25] = [
     column("channel_busy_ns", "nanoseconds, the sum over the channels"),
 ];
 
-/// The fewest free blocks of a plane, as last seen.
+/// The fewest free blocks of a plane, as last observed.
 const FREE: Column =
     Column { name: "free_blocks_min", bits: 32, unit: "free blocks of the plane with the fewest" };
 
@@ -63,7 +63,7 @@ pub fn write(file: File, recorder: &Recorder) -> Result<(), ParquetError> {
         let windows = timeline.windows().enumerate();
         windows.map(move |(at, (start, window))| (timeline, at, start, window))
     });
-    // Nothing has been seen before the first window: as yet no plane has been short.
+    // Before the first observation, use its value.
     let mut free = all.clone().find_map(|(.., window)| window.free_blocks_min).unwrap_or(0);
     for (timeline, at, start, window) in all {
         let p99 = |op| timeline.latency_p99(at, op).map_or(0, |latency| latency.0);
@@ -102,7 +102,7 @@ pub fn write(file: File, recorder: &Recorder) -> Result<(), ParquetError> {
     table.finish()
 }
 
-/// What a column of queues holds.
+/// The unit of the column `queue`.
 pub const QUEUE: &str =
     "the submission queue's number, from 0; queue.NUMBER in the metadata names its tenants";
 
@@ -116,7 +116,7 @@ const QUEUE_COLUMNS: [Column; 7] = [
     column("latency_max_ns", NS),
 ];
 
-/// Writes what each submission queue got in each window.
+/// Writes the counts of each submission queue in each window.
 pub fn write_queues(
     file: File,
     recorder: &Recorder,

@@ -1,4 +1,4 @@
-//! What came of the cases, taken in their order.
+//! Collects the results of cases in the order of their numbers.
 
 use std::collections::BTreeMap;
 
@@ -6,20 +6,20 @@ use ftlab_torture::crash::{Case, CrashTally, Design};
 
 use super::document::{DesignDocument, Failed, TortureDocument};
 
-/// When so many cases have failed, more would say nothing new.
+/// The torture stops after this many failures; more would add nothing.
 const MOST_LOSSES: u64 = 20;
 
-/// The case of a number: every seed is a case of each design.
+/// Returns the case of a number: each seed gives one case of every design.
 pub fn case(designs: &[&'static Design], seed: u64, number: u64) -> Case {
     let count = designs.len() as u64;
     Case::draw(designs[(number % count) as usize], seed.wrapping_add(number / count))
 }
 
-/// What came of a case.
+/// The result of a case.
 pub struct RanCase {
-    /// The cuts that it was to have.
+    /// The planned cuts.
     pub cuts: u64,
-    /// What it met, or what was wrong.
+    /// Its counts, or the failure.
     pub found: Result<CrashTally, Failed>,
 }
 
@@ -31,13 +31,13 @@ impl RanCase {
     }
 }
 
-/// Everything up to some case.
+/// The results of all cases up to some number.
 pub struct Ledger {
     designs: Vec<DesignDocument>,
     seed: u64,
-    /// When so many cuts are reached it is enough.
+    /// How many cuts are enough.
     enough: Option<u64>,
-    /// The first case that is not taken yet, and what came of later ones.
+    /// The first case that is not recorded yet, and the results of later ones.
     next: u64,
     waiting: BTreeMap<u64, RanCase>,
     cuts: u64,
@@ -45,29 +45,30 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Nothing yet.
+    /// Creates an empty ledger.
     pub fn new(designs: Vec<&'static Design>, seed: u64, enough: Option<u64>) -> Ledger {
         let designs = designs.into_iter().map(DesignDocument::new).collect();
         let (waiting, failures) = (BTreeMap::new(), Vec::new());
         Ledger { designs, seed, enough, next: 0, waiting, cuts: 0, failures }
     }
 
-    /// Cuts of the cases that are taken.
+    /// Returns the cuts of the recorded cases.
     pub fn cuts(&self) -> u64 {
         self.cuts
     }
 
-    /// Cases that are taken and have failed.
+    /// Returns the number of recorded failures.
     pub fn losses(&self) -> u64 {
         self.failures.len() as u64
     }
 
-    /// Whether as many cuts are reached as were asked for, or so much was lost that it is enough.
+    /// Whether the requested number of cuts, or the limit of failures, is reached.
     pub fn has_enough(&self) -> bool {
         self.enough.is_some_and(|cuts| self.cuts >= cuts) || self.losses() >= MOST_LOSSES
     }
 
-    /// What came of a case; it is taken when all before it are, and these are not enough.
+    /// Takes the result of a case. It is recorded once all cases before it are, unless those were
+    /// enough.
     pub fn take(&mut self, number: u64, ran: RanCase) {
         self.waiting.insert(number, ran);
         while !self.has_enough() {
@@ -80,7 +81,7 @@ impl Ledger {
         }
     }
 
-    /// What is told. The first failure is made small for it.
+    /// Returns the results. The first failure is reduced to a small case.
     pub fn into_document(self) -> TortureDocument {
         let Ledger { mut designs, seed, next, cuts, mut failures, .. } = self;
         failures.iter_mut().take(1).for_each(Failed::shrink);

@@ -1,14 +1,14 @@
-//! When requests arrive, counted from the start of their phase.
+//! Arrival times of requests, from the start of their phase.
 
 use ftlab::engine::Stream;
 use ftlab::units::{Nanos, Ratio, RequestRate};
 
 use super::workload::Arrivals;
 
-/// Nanoseconds in a thousand seconds, the span to which a [`RequestRate`] refers.
+/// The nanoseconds of a thousand seconds, the time unit of a [`RequestRate`].
 const KILOSECOND: u64 = 1_000_000_000_000;
 
-/// The arrival times of one phase, in order.
+/// The arrival times of a phase, in order.
 #[derive(Clone, Debug)]
 pub struct ArrivalTimes {
     shape: ArrivalShape,
@@ -17,18 +17,18 @@ pub struct ArrivalTimes {
 
 #[derive(Clone, Debug)]
 enum ArrivalShape {
-    /// Arrivals follow completions: no times of their own.
+    /// Arrivals follow completions and have no times of their own.
     Closed,
     Poisson {
         mean: f64,
         now: u64,
-        /// What the last moment was rounded down by, so that the rate is met exactly.
+        /// The rounding error of the last time, carried over so that the rate is exact.
         fraction: f64,
     },
     Clustered {
-        /// Mean gaps: the short ones and the long ones.
+        /// The mean gaps: short and long.
         means: [f64; 2],
-        /// The share of short ones.
+        /// The share of short gaps.
         short: f64,
         now: u64,
         fraction: f64,
@@ -55,7 +55,7 @@ struct Bursts {
 }
 
 impl ArrivalTimes {
-    /// The times of `arrivals`; only Poisson and clustered arrivals draw from `stream`.
+    /// Creates the times of `arrivals`; only Poisson and clustered arrivals draw from `stream`.
     #[must_use]
     pub fn new(arrivals: Arrivals, stream: Stream) -> ArrivalTimes {
         let shape = match arrivals {
@@ -97,7 +97,7 @@ impl ArrivalTimes {
         ArrivalTimes { shape, stream }
     }
 
-    /// The next arrival; always zero where arrivals follow completions.
+    /// Returns the next arrival time; always zero if arrivals follow completions.
     #[inline]
     pub fn next_time(&mut self) -> Nanos {
         match &mut self.shape {
@@ -133,7 +133,7 @@ impl ArrivalTimes {
 }
 
 impl Bursts {
-    /// A single request goes before a burst of the same moment.
+    /// A single request precedes a burst at the same time.
     fn next_time(&mut self) -> u64 {
         if self.left_of_burst > 0 {
             self.left_of_burst -= 1;
@@ -145,7 +145,7 @@ impl Bursts {
             return time;
         }
         let time = self.next_burst;
-        // A hundred years at most, twice: the clock has room for 584.
+        // At most twice a hundred years; the clock can hold 584.
         self.next_burst = time.saturating_add(self.burst_period);
         self.left_of_burst = self.size - 1;
         time

@@ -1,23 +1,26 @@
-//! Which requests wait for which, when a source is played as fast as its dependencies allow.
+//! Determines which requests wait for which when a source is played as fast as its dependencies
+//! allow.
 //!
 //! Live requests (submitted or waiting) are compared range by range only if a filter says that one
-//! of them may touch the same 64 KiB: a table of counts, indexed by a hash of the address.
+//! of them may touch the same 64 KiB. The filter is a table of counts, indexed by a hash of the
+//! address.
 
 use ftlab::host::{Op, Request};
 
-/// Sectors in a granule of the filter.
+/// The sectors of a granule of the filter.
 const GRANULE_SECTORS: u64 = 128;
-/// A request of more granules does not enter the filter; while one is live, all are compared.
+/// A request with more granules does not enter the filter; while one is live, all requests are
+/// compared.
 const MAX_GRANULES: u64 = 32;
-/// Cells of the filter for each live request: with one or two granules a request, one in thirty
-/// requests or fewer is compared in vain.
+/// The cells of the filter per live request: with one or two granules per request, at most one in
+/// thirty requests is compared in vain.
 const CELLS_PER_REQUEST: usize = 64;
 
 /// The live requests, by tag.
 #[derive(Debug)]
 pub(super) struct Window {
     entries: Vec<WindowEntry>,
-    /// For each tag the requests that wait for it; the lists keep their memory.
+    /// By tag: the requests that wait for it. The lists keep their memory.
     dependents: Vec<Vec<u32>>,
     /// All live requests, and those that write or trim.
     any: Filter,
@@ -57,7 +60,7 @@ impl Window {
         self.live
     }
 
-    /// Takes in a request; `true` if it waits for none.
+    /// Adds a request. Returns `true` if it waits for none.
     pub fn enter(&mut self, tag: u32, request: &Request) -> bool {
         let at = tag as usize;
         if self.entries.len() <= at {
@@ -87,7 +90,7 @@ impl Window {
         entry.waits_for == 0
     }
 
-    /// Takes out a request that has finished; `ready` gets those that waited for it last.
+    /// Removes a completed request; those that waited only for it are added to `ready`.
     pub fn leave(&mut self, tag: u32, ready: &mut Vec<u32>) {
         let at = tag as usize;
         let entry = std::mem::take(&mut self.entries[at]);
@@ -115,8 +118,8 @@ impl Window {
 }
 
 impl WindowEntry {
-    /// Whether this request must wait for the earlier one. Nothing waits for a flush but a flush,
-    /// as its range is empty.
+    /// Whether this request must wait for the earlier one. Only a flush waits for a flush, because
+    /// its range is empty.
     fn waits_on(&self, earlier: &WindowEntry) -> bool {
         let overlap = self.start < earlier.end && earlier.start < self.end;
         let conflict = overlap && (self.changes || earlier.changes);

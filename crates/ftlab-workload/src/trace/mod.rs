@@ -1,11 +1,11 @@
-//! Trace files: reading every format of the field, inspecting, converting.
+//! Trace files: reading all common formats, inspecting, converting.
 //!
-//! [`open`] finds compression and format from the content and gives a [`Trace`], which delivers
-//! [`Record`]s in batches and holds a window of them at most. What the file does not say is listed
-//! in [`Facts::assumed`]; what can't be true is refused with the remedy.
+//! [`open`] detects compression and format and returns a [`Trace`], which delivers [`Record`]s in
+//! batches and never holds more than a window of them. [`Facts::assumed`] lists assumptions about
+//! what the file does not say; impossible values are refused with a remedy.
 //!
-//! The path of a line: `input` (bytes, decompressed, cut) → `formats/*` (one file each, taken apart
-//! with `fields`) → `gate` (plausible?) → `reader` (sorted within a window, time from zero).
+//! The path of a line: `input` (bytes, decompressed, split) → `formats/*` (one file each, parsed
+//! with `fields`) → `gate` (plausibility) → `reader` (sorted within a window, time from zero).
 
 mod convert;
 mod digest;

@@ -1,4 +1,4 @@
-//! What the curves and maps of the page are drawn from, thinned to what its pixels can show.
+//! The data of the page's curves and maps, reduced to what its pixels can show.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ use super::super::build::Series;
 use super::super::finished::{Finished, Rows};
 use crate::failure::Failure;
 
-/// Points of a distribution's curve.
+/// The number of points of a distribution's curve.
 const CURVE_POINTS: usize = 400;
-/// The most points of a time series: as many as there are windows of what is measured.
+/// The most points of a time series: the number of windows of a measurement.
 pub const TIME_POINTS: usize = 1024;
 /// The most columns of a map.
 const MAP_COLUMNS: u64 = 256;
-/// The most rows of a map: beyond, neighbouring dies share one.
+/// The most rows of a map; with more dies, neighbouring dies share a row.
 const MAP_ROWS: u64 = 64;
-/// Significant digits of what is drawn.
+/// The significant digits of numbers in the data.
 const DIGITS: i32 = 5;
 const OPS: [&str; 4] = ["read", "write", "trim", "flush"];
 
-/// A number with as many digits as a drawing needs.
+/// A number that is serialised with only as many digits as a drawing needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrawnNumber(pub f64);
 
@@ -37,72 +37,72 @@ impl Serialize for DrawnNumber {
     }
 }
 
-/// All of it.
+/// The data of the page.
 #[derive(Debug, Serialize)]
 pub struct Data {
-    /// The names of the variants.
     pub variants: Vec<String>,
-    /// By operation that any of them has.
+    /// By operation that occurs in any variant.
     pub latencies: Vec<Curves>,
-    /// By variant, of the first seed.
+    /// By variant, from the first seed.
     pub time: Vec<Times>,
-    /// By variant, of the first seed.
+    /// By variant, from the first seed.
     pub maps: Vec<BlockMap>,
 }
 
-/// How latencies of one operation are distributed, all seeds together.
+/// The distribution of the latencies of one operation, over all seeds.
 #[derive(Debug, Serialize)]
 pub struct Curves {
-    /// The operation.
     pub op: &'static str,
-    /// Latencies, evenly spaced by their logarithms.
+    /// Latencies, evenly spaced on a logarithmic scale.
     pub ns: Vec<DrawnNumber>,
-    /// By variant: the share of requests that took longer than each of them; empty without requests.
+    /// By variant: the share of requests that took longer than each latency; empty without
+    /// requests.
     pub beyond: Vec<Vec<DrawnNumber>>,
 }
 
-/// How one variant went on, from the start of measuring.
+/// The time series of one variant, from the start of measuring.
 #[derive(Debug, Default, Serialize)]
 pub struct Times {
-    /// When each window starts.
+    /// The start of each window, in seconds.
     pub s: Vec<DrawnNumber>,
-    /// How long they are.
+    /// The length of a window.
     pub length_s: f64,
-    /// Reads and writes together.
+    /// The throughput of reads and writes together.
     pub throughput: Vec<Option<DrawnNumber>>,
-    /// The latency that 99 % of the reads did not exceed.
+    /// The 99th percentile of read latencies.
     pub read_p99: Vec<Option<DrawnNumber>>,
-    /// The same of the writes.
+    /// The 99th percentile of write latencies.
     pub write_p99: Vec<Option<DrawnNumber>>,
-    /// Bytes programmed for each byte that the host wrote.
+    /// Bytes programmed per byte that the host wrote.
     pub wa: Vec<Option<DrawnNumber>>,
-    /// Of the plane that has the fewest.
+    /// The free blocks of the plane that has the fewest.
     pub free: Vec<Option<DrawnNumber>>,
 }
 
-/// The blocks of one variant, means over the blocks of each cell, row by row.
+/// The blocks of one variant as a map of cells, row by row. Values are means over the blocks of a
+/// cell.
 #[derive(Debug, Serialize)]
 pub struct BlockMap {
-    /// Rows: dies, or neighbouring dies.
+    /// The number of rows: dies, or groups of neighbouring dies.
     pub rows: u64,
-    /// Columns: neighbouring blocks of a die, plane after plane.
+    /// The number of columns: neighbouring blocks of a die, plane after plane.
     pub columns: u64,
-    /// Dies in all.
+    /// The number of dies.
     pub dies: u64,
-    /// Blocks of a die.
+    /// The number of blocks of a die.
     pub blocks: u64,
     /// Erases since the device was new.
     pub erases: Vec<DrawnNumber>,
     /// Erases since measuring began.
     pub measured_erases: Vec<DrawnNumber>,
-    /// How often collection chose a block since then.
+    /// How often garbage collection chose a block since measuring began.
     pub collections: Vec<DrawnNumber>,
     /// Valid pages at the end.
     pub valid: Vec<DrawnNumber>,
 }
 
 impl Data {
-    /// Reads what is needed from the results.
+    /// Reads the data from the results.
     pub fn of(series: &[Series]) -> Result<Data, Failure> {
         Ok(Data {
             variants: series.iter().map(|one| one.name.clone()).collect(),
@@ -113,7 +113,7 @@ impl Data {
     }
 }
 
-/// Latencies with their numbers of requests, by operation.
+/// By operation: the number of requests of each latency.
 type LatencyCounts = [BTreeMap<u64, u64>; OPS.len()];
 
 fn latencies(series: &[Series]) -> Result<Vec<Curves>, Failure> {
@@ -137,7 +137,7 @@ fn latencies(series: &[Series]) -> Result<Vec<Curves>, Failure> {
 fn curves(op: usize, all: &[LatencyCounts]) -> Option<Curves> {
     let shortest = all.iter().filter_map(|counts| counts[op].keys().next()).min()?;
     let longest = all.iter().filter_map(|counts| counts[op].keys().next_back()).max()?;
-    // A little room at both ends shows where a curve begins and that it has ended.
+    // A margin at both ends shows where a curve begins and that it has ended.
     let (from, to) = ((*shortest).max(1) as f64 / 1.1, (*longest).max(1) as f64 * 1.1);
     let step = (to / from).ln() / (CURVE_POINTS - 1) as f64;
     let ns: Vec<f64> = (0..CURVE_POINTS).map(|at| (from.ln() + step * at as f64).exp()).collect();
@@ -193,7 +193,7 @@ fn times(result: &Finished) -> Result<Times, Failure> {
                 .map(|row| DrawnNumber(row[column] as f64))
                 .reduce(|a, b| DrawnNumber(a.0.max(b.0)))
         };
-        // The run may have ended within the last window.
+        // The run may end within the last window.
         let end = rows.last().map_or(0, |row| row[0].saturating_add(row[1]).min(finished));
         let seconds = end.saturating_sub(rows[0][0]).max(1) as f64 / 1e9;
         times.length_s = times.length_s.max(seconds);
@@ -221,7 +221,7 @@ const BLOCKS: [&str; 8] = [
 
 fn map(result: &Finished) -> Result<BlockMap, Failure> {
     let rows = result.columns("blocks.parquet", BLOCKS)?;
-    // By die: its planes, each with how many came before it.
+    // By die: its planes, each with its index.
     let mut planes: BTreeMap<u64, BTreeMap<u64, u64>> = BTreeMap::new();
     let mut blocks_of: BTreeMap<u64, u64> = BTreeMap::new();
     for [die, plane, _, blocks, ..] in &rows {
@@ -239,7 +239,7 @@ fn map(result: &Finished) -> Result<BlockMap, Failure> {
     let mut sums = vec![[0u64; 5]; cells];
     for [die, plane, first, count, erases, measured, collections, valid] in rows {
         let in_die = &planes[&die];
-        // Wide enough for numbers of a damaged file.
+        // Wide enough for the numbers of a damaged file.
         let blocks = u128::from(blocks);
         let place = u128::from(in_die[&plane]) * blocks / in_die.len() as u128 + u128::from(first);
         let place = (place * u128::from(columns) / blocks).min(u128::from(columns) - 1) as u64;

@@ -1,11 +1,11 @@
-//! Figures of curves: lists that runs report, drawn along themselves.
+//! Figures of curves: lists that runs report.
 
 use super::figures::{Dot, FigureData, Panel, Tick, series};
 use crate::reproduce::declaration::{Coordinates, Declaration, Figure, Point};
 use crate::reproduce::document::CurveDocument;
 use crate::reproduce::measure::Measured;
 
-/// What a figure of curves shows, as the page's script reads it.
+/// Returns the data of a figure of curves for the page's script.
 pub fn data(
     declaration: &Declaration,
     figure: &Figure,

@@ -1,4 +1,4 @@
-//! Rounds in which power stays on: what fails there are dies and pages, when the device's own schedule says so.
+//! Rounds without power cuts: dies and pages fail by the device's own schedule.
 
 use ftlab::host::{Host, Op};
 
@@ -7,8 +7,8 @@ use crate::crash::Round;
 use crate::judge::Command;
 
 impl Bench {
-    /// Commands, and while the last of them are under way everything is read, page by page: what is lost
-    /// hides nothing else.
+    /// Runs the commands, and while the last of them are in progress reads everything page by page,
+    /// so that a lost page does not hide others.
     pub(in crate::crash) fn live(self, round: &Round) -> Result<Bench, String> {
         let mut bench = self;
         round.steps.iter().try_for_each(|step| bench.step(step))?;
@@ -25,7 +25,7 @@ impl Bench {
         parity.unwrap_or(Ok(())).map(|()| bench)
     }
 
-    /// What dies and pages that failed have come to.
+    /// Counts dead dies and rebuilt pages.
     pub(super) fn note_deaths(&mut self) {
         let ftl = self.device.ftl();
         let Some(stripes) = ftl.stripes() else { return };

@@ -1,4 +1,4 @@
-//! From what was counted to the document.
+//! Converts the counts to the document.
 
 use ftlab::units::SimTime;
 
@@ -12,17 +12,17 @@ use crate::fio::job::{READ, TRIM, WRITE};
 
 const MS_NS: u64 = 1_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
-/// The schema is that of this version. A suffix is what fio itself adds for what is no release.
+/// The version of the schema. fio itself uses suffixes for versions that are not releases.
 const VERSION: &str = "fio-3.33-ftlab";
-/// Results do not depend on the calendar: time begins with the simulation.
+/// Simulated time starts at the epoch, so that results do not depend on the calendar.
 const BEGINNING: &str = "Thu Jan  1 00:00:00 1970";
-/// How many requests were submitted, or taken note of, at once, as fio tells it: up to so many.
+/// The classes of requests submitted or handled at once, by their upper limits in fio.
 const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
-/// One by one belongs here.
+/// The class of single requests.
 const SINGLE: usize = 1;
 
 impl FioTally {
-    /// The document; the device is called `disk` in it.
+    /// Returns the document; the device is named `disk` in it.
     #[must_use]
     pub fn document(&self, disk: &str) -> FioDocument {
         let elapsed = self.span.map_or(0, |span| length(span).div_ceil(SECOND_NS));
@@ -115,7 +115,7 @@ impl FioTally {
             bw_bytes,
             bw: bw_bytes >> 10,
             iops: rounded(exact),
-            // Rounded, so that it is 0 only where nothing was done.
+            // Rounded up, so that it is 0 only if nothing was done.
             runtime: duration.div_ceil(MS_NS),
             total_ios: requests,
             short_ios: 0,
@@ -137,13 +137,14 @@ impl FioTally {
         }
     }
 
-    /// How long the longest of these clones took that moved something in this direction, in ns.
+    /// Returns the duration of the longest of these clones that transferred something in this
+    /// direction, in ns.
     fn duration(&self, way: usize, of: impl Fn(&CloneTally) -> bool) -> u64 {
         let clones = self.clones.iter().filter(|clone| clone.moved[way] && of(clone));
         clones.filter_map(|clone| clone.span).map(length).max().unwrap_or(0)
     }
 
-    /// What a mean rate in KiB a second is of the rate of its group, in per cent.
+    /// Returns a mean rate in KiB per second as a share of the rate of its group, in per cent.
     fn share_of_group(&self, group: u32, way: usize, mean: f64) -> f64 {
         let entries = self.entries.iter().filter(|entry| entry.group == group);
         let bytes = entries.map(|entry| entry.ways[way].bytes).sum();
@@ -206,7 +207,7 @@ fn named(percentiles: &[f64], values: impl Iterator<Item = u64>) -> Pairs<u64> {
     Pairs(percentiles.iter().map(|percent| format!("{percent:.6}")).zip(values).collect())
 }
 
-/// Submitting takes no time; engines that wait for each request do not count it at all.
+/// Returns the submission latency, which is 0; synchronous engines do not count it at all.
 fn submission(counted: bool, requests: u64, percentiles: Option<&[f64]>) -> FioLatency {
     let count = if counted { requests } else { 0 };
     let wanted = percentiles.filter(|_| count > 0);
@@ -214,7 +215,7 @@ fn submission(counted: bool, requests: u64, percentiles: Option<&[f64]>) -> FioL
     FioLatency { count, percentile, ..FioLatency::default() }
 }
 
-/// Shares of requests by their latency in ns, us and ms.
+/// Returns the shares of requests by latency in ns, us and ms.
 fn spreads(entry: &ReportEntry, all: u64) -> [Pairs<f64>; 3] {
     let named = |counts: &[u64]| -> Vec<(String, f64)> {
         let ends = STEPS.iter().skip(1).zip(counts);

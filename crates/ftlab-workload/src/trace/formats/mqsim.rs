@@ -1,5 +1,5 @@
 //! MQSim ascii: the lines of SSDsim, without a hash. Its time unit is set in MQSim's own workload
-//! file (`Time_Unit`), nanoseconds by default. Never detected, since SSDsim comes first.
+//! file (`Time_Unit`), nanoseconds by default. Never detected, because SSDsim comes first.
 
 use ftlab::units::Nanos;
 
@@ -9,7 +9,7 @@ use super::ssdsim::{Ascii, SsdsimWriter, UNITS};
 
 pub(crate) static FORMAT: Format = Format {
     name: "mqsim",
-    doc: "MQSim ascii; found as ssdsim, whose lines are the same, unless named",
+    doc: "MQSim ascii; detected as ssdsim, which has the same lines, unless named",
     columns: "time device sector sectors flag(0 write, 1 read)",
     units: UNITS,
     tick: Nanos(1),

@@ -1,5 +1,5 @@
 //! SPC, as in the UMass repository: `ASU,LBA,size,opcode,time`, LBA in sectors, size in bytes, time
-//! in seconds. Further fields are allowed by the specification and not used.
+//! in seconds. The specification allows further fields, which are ignored.
 
 use ftlab::host::Op;
 use ftlab::units::Nanos;
