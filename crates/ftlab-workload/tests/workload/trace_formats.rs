@@ -275,8 +275,7 @@ fn expected(format: &str, tick: u64, records: &[Record]) -> Vec<Record> {
     records.iter().zip(streams).map(cut).collect()
 }
 
-/// Writes records in a form that can be opened as a trace: as fio's log, or, if nanoseconds matter,
-/// as blkparse, which holds everything.
+/// Formats records as blkparse text, which holds everything, so that they can be opened as a trace.
 fn as_blkparse(records: &[Record]) -> String {
     let line = |record: &Record| {
         let (s, ns) = (record.at.0 / 1_000_000_000, record.at.0 % 1_000_000_000);

@@ -86,7 +86,7 @@ fn the_fastest_clock_has_ten_nanoseconds_a_request_from_a_thousand_on() {
 
 #[test]
 fn the_window_sorts_as_far_as_it_reaches() {
-    // The position beyond which a record at the given distance is final.
+    // The reader releases this many records at a time, once it has read a window beyond them.
     const STRIDE: u64 = 4 * (16 << 10);
     let window = 16;
     let late = |places: u64| {
