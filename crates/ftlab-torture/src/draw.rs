@@ -207,7 +207,7 @@ const MEETINGS: u64 = 75;
 /// Free texts, which have no effect.
 const TEXTS: [&str; 3] = ["device.name", "device.description", "device.source"];
 
-/// The most mapping units of a device; a case must take only milliseconds.
+/// The most pages of a device; a case must take only milliseconds.
 const MOST_UNITS: u64 = 6_000;
 
 /// How often a device is repaired before it is dropped.
@@ -288,7 +288,7 @@ pub fn device_with(
 /// The size limit of a drawn device.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
-    /// Mapping units of its flash.
+    /// Pages of its flash.
     pub units: u64,
     /// Sectors of its flash.
     pub sectors: u64,
