@@ -10,7 +10,6 @@
 //! much larger than its used part relies on paying only 4 KiB. So only tables small enough to be
 //! resident as a whole are advised, and none while a larger one exists: that device is probably
 //! used sparsely, and its other tables with it.
-//! while there is one that is larger: then the device is one of those, and its other tables are touched as thinly.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
