@@ -418,8 +418,7 @@ fn options_that_an_image_overrides_are_named() {
     assert_eq!((loaded.code, loaded.err.as_str()), (0, ""));
 }
 
-/// A device that dies while being filled is saved as it is, and the command does not claim that it
-/// was filled.
+/// A device that dies while being filled is saved as it is, and the command does not claim that it was filled.
 #[test]
 fn a_device_that_dies_while_it_is_filled_is_told_of() {
     let place = Place::new();

@@ -135,8 +135,7 @@ fn steps_and_loads_of_one_run_have_nothing_in_common() {
     }
 }
 
-/// An image's random numbers continue where its steps ended, even for an image of an image, and
-/// with any seed.
+/// An image's random numbers continue where its steps ended, even for an image of an image, and with any seed.
 #[test]
 fn what_follows_an_image_has_nothing_in_common_with_what_made_it() {
     let place = place();
@@ -165,8 +164,7 @@ fn what_follows_an_image_has_nothing_in_common_with_what_made_it() {
     assert_all_independent(&history);
 }
 
-/// A run from an image equals a run that goes through the image's steps itself, also if more steps
-/// follow.
+/// A run from an image equals a run that goes through the image's steps itself, also if more steps follow.
 #[test]
 fn steps_count_on_from_those_of_an_image() {
     let place = place();

@@ -1,5 +1,4 @@
-//! `--cut-power`: when cuts come and what they find, that they do not change the run, and what is
-//! refused.
+//! `--cut-power`: when cuts come and what they find, that they do not change the run, and what is refused.
 
 use serde_json::Value;
 

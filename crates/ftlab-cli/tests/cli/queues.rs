@@ -1,5 +1,4 @@
-//! Tenants with their own submission queues: their names and their figures, wherever queues are
-//! shown.
+//! Tenants with their own submission queues: their names and their figures, wherever queues are shown.
 
 use std::fs::File;
 

@@ -82,8 +82,7 @@ fn the_curves_of_the_scheduler_paper_have_their_shape() {
             cases.find(|case| case["at"]["write_ratio"] == ratio && case["at"]["bound"] == bound);
         found.expect("a case")["metrics"][metric]["mean"].as_f64().expect("a number")
     };
-    // In us: the last bound well below 0.7 of the maximum write latency, and the first well above
-    // it.
+    // In us: the last bound well below 0.7 of the maximum write latency, and the first well above it.
     for (ratio, below, above) in
         [("0.8", 1000, 2000), ("0.6", 700, 1400), ("0.4", 500, 1000), ("0.2", 300, 800)]
     {
@@ -125,8 +124,7 @@ fn the_job_file_of_the_openssd_paper_runs() {
     assert!((6400.0..8700.0).contains(&iops), "{iops}");
 }
 
-/// The README's statement about the AGCR paper: its gain in reads depends on the data written
-/// before.
+/// The README's statement about the AGCR paper: its gain in reads depends on the data written before.
 #[test]
 fn agcr_gains_in_reads_what_it_is_given_from_before() {
     let place = Place::new();

@@ -83,8 +83,7 @@ fn a_trace_larger_than_the_device_is_not_scaled_and_what_folding_merges_is_noted
 #[test]
 fn folding_and_streams_are_told_each_with_its_own_count() {
     let place = Place::new();
-    // Two streams touch the same 200 pages in 4 turns of the 6,144 pages; one other page is folded,
-    // too.
+    // Two streams touch the same 200 pages in 4 turns of the 6,144 pages; one other page is folded, too.
     let of = |stream| {
         (0..4).flat_map(move |turn| (0..200).map(move |page| (stream, turn * 6_144 + page)))
     };

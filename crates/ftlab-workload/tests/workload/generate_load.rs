@@ -121,9 +121,8 @@ fn hot_places_take_their_share() {
     }
 }
 
-/// Parts of a page of 8 sectors start at each of its sectors with equal chance and never cross the
-/// page's end. Whole pages and larger requests stay aligned, and so does the share of parts that
-/// `inside` leaves.
+/// Parts of a page of 8 sectors start at each of its sectors with equal chance and never cross the page's
+/// end. Whole pages and larger requests stay aligned, and so does the share of parts that `inside` leaves.
 #[test]
 fn small_requests_lie_inside_of_their_places() {
     let requests = one_phase(

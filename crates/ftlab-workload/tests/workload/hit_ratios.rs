@@ -1,11 +1,10 @@
 //! Hits and misses of LRU, FIFO and 2Q agree exactly with plain lists that know nothing of flash,
 //! on the example trace and, if available, on real ones.
 //!
-//! Each request starts after the one before has finished, so no page is being written back when it
-//! starts. The lists then need to model only this of the device: pages of a write that are present,
-//! or fit, enter first; the remaining pages are evicted one by one, and a waiting page enters as
-//! each write-back finishes; a page is read from the buffer only if all requested sectors are
-//! present.
+//! Each request starts after the one before has finished, so no page is being written back when it starts. The lists
+//! then need to model only this of the device: pages of a write that are present, or fit, enter first; the remaining
+//! pages are evicted one by one, and a waiting page enters as each write-back finishes; a page is read from the
+//! buffer only if all requested sectors are present.
 //!
 //! The folder of real traces is `$FTLAB_TRACES`, or `../shared/traces` beside the workspace;
 //! without it the test says so.
@@ -243,10 +242,9 @@ fn hits_and_misses_on_real_traces_are_those_of_plain_lists() {
     }
 }
 
-/// Hits counted by libCacheSim (Python package libcachesim 0.3.5, `LRU` and `FIFO`), by capacity in
-/// pages: 50,000 requests of one object each, drawn as below. Its `TwoQ` is a different algorithm:
-/// it splits the capacity into two fixed parts, while the paper gives all remaining room to pages
-/// seen once (12 pages: 5,192 hits there, 5,277 here).
+/// Hits counted by libCacheSim (Python package libcachesim 0.3.5, `LRU` and `FIFO`), by capacity in pages: 50,000
+/// requests of one object each, drawn as below. Its `TwoQ` is a different algorithm: it splits the capacity into two
+/// fixed parts, while the paper gives all remaining room to pages seen once (12 pages: 5,192 hits there, 5,277 here).
 const OF_LIBCACHESIM: [(usize, [(Rule, u64); 2]); 3] = [
     (12, [(Rule::Lru, 2_082), (Rule::Fifo, 1_803)]),
     (200, [(Rule::Lru, 10_093), (Rule::Fifo, 9_113)]),

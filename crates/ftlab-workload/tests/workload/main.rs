@@ -1,5 +1,4 @@
-//! Traces, workloads and fio jobs, read from text, played, and compared with results computed by
-//! hand.
+//! Traces, workloads and fio jobs, read from text, played, and compared with results computed by hand.
 
 mod common;
 mod every_key;

@@ -415,8 +415,7 @@ fn what_a_format_holds_of_a_write_stays() {
     assert_eq!(inspect(&mut trace).expect("readable").fua_writes, 1);
 }
 
-/// Clocks of one second leave tens of thousands of records in any order; they are sorted by
-/// default.
+/// Clocks of one second leave tens of thousands of records in any order; they are sorted by default.
 #[test]
 fn the_usual_window_sorts_tens_of_thousands_of_records() {
     let ordered = (0..100_000).map(|step| (1_000_000 + step * 1_000, step * 8, 8));
@@ -426,8 +425,7 @@ fn the_usual_window_sorts_tens_of_thousands_of_records() {
     assert_eq!(seen.expect("readable").out_of_order, 1);
 }
 
-/// A rate needs two points in time; one nanosecond between them is enough. Time starts at the first
-/// request.
+/// A rate needs two points in time; one nanosecond between them is enough. Time starts at the first request.
 #[test]
 fn the_shortest_trace_with_a_rate() {
     let rate = |lines: &str| {
