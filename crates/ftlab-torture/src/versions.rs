@@ -72,7 +72,7 @@ struct Planned {
 }
 
 /// The content that a read found: sectors with their versions; sectors not listed were never written.
-pub type Found = Vec<(u64, Version)>;
+pub type FoundVersions = Vec<(u64, Version)>;
 
 /// Versions by place.
 #[derive(Clone, Debug)]

@@ -416,7 +416,7 @@ impl Clock {
     }
 
     /// Returns the time spent. Without processor times from the system, wall-clock time replaces them.
-    fn stop(self) -> Spent {
+    fn stop(self) -> TimeSpent {
         let wall = self.started.elapsed();
         let cpu = self.cpu.zip(processor_time()).map_or(wall, |(from, to)| to - from);
         TimeSpent { wall, cpu }

@@ -349,7 +349,7 @@ impl Quantity {
     }
 
     /// Returns the places that the quantity is computed from, each with the place to compare it with.
-    pub fn pairs(&self, at: &Point, axes: &[Axis]) -> Vec<(Place, Place)> {
+    pub fn pairs(&self, at: &Point, axes: &[Axis]) -> Vec<(Coordinates, Coordinates)> {
         let all = |axis: usize| (axis, (0..axes[axis].values.len()).collect());
         let open: Vec<(usize, Vec<usize>)> = self.mean_over.iter().copied().map(all).collect();
         let places = places(at, &open);

@@ -2,7 +2,7 @@
 //! judges their state afterwards.
 //!
 //! A [`Case`] is determined by its [`Design`] and its seed: a configuration, a load in rounds, and how each round
-//! ends. [`Case::run`] returns counts ([`Tally`]) or what was wrong; [`Case::shrink`] shrinks a failing case, and
+//! ends. [`Case::run`] returns counts ([`CrashTally`]) or what was wrong; [`Case::shrink`] shrinks a failing case, and
 //! every case is one line of text ([`Case::line`], [`Case::replay`]).
 
 mod bench;
