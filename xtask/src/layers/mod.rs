@@ -8,8 +8,9 @@ use tree::{Module, Tree};
 
 /// The folders of the simulator, and its files beside them, from the bottom to the top. Each imports from those
 /// before it only.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "units",
+    "counters",
     "image",
     "engine",
     "options",

@@ -7,6 +7,7 @@
 
 use super::faults::{BILLION, FaultOptions, happens, mix};
 use super::{Fault, Kind, Place, Scheduled};
+use crate::counters::counters;
 use crate::engine::Stream;
 use crate::image::{Damage, Reader, Writer};
 use crate::shape::Geometry;
@@ -32,13 +33,16 @@ pub struct Counting {
     pub often: Option<u32>,
 }
 
-/// Commands that failed, and what they found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HazardCounts {
-    /// Commands of any kind on dies that had died.
-    pub on_dead_dies: u64,
-    /// Reads, and the sensing of copybacks, that found nothing readable, because a schedule or chance said so.
-    pub unreadable: u64,
+counters! {
+    /// Commands that failed, and what they found.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct HazardCounts {
+        /// Flash commands that failed because their die was dead.
+        on_dead_dies: u64, unit "commands", at "health/commands_on_dead_dies";
+        /// Reads of flash pages, and the sensing of copybacks, that found what nothing corrects by chance, by schedule, or
+        /// because the block was read too often; where the timing knows errors, its own are in `cost`.
+        unreadable: u64, unit "flash pages", at "health/unreadable_flash_pages";
+    }
 }
 
 /// What fails.

@@ -1,16 +1,22 @@
 //! What a die can be told to do.
 
-/// What the die does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+use serde::Serialize;
+
+/// What the die does. Results name the commands of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Kind {
     /// Sense a flash page and move codewords of it out.
+    #[serde(rename = "reads")]
     Read,
     /// Take a flash page in and program it.
+    #[serde(rename = "programs")]
     Program,
     /// Erase a block.
+    #[serde(rename = "erases")]
     Erase,
     /// Move a whole flash page to another one of its plane without the bus: sense it, and program
     /// what was sensed. The data is not corrected on the way.
+    #[serde(rename = "copybacks")]
     Copyback,
 }
 

@@ -2,6 +2,7 @@
 //! programs cost.
 
 use super::command::{Command, Found, Origin};
+use crate::counters::counters;
 use crate::nand::{CellMode, CostClass, Kind};
 
 /// Commands done, by origin and kind.
@@ -16,56 +17,44 @@ pub fn flash_pages_programmed(done: &CommandCounts) -> u64 {
     done.iter().map(of).sum()
 }
 
-/// How often the dies did more than one thing at a time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Overlaps {
-    /// Commands that were served by an operation of another command, on another plane.
-    pub multi_plane: [u64; Kind::ALL.len()],
-    /// Pages sensed while the page before was in the register.
-    pub cached_reads: u64,
-    /// Pages taken in while the page before was programmed.
-    pub cached_programs: u64,
-    /// Programs left for host reads.
-    pub program_pauses: u64,
-    /// Erases left for host reads.
-    pub erase_pauses: u64,
+counters! {
+    /// How often the dies did more than one thing at a time, in flash commands.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Overlaps {
+        /// Commands that were served by an operation of another command, on another plane.
+        multi_plane: [u64; Kind::ALL.len()], unit "commands";
+        /// Reads that were sensed while the page before was sent.
+        cached_reads: u64, unit "commands", at "flash_overlaps/cached_reads";
+        /// Programs whose data came while the page before was programmed.
+        cached_programs: u64, unit "commands", at "flash_overlaps/cached_programs";
+        /// Times that a program was left for a host read.
+        program_pauses: u64, unit "pauses", at "flash_overlaps/suspended_programs";
+        /// Times that an erase was left for a host read.
+        erase_pauses: u64, unit "pauses", at "flash_overlaps/suspended_erases";
+    }
 }
 
 /// Efforts that are told apart: those of the three classes, and more.
 pub const EFFORTS: usize = CostClass::ALL.len() + 1;
 
-/// Flash commands by cost; nothing where timing knows no costs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CostCounts {
-    /// Flash pages read, by origin and effort, the least first.
-    pub reads: [[u64; EFFORTS]; Origin::ALL.len()],
-    /// Flash pages programmed, by origin and class, the cheapest first.
-    pub programs: [[u64; CostClass::ALL.len()]; Origin::ALL.len()],
-    /// Of the reads of the host, those of data from before.
-    pub prior_reads: u64,
-    /// Readings past the first that it took: each senses once more on the last level of the code.
-    pub retries: u64,
-    /// Flash pages that nothing read any more.
-    pub unreadable: u64,
+counters! {
+    /// Flash commands by cost; nothing where timing knows no costs.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct CostCounts {
+        /// Flash pages read, by origin and effort, the least first.
+        reads: [[u64; EFFORTS]; Origin::ALL.len()], unit "flash pages";
+        /// Flash pages programmed, by origin and class, the cheapest first.
+        programs: [[u64; CostClass::ALL.len()]; Origin::ALL.len()], unit "flash pages";
+        /// Of the reads of the host, those of data from before.
+        prior_reads: u64, unit "flash pages";
+        /// Readings past the first, on the last level of the code, of all reads: of the host, of collection and others.
+        retries: u64, unit "readings", at "cost/retries";
+        /// Flash pages of which nothing read the data any more: it is lost.
+        unreadable: u64, unit "flash pages", at "cost/unreadable";
+    }
 }
 
 impl CostCounts {
-    /// Both, number by number.
-    #[must_use]
-    pub fn zip(&self, other: &CostCounts, f: fn(u64, u64) -> u64) -> CostCounts {
-        let mut both = *self;
-        let rows = both.reads.iter_mut().flatten().zip(other.reads.iter().flatten());
-        rows.for_each(|(one, other)| *one = f(*one, *other));
-        let rows = both.programs.iter_mut().flatten().zip(other.programs.iter().flatten());
-        rows.for_each(|(one, other)| *one = f(*one, *other));
-        CostCounts {
-            prior_reads: f(self.prior_reads, other.prior_reads),
-            retries: f(self.retries, other.retries),
-            unreadable: f(self.unreadable, other.unreadable),
-            ..both
-        }
-    }
-
     /// A command is done. Cells that hold one bit cost what they cost.
     pub(super) fn count(&mut self, command: &Command) {
         if command.mode != CellMode::Native {

@@ -3,6 +3,7 @@
 use super::super::WriteBuffer;
 use super::super::view::Shape;
 use super::Space;
+use crate::counters::counters;
 use crate::units::Nanos;
 
 /// What a buffer is made of.
@@ -54,30 +55,32 @@ pub enum Turn {
     Waited,
 }
 
-/// Counts of what the buffer did, in pages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BufferCounts {
-    /// Written pages that the buffer absorbed: they were in it already.
-    pub write_hits: u64,
-    /// Written pages that it did not.
-    pub write_misses: u64,
-    /// Read pages of which all wanted sectors were in the buffer.
-    pub read_hits: u64,
-    /// Read pages of which not all wanted sectors were in the buffer: they came from flash or a read cache, or were
-    /// never written.
-    pub read_misses: u64,
-    /// Pages written back.
-    pub written_back: u64,
-    /// Programs that took two pages each onto one physical page: so many were saved.
-    pub packs: u64,
-    /// Pages read from flash and written again, to fill up a block.
-    pub padded: u64,
-    /// Clean pages that went without being written.
-    pub dropped: u64,
-    /// Written pages that had to wait for room.
-    pub waited: u64,
-    /// Cycles of write-backs.
-    pub cycles: u64,
+counters! {
+    /// What the write buffer did, in pages (mapping units).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct BufferCounts {
+        /// Written pages that were in the buffer already.
+        write_hits: u64, unit "pages", at "cache/write_hit_pages";
+        /// Written pages that were not.
+        write_misses: u64, unit "pages", at "cache/write_miss_pages";
+        /// Read pages of which all wanted sectors were in the buffer.
+        read_hits: u64, unit "pages", at "cache/read_hit_pages";
+        /// Read pages of which not all wanted sectors were in the buffer: they came from flash or a read cache, or were
+        /// never written.
+        read_misses: u64, unit "pages", at "cache/read_miss_pages";
+        /// Pages written back to flash.
+        written_back: u64, unit "pages", at "cache/written_back_pages", compared lower "buffer, written back";
+        /// Programs that put parts of two pages onto one physical page: so many programs were saved.
+        packs: u64, unit "programs", at "cache/packed_programs", compared higher if any "buffer, programs saved";
+        /// Pages read from flash and written again, to fill up a block.
+        padded: u64, unit "pages", at "cache/padded_pages", compared lower if any "buffer, padding";
+        /// Clean pages that left the buffer without being written.
+        dropped: u64, unit "pages", at "cache/dropped_pages";
+        /// Written pages that had to wait for room.
+        waited: u64, unit "pages", at "cache/waited_pages";
+        /// Cycles of write-backs.
+        cycles: u64, unit "cycles";
+    }
 }
 
 /// What follows from the setup of a buffer and holds all along.

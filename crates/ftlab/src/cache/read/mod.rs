@@ -17,6 +17,7 @@ use std::hash::BuildHasherDefault;
 pub use lru::{LruReads, LruReadsOptions};
 pub use none::NoReads;
 
+use crate::counters::counters;
 use crate::engine::{Handle, NumberHasher, Slab};
 use crate::policy::{contract, seam};
 use crate::units::Lpn;
@@ -101,23 +102,26 @@ impl ReadCacheSetup {
     }
 }
 
-/// Counts of what the cache did, in logical pages unless said otherwise.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReadCacheCounts {
-    /// Pages that a host read found in it.
-    pub hits: u64,
-    /// Pages that a host read had from flash instead.
-    pub misses: u64,
-    /// Of these, pages that were being read ahead already.
-    pub joined: u64,
-    /// Pages that came in.
-    pub brought: u64,
-    /// Flash pages that were read ahead.
-    pub read_ahead: u64,
-    /// Pages that left because the host wrote or deallocated them.
-    pub outdated: u64,
-    /// Flash pages that made room.
-    pub evicted: u64,
+counters! {
+    /// What the read cache did, in pages (mapping units) unless said otherwise.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct ReadCacheCounts {
+        /// Pages that a host read found in it. What the write buffer had is not looked for.
+        hits: u64, unit "pages", at "read_cache/hit_pages";
+        /// Pages that a host read had from flash instead.
+        misses: u64, unit "pages", at "read_cache/missed_pages";
+        /// Of these, pages that were being read ahead already: the host waited for that.
+        joined: u64, unit "pages", at "read_cache/joined_pages";
+        /// Pages that came in, also those beside what the host wanted.
+        brought: u64, unit "pages", at "read_cache/brought_pages";
+        /// Flash pages that were read ahead.
+        read_ahead: u64, unit "flash pages", at "read_cache/read_ahead_flash_pages",
+            label "flash pages read ahead", compared lower "read cache, read ahead";
+        /// Pages that left because the host wrote or deallocated them.
+        outdated: u64, unit "pages", at "read_cache/outdated_pages";
+        /// Flash pages that made room.
+        evicted: u64, unit "flash pages", at "read_cache/evicted_flash_pages";
+    }
 }
 
 /// The cache.

@@ -10,6 +10,7 @@
 
 use std::collections::VecDeque;
 
+use crate::counters::counters;
 use crate::engine::skills;
 use crate::ftl::cost::history::Past;
 use crate::ftl::cost::regulation;
@@ -23,42 +24,28 @@ use crate::shape::Geometry;
 use crate::units::{DieId, Lpn, Ppn, SectorMask};
 use crate::verify::Canary;
 
-/// What was rewritten and what not. Flash commands of it are counted by their origin. What was requested was done or
-/// dropped, or waits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RewriteCounts {
-    /// Pages (mapping units) that the host read and that asked for it.
-    pub requested: u64,
-    /// Of these, those whose flash page waited for it already.
-    pub again: u64,
-    /// Flash pages that were programmed again.
-    pub done: u64,
-    /// Pages (mapping units) on them.
-    pub pages: u64,
-    /// Dropped because the page was written or deallocated meanwhile.
-    pub written: u64,
-    /// Dropped because it lay elsewhere by then, or at a higher cost.
-    pub high: u64,
-    /// Dropped because too many waited.
-    pub full: u64,
-    /// Given up: there was no room, the program failed, or the device came to rest.
-    pub given_up: u64,
-}
-
-impl RewriteCounts {
-    /// Both, number by number.
-    #[must_use]
-    pub fn zip(&self, other: &RewriteCounts, f: fn(u64, u64) -> u64) -> RewriteCounts {
-        RewriteCounts {
-            requested: f(self.requested, other.requested),
-            again: f(self.again, other.again),
-            done: f(self.done, other.done),
-            pages: f(self.pages, other.pages),
-            written: f(self.written, other.written),
-            high: f(self.high, other.high),
-            full: f(self.full, other.full),
-            given_up: f(self.given_up, other.given_up),
-        }
+counters! {
+    /// Pages that were programmed again. Their flash commands stand in `flash_commands`. What was requested was done or
+    /// dropped, or waits.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct RewriteCounts {
+        /// Pages (mapping units) that the host read and that asked for it.
+        requested: u64, unit "pages", at "cost/rewrites/requested", label "reads asked for it";
+        /// Of these, those whose flash page waited for it already.
+        again: u64, unit "pages", at "cost/rewrites/requested_again", label "of them while it waited";
+        /// Flash pages that were programmed again.
+        done: u64, unit "flash pages", at "cost/rewrites/done",
+            label "flash pages programmed", compared lower "programmed again";
+        /// Pages (mapping units) on them.
+        pages: u64, unit "pages", at "cost/rewrites/pages";
+        /// Dropped because the page was written or deallocated meanwhile.
+        written: u64, unit "pages", at "cost/rewrites/dropped_written";
+        /// Dropped because it lay elsewhere by then, or at a higher cost.
+        high: u64, unit "pages", at "cost/rewrites/dropped_high";
+        /// Dropped because too many waited.
+        full: u64, unit "pages", at "cost/rewrites/dropped_full";
+        /// Given up: there was no room, the program failed, or the device came to rest.
+        given_up: u64, unit "pages", at "cost/rewrites/given_up";
     }
 }
 

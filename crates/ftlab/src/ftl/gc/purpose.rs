@@ -1,10 +1,14 @@
 //! What a collection is for. From that follow on whose account its commands run and what
 //! becomes of the block.
 
+use serde::Serialize;
+
+use crate::counters::counters;
 use crate::scheduler::Origin;
 
 /// Why a block is emptied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Purpose {
     /// The plane is short of free blocks.
     Space,
@@ -48,11 +52,13 @@ impl Purpose {
     }
 }
 
-/// What collections for one purpose did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PurposeCounts {
-    /// Blocks collected.
-    pub runs: u64,
-    /// Pages (mapping units) copied.
-    pub pages: u64,
+counters! {
+    /// What collections for one purpose did.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct PurposeCounts {
+        /// Blocks collected.
+        runs: u64, unit "blocks", at "gc/by_purpose/*/runs";
+        /// Pages (mapping units) copied.
+        pages: u64, unit "pages", at "gc/by_purpose/*/copied_pages";
+    }
 }
