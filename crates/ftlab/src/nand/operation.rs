@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What the die does. Results name the commands of a kind.
+/// What a die can be told to do. Results count commands under the names of their kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Kind {
     /// Sense a flash page and move codewords of it out.

@@ -106,7 +106,7 @@ counters! {
     /// What the read cache did, in pages (mapping units) unless said otherwise.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct ReadCacheCounts {
-        /// Pages that a host read found in it. What the write buffer had is not looked for.
+        /// Pages that a host read found in the cache. What the write buffer had is not looked for.
         hits: u64, unit "pages", at "read_cache/hit_pages";
         /// Pages that a host read had from flash instead.
         misses: u64, unit "pages", at "read_cache/missed_pages";
