@@ -1,31 +1,30 @@
-//! The project's own text files, read once.
+//! Reads the project's own files.
 
 use std::fs;
 use std::path::Path;
 
-/// Folders that hold what was built, downloaded or measured, not what was written.
+/// Folders of built, downloaded or measured files.
 const SKIPPED: [&str; 4] = ["target", "out", "node_modules", "artifacts"];
-/// Hidden folders that are part of the project; all others are somebody's tools.
+/// Hidden folders that belong to the project; all others belong to tools.
 const HIDDEN: [&str; 2] = [".ci", ".github"];
 
-/// A file.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Its path from the root of the project, with slashes.
+    /// Path relative to the project's root, with slashes.
     pub path: String,
-    /// Its text; empty for a file that is not text.
+    /// Contents; empty if not text.
     pub text: String,
 }
 
 impl File {
-    /// What follows the last dot of its name.
+    /// Returns what follows the last dot of the name.
     pub fn extension(&self) -> &str {
         let name = self.path.rsplit('/').next().unwrap_or_default();
         name.rsplit_once('.').map_or("", |(_, extension)| extension)
     }
 }
 
-/// All files of the project, by path.
+/// Returns all files of the project, sorted by path.
 pub fn all(root: &Path) -> Result<Vec<File>, String> {
     let mut files = Vec::new();
     walk(root, "", &mut files)?;
@@ -42,7 +41,7 @@ fn walk(root: &Path, folder: &str, files: &mut Vec<File>) -> Result<(), String> 
         let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
         let kind = entry.file_type().map_err(failed)?;
         if kind.is_symlink() {
-            // A crate's view of a folder that is read where it is.
+            // Points to a folder that is read in its own place.
             continue;
         }
         if kind.is_dir() {
@@ -58,7 +57,7 @@ fn walk(root: &Path, folder: &str, files: &mut Vec<File>) -> Result<(), String> 
     Ok(())
 }
 
-/// Writes a file, and the folders above it.
+/// Writes a file, creating the folders above it.
 pub fn write(root: &Path, path: &str, text: &str) -> Result<(), String> {
     let place = root.join(path);
     let folder = place.parent().unwrap_or(root);

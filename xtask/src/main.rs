@@ -1,19 +1,19 @@
-//! Project chores that need the crates themselves: the generated reference, and the checks that keep
-//! the project tidy.
+//! Chores that need the project's crates: generating the reference and checking that the project is
+//! tidy.
 //!
-//! `cargo run -p xtask -- docs` writes the reference; `-- check` says whether it is fresh and whether
-//! everything is tidy, and exits with 1 if not.
+//! `cargo run -p xtask -- docs` writes the reference; `-- check` reports stale pages and whatever
+//! is untidy, and exits with 1 if there is any.
 
 mod files;
 mod layers;
 mod reference;
 mod tidy;
+mod words;
 
 use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo run -p xtask -- docs | check";
-/// What to do about a stale page.
 const REMEDY: &str = "run: cargo run -p xtask -- docs";
 
 fn main() -> ExitCode {
@@ -56,6 +56,7 @@ fn write(root: &Path) -> Result<Vec<String>, String> {
 fn check(root: &Path) -> Result<Vec<String>, String> {
     let files = files::all(root)?;
     let mut problems = tidy::check(&files);
+    problems.extend(words::check(&files));
     problems.extend(layers::check(&files));
     for page in reference::pages(&files) {
         match files.iter().find(|file| file.path == page.path) {
@@ -71,7 +72,7 @@ fn check(root: &Path) -> Result<Vec<String>, String> {
 mod tests {
     use super::*;
 
-    /// The check as a test: it needs no build of its own.
+    /// Runs the check in the ordinary test suite.
     #[test]
     fn everything_is_tidy_and_the_reference_is_fresh() {
         let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));

@@ -1,5 +1,5 @@
-//! The rules that no other tool checks: heads of files, their length, what the simulator must not
-//! touch, links, presets.
+//! Rules that no other tool checks: module heads, file lengths, what the simulator must not use,
+//! links, presets.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,14 @@ use ftlab_workload::generate::PRESETS;
 
 use crate::files::File;
 
-/// A file of code longer than this wants to be two.
+/// The most lines of a code file; a longer one should be split.
 const LONGEST: usize = 650;
-/// Where the code must give the same results on every machine and at every time.
+/// The crate whose code must give the same results on every machine and at any time.
 const PURE: &str = "crates/ftlab/src/";
-/// Comments above a line that may say why it is fine to walk a hash table there.
+/// How many lines above a walk over a hash table the comment that justifies it may be.
 const COMMENT_REACH: usize = 3;
 
-/// What nothing may hold. Written in two halves, so that this file does not hold it either.
+/// What no file may contain. Written in two halves, so that this file does not contain it either.
 const UNFINISHED: [&str; 5] = [
     concat!("TO", "DO"),
     concat!("FIX", "ME"),
@@ -22,10 +22,10 @@ const UNFINISHED: [&str; 5] = [
     concat!("todo", "!("),
     concat!("unimplemented", "!("),
 ];
-/// Absolute paths: they belong to the machine of whoever wrote them.
+/// Absolute paths, which belong to one machine.
 const MACHINE: [&str; 4] =
     [concat!("/wo", "rk/"), concat!("/tm", "p/"), concat!("/ho", "me/"), concat!("/ro", "ot/")];
-/// What the simulator may not use, and why.
+/// What the simulator may not use, and what it brings in.
 const IMPURE: [(&str, &str); 11] = [
     ("std::time::", "a clock"),
     ("Instant::now", "a clock"),
@@ -40,7 +40,7 @@ const IMPURE: [(&str, &str); 11] = [
     (".exp()", "a function whose last digit differs between machines: use libm"),
 ];
 
-/// Everything that is untidy.
+/// Returns a message for everything untidy.
 pub fn check(files: &[File]) -> Vec<String> {
     let mut problems = Vec::new();
     for file in files {
@@ -81,7 +81,7 @@ fn rust(file: &File, problems: &mut Vec<String>) {
             continue;
         }
         for (word, what) in IMPURE.iter().filter(|(word, _)| line.contains(word)) {
-            problems.push(format!("{place}: {word} brings in {what}; the simulator is pure"));
+            problems.push(format!("{place}: {word} brings in {what}; the simulator must be pure"));
         }
         if walks_hashes && (line.contains(".keys()") || line.contains(".values()")) {
             let above = &lines[at.saturating_sub(COMMENT_REACH)..at];
@@ -112,7 +112,7 @@ fn machine(file: &File, problems: &mut Vec<String>) {
     }
 }
 
-/// Every relative link leads to a file or folder of the project.
+/// Checks that every relative link leads to a file or folder of the project.
 fn links(file: &File, files: &[File], problems: &mut Vec<String>) {
     for (at, line) in file.text.lines().enumerate() {
         for rest in line.split("](").skip(1) {
@@ -129,7 +129,7 @@ fn links(file: &File, files: &[File], problems: &mut Vec<String>) {
     }
 }
 
-/// The path, from the root of the project, of a link in `from`.
+/// Returns the path, relative to the project's root, of a link in `from`.
 fn resolve(from: &str, target: &str) -> String {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();
@@ -145,8 +145,8 @@ fn resolve(from: &str, target: &str) -> String {
     parts.join("/")
 }
 
-/// Every number of a device preset that is a real part says where it comes from: in a comment at
-/// its line or at the one above.
+/// Checks that every number in the preset of a real device has a comment with its source, on its
+/// line or the line above.
 fn sources(file: &File, problems: &mut Vec<String>) {
     if file.text.contains("source = \"invented") {
         return;
@@ -156,7 +156,7 @@ fn sources(file: &File, problems: &mut Vec<String>) {
         let number = line.split_once(" = ").is_some_and(|(_, value)| {
             value.trim_start_matches(['"', '[', ' ']).starts_with(|c: char| c.is_ascii_digit())
         });
-        // One die a chip and the mapping unit are choices that their defaults explain.
+        // One die per chip and the page size are choices explained by their defaults.
         let explained = line.contains('#') || above.starts_with('#');
         let default = line.starts_with("dies_per_chip = 1") || line.starts_with("unit = ");
         if number && !explained && !default {
@@ -170,7 +170,7 @@ fn sources(file: &File, problems: &mut Vec<String>) {
     }
 }
 
-/// Every workload in the folder of presets is built in.
+/// Checks that every workload in the presets folder is built in.
 fn registered(files: &[File], problems: &mut Vec<String>) {
     let known: BTreeSet<&str> = PRESETS.iter().map(|preset| preset.name).collect();
     for file in files {

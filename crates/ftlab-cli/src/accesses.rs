@@ -1,5 +1,4 @@
-//! How reads and writes share pages, as a table for people: of a trace that is inspected, or of what was
-//! played.
+//! Prints how reads and writes share pages, in an inspected trace or in a load that was played.
 
 use std::io::{self, Write};
 
@@ -8,7 +7,6 @@ use ftlab_workload::accesses::{AccessReport, ByClass};
 use crate::human::{count, percent};
 use crate::table::{line, show, table};
 
-/// Prints it.
 pub fn print(found: &AccessReport, out: &mut dyn Write) -> io::Result<()> {
     let mut rows = table(&["Accesses", "4 KiB pages", "reads", "writes"]);
     let mut row = |name: &str, of: fn(&ByClass) -> u64| {
@@ -38,7 +36,7 @@ pub fn print(found: &AccessReport, out: &mut dyn Write) -> io::Result<()> {
     for window in &found.identification.windows {
         let Some(ratio) = window.right_ratio else { continue };
         let text = format!(
-            "{} rightly by the last {} accesses of a page, the coming one included",
+            "{} correctly by the last {} accesses of a page, the current one included",
             percent(ratio),
             window.window_accesses
         );

@@ -1,5 +1,5 @@
-//! The files that device files build on (`base = "lab.toml"`): found beside the file that names them, and read as
-//! far as they may be long, all together.
+//! The files that device files build on (`base = "lab.toml"`). They are found relative to the file
+//! that names them, and share one limit on their total length.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -12,33 +12,34 @@ use crate::failure::remedy;
 use crate::image;
 use crate::text_file::{self, MOST_BYTES};
 
-/// The files beneath a device file.
+/// Opens the base files of one device file.
 pub struct Bases {
     /// How many bytes may still be read.
     left: u64,
-    /// The folder in which files must lie, or beneath it, if they can't lie anywhere.
+    /// The folder that all files must lie in; none if they may lie anywhere.
     root: Option<PathBuf>,
 }
 
 impl Bases {
-    /// Those beneath a file of so many bytes, wherever they lie.
+    /// Allows bases anywhere, for a device file of `length` bytes.
     pub fn anywhere(length: usize) -> Bases {
         Bases { left: MOST_BYTES.saturating_sub(length as u64), root: None }
     }
 
-    /// The same for a file of an experiment, whose folder `root` can be handed on.
+    /// Allows only bases within `root`, the folder of an experiment, so that the folder can be
+    /// passed on.
     pub fn within_folder(root: &Path, length: usize) -> Bases {
         Bases { root: Some(root.to_owned()), ..Bases::anywhere(length) }
     }
 
-    /// A file outside is not opened.
+    /// Refuses a file outside of the folder.
     fn refuse_outside(&self, path: &Path, name: &str) -> Result<(), ValueError> {
         let Some(root) = &self.root else { return Ok(()) };
         if lies_within(path, root).map_err(|error| unreadable(name, &error))? {
             return Ok(());
         }
         Err(ValueError::new(
-            format!("{} lies outside of the experiment's folder", shown(name)),
+            format!("{} is outside the experiment's folder", shown(name)),
             "copy it into the folder, and name it by its path from there",
         ))
     }
@@ -54,28 +55,28 @@ impl Bases {
 fn unreadable(name: &str, error: &io::Error) -> ValueError {
     let told = match error.kind() {
         ErrorKind::NotFound => {
-            "check the path, which begins at the file that names it, or name a preset (ftlab list devices)"
+            "check the path, which is relative to the file that names it, or name a preset (ftlab list devices)"
         }
         kind => remedy(kind),
     };
     ValueError::new(format!("can't read the file {}: {error}", shown(name)), told)
 }
 
-/// Whether a file lies in a folder or beneath it, with all links followed.
+/// Whether a file lies in a folder or below it, after following all links.
 ///
 /// # Errors
-/// One of the two is not there, or can't be looked at.
+/// One of the two does not exist or cannot be read.
 pub fn lies_within(path: &Path, root: &Path) -> io::Result<bool> {
     Ok(path.canonicalize()?.starts_with(root.canonicalize()?))
 }
 
-/// Whether somebody who names a device means a file. `path` is where that would be.
+/// Whether the name of a device means a file. `path` is where that file would be.
 pub fn means_file(name: &str, path: &Path) -> bool {
     let named = Path::new(name);
     named.components().count() > 1 || named.extension().is_some() || path.exists()
 }
 
-/// Where the file lies that is called `name` in the file that is called `by`.
+/// Returns the path of the file that the file `by` calls `name`.
 fn beside(by: &str, name: &str) -> PathBuf {
     Path::new(by).parent().unwrap_or(Path::new("")).join(name)
 }
@@ -98,7 +99,7 @@ impl Files for Bases {
         if image::is_one(&path) {
             return Err(ValueError::new(
                 format!("{} is an image of a device, not a configuration", shown(name)),
-                "write what `ftlab config show` prints of its device into a file, or begin with the image by \
+                "write what `ftlab config show` prints of its device into a file, or start from the image with \
                  --image",
             ));
         }

@@ -1,9 +1,9 @@
-//! From `--device` and `--set` to a checked configuration.
+//! Loads and checks the configuration that `--device` and `--set` describe.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use ftlab::config::{Config, ConfigError, Layer, Origin, all_options};
+use ftlab::config::{Config, ConfigError, Layer, ValueOrigin, all_options};
 use ftlab::options::{Level, presets};
 
 use crate::args::DeviceArg;
@@ -12,16 +12,16 @@ use crate::failure::Failure;
 use crate::image;
 use crate::text_file;
 
-/// An option that is set on the command line.
+/// An option set on the command line.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// The flag, as messages call it: `--set 2`, `--vary 1`.
+    /// The flag as messages name it: `--set 2`, `--vary 1`.
     pub flag: String,
     /// `KEY=VALUE`.
     pub text: String,
 }
 
-/// Those of `--set`.
+/// Returns the settings of `--set`.
 pub fn settings(sets: &[String]) -> Vec<Setting> {
     let numbered = sets.iter().enumerate();
     numbered
@@ -34,13 +34,14 @@ fn set_over(base: Layer, settings: &[Setting]) -> Vec<Layer> {
     std::iter::once(base).chain(sets).collect()
 }
 
-/// Loads the configuration of a built-in device or a file. A built-in name goes first; `./NAME`
-/// is always a file.
+/// Loads the configuration of a built-in device or a file. A built-in name takes precedence;
+/// `./NAME` is always a file.
 pub fn load(device: &str, sets: &[Setting]) -> Result<Config, Failure> {
     Texts::read(device, sets)?.load(Bases::anywhere)
 }
 
-/// The same for a device of an experiment: it builds on nothing outside of the experiment's `folder`.
+/// Loads the configuration of an experiment's device, which may only build on files in the
+/// experiment's `folder`.
 pub fn load_within_folder(
     device: &str,
     sets: &[Setting],
@@ -49,7 +50,7 @@ pub fn load_within_folder(
     Texts::read(device, sets)?.load(|length| Bases::within_folder(folder, length))
 }
 
-/// The configuration of an image, with options set on top.
+/// Loads the configuration of an image, with options set on top.
 pub fn of_image(name: &str, text: &str, sets: &[Setting]) -> Result<Config, Failure> {
     Config::load(&set_over(Layer::saved(name, text), sets))
         .map_err(|error| Failure::usage(text_file::told(error)))
@@ -59,11 +60,11 @@ fn is_file(device: &str) -> bool {
     means_file(device, Path::new(device))
 }
 
-/// The texts that the configuration is made of, without those that a file builds on.
+/// The layers of a configuration, without the bases that a file builds on.
 struct Texts<'a> {
     device: &'a str,
     layers: Vec<Layer>,
-    /// Bytes of the file, if it is one.
+    /// The length of the file in bytes; 0 for a preset.
     length: usize,
 }
 
@@ -74,7 +75,7 @@ impl Texts<'_> {
                 let path = Path::new(device);
                 if image::is_one(path) {
                     return Err(Failure::usage(format!(
-                        "{device} is an image of a device, not a configuration\n  remedy: begin with it by \
+                        "{device} is an image of a device, not a configuration\n  remedy: start from it with \
                          --image {device}; ftlab device show {device} tells what it holds"
                     )));
                 }
@@ -106,11 +107,11 @@ impl Texts<'_> {
     }
 }
 
-/// What a device is called in the table: its name, and how many options were set on top of whatever
-/// gave it the name, which is a preset or a file.
+/// Returns the name of a device for the table, with the number of options that differ from the
+/// preset or file that gave the name.
 pub fn title(config: &Config) -> String {
     let label = |path: &str| match config.origin(path) {
-        Some(Origin::Layer { label, .. }) => Some(label.as_str()),
+        Some(ValueOrigin::Layer { label, .. }) => Some(label.as_str()),
         _ => None,
     };
     let is_preset = |label: &str| {
@@ -118,11 +119,11 @@ pub fn title(config: &Config) -> String {
     };
     let name = &config.options.device.name;
     let Some(named_by) = label(NAME) else { return name.clone() };
-    // What the file that gave the name builds on is no change of it.
+    // Options from the bases of the naming file are not changes.
     let is_own =
         |label: &str| label == named_by || is_preset(label) || config.builds_on(named_by, label);
     let is_change = |path: &str| path != NAME && label(path).is_some_and(|label| !is_own(label));
-    // Options and policies.
+    // `all_options` includes policies.
     let options = all_options().iter().map(|option| option.path);
     match options.filter(|path| is_change(path)).count() {
         0 => name.clone(),
@@ -134,12 +135,12 @@ pub fn title(config: &Config) -> String {
 /// The option that names the device.
 const NAME: &str = "device.name";
 
-/// Prints what is suspicious about a configuration, and what in it does nothing.
+/// Prints the warnings and notes about a configuration.
 pub fn warn(config: &Config) {
     warn_once([config]);
 }
 
-/// The same for several, which may say the same: what they say in the same words, of the same place, is printed once.
+/// Prints the warnings and notes about several configurations, each distinct text once.
 pub fn warn_once<'a>(configs: impl IntoIterator<Item = &'a Config>) {
     let mut told = BTreeSet::new();
     for config in configs {
@@ -154,7 +155,7 @@ pub fn warn_once<'a>(configs: impl IntoIterator<Item = &'a Config>) {
     }
 }
 
-/// `ftlab config check`: everything that is wrong, at once.
+/// `ftlab config check`: reports all problems at once.
 pub fn check(arg: &DeviceArg, out: &mut dyn std::io::Write) -> Result<(), Failure> {
     let config = match Texts::read(&arg.device, &settings(&arg.sets))?.try_load(Bases::anywhere) {
         Ok(config) => config,
@@ -179,7 +180,7 @@ pub fn check(arg: &DeviceArg, out: &mut dyn std::io::Write) -> Result<(), Failur
     Ok(())
 }
 
-/// `ftlab config show`: the whole of it.
+/// `ftlab config show`: prints the whole configuration.
 pub fn show(arg: &DeviceArg, out: &mut dyn std::io::Write) -> Result<(), Failure> {
     let config = load(&arg.device, &settings(&arg.sets))?;
     warn(&config);

@@ -1,42 +1,42 @@
-//! How a command ends when it does not end well: what is said, and the exit code.
+//! How a command fails: the message and the exit code.
 
 use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
 
-/// The exit code where usage, configuration or input is wrong.
+/// The exit code for wrong usage, configuration or input.
 pub const USAGE: u8 = 2;
-/// The exit code of an interrupted program, as shells have it.
+/// The exit code of an interrupted program, by shell convention.
 pub const INTERRUPTED: u8 = 130;
 
 /// Why a command stops.
 #[derive(Debug)]
 pub enum Failure {
-    /// What the user asked for can't be done: usage, configuration or input. Exit code 2.
+    /// The request cannot be carried out: wrong usage, configuration or input. Exit code 2.
     Usage(String),
-    /// What was asked for was tried, and the simulated device could not do it. Exit code 1.
+    /// The simulated device could not do what was requested. Exit code 1.
     Experiment(String),
-    /// What was to be checked is not in order; everything has been said. Exit code 1.
+    /// A check failed; everything has been printed. Exit code 1.
     Check,
-    /// The configuration is wrong; everything has been said. Exit code 2.
+    /// The configuration is wrong; everything has been printed. Exit code 2.
     Told,
-    /// The user interrupted it; everything has been said. Exit code 130.
+    /// The user interrupted the command; everything has been printed. Exit code 130.
     Interrupted,
 }
 
 impl Failure {
-    /// A failure with this text.
+    /// Creates a usage failure with this text.
     pub fn usage(text: impl Display) -> Failure {
         Failure::Usage(text.to_string())
     }
 
-    /// A file that can't be read or written.
+    /// Creates the failure for a file that cannot be read or written. `doing` begins the message.
     pub fn file(doing: &str, path: &std::path::Path, error: &io::Error) -> Failure {
         let remedy = remedy(error.kind());
         Failure::usage(format!("{doing} {}: {error}\n  remedy: {remedy}", path.display()))
     }
 
-    /// The same failure, with its text changed if it has one.
+    /// Changes the text of the failure, if it has one.
     pub fn map_text(self, change: impl FnOnce(String) -> String) -> Failure {
         match self {
             Failure::Usage(text) => Failure::Usage(change(text)),
@@ -45,11 +45,11 @@ impl Failure {
         }
     }
 
-    /// Says what there is to say, and gives the exit code.
+    /// Prints the failure and returns the exit code.
     pub fn report(self) -> ExitCode {
         match self {
             Failure::Usage(text) => {
-                // Config problems and workload files name their severity themselves.
+                // Configuration problems and workload files state their own severity.
                 let lead = if text.starts_with("error") { "" } else { "error: " };
                 say!("{lead}{}", text.trim_end());
                 ExitCode::from(USAGE)
@@ -65,35 +65,35 @@ impl Failure {
     }
 }
 
-/// What to do about a file that can't be read or written.
+/// Returns what to do about a file that cannot be read or written.
 pub fn remedy(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::NotFound => "check the path",
-        io::ErrorKind::PermissionDenied => "check who may read and write it",
+        io::ErrorKind::PermissionDenied => "check its permissions",
         io::ErrorKind::IsADirectory => "name a file, not a directory",
-        io::ErrorKind::NotADirectory => "check the path: a file stands where it has a folder",
-        io::ErrorKind::InvalidData => "the file is no text; check that it is the right one",
-        io::ErrorKind::InvalidInput => "check the path: no file can be called so",
+        io::ErrorKind::NotADirectory => "check the path: one of its folders is a file",
+        io::ErrorKind::InvalidData => "the file is not text; check that it is the right one",
+        io::ErrorKind::InvalidInput => "check the path: it is not a valid file name",
         io::ErrorKind::InvalidFilename => "choose a shorter name",
         io::ErrorKind::FileTooLarge => "check that it is the right file",
-        io::ErrorKind::UnexpectedEof => "the file ends too early; check that it is whole",
+        io::ErrorKind::UnexpectedEof => "the file ends too early; check that it is complete",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "make room, or choose another place with -o"
+            "free some space, or choose another place with -o"
         }
         io::ErrorKind::ReadOnlyFilesystem => "choose another place with -o",
         io::ErrorKind::BrokenPipe => "its reader closed it; keep that open, or name a file",
         io::ErrorKind::AlreadyExists => "remove what is there, or choose another name",
         io::ErrorKind::OutOfMemory => "run it where there is more memory",
-        _ => "see that it is a plain file on a sound disk, and try again",
+        _ => "check that it is a regular file on a healthy disk, and try again",
     }
 }
 
-/// Writing to standard output failed.
+/// A failed write to standard output.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
         Failure::usage(format!(
-            "can't write to standard output: {error}\n  remedy: see that it is open and has room; result folders \
-             are not concerned"
+            "can't write to standard output: {error}\n  remedy: check that it is open and has room; result folders \
+             are not affected"
         ))
     }
 }

@@ -1,5 +1,5 @@
-//! What fuzzers call: every file and every argument that only the command line reads, as any bytes. Errors are
-//! fine; a panic, a hang or unbounded memory is not.
+//! Entry points for fuzzers: every file and argument that only the command line parses, as
+//! arbitrary bytes. An input may fail, but must not cause a panic, a hang or unbounded memory use.
 
 use std::fs;
 use std::io;
@@ -14,31 +14,33 @@ use tempfile::TempDir;
 use crate::args::LoadArgs;
 use crate::experiment::Preparation;
 use crate::failure::Failure;
-use crate::image::{self, Taken};
+use crate::image::{self, OpenedImage};
 use crate::result::{COMPARISON, MARK, VARIANTS};
 use crate::{compare, device, reproduce, saved};
 
-/// Devices whose tables are larger are not made.
+/// Devices with larger tables are not created.
 const MOST_TABLES: u64 = 16 << 20;
 
-/// As on the command line.
+/// The default of the command line.
 const CONFIDENCE: f64 = 0.95;
 
-/// So many arguments of an input are read: shells hand over few.
+/// The most arguments that are read from an input.
 const MOST_WORDS: usize = 32;
 
-/// Whatever is said about an input has words, and names its remedy.
+/// Asserts that a failure has a text.
 fn check(failure: &Failure) {
     if let Failure::Usage(text) | Failure::Experiment(text) = failure {
         assert!(!text.is_empty());
     }
 }
 
-/// Reads an image file; what is none is packed into one, as configuration and as story.
+/// Reads an image file. Bytes without the magic number are packed into an image instead, once as
+/// its configuration and once as its story.
 pub fn image_file(bytes: &[u8]) {
     if bytes.starts_with(file::MAGIC) {
         try_image(bytes);
-        // Seeds were written by some version; what follows the preamble is tried as if by this one.
+        // Corpus files may come from another version, so try the rest with this version's preamble
+        // too.
         if let Some(rest) = bytes.get(file::PREAMBLE..) {
             try_image(&[&file::preamble()[..], rest].concat());
         }
@@ -61,7 +63,7 @@ fn try_image(bytes: &[u8]) {
     }
 }
 
-fn use_image(taken: &Taken) {
+fn use_image(taken: &OpenedImage) {
     let other = Config::load(&[Layer::preset("tiny")]).expect("it is built in");
     differences(&taken.config, &other).iter().for_each(|one| assert!(!one.to_string().is_empty()));
     let Tables { reserved, written } = Tables::of(&taken.config);
@@ -75,7 +77,7 @@ fn use_image(taken: &Taken) {
     }
 }
 
-/// A new device.
+/// An image of a new device.
 static TINY: LazyLock<Image> = LazyLock::new(|| {
     let config = Config::load(&[Layer::preset("tiny")]).expect("it is built in");
     let device = assemble(DeviceSetup::new(&config, 1));
@@ -88,10 +90,10 @@ static TINY: LazyLock<Image> = LazyLock::new(|| {
     }
 });
 
-/// A folder with the sound results of two runs, `a` and `b`, as a comparison of them.
+/// A folder with two valid results, `a` and `b`, in the layout of a comparison.
 struct Results(TempDir);
 
-/// The files of a result, as a run of a small device left them.
+/// The files of a result, written by a run of a small device.
 const SOUND: [(&str, &[u8]); 4] = [
     (MARK, include_bytes!("../corpus/result.json")),
     ("latencies.parquet", include_bytes!("../corpus/latencies.parquet")),
@@ -115,14 +117,14 @@ impl Results {
         self.0.path().join(name).to_string_lossy().into_owned()
     }
 
-    /// Puts `bytes` in place of a file of `a`, makes a page of it, alone and beside `b`, and puts the file
-    /// back.
+    /// Puts `bytes` in place of a file of `a`, builds the page of `a`, alone and beside `b`, and
+    /// restores the file.
     fn replace(&self, file: &str, bytes: &[u8]) {
         let place = Path::new(&self.path("a")).join(file);
         fs::write(&place, bytes).expect("there is room");
         let alone = vec![self.path("a")];
         let beside = vec![self.path("b"), self.path("a")];
-        // Columns are not compared.
+        // Only the result document takes part in comparisons; columns do not.
         for named in if file == MARK { vec![alone, beside] } else { vec![alone] } {
             if let Err(failure) = compare::page_of_results(&named, CONFIDENCE) {
                 check(&failure);
@@ -134,7 +136,7 @@ impl Results {
         }
     }
 
-    /// Puts `bytes` in place of the list of a comparison, and makes a page of that.
+    /// Writes `bytes` as the list of a comparison, and builds the page of the comparison.
     fn list(&self, file: &str, bytes: &[u8]) {
         let place = self.0.path().join(file);
         fs::write(&place, bytes).expect("there is room");
@@ -145,7 +147,7 @@ impl Results {
     }
 }
 
-/// Reads bytes as each file of a result or a comparison that they look like, up to the page.
+/// Reads bytes as every file of a result or a comparison that they may be, and builds the page.
 pub fn result_files(bytes: &[u8]) {
     thread_local!(static RESULTS: Results = Results::new());
     RESULTS.with(|results| {
@@ -162,14 +164,14 @@ pub fn result_files(bytes: &[u8]) {
     });
 }
 
-/// Reads bytes as the declaration of an experiment, up to its cases, and as its README.
+/// Reads bytes as the declaration of an experiment, up to its cases, and as a README.
 pub fn experiment(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     reproduce::fuzz::declaration(&text);
     reproduce::fuzz::readme(&text);
 }
 
-/// Reads lines as arguments: of a load, of `--precondition`, of `--vary` and `--variant`, of `--set`.
+/// Reads lines as arguments: of a load, `--precondition`, `--vary`, `--variant` and `--set`.
 pub fn arguments(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let words: Vec<String> = text.lines().take(MOST_WORDS).map(str::to_owned).collect();
@@ -177,7 +179,7 @@ pub fn arguments(bytes: &[u8]) {
         assert!(!why.is_empty());
     }
     for word in &words {
-        // What names a file would read it.
+        // Without separators, so that no argument names an existing file.
         if let Err(failure) =
             Preparation::of(None, Some(&word.replace(['/', '\\'], "_")), false, None)
         {

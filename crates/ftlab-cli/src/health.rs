@@ -1,4 +1,4 @@
-//! What failed on a device, and what parity cost and saved, as lines of the table for people.
+//! Failures of a device, and the cost and benefit of parity, as lines of the table.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use ftlab::stats::Report;
 use crate::human::{bytes, count, percent, span};
 use crate::table::{joined, line, told};
 
-/// Of a device on which something can fail.
+/// Prints the health of a device on which something can fail.
 pub fn health(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Some(health) = &report.health else { return Ok(()) };
     let (losses, hazards) = (&health.losses, &health.hazards);
@@ -22,7 +22,7 @@ pub fn health(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     line(out, "Bad blocks", &joined([text, told(&more)]))?;
     if health.dead_dies > 0 {
         let text = format!(
-            "{}, with {} pages of the host; {} commands failed there",
+            "{}, with {} host pages; {} commands failed on them",
             count(health.dead_dies.into()),
             count(health.pages_on_dead_dies),
             count(hazards.on_dead_dies)
@@ -31,7 +31,7 @@ pub fn health(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
     if hazards.unreadable > 0 || health.lost_pages > 0 {
         let text = format!(
-            "{} reads of flash found nothing readable; {} pages on flash have lost data",
+            "{} flash reads returned no data; {} pages on flash lost their data",
             count(hazards.unreadable),
             count(health.lost_pages)
         );
@@ -50,7 +50,7 @@ pub fn health(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     line(out, "End of life", &text)
 }
 
-/// Of a device with parity across dies.
+/// Prints the counts of a device with parity across dies.
 pub fn parity(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Some(parity) = &report.parity else { return Ok(()) };
     let counts = &parity.counts;
@@ -60,10 +60,10 @@ pub fn parity(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     }
     let text = format!(
-        "{} flash pages that could not be read, from {} others; {} could not be computed either",
+        "{} unreadable flash pages, from {} others; {} could not be rebuilt",
         count(counts.reconstructed),
         count(counts.reads),
         count(counts.lost)
     );
-    line(out, "Computed by parity", &text)
+    line(out, "Rebuilt by parity", &text)
 }

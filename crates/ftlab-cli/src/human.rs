@@ -1,21 +1,21 @@
-//! Quantities as people read them: three or four digits and a unit.
+//! Formats quantities for people: three or four digits and a unit.
 
 use ftlab::options::text::legible;
 use ftlab::options::value::Value;
 use ftlab::units::Bytes;
 
-/// A size with its unit, in bytes, as configurations write it; never nothing.
+/// Parses a size with its unit, as in configurations, to bytes. Zero is an error.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     match Bytes::parse(text) {
         Ok(Bytes(0)) => {
-            Err("a size of nothing: write a number and a unit, such as 512GiB".to_owned())
+            Err("a size must not be zero: write a number and a unit, such as 512GiB".to_owned())
         }
         Ok(Bytes(bytes)) => Ok(bytes),
         Err(error) => Err(error.to_string()),
     }
 }
 
-/// A latency: `840 ns`, `61.2 us`, `1.53 ms`, `2.40 s`.
+/// Formats a latency: `840 ns`, `61.2 us`, `1.53 ms`, `2.40 s`.
 pub fn time(ns: f64) -> String {
     let (value, unit) = match ns {
         ..1e3 => return format!("{ns:.0} ns"),
@@ -26,7 +26,7 @@ pub fn time(ns: f64) -> String {
     format!("{} {unit}", digits(value))
 }
 
-/// A span as a clock would show it: `1.53 s`, `3 min 20 s`, `2 d 4 h`.
+/// Formats a span: `1.53 s`, `3 min 20 s`, `2 d 4 h`.
 pub fn span(ns: u64) -> String {
     let s = ns / 1_000_000_000;
     match s {
@@ -37,7 +37,7 @@ pub fn span(ns: u64) -> String {
     }
 }
 
-/// A number of bytes in decimal units: `4.10 MB`.
+/// Formats a number of bytes in decimal units: `4.10 MB`.
 pub fn bytes(bytes: u64) -> String {
     let value = bytes as f64;
     let (value, unit) = match value {
@@ -50,7 +50,7 @@ pub fn bytes(bytes: u64) -> String {
     format!("{} {unit}", digits(value))
 }
 
-/// Three significant digits, or all digits before the point, as long as anybody would read them.
+/// Formats to three significant digits, or to all digits before the point up to 1e15.
 pub fn digits(value: f64) -> String {
     const LARGE: f64 = 1e15;
     if value.abs() >= LARGE {
@@ -64,7 +64,7 @@ pub fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A whole number with its thousands apart: `1,234,567`.
+/// Formats a whole number with thousands separators: `1,234,567`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -77,12 +77,12 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// A rate, whole once it is large: `12,345`, `8.25`.
+/// Formats a rate, without decimals if it is large: `12,345`, `8.25`.
 pub fn rate(value: f64) -> String {
     if value < 999.5 { digits(value) } else { count(value.round() as u64) }
 }
 
-/// A share in per cent.
+/// Formats a share in per cent.
 pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }

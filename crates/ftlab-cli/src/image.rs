@@ -1,5 +1,5 @@
-//! Image files: the preamble as it is, what follows compressed with zstd. Read with limits, written under
-//! another name and then renamed.
+//! Image files: the preamble is plain, the rest is compressed with zstd. Reading is limited in
+//! memory; writing goes to a temporary file that is then renamed.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -19,50 +19,49 @@ use crate::human;
 use crate::result::StepDocument;
 use crate::text_file;
 
-/// Compresses well, and hardly slows writing down.
+/// The zstd level: compresses well and hardly slows down writing.
 const LEVEL: i32 = 3;
-/// At the end of compressed data stands its checksum, so that damage is found there, too.
+/// Appends a checksum to the compressed data, to detect damage there too.
 const CHECKSUM: bool = true;
 
-/// What is decompressed is at most so many times as long as the file, beyond its texts: a file of a few
-/// kilobytes can name a device of terabytes. Images of devices that were filled in order, the ones that
-/// compress best, come to about 150.
+/// The decompressed data may be at most this many times as long as the file, plus the limit of the
+/// texts: without the limit, a file of a few kilobytes could name a device of terabytes. Images
+/// compress best if the device was filled in order, about 150 times.
 const MOST_EXPANSION: u64 = 4096;
 
-/// Warns of blocks that were erased more often than they bear: the next erase of each fails.
+/// Warns of a device whose blocks have reached their endurance: their next erase fails.
 fn worn(device: &Device) -> Option<String> {
     let cycles = device.ftl().life()?.mean_endurance()?;
     let blocks = f64::from(device.flash().geometry().blocks());
     let mean = device.ftl().blocks().all_erases().map(f64::from).sum::<f64>() / blocks;
     (mean >= f64::from(cycles)).then(|| {
         format!(
-            "blocks bear {cycles} cycles (nand.endurance.cycles), and those of the image have {mean:.2} \
-             behind them on average: they fail at the next erase"
+            "blocks endure {cycles} cycles (nand.endurance.cycles), but those of the image have had {mean:.2} \
+             on average: they fail at the next erase"
         )
     })
 }
 
-/// An image that was read, and the configuration that it was made with.
-pub struct Taken {
-    /// What messages call it.
+/// An image that was read, and its parsed configuration.
+pub struct OpenedImage {
+    /// The name in messages.
     pub name: String,
-    /// The image.
     pub image: Image,
-    /// The configuration of its device.
+    /// The configuration of the image's device.
     pub config: Config,
 }
 
-/// Reads an image.
-pub fn take(name: &str) -> Result<Taken, Failure> {
+/// Reads an image file.
+pub fn take(name: &str) -> Result<OpenedImage, Failure> {
     taken(name, read(Path::new(name)))
 }
 
-/// Reads an image from memory. `name` is what messages call it.
-pub fn take_bytes(name: &str, bytes: &[u8]) -> Result<Taken, Failure> {
+/// Reads an image from memory. `name` is its name in messages.
+pub fn take_bytes(name: &str, bytes: &[u8]) -> Result<OpenedImage, Failure> {
     taken(name, unpack(bytes, bytes.len() as u64))
 }
 
-fn taken(name: &str, image: Result<Image, Unread>) -> Result<Taken, Failure> {
+fn taken(name: &str, image: Result<Image, Unread>) -> Result<OpenedImage, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::usage(format!("{name}: {error}"));
     let image = image.map_err(|error| match error {
         Unread::Io(error) if error.kind() == io::ErrorKind::NotFound => missing(name),
@@ -77,7 +76,7 @@ fn taken(name: &str, image: Result<Image, Unread>) -> Result<Taken, Failure> {
             text_file::told(error)
         ))
     })?;
-    Ok(Taken { name: name.to_owned(), image, config })
+    Ok(OpenedImage { name: name.to_owned(), image, config })
 }
 
 fn missing(name: &str) -> Failure {
@@ -91,7 +90,7 @@ fn missing(name: &str) -> Failure {
     ))
 }
 
-/// Whether a file is an image, damaged or not. A pipe is none, and is not read: what was read of it would be lost.
+/// Whether a file is an image, damaged or not. A pipe is not read, because the bytes would be lost.
 pub fn is_one(path: &Path) -> bool {
     if !path.is_file() {
         return false;
@@ -113,7 +112,7 @@ fn read(path: &Path) -> Result<Image, Unread> {
     unpack(from, length)
 }
 
-/// Reads an image of `length` bytes as files hold it.
+/// Reads an image file of `length` bytes.
 fn unpack(mut from: impl Read, length: u64) -> Result<Image, Unread> {
     let mut preamble = Vec::new();
     let most = file::PREAMBLE as u64;
@@ -125,7 +124,7 @@ fn unpack(mut from: impl Read, length: u64) -> Result<Image, Unread> {
     let mut from = zstd::Decoder::new(from).map_err(Unread::Io)?;
     let mut sections = Vec::new();
     from.by_ref().take(file::LONGEST_TEXTS).read_to_end(&mut sections).map_err(damaged)?;
-    // Bytes that claim to be more than the device can have are not decompressed.
+    // Stop where the data exceeds what the device can have.
     let most = file::most_bytes(&sections).map_err(Unread::Refused)?;
     let expanded = file::LONGEST_TEXTS.saturating_add(length.saturating_mul(MOST_EXPANSION));
     let left = most.min(expanded).saturating_sub(sections.len() as u64);
@@ -141,18 +140,18 @@ fn unpack(mut from: impl Read, length: u64) -> Result<Image, Unread> {
     Image::decode(&sections).map_err(Unread::Refused)
 }
 
-/// Says no before anything is done that takes time.
+/// Checks the target before any long work begins.
 pub fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
     let shown = path.display();
     if path.is_dir() || path.file_name().is_none() {
         return Err(Failure::usage(format!(
-            "{shown} is a folder\n  remedy: name the file that the image is to become with -o"
+            "{shown} is a folder\n  remedy: name an image file with -o"
         )));
     }
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         return Err(Failure::usage(format!(
-            "there is no folder {}\n  remedy: make it, or choose another place with -o",
+            "there is no folder {}\n  remedy: create it, or choose another place with -o",
             folder.display()
         )));
     }
@@ -161,19 +160,19 @@ pub fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
     }
     if !is_one(path) {
         return Err(Failure::usage(format!(
-            "{shown} exists and is no image\n  remedy: choose another name with -o"
+            "{shown} exists and is not an image\n  remedy: choose another name with -o"
         )));
     }
     match force {
         true => Ok(()),
         false => Err(Failure::usage(format!(
-            "there is an image in {shown} already\n  remedy: --force replaces it, or choose another name \
+            "{shown} already contains an image\n  remedy: --force replaces it, or choose another name \
              with -o"
         ))),
     }
 }
 
-/// Writes an image as files hold it.
+/// Writes an image in the format of image files.
 pub fn pack(mut to: impl Write, image: &Image) -> io::Result<()> {
     to.write_all(&file::preamble())?;
     let mut encoder = zstd::Encoder::new(to, LEVEL)?;
@@ -182,7 +181,8 @@ pub fn pack(mut to: impl Write, image: &Image) -> io::Result<()> {
     encoder.finish().map(drop)
 }
 
-/// Writes an image. It has its name when it is whole, or never. Returns its length in bytes.
+/// Writes an image to a temporary file and renames it when it is complete. Returns its length in
+/// bytes.
 pub fn write(path: &Path, image: &Image) -> Result<u64, Failure> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
@@ -201,8 +201,8 @@ pub fn write(path: &Path, image: &Image) -> Result<u64, Failure> {
     written().map_err(|error| Failure::file("can't write", path, &error))
 }
 
-impl Taken {
-    /// Whether a device of this configuration can take the image up.
+impl OpenedImage {
+    /// Checks that a device of this configuration can load the image.
     pub fn check(&self, config: &Config) -> Result<(), Failure> {
         let differences = differences(&self.config, config);
         if differences.is_empty() {
@@ -218,21 +218,21 @@ impl Taken {
         )))
     }
 
-    /// What the device that took the image up is told by its options, and what the image has decided
-    /// already: an option without effect, or one by which its blocks are worn out.
+    /// Returns warnings about options that a loaded device ignores because the image has already
+    /// decided them, and about worn-out blocks.
     pub fn hints(&self, config: &Config, device: &Device) -> Vec<String> {
         let bad = |config: &Config| config.options.nand.faults.factory_bad;
         let (saved, asked) = (bad(&self.config), bad(config));
         let factory = (saved != asked).then(|| {
             format!(
-                "nand.faults.factory_bad = {asked} marks no block: which blocks are bad is part of the image \
+                "nand.faults.factory_bad = {asked} has no effect: which blocks are bad is part of the image \
                  (made with {saved}); set it with ftlab device save, on a new device"
             )
         });
         factory.into_iter().chain(self.already_due(config, device)).chain(worn(device)).collect()
     }
 
-    /// Faults that the image was not told of, and whose moments its device has passed.
+    /// Warns of scheduled faults that the image did not have and whose time has already passed.
     fn already_due(&self, config: &Config, device: &Device) -> Option<String> {
         let schedule = |config: &Config| config.options.nand.faults.schedule.clone();
         let (known, now) = (schedule(&self.config), device.now().0);
@@ -240,8 +240,8 @@ impl Taken {
         let due: Vec<String> = due.map(|fault| format!("\"{}\"", fault.print())).collect();
         (!due.is_empty()).then(|| {
             format!(
-                "nand.faults.schedule: {} lies before the clock of the image {}, which stands at {}: it comes at \
-                 once. Moments count from when the device was new; name a later one",
+                "nand.faults.schedule: {} is earlier than the clock of the image {}, which is at {}: it takes effect \
+                 at once. Times count from when the device was new; name a later one",
                 due.join(", "),
                 self.name,
                 human::span(now)
@@ -249,21 +249,21 @@ impl Taken {
         })
     }
 
-    /// The state is refused by the device.
+    /// Returns the failure for a state that the device rejects.
     pub fn refused(&self, damage: &Damage) -> Failure {
         Failure::usage(format!(
-            "{}: its state is refused: {damage}\n  remedy: take the policies of the image, or make it \
+            "{}: the device rejects its state: {damage}\n  remedy: use the policies of the image, or create it \
              again",
             self.name
         ))
     }
 
-    /// How it came about.
+    /// Returns how the image was made.
     pub fn story(&self) -> Value {
         serde_json::from_str(&self.image.story).unwrap_or(Value::Null)
     }
 
-    /// What results say of it.
+    /// Returns the image as a step of preparation in results.
     pub fn document(&self) -> StepDocument {
         StepDocument::Image {
             name: crate::load::short_name(&self.name),
@@ -299,7 +299,7 @@ mod tests {
         bytes
     }
 
-    /// What is said of bytes that are refused.
+    /// Returns the message for bytes that are refused.
     fn told(bytes: &[u8]) -> String {
         match take_bytes("a.ftlab", bytes) {
             Err(Failure::Usage(text)) => text,
@@ -325,14 +325,14 @@ mod tests {
         for at in 0..whole.len() {
             let mut turned = whole.clone();
             turned[at] ^= 1 << (at % 8);
-            // Some bits of the compression's own head mean nothing.
+            // Some bits of the compression header have no meaning.
             if let Ok(taken) = take_bytes("a.ftlab", &turned) {
                 assert_eq!(taken.image, small(), "turned at {at}");
             } else {
                 assert!(told(&turned).contains("remedy: "), "turned at {at}");
             }
         }
-        // Behind the compression each section has a checksum of its own.
+        // Inside the compressed data, each section has its own checksum.
         let sections = small().encode();
         for at in (0..sections.len()).step_by(7) {
             let mut turned = sections.clone();
@@ -350,13 +350,13 @@ mod tests {
             let expected = format!("has format {format}, and this version of ftlab");
             assert!(text.contains(&expected) && text.contains("make it again"), "{text}");
         }
-        // The same format, and a configuration that only another version knows.
+        // The same format, but a configuration that only another version knows.
         let config = format!("{}\nfuture.option = 1\n", small().config);
         let newer = Image { config, ftlab_version: "99.1".to_owned(), ..small() };
         let text = told(&packed(&newer));
         assert!(text.contains("future") && text.contains("remedy: "), "{text}");
         let text = told(b"something else altogether");
-        assert!(text.contains("no image of a device"), "{text}");
+        assert!(text.contains("not an image of a device"), "{text}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Ctrl-C: the first stops the run at its next step, so that what was measured is kept; one that
-//! comes later stops it at once.
+//! Ctrl-C: the first signal stops the run at its next step and keeps the measurements; a later one
+//! stops it at once.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,18 +9,18 @@ use std::time::{Duration, Instant};
 use crate::failure::{Failure, INTERRUPTED};
 use crate::result::Folder;
 
-/// Signals so soon after the first belong to it: `timeout` sends one to the program and another to
-/// its group, and who presses twice at once does not mean anything else.
+/// Signals within this time of the first count as one: `timeout` signals both the program and its
+/// group, and a double key press means one interrupt.
 const SAME: Duration = Duration::from_secs(1);
 
 /// Set by the first signal.
 pub static STOP: AtomicBool = AtomicBool::new(false);
-/// When that was.
+/// When the first signal came.
 static FIRST: OnceLock<Instant> = OnceLock::new();
-/// The unfinished results.
+/// The folders of unfinished results.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// From now on signals stop the run.
+/// Installs the handler; from now on signals stop the run.
 pub fn listen() -> Result<(), Failure> {
     ctrlc::set_handler(signalled)
         .map_err(|error| Failure::usage(format!("can't listen for Ctrl-C: {error}")))
@@ -30,7 +30,7 @@ fn signalled() {
     let first = FIRST.get_or_init(Instant::now);
     STOP.store(true, Ordering::Relaxed);
     if is_another(first.elapsed()) {
-        // As long as this is held, no folder is given its name.
+        // While this lock is held, no folder is published.
         let unfinished = unfinished();
         discard(&unfinished);
         std::process::exit(INTERRUPTED.into());
@@ -42,7 +42,7 @@ fn is_another(since_first: Duration) -> bool {
 }
 
 fn discard(unfinished: &[PathBuf]) {
-    // What can't be removed is mentioned by the next run.
+    // The next run reports what could not be removed.
     unfinished.iter().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
     let kept = if unfinished.is_empty() { "" } else { ", nothing kept" };
     say!("Interrupted again: stopped at once{kept}.");
@@ -52,12 +52,12 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Names a folder to be removed if the run is stopped at once.
+/// Registers a folder to be removed if the run is stopped at once.
 pub fn removes(folder: &Path) {
     unfinished().push(folder.to_owned());
 }
 
-/// Publishes a folder, which is not to be removed any more then.
+/// Publishes a folder, and no longer removes it on a signal.
 pub fn publish(folder: Folder, complete: bool) -> Result<PathBuf, Failure> {
     let mut unfinished = unfinished();
     let at = folder.path().to_owned();

@@ -1,8 +1,10 @@
-//! The command line of ftlab: parses arguments, calls the libraries, prints, and sets the exit code.
+//! The command line of ftlab: parses arguments, calls the libraries, prints, and sets the exit
+//! code.
 //!
-//! A library only so that fuzzing and tests reach the parsers of files ([`fuzz`]); the program is [`run_program`].
+//! It is a library only so that fuzzers and tests can reach the parsers of files ([`fuzz`]); the
+//! program is [`run_program`].
 
-// Standard output and error may be full or closed: `say` writes there without a panic.
+// Standard output and error may be full or closed; `say` writes to them without panicking.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 #[macro_use]
@@ -48,11 +50,11 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Cli, Command, ConfigCommand, DeviceCommand};
+use args::{Cli, ConfigCommand, DeviceCommand, MainCommand};
 use failure::Failure;
 use say::Output;
 
-/// Does what the command line asks for.
+/// Parses the command line and runs the command.
 #[must_use]
 pub fn run_program() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -71,7 +73,7 @@ pub fn run_program() -> ExitCode {
     }
 }
 
-/// What there is to say instead of a command: a mistake in the arguments, help, or the version.
+/// Prints a parse error, the help or the version.
 fn parted(told: &clap::Error) -> ExitCode {
     match told.print() {
         Err(error) if !told.use_stderr() && error.kind() != ErrorKind::BrokenPipe => {
@@ -81,22 +83,22 @@ fn parted(told: &clap::Error) -> ExitCode {
     }
 }
 
-fn carry_out(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
+fn carry_out(command: &MainCommand, out: &mut dyn Write) -> Result<(), Failure> {
     match command {
-        Command::Run(args) => run::run(args, out),
-        Command::Compare(args) => compare::run(args, out),
-        Command::Report(args) => compare::report(args),
-        Command::Reproduce(args) => reproduce::run(args, out),
-        Command::Torture(args) => torture::run(args, out),
-        Command::Trace(command) => traces::run(command, out),
-        Command::List { what, json } => list::list(*what, *json, out),
-        Command::Explain { path } => list::explain(path, out),
-        Command::Config(ConfigCommand::Check(arg)) => device::check(arg, out),
-        Command::Config(ConfigCommand::Show(arg)) => device::show(arg, out),
-        Command::Device(DeviceCommand::Save(args)) => saved::save(args, out),
-        Command::Device(DeviceCommand::Show(args)) => saved::show(args, out),
-        Command::Device(DeviceCommand::Load(args)) => saved::load(args, out),
-        Command::Completions { shell } => manual::completions(*shell, out),
-        Command::Man { command } => manual::page(command, out),
+        MainCommand::Run(args) => run::run(args, out),
+        MainCommand::Compare(args) => compare::run(args, out),
+        MainCommand::Report(args) => compare::report(args),
+        MainCommand::Reproduce(args) => reproduce::run(args, out),
+        MainCommand::Torture(args) => torture::run(args, out),
+        MainCommand::Trace(command) => traces::run(command, out),
+        MainCommand::List { what, json } => list::list(*what, *json, out),
+        MainCommand::Explain { path } => list::explain(path, out),
+        MainCommand::Config(ConfigCommand::Check(arg)) => device::check(arg, out),
+        MainCommand::Config(ConfigCommand::Show(arg)) => device::show(arg, out),
+        MainCommand::Device(DeviceCommand::Save(args)) => saved::save(args, out),
+        MainCommand::Device(DeviceCommand::Show(args)) => saved::show(args, out),
+        MainCommand::Device(DeviceCommand::Load(args)) => saved::load(args, out),
+        MainCommand::Completions { shell } => manual::completions(*shell, out),
+        MainCommand::Man { command } => manual::page(command, out),
     }
 }

@@ -15,7 +15,7 @@ use crate::human::bytes;
 use crate::result::to_json;
 use crate::table::{wrapped, wrapped_lines};
 
-/// Lists what is known of a kind.
+/// `ftlab list`: lists everything of one kind.
 pub fn list(what: Listed, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     if json {
         return Ok(out.write_all(to_json(&document(what)?)?.as_bytes())?);
@@ -75,7 +75,7 @@ fn policies(out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A built-in device: its name, what it offers the host in bytes, and its configuration.
+/// Returns the name, capacity in bytes and configuration of each built-in device.
 fn presets_read() -> Result<Vec<(&'static str, u64, Config)>, Failure> {
     let read = |preset: &presets::Preset| {
         let config = Config::load(&[Layer::preset(preset.name)]).map_err(Failure::usage)?;
@@ -94,7 +94,7 @@ fn devices(out: &mut dyn Write) -> Result<(), Failure> {
     Ok(rows(out, told)?)
 }
 
-/// The same for programs: a list, with everything that is known of each entry.
+/// Returns the list as JSON, with everything that is known about each entry.
 fn document(what: Listed) -> Result<Value, Failure> {
     Ok(match what {
         Listed::Policies => all_policies().iter().map(policies_of).collect(),
@@ -162,7 +162,7 @@ fn option(option: &OptionInfo) -> Value {
     })
 }
 
-/// Says what an option, a section or a policy is.
+/// `ftlab explain`: describes an option, a section or a policy.
 pub fn explain(path: &str, out: &mut dyn Write) -> Result<(), Failure> {
     let topic = look_up(path).map_err(Failure::usage)?;
     Ok(wrapped_lines(out, &topic.to_string())?)

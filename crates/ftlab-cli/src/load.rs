@@ -1,4 +1,4 @@
-//! What is played: a trace, decoded and fingerprinted on a thread of its own, or a workload.
+//! Loads: traces, decoded and hashed on a separate thread; workloads; fio job files.
 
 use ftlab::options::text::nearest;
 use std::path::Path;
@@ -15,19 +15,19 @@ use ftlab_workload::trace::{Digest, Facts, Location, Record, Trace, TraceError};
 use crate::failure::Failure;
 use crate::text_file;
 
-/// How many batches are decoded ahead.
+/// How many batches the decoder may be ahead.
 const AHEAD: usize = 4;
-/// How often a trace that is slow to come is asked whether the user has lost patience.
+/// How often a wait for a slow trace checks for Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// What is known of a trace once it has been played.
+/// Facts about a trace, known once it has been played.
 #[derive(Debug)]
 pub struct TraceFacts {
-    /// What the reader says.
+    /// Facts from the reader.
     pub facts: Facts,
-    /// The fingerprint of what was read; none if reading was cut off.
+    /// The hash of the requests that were read; none if reading was cut off.
     pub digest: Option<String>,
-    /// How many requests were read.
+    /// The number of requests read.
     pub requests: u64,
 }
 
@@ -42,7 +42,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// Starts decoding at most `limit` requests.
+    /// Starts a thread that decodes at most `limit` requests.
     pub fn start(trace: Trace, limit: Option<u64>) -> Decoder {
         let first_facts = trace.facts();
         let (to_replay, batches) = sync_channel(AHEAD);
@@ -51,7 +51,7 @@ impl Decoder {
         Decoder { batches, used, thread, first_facts, ended: false }
     }
 
-    /// Puts the next records in place of a batch's content; false once there are none, or once
+    /// Replaces the content of a batch with the next records. Returns false at the end, or once
     /// `stop` is set.
     pub fn fill(
         &mut self,
@@ -61,7 +61,7 @@ impl Decoder {
         loop {
             match self.batches.recv_timeout(PATIENCE) {
                 Ok(Ok(records)) => {
-                    // A thread that has ended needs nothing to refill.
+                    // A send error is fine: an ended thread needs no buffers.
                     let _ = self.used.send(std::mem::replace(batch, records));
                     return Ok(true);
                 }
@@ -76,8 +76,8 @@ impl Decoder {
         }
     }
 
-    /// What is known of the trace. If it was not played to its end, the reader may be waiting for
-    /// input and is left alone.
+    /// Returns the facts about the trace. If the trace was not played to its end, the reader may
+    /// still be waiting for input, so its thread is not joined.
     pub fn finish(self) -> TraceFacts {
         let Decoder { batches, thread, first_facts, ended, .. } = self;
         drop(batches);
@@ -102,7 +102,7 @@ fn decode(
             Ok(true) => {}
             Ok(false) => break,
             Err(error) => {
-                // If nobody listens any more, nobody wants to know either.
+                // A send error is fine: nobody needs the result any more.
                 let _ = to_replay.send(Err(error));
                 break;
             }
@@ -118,7 +118,7 @@ fn decode(
     TraceFacts { facts: trace.facts(), digest: Some(digest.finish()), requests }
 }
 
-/// Reads a workload: built-in, or a file. Files that it names lie beside it.
+/// Reads a workload, built-in or from a file. Files that it names are relative to it.
 pub fn workload(name: &str) -> Result<Workload, Failure> {
     let path = Path::new(name);
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -134,7 +134,8 @@ pub fn workload(name: &str) -> Result<Workload, Failure> {
         .map_err(|problems| text_file::refused("workload", path, problems))
 }
 
-/// The world around a job file: the file system, what the user gives, and the environment.
+/// The surroundings of a job file: the file system, the variables of the command line, and the
+/// environment.
 struct World<'a> {
     variables: &'a [(String, String)],
 }
@@ -175,18 +176,18 @@ fn unreadable(name: &str, path: &Path, error: &std::io::Error) -> Failure {
     let near = nearest(name, names.iter().copied())
         .map_or(String::new(), |near| format!("did you mean {near}? "));
     Failure::usage(format!(
-        "there is no workload {name}, neither built in nor as a file\n  remedy: {near}built in: {}",
+        "there is no workload {name}, neither built-in nor a file\n  remedy: {near}built in: {}",
         names.join(", ")
     ))
 }
 
-/// A name without anything that folders would not like.
+/// Replaces characters that are unsafe in folder names.
 pub fn tidy(name: &str) -> String {
     let tidy = |c: char| if c.is_alphanumeric() || "-_+".contains(c) { c } else { '_' };
     name.chars().map(tidy).collect()
 }
 
-/// The name of a load as results carry it: of a file, without folder and endings.
+/// Returns the name of a load in results: the file name without folder and extensions.
 pub fn short_name(name: &str) -> String {
     if name == "-" {
         return "stdin".to_owned();
@@ -199,7 +200,7 @@ pub fn short_name(name: &str) -> String {
     }
 }
 
-/// Opens a trace.
+/// Opens a trace file, or standard input for `-`.
 pub fn open(file: &str, options: ftlab_workload::trace::Options) -> Result<Trace, Failure> {
     let location = Location::from_argument(file);
     ftlab_workload::trace::open(location, options).map_err(Failure::usage)

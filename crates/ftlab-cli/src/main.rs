@@ -1,7 +1,7 @@
 //! The program `ftlab`.
 
 #[global_allocator]
-static MEMORY: ftlab_memory::Tables = ftlab_memory::Tables::new();
+static MEMORY: ftlab_memory::TableAllocator = ftlab_memory::TableAllocator::new();
 
 fn main() -> std::process::ExitCode {
     ftlab_cli::run_program()

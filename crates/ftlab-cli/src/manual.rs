@@ -1,4 +1,4 @@
-//! Shell completions and manual pages, both made from the declaration of the command line.
+//! Shell completions and manual pages, generated from the declaration of the command line.
 
 use std::io::Write;
 
@@ -10,13 +10,13 @@ use crate::failure::Failure;
 
 /// Prints a completion script for a shell.
 pub fn completions(shell: Shell, out: &mut dyn Write) -> Result<(), Failure> {
-    // The generator panics where it can't write.
+    // The generator panics on write errors, so write to memory.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "ftlab", &mut script);
     Ok(out.write_all(&script)?)
 }
 
-/// Prints the manual page of a command, named as on the command line; without a name that of ftlab.
+/// Prints the manual page of a command, named as on the command line; without names, that of ftlab.
 ///
 /// # Errors
 /// There is no such command.

@@ -1,5 +1,5 @@
-//! Whether there is memory for what is asked: told before anything is done, in place of an abort of the
-//! allocator or of the whole system.
+//! Checks whether there is enough memory before a command starts, instead of letting the allocator
+//! or the system abort it.
 
 use std::fs;
 
@@ -10,31 +10,31 @@ use ftlab::units::{Bytes, Ratio};
 use crate::failure::Failure;
 use crate::human::bytes;
 
-/// Where Linux tells how much memory is left.
+/// Where Linux reports available memory.
 const MEMORY: &str = "/proc/meminfo";
-/// What of that can still be given away, in kiB.
+/// The lines of that file that count as available, in kiB.
 const LEFT: [&str; 2] = ["MemAvailable:", "SwapFree:"];
-/// What helps, whatever is short.
+/// The remedy for every shortage.
 const SMALLER: &str =
     "take a smaller device (fewer nand.blocks_per_plane) or a larger ftl.mapping.unit";
 
-/// What everything else takes: the program, its threads, what is recorded, policies.
+/// The memory of everything besides the tables: the program, its threads, recordings, policies.
 const BESIDES: u64 = 128 << 20;
 
-/// Room that is asked for before the tables are made: a refusal of any of them later is no message but an
-/// abort. A part of the tables is added, as each is a piece of memory of its own.
+/// Returns how much memory to request as a trial before the tables are created: a failed allocation
+/// later would abort. The extra sixteenth covers the overhead of separate allocations.
 fn room_for(reserved: u64) -> u64 {
     reserved.saturating_add(reserved / 16).saturating_add(BESIDES)
 }
 
-/// A new device of this configuration, if the system can give it the room for its tables.
+/// Creates a new device, if the system can provide memory for its tables.
 pub fn device(config: &Config, seed: u64) -> Result<Device, Failure> {
     let Tables { reserved: Bytes(reserved), .. } = Tables::of(config);
     let length = usize::try_from(room_for(reserved)).unwrap_or(usize::MAX);
     let mut room: Vec<u8> = Vec::new();
     room.try_reserve_exact(length).map_err(|_| {
         Failure::usage(format!(
-            "there is no memory for the tables of {}: they take {}, besides what else is \
+            "there is not enough memory for the tables of {}: they take {}, plus what else is \
              needed, and the system refuses that much\n  remedy: {SMALLER}",
             config.options.device.name,
             bytes(reserved)
@@ -44,8 +44,8 @@ pub fn device(config: &Config, seed: u64) -> Result<Device, Failure> {
     Ok(assemble(DeviceSetup::new(config, seed)))
 }
 
-/// Refuses to fill more than there is memory for: `at_once` devices at the same time, each this share of
-/// it. What a trace or a workload will touch is not known beforehand, and not counted.
+/// Refuses to fill more than fits in memory, if `at_once` devices each fill this share. Pages that
+/// a trace or a workload will touch are not known beforehand and not counted.
 pub fn refuse_too_much(config: &Config, share: Ratio, at_once: usize) -> Result<(), Failure> {
     let of_one = share.of(Tables::of(config).written.0);
     let left = fs::read_to_string(MEMORY).ok().as_deref().and_then(left_in);
@@ -66,7 +66,7 @@ fn refusal(name: &str, of_one: u64, at_once: u64, left: Option<u64>) -> Option<F
     )))
 }
 
-/// What is left, by the text of the system: memory that is free or easily freed, and swap.
+/// Parses what is left from the system's text: memory that is free or easily freed, plus swap.
 fn left_in(text: &str) -> Option<u64> {
     let value = |name: &str| -> Option<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;

@@ -1,7 +1,7 @@
-//! What all pages have in common: one file that holds everything it needs and fetches nothing.
+//! The frame of all HTML pages: one file that contains everything it needs and fetches nothing.
 //!
-//! Text and tables are plain HTML; curves are drawn by a script from data within the page. The page's
-//! own policy lets nothing else run and nothing be loaded.
+//! Text and tables are plain HTML; a script draws the curves from data within the page. The page's
+//! content security policy forbids all other scripts and any loading.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -11,33 +11,31 @@ use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
 
-/// Draws curves: uPlot 1.6.32 by Leon Sorokin, MIT licence.
+/// The plotting library: uPlot 1.6.32 by Leon Sorokin, MIT licence.
 const PLOT: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
 const PLOT_STYLE: &str = include_str!("../assets/uplot/uPlot.min.css");
 const PLOT_LICENCE: &str = include_str!("../assets/uplot/LICENSE");
 const STYLE: &str = include_str!("../assets/page/page.css");
 
-/// A page.
-pub struct Page<'a, D> {
-    /// Which command made it.
+/// An HTML page.
+pub struct HtmlPage<'a, D> {
+    /// The command that made the page.
     pub generator: &'a str,
-    /// The title.
     pub title: &'a str,
-    /// What it shows.
     pub body: Markup,
-    /// What is drawn.
+    /// The data for the script.
     pub data: &'a D,
-    /// What draws it.
+    /// The script that draws the curves.
     pub script: &'a str,
-    /// Style beyond that of all pages.
+    /// Style in addition to that of all pages.
     pub style: &'a str,
 }
 
-impl<D: Serialize> Page<'_, D> {
-    /// Its text.
+impl<D: Serialize> HtmlPage<'_, D> {
+    /// Renders the page.
     pub fn text(self) -> Result<String, Failure> {
         let data = serde_json::to_string(self.data).map_err(Failure::usage)?;
-        // Within a script element nothing may look like its end.
+        // Inside a script element, nothing may look like its end tag.
         let data = data.replace('<', "\\u003c");
         let style = format!("{PLOT_STYLE}\n{STYLE}{}", self.style);
         let page = html! {
@@ -64,7 +62,8 @@ impl<D: Serialize> Page<'_, D> {
     }
 }
 
-/// What the page may do: run the two scripts that it holds, and use its style. Nothing is loaded.
+/// Returns the content security policy: it allows the page's two scripts and its style, and no
+/// loading.
 fn policy(style: &str, script: &str) -> String {
     let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
     format!(
@@ -75,7 +74,7 @@ fn policy(style: &str, script: &str) -> String {
     )
 }
 
-/// Whose work draws the curves.
+/// Returns the licence of the plotting library.
 pub fn licence() -> Markup {
     html! {
         details {
@@ -86,12 +85,12 @@ pub fn licence() -> Markup {
     }
 }
 
-/// The command that runs now.
+/// Returns the current command line.
 pub fn this_command() -> String {
     quoted(std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()))
 }
 
-/// A command as a shell takes it.
+/// Joins words to a command line, quoted for a shell.
 pub fn quoted(words: impl Iterator<Item = String>) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=,:%+@".contains(c);
     let quote = |word: String| match word.chars().all(plain) && !word.is_empty() {

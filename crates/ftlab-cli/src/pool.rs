@@ -1,5 +1,5 @@
-//! Many runs on all cores. Which thread performs a run, and when, has no influence on what comes of it;
-//! the first run that fails stops the others.
+//! Performs many runs on several threads. Results do not depend on which thread performs a run, or
+//! when. The first failure stops the other runs.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,11 +8,12 @@ use crate::failure::Failure;
 use crate::interrupt::STOP;
 use crate::progress::Runs;
 
-/// Performs so many runs on so many threads, with a bar if one is wanted. `perform` is given the number
-/// of a run, the bar, and what tells it to stop because another has failed.
+/// Performs `runs` runs on at most `threads` threads. `perform` receives the index of the run, the
+/// progress bar, and a flag that is set to stop it once another run has failed.
 ///
 /// # Errors
-/// Interrupted; or of the runs that failed before the others were stopped, the first in their order.
+/// `Interrupted`; or, of the runs that failed before the others were stopped, the failure of the
+/// lowest index.
 pub fn perform<T: Send>(
     runs: usize,
     threads: usize,
@@ -43,7 +44,7 @@ pub fn perform<T: Send>(
     });
     bar.finish();
     let mut failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // Whoever was stopped because of another has nothing to tell.
+    // A run that was stopped because of another one reports `Interrupted`; it goes last.
     failed.sort_by_key(|(at, failure)| (matches!(failure, Failure::Interrupted), *at));
     if let Some((_, failure)) = failed.into_iter().next() {
         return Err(failure);
@@ -52,7 +53,7 @@ pub fn perform<T: Send>(
     done.into_iter().collect::<Option<Vec<T>>>().ok_or(Failure::Interrupted)
 }
 
-/// Takes a lock, whatever became of who held it before.
+/// Takes a lock even if a thread panicked while holding it.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! The bar on a terminal; nothing elsewhere.
+//! Progress bars on a terminal; they are hidden elsewhere.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::experiment::Watcher;
 
-/// How often the bar is brought up to date: asking the clock more often would cost more.
+/// How often the bar is updated; more often would cost too much time.
 const EVERY: Duration = Duration::from_millis(100);
-/// Steps of a bar.
+/// The number of steps of a bar.
 const STEPS: f64 = 10_000.0;
 
 /// A progress bar on standard error.
@@ -22,14 +22,15 @@ pub struct Bar {
     bar: ProgressBar,
     drawn: Instant,
     sized: bool,
-    /// How much of the trace has been read, where the number of its requests is not known.
+    /// How much of the trace has been read, for traces whose number of requests is unknown.
     meter: Option<Arc<Meter>>,
-    /// How far an ageing is.
+    /// The state of an ageing, as text.
     ageing: String,
 }
 
 impl Bar {
-    /// A bar for what is called `name`, unless it is not `wanted` or nobody watches.
+    /// Creates a bar named `name`. It is hidden unless `wanted`, and if standard error is not a
+    /// terminal.
     pub fn new(name: &str, wanted: bool) -> Bar {
         let bar = if wanted { ProgressBar::no_length() } else { ProgressBar::hidden() };
         let style = ProgressStyle::with_template("{prefix} {spinner} {msg}");
@@ -38,23 +39,23 @@ impl Bar {
         Bar { bar, drawn: Instant::now(), sized: false, meter: None, ageing: String::new() }
     }
 
-    /// Shows with the rest how far an ageing is.
+    /// Adds the state of an ageing to the message.
     pub fn ages(&mut self, outlook: &AgeingOutlook) {
         self.ageing = format!(", {}", ageing_told(outlook));
     }
 
-    /// The same bar for a trace that is being read.
+    /// Adds the meter of a trace that is being read.
     pub fn metered(self, meter: Arc<Meter>) -> Bar {
         Bar { meter: Some(meter), ..self }
     }
 
-    /// Shows how far it is.
+    /// Shows the progress of a replay.
     pub fn show(&mut self, progress: &Progress) {
         let simulated = format!(", {} simulated", crate::human::span(progress.now.0));
         self.draw(progress.completed, progress.total, &simulated);
     }
 
-    /// Shows how far something is that has no clock.
+    /// Shows the progress of writes that have no simulated time.
     pub fn show_writes(&mut self, done: u64, total: Option<u64>) {
         self.draw(done, total, "");
     }
@@ -77,7 +78,7 @@ impl Bar {
         self.bar.set_message(format!("{done} requests, {rate}/s{simulated}{ageing}"));
     }
 
-    /// Makes a bar with an end of it.
+    /// Turns the spinner into a bar with a length.
     fn size(&mut self) {
         if std::mem::replace(&mut self.sized, true) {
             return;
@@ -88,13 +89,13 @@ impl Bar {
         self.bar.set_style(style.expect("the template is a constant").progress_chars("=> "));
     }
 
-    /// Takes it off the screen.
+    /// Removes the bar from the screen.
     pub fn finish(self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// The last round's write amplification, and how far that is from a steady state.
+/// Describes the last round's write amplification and how far the ageing is from a steady state.
 fn ageing_told(outlook: &AgeingOutlook) -> String {
     let AgeingOutlook { rounds, window, most_rounds, tolerance_ratio, .. } = *outlook;
     let wa = outlook.write_amplification.map_or(String::new(), |wa| format!("WA {wa:.2}, "));
@@ -109,14 +110,14 @@ fn ageing_told(outlook: &AgeingOutlook) -> String {
     format!("{wa}round {rounds} of at most {most_rounds}, {judged}")
 }
 
-/// The bars of one run: one for each thing that is played.
+/// The bars of one run, one after another: one for each load that is played.
 pub struct Bars {
     wanted: bool,
     bar: Option<Bar>,
 }
 
 impl Bars {
-    /// None yet.
+    /// Creates no bar yet.
     pub fn new(wanted: bool) -> Bars {
         Bars { wanted, bar: None }
     }
@@ -158,7 +159,7 @@ impl Watcher for Bars {
     }
 }
 
-/// One bar over several runs, which may be performed at the same time.
+/// A single bar for several runs, which may be concurrent.
 pub struct Runs {
     bar: ProgressBar,
     all: usize,
@@ -166,7 +167,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// A bar for so many runs.
+    /// Creates a bar for `all` runs.
     pub fn new(all: usize, wanted: bool) -> Runs {
         let length = all as u64 * STEPS as u64;
         let bar = if wanted { ProgressBar::new(length) } else { ProgressBar::hidden() };
@@ -176,31 +177,31 @@ impl Runs {
         Runs { bar, all, done: AtomicUsize::new(0) }
     }
 
-    /// A run got on by this share of it.
+    /// Advances the bar by this share of one run.
     pub fn advance(&self, share: f64) {
         self.bar.inc((share.max(0.0) * STEPS) as u64);
     }
 
-    /// One more is done.
+    /// Counts a finished run.
     pub fn one_more(&self) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         self.bar.set_message(format!("{done} of {} runs", self.all));
     }
 
-    /// Takes it off the screen.
+    /// Removes the bar from the screen.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// The bar of crash tests: so many cuts, or so much time.
+/// The bar of crash tests. It measures cuts or time.
 pub struct Cuts {
     bar: ProgressBar,
     by_time: bool,
 }
 
 impl Cuts {
-    /// A bar for so many cuts, or for so long.
+    /// Creates a bar for this many cuts, or for this much time.
     pub fn new(cuts: Option<u64>, time: Option<Duration>, wanted: bool) -> Cuts {
         let length = cuts.or(time.map(|time| time.as_secs())).unwrap_or(1);
         let bar = if wanted { ProgressBar::new(length) } else { ProgressBar::hidden() };
@@ -209,7 +210,7 @@ impl Cuts {
         Cuts { bar, by_time: time.is_some() }
     }
 
-    /// So many cuts are judged, and so many cases failed.
+    /// Shows how many cuts were judged and how many cases failed.
     pub fn show(&self, cuts: u64, losses: u64) {
         let elapsed = self.bar.elapsed();
         self.bar.set_position(if self.by_time { elapsed.as_secs() } else { cuts });
@@ -218,7 +219,7 @@ impl Cuts {
         self.bar.set_message(format!("{cuts} cuts, {rate}/s, {losses} lost"));
     }
 
-    /// Takes it off the screen.
+    /// Removes the bar from the screen.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }

@@ -1,4 +1,4 @@
-//! What each submission queue got, as tables for people.
+//! What each submission queue received, as tables.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use crate::human::{count, percent, rate};
 use crate::table::{latency_cells, line, or_none, precise, show, table};
 use crate::tenants::queue_labels;
 
-/// Where there are several submission queues: what each got, and how long its requests took.
+/// Prints the share and latencies of each submission queue, if there are several.
 pub fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     if report.host.queues.is_empty() {
         return Ok(());
@@ -37,7 +37,7 @@ pub fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Some(fairness) = &report.host.fairness else { return Ok(()) };
     writeln!(out)?;
     let text = format!(
-        "{} of bytes, {} of requests (Jain's index, by weight); {} least over most bytes by weight",
+        "{} of bytes, {} of requests (Jain's index, by weight); {} smallest to largest share of bytes by weight",
         or_none(fairness.jain_bytes_ratio, precise),
         or_none(fairness.jain_requests_ratio, precise),
         or_none(fairness.min_over_max_bytes_ratio, precise),

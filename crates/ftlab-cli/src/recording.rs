@@ -1,4 +1,4 @@
-//! Takes what happens during a replay: the statistics, and the file of requests if there is one.
+//! Records the events of a replay: statistics, and optionally the file of requests.
 
 use std::cell::Cell;
 
@@ -6,57 +6,56 @@ use ftlab::device::Device;
 use ftlab::host::Request;
 use ftlab::stats::{Ageing, AgeingOutlook, Recorder};
 use ftlab_workload::accesses::Accesses;
-use ftlab_workload::fio::Tally;
+use ftlab_workload::fio::FioTally;
 use ftlab_workload::replay::{Completed, PhaseStart, Sink};
 use parquet::errors::ParquetError;
 
 use crate::power_cuts::Played;
 use crate::result::Requests;
 
-/// Where a load meets a device, all of its streams have one set of pages.
+/// The one set of pages that all streams share on the device.
 const DEVICE: u32 = 0;
 
-/// What is heard of a recording while a replay holds it.
+/// Signals from a recording to the code that drives the replay.
 #[derive(Debug, Default)]
 pub struct Flags {
-    /// Set once the replay is to stop because a file could not be written.
+    /// Set when a file could not be written and the replay has to stop.
     pub failed: Cell<bool>,
-    /// Set once an ageing is over.
+    /// Set when an ageing is over.
     pub aged: Cell<bool>,
-    /// How far the ageing is, each time that this is known anew.
+    /// The state of the ageing, set whenever it changes.
     pub outlook: Cell<Option<AgeingOutlook>>,
 }
 
-/// Records a run, the preconditioning included.
+/// Records a run, including its preconditioning.
 pub struct Recording<'a> {
-    /// The statistics.
     pub recorder: Recorder,
     /// The file of requests.
     pub requests: Option<Requests>,
     /// Why the file could not be written.
     pub error: Option<ParquetError>,
-    /// What others hear of it while it goes on.
+    /// Signals to the code that drives the replay.
     pub flags: &'a Flags,
-    /// Watches over an ageing, while there is one.
+    /// The current ageing.
     pub ageing: Option<Ageing>,
-    /// The names of the phases that are being played.
+    /// The names of the phases being played.
     pub names: Vec<String>,
-    /// Whether what is being played may be measured at all.
+    /// Whether the current load may be measured at all.
     pub measuring: bool,
-    /// Whether the phase being played is measured, all of it or its first requests.
+    /// Whether the current phase is measured, in whole or only its first requests.
     measured: bool,
-    /// Whether something was measured already.
+    /// Whether anything has been measured yet.
     has_measured: bool,
-    /// Phases that were played before those.
+    /// The number of phases played before the current load.
     pub phases_before: u32,
-    /// Takes what is measured of fio's jobs.
-    pub tally: Option<Tally>,
-    /// Takes the requests that are measured, if it is asked how they share pages.
+    /// Counts the measured requests of fio jobs.
+    pub tally: Option<FioTally>,
+    /// Tracks how the measured requests share pages, if requested.
     pub accesses: Option<Accesses>,
 }
 
 impl<'a> Recording<'a> {
-    /// Nothing is recorded yet, and what comes first is not measured.
+    /// Creates an empty recording; nothing is measured yet.
     pub fn new(device: &Device, requests: Option<Requests>, flags: &'a Flags) -> Recording<'a> {
         Recording {
             recorder: Recorder::new(device),
@@ -74,7 +73,7 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// An ageing begins: whatever phases it is made of, results have one of it.
+    /// Starts recording an ageing. Results show it as one phase, whatever its load's phases are.
     pub fn begin_ageing(&mut self, ageing: Ageing, device: &Device) {
         self.flags.aged.set(false);
         self.flags.outlook.set(Some(ageing.outlook()));
@@ -82,7 +81,7 @@ impl<'a> Recording<'a> {
         self.recorder.phase_started("age", false, device);
     }
 
-    /// It has ended, if there was one.
+    /// Ends the ageing, if there was one, and returns it.
     pub fn end_ageing(&mut self, device: &Device) -> Option<Ageing> {
         self.recorder.phase_ended(device);
         self.ageing.take()

@@ -1,9 +1,8 @@
-//! Runs that had finished when a command was interrupted or killed. The same command takes them up instead
-//! of doing them again: they are known by the fingerprint of their inputs (`experiment/inputs.rs`), wherever
-//! they lie beside the new result.
+//! Reuses finished runs of a command that was interrupted or killed. Runs are recognised by the
+//! fingerprint of their inputs (`experiment/inputs.rs`), wherever they lie beside the new result.
 //!
-//! A run is finished if its folder holds `result.json`, which is written last. It is copied, never moved:
-//! what lies there may belong to a command that is alive, on another machine.
+//! A run is finished if its folder contains `result.json`, which is written last. Runs are copied,
+//! never moved: the folder may belong to a command that is still running on another machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,15 +15,16 @@ use crate::failure::Failure;
 use crate::result::{Folder, MARK, OWN_FILES, RUN};
 use crate::text_file;
 
-/// The folder of the runs.
+/// The folder of runs within a result.
 pub const RUNS: &str = "runs";
 
-/// Finished runs by their fingerprints.
+/// Finished runs by fingerprint.
 #[derive(Debug, Default)]
 pub struct Kept(BTreeMap<String, PathBuf>);
 
 impl Kept {
-    /// Those that interrupted and killed commands left beside a folder that is being written.
+    /// Finds the runs that interrupted and killed commands left beside a folder that is being
+    /// written.
     pub fn beside(folder: &Folder) -> Kept {
         let runs = folder.left_over().into_iter().flat_map(|left| folders_in(&left.join(RUNS)));
         let places = runs.flat_map(|variant| folders_in(&variant));
@@ -32,12 +32,12 @@ impl Kept {
         Kept(known.collect())
     }
 
-    /// Copies those of these runs that there are to their places within a folder that is being written, all of
-    /// them before any other is done: the folder may take the place of the one from which they come. Says
-    /// how many they are.
+    /// Copies those of `runs` that are finished to their places within a folder that is being
+    /// written, and returns their number. All are copied before any other run is performed, because
+    /// the new folder may replace the one that they come from.
     ///
     /// # Errors
-    /// One can't be read any more, or there is no room.
+    /// A file cannot be read any more, or there is no room.
     pub fn take_up<'a>(
         &self,
         folder: &Folder,
@@ -54,7 +54,7 @@ impl Kept {
     }
 }
 
-/// Copies a run to a place within a folder that is being written, its mark last.
+/// Copies a run to a place within a folder that is being written, with its mark last.
 fn copy(from: &Path, folder: &Folder, within: &str) -> Result<(), Failure> {
     folder.create_folder(within)?;
     let others = OWN_FILES.into_iter().filter(|name| *name != MARK);
@@ -69,29 +69,29 @@ fn copy(from: &Path, folder: &Folder, within: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a run has been taken up, or done.
+/// Whether a run is in the folder, reused or performed.
 pub fn is_there(folder: &Folder, within: &str) -> bool {
     folder.path().join(within).join(MARK).is_file()
 }
 
-/// Says how many runs are taken up.
+/// Says how many runs are reused.
 pub fn tell(kept: usize, runs: usize, output: &OutputArgs) {
     if kept > 0 && !output.quiet {
-        say!("{kept} of {runs} runs had finished before and are taken up.");
+        say!("{kept} of {runs} runs had finished before and are reused.");
     }
 }
 
-/// Says that there is nothing to do.
+/// Says that the result is already complete.
 pub fn tell_done(path: &Path, output: &OutputArgs) {
     if !output.quiet {
         say!(
-            "Result: {}, complete already, of the same inputs: nothing was run (--force runs it again)",
+            "Result: {}, already complete for the same inputs: nothing was run (--force runs it again)",
             path.display()
         );
     }
 }
 
-/// The fingerprint of a finished run; none if there is no run, or it had not come to its end.
+/// Returns the fingerprint of a finished run, or `None` if there is no finished run.
 pub fn inputs_of(folder: &Path) -> Option<String> {
     let json = |name: &str| -> Option<Value> {
         serde_json::from_str(&text_file::read(&folder.join(name)).ok()?).ok()
@@ -102,7 +102,7 @@ pub fn inputs_of(folder: &Path) -> Option<String> {
     run["inputs_blake3"].as_str().map(str::to_owned)
 }
 
-/// The folders in a folder, not followed where they are links.
+/// Returns the folders in a folder, without symbolic links.
 fn folders_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());

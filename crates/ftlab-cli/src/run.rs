@@ -1,4 +1,4 @@
-//! `ftlab run`: one experiment, its result folder and its table.
+//! `ftlab run`: performs one experiment, writes its result folder and prints its table.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,22 +7,21 @@ use ftlab::config::Config;
 use ftlab::stats::Report;
 
 use crate::args::RunArgs;
-use crate::experiment::{Experiment, LoadSource, Spent};
+use crate::experiment::{Experiment, LoadSource, TimeSpent};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::load::short_name;
 use crate::progress::Bars;
-use crate::result::{self, FileKind, Folder, Requests, RunDocument, Target};
+use crate::result::{self, FileKind, Folder, Requests, ResultTarget, RunDocument};
 use crate::{device, memory, resume, saved, table};
 
-/// The file of all requests.
 const REQUESTS: &str = "requests.parquet";
-/// Where results go unless the user says.
+/// The default parent folder of results.
 pub const RESULTS: &str = "ftlab-results";
-/// Of shorter runs no speed is told: the system counts processor time in steps too coarse for it.
+/// Shorter runs show no speed, because the system measures processor time too coarsely.
 const SHORTEST_TIMED_S: f64 = 0.05;
 
-/// Runs it.
+/// Performs the command.
 pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let quiet = args.output.quiet;
     let jobs_to = jobs_target(args)?;
@@ -94,7 +93,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     }
 }
 
-/// The folder that is to be written, if it holds the result of this very run.
+/// Returns the result folder if it already contains the result of these inputs.
 fn done_already<'a>(args: &'a RunArgs, inputs: &str) -> Option<&'a Path> {
     let path = args.output.output.as_deref()?;
     let has_files = !args.records || path.join(REQUESTS).is_file();
@@ -113,7 +112,7 @@ fn tell_done(args: &RunArgs, path: &Path, out: &mut dyn Write) -> Result<(), Fai
     Ok(())
 }
 
-/// Where fio's document goes besides the result folder.
+/// Where fio's JSON goes besides the result folder.
 enum JobsTarget {
     Standard,
     File(PathBuf),
@@ -127,7 +126,7 @@ fn is_fio_json(begin: &[u8]) -> bool {
     text.trim_start().starts_with('{') && text.contains("\"fio version\"")
 }
 
-/// Where the user wants it, as far as it can be written there.
+/// Returns where fio's JSON goes, after checking that it can be written there.
 fn jobs_target(args: &RunArgs) -> Result<Option<JobsTarget>, Failure> {
     match &args.fio_json {
         Some(path) if path.as_os_str() == "-" && args.output.json => Err(Failure::usage(
@@ -143,7 +142,7 @@ fn jobs_target(args: &RunArgs) -> Result<Option<JobsTarget>, Failure> {
             let place = absolute(path)?;
             let folder = args.output.output.as_deref().map(absolute).transpose()?;
             if folder.as_ref().is_some_and(|folder| place == folder.join(result::FIO)) {
-                // The result folder has it in any case.
+                // The result folder contains it in any case.
                 return Ok(None);
             }
             if folder.as_deref().is_none_or(|folder| place.parent() != Some(folder)) {
@@ -155,20 +154,20 @@ fn jobs_target(args: &RunArgs) -> Result<Option<JobsTarget>, Failure> {
     }
 }
 
-/// A device that was read-only from the beginning answers writes with nothing but refusals.
+/// Fails if every request was refused: the device was read-only from the start.
 fn nothing_but_refused(report: &Report) -> Option<Failure> {
     let refused: u64 = report.host.ops().iter().map(|(_, op)| op.refused_requests).sum();
     (report.host.requests == 0 && refused > 0).then(|| {
         Failure::Experiment(format!(
-            "nothing was measured: the device has come to the end of its life, and all {} requests were \
-             refused\n  remedy: read from it; for writes, take an image of a younger device",
+            "nothing was measured: the device is at the end of its life, and all {} requests were \
+             refused\n  remedy: read from it; for writes, use an image of a younger device",
             crate::human::count(refused)
         ))
     })
 }
 
-/// What `run.json` says.
-pub fn run_document(inputs: String, spent: &Spent, requests: u64) -> RunDocument {
+/// Returns the content of `run.json`.
+pub fn run_document(inputs: String, spent: &TimeSpent, requests: u64) -> RunDocument {
     RunDocument {
         inputs_blake3: inputs,
         command_line: std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect(),
@@ -178,11 +177,11 @@ pub fn run_document(inputs: String, spent: &Spent, requests: u64) -> RunDocument
     }
 }
 
-/// Mentions what killed runs left.
+/// Mentions the folders that killed runs left.
 pub fn mention_abandoned(folder: Option<&Folder>) {
     for left in folder.into_iter().flat_map(Folder::abandoned) {
         let left = left.display();
-        say!("note: a run that seems to have been killed left {left}; remove it if so");
+        say!("note: {left} seems to be left over from a killed run; remove it if so");
     }
 }
 
@@ -211,8 +210,8 @@ fn prepare_folder(
         return Ok(None);
     }
     let target = match &args.output.output {
-        Some(path) => Target::Named(path.clone()),
-        None => Target::Counted {
+        Some(path) => ResultTarget::Named(path.clone()),
+        None => ResultTarget::Counted {
             parent: PathBuf::from(RESULTS),
             stem: format!("{}-{}", short_name(&config.options.device.name), load.name()),
         },

@@ -1,4 +1,4 @@
-//! `ftlab device save|show|load`: devices in files.
+//! `ftlab device save|show|load`: devices saved in files.
 
 use std::io::Write;
 
@@ -16,29 +16,29 @@ use crate::args::{LoadImageArgs, SaveArgs, ShowImageArgs};
 use crate::device::{Setting, settings};
 use crate::experiment::{Preparation, is_physical, rest, told_of_end};
 use crate::failure::Failure;
-use crate::image::{self, Taken};
+use crate::image::{self, OpenedImage};
 use crate::progress::Bars;
 use crate::recording::{Flags, Recording};
 use crate::result::{StepDocument, notes_on_clocks, to_json};
 use crate::table::{line, wrapped};
 use crate::{device, human, interrupt};
 
-/// What `ftlab device show` tells of the state.
+/// The state of a device, as `ftlab device show` prints it.
 #[derive(Debug, Serialize)]
 struct State {
-    /// Of the host's pages, those that are written.
+    /// Host pages that are written.
     mapped_pages: u64,
     logical_pages: u32,
     blocks: Blocks,
-    /// Dies that were found dead.
+    /// Dies found dead.
     dead_dies: Vec<u32>,
-    /// Pages of the host that lie on them.
+    /// Host pages that are on dead dies.
     pages_on_dead_dies: u64,
-    /// Smallest, mean and largest number of erases of a block.
+    /// The smallest, mean and largest number of erases of a block.
     erases_min: u32,
     erases_mean: f64,
     erases_max: u32,
-    /// The simulated moment at which the device was left.
+    /// The simulated time at which the device was saved.
     now_ns: u64,
 }
 
@@ -49,16 +49,16 @@ struct Blocks {
     closed: u32,
     to_be_collected: u32,
     bad: u32,
-    /// On dies that died.
+    /// On dead dies.
     dead: u32,
-    /// The fewest free blocks of a plane.
+    /// The fewest free blocks of any plane.
     free_in_plane_min: u32,
 }
 
 impl State {
     fn of(device: &Device) -> State {
         let ftl = device.ftl();
-        // With parity across dies, blocks and planes are those that the FTL fills: superblocks.
+        // With parity across dies, blocks and planes are those that the FTL fills (superblocks).
         let geometry = ftl.geometry();
         let mut blocks = Blocks::default();
         for block in (0..geometry.blocks()).map(BlockId::new) {
@@ -106,10 +106,10 @@ impl State {
         if !self.dead_dies.is_empty() {
             let dies: Vec<String> = self.dead_dies.iter().map(u32::to_string).collect();
             let lost = human::count(self.pages_on_dead_dies);
-            let text = format!("{}; {lost} pages of the host lie there", dies.join(", "));
+            let text = format!("{}; {lost} host pages are on them", dies.join(", "));
             line(out, "Dead dies", &text)?;
         }
-        line(out, "Free blocks of a plane", &format!("{free_in_plane_min} at the least"))?;
+        line(out, "Free blocks of a plane", &format!("at least {free_in_plane_min}"))?;
         let (least, mean, most) = (self.erases_min, self.erases_mean, self.erases_max);
         let erases = format!("{least} / {mean:.2} / {most} (min / mean / max)");
         line(out, "Erases of a block", &erases)?;
@@ -125,7 +125,7 @@ pub fn save(args: &SaveArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let preparation = Preparation::of(taken, args.precondition.as_deref(), args.all_phases, None)?;
     if is_physical(&config) {
         return Err(Failure::usage(format!(
-            "{} translates no addresses (ftl.mapping.policy = \"physical\"): it has no state that an image \
+            "{} translates no addresses (ftl.mapping.policy = \"physical\"), so it has no state that an image \
              could hold\n  remedy: save a device with ftl.mapping.policy = \"page\"",
             config.options.device.name
         )));
@@ -159,9 +159,7 @@ pub fn save(args: &SaveArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let mut complaints: Vec<_> = steps.iter().filter_map(StepDocument::complaint).collect();
     if complaints.is_empty() {
         let ended = told_of_end(&ssd, &steps);
-        complaints.extend(
-            ended.map(|told| format!("{told}, and steps that were to follow were not taken")),
-        );
+        complaints.extend(ended.map(|told| format!("{told}, and later steps were skipped")));
     }
     complaints.iter().for_each(|complaint| say!("warning: {complaint}."));
     if complaints.is_empty() { Ok(()) } else { Err(Failure::Check) }
@@ -183,11 +181,12 @@ fn prepare(
     })
 }
 
-/// The configuration of the device, or that of the image if none is named; options are set on top.
+/// Returns the configuration of the device, or that of the image if no device is named, with
+/// options set on top.
 pub fn config(
     device: Option<&str>,
     sets: &[Setting],
-    image: Option<&Taken>,
+    image: Option<&OpenedImage>,
 ) -> Result<Config, Failure> {
     match (device, image) {
         (Some(device), _) => device::load(device, sets),
@@ -202,7 +201,7 @@ fn steps_value(steps: &[StepDocument]) -> Value {
     serde_json::to_value(steps).expect("steps are plain data")
 }
 
-/// Says how a device came to its state: its steps, and beneath an image those of its own.
+/// Prints how a device came to its state: its steps, and below an image the steps of the image.
 fn tell(story: &Value, out: &mut dyn Write) -> std::io::Result<()> {
     let mut lines = Vec::new();
     chain(story, 0, &mut lines);
@@ -218,7 +217,7 @@ fn tell(story: &Value, out: &mut dyn Write) -> std::io::Result<()> {
 
 const FRESH: &str = "nothing: it is fresh";
 
-/// The steps of a story, each with how deep it lies: what an image was made by is one deeper.
+/// Collects the steps of a story with their depth; the steps of an image are one deeper.
 fn chain(story: &Value, depth: usize, lines: &mut Vec<(usize, String)>) {
     for step in story.as_array().into_iter().flatten() {
         lines.push((depth, step_told(step)));
@@ -262,13 +261,13 @@ fn aged(step: &Value) -> String {
     format!("ageing by {load}: {verdict} after {rounds} rounds{wa}")
 }
 
-/// `ftlab device show`: what a file holds.
+/// `ftlab device show`: describes an image.
 pub fn show(args: &ShowImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
     tell_all(&image::take(&args.file)?, args.json, out)
 }
 
-/// Tells what an image holds.
-pub fn tell_all(taken: &Taken, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+/// Prints what an image holds.
+pub fn tell_all(taken: &OpenedImage, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let device = loaded(taken, &taken.config, Resume::ALL)?;
     let (state, story) = (State::of(&device), taken.story());
     let capacity = device.capacity_sectors() * SECTOR_BYTES;
@@ -300,8 +299,8 @@ pub fn tell_all(taken: &Taken, json: bool, out: &mut dyn Write) -> Result<(), Fa
     Ok(state.print(out)?)
 }
 
-/// A device with the state of an image, checked from end to end.
-fn loaded(taken: &Taken, config: &Config, resume: Resume) -> Result<Device, Failure> {
+/// Loads and audits a device with the state of an image.
+fn loaded(taken: &OpenedImage, config: &Config, resume: Resume) -> Result<Device, Failure> {
     let mut device = crate::memory::device(config, taken.image.seed)?;
     device
         .load(&taken.image.snapshot, resume)
@@ -310,7 +309,7 @@ fn loaded(taken: &Taken, config: &Config, resume: Resume) -> Result<Device, Fail
     Ok(device)
 }
 
-/// `ftlab device load`: whether a device takes an image up, and what of it goes on.
+/// `ftlab device load`: checks that a device can load an image, and lists what continues.
 pub fn load(args: &LoadImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(path) = &args.output {
         image::refuse_to_overwrite(path, args.force)?;
@@ -322,15 +321,15 @@ pub fn load(args: &LoadImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let mut device = loaded(&taken, &config, resume)?;
     device::warn(&config);
     taken.hints(&config, &device).iter().for_each(|hint| say!("warning: {hint}."));
-    writeln!(out, "{}: taken up by {}", args.file, device::title(&config))?;
+    writeln!(out, "{}: loaded as {}", args.file, device::title(&config))?;
     let names = |resumes: bool| {
         let told = resume.told();
         let names: Vec<_> =
             told.iter().filter(|one| one.resumes == resumes).map(|one| one.what).collect();
         if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
     };
-    line(out, "Goes on", &names(true))?;
-    line(out, "Begins anew", &names(false))?;
+    line(out, "Continues", &names(true))?;
+    line(out, "Starts afresh", &names(false))?;
     rest(&mut device)?;
     State::of(&device).print(out)?;
     if let Some(path) = &args.output {

@@ -1,25 +1,26 @@
-//! What the program says to its user: remarks on standard error, and what was asked for on standard output.
+//! Output to the user: remarks on standard error, and results on standard output.
 //!
-//! Either may be full, or closed by whoever read it. That is no reason to lose a run: the command goes on to its
-//! end and leaves the result that it would have left. `eprintln!` and `println!` would panic.
+//! Either may be full or closed by its reader. That must not lose a run, so the command continues
+//! and writes its result; `eprintln!` and `println!` would panic.
 
 use std::fmt;
 use std::io::{self, BufWriter, StdoutLock, Write};
 
 use crate::failure::Failure;
 
-/// Says a line on standard error, if anybody can read it.
+/// Prints a line on standard error, ignoring errors.
 macro_rules! say {
     ($($words:tt)*) => { $crate::say::line(format_args!($($words)*)) };
 }
 
-/// What [`say!`] does.
+/// Implements [`say!`].
 pub fn line(words: fmt::Arguments<'_>) {
-    // There is no other place to complain of it.
+    // There is nowhere else to report the error.
     drop(writeln!(io::stderr().lock(), "{words}"));
 }
 
-/// Standard output. Once it takes nothing any more, the rest is dropped, and [`finish`](Output::finish) says why.
+/// Standard output. After a failed write the rest is dropped, and [`finish`](Output::finish)
+/// returns the error.
 pub struct Output<W: Write = StdoutLock<'static>> {
     /// `None` once a write has failed.
     to: Option<BufWriter<W>>,
@@ -27,7 +28,7 @@ pub struct Output<W: Write = StdoutLock<'static>> {
 }
 
 impl Output {
-    /// That of the program.
+    /// Returns the standard output of the program.
     pub fn standard() -> Output {
         Output::new(io::stdout().lock())
     }
@@ -48,17 +49,17 @@ impl<W: Write> Output<W> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
             Err(error) => {
                 self.failed = Some(error);
-                // What it still holds would be tried again when it is dropped.
+                // Otherwise dropping the writer would retry its buffered bytes.
                 drop(self.to.take().map(BufWriter::into_parts));
                 Ok(None)
             }
         }
     }
 
-    /// Writes what is left.
+    /// Flushes the output.
     ///
     /// # Errors
-    /// Something could not be written, and not because its reader had enough (`ftlab ... | head`).
+    /// A write failed, unless the reader closed the pipe (`ftlab ... | head`).
     pub fn finish(mut self) -> Result<(), Failure> {
         self.flush()?;
         match self.failed.take() {
@@ -82,7 +83,7 @@ impl<W: Write> Write for Output<W> {
 mod tests {
     use super::*;
 
-    /// Takes some bytes, then nothing more.
+    /// Accepts `room` bytes, then fails.
     struct Short {
         room: usize,
         kind: io::ErrorKind,
@@ -121,7 +122,7 @@ mod tests {
     fn what_takes_nothing_any_more_stops_nobody_and_is_told_once() {
         let (finished, tried) = written(io::ErrorKind::StorageFull);
         assert!(matches!(finished, Err(Failure::Usage(text)) if text.contains("standard output")));
-        // Eight bytes, two of the next eight, and the refusal of the rest.
+        // Eight bytes, then two of the next eight, then the refusal.
         assert_eq!(tried, 3, "it is not tried again");
         assert!(written(io::ErrorKind::BrokenPipe).0.is_ok(), "its reader had enough");
     }

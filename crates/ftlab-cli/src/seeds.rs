@@ -1,32 +1,33 @@
-//! Several seeds: which they are, and how sure their mean is.
+//! Series of seeds, and the statistics of means over them.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::failure::Failure;
 
-/// So many seeds in a row.
+/// Returns `many` consecutive seeds from `first`.
 ///
 /// # Errors
-/// There are not so many beyond the first.
+/// There are not that many seeds.
 pub fn from(first: u64, many: u64) -> Result<Vec<u64>, Failure> {
     match first.checked_add(many.saturating_sub(1)) {
         Some(last) => Ok((first..=last).take(many as usize).collect()),
         None => Err(Failure::usage(format!(
-            "there are no {many} seeds from {first} on: the last is {}\n  remedy: begin lower (--seed)",
+            "there are no {many} seeds from {first} on: the last is {}\n  remedy: start lower (--seed)",
             u64::MAX
         ))),
     }
 }
 
-/// The quantile of Student's t for an interval that holds the true mean with this confidence, over so
-/// many seeds, at least two. To six digits: beyond them the mathematics of machines may differ.
+/// Returns the quantile of Student's t for a confidence interval of the mean over at least two
+/// seeds. Rounded to six digits, because floating-point functions may differ between machines
+/// beyond them.
 pub fn quantile(confidence: f64, seeds: usize) -> f64 {
     let student = student(seeds);
     let quantile = student.inverse_cdf(0.5 + confidence / 2.0);
     (quantile * 1e6).round() / 1e6
 }
 
-/// Student's t for a mean over so many seeds, at least two.
+/// Returns Student's t distribution for a mean over at least two seeds.
 pub fn student(seeds: usize) -> StudentsT {
     StudentsT::new(0.0, 1.0, seeds as f64 - 1.0).expect("at least one degree of freedom")
 }

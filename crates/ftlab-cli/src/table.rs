@@ -1,4 +1,4 @@
-//! The result as a table for people: readable at 80 columns, without colours.
+//! The result as a table: fits into 80 columns, without colours.
 
 use std::io::{self, Write};
 
@@ -11,19 +11,19 @@ use ftlab::stats::{LatencyReport, OpReport, ProgramsByCost, ReadsByCost, Report,
 use ftlab::units::Nanos;
 
 use crate::human::{bytes, count, digits, percent, rate, span, time};
-use crate::result::{Document, StepDocument};
+use crate::result::{ResultDocument, StepDocument};
 use crate::{accesses, health, power_cuts, queues};
 
-/// What stands where nothing is known.
+/// Stands for an unknown value.
 const NONE: &str = "-";
-/// How wide lines of text are.
+/// The width of text lines.
 const WIDTH: usize = 79;
 
-/// Reads of pages that were never written are announced if they are more than this share of all.
+/// Reads of never-written pages are announced above this share of all reads.
 const UNWRITTEN_SHARE: f64 = 0.1;
 
-/// Prints it; `device_name` is what the device is called.
-pub fn print(document: &Document, device_name: &str, out: &mut dyn Write) -> io::Result<()> {
+/// Prints the result. `device_name` is the title of the device.
+pub fn print(document: &ResultDocument, device_name: &str, out: &mut dyn Write) -> io::Result<()> {
     let report = &document.report;
     head(document, device_name, out)?;
     announce(document, out)?;
@@ -48,7 +48,7 @@ pub fn print(document: &Document, device_name: &str, out: &mut dyn Write) -> io:
     Ok(())
 }
 
-fn head(document: &Document, device_name: &str, out: &mut dyn Write) -> io::Result<()> {
+fn head(document: &ResultDocument, device_name: &str, out: &mut dyn Write) -> io::Result<()> {
     let steps: Vec<String> = document.precondition.iter().map(StepDocument::told).collect();
     let before = match steps.is_empty() {
         true => String::new(),
@@ -67,8 +67,8 @@ fn head(document: &Document, device_name: &str, out: &mut dyn Write) -> io::Resu
     writeln!(out, "{simulated} of simulated time measured")
 }
 
-/// Says beforehand what makes the figures mean something else than one thinks.
-fn announce(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+/// Announces what may mislead a reader of the figures.
+fn announce(document: &ResultDocument, out: &mut dyn Write) -> io::Result<()> {
     let report = &document.report;
     let mut news = Vec::new();
     if report.health.as_ref().is_some_and(|health| health.end_of_life.is_some()) {
@@ -95,7 +95,7 @@ fn announce(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     wrapped(out, "", &format!("Read the notes below: {}.", news.join("; ")))
 }
 
-/// A table of words on the left and figures on the right.
+/// Creates a table with text on the left and figures on the right.
 pub fn table(head: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING);
@@ -103,7 +103,7 @@ pub fn table(head: &[&str]) -> Table {
     table
 }
 
-/// The lines of a table.
+/// Renders a table.
 fn lines(table: &mut Table) -> Vec<String> {
     for (at, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 2));
@@ -114,7 +114,7 @@ fn lines(table: &mut Table) -> Vec<String> {
     table.lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// Whether a table is as narrow as lines of text are.
+/// Whether a table fits into the width of text lines.
 pub fn fits(table: &mut Table) -> bool {
     lines(table).iter().all(|line| line.chars().count() <= WIDTH)
 }
@@ -125,19 +125,19 @@ pub fn show(mut table: Table, out: &mut dyn Write) -> io::Result<()> {
     lines(&mut table).iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// A value as text, or what stands where nothing is known.
+/// Formats a value, or the sign for an unknown one.
 pub fn or_none<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
     value.map_or(NONE.to_owned(), text)
 }
 
-/// The operations that occur.
+/// Returns the operations that occur.
 fn ops(report: &Report) -> impl Iterator<Item = (&'static str, &OpReport)> {
     report.host.ops().into_iter().filter(|(_, op)| op.requests > 0)
 }
 
 fn host(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let host = &report.host;
-    // What went wrong has columns where anything did: of what is counted, and of what is not.
+    // Unreadable and refused requests have columns only if there are any.
     type Wrong = (&'static str, fn(&OpReport) -> u64);
     let wrong: [Wrong; 2] =
         [("unreadable", |op| op.unreadable_requests), ("refused", |op| op.refused_requests)];
@@ -180,7 +180,7 @@ fn latencies(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     show(table, out)
 }
 
-/// Mean, percentiles and maximum, in the order of [`LatencyReport`].
+/// Formats mean, percentiles and maximum, in the order of [`LatencyReport`].
 pub fn latency_cells(latency: &LatencyReport) -> [String; 7] {
     let &LatencyReport { mean, p50, p90, p99, p99_9, p99_99, max } = latency;
     let ns = |value: Option<Nanos>| value.map(|value| value.0 as f64);
@@ -188,8 +188,9 @@ pub fn latency_cells(latency: &LatencyReport) -> [String; 7] {
     all.map(|value| or_none(value, time))
 }
 
-/// Parts of a latency as the table heads them, in the order of [`ftlab::stats::PARTS`], and whether
-/// they are shown even if nothing was spent there, as long as that is so of all others.
+/// The parts of a latency, in the order of [`ftlab::stats::PARTS`], with their headings and whether
+/// they are shown even if zero. Zero parts are only shown if all parts that are `false` here are
+/// zero too.
 const SHARES: [(&str, bool); ftlab::stats::PARTS.len()] = [
     ("host queue", true),
     ("submission", false),
@@ -232,7 +233,7 @@ fn shares(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     show(high, out)
 }
 
-/// What the table of the parts of latencies is called.
+/// The heading of the table of latency parts.
 const SPENT: &str = "Time spent";
 
 fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -288,7 +289,7 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         None => "none".to_owned(),
         Some(cache) => {
             let hits = format!(
-                "{} of written pages were there, {} of read pages",
+                "hit by {} of written pages, {} of read pages",
                 or_none(cache.write_hit_ratio, percent),
                 or_none(cache.read_hit_ratio, percent)
             );
@@ -300,7 +301,7 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     costs(report, out)?;
     let padded = report.cache.as_ref().map_or(0, |cache| cache.counts.padded);
     if padded > 0 {
-        let text = format!("{} pages read and written again to fill up blocks", count(padded));
+        let text = format!("{} pages read and programmed again to fill up blocks", count(padded));
         line(out, "Padding", &text)?;
     }
     let used = |spread: Option<Spread>| {
@@ -315,10 +316,11 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     if !overlaps.is_empty() {
         line(out, "Flash overlaps", &overlaps)?;
     }
-    // Origin::Wear has what is moved off blocks that go bad, too; the line of purposes tells them apart.
+    // Moves are wear levelling and moves off failing blocks; the line `Blocks moved` separates
+    // them.
     let names: [(Origin, &str); Origin::ALL.len()] = [
         (Origin::Host, "host"),
-        (Origin::Merge, "merge"),
+        (Origin::ReadModifyWrite, "RMW"),
         (Origin::Gc, "GC"),
         (Origin::Wear, "moves"),
         (Origin::Fold, "SLC cache"),
@@ -329,7 +331,7 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let of = &report.flash_commands[origin];
         let [reads, programs, erases] =
             [Kind::Read, Kind::Program, Kind::Erase].map(|kind| of[kind]);
-        let always = matches!(origin, Origin::Host | Origin::Merge | Origin::Gc);
+        let always = matches!(origin, Origin::Host | Origin::ReadModifyWrite | Origin::Gc);
         if !always && reads + programs + erases == 0 {
             continue;
         }
@@ -344,7 +346,7 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Blocks that were emptied for their own sake.
+/// Prints how many blocks were moved for other reasons than garbage collection.
 fn moves(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let by = &report.gc.by_purpose;
     let moves = [
@@ -360,7 +362,7 @@ fn moves(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     if told.is_empty() { Ok(()) } else { line(out, "Blocks moved", &told.join(", ")) }
 }
 
-/// Of a device that has one.
+/// Prints the SLC cache, if there is one.
 fn slc_cache(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Some(cache) = &report.slc_cache else { return Ok(()) };
     let folds =
@@ -369,12 +371,12 @@ fn slc_cache(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     line(out, "SLC cache", &text)
 }
 
-/// Of a device that has one.
+/// Prints the read cache, if there is one.
 fn read_cache(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Some(cache) = &report.read_cache else { return Ok(()) };
     let counts = &cache.counts;
     let text = format!(
-        "{} of {} pages were there",
+        "hit by {} of {} pages",
         or_none(cache.hit_ratio, percent),
         count(counts.hits + counts.misses)
     );
@@ -382,7 +384,7 @@ fn read_cache(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     line(out, "Read cache", &text)
 }
 
-/// Of a device whose programs may cost more or less.
+/// Prints the costs of a device with a cost policy.
 fn costs(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Some(cost) = &report.cost else { return Ok(()) };
     let ReadsByCost { low, medium, high, with_retries } = cost.reads;
@@ -396,26 +398,26 @@ fn costs(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         count(medium),
         count(high),
         match cost.prior_reads {
-            Some(reads) => format!("{} of data from before ({})", count(reads), cost.prior),
-            None => "data from before as it was written".to_owned(),
+            Some(reads) => format!("{} of earlier data ({})", count(reads), cost.prior),
+            None => "earlier data as it was written".to_owned(),
         }
     );
     let more = [cost.counts.entries(None), cost.ftl.entries(Some("cost"))].concat();
     line(out, "Cost of reads", &joined([text, told(&more)]))?;
     let lost: u64 = report.host.ops().iter().map(|(_, op)| op.unreadable_requests).sum();
     if lost > 0 {
-        line(out, "Data that is lost", &format!("{} requests ended as unreadable", count(lost)))?;
+        line(out, "Unreadable data", &format!("{} requests ended as unreadable", count(lost)))?;
     }
     let ProgramsByCost { low, medium, high } = cost.programs;
     let text = format!("{} low, {} medium, {} high", count(low), count(medium), count(high));
     line(out, "Cost of programs", &format!("{text} ({})", cost.policy))?;
     let Some(rewrites) = &cost.rewrites else { return Ok(()) };
     let dropped = rewrites.written + rewrites.high + rewrites.full + rewrites.given_up;
-    let text = joined([told(&rewrites.entries(None)), format!("{} were dropped", count(dropped))]);
-    line(out, "Programmed again", &text)
+    let text = joined([told(&rewrites.entries(None)), format!("{} dropped", count(dropped))]);
+    line(out, "Rewrites", &text)
 }
 
-/// Of a device whose mapping has a log.
+/// Prints the merges of a log-block mapping.
 fn merges(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Some(merges) = &report.merges else { return Ok(()) };
     let text = told(&merges.counts.entries(None));
@@ -430,7 +432,7 @@ fn merges(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     line(out, "Stalls for merges", &text)
 }
 
-/// Of a device whose map lies on flash.
+/// Prints the map on flash, if there is one.
 fn translation(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Some(map) = &report.translation else { return Ok(()) };
     let text = format!(
@@ -459,7 +461,7 @@ fn translation(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     line(out, "Written for the map", &text)
 }
 
-/// Of a device whose mapping packs pages.
+/// Prints the page reconstruction, if there is one.
 fn reconstruction(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Some(pieces) = &report.reconstruction else { return Ok(()) };
     let text = format!(
@@ -472,25 +474,25 @@ fn reconstruction(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     line(out, "Page reconstruction", &text)
 }
 
-/// The counters that have a label and are not 0, in words.
+/// Formats the counters that have a label and are not 0.
 pub fn told(entries: &[Entry]) -> String {
     let words = |entry: &Entry| Some(format!("{} {}", count(entry.number), entry.counter.label?));
     let told = entries.iter().filter(|entry| entry.number > 0).filter_map(words);
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// What there is of several texts, in a line.
+/// Joins those of the texts that are not empty.
 pub fn joined<const N: usize>(texts: [String; N]) -> String {
     let told = texts.into_iter().filter(|text| !text.is_empty());
     told.collect::<Vec<_>>().join("; ")
 }
 
-/// Ratios near one differ in their decimals.
+/// Formats a ratio near one, where the decimals matter.
 pub fn precise(ratio: f64) -> String {
     format!("{ratio:.3}")
 }
 
-/// Where there are several phases, each in a line.
+/// Prints one line per phase, if there are several.
 fn phases(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     if report.phases.len() < 2 {
         return Ok(());
@@ -511,17 +513,17 @@ fn phases(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     show(table, out)
 }
 
-/// Writes a line of the form `Name   text`, broken where it is too long.
+/// Prints `name` and `text` in columns, and breaks long lines.
 pub fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
-    // A name that is too long for the column still ends before the text begins.
+    // A name that is too long for its column is still separated by a space.
     wrapped(out, &format!("{:<23}", format!("{name} ")), text)
 }
 
-/// Where the last column of a line may begin, at the most.
+/// The last column of a line may begin here at most.
 const LAST_COLUMN: usize = WIDTH / 2;
 
-/// Writes text whose longer lines are broken, with what follows beneath the beginning of their last
-/// column: columns are two blanks apart.
+/// Prints text and breaks lines that are too long. Continuations are indented to the last column of
+/// their line; columns are separated by two spaces.
 pub fn wrapped_lines(out: &mut dyn Write, text: &str) -> io::Result<()> {
     for line in text.lines() {
         if line.chars().count() <= WIDTH {
@@ -536,7 +538,8 @@ pub fn wrapped_lines(out: &mut dyn Write, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a text in lines of at most 79 characters, the first led by `lead`, the others indented.
+/// Prints text in lines of at most 79 characters: `lead` before the first line, an indent before
+/// the others.
 pub fn wrapped(out: &mut dyn Write, lead: &str, text: &str) -> io::Result<()> {
     let indent = " ".repeat(lead.len());
     let mut line = lead.to_owned();

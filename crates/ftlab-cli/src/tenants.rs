@@ -1,4 +1,4 @@
-//! Who sends commands to which submission queue: tenants of a workload and jobs of fio, by their names.
+//! Which tenants of a workload or jobs of fio use which submission queue.
 
 use std::ops::Range;
 
@@ -6,31 +6,31 @@ use ftlab::host::Queues;
 use ftlab::stats::{Report, phase_called};
 use ftlab_workload::generate::{Phase, Workload};
 
-/// Somebody who sends commands, and the numbers of the streams.
+/// A tenant, and the numbers of its streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tenant {
     name: String,
     streams: Range<u32>,
 }
 
-/// The phases of a workload that are measured.
+/// Returns the measured phases of a workload as tenants.
 pub fn of_workload(workload: &Workload) -> Vec<Tenant> {
     measured(workload).flat_map(of_group).collect()
 }
 
-/// Phases that play together, of which something is measured.
+/// Returns the groups of concurrent phases that contain a measured phase.
 fn measured(workload: &Workload) -> impl Iterator<Item = &[Phase]> {
     let groups = workload.phases.chunk_by(|_, next| next.with_previous);
     groups.filter(|group| group.iter().any(|phase| phase.measure))
 }
 
-/// Says that tenants have no figures of their own, if that is so.
+/// Returns a note if tenants share one queue and so have no figures of their own.
 pub fn note_on_sharing(workload: &Workload, queues: &Queues) -> Option<String> {
     let tenants = measured(workload).map(of_group).find(|tenants| tenants.len() > 1)?;
     let names: Vec<&str> = tenants.iter().map(|tenant| tenant.name.as_str()).collect();
     (queues.count() == 1).then(|| {
         format!(
-            "The tenants {} share one submission queue: figures are of all of them together. With \
+            "The tenants {} share one submission queue: the figures are for all of them together. With \
              host.queues = {} each has its own.",
             names.join(", "),
             tenants.len()
@@ -38,7 +38,8 @@ pub fn note_on_sharing(workload: &Workload, queues: &Queues) -> Option<String> {
     })
 }
 
-/// Phases that play together: without a number of their own, their streams follow one another.
+/// Returns the tenants of phases that play together. Phases without a stream number of their own
+/// get consecutive streams.
 fn of_group(group: &[Phase]) -> Vec<Tenant> {
     let mut next = 0;
     let tenant = |phase: &Phase| {
@@ -49,16 +50,16 @@ fn of_group(group: &[Phase]) -> Vec<Tenant> {
     group.iter().map(tenant).collect()
 }
 
-/// The jobs of fio, each with a stream of its own.
+/// Returns the jobs of fio as tenants; each has one stream.
 pub fn of_jobs(names: &[String]) -> Vec<Tenant> {
     let tenant =
         |(stream, name): (u32, &String)| Tenant { name: name.clone(), streams: stream..stream + 1 };
     (0..).zip(names).map(tenant).collect()
 }
 
-/// Tells a report who used its queues.
+/// Adds to a report which tenants used each queue.
 pub fn name_queues(report: &mut Report, tenants: &[Tenant], queues: &Queues) {
-    // So many streams in a row use all the queues that they ever use.
+    // This many consecutive streams cover all the queues that they can use.
     let most = queues.count() as usize;
     for tenant in tenants {
         for stream in tenant.streams.clone().take(most) {
@@ -70,19 +71,19 @@ pub fn name_queues(report: &mut Report, tenants: &[Tenant], queues: &Queues) {
     }
 }
 
-/// The characters of a long name that a table shows: from its start, and from its end, where names such as
-/// `database-a` and `database-b` differ.
+/// How many characters of a long name are shown: from its start, and from its end, where names such
+/// as `database-a` and `database-b` differ.
 const SHOWN: (usize, usize) = (10, 10);
 
-/// What queues with these tenants are called where there is little room: by the tenants, or by the number; by both
-/// where the names would not tell a queue from the others.
+/// Returns short labels for queues with these tenants: the tenants' names, or the queue number;
+/// both where the names would be ambiguous.
 pub fn queue_labels<'a>(tenants: impl Iterator<Item = &'a [String]>) -> Vec<String> {
     let names: Vec<String> = tenants.map(|names| shortened(&names.join(" + "))).collect();
     let label = |(queue, name): (usize, &String)| {
         let is_alone = names.iter().filter(|other| *other == name).count() == 1;
         match name.as_str() {
             "" => format!("queue {queue}"),
-            // A tenant may be called as another queue is.
+            // A tenant's name may look like a queue's label.
             name if is_alone && !name.starts_with("queue ") => name.to_owned(),
             name => format!("queue {queue} {name}"),
         }
@@ -90,7 +91,7 @@ pub fn queue_labels<'a>(tenants: impl Iterator<Item = &'a [String]>) -> Vec<Stri
     names.iter().enumerate().map(label).collect()
 }
 
-/// A name without its middle, if it is long.
+/// Replaces the middle of a long name by an ellipsis.
 fn shortened(name: &str) -> String {
     let (start, end) = SHOWN;
     let left_out = name.chars().count().saturating_sub(start + end);
@@ -148,7 +149,6 @@ streams = 3
 requests = 20
 ";
 
-    /// The names follow the streams that the generator gives to requests.
     #[test]
     fn tenants_have_the_streams_that_the_generator_gives_them() {
         let place = tempfile::tempdir().unwrap();
@@ -195,7 +195,7 @@ requests = 20
         assert_eq!(named(StreamMap::Saturate), ["a", "c", "b + c"]);
     }
 
-    /// The labels of queues with these tenants.
+    /// Returns the labels of queues with these tenants.
     fn labels(queues: &[&[&str]]) -> Vec<String> {
         let owned = |names: &&[&str]| names.iter().map(|&name| name.to_owned()).collect();
         let queues: Vec<Vec<String>> = queues.iter().map(owned).collect();
@@ -217,7 +217,7 @@ requests = 20
             labels(&[&["customer-database-primary-a"], &["customer-database-primary-b"]]),
             ["customer-d…-primary-a", "customer-d…-primary-b"]
         );
-        // They differ only where neither is shown.
+        // They differ only in the part that is not shown.
         assert_eq!(
             labels(&[&["customer-database-1-of-primary"], &["customer-database-2-of-primary"]]),
             ["queue 0 customer-d…of-primary", "queue 1 customer-d…of-primary"]

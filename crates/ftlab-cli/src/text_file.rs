@@ -1,5 +1,5 @@
-//! Texts that users name, or that name each other: read as far as they may be long. And what is wrong with TOML
-//! files, told briefly.
+//! Text files named by users or by other files, read up to a length limit; and concise reports of
+//! errors in TOML files.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,25 +10,25 @@ use ftlab_workload::trace;
 
 use crate::failure::Failure;
 
-/// The most that is read: no device, no job file and no result is longer, but traces are.
+/// The length limit. No device, job file or result is longer; traces are read elsewhere.
 pub const MOST_BYTES: u64 = 32 << 20;
-/// How many problems of syntax are told: after the first few, the rest is mostly their echo.
+/// How many syntax errors are printed. Later ones are mostly consequences of the first.
 const MOST_SYNTAX: usize = 10;
-/// A file whose syntax is wrong as early as in this line may be something else altogether.
+/// A file with a syntax error in these lines may not be TOML at all.
 const FIRST_LINES: usize = 3;
 
-/// Reads a text.
+/// Reads a text file.
 ///
 /// # Errors
-/// It can't be read, is no text, or is longer than any that makes sense.
+/// The file cannot be read, is not text, or is too long.
 pub fn read(path: &Path) -> io::Result<String> {
     read_at_most(path, MOST_BYTES)
 }
 
-/// Reads a text of which only so many bytes are left of all that are read together.
+/// Reads a text file of at most `most` bytes, what is left of a limit that several files share.
 ///
 /// # Errors
-/// It can't be read, is no text, or is longer.
+/// The file cannot be read, is not text, or is too long.
 pub fn read_at_most(path: &Path, most: u64) -> io::Result<String> {
     let mut text = String::new();
     let read = File::open(path)?.take(most + 1).read_to_string(&mut text)?;
@@ -42,7 +42,7 @@ pub fn read_at_most(path: &Path, most: u64) -> io::Result<String> {
     Ok(text)
 }
 
-/// Why a file that can't be read as a text is refused. `what` is what it should be.
+/// Returns the failure for a file that cannot be read as text. `what` is what it should be.
 pub fn unreadable(what: &str, path: &Path, error: &io::Error) -> Failure {
     let no_text = matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge);
     no_text
@@ -51,7 +51,7 @@ pub fn unreadable(what: &str, path: &Path, error: &io::Error) -> Failure {
         .unwrap_or_else(|| Failure::file(&format!("can't read the {what}"), path, error))
 }
 
-/// What is wrong with the content of a file.
+/// Returns the failure for a file with problems in its content.
 pub fn refused(what: &str, path: &Path, problems: Problems) -> Failure {
     let early = |problem: &Problem| {
         let place = problem.place.as_ref();
@@ -61,7 +61,7 @@ pub fn refused(what: &str, path: &Path, problems: Problems) -> Failure {
     trace.flatten().unwrap_or_else(|| Failure::Usage(told(problems)))
 }
 
-/// All problems as a text, of those of syntax only the first.
+/// Formats all problems, but only the first syntax errors.
 pub fn told(mut problems: Problems) -> String {
     let all = problems.problems.len();
     let mut syntax = 0;
@@ -71,26 +71,26 @@ pub fn told(mut problems: Problems) -> String {
     });
     let more = match all - problems.problems.len() {
         0 => String::new(),
-        1 => "\n1 more problem of syntax follows; correct these first\n".to_owned(),
-        more => format!("\n{more} more problems of syntax follow; correct these first\n"),
+        1 => "\n1 more syntax error follows; correct these first\n".to_owned(),
+        more => format!("\n{more} more syntax errors follow; correct these first\n"),
     };
     format!("{problems}{more}")
 }
 
-/// Problems of syntax are about no key.
+/// Syntax errors are not about a key.
 fn is_syntax(problem: &Problem) -> bool {
     problem.path.is_empty()
 }
 
-/// Why a file is refused that was taken for something else and is a trace, if it is one.
+/// Returns the failure for a trace that was given in place of another file, if it is a trace.
 pub fn taken_for_trace(what: &str, path: &Path) -> Option<Failure> {
-    // A pipe has been read already.
+    // A pipe has already been read.
     let is_file = std::fs::metadata(path).is_ok_and(|there| there.is_file());
     let found = is_file.then(|| trace::open(path, trace::Options::default()).ok()).flatten()?;
     let format = found.facts().format;
     let shown = path.display();
     Some(Failure::usage(format!(
-        "{shown}: this is a trace (format {format}), not a {what}\n  remedy: play it with ftlab run --trace \
-         {shown}, or look into it with ftlab trace inspect {shown}"
+        "{shown}: this is a trace (format {format}), not a {what}\n  remedy: replay it with ftlab run --trace \
+         {shown}, or inspect it with ftlab trace inspect {shown}"
     )))
 }

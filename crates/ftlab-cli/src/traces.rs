@@ -1,4 +1,4 @@
-//! `ftlab trace`: inspect and convert.
+//! `ftlab trace`: inspects, fits and converts traces.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::load;
 use crate::result::{self, FileKind};
 use crate::table::wrapped;
 
-/// Carries out the command.
+/// Performs the command.
 pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
     match command {
         TraceCommand::Inspect { file, json, accesses, reading } => {
@@ -35,7 +35,7 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
             result::write_file(output, text.as_bytes(), &WORKLOAD, *force)?;
             let shown = output.display();
             say!("{shown}: a workload fitted to {} requests of {input}", count(requests));
-            say!("It is played by ftlab run --workload {shown}");
+            say!("Play it with ftlab run --workload {shown}");
             Ok(())
         }
         TraceCommand::Convert { input, output, to, drop_unsupported, force, reading } => {
@@ -49,7 +49,7 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
     }
 }
 
-/// The text of a workload that is fitted to a trace.
+/// Returns the text of the workload fitted to a trace, and the number of requests.
 fn fit(trace: &mut Trace, input: &str, name: Option<&str>) -> Result<(String, u64), Failure> {
     let (mut fit, mut digest, mut batch) = (Fit::default(), Digest::new(), Vec::new());
     let mut requests = 0;
@@ -71,7 +71,6 @@ fn fit(trace: &mut Trace, input: &str, name: Option<&str>) -> Result<(String, u6
         .map_err(|why| Failure::usage(format!("{why}\n  remedy: ftlab trace inspect {input}")))
 }
 
-/// A workload file, by ftlab or by hand.
 const WORKLOAD: FileKind = FileKind { name: "workload file", flag: "-o", is_one: is_workload };
 
 fn is_workload(text: &[u8]) -> bool {
@@ -87,7 +86,7 @@ fn target_format(to: Option<&'static Format>, output: &Path) -> Result<&'static 
     to.or_else(by_name).ok_or_else(|| {
         let names: Vec<&str> = trace::FORMATS.iter().map(|format| format.name).collect();
         Failure::usage(format!(
-            "the name {} does not tell the format to write\n  remedy: say --to FORMAT, one of {}; a \
+            "the name {} does not imply a format\n  remedy: add --to FORMAT, one of {}; a \
              name that ends in .parquet needs none",
             output.display(),
             names.join(", ")
@@ -95,15 +94,15 @@ fn target_format(to: Option<&'static Format>, output: &Path) -> Result<&'static 
     })
 }
 
-/// What is no file can't be replaced by one: not a device, a pipe or a folder, nor standard output.
+/// Refuses targets that a file cannot replace: standard output, devices, pipes and folders.
 fn refuse_special(output: &Path) -> Result<(), Failure> {
     if output.as_os_str() == "-" {
         return Err(Failure::usage(
-            "a trace can't be written to standard output\n  remedy: name a file; one that is really \
-             called - is ./-",
+            "a trace can't be written to standard output\n  remedy: name a file; if it is really \
+             called -, write ./-",
         ));
     }
-    // Of a link, what it leads to counts.
+    // `metadata` follows links.
     if std::fs::metadata(output).is_ok_and(|there| !there.is_file()) {
         return Err(Failure::usage(format!(
             "{} is not a regular file and is not replaced by one\n  remedy: name another file",
@@ -123,7 +122,7 @@ fn refuse_to_overwrite(output: &Path, force: bool) -> Result<(), Failure> {
     let is_empty = std::fs::metadata(output).is_ok_and(|there| there.len() == 0);
     if output.exists() && !is_empty && trace::open(output, trace::Options::default()).is_err() {
         return Err(Failure::usage(format!(
-            "{} exists and is no trace: it is not replaced\n  remedy: choose another name",
+            "{} exists and is not a trace: it is not replaced\n  remedy: choose another name",
             output.display()
         )));
     }

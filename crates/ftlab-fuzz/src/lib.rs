@@ -1,9 +1,9 @@
-//! Every parser of ftlab on mutated files: it may refuse them, but neither panic, nor take longer than
-//! [`LONGEST_TIME`], nor hold more memory than its target's [`Bound`].
+//! Feeds mutated files to every parser of ftlab. A parser may refuse an input, but must not panic,
+//! take longer than [`LONGEST_TIME`] or hold more memory than its target's [`Bound`].
 //!
-//! The targets are plain functions in the crates that have the parsers (`fuzz.rs`). Tests run some
-//! seconds of each; the program `ftlab-fuzz` (`./x fuzz`) as long as one likes. Seeds are in
-//! `fuzz/corpus/NAME/`, where failures are kept, too.
+//! The targets are plain functions in the crates that own the parsers (`fuzz.rs`). Tests run each
+//! for a few seconds; the program `ftlab-fuzz` (`./x fuzz`) runs as long as you like. Seeds are in
+//! `fuzz/corpus/NAME/`, where failures are kept as well.
 
 pub mod mutate;
 mod targets;
@@ -13,21 +13,22 @@ use std::time::{Duration, Instant};
 
 pub use targets::{Bound, TARGETS, Target};
 
-/// No input may take longer. It is on the clock, and generous: machines that test are busy.
+/// The longest time for any input. It is wall-clock time, and generous because test machines are
+/// busy.
 pub const LONGEST_TIME: Duration = Duration::from_secs(20);
 
-/// What an input took.
+/// The time and memory used by an input.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spent {
-    /// On the clock.
+    /// Wall-clock time.
     pub time: Duration,
-    /// The most bytes that were allocated at any moment. What C libraries hold (zstd, xz, bzip2) is not
-    /// counted; they have limits of their own.
+    /// The peak of allocated bytes. Memory of C libraries (zstd, xz, bzip2) is not counted; they
+    /// have limits of their own.
     pub peak_bytes: u64,
 }
 
 impl Spent {
-    /// The larger of each.
+    /// Returns the maximum of each.
     #[must_use]
     pub fn max(self, other: Spent) -> Spent {
         Spent { time: self.time.max(other.time), peak_bytes: self.peak_bytes.max(other.peak_bytes) }
@@ -35,10 +36,10 @@ impl Spent {
 }
 
 impl Target {
-    /// Gives it an input.
+    /// Runs the target on an input.
     ///
     /// # Errors
-    /// In words, which promise it broke. What a panic says has been printed by then.
+    /// Says which promise was broken. The message of a panic has been printed by then.
     pub fn attempt(&self, input: &[u8]) -> Result<Spent, String> {
         let started = Instant::now();
         let mut panicked = false;
@@ -62,16 +63,16 @@ impl Target {
         Ok(spent)
     }
 
-    /// All its seeds, failures of the past among them.
+    /// Returns all seeds, including past failures.
     #[must_use]
     pub fn seeds(&self) -> Vec<Vec<u8>> {
         mutate::seeds(self.folders)
     }
 
-    /// Tries every seed and so many mutations of them.
+    /// Tries every seed and `rounds` mutations of them.
     ///
     /// # Panics
-    /// One of them breaks a promise.
+    /// An input breaks a promise.
     pub fn check(&self, rounds: u64) {
         let seeds = self.seeds();
         let told = |which: &str, input: &[u8]| {
@@ -87,7 +88,7 @@ impl Target {
     }
 }
 
-/// The target of that name.
+/// Returns the target of this name.
 #[must_use]
 pub fn target(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)

@@ -1,8 +1,9 @@
-//! Runs the targets for as long as one likes: `./x fuzz --minutes 60 --seed 7`.
+//! Runs the targets for as long as you like: `./x fuzz --minutes 60 --seed 7`.
 //!
-//! Each target runs in a process of its own, so that an overflow of the stack, an abort for want of memory
-//! and a hang are found like a panic. Before each input it notes the round; the process that started it
-//! makes the input of that round again, keeps it in `fuzz/corpus`, and prints the line that replays it.
+//! Each target runs in a process of its own, so stack overflows, aborts on failed allocation and
+//! hangs are found as well as panics. The process notes each round before it tries the input; if it
+//! dies, the parent makes that round's input again, keeps it in `fuzz/corpus` and prints the
+//! command that replays it.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
@@ -15,32 +16,32 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use ftlab_fuzz::{LONGEST_TIME, Spent, TARGETS, Target, mutate, target};
 
-/// How a process ends that was at an input for too long.
+/// The exit code when an input takes too long.
 const HUNG: i32 = 3;
-/// How a process ends whose input broke a promise.
+/// The exit code when an input breaks a promise.
 const BROKEN: i32 = 4;
-/// Failures of a target after which it is left alone.
+/// A target is abandoned after this many failures.
 const MOST_FAILURES: u32 = 20;
 
-/// Every parser of ftlab on mutated files, within bounds of time and memory.
+/// Run every parser of ftlab on mutated files, within bounds of time and memory.
 #[derive(Debug, Parser)]
 struct Args {
-    /// How long, all targets together.
+    /// Total time in minutes, shared by all targets.
     #[arg(long, default_value_t = 10.0, value_name = "M")]
     minutes: f64,
-    /// Another seed, other inputs.
+    /// Seed of the mutations.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..1 << 23))]
     seed: u64,
-    /// Only this target; may be repeated.
+    /// Run only this target; may be repeated.
     #[arg(long = "target", value_name = "NAME", value_parser = known)]
     targets: Vec<String>,
-    /// Replay this input, on the target named by --target or else by its folder.
+    /// Replay this input on the target named by --target, or else by the file's folder.
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
-    /// Note each round in this file: this is the process that does the work.
+    /// Note each round in this file; marks a worker process.
     #[arg(long, hide = true)]
     notes: Option<PathBuf>,
-    /// Begin with this round.
+    /// Start at this round.
     #[arg(long, default_value_t = 0, hide = true)]
     from: u64,
 }
@@ -66,7 +67,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// The targets that are asked for.
+/// Returns the selected targets.
 fn chosen(args: &Args) -> Vec<&'static Target> {
     let asked = |target: &&Target| {
         args.targets.is_empty() || args.targets.iter().any(|name| name == target.name)
@@ -74,7 +75,6 @@ fn chosen(args: &Args) -> Vec<&'static Target> {
     TARGETS.iter().filter(asked).collect()
 }
 
-/// Tries one input.
 fn replay(args: &Args, path: &Path) -> io::Result<ExitCode> {
     let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
     let name = args.targets.first().map(String::as_str).or(folder).unwrap_or_default();
@@ -97,12 +97,12 @@ fn told(spent: Spent) -> String {
     format!("{:.3} s, {mib:.1} MiB", spent.time.as_secs_f64())
 }
 
-/// What a working process has come to, as its file of notes has it.
+/// A worker's progress, as stored in its notes file.
 #[derive(Clone, Copy, Debug, Default)]
 struct Notes {
-    /// The round that it is at.
+    /// The current round.
     round: u64,
-    /// The longest and the most so far.
+    /// The maxima so far.
     spent: Spent,
 }
 
@@ -129,7 +129,7 @@ impl Notes {
     }
 }
 
-/// Tries inputs until the time is over, or one breaks a promise.
+/// Tries inputs until the time is up or one breaks a promise.
 fn work(args: &Args, notes: &Path) -> io::Result<ExitCode> {
     let target = chosen(args)[0];
     let mut file = File::create(notes)?;
@@ -154,10 +154,10 @@ fn work(args: &Args, notes: &Path) -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Inputs that were begun.
+/// The number of inputs started.
 static AT: AtomicU64 = AtomicU64::new(0);
 
-/// Ends the process if one input takes far too long.
+/// Ends the process if an input takes far too long.
 fn watch_for_hangs() {
     static SEEN: Mutex<u64> = Mutex::new(0);
     std::thread::spawn(|| {
@@ -174,7 +174,7 @@ fn watch_for_hangs() {
     });
 }
 
-/// Runs one target after the other, and tells what came of each.
+/// Runs the targets one after another and prints a summary of each.
 fn lead(args: &Args) -> io::Result<ExitCode> {
     let targets = chosen(args);
     let share = Duration::from_secs_f64(args.minutes * 60.0 / targets.len() as f64);
@@ -193,7 +193,7 @@ fn lead(args: &Args) -> io::Result<ExitCode> {
     Ok(if failures == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// What came of a target.
+/// A target's results.
 #[derive(Default)]
 struct Tally {
     rounds: u64,
@@ -210,7 +210,7 @@ fn run(args: &Args, target: &Target, share: Duration) -> io::Result<Tally> {
         if left.is_zero() {
             break;
         }
-        // What it makes inputs of is what they are made of again.
+        // The same seeds that the worker starts with.
         let seeds = target.seeds();
         let status = Command::new(std::env::current_exe()?)
             .args(["--target", target.name, "--seed", &args.seed.to_string()])
@@ -236,7 +236,7 @@ fn run(args: &Args, target: &Target, share: Duration) -> io::Result<Tally> {
     Ok(tally)
 }
 
-/// Keeps a failure as a seed, from which tests begin.
+/// Keeps a failing input as a seed for later tests.
 fn keep(target: &Target, input: &[u8]) -> io::Result<PathBuf> {
     let name = format!("found-{}.bin", &blake3::hash(input).to_hex()[..12]);
     let path = mutate::corpora().canonicalize()?.join("corpus").join(target.name).join(name);

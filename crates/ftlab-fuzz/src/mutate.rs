@@ -1,7 +1,8 @@
-//! Mutates the seeds of a target: the same input from the same seeds, seed and round, on every machine.
+//! Mutates the seeds of a target. The same seeds, seed and round give the same input on every
+//! machine.
 //!
-//! `cargo fuzz` searches deeper and needs nightly Rust; this keeps every target honest in ordinary
-//! tests. A hundred lines of our own and not a fuzzing library, because a failure must be found again
+//! `cargo fuzz` searches deeper but needs nightly Rust; this runs in ordinary tests. It is a
+//! hundred lines of our own rather than a fuzzing library because a failure must be reproducible
 //! from its round alone.
 
 use std::fs;
@@ -9,14 +10,14 @@ use std::path::{Path, PathBuf};
 
 use ftlab::engine::Stream;
 
-/// Most inputs grow no longer than this.
+/// The usual limit on an input's length.
 const LONGEST: usize = 8 << 10;
-/// One in [`LONG_ONES`] may grow as long as this, so that what takes more than linear time shows.
+/// The limit for one in [`LONG_ONES`] inputs, so that work that is more than linear shows.
 const LONGEST_EVER: usize = 256 << 10;
 const LONG_ONES: u64 = 32;
-/// Changes to one input, at most.
+/// The most changes made to one input.
 const MOST_CHANGES: u64 = 6;
-/// What is put in the place of numbers: limits of types and of what is plausible.
+/// Replacements for numbers: limits of types and of what is plausible.
 const NUMBERS: [&str; 14] = [
     "0",
     "1",
@@ -33,10 +34,10 @@ const NUMBERS: [&str; 14] = [
     "0.0000000001",
     "99999999999999999999999",
 ];
-/// What is put in the place of bytes: lengths and counts in binary files.
+/// Replacements for lengths and counts in binary files.
 const WORDS: [u64; 8] =
     [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 1 << 40, i64::MAX as u64, u64::MAX];
-/// What is put anywhere: separators, ends, magic numbers, ways out of a folder.
+/// Insertions: separators, ends, magic numbers, paths out of a folder.
 const TOKENS: [&[u8]; 26] = [
     b"\n",
     b",",
@@ -66,10 +67,10 @@ const TOKENS: [&[u8]; 26] = [
     b"\xe2\x80\xae",
 ];
 
-/// The files of these folders, which are named as seen from `fuzz/`.
+/// Returns the contents of the files in these folders (relative to `fuzz/`).
 ///
 /// # Panics
-/// A folder can't be read, or holds nothing.
+/// A folder can't be read or is empty.
 #[must_use]
 pub fn seeds(folders: &[&str]) -> Vec<Vec<u8>> {
     let of = |folder: &&str| {
@@ -83,16 +84,16 @@ pub fn seeds(folders: &[&str]) -> Vec<Vec<u8>> {
     folders.iter().flat_map(of).collect()
 }
 
-/// The folder `fuzz/`.
+/// Returns the path of `fuzz/`.
 #[must_use]
 pub fn corpora() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
 }
 
-/// The input of a round.
+/// Returns the input of a round.
 #[must_use]
 pub fn input(seeds: &[Vec<u8>], name: &str, seed: u64, round: u64) -> Vec<u8> {
-    // Seeds of fuzzing are far apart, so that their rounds don't meet.
+    // Seeds are spaced far apart so that their rounds do not overlap.
     let mut random = Stream::new((seed << 40).wrapping_add(round), name);
     let longest = if random.below(LONG_ONES) == 0 { LONGEST_EVER } else { LONGEST };
     let mut input = seeds[pick(&mut random, seeds.len())].clone();
@@ -107,7 +108,7 @@ fn pick(random: &mut Stream, length: usize) -> usize {
     random.below(length as u64) as usize
 }
 
-/// A range within `length`, more often short than long.
+/// Returns a random range within `length`, more often short than long.
 fn range(random: &mut Stream, length: usize) -> std::ops::Range<usize> {
     let start = pick(random, length + 1);
     let reach = length - start;
@@ -143,7 +144,7 @@ fn change(input: &mut Vec<u8>, seeds: &[Vec<u8>], longest: usize, random: &mut S
     }
 }
 
-/// Writes a piece several times, mostly twice, now and then until the input is full.
+/// Repeats a piece, usually once and sometimes until the input is full.
 fn repeat(input: &mut Vec<u8>, place: std::ops::Range<usize>, longest: usize, random: &mut Stream) {
     let piece = input[place.clone()].to_vec();
     let room = longest.saturating_sub(input.len()) / piece.len().max(1);
@@ -151,7 +152,7 @@ fn repeat(input: &mut Vec<u8>, place: std::ops::Range<usize>, longest: usize, ra
     input.splice(place.end..place.end, piece.repeat(times));
 }
 
-/// Puts another number in the place of the first one behind `from`.
+/// Replaces the first number after `from`.
 fn replace_number(input: &mut Vec<u8>, from: usize, random: &mut Stream) {
     let is_digit = |byte: &u8| byte.is_ascii_digit();
     let Some(start) = input[from..].iter().position(is_digit).map(|at| from + at) else { return };
@@ -161,7 +162,7 @@ fn replace_number(input: &mut Vec<u8>, from: usize, random: &mut Stream) {
     input.splice(start..end, number.bytes());
 }
 
-/// Writes a limit over 4 or 8 bytes, in one byte order or the other.
+/// Overwrites 4 or 8 bytes with a limit, in either byte order.
 fn replace_word(input: &mut [u8], from: usize, random: &mut Stream) {
     let word = WORDS[pick(random, WORDS.len())];
     let mut bytes = word.to_le_bytes();

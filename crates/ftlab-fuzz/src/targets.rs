@@ -1,48 +1,48 @@
 //! The list of targets: what each reads, its seeds, and how much memory it may hold.
 
-/// The most memory that a target may hold: so much, and so much for each byte of input.
+/// The most memory that a target may hold: a fixed part plus a part per byte of input.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound {
-    /// Whatever the input.
+    /// Bytes, whatever the input.
     pub fixed: u64,
-    /// For each of its bytes.
+    /// Bytes for each byte of input.
     pub per_byte: u64,
 }
 
 impl Bound {
-    /// For an input of this length.
+    /// Returns the bound for an input of this length.
     #[must_use]
     pub fn of(self, length: usize) -> u64 {
         self.fixed + self.per_byte * length as u64
     }
 }
 
-/// A parser, or a family of them.
+/// A parser, or a family of parsers.
 pub struct Target {
-    /// Its name: that of its folder in `fuzz/corpus`, too.
+    /// Name of the target and of its folder in `fuzz/corpus`.
     pub name: &'static str,
-    /// What it reads, in words.
+    /// Description of the input.
     pub reads: &'static str,
-    /// Where its seeds are, as seen from `fuzz/`.
+    /// Folders of its seeds, relative to `fuzz/`.
     pub folders: &'static [&'static str],
-    /// Gives it an input.
+    /// Parses an input.
     pub run: fn(&[u8]),
-    /// See [`Bound`].
+    /// Limit on memory.
     pub bound: Bound,
-    /// Mutations that tests try: some seconds' worth.
+    /// Number of mutations tried by tests: a few seconds' worth.
     pub rounds: u64,
 }
 
 const MIB: u64 = 1 << 20;
 
-/// All of them.
+/// All targets.
 pub static TARGETS: [Target; 9] = [
     Target {
         name: "trace",
         reads: "traces in every format, compressed or not",
         folders: &["corpus/trace"],
         run: ftlab_workload::trace::fuzz::read_any,
-        // Five columns of Parquet, each with a page of 64 MiB at the most.
+        // Five columns of Parquet, each with a page of at most 64 MiB.
         bound: Bound { fixed: 384 * MIB, per_byte: 1024 },
         rounds: 6_000,
     },
@@ -83,7 +83,7 @@ pub static TARGETS: [Target; 9] = [
         reads: "image files as the command line takes them",
         folders: &["corpus/image-file"],
         run: ftlab_cli::fuzz::image_file,
-        // Half of it is asked for, and given back, before tables are made: whether there is room.
+        // Half of this is allocated and freed before tables are built, to check that there is room.
         bound: Bound { fixed: 256 * MIB, per_byte: 8192 },
         rounds: 2_000,
     },
@@ -92,7 +92,7 @@ pub static TARGETS: [Target; 9] = [
         reads: "results and comparisons: their JSON and Parquet files, up to the page",
         folders: &["corpus/result"],
         run: ftlab_cli::fuzz::result_files,
-        // Ten columns of Parquet, and a million rows of them at the most.
+        // Ten columns of Parquet with at most a million rows.
         bound: Bound { fixed: 1024 * MIB, per_byte: 1024 },
         rounds: 2_000,
     },

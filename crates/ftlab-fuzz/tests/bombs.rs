@@ -1,12 +1,12 @@
-//! Small files that stand for large ones: what is unpacked goes by in pieces, so memory does not grow with it.
+//! Small files that expand to large ones: they are decompressed in pieces, so memory does not grow.
 
 use std::io::Write;
 
 use ftlab_workload::trace::{self, Location, Options};
 
-/// What is packed.
+/// The uncompressed size.
 const UNPACKED: usize = 64 << 20;
-/// The most that reading it may allocate.
+/// The most that reading may allocate.
 const MOST_HELD: u64 = 8 << 20;
 
 fn packed(content: &[u8]) -> [(&'static str, Vec<u8>); 4] {
@@ -25,7 +25,7 @@ fn packed(content: &[u8]) -> [(&'static str, Vec<u8>); 4] {
     ]
 }
 
-/// Reads a trace to its end; what it says, and the most bytes that were held.
+/// Reads a trace to its end; returns its description, and the most bytes that were allocated.
 fn read(bytes: Vec<u8>) -> (String, u64) {
     let mut told = String::new();
     let held = allocation_counter::measure(|| {

@@ -1,5 +1,5 @@
-//! Every target for some seconds: its seeds, which hold the failures of the past, and mutations of them,
-//! the same every time.
+//! Runs every target for some seconds: its seeds, which include past failures, and deterministic
+//! mutations of them.
 
 macro_rules! targets {
     ($($test:ident: $name:literal),* $(,)?) => {

@@ -1,4 +1,4 @@
-//! The bounds, in `bounds.toml`: what was counted when they were renewed last, and with which compiler.
+//! The bounds, in `bounds.toml`: the counts and the compiler of the last update.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,20 +10,19 @@ const HEAD: &str = "\
 # Instructions that a request takes in the small form of each scenario of the bench presets.
 # Written by: ./x instructions --update
 ";
-/// By how much a count may differ from its bound. The same build counts the same; what differs between machines with
-/// the same compiler is which of its variants of `memcpy` the C library takes.
+/// The largest relative deviation from a bound. The same build always counts the same; machines
+/// with the same compiler differ only in the variant of `memcpy` that their C library picks.
 const MARGIN: f64 = 0.02;
-/// The same with another compiler than the one whose code was counted.
+/// The same for a compiler other than the one the bounds were counted with.
 const OTHER_COMPILER: f64 = 0.10;
 
-/// What was counted, by scenario.
+/// Instructions per request, by scenario.
 pub struct Bounds {
     compiler: String,
     each: BTreeMap<String, u64>,
 }
 
 impl Bounds {
-    /// Reads the file.
     pub fn read() -> Result<Bounds, String> {
         let text = std::fs::read_to_string(FILE).map_err(|error| format!("{FILE}: {error}"))?;
         let table: toml::Table = text.parse().map_err(|error| format!("{FILE}: {error}"))?;
@@ -41,7 +40,7 @@ impl Bounds {
         Ok(Bounds { compiler: compiler.to_owned(), each })
     }
 
-    /// Writes the file anew.
+    /// Overwrites the file.
     pub fn write(compiler: &str, counted: &[Counted]) -> Result<(), String> {
         let mut text = format!("{HEAD}compiler = \"{compiler}\"\n\n[instructions]\n");
         for Counted { name, each } in counted {
@@ -50,18 +49,18 @@ impl Bounds {
         std::fs::write(FILE, text).map_err(|error| format!("{FILE}: {error}"))
     }
 
-    /// What was counted of a scenario.
+    /// Returns the bound of a scenario.
     pub fn of(&self, name: &str) -> Option<u64> {
         self.each.get(name).copied()
     }
 
-    /// By how much counts of this compiler's code may differ.
+    /// Returns the allowed deviation for code from this compiler.
     pub fn margin(&self, compiler: &str) -> f64 {
         if compiler == self.compiler {
             return MARGIN;
         }
         println!(
-            "instructions: the bounds are of {}, this is {compiler}: {:.0} % off is still taken",
+            "instructions: bounds counted with {}, this is {compiler}: allowing {:.0} %",
             self.compiler,
             OTHER_COMPILER * 100.0
         );
@@ -70,40 +69,37 @@ impl Bounds {
 }
 
 /// How a count compares with its bound.
-pub enum Verdict {
+pub enum BoundVerdict {
     Within,
-    /// By so many percent.
     Above {
         percent: f64,
     },
-    /// By so many percent.
     Below {
         percent: f64,
     },
-    /// There is nothing to compare with.
+    /// The scenario has no bound.
     Unbounded,
 }
 
-impl Verdict {
-    /// A margin is a share of the bound.
-    pub fn of(each: u64, bound: u64, margin: f64) -> Verdict {
+impl BoundVerdict {
+    /// Compares a count with its bound; `margin` is a fraction of the bound.
+    pub fn of(each: u64, bound: u64, margin: f64) -> BoundVerdict {
         let change = (each as f64 - bound as f64) / bound as f64;
         if change > margin {
-            Verdict::Above { percent: change * 100.0 }
+            BoundVerdict::Above { percent: change * 100.0 }
         } else if change < -margin {
-            Verdict::Below { percent: -change * 100.0 }
+            BoundVerdict::Below { percent: -change * 100.0 }
         } else {
-            Verdict::Within
+            BoundVerdict::Within
         }
     }
 
-    /// For people.
     pub fn told(&self) -> String {
         match self {
-            Verdict::Within => "within".to_owned(),
-            Verdict::Above { percent } => format!("ABOVE by {percent:.1} %"),
-            Verdict::Below { percent } => format!("fell by {percent:.1} %"),
-            Verdict::Unbounded => "HAS NO BOUND".to_owned(),
+            BoundVerdict::Within => "within".to_owned(),
+            BoundVerdict::Above { percent } => format!("ABOVE by {percent:.1} %"),
+            BoundVerdict::Below { percent } => format!("fell by {percent:.1} %"),
+            BoundVerdict::Unbounded => "HAS NO BOUND".to_owned(),
         }
     }
 }
@@ -114,10 +110,10 @@ mod tests {
 
     #[test]
     fn a_bound_holds_within_its_margin() {
-        assert!(matches!(Verdict::of(1020, 1000, MARGIN), Verdict::Within));
-        assert!(matches!(Verdict::of(980, 1000, MARGIN), Verdict::Within));
-        assert!(matches!(Verdict::of(1021, 1000, MARGIN), Verdict::Above { .. }));
-        assert!(matches!(Verdict::of(979, 1000, MARGIN), Verdict::Below { .. }));
+        assert!(matches!(BoundVerdict::of(1020, 1000, MARGIN), BoundVerdict::Within));
+        assert!(matches!(BoundVerdict::of(980, 1000, MARGIN), BoundVerdict::Within));
+        assert!(matches!(BoundVerdict::of(1021, 1000, MARGIN), BoundVerdict::Above { .. }));
+        assert!(matches!(BoundVerdict::of(979, 1000, MARGIN), BoundVerdict::Below { .. }));
     }
 
     #[test]

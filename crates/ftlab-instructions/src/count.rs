@@ -1,8 +1,8 @@
-//! Counting: this program runs itself under valgrind, once for each scenario with the requests that are measured and once
-//! without.
+//! Counts instructions: the program runs itself under valgrind, once per scenario with the measured
+//! requests and once without.
 //!
-//! cachegrind without its cache is the cheapest of valgrind's tools that count: some 20 times slower than the program by
-//! itself, where callgrind is 50 times slower, also while it is told not to collect.
+//! cachegrind without cache simulation is the cheapest counting tool of valgrind: it is about 20
+//! times slower than a native run. callgrind is 50 times slower, even while collection is off.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -12,13 +12,13 @@ use std::thread;
 
 use crate::scenarios::{Aged, SCENARIOS, Scenario, Size};
 
-/// The argument by which this program plays a scenario.
+/// The argument that makes this program play a scenario.
 pub const PLAY: &str = "--play";
-/// Requests that are counted.
+/// Number of counted requests.
 const REQUESTS: u64 = 10_000;
 const TOOL: [&str; 2] = ["--tool=cachegrind", "--cache-sim=no"];
 
-/// What a request of a scenario takes.
+/// The instructions per request of a scenario.
 pub struct Counted {
     pub name: &'static str,
     pub each: u64,
@@ -30,14 +30,14 @@ pub fn is_valgrind_there() -> bool {
     asked.is_ok_and(|status| status.success())
 }
 
-/// What compiled this program, as far as it can be known: the compiler that is found now.
+/// Returns the compiler found now, assuming that it built this program.
 pub fn compiler() -> Result<String, String> {
     let asked = Command::new("rustc").arg("--version").output();
     let output = asked.map_err(|error| format!("rustc --version: {error}"))?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Plays a scenario; the program that is counted.
+/// Plays a scenario, as the program being counted.
 pub fn play(name: &str, requests: &str) -> Result<(), String> {
     let requests = requests.parse().map_err(|error| format!("{requests}: {error}"))?;
     let scenario = SCENARIOS.iter().find(|scenario| scenario.name == name);
@@ -46,7 +46,7 @@ pub fn play(name: &str, requests: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Counts all scenarios, on all processors.
+/// Counts all scenarios in parallel.
 pub fn all() -> Result<Vec<Counted>, String> {
     let workers = thread::available_parallelism().map_or(1, NonZero::get);
     let turn = AtomicUsize::new(0);
@@ -78,7 +78,7 @@ fn one(scenario: &Scenario) -> Result<Counted, String> {
     Ok(Counted { name, each: these / REQUESTS })
 }
 
-/// Instructions of a whole run.
+/// Returns the instructions of a whole run.
 fn run(name: &str, requests: u64) -> Result<u64, String> {
     let output = Command::new("valgrind")
         .args(TOOL)
@@ -94,7 +94,7 @@ fn run(name: &str, requests: u64) -> Result<u64, String> {
     total(&told).ok_or_else(|| format!("{name}: no total in what valgrind says:\n{told}"))
 }
 
-/// The number in valgrind's line of instructions: "==4711== I   refs:      6,479,477,798".
+/// Parses valgrind's line "==4711== I   refs:      6,479,477,798".
 fn total(told: &str) -> Option<u64> {
     let line = told.lines().find(|line| line.contains(" I ") && line.contains("refs:"))?;
     let digits: String =
@@ -106,7 +106,7 @@ fn this_program() -> Result<PathBuf, String> {
     std::env::current_exe().map_err(|error| format!("this program: {error}"))
 }
 
-/// How to see which functions take the instructions.
+/// Returns a command that shows which functions take the instructions.
 pub fn profile_command() -> Result<String, String> {
     let program = this_program()?;
     let tool = TOOL.join(" ");

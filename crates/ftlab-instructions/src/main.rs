@@ -1,9 +1,9 @@
-//! How many instructions a request takes, in each scenario of the bench `presets`: `./x instructions`.
+//! Counts the instructions per request in each scenario of the `presets` bench: `./x instructions`.
 //!
-//! Times differ from run to run and with what else the machine does; counts do not, so a change of two percent shows, and
-//! can fail a test. valgrind's cachegrind counts them, in small forms of the scenarios, once with the requests that are
-//! measured and once without (`count.rs`): the difference is theirs, and building, filling and ageing the device drop out.
-//! The bounds are in `bounds.toml` (`bounds.rs`).
+//! Times vary from run to run and with the load of the machine; counts do not, so a change of two
+//! percent shows and can fail a test. valgrind's cachegrind counts small forms of the scenarios,
+//! once with the measured requests and once without (`count.rs`); the difference leaves out
+//! building, filling and ageing the device. The bounds are in `bounds.toml` (`bounds.rs`).
 
 mod bounds;
 mod count;
@@ -16,11 +16,11 @@ mod scenarios;
 
 use std::process::ExitCode;
 
-use bounds::{Bounds, Verdict};
+use bounds::{BoundVerdict, Bounds};
 use count::Counted;
 
 const USAGE: &str = "usage: ./x instructions [--update]";
-/// Set to `required`, it makes a machine without valgrind an error.
+/// Set to `required`, this variable makes missing valgrind an error.
 const REQUIRED: &str = "FTLAB_INSTRUCTIONS";
 
 fn main() -> ExitCode {
@@ -37,13 +37,13 @@ fn main() -> ExitCode {
     })
 }
 
-/// Whether counts are within their bounds.
+/// Checks the counts against their bounds.
 fn check() -> Result<ExitCode, String> {
     if !count::is_valgrind_there() {
         if std::env::var(REQUIRED).is_ok_and(|value| value == "required") {
             return Err(format!("valgrind is missing, and {REQUIRED} says that it is required"));
         }
-        println!("instructions: not counted, as valgrind is missing");
+        println!("instructions: skipped: valgrind is missing");
         return Ok(ExitCode::SUCCESS);
     }
     let bounds = Bounds::read()?;
@@ -52,28 +52,29 @@ fn check() -> Result<ExitCode, String> {
     let (mut above, mut below) = (false, false);
     for Counted { name, each } in count::all()? {
         let bound = bounds.of(name);
-        let verdict = bound.map_or(Verdict::Unbounded, |bound| Verdict::of(each, bound, margin));
+        let verdict =
+            bound.map_or(BoundVerdict::Unbounded, |bound| BoundVerdict::of(each, bound, margin));
         let bound = bound.map_or("-".to_owned(), |bound| bound.to_string());
         println!("{name:<14} {each:>10} {bound:>10}  {}", verdict.told());
-        above |= matches!(verdict, Verdict::Above { .. } | Verdict::Unbounded);
-        below |= matches!(verdict, Verdict::Below { .. });
+        above |= matches!(verdict, BoundVerdict::Above { .. } | BoundVerdict::Unbounded);
+        below |= matches!(verdict, BoundVerdict::Below { .. });
     }
     if below {
-        println!("Fewer than before: let the bounds follow, by ./x instructions --update.");
+        println!("Fewer than before: update the bounds with ./x instructions --update.");
     }
     if !above {
         return Ok(ExitCode::SUCCESS);
     }
     eprintln!(
-        "error: a request takes more instructions than its bound and {:.0} % (or has none). See where they go:\n  {}\n\
-         If it is meant, renew the bounds by ./x instructions --update, and say why in the commit.",
+        "error: a request takes more instructions than its bound plus {:.0} % (or has none). See where they go:\n  {}\n\
+         If this is intended, update the bounds with ./x instructions --update and say why in the commit.",
         margin * 100.0,
         count::profile_command()?,
     );
     Ok(ExitCode::FAILURE)
 }
 
-/// Makes what is counted now the bounds.
+/// Makes the present counts the bounds.
 fn update() -> Result<ExitCode, String> {
     let counted = count::all()?;
     Bounds::write(&count::compiler()?, &counted)?;

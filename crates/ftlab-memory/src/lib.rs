@@ -1,26 +1,28 @@
-//! The allocator of ftlab's programs: the system's, which is told that large tables may lie on huge pages.
+//! The allocator of ftlab's programs: the system's, with large tables advised to use huge pages.
 //!
-//! A device's tables are touched at random, and with pages of 4 KiB nearly each touch also misses the processor's
-//! table of translations. Pages of 2 MiB mend that, but many Linux systems give them only to memory that was advised
-//! so. The simulator makes no system calls; its programs do that here, and nothing else: memory comes from the system's
-//! allocator and goes back there, zeroed memory stays unmapped until it is touched, and small allocations cost one
-//! comparison more.
+//! A device's tables are accessed at random, so with pages of 4 KiB nearly every access also misses
+//! the TLB. Pages of 2 MiB fix that, but many Linux systems only give them to memory marked with
+//! `madvise`. The simulator makes no system calls; its programs do this one here. Everything else
+//! stays the same: memory comes from and returns to the system's allocator, zeroed memory stays
+//! unmapped until it is touched, and small allocations cost one extra comparison.
 //!
-//! What is touched at a few places would take 2 MiB for each, and a device that is much larger than what is used of it
-//! lives from taking 4 KiB. So only tables are advised that could be resident as a whole and nobody would mind, and none
+//! On huge pages, a sparsely used table takes 2 MiB for each place touched, and simulating a device
+//! much larger than its used part relies on paying only 4 KiB. So only tables small enough to be
+//! resident as a whole are advised, and none while a larger one exists: that device is probably
+//! used sparsely, and its other tables with it.
 //! while there is one that is larger: then the device is one of those, and its other tables are touched as thinly.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A huge page, on the processors where this is done.
+/// The size of a huge page on supported processors.
 const HUGE_PAGE: usize = 2 << 20;
-/// Smaller tables are left alone: they hold less than two huge pages for certain.
+/// Smaller tables are left alone: they cannot hold two whole huge pages.
 const LEAST: usize = 2 * HUGE_PAGE;
-/// No table larger than this is advised, so that a device of which little is used takes so much more for a table at
-/// the most. The map of 64 GiB in pages of 4 KiB takes half of it.
+/// Larger tables are not advised. This bounds the extra memory of a sparsely used table. The map of
+/// a 64 GiB device with pages of 4 KiB takes half of it.
 const MOST: usize = 128 << 20;
-/// Nor one that takes more than this part of the memory that the machine has.
+/// Tables larger than 1/16 of the machine's memory are not advised either.
 #[cfg(target_os = "linux")]
 const MOST_OF_MEMORY: usize = 16;
 
@@ -30,21 +32,22 @@ const MOST_OF_MEMORY: usize = 16;
 /// #[global_allocator]
 /// static MEMORY: ftlab_memory::Tables = ftlab_memory::Tables::new();
 /// ```
-pub struct Tables {
-    /// Allocations at present that are too large to be advised.
+pub struct TableAllocator {
+    /// Number of live allocations too large to be advised.
     too_large: AtomicUsize,
-    /// The size of the largest that is advised; zero as long as it was not found out.
+    /// Size of the largest table to advise; zero until determined.
     most: AtomicUsize,
 }
 
-impl Tables {
-    /// One for the whole program.
+impl TableAllocator {
+    /// Creates the allocator; a program has one.
     #[must_use]
-    pub const fn new() -> Tables {
-        Tables { too_large: AtomicUsize::new(0), most: AtomicUsize::new(0) }
+    pub const fn new() -> TableAllocator {
+        TableAllocator { too_large: AtomicUsize::new(0), most: AtomicUsize::new(0) }
     }
 
-    /// The size of the largest table that is advised. Asking twice at the same time finds the same.
+    /// Returns the size of the largest table to advise. A race is harmless: both threads compute
+    /// the same value.
     fn most(&self) -> usize {
         match self.most.load(Ordering::Relaxed) {
             0 => {
@@ -58,7 +61,7 @@ impl Tables {
         }
     }
 
-    /// Something large was allocated.
+    /// Handles a large allocation.
     #[cold]
     fn allocated(&self, at: *mut u8, size: usize) {
         if at.is_null() {
@@ -71,7 +74,7 @@ impl Tables {
         }
     }
 
-    /// Something large was freed.
+    /// Handles the freeing of a large allocation.
     #[cold]
     fn freed(&self, size: usize) {
         if size > self.most() {
@@ -80,18 +83,18 @@ impl Tables {
     }
 }
 
-impl Default for Tables {
-    fn default() -> Tables {
-        Tables::new()
+impl Default for TableAllocator {
+    fn default() -> TableAllocator {
+        TableAllocator::new()
     }
 }
 
-// SAFETY: all memory comes from the system's allocator and goes back to it with the same layout; advice changes none
-// of its contents.
-unsafe impl GlobalAlloc for Tables {
+// SAFETY: all memory comes from the system's allocator and returns to it with the same layout;
+// advice does not change its contents.
+unsafe impl GlobalAlloc for TableAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps the same promises.
+        // SAFETY: the caller upholds the contract.
         let at = unsafe { System.alloc(layout) };
         if layout.size() >= LEAST {
             self.allocated(at, layout.size());
@@ -101,7 +104,7 @@ unsafe impl GlobalAlloc for Tables {
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps the same promises.
+        // SAFETY: the caller upholds the contract.
         let at = unsafe { System.alloc_zeroed(layout) };
         if layout.size() >= LEAST {
             self.allocated(at, layout.size());
@@ -114,13 +117,13 @@ unsafe impl GlobalAlloc for Tables {
         if layout.size() >= LEAST {
             self.freed(layout.size());
         }
-        // SAFETY: the caller keeps the same promises, and all memory is the system's.
+        // SAFETY: the caller upholds the contract, and all memory came from `System`.
         unsafe { System.dealloc(at, layout) }
     }
 
     #[inline]
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller keeps the same promises, and all memory is the system's.
+        // SAFETY: the caller upholds the contract, and all memory came from `System`.
         let grown = unsafe { System.realloc(at, layout, size) };
         if !grown.is_null() {
             if layout.size() >= LEAST {
@@ -138,27 +141,28 @@ unsafe impl GlobalAlloc for Tables {
 mod system {
     use super::HUGE_PAGE;
 
-    /// Bytes of memory that the machine has.
+    /// Returns the machine's memory in bytes.
     pub fn memory() -> Option<usize> {
-        // SAFETY: asks for two numbers.
+        // SAFETY: only queries two numbers.
         let (pages, bytes) =
             unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
         usize::try_from(pages).ok()?.checked_mul(usize::try_from(bytes).ok()?)
     }
 
-    /// Says that the huge pages that lie within so many bytes may be used. That the system does not want that is no
-    /// error.
+    /// Allows huge pages for those that lie whole within the range. If the system declines, that is
+    /// no error.
     pub fn advise(at: *mut u8, size: usize) {
         let before = at.align_offset(HUGE_PAGE);
         let whole = size.saturating_sub(before) / HUGE_PAGE * HUGE_PAGE;
         if whole > 0 {
-            // SAFETY: the range lies within an allocation of `size` bytes, and its contents stay.
+            // SAFETY: the range lies within an allocation of `size` bytes, and its contents are
+            // kept.
             unsafe { libc::madvise(at.add(before).cast(), whole, libc::MADV_HUGEPAGE) };
         }
     }
 }
 
-/// Elsewhere nothing is advised.
+/// Other systems get no advice.
 #[cfg(not(target_os = "linux"))]
 mod system {
     pub fn memory() -> Option<usize> {
@@ -173,9 +177,9 @@ mod tests {
     use super::*;
 
     #[global_allocator]
-    static MEMORY: Tables = Tables::new();
+    static MEMORY: TableAllocator = TableAllocator::new();
 
-    /// Resident bytes of this process.
+    /// Returns the resident bytes of this process.
     #[cfg(target_os = "linux")]
     fn resident() -> usize {
         let text = std::fs::read_to_string("/proc/self/statm").expect("a Linux has it");
@@ -198,7 +202,7 @@ mod tests {
         assert!((0u8..=250).cycle().zip(&table).all(|(value, byte)| *byte == value));
     }
 
-    /// More than is ever advised, touched at 64 places, and a smaller table beside it.
+    /// A table larger than is ever advised, touched at 64 places, with a smaller one beside it.
     #[test]
     #[cfg(target_os = "linux")]
     fn what_is_larger_than_memory_stays_thin() {
@@ -210,7 +214,7 @@ mod tests {
             let (far, near) = (sparse.len() / TOUCHES * touch, beside.len() / TOUCHES * touch);
             (sparse[far], beside[near]) = (1, 1);
         }
-        // The other test, which may run at the same time, holds less than sixteen of the least tables.
+        // The other test may run at the same time; it holds less than 16 of the smallest tables.
         let grown = resident().saturating_sub(before);
         assert!(grown < 16 * LEAST, "{grown} bytes for {TOUCHES} touches");
         drop((std::hint::black_box(sparse), std::hint::black_box(beside)));

@@ -1,8 +1,8 @@
-//! The copy of the project that faults are planted in, and its build.
+//! The copy of the project that gets the faults, and its build.
 //!
-//! The copy stands in `target/mutants`, and is built into the project's own `target`, so that
-//! third-party crates are not built again. All faults are planted at once. Where one does not
-//! compile, the compiler says in which bytes, and the next one drawn takes its place.
+//! The copy is in `target/mutants` and is built into the project's own `target`, so third-party
+//! crates are not rebuilt. All faults are planted at once. If one does not compile, the compiler's
+//! error gives the bytes, and the next fault drawn takes its place.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,19 +13,19 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::draw::{Drawn, Source};
+use crate::draw::{DrawnFault, SourceFile};
 use crate::places;
 
-/// The crates that get faults; what else there is has tests of its own.
+/// The crates that get faults; the others have tests of their own.
 pub const CRATES: [&str; 2] = ["ftlab", "ftlab-workload"];
-/// Code that only watches or tests the rest: its faults say nothing about the simulator.
+/// Code that only watches or tests other code: its faults say nothing about the simulator.
 const LEFT_OUT: [&str; 5] =
     ["/src/verify/", "/src/device/verify.rs", "/audit.rs", "/fuzz.rs", "/presets.rs"];
 
-/// The files of the project as git knows them, from its root.
+/// Returns the project's files according to git, relative to its root.
 ///
 /// # Errors
-/// git can't be run, or this is no checkout.
+/// git can't be run, or `root` is not a checkout.
 pub fn files(root: &Path) -> io::Result<Vec<String>> {
     let listed = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
@@ -39,11 +39,11 @@ pub fn files(root: &Path) -> io::Result<Vec<String>> {
     Ok(listed.split('\0').filter(there).map(str::to_owned).collect())
 }
 
-/// The sources that may get faults.
+/// Returns the sources that may get faults.
 ///
 /// # Errors
-/// A file can't be read, or is not Rust.
-pub fn sources(root: &Path, files: &[String]) -> io::Result<Vec<Source>> {
+/// A file can't be read or is not Rust.
+pub fn sources(root: &Path, files: &[String]) -> io::Result<Vec<SourceFile>> {
     let folders = CRATES.map(|name| format!("crates/{name}/src/"));
     let mut sources = Vec::new();
     let mut left_out = Vec::new();
@@ -55,7 +55,7 @@ pub fn sources(root: &Path, files: &[String]) -> io::Result<Vec<Source>> {
         let found = places::find(&text)
             .map_err(|error| io::Error::other(format!("{path} is not read: {error}")))?;
         left_out.extend(found.left_out.iter().map(|module| below(path, module)));
-        sources.push(Source { path: path.clone(), text, places: found.places });
+        sources.push(SourceFile { path: path.clone(), text, places: found.places });
     }
     let kept = |path: &str| {
         left_out.iter().all(|module| {
@@ -67,34 +67,32 @@ pub fn sources(root: &Path, files: &[String]) -> io::Result<Vec<Source>> {
     Ok(sources)
 }
 
-/// Where a module's file or folder stands, without `.rs`.
+/// Returns the path of a module's file or folder, without `.rs`.
 fn below(path: &str, module: &str) -> String {
     let stem = path.trim_end_matches(".rs");
     let folder = ["/mod", "/lib"].iter().find_map(|name| stem.strip_suffix(name)).unwrap_or(stem);
     format!("{folder}/{module}")
 }
 
-/// A fault and its number: its place in the order of the draw.
-pub type Numbered = (usize, Drawn);
+/// A fault with its position in the draw.
+pub type Numbered = (usize, DrawnFault);
 
-/// The copy, and where it stands.
+/// A copy of the project.
 pub struct Copy<'p> {
     root: &'p Path,
     work: PathBuf,
     files: &'p [String],
-    sources: &'p [Source],
+    sources: &'p [SourceFile],
 }
 
-/// A test binary.
 #[derive(Clone, Debug)]
 pub struct Binary {
-    /// The program.
     pub path: PathBuf,
-    /// The folder of its crate, in which it must run.
+    /// The crate's folder, in which the binary must run.
     pub folder: PathBuf,
 }
 
-/// Bytes of a rewritten file that hold a fault.
+/// The bytes of a fault in a mutated file.
 struct Planted {
     path: String,
     bytes: Range<usize>,
@@ -102,16 +100,19 @@ struct Planted {
 }
 
 impl<'p> Copy<'p> {
-    /// A copy of this project.
-    pub fn new(root: &'p Path, files: &'p [String], sources: &'p [Source]) -> Copy<'p> {
+    pub fn new(root: &'p Path, files: &'p [String], sources: &'p [SourceFile]) -> Copy<'p> {
         Copy { root, work: root.join("target/mutants/work"), files, sources }
     }
 
     /// Plants the first `count` faults of the draw that compile, and builds all tests.
     ///
     /// # Errors
-    /// The project does not compile, and no fault is the cause.
-    pub fn build(&self, drawn: &[Drawn], count: usize) -> io::Result<(Vec<Numbered>, Vec<Binary>)> {
+    /// The project does not compile, and no fault is to blame.
+    pub fn build(
+        &self,
+        drawn: &[DrawnFault],
+        count: usize,
+    ) -> io::Result<(Vec<Numbered>, Vec<Binary>)> {
         self.bring_up_to_date()?;
         let mut refused = BTreeSet::new();
         loop {
@@ -139,7 +140,7 @@ impl<'p> Copy<'p> {
         }
     }
 
-    /// Copies what has changed, so that cargo builds only that.
+    /// Copies only changed files, so that cargo rebuilds only those.
     fn bring_up_to_date(&self) -> io::Result<()> {
         let sources: BTreeSet<&str> =
             self.sources.iter().map(|source| source.path.as_str()).collect();
@@ -161,7 +162,7 @@ impl<'p> Copy<'p> {
                 let place = &source.places[drawn.place];
                 text.push_str(&source.text[copied..place.bytes.start]);
                 let start = text.len();
-                text.push_str(&place.rewritten(&source.text, fault));
+                text.push_str(&place.with_fault(&source.text, fault));
                 copied = place.bytes.end;
                 let bytes = start..text.len();
                 planted.push(Planted { path: source.path.clone(), bytes, fault });
@@ -182,7 +183,7 @@ impl<'p> Copy<'p> {
         Ok(planted)
     }
 
-    /// Builds the tests: their programs, or where the errors are.
+    /// Builds the tests. Returns their binaries, or where the errors are.
     fn compile(&self) -> io::Result<Result<Vec<Binary>, Vec<Wrong>>> {
         let mut cargo = Command::new("cargo");
         cargo.args(["test", "--no-run", "--locked", "--message-format=json"]);
@@ -215,7 +216,7 @@ fn write_changed(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::write(path, bytes)
 }
 
-/// Removes files of the copy that the project has no more.
+/// Removes files that the project no longer has.
 fn remove_others(folder: &Path, known: &BTreeSet<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -230,10 +231,10 @@ fn remove_others(folder: &Path, known: &BTreeSet<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// The swarm takes long, and what it finds says little of one place.
+/// The swarm test takes long and says little about any one place.
 const NOT_ASKED: &str = "swarm";
 
-/// The test binary that a message of cargo speaks of.
+/// Returns the test binary named in one of cargo's messages.
 fn binary(message: &Value) -> Option<Binary> {
     if message["reason"] != "compiler-artifact" || message["profile"]["test"] != true {
         return None;
@@ -246,7 +247,7 @@ fn binary(message: &Value) -> Option<Binary> {
     Some(Binary { path, folder: manifest.parent()?.to_path_buf() })
 }
 
-/// Bytes that an error of the compiler points at.
+/// The bytes that a compiler error points at.
 struct Wrong {
     path: String,
     bytes: Range<usize>,

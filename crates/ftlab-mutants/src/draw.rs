@@ -1,48 +1,45 @@
-//! Which places get a fault: all of them in an order that follows from the seed alone.
+//! The order in which places get faults; it depends only on the seed.
 //!
-//! Places are ordered by a hash of the seed and of what stands there, not of their line: after a
-//! change elsewhere the same seed still draws mostly the same faults. One of each file comes
-//! first, then a second one of each, and so on, so that small files count as much as large ones.
+//! Places are ordered by a hash of the seed and of their code, not by their line, so that after a
+//! change elsewhere the same seed still draws mostly the same faults. One place of each file comes
+//! first, then a second of each, and so on, so that small files count as much as large ones.
 
 use std::collections::BTreeMap;
 
-use crate::places::Place;
+use crate::places::FaultPlace;
 
-/// A source file and its places.
 #[derive(Debug)]
-pub struct Source {
-    /// Its path from the root of the project, with slashes.
+pub struct SourceFile {
+    /// Path relative to the project's root, with slashes.
     pub path: String,
-    /// Its text.
     pub text: String,
-    /// Where it can be made wrong.
-    pub places: Vec<Place>,
+    pub places: Vec<FaultPlace>,
 }
 
-/// A fault to be planted: a place of a source.
+/// A fault to plant: a place in a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Drawn {
-    /// Which of the sources.
+pub struct DrawnFault {
+    /// Index of the source.
     pub source: usize,
-    /// Which of its places.
+    /// Index of the place in the source.
     pub place: usize,
 }
 
-/// All places in the order in which the seed draws them; of those that overlap, the first.
-pub fn draw(sources: &[Source], seed: u64) -> Vec<Drawn> {
+/// Returns all places in the order that the seed draws them; of overlapping places only the first.
+pub fn draw(sources: &[SourceFile], seed: u64) -> Vec<DrawnFault> {
     let mut all = Vec::new();
     for (at, source) in sources.iter().enumerate() {
         let file = hash(seed, &[&source.path]);
         for (round, place) in of_file(source, seed).into_iter().enumerate() {
-            all.push(((round, file), Drawn { source: at, place }));
+            all.push(((round, file), DrawnFault { source: at, place }));
         }
     }
     all.sort_by_key(|(key, _)| *key);
     all.into_iter().map(|(_, drawn)| drawn).collect()
 }
 
-/// The places of a file that do not overlap, in the order of their hashes.
-fn of_file(source: &Source, seed: u64) -> Vec<usize> {
+/// Returns the places of a file that do not overlap, in the order of their hashes.
+fn of_file(source: &SourceFile, seed: u64) -> Vec<usize> {
     let mut seen = BTreeMap::new();
     let mut keyed = Vec::new();
     for (at, place) in source.places.iter().enumerate() {
@@ -61,7 +58,7 @@ fn of_file(source: &Source, seed: u64) -> Vec<usize> {
     taken
 }
 
-fn overlap(a: &Place, b: &Place) -> bool {
+fn overlap(a: &FaultPlace, b: &FaultPlace) -> bool {
     a.bytes == b.bytes || (a.bytes.start < b.bytes.end && b.bytes.start < a.bytes.end)
 }
 
@@ -80,9 +77,9 @@ mod tests {
     use super::*;
     use crate::places;
 
-    fn sources() -> Vec<Source> {
+    fn sources() -> Vec<SourceFile> {
         let text = "fn f() -> bool { a(b + 1, c < d); e.min(7) == g && !h }";
-        let source = |path: &str| Source {
+        let source = |path: &str| SourceFile {
             path: path.to_owned(),
             text: text.to_owned(),
             places: places::find(text).expect("Rust").places,

@@ -1,8 +1,8 @@
-//! Plants faults and tells which of them no test catches: `./x mutants --faults 100 --seed 7`.
+//! Plants faults and reports those that no test catches: `./x mutants --faults 100 --seed 7`.
 //!
-//! A share of caught faults says how much the tests see, as no count of lines does. The draw
-//! (`draw.rs`) picks places (`places.rs`), a copy of the project gets all faults at once behind a
-//! switch (`copy.rs`), and each is tried with the tests that reach it (`trial.rs`).
+//! The share of caught faults shows how much the tests really check, which line coverage does not.
+//! The draw (`draw.rs`) picks places (`places.rs`), a copy of the project gets all faults at once
+//! behind a switch (`copy.rs`), and each fault is tried with the tests that reach it (`trial.rs`).
 
 mod copy;
 mod draw;
@@ -16,32 +16,32 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use copy::Copy;
-use draw::{Drawn, Source};
-use trial::Outcome;
+use draw::{DrawnFault, SourceFile};
+use trial::FaultOutcome;
 
-/// Plants faults in the simulator and the workload crate, and tells which of them no test catches.
+/// Plant faults in the simulator and the workload crate, and report those that no test catches.
 #[derive(Debug, Parser)]
 #[command(name = "./x mutants")]
 struct Args {
-    /// How many faults.
+    /// Number of faults.
     #[arg(long, default_value_t = 100, value_name = "N")]
     faults: usize,
-    /// Another seed, other places; the same seed, the same places.
+    /// Seed of the draw.
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
-    /// Begin no test of a fault after so many minutes of trying; building comes before.
+    /// Stop starting tests after this many minutes of trials; building is not counted.
     #[arg(long, value_name = "M", value_parser = minutes)]
     minutes: Option<Duration>,
-    /// Only in files whose path begins so; with `:LINE` only on that line.
+    /// Only files whose path starts with this; with `:LINE`, only that line.
     #[arg(long, value_name = "PATH[:LINE]")]
     only: Option<String>,
-    /// Run only tests whose name holds this.
+    /// Run only tests whose name contains this.
     #[arg(long, default_value = "", value_name = "NAME")]
     tests: String,
-    /// Fail if a smaller share is caught, of the faults that were tried with all tests that reach them.
+    /// Fail if a smaller share of the faults with a known outcome is caught.
     #[arg(long, default_value = "95%", value_name = "SHARE", value_parser = share)]
     at_least: f64,
-    /// How many tests run at the same time; as many as there are cores unless said.
+    /// Number of tests run in parallel; by default the number of cores.
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
     /// Only list the places that are drawn; some of them may not compile.
@@ -91,8 +91,8 @@ fn lead(args: &Args) -> io::Result<ExitCode> {
     run(args, jobs, &root, &files, &sources, &drawn)
 }
 
-/// Keeps the places that are asked for. The sources stay: the copy needs them.
-fn restrict(sources: &mut [Source], only: &str) {
+/// Keeps only the places asked for. The sources stay: the copy needs them.
+fn restrict(sources: &mut [SourceFile], only: &str) {
     let (path, line) = match only.rsplit_once(':') {
         Some((path, line)) => (path, line.parse::<usize>().ok()),
         None => (only, None),
@@ -103,7 +103,7 @@ fn restrict(sources: &mut [Source], only: &str) {
     }
 }
 
-fn place(sources: &[Source], drawn: Drawn) -> String {
+fn place(sources: &[SourceFile], drawn: DrawnFault) -> String {
     let source = &sources[drawn.source];
     let place = &source.places[drawn.place];
     format!("{}:{}: `{}` becomes `{}`", source.path, place.line, place.was, place.becomes)
@@ -114,55 +114,54 @@ fn run(
     jobs: usize,
     root: &Path,
     files: &[String],
-    sources: &[Source],
-    drawn: &[Drawn],
+    sources: &[SourceFile],
+    drawn: &[DrawnFault],
 ) -> io::Result<ExitCode> {
     let (faults, binaries) = Copy::new(root, files, sources).build(drawn, args.faults)?;
     let tests = trial::list(&binaries, &args.tests)?;
     eprintln!("{} tests without a fault, {jobs} at a time", tests.len());
     let (tests, failing) = trial::learn(tests, jobs, &root.join("target/mutants/reached"))?;
     let whole: Duration = tests.iter().map(|test| test.took).sum();
-    eprintln!("{} tests pass, in {:.0} s of each one's time", tests.len(), whole.as_secs_f64());
+    eprintln!("{} tests pass, taking {:.0} s in total", tests.len(), whole.as_secs_f64());
     for name in &failing {
-        eprintln!("left out, as it fails without a fault: {name}");
+        eprintln!("skipped, fails without a fault: {name}");
     }
-    // A time that the clock can't tell never comes.
+    // A deadline beyond the clock's range means no deadline.
     let until = args.minutes.and_then(|minutes| Instant::now().checked_add(minutes));
     let numbers: Vec<usize> = faults.iter().map(|(number, _)| *number).collect();
     let outcomes = trial::attempt(&numbers, &tests, jobs, until)?;
-    let told: Vec<(String, Outcome)> =
+    let told: Vec<(String, FaultOutcome)> =
         faults.iter().map(|&(_, drawn)| place(sources, drawn)).zip(outcomes).collect();
     Ok(report(args, &told))
 }
 
-/// How many faults came to what.
+/// Number of faults for each outcome.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Tally {
-    /// A test failed.
     failed: usize,
-    /// A test did not end.
+    /// A test did not finish.
     hung: usize,
-    /// All tests that reach it passed.
+    /// All tests that reach the fault passed.
     survived: usize,
-    /// No test reaches it.
+    /// No test reaches the fault.
     unreached: usize,
-    /// The time was over before all tests that reach it were tried, and those that were passed.
+    /// Time ran out before all tests that reach the fault were tried; those that were tried passed.
     undecided: usize,
-    /// The time was over before the first test.
+    /// Time ran out before the first test.
     untried: usize,
 }
 
 impl Tally {
-    fn of<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> Tally {
+    fn of<'a>(outcomes: impl Iterator<Item = &'a FaultOutcome>) -> Tally {
         let mut tally = Tally::default();
         for outcome in outcomes {
             *match outcome {
-                Outcome::Caught(_) => &mut tally.failed,
-                Outcome::Hung(_) => &mut tally.hung,
-                Outcome::Survived { left: 0, .. } => &mut tally.survived,
-                Outcome::Survived { .. } => &mut tally.undecided,
-                Outcome::NeverReached => &mut tally.unreached,
-                Outcome::NotTried => &mut tally.untried,
+                FaultOutcome::Caught(_) => &mut tally.failed,
+                FaultOutcome::Hung(_) => &mut tally.hung,
+                FaultOutcome::Survived { left: 0, .. } => &mut tally.survived,
+                FaultOutcome::Survived { .. } => &mut tally.undecided,
+                FaultOutcome::NeverReached => &mut tally.unreached,
+                FaultOutcome::NotTried => &mut tally.untried,
             } += 1;
         }
         tally
@@ -172,21 +171,21 @@ impl Tally {
         self.failed + self.hung
     }
 
-    /// Those of which it is known whether a test catches them.
+    /// Returns the number of faults known to be caught or missed.
     fn decided(&self) -> usize {
         self.caught() + self.survived + self.unreached
     }
 
-    /// The percentage of these that were caught; none if nothing is known.
+    /// Returns the percentage of decided faults that were caught; zero if there are none.
     fn share(&self) -> f64 {
         100.0 * self.caught() as f64 / self.decided().max(1) as f64
     }
 }
 
-/// Prints what was not caught, and the totals.
-fn report(args: &Args, told: &[(String, Outcome)]) -> ExitCode {
+/// Prints the faults that were not caught, and the totals.
+fn report(args: &Args, told: &[(String, FaultOutcome)]) -> ExitCode {
     for (place, outcome) in told {
-        if matches!(outcome, Outcome::Survived { .. } | Outcome::NeverReached) {
+        if matches!(outcome, FaultOutcome::Survived { .. } | FaultOutcome::NeverReached) {
             println!("{place}: {}", outcome.told());
         }
     }
@@ -204,7 +203,7 @@ fn report(args: &Args, told: &[(String, Outcome)]) -> ExitCode {
     );
     if tally.undecided + tally.untried > 0 {
         println!(
-            "the time was over: {} more survived so far, with tests left, and {} were not tried",
+            "time ran out: {} more survived so far, with tests left, and {} were not tried",
             tally.undecided, tally.untried
         );
     }
@@ -215,9 +214,9 @@ fn report(args: &Args, told: &[(String, Outcome)]) -> ExitCode {
 mod tests {
     use super::*;
 
-    fn sources() -> Vec<Source> {
+    fn sources() -> Vec<SourceFile> {
         let text = "fn f() -> Thing { a == b }\nfn g() -> Thing { c && d }\n";
-        let source = |path: &str| Source {
+        let source = |path: &str| SourceFile {
             path: path.to_owned(),
             text: text.to_owned(),
             places: places::find(text).expect("Rust").places,
@@ -241,9 +240,9 @@ mod tests {
     #[test]
     fn a_share_too_small_fails() {
         let args = Args::parse_from(["mutants", "--at-least", "60%"]);
-        let caught = ("a".to_owned(), Outcome::Caught("t".to_owned()));
-        let survived = ("b".to_owned(), Outcome::Survived { passed: 2, left: 0 });
-        let untried = ("c".to_owned(), Outcome::NotTried);
+        let caught = ("a".to_owned(), FaultOutcome::Caught("t".to_owned()));
+        let survived = ("b".to_owned(), FaultOutcome::Survived { passed: 2, left: 0 });
+        let untried = ("c".to_owned(), FaultOutcome::NotTried);
         let told = [caught.clone(), caught, survived.clone(), untried];
         assert_eq!(report(&args, &told), ExitCode::SUCCESS);
         assert_eq!(report(&args, &[told[0].clone(), survived]), ExitCode::from(1));
@@ -253,18 +252,18 @@ mod tests {
     #[test]
     fn what_time_ran_out_for_counts_for_nothing() {
         let args = Args::parse_from(["mutants", "--at-least", "100%"]);
-        let caught = Outcome::Caught("t".to_owned());
-        let open = Outcome::Survived { passed: 12, left: 3 };
-        let outcomes = [caught, open.clone(), Outcome::NotTried];
+        let caught = FaultOutcome::Caught("t".to_owned());
+        let open = FaultOutcome::Survived { passed: 12, left: 3 };
+        let outcomes = [caught, open.clone(), FaultOutcome::NotTried];
         let told = outcomes.map(|outcome| ("a".to_owned(), outcome));
         assert_eq!(report(&args, &told), ExitCode::SUCCESS);
         let tally = Tally::of(told.iter().map(|(_, outcome)| outcome));
         assert_eq!(tally, Tally { failed: 1, undecided: 1, untried: 1, ..Tally::default() });
         assert_eq!((tally.decided(), tally.share()), (1, 100.0));
-        // Who knows of no fault has not caught enough.
+        // With no decided fault the share is zero, which is too little.
         assert_eq!(report(&args, &told[1..]), ExitCode::from(1));
-        // All tests passed, or none reaches it: that is known.
-        let lost = [Outcome::Survived { passed: 12, left: 0 }, Outcome::NeverReached];
+        // Faults that survive all tests, or that no test reaches, are decided.
+        let lost = [FaultOutcome::Survived { passed: 12, left: 0 }, FaultOutcome::NeverReached];
         assert_eq!(Tally::of(lost.iter().chain([&open])).share(), 0.0);
     }
 

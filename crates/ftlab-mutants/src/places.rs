@@ -1,9 +1,9 @@
-//! Where a source file can be made wrong, and how: walks over the syntax and lists every place.
+//! Finds every place in a source file that can be made wrong, by walking its syntax tree.
 //!
-//! A fault is written beside the original, and a switch decides at run time which of the two acts
-//! (`planted.rs`); so one build holds all faults of a run. What must be known at compile time
-//! (constants, patterns, types) can't hold a switch and is left alone, as are tests, assertions
-//! and everything inside macros.
+//! A fault is written beside the original, and a switch chooses between them at run time
+//! (`planted.rs`), so one build holds all faults of a run. What must be known at compile time
+//! (constants, patterns, types) cannot hold a switch and is left alone, and so are tests,
+//! assertions and the insides of macros.
 
 use std::ops::Range;
 
@@ -12,34 +12,34 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, BinOp, Block, Expr, Lit, Meta, ReturnType, Stmt, Type, UnOp};
 
-/// A place, and the fault that can be planted there.
+/// A place and its fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The bytes of the file that it replaces; empty where it only inserts.
+pub struct FaultPlace {
+    /// The bytes of the file that the fault replaces; empty if it only inserts.
     pub bytes: Range<usize>,
-    /// The line that it begins on, from 1.
+    /// The first line, counted from 1.
     pub line: usize,
-    /// What is there, in one line.
+    /// The original code on one line.
     pub was: String,
-    /// What the fault makes of it, in one line.
+    /// The faulty code on one line.
     pub becomes: String,
     shape: Shape,
 }
 
-/// How the fault stands beside the original.
+/// How the fault is written beside the original.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Shape {
-    /// One value or the other.
+    /// Another value.
     Value(String),
-    /// A statement that is left out.
+    /// A statement that is skipped.
     Dropped,
-    /// A function that returns this before it does anything.
+    /// A function that returns this at once.
     Returns(String),
 }
 
-impl Place {
-    /// What stands in the file instead: the original, and the fault number `fault` behind the switch.
-    pub fn rewritten(&self, text: &str, fault: usize) -> String {
+impl FaultPlace {
+    /// Returns the code with the fault: the original and fault number `fault` behind the switch.
+    pub fn with_fault(&self, text: &str, fault: usize) -> String {
         let original = &text[self.bytes.clone()];
         let on = format!("crate::planted::on({fault})");
         match &self.shape {
@@ -50,22 +50,22 @@ impl Place {
     }
 }
 
-/// A file's places, and what its text says about other files.
+/// A file's places, and the modules it declares that get no faults.
 #[derive(Debug, Default)]
-pub struct Places {
-    /// In the order of the text.
-    pub places: Vec<Place>,
-    /// Modules in files of their own that only tests or the watched build have.
+pub struct FilePlaces {
+    /// In source order.
+    pub places: Vec<FaultPlace>,
+    /// Modules in files of their own that exist only in tests or the watched build.
     pub left_out: Vec<String>,
 }
 
-/// Lists the places of a file.
+/// Finds the places of a file.
 ///
 /// # Errors
 /// The text is not Rust.
-pub fn find(text: &str) -> Result<Places, String> {
+pub fn find(text: &str) -> Result<FilePlaces, String> {
     let file = syn::parse_file(text).map_err(|error| error.to_string())?;
-    let mut finder = Finder { text, found: Places::default() };
+    let mut finder = Finder { text, found: FilePlaces::default() };
     finder.visit_file(&file);
     finder.found.places.sort_by_key(|place| (place.bytes.start, place.bytes.end));
     Ok(finder.found)
@@ -73,10 +73,10 @@ pub fn find(text: &str) -> Result<Places, String> {
 
 struct Finder<'t> {
     text: &'t str,
-    found: Places,
+    found: FilePlaces,
 }
 
-/// Operators, and what each is mistaken for.
+/// Returns the wrong operators to try in place of one.
 fn mistaken(op: &BinOp) -> Option<&'static [&'static str]> {
     Some(match op {
         BinOp::Eq(_) => &["!="],
@@ -100,7 +100,7 @@ fn mistaken(op: &BinOp) -> Option<&'static [&'static str]> {
     })
 }
 
-/// Methods, and what each is mistaken for: the same arguments, the same type.
+/// Methods and their wrong replacements, with the same arguments and type.
 const METHODS: [(&str, &str); 8] = [
     ("min", "max"),
     ("max", "min"),
@@ -112,7 +112,7 @@ const METHODS: [(&str, &str); 8] = [
     ("saturating_sub", "saturating_add"),
 ];
 
-/// Return types whose functions may return at once, and with what.
+/// Return types, and the values to return at once.
 const VALUES: [(&str, &[&str]); 12] = [
     ("bool", &["true", "false"]),
     ("Option", &["None"]),
@@ -128,7 +128,7 @@ const VALUES: [(&str, &[&str]); 12] = [
     ("Nanos", &["Default::default()"]),
 ];
 
-/// Functions of this name only watch the rest, in a build that watches itself.
+/// Functions of this name exist only in the build that checks itself.
 const AUDIT: &str = "audit";
 
 impl Finder<'_> {
@@ -139,14 +139,14 @@ impl Finder<'_> {
     fn add(&mut self, span: Span, becomes: &str, shape: Shape) {
         let was = one_line(self.cut(span));
         let (bytes, line) = (span.byte_range(), span.start().line);
-        self.found.places.push(Place { bytes, line, was, becomes: one_line(becomes), shape });
+        self.found.places.push(FaultPlace { bytes, line, was, becomes: one_line(becomes), shape });
     }
 
     fn value(&mut self, span: Span, wrong: String) {
         self.add(span, &wrong.clone(), Shape::Value(wrong));
     }
 
-    /// A condition without a pattern may hold always or never.
+    /// A condition without a pattern may be always true or always false.
     fn condition(&mut self, cond: &Expr, forced: &[&str]) {
         if !binds(cond) {
             for &value in forced {
@@ -155,7 +155,7 @@ impl Finder<'_> {
         }
     }
 
-    /// A body whose function may return before it does anything.
+    /// A function may return before it does anything.
     fn body(&mut self, output: &ReturnType, block: &Block) {
         if block.stmts.is_empty() {
             return;
@@ -171,7 +171,7 @@ impl Finder<'_> {
         };
         for &value in values.iter().filter(|&&value| value.is_empty() || value != returned) {
             let at = open.byte_range().end;
-            self.found.places.push(Place {
+            self.found.places.push(FaultPlace {
                 bytes: at..at,
                 line: open.start().line,
                 was: "a function's body".to_owned(),
@@ -188,7 +188,7 @@ fn returned_at_once(returned: &Type) -> &'static [&'static str] {
     VALUES.iter().find(|(name, _)| last.ident == name).map_or(&[], |(_, values)| values)
 }
 
-/// Whether a condition binds names, as `if let` does: then it is no value.
+/// Whether a condition binds names, as `if let` does, and so cannot be replaced by a value.
 fn binds(cond: &Expr) -> bool {
     match cond {
         Expr::Let(_) => true,
@@ -197,7 +197,7 @@ fn binds(cond: &Expr) -> bool {
     }
 }
 
-/// Whether only tests, or the build that watches itself, have what these attributes stand on.
+/// Whether an item with these attributes exists only in tests or in the build that checks itself.
 fn is_for_tests(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|attr| match &attr.meta {
         Meta::Path(path) => path.is_ident("test"),
@@ -219,7 +219,6 @@ fn one_line(text: &str) -> String {
     }
 }
 
-/// Attributes that an item stands under.
 fn attributes(item: &syn::Item) -> &[Attribute] {
     use syn::Item::{Enum, Fn, Impl, Mod, Static, Struct, Trait, Use};
     match item {
@@ -236,7 +235,7 @@ fn attributes(item: &syn::Item) -> &[Attribute] {
 }
 
 impl<'a> Visit<'a> for Finder<'_> {
-    // What must be known at compile time, or is no code.
+    // Not visited: what must be known at compile time, and what is not code.
     fn visit_attribute(&mut self, _: &'a Attribute) {}
     fn visit_type(&mut self, _: &'a Type) {}
     fn visit_angle_bracketed_generic_arguments(
@@ -354,7 +353,7 @@ impl<'a> Visit<'a> for Finder<'_> {
                 }
             }
             Expr::If(choice) => self.condition(&choice.cond, &["true", "false"]),
-            // A loop that never ends tells little.
+            // Never `true`: an endless loop says little about the tests.
             Expr::While(repeated) => self.condition(&repeated.cond, &["false"]),
             _ => {}
         }
@@ -367,7 +366,8 @@ mod tests {
     use super::*;
 
     fn told(text: &str) -> Vec<String> {
-        let told = |place: &Place| format!("{}: {} -> {}", place.line, place.was, place.becomes);
+        let told =
+            |place: &FaultPlace| format!("{}: {} -> {}", place.line, place.was, place.becomes);
         find(text).expect("Rust").places.iter().map(told).collect()
     }
 
@@ -436,12 +436,12 @@ mod tests {
         let text = "fn é() -> Thing { a == b }";
         let place = &find(text).expect("Rust").places[0];
         let want = "(if crate::planted::on(4) { (a) != (b) } else { a == b })";
-        assert_eq!(place.rewritten(text, 4), want);
+        assert_eq!(place.with_fault(text, 4), want);
         let text = "fn f() -> Thing { a(); b }";
         let place = &find(text).expect("Rust").places[0];
-        assert_eq!(place.rewritten(text, 0), "if !crate::planted::on(0) { a(); }");
+        assert_eq!(place.with_fault(text, 0), "if !crate::planted::on(0) { a(); }");
         let text = "fn f() -> bool { b }";
         let place = &find(text).expect("Rust").places[0];
-        assert_eq!(place.rewritten(text, 1), " if crate::planted::on(1) { return true; } ");
+        assert_eq!(place.with_fault(text, 1), " if crate::planted::on(1) { return true; } ");
     }
 }

@@ -1,5 +1,5 @@
-//! The switch that decides which planted fault acts. It is no module of this tool: the copy of each crate
-//! that faults are planted in gets it, with the number of faults filled in.
+//! The switch that selects the active fault. It is not a module of this tool: each crate in the
+//! copy gets it, with the number of faults filled in.
 
 use std::io::Write;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ const FAULTS: usize = 0;
 static REACHED: [AtomicBool; FAULTS] = [const { AtomicBool::new(false) }; FAULTS];
 static ACTS: OnceLock<Option<usize>> = OnceLock::new();
 
-/// Whether this fault acts. Asking means that its place was reached.
+/// Whether this fault is active. Also notes that its place was reached.
 #[inline]
 pub fn on(fault: usize) -> bool {
     if !REACHED[fault].load(Ordering::Relaxed) {

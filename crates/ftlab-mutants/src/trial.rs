@@ -1,8 +1,8 @@
-//! Runs tests: first without any fault, to learn how long each takes and which faults it reaches,
-//! then with one fault after the other, the quickest tests first, until one fails.
+//! Runs the tests: first without a fault, to learn how long each takes and which faults it reaches,
+//! then with one fault at a time, quickest tests first, until one fails.
 //!
-//! Each test gets a process of its own. So it is known exactly what it reaches, a hang or an abort
-//! ends nothing else, and of thousands of tests only those run that can tell a difference.
+//! Each test gets a process of its own. This shows exactly what it reaches, a hang or an abort ends
+//! nothing else, and of thousands of tests only those that can make a difference run.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,46 +15,46 @@ use std::time::{Duration, Instant};
 
 use crate::copy::Binary;
 
-/// How much longer than without a fault a test may take: so many times, and so much.
+/// How much longer than without a fault a test may take: a factor plus a fixed time.
 const LONGER: (u32, Duration) = (10, Duration::from_secs(20));
-/// A test that takes longer than this without a fault hangs by itself.
+/// A test that takes longer than this without a fault counts as hung.
 const LONGEST: Duration = Duration::from_secs(1800);
-/// KiB of address space that a test may have: a fault can ask for memory without end.
+/// KiB of address space per test: a fault may allocate without end.
 const MEMORY: u32 = 16 << 20;
-/// So many tests each fault is tried with before any is tried with more: most are caught by a quick one, and where time
-/// is short it should not go to a few that all tests must be asked about.
+/// How many tests each fault is tried with in each round, before any fault is tried with more. Most
+/// faults are caught by a quick test; when time is short, it should not go to the few that need
+/// them all.
 const ROUNDS: [usize; 3] = [12, 60, usize::MAX];
-/// How often a running test is looked at.
+/// How often a running test is polled.
 const LOOK: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 
-/// A test, and what is known of it.
+/// A test and what is known about it.
 #[derive(Clone, Debug)]
 pub struct Test {
     binary: Binary,
-    /// Its name in its binary.
+    /// Name within the binary.
     pub name: String,
-    /// How long it took without a fault.
+    /// Run time without a fault.
     pub took: Duration,
-    /// The faults whose places it reached.
+    /// The faults whose places the test reaches.
     pub reaches: BTreeSet<usize>,
 }
 
-/// What came of a fault.
+/// The outcome of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum FaultOutcome {
     /// This test failed.
     Caught(String),
-    /// This test did not end.
+    /// This test did not finish.
     Hung(String),
-    /// So many tests reached it and passed; for others there was no time.
+    /// `passed` tests reach it and pass; there was no time for `left` others.
     Survived { passed: usize, left: usize },
-    /// No test executed its place.
+    /// No test reaches its place.
     NeverReached,
-    /// The time was over before any test ran.
+    /// Time ran out before any test ran.
     NotTried,
 }
 
-/// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Passed,
@@ -62,7 +62,8 @@ enum End {
     Hung,
 }
 
-/// The tests of these binaries whose names hold `filter`, without what is learned by running.
+/// Lists the tests of these binaries whose names contain `filter`; times and reached faults are
+/// still unknown.
 ///
 /// # Errors
 /// A binary does not list its tests.
@@ -82,15 +83,16 @@ pub fn list(binaries: &[Binary], filter: &str) -> io::Result<Vec<Test>> {
             reaches: BTreeSet::new(),
         }));
     }
-    // Programs are listed as they were built, which is no order.
+    // Binaries are listed in the order they were built, which varies.
     tests.sort_by(|a, b| (&a.binary.path, &a.name).cmp(&(&b.binary.path, &b.name)));
     Ok(tests)
 }
 
-/// Runs all tests without a fault. Gives those that pass, quickest first, and the names of others.
+/// Runs all tests without a fault. Returns those that pass, quickest first, and the names of the
+/// others.
 ///
 /// # Errors
-/// A test can't be started, or what it reached not be read.
+/// A test can't be started, or the file of what it reached can't be read.
 pub fn learn(tests: Vec<Test>, jobs: usize, notes: &Path) -> io::Result<(Vec<Test>, Vec<String>)> {
     fs::create_dir_all(notes)?;
     let learned = in_parallel(&tests, jobs, |at, test| {
@@ -112,7 +114,7 @@ pub fn learn(tests: Vec<Test>, jobs: usize, notes: &Path) -> io::Result<(Vec<Tes
     Ok((passed, others.into_iter().map(|(_, test)| test.name).collect()))
 }
 
-/// Tries these faults with the tests that reach them. No test begins when the time is over.
+/// Tries these faults with the tests that reach them. No test starts after `until`.
 ///
 /// # Errors
 /// A test can't be started.
@@ -121,7 +123,7 @@ pub fn attempt(
     tests: &[Test],
     jobs: usize,
     until: Option<Instant>,
-) -> io::Result<Vec<Outcome>> {
+) -> io::Result<Vec<FaultOutcome>> {
     let attempts = faults.iter().map(|&fault| Attempt {
         fault,
         tests: tests.iter().filter(|test| test.reaches.contains(&fault)).collect(),
@@ -137,19 +139,19 @@ pub fn attempt(
     Ok(attempts.into_iter().map(Attempt::outcome).collect())
 }
 
-/// A fault, and how far it was tried.
+/// A fault and its progress.
 #[derive(Clone)]
 struct Attempt<'t> {
     fault: usize,
-    /// Those that reach it, the quickest first.
+    /// The tests that reach it, quickest first.
     tests: Vec<&'t Test>,
-    /// So many of them passed.
+    /// How many of them passed.
     passed: usize,
-    caught: Option<Outcome>,
+    caught: Option<FaultOutcome>,
 }
 
 impl Attempt<'_> {
-    /// Tries it until it is caught, or so many tests have passed.
+    /// Continues until the fault is caught or `most` tests have passed.
     fn go_on(&self, most: usize, until: Option<Instant>) -> io::Result<Self> {
         let mut after = self.clone();
         for test in self.tests.iter().take(most).skip(self.passed) {
@@ -159,38 +161,37 @@ impl Attempt<'_> {
             let longest = test.took * LONGER.0 + LONGER.1;
             match run(test, ("FTLAB_FAULT", self.fault.to_string().as_ref()), longest)? {
                 End::Passed => after.passed += 1,
-                End::Failed => after.caught = Some(Outcome::Caught(test.name.clone())),
-                End::Hung => after.caught = Some(Outcome::Hung(test.name.clone())),
+                End::Failed => after.caught = Some(FaultOutcome::Caught(test.name.clone())),
+                End::Hung => after.caught = Some(FaultOutcome::Hung(test.name.clone())),
             }
         }
         Ok(after)
     }
 
-    fn outcome(self) -> Outcome {
+    fn outcome(self) -> FaultOutcome {
         let left = self.tests.len() - self.passed;
         match (self.caught, self.passed) {
             (Some(caught), _) => caught,
-            (None, 0) if left == 0 => Outcome::NeverReached,
-            (None, 0) => Outcome::NotTried,
-            (None, passed) => Outcome::Survived { passed, left },
+            (None, 0) if left == 0 => FaultOutcome::NeverReached,
+            (None, 0) => FaultOutcome::NotTried,
+            (None, passed) => FaultOutcome::Survived { passed, left },
         }
     }
 }
 
-impl Outcome {
-    /// In words.
+impl FaultOutcome {
     pub fn told(&self) -> String {
         match self {
-            Outcome::Caught(test) => format!("caught by {test}"),
-            Outcome::Hung(test) => format!("caught: {test} does not end"),
-            Outcome::Survived { passed, left: 0 } => {
+            FaultOutcome::Caught(test) => format!("caught by {test}"),
+            FaultOutcome::Hung(test) => format!("caught: {test} does not end"),
+            FaultOutcome::Survived { passed, left: 0 } => {
                 format!("survived all {passed} tests that reach it")
             }
-            Outcome::Survived { passed, left } => {
+            FaultOutcome::Survived { passed, left } => {
                 format!("survived {passed} tests that reach it; for {left} there was no time")
             }
-            Outcome::NeverReached => "never reached".to_owned(),
-            Outcome::NotTried => "not tried".to_owned(),
+            FaultOutcome::NeverReached => "never reached".to_owned(),
+            FaultOutcome::NotTried => "not tried".to_owned(),
         }
     }
 }
@@ -230,7 +231,7 @@ fn wait(child: &mut Child, longest: Duration) -> io::Result<End> {
     }
 }
 
-/// Does something with each item, `jobs` at a time; the results in the order of the items.
+/// Calls `work` on each item, `jobs` at a time; returns results in the order of the items.
 fn in_parallel<T: Sync, R: Send>(
     items: &[T],
     jobs: usize,
@@ -259,7 +260,7 @@ fn in_parallel<T: Sync, R: Send>(
 mod tests {
     use super::*;
 
-    /// A test that passes, whatever it is asked.
+    /// A test that always passes.
     fn test(name: &str, took: u64, reaches: &[usize]) -> Test {
         let binary = Binary { path: "true".into(), folder: ".".into() };
         let took = Duration::from_millis(took);
@@ -272,15 +273,15 @@ mod tests {
         failing.binary.path = "false".into();
         let tests = [test("passes", 1, &[1, 3]), failing];
         let outcomes = attempt(&[1, 2, 3], &tests, 2, None).expect("runs");
-        let caught = Outcome::Caught("fails".to_owned());
-        let survived = Outcome::Survived { passed: 1, left: 0 };
-        assert_eq!(outcomes, [survived, Outcome::NeverReached, caught]);
+        let caught = FaultOutcome::Caught("fails".to_owned());
+        let survived = FaultOutcome::Survived { passed: 1, left: 0 };
+        assert_eq!(outcomes, [survived, FaultOutcome::NeverReached, caught]);
     }
 
     #[test]
     fn what_is_not_begun_in_time_is_not_tried() {
         let outcomes = attempt(&[1], &[test("passes", 1, &[1])], 1, Some(Instant::now()));
-        assert_eq!(outcomes.expect("runs"), [Outcome::NotTried]);
+        assert_eq!(outcomes.expect("runs"), [FaultOutcome::NotTried]);
     }
 
     #[test]
@@ -289,7 +290,7 @@ mod tests {
         tests.push(test("fails", 2, &[1]));
         tests[100].binary.path = "false".into();
         let outcomes = attempt(&[1], &tests, 1, None).expect("runs");
-        assert_eq!(outcomes, [Outcome::Caught("fails".to_owned())]);
+        assert_eq!(outcomes, [FaultOutcome::Caught("fails".to_owned())]);
     }
 
     #[test]

@@ -1,24 +1,24 @@
-//! What parity across dies covers: of each stripe one page may be missing, whoever took it. From that follows
-//! on which devices nothing may ever be unreadable.
+//! What parity across dies covers: one missing page per stripe, for whatever reason. This
+//! determines on which devices nothing may ever be unreadable.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use ftlab::config::Config;
-use ftlab::nand::{Fault, FaultOptions, Spot, Stripe, Superblocks};
+use ftlab::nand::{Fault, FaultOptions, FaultSpot, Stripe, Superblocks};
 use ftlab::units::{DieId, Ppn};
 
 use crate::judge::reads_fail;
 use crate::stripes::stripe_at;
 
-/// Whether data may be lost on flash: with age, or because more can't be read than parity covers.
+/// Whether data on flash may be lost: by age, or because more is unreadable than parity covers.
 pub fn may_lose(config: &Config, superblocks: Option<&Superblocks>) -> bool {
     let ages = config.options.nand.timing.policy.errors().is_some();
     let covers = |superblocks| covers(superblocks, &config.options.nand.faults);
     ages || (reads_fail(config) && !superblocks.is_some_and(covers))
 }
 
-/// Whether of each stripe one page is missing at the most, whenever faults come. Reads that fail by chance may strike
-/// two pages of a stripe; of a page whose program failed nobody needs anything.
+/// Whether at most one page of each stripe is missing, whenever the faults come. Random read
+/// failures may hit two pages of a stripe. A page whose program failed is not needed by anything.
 pub fn covers(superblocks: &Superblocks, faults: &FaultOptions) -> bool {
     let mut missing = Missing::default();
     for scheduled in &faults.schedule {
@@ -32,7 +32,7 @@ pub fn covers(superblocks: &Superblocks, faults: &FaultOptions) -> bool {
     !by_chance && missing.is_one_of_each(superblocks)
 }
 
-/// Which members of groups and of stripes nothing reads.
+/// The unreadable members of groups and of stripes.
 #[derive(Default)]
 struct Missing {
     dies: BTreeMap<DieId, BTreeSet<u32>>,
@@ -45,12 +45,12 @@ impl Missing {
         self.dies.entry(group).or_default().insert(member);
     }
 
-    fn spot(&mut self, superblocks: &Superblocks, spot: Spot) {
+    fn spot(&mut self, superblocks: &Superblocks, spot: FaultSpot) {
         let flash = superblocks.flash();
         let per_block = flash.shape().pages_per_block;
         let pages = match spot {
-            Spot::Page(page) => page..page + 1,
-            Spot::Block(block) => block * per_block..(block + 1) * per_block,
+            FaultSpot::Page(page) => page..page + 1,
+            FaultSpot::Block(block) => block * per_block..(block + 1) * per_block,
         };
         for page in pages {
             let (stripe, member) = stripe_at(superblocks, Ppn::new(page * flash.units_per_page()));
@@ -90,8 +90,8 @@ mod tests {
         let of_group = |group: u32, member| superblocks.die_of(DieId::new(group), member).get();
         let (one, other) = (of_group(0, 0), of_group(0, 1));
         let dies = |die| Fault::DieDies(die);
-        let page = |die: u32, page| Fault::Unreadable(Spot::Page(die * 64 * 32 + page));
-        let block = |die: u32, block| Fault::Unreadable(Spot::Block(die * 64 + block));
+        let page = |die: u32, page| Fault::Unreadable(FaultSpot::Page(die * 64 * 32 + page));
+        let block = |die: u32, block| Fault::Unreadable(FaultSpot::Block(die * 64 + block));
         let program = Fault::ProgramFails(Area::Block(0));
         let erase = Fault::EraseFails(Area::Block(0));
         for (faults, is_covered) in [

@@ -1,13 +1,13 @@
-//! Random devices: any option may be set to anything that its declaration allows and that keeps a
-//! device small. What is drawn is a TOML text; what the checks of the configuration refuse is
-//! mended as their remedies say, or left out.
+//! Draws random devices: any option may get any value that its declaration allows and that keeps
+//! the device small. The result is a TOML text; whatever the configuration's checks refuse is
+//! repaired as their remedies say, or removed.
 
 use std::collections::BTreeMap;
 
 use ftlab::config::{Config, Layer, Problem, all_options};
 use ftlab::engine::Stream;
 use ftlab::options::OptionInfo;
-use ftlab::options::value::Kind;
+use ftlab::options::value::ValueKind;
 use ftlab::units::SECTOR_BYTES;
 
 /// Options with their values as TOML, by path.
@@ -24,7 +24,7 @@ const SMALL: &[(&str, &[&str])] = &[
     ("nand.page_size", &["2KiB", "4KiB", "4KiB", "8KiB", "16KiB", "16KiB", "32KiB", "64KiB"]),
     ("nand.codeword", &["512B", "1KiB", "2KiB", "4KiB"]),
     ("ftl.mapping.unit", &["flash-page", "512B", "2KiB", "4KiB", "4KiB", "8KiB"]),
-    // Without translation, little of what there is to test is left.
+    // Without translation there is little left to test.
     (
         "ftl.mapping.policy",
         &[
@@ -65,7 +65,7 @@ const SMALL: &[(&str, &[&str])] = &[
     ("ftl.slc_cache.blocks", &["1", "1", "2", "3"]),
     ("ftl.slc_cache.keep_free", &["0", "1", "2", "4"]),
     ("ftl.slc_cache.most_borrowed", &["1", "2", "5", "1000000"]),
-    // What is planned for can be read, and no block wears out of that.
+    // Keeps planned reads readable and blocks from wearing out too early.
     ("nand.timing.program_step", &["400, 300, 225", "300, 300, 300", "350, 300, 100"]),
     ("nand.timing.rated_step", &["300", "400"]),
     ("nand.timing.rated_cycles", &["1000", "3000"]),
@@ -83,14 +83,15 @@ const SMALL: &[(&str, &[&str])] = &[
     ("cache.read.ahead", &["0", "1", "4"]),
 ];
 
-/// Options that show something only together, with values to choose from.
+/// Options that have an effect only in combination, with values to choose from.
 pub type Together = &'static [(&'static str, &'static [&'static str])];
 
-/// What would hardly ever meet by chance: pages are packed only where the mapping, the placement and the
-/// buffer are for it, and pages get second parts only where capacity is to spare and nothing fails; blocks
-/// are padded, reads kept and holes left only in small buffers; few loads meet a pause, or a throttle; a map on
-/// flash has several pages only where pages are small; pages are rewritten for their readers only
-/// where nothing keeps reads from flash; blocks are refreshed only where data ages; parity goes over dies in groups.
+/// Combinations that would hardly ever occur by chance: pages are packed only with the right
+/// mapping, placement and buffer, and pages get second parts only with spare capacity and without
+/// failures; blocks are padded, reads kept and holes left only in small buffers; few loads meet a
+/// pause or a throttle; a map on flash has several pages only with small pages; pages are rewritten
+/// for reads only if nothing keeps reads from flash; blocks are refreshed only if data ages; parity
+/// is over groups of dies.
 const TOGETHER: [Together; 13] = [
     &[
         ("ftl.parity.policy", &["dies"]),
@@ -140,9 +141,9 @@ const TOGETHER: [Together; 13] = [
     &[
         ("cache.policy", &["append"]),
         ("cache.capacity", &["32KiB", "64KiB"]),
-        ("cache.flush_pages", &["1", "3", "16"]),
+        ("cache.append_together", &["1", "3", "16"]),
         ("firmware.page", &["0ns", "21us"]),
-        ("firmware.flush", &["waits", "goes-on"]),
+        ("firmware.write_back", &["waits", "goes-on"]),
         ("host.outstanding", &["1", "4"]),
     ],
     &[("scheduler.policy", &["read-first"]), ("scheduler.suspend", &["program-and-erase"])],
@@ -200,30 +201,30 @@ const TOGETHER: [Together; 13] = [
     ],
 ];
 
-/// In so many of a hundred devices some of these meet.
+/// How many of a hundred devices get such a combination.
 const MEETINGS: u64 = 75;
 
-/// Free texts, which change nothing.
+/// Free texts, which have no effect.
 const TEXTS: [&str; 3] = ["device.name", "device.description", "device.source"];
 
-/// No device with more mapping units than this: a case must take milliseconds.
+/// The most mapping units of a device; a case must take only milliseconds.
 const MOST_UNITS: u64 = 6_000;
 
-/// How often a draw is mended before it is given up.
+/// How often a device is repaired before it is dropped.
 const MENDINGS: u32 = 24;
 
-/// The settings as the text of a device file.
+/// Returns the settings as the text of a device file.
 pub fn text(settings: &Settings) -> String {
     settings.iter().map(|(path, value)| format!("{path} = {value}\n")).collect()
 }
 
-/// The checked configuration, as a user's file would give it.
+/// Loads and checks the configuration, as for a user's file.
 pub fn load(settings: &Settings) -> Result<Config, Vec<Problem>> {
     let layer = Layer::file("swarm.toml", &text(settings));
     Config::load(&[layer]).map_err(|error| error.problems)
 }
 
-/// A random device.
+/// Draws a device.
 pub fn device(stream: &mut Stream) -> Settings {
     let mut refused = 0;
     loop {
@@ -238,7 +239,7 @@ pub fn device(stream: &mut Stream) -> Settings {
     }
 }
 
-/// Options that show something only together, now and then.
+/// Draws a combination of options, in most cases.
 fn together(stream: &mut Stream) -> Settings {
     if stream.below(100) >= MEETINGS {
         return Settings::new();
@@ -247,17 +248,17 @@ fn together(stream: &mut Stream) -> Settings {
     meet(stream, options)
 }
 
-/// One value for each of these options.
+/// Draws a value for each of these options.
 fn meet(stream: &mut Stream, options: Together) -> Settings {
     let value = |path: &str, text: &str| match all_options().iter().find(|o| o.path == path) {
-        Some(option) if option.kind == Kind::Count => text.to_owned(),
+        Some(option) if option.kind == ValueKind::Count => text.to_owned(),
         _ => quoted(text),
     };
     options.iter().map(|&(path, values)| (path, value(path, pick(stream, values)))).collect()
 }
 
-/// A random device with this policy and one of these values for each of these options (others, where no device could be,
-/// but for policies), whatever the rest; no larger than that.
+/// Draws a device within `limit` with this policy and with one of these values for each of these
+/// options. Except for policies, other values are used if no valid device is possible otherwise.
 pub fn device_with(
     stream: &mut Stream,
     given: &[Together],
@@ -284,7 +285,7 @@ pub fn device_with(
     }
 }
 
-/// How large a drawn device may be.
+/// The size limit of a drawn device.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     /// Mapping units of its flash.
@@ -293,7 +294,8 @@ pub struct Limit {
     pub sectors: u64,
 }
 
-/// Another device for the same flash: `kept` options stay as they are, the others are drawn anew.
+/// Draws another device for the same flash: `kept` options stay as they are, the others are drawn
+/// again.
 pub fn other_device(
     stream: &mut Stream,
     settings: &Settings,
@@ -330,12 +332,12 @@ fn is_within(settings: &Settings, limit: Limit) -> bool {
     })
 }
 
-/// Sets what must be set and some of the rest; how many differs from case to case, so that
-/// features meet in all numbers (Groce et al., "Swarm Testing", ISSTA 2012). Options in `fixed` are
-/// left as they are in `settings`.
+/// Sets required options and some of the others. The share varies between cases, so that features
+/// are combined in all numbers (Groce et al., "Swarm Testing", ISSTA 2012). Options in `fixed` keep
+/// their values in `settings`.
 fn draw(stream: &mut Stream, mut settings: Settings, fixed: &[&str]) -> Settings {
     let share = [5, 15, 40, 80][stream.below(4) as usize];
-    // Policies first: they say which options there are.
+    // Policies first, because they determine which options exist.
     let (seams, others): (Vec<_>, Vec<_>) =
         all_options().iter().partition(|option| option.seam.is_some());
     for option in seams.into_iter().chain(others) {
@@ -343,7 +345,7 @@ fn draw(stream: &mut Stream, mut settings: Settings, fixed: &[&str]) -> Settings
         if is_fixed || !applies(option, &settings) {
             continue;
         }
-        // A feature that is off shows nothing: policies are exchanged more often than numbers.
+        // Policies are varied more often than numbers, because a feature that is off shows nothing.
         let share = if option.seam.is_some() { share.max(50) } else { share };
         let must = option.default.is_none() || option.path == "ftl.over_provisioning";
         if must || stream.below(100) < share {
@@ -353,7 +355,7 @@ fn draw(stream: &mut Stream, mut settings: Settings, fixed: &[&str]) -> Settings
     settings
 }
 
-/// Whether the policy is chosen to which an option belongs.
+/// Whether the policy is chosen that an option belongs to.
 pub fn applies(option: &OptionInfo, settings: &Settings) -> bool {
     let Some(applies_to) = &option.applies_to else { return true };
     let seam = all_options().iter().find(|option| option.path == applies_to.seam);
@@ -372,50 +374,50 @@ fn pick<'a, T: ?Sized>(stream: &mut Stream, from: &[&'a T]) -> &'a T {
 
 /// Whether an option is ever set.
 pub fn is_drawn(option: &OptionInfo) -> bool {
-    option.kind != Kind::Text
+    option.kind != ValueKind::Text
 }
 
-/// A random value of an option, as TOML; none if nothing but the default is known.
+/// Draws a value of an option, as TOML; `None` if only the default is known.
 fn value(stream: &mut Stream, option: &OptionInfo, settings: &Settings) -> Option<String> {
     let text = match SMALL.iter().find(|(path, _)| *path == option.path) {
         Some((_, values)) => pick(stream, values).to_owned(),
         None => match option.kind {
-            Kind::Choice => {
+            ValueKind::Choice => {
                 option.choices[stream.below(option.choices.len() as u64) as usize].name.to_owned()
             }
-            Kind::Count => count(stream, option),
-            Kind::Time => time(stream, option),
-            Kind::Times => return times(stream, option, settings),
-            Kind::Size => format!("{}KiB", 1 << stream.below(9)),
-            Kind::Rate => format!("{}MB/s", pick(stream, &[&20, &100, &400, &1_200])),
-            Kind::TransferRate => format!("{}MT/s", pick(stream, &[&40, &200, &800])),
-            Kind::RequestRate => format!("{}/s", pick(stream, &[&1_000, &100_000])),
-            Kind::Share => share(stream, option),
-            Kind::Amount => pick(stream, &["5%", "30%", "90%", "64KiB"]).to_owned(),
-            Kind::Order => order(stream),
-            Kind::Counts | Kind::Names => return Some(list(stream, option, settings)),
-            Kind::Faults => return Some(faults(stream)),
-            Kind::Text => return None,
+            ValueKind::Count => count(stream, option),
+            ValueKind::Time => time(stream, option),
+            ValueKind::Times => return times(stream, option, settings),
+            ValueKind::Size => format!("{}KiB", 1 << stream.below(9)),
+            ValueKind::Rate => format!("{}MB/s", pick(stream, &[&20, &100, &400, &1_200])),
+            ValueKind::TransferRate => format!("{}MT/s", pick(stream, &[&40, &200, &800])),
+            ValueKind::RequestRate => format!("{}/s", pick(stream, &[&1_000, &100_000])),
+            ValueKind::Share => share(stream, option),
+            ValueKind::Amount => pick(stream, &["5%", "30%", "90%", "64KiB"]).to_owned(),
+            ValueKind::Order => order(stream),
+            ValueKind::Counts | ValueKind::Names => return Some(list(stream, option, settings)),
+            ValueKind::Faults => return Some(faults(stream)),
+            ValueKind::Text => return None,
         },
     };
-    let bare = option.kind == Kind::Count;
+    let bare = option.kind == ValueKind::Count;
     Some(if bare { text } else { quoted(&text) })
 }
 
-/// One entry for all queues, or one for each.
+/// Draws one entry for all queues, or one for each.
 fn list(stream: &mut Stream, option: &OptionInfo, settings: &Settings) -> String {
     let queues = settings.get("host.queues").and_then(|text| text.parse().ok()).unwrap_or(1);
     let length = if stream.below(2) == 0 { 1 } else { queues };
     let entries: Vec<_> = (0..length)
         .map(|_| match option.kind {
-            Kind::Counts => count(stream, option),
+            ValueKind::Counts => count(stream, option),
             _ => quoted(option.choices[stream.below(option.choices.len() as u64) as usize].name),
         })
         .collect();
     format!("[{}]", entries.join(", "))
 }
 
-/// Some things that fail while a case runs. Numbers are low enough for most small devices.
+/// Draws faults during the case. The numbers are low enough for most small devices.
 fn faults(stream: &mut Stream) -> String {
     let fault = |stream: &mut Stream| {
         let at = stream.below(100_000);
@@ -433,7 +435,7 @@ fn faults(stream: &mut Stream) -> String {
     format!("[{}]", faults.join(", "))
 }
 
-/// Low numbers mostly, within what is declared.
+/// Draws a count within the declared range, usually low.
 fn count(stream: &mut Stream, option: &OptionInfo) -> String {
     let (low, high) = option.range.unwrap_or(("1", "64"));
     let (low, high): (u64, u64) = (low.parse().unwrap_or(1), high.parse().unwrap_or(u64::MAX));
@@ -441,7 +443,7 @@ fn count(stream: &mut Stream, option: &OptionInfo) -> String {
     (low + stream.below(reach + 1)).to_string()
 }
 
-/// In nanoseconds.
+/// Parses a time to nanoseconds.
 fn nanos(text: &str) -> u64 {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let scale = match &text[digits..] {
@@ -453,7 +455,7 @@ fn nanos(text: &str) -> u64 {
     text[..digits].parse::<u64>().unwrap_or(0).saturating_mul(scale)
 }
 
-/// Of any order of magnitude up to some milliseconds.
+/// Draws a time of any order of magnitude up to some milliseconds.
 fn time(stream: &mut Stream, option: &OptionInfo) -> String {
     let (low, high) = option.range.map_or((0, 1_000_000), |(low, high)| (nanos(low), nanos(high)));
     let magnitude = stream.below(23);
@@ -461,7 +463,7 @@ fn time(stream: &mut Stream, option: &OptionInfo) -> String {
     format!("{}ns", any.clamp(low, high))
 }
 
-/// A time for each type of page of the cell, or for each cost, the least first.
+/// Draws a time for each page type of the cell, or for each cost in increasing order.
 fn times(stream: &mut Stream, option: &OptionInfo, settings: &Settings) -> Option<String> {
     if option.path.ends_with("_by_cost") {
         let mut times: Vec<_> = (0..3).map(|_| nanos(&time(stream, option))).collect();
@@ -494,7 +496,7 @@ fn order(stream: &mut Stream) -> String {
     order.join("-")
 }
 
-/// Does what the remedies say until nothing is refused.
+/// Follows the remedies until nothing is refused.
 fn mend(stream: &mut Stream, mut settings: Settings) -> Option<Settings> {
     for _ in 0..MENDINGS {
         let Err(problems) = load(&settings) else { return Some(settings) };
@@ -507,7 +509,7 @@ fn mend(stream: &mut Stream, mut settings: Settings) -> Option<Settings> {
     None
 }
 
-/// "set PATH to VALUE or more": done as it says.
+/// Follows a remedy of the form "set PATH to VALUE or more".
 fn follow(settings: &mut Settings, problem: &Problem) -> bool {
     let said = problem.remedy.strip_prefix("set ").and_then(|rest| rest.split_once(" to "));
     let Some((path, rest)) = said else { return false };
@@ -521,7 +523,7 @@ fn follow(settings: &mut Settings, problem: &Problem) -> bool {
     changed.as_deref() != Some(value)
 }
 
-/// The option at fault goes back to its default, or anything does.
+/// Removes the option at fault, or any other.
 fn leave_out(stream: &mut Stream, settings: &mut Settings, problem: &Problem) {
     let required = |path: &str| {
         all_options().iter().any(|option| option.path == path && option.default.is_none())
@@ -532,7 +534,7 @@ fn leave_out(stream: &mut Stream, settings: &mut Settings, problem: &Problem) {
         || (!optional.is_empty()).then(|| optional[stream.below(optional.len() as u64) as usize]);
     if let Some(path) = named.or_else(any) {
         settings.remove(path);
-        // What belonged to that policy alone goes with it.
+        // Also remove the options of that policy.
         let orphans: Vec<_> = all_options()
             .iter()
             .filter(|option| settings.contains_key(option.path) && !applies(option, settings))

@@ -1,12 +1,12 @@
-//! A case may fail by what the judge says, or by a panic of a device that watches itself: both are
-//! findings, in words.
+//! A case fails either by the judge's verdict or by a panic of a device that checks itself. Both
+//! become findings, as text.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
 thread_local! {
-    /// Whether a case runs on this thread, and what the panic that ended it said.
+    /// Whether a case runs on this thread, and the message of the panic that ended it.
     static LISTENING: Cell<bool> = const { Cell::new(false) };
     static SAID: RefCell<Option<String>> = const { RefCell::new(None) };
 }
@@ -14,7 +14,7 @@ thread_local! {
 /// Runs a case.
 ///
 /// # Errors
-/// What it says is wrong, or what the panic that ended it said.
+/// The verdict, or the message of the panic that ended it.
 pub fn finding<T>(case: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     silence_panics();
     LISTENING.set(true);
@@ -23,7 +23,7 @@ pub fn finding<T>(case: impl FnOnce() -> Result<T, String>) -> Result<T, String>
     run.unwrap_or_else(|_| Err(SAID.take().unwrap_or_default()))
 }
 
-/// A panic of a case is reported with its case; others are printed as ever.
+/// Captures panics of cases; others are printed as usual.
 fn silence_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

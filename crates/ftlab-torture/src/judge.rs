@@ -1,7 +1,7 @@
-//! The naive device as a host sees it: takes down what is asked of a device, and judges each answer.
+//! The naive device as a host sees it: records the commands to a device and judges each answer.
 //!
-//! With power cuts it also knows what is promised: after a cut each sector must hold something that was
-//! written there, and nothing older than what the device promised to keep.
+//! With power cuts it also knows the promises: after a cut each sector must contain something that
+//! was written there, and nothing older than what the device promised to keep.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,46 +11,46 @@ use ftlab::host::{Completion, Op, Outcome, Request};
 use ftlab::units::Lba;
 
 use crate::reference::Reference;
-use crate::versions::{Found, Version};
+use crate::versions::{FoundVersions, Version};
 
-/// What a device promises beyond that flushed data survives a power cut.
+/// What a device promises, besides that flushed data survives a power cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Promises {
-    /// A write that is acknowledged survives.
+    /// Acknowledged writes survive.
     pub writes: bool,
-    /// A trim that is acknowledged survives.
+    /// Acknowledged trims survive.
     pub trims: bool,
-    /// What survives is all that was written up to some moment.
+    /// What survives is everything written up to some time.
     pub order: bool,
 }
 
 impl Promises {
-    /// What a configuration promises to be there after a power cut.
+    /// Returns what a configuration promises after a power cut.
     pub fn of(config: &Config) -> Promises {
         let on_flash = Promises::on_flash(config);
         Promises { writes: config.options.power.capacitors.is_on() || on_flash.writes, ..on_flash }
     }
 
-    /// What lies on flash at any moment: not what capacitors would carry there.
+    /// Returns what is on flash at any time, without what capacitors would save.
     pub fn on_flash(config: &Config) -> Promises {
         let buffer = &config.options.cache.policy;
         Promises {
             writes: buffer.dram().is_none(),
-            // The journal has it on flash by then.
+            // The journal is on flash by then.
             trims: true,
             order: buffer.gate().is_some_and(|gate| gate.prefix),
         }
     }
 }
 
-/// Whether what is on flash may be lost for another reason than age.
+/// Whether data on flash may be lost for another reason than age.
 pub fn reads_fail(config: &Config) -> bool {
     let faults = &config.options.nand.faults;
     let by_chance = faults.read_failures > 0 || faults.disturb_limit.is_some();
     by_chance || !faults.schedule.is_empty()
 }
 
-/// A command in flight: when it began, its sectors, and which of them it changes.
+/// A command in flight: when it began, its sectors, and those it changes.
 #[derive(Clone, Debug)]
 struct Flying {
     begun: u64,
@@ -58,20 +58,20 @@ struct Flying {
     changed: Range<u64>,
 }
 
-/// What is asked.
+/// A command to the device.
 #[derive(Clone, Debug)]
 pub struct Command {
-    /// What to do.
+    /// The operation.
     pub op: Op,
-    /// With which sectors.
+    /// The sectors.
     pub range: Range<u64>,
-    /// For whom.
+    /// The stream.
     pub stream: u32,
-    /// Whether the device may only say that it is done when it is on flash.
+    /// Whether the device may acknowledge a write only once it is on flash.
     pub fua: bool,
 }
 
-/// Takes down and judges.
+/// Records commands and judges answers.
 #[derive(Clone, Debug)]
 pub struct Judge {
     reference: Reference,
@@ -83,15 +83,15 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// Of a device that holds nothing yet, whose pages have so many sectors.
+    /// Creates the judge of an empty device with `sectors` sectors, `per_page` in a page.
     pub fn new(sectors: u64, per_page: u64, promises: Promises) -> Judge {
         let mut reference = Reference::new(sectors);
         reference.expect_cuts();
         Judge { reference, promises, per_page, flying: BTreeMap::new(), next_tag: 1 }
     }
 
-    /// The request for a command that is submitted now. A device that does not go on is read-only, and
-    /// changes nothing.
+    /// Returns the request for a command that is submitted now. If `goes_on` is false, the device
+    /// is read-only and changes nothing.
     pub fn begin(&mut self, command: Command, goes_on: bool) -> Request {
         let Command { op, range, stream, fua } = command;
         let tag = self.next_tag;
@@ -108,17 +108,17 @@ impl Judge {
         request
     }
 
-    /// Another device took over, which promises this.
+    /// Sets the promises, after another device took over.
     pub fn promise(&mut self, promises: Promises) {
         self.promises = promises;
     }
 
-    /// Something is done. A refused command leaves open for ever whether it changed anything, a read of
-    /// lost data says nothing.
+    /// Judges a completion. After a refused command it stays open whether it changed anything; a
+    /// read of lost data proves nothing.
     ///
     /// # Errors
-    /// A read returned what it may not.
-    pub fn end(&mut self, completion: &Completion, found: &Found) -> Result<(), String> {
+    /// A read returned what it must not.
+    pub fn end(&mut self, completion: &Completion, found: &FoundVersions) -> Result<(), String> {
         let Request { op, tag, fua, .. } = completion.request;
         let Flying { begun, range, changed } =
             self.flying.remove(&tag).expect("what completes was begun");
@@ -147,28 +147,28 @@ impl Judge {
     /// Whether a power cut now may leave this version on flash.
     ///
     /// # Errors
-    /// It may not.
+    /// It must not.
     pub fn check_remains(&self, sector: u64, version: Version) -> Result<(), String> {
         let flushed = self.reference.flushed().expect("cuts are expected");
         self.reference.check_remains(sector, version, flushed)
     }
 
-    /// Power was cut: the host never hears of what was in flight.
+    /// Handles a power cut: commands in flight are never answered.
     pub fn lose_power(&mut self) {
         self.flying.clear();
     }
 
-    /// After a power cut, sectors hold this; `None` is lost, and the device says so. From now on that is
-    /// what the sectors hold.
+    /// Judges the sectors after a power cut; `None` means that the device reports a sector as lost.
+    /// From now on the sectors contain this.
     ///
     /// # Errors
-    /// They may not, or the device may not say so.
+    /// The sectors must not contain this, or no data may be lost.
     pub fn survey(&mut self, found: &[Option<Version>], may_lose: bool) -> Result<(), String> {
         for (sector, version) in (0..).zip(found) {
             match version {
                 Some(version) => self.check_remains(sector, *version)?,
                 None if may_lose => {}
-                None => return Err(format!("sector {sector} is lost, and nothing has failed")),
+                None => return Err(format!("sector {sector} is lost, but nothing has failed")),
             }
         }
         if self.promises.order {
@@ -178,7 +178,7 @@ impl Judge {
         Ok(())
     }
 
-    /// From now on sectors hold this, whatever was promised; what `None` stands for nobody can tell.
+    /// Sets what the sectors contain, whatever was promised; `None` leaves it open.
     pub fn accept(&mut self, found: &[Option<Version>]) {
         for (sector, version) in (0..).zip(found) {
             match version {
@@ -188,7 +188,7 @@ impl Judge {
         }
     }
 
-    /// What was done before the newest that survived began has survived.
+    /// Checks that everything completed before the newest survivor began has survived.
     fn check_order(&self, found: &[Option<Version>]) -> Result<(), String> {
         let sectors = || (0..).zip(found).filter_map(|(at, version)| Some((at, (*version)?)));
         let begun = |(sector, version)| self.reference.begin_of(sector, version);
@@ -196,7 +196,7 @@ impl Judge {
         for (sector, version) in sectors() {
             if self.reference.misses(sector, version, newest) {
                 return Err(format!(
-                    "sector {sector} holds {version}, though something newer was written there before a \
+                    "sector {sector} holds {version}, but something newer was written there before a \
                      write began at {newest} that survived: the order is lost"
                 ));
             }
@@ -205,7 +205,7 @@ impl Judge {
     }
 }
 
-/// The sectors that a command changes, of a device with so many in a page: a trim leaves pages alone that it covers in
+/// Returns the sectors that a command changes. A trim does not change pages that it covers only in
 /// part.
 pub fn changes(op: Op, range: &Range<u64>, per_page: u64) -> Range<u64> {
     match op {

@@ -1,8 +1,8 @@
-//! Random devices under random load, and a naive device that judges what they return.
+//! Random devices under random load, and a naive device that judges their answers.
 //!
-//! The swarm and the validation of the crate `ftlab`, and the crash test of the command line, draw
-//! their devices and loads here, carry the same versions in place of bytes, and make failures
-//! smaller the same way. Like the simulator this is pure: no threads, no files, no clock.
+//! The swarm and validation tests of the crate `ftlab`, and the crash tests of the command line,
+//! share its devices and loads, its versions in place of bytes, and its shrinking of failures. Like
+//! the simulator it is pure: no threads, no files, no clock.
 
 mod cover;
 pub mod crash;
@@ -19,8 +19,8 @@ mod watching;
 pub use cover::{covers, may_lose};
 pub use finding::finding;
 pub use judge::{Command, Judge, Promises, changes, reads_fail};
-pub use load::{Load, Step};
+pub use load::{CaseLoad, Step};
 pub use reference::Reference;
 pub use stripes::{Parity, Words};
-pub use versions::{Fault, Found, Onlooker, Version, Versions};
+pub use versions::{Fault, FoundVersions, Onlooker, Version, Versions};
 pub use watching::{AnyProbe, Listens};

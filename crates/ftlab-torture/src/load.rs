@@ -1,4 +1,4 @@
-//! Random load: what is asked of a device, in terms that fit any device, so that a case can shrink.
+//! Random loads, in terms that fit any device, so that a case can shrink.
 
 use std::ops::Range;
 
@@ -6,40 +6,40 @@ use ftlab::engine::Stream;
 use ftlab::host::Op;
 use ftlab::units::Nanos;
 
-/// One command.
+/// A command.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// What it asks.
+    /// The operation.
     pub op: Op,
-    /// Where, as a share of the device in 1/65536.
+    /// The place, as a share of the device in 1/65536.
     pub place: u64,
-    /// How many sectors: eighths of a page...
+    /// The number of sectors: eighths of a page...
     pub eighths: u64,
-    /// ... and shares of the device in 1/1024.
+    /// ... plus shares of the device in 1/1024.
     pub shares: u64,
-    /// From the beginning of a page to the end of one.
+    /// Whether it starts and ends at page boundaries.
     pub aligned: bool,
-    /// The stream of the host that it belongs to.
+    /// The host stream.
     pub stream: u32,
-    /// How long after the last submission; often at once.
+    /// The time since the last submission; often zero.
     pub pause: Nanos,
-    /// Whether a write is told only when it is on flash.
+    /// Whether a write completes only when it is on flash.
     pub fua: bool,
 }
 
-/// What a case asks.
+/// The load of a case.
 #[derive(Clone, Debug)]
-pub struct Load {
-    /// Commands in the device at once, at the most.
+pub struct CaseLoad {
+    /// The most commands in the device at once.
     pub depth: usize,
-    /// Everything is written once, before anything else.
+    /// Whether everything is written once first.
     pub fills: bool,
-    /// The commands, in their order.
+    /// The commands, in order.
     pub steps: Vec<Step>,
 }
 
 impl Step {
-    /// The range of sectors, at least one, on a device of `capacity` sectors.
+    /// Returns the range of sectors, at least one, on a device of `capacity` sectors.
     pub fn range(&self, capacity: u64, per_page: u64) -> Range<u64> {
         let mut first = self.place * capacity / 65_536;
         let mut count = (self.eighths * per_page / 8 + self.shares * capacity / 1_024).max(1);
@@ -51,42 +51,42 @@ impl Step {
     }
 }
 
-/// Shares of one hundred commands, how large they are, how close together: one kind of load.
+/// A kind of load: the mix of a hundred commands, their sizes and pauses.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
     reads: u64,
     trims: u64,
     flushes: u64,
-    /// Chance of a large command, of an aligned one, of one in the hot eighth, of a pause.
+    /// The chances of a large command, of an aligned one, of one in the hot eighth, of a pause.
     large: u64,
     aligned: u64,
     hot: u64,
     pauses: u64,
-    /// Chance of a command that goes where the one before went.
+    /// The chance of a command to the place of the previous one.
     again: u64,
     longest_pause: u64,
     streams: u64,
-    /// Chance of a write that is told only when it is on flash.
+    /// The chance of a write that completes only when it is on flash.
     fua: u64,
 }
 
-impl Load {
-    /// A random load.
-    pub fn draw(stream: &mut Stream) -> Load {
+impl CaseLoad {
+    /// Draws a load.
+    pub fn draw(stream: &mut Stream) -> CaseLoad {
         let profile = Profile::draw(stream);
         let mut any = |from: &[u64]| from[stream.below(from.len() as u64) as usize];
         let depth = any(&DEPTHS) as usize;
         let fills = any(&[0, 1, 1, 1]) == 1;
         let count = any(&[40, 150, 400, 400]);
-        Load { depth, fills, steps: profile.steps(stream, count) }
+        CaseLoad { depth, fills, steps: profile.steps(stream, count) }
     }
 }
 
-/// Commands in the device at once, at the most: what is drawn from.
+/// The choices for the most commands in the device at once.
 pub(crate) const DEPTHS: [u64; 5] = [1, 2, 8, 32, 128];
 
 impl Profile {
-    /// A random kind of load.
+    /// Draws a kind of load.
     pub fn draw(stream: &mut Stream) -> Profile {
         let mut any = |from: &[u64]| from[stream.below(from.len() as u64) as usize];
         Profile {
@@ -105,7 +105,7 @@ impl Profile {
         }
     }
 
-    /// So many commands.
+    /// Draws `count` commands.
     pub fn steps(&self, stream: &mut Stream, count: u64) -> Vec<Step> {
         let mut drawn = Vec::<Step>::new();
         for _ in 0..count {

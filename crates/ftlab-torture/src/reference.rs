@@ -2,25 +2,25 @@
 //! flash, no buffer, no translation.
 //!
 //! Commands in flight together have no order, so a sector is a *regular register* (Lamport, "On
-//! Interprocess Communication", 1986): a read may return the value of any write that was under way
-//! while the read was, or of any write that was done before, unless a third one began after that
-//! write was done and was itself done before the read began.
+//! Interprocess Communication", 1986): a read may return the value of any write in progress during
+//! the read, or of any write that was done before, unless a third write began after that one was
+//! done and was itself done before the read began.
 //!
-//! After a power cut a sector may hold what it held at any moment since the last change that was
-//! *safe*: a change of which the device has promised that it survives, by a flush that began after it
-//! was done or by itself. What is found then is what the sector holds from that moment on.
+//! After a power cut a sector may contain what it contained at any time since the last *safe*
+//! change: a change that the device has promised to keep, either because a flush began after it was
+//! done or by itself. Whatever is found then is the content of the sector from that time on.
 
 use std::ops::Range;
 
-use crate::versions::{Found, Version};
+use crate::versions::{FoundVersions, Version};
 
-/// A write or trim of a sector, by the order of submissions and completions.
+/// A write or trim of a sector, with the order of submissions and completions.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     version: Version,
     begun: u64,
     done: Option<u64>,
-    /// Whether it survives a power cut, though no flush came after it.
+    /// Whether it survives a power cut even without a later flush.
     safe: bool,
 }
 
@@ -30,11 +30,11 @@ pub struct Reference {
     /// Counts submissions and completions.
     clock: u64,
     sectors: Vec<Vec<Change>>,
-    /// Where power may be cut at any moment: what was done before this was flushed.
+    /// If power may be cut: everything done before this time was flushed.
     flushed: Option<u64>,
 }
 
-/// Whether a change is done, and no power cut undoes it.
+/// Whether a change is done and no power cut undoes it.
 fn survives(change: &Change, flushed: u64) -> bool {
     change.done.is_some_and(|done| change.safe || done < flushed)
 }
@@ -44,34 +44,35 @@ fn before(earlier: &Change, later: &Change) -> bool {
 }
 
 impl Reference {
-    /// Sectors never written.
+    /// Creates sectors that were never written.
     pub fn new(sectors: u64) -> Reference {
         let never = Change { version: 0, begun: 0, done: Some(0), safe: true };
         Reference { clock: 0, sectors: vec![vec![never]; sectors as usize], flushed: None }
     }
 
-    /// Power may be cut at any moment from now on.
+    /// From now on power may be cut at any time.
     pub fn expect_cuts(&mut self) {
         self.flushed = Some(self.clock);
     }
 
-    /// When the last flush that is done began, or cuts came to be expected; none if they are not.
+    /// Returns when the last completed flush, or the expectation of cuts, began; `None` if no cuts
+    /// are expected.
     pub fn flushed(&self) -> Option<u64> {
         self.flushed
     }
 
-    /// A flush that began at `begun` is done.
+    /// Completes a flush that began at `begun`.
     pub fn flush(&mut self, begun: u64) {
         self.flushed = self.flushed.map(|before| before.max(begun));
     }
 
-    /// The next moment.
+    /// Advances the clock.
     pub fn tick(&mut self) -> u64 {
         self.clock += 1;
         self.clock
     }
 
-    /// Something that changes `range` is submitted.
+    /// Submits a change of `range`.
     pub fn begin(&mut self, range: Range<u64>, version: Version) -> u64 {
         let begun = self.tick();
         for sector in &mut self.sectors[range.start as usize..range.end as usize] {
@@ -80,12 +81,12 @@ impl Reference {
         begun
     }
 
-    /// What began at `begun` is done. Nothing that is under way began before `oldest`.
+    /// Completes the change that began at `begun`. Nothing in progress began before `oldest`.
     pub fn end(&mut self, range: Range<u64>, begun: u64, oldest: u64) {
         self.close(range, begun, oldest, false);
     }
 
-    /// The same, and it survives a power cut from now on.
+    /// Completes a change that survives a power cut from now on.
     pub fn end_safely(&mut self, range: Range<u64>, begun: u64, oldest: u64) {
         self.close(range, begun, oldest, true);
     }
@@ -93,7 +94,7 @@ impl Reference {
     fn close(&mut self, range: Range<u64>, begun: u64, oldest: u64, safe: bool) {
         let now = self.tick();
         let flushed = self.flushed;
-        // What a read, or a power cut, may still find stays.
+        // Keep what a read or a power cut may still find.
         let hides = |change: &Change, next: &Change| {
             before(change, next)
                 && next.done.is_some_and(|done| done < oldest)
@@ -112,8 +113,13 @@ impl Reference {
         }
     }
 
-    /// Whether a read of these sectors that began at `begun` and ends now may return what it found.
-    pub fn check_read(&self, range: &Range<u64>, found: &Found, begun: u64) -> Result<(), String> {
+    /// Whether a read of these sectors that began at `begun` and ends now may return `found`.
+    pub fn check_read(
+        &self,
+        range: &Range<u64>,
+        found: &FoundVersions,
+        begun: u64,
+    ) -> Result<(), String> {
         let mut versions = vec![None; (range.end - range.start) as usize];
         for &(sector, version) in found {
             assert!(range.contains(&sector), "a read returns a sector that it did not ask for");
@@ -138,11 +144,11 @@ impl Reference {
         Err(format!("sector {sector}, read from {begun} on, returned {version} of {history:?}"))
     }
 
-    /// Whether power may have been cut now so that `sector` holds `version`, and nothing that was done
-    /// before `all_before` is lost.
+    /// Whether a power cut now may leave `version` in `sector`, with everything done before
+    /// `all_before` kept.
     ///
     /// # Errors
-    /// It holds something that was never written there, or something older than it promised to keep.
+    /// The version was never written there, or is older than promised.
     pub fn check_remains(
         &self,
         sector: u64,
@@ -161,14 +167,15 @@ impl Reference {
         Err(format!("sector {sector} holds {version}, which is {what}: {}", told(history)))
     }
 
-    /// When the write began that left this version; for what was found after a power cut, when that was.
+    /// Returns when the write of this version began; for versions found after a power cut, when
+    /// that was.
     pub fn begin_of(&self, sector: u64, version: Version) -> Option<u64> {
         let mut history = self.sectors[sector as usize].iter();
         history.find(|change| change.version == version && version != 0).map(|change| change.begun)
     }
 
-    /// Whether a write of `sector` was done before `all_before` that is newer than `version`, though nothing
-    /// was deallocated there meanwhile.
+    /// Whether a write of `sector` newer than `version` was done before `all_before`, with no trim
+    /// in between.
     pub fn misses(&self, sector: u64, version: Version, all_before: u64) -> bool {
         let history = &self.sectors[sector as usize];
         let Some(held) = history.iter().find(|change| change.version == version) else {
@@ -180,14 +187,15 @@ impl Reference {
         !trimmed && history.iter().filter(newer).any(done)
     }
 
-    /// After a power cut `sector` holds `version`: from now on that is what was last written.
+    /// Sets the content of `sector` after a power cut.
     pub fn settle(&mut self, sector: u64, version: Version) {
         let now = self.tick();
         let truth = Change { version, begun: now, done: Some(now), safe: true };
         self.sectors[sector as usize] = vec![truth];
     }
 
-    /// After a power cut nobody can tell what `sector` holds: any of what it may hold, from now on.
+    /// Leaves the content of `sector` after a power cut open: any of the possible versions, from
+    /// now on.
     pub fn leave_open(&mut self, sector: u64) {
         let now = self.tick();
         for change in &mut self.sectors[sector as usize] {
@@ -196,7 +204,7 @@ impl Reference {
     }
 }
 
-/// A history in words, for who looks for the cause of a finding.
+/// Describes a history, for the analysis of a finding.
 fn told(history: &[Change]) -> String {
     let one = |change: &Change| {
         let Change { version, begun, done, safe } = *change;

@@ -1,9 +1,9 @@
-//! Devices and loads with something less, for a failing case to become small.
+//! Smaller devices and loads, to shrink a failing case.
 
 use crate::draw::Settings;
-use crate::load::{Load, Step};
+use crate::load::{CaseLoad, Step};
 
-/// The settings without each one of them.
+/// Returns the settings without each one of them.
 pub fn smaller_settings(settings: &Settings) -> Vec<Settings> {
     let without = |path: &&'static str| {
         let mut fewer = settings.clone();
@@ -13,20 +13,21 @@ pub fn smaller_settings(settings: &Settings) -> Vec<Settings> {
     settings.keys().map(without).collect()
 }
 
-/// Half of the commands, a quarter, and so on; at last without each of a few.
-pub fn smaller_loads(load: &Load) -> Vec<Load> {
-    let with = |steps: Vec<Step>| Load { steps, ..load.clone() };
+/// Returns the load without half of the commands, a quarter, and so on; finally without each of a
+/// few.
+pub fn smaller_loads(load: &CaseLoad) -> Vec<CaseLoad> {
+    let with = |steps: Vec<Step>| CaseLoad { steps, ..load.clone() };
     let mut all: Vec<_> = fewer(&load.steps).into_iter().map(with).collect();
     if load.fills {
-        all.push(Load { fills: false, ..load.clone() });
+        all.push(CaseLoad { fills: false, ..load.clone() });
     }
     if load.depth > 1 {
-        all.push(Load { depth: 1, ..load.clone() });
+        all.push(CaseLoad { depth: 1, ..load.clone() });
     }
     all
 }
 
-/// A list without a half of it, a quarter, and so on; at last without each of a few.
+/// Returns the list without half of it, a quarter, and so on; finally without each of a few.
 pub fn fewer<T: Clone>(of: &[T]) -> Vec<Vec<T>> {
     let count = of.len();
     let mut all = Vec::new();

@@ -1,5 +1,5 @@
-//! Parity for tests: real XORs of what flash pages carry, kept beside them, so that a page which parity was
-//! not told of, or was told of too late, is computed wrong.
+//! Parity for tests: real XORs of the contents of flash pages. A page that parity was not told
+//! about, or too late, is computed wrongly.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use ftlab::units::{BlockId, Ppn};
 
 use crate::versions::GARBAGE;
 
-/// What a flash page carries, in words.
+/// The content of a flash page, in words.
 pub type Words = Vec<u64>;
 
 /// The parity of all stripes, in DRAM and on flash.
@@ -17,11 +17,11 @@ pub type Words = Vec<u64>;
 pub struct Parity {
     superblocks: Superblocks,
     running: BTreeMap<Stripe, Words>,
-    /// By stripe that holds something: the pages of the volume that its parity covers.
+    /// By stripe with data: the pages of the volume that its parity covers.
     covered: BTreeMap<Stripe, BTreeSet<Ppn>>,
     /// By flash page of the device.
     on_flash: BTreeMap<Ppn, Words>,
-    /// Pages that were computed.
+    /// The number of computed pages.
     pub computed: u64,
 }
 
@@ -30,7 +30,7 @@ fn add(to: &mut Words, words: &[u64]) {
     to.iter_mut().zip(words).for_each(|(sum, word)| *sum ^= word);
 }
 
-/// Whether two sums differ; what is missing of one is zero.
+/// Whether two sums differ; missing words are zero.
 fn differ(one: &[u64], other: &[u64]) -> bool {
     let mut sum = one.to_vec();
     add(&mut sum, other);
@@ -38,7 +38,7 @@ fn differ(one: &[u64], other: &[u64]) -> bool {
 }
 
 impl Parity {
-    /// Nothing is programmed.
+    /// Creates the parity of an empty volume.
     pub fn new(superblocks: Superblocks) -> Parity {
         Parity {
             superblocks,
@@ -49,46 +49,46 @@ impl Parity {
         }
     }
 
-    /// How superblocks lie on flash.
+    /// Returns the layout of superblocks on flash.
     pub fn superblocks(&self) -> &Superblocks {
         &self.superblocks
     }
 
-    /// A page comes into the parity of its stripe.
+    /// Adds a page to the parity of its stripe.
     pub fn cover(&mut self, stripe: Stripe, first: Ppn, words: &[u64]) {
         let is_new = self.covered.entry(stripe).or_default().insert(first);
         assert!(is_new, "{first:?} comes into the parity of {stripe:?} again");
         add(self.running.entry(stripe).or_default(), words);
     }
 
-    /// A page leaves the parity of its stripe.
+    /// Removes a page from the parity of its stripe.
     pub fn uncover(&mut self, stripe: Stripe, first: Ppn, words: &[u64]) {
         let was_there = self.covered.entry(stripe).or_default().remove(&first);
         assert!(was_there, "{first:?} is not in the parity of {stripe:?}");
         add(self.running.entry(stripe).or_default(), words);
     }
 
-    /// The parity of a stripe goes to flash.
+    /// Programs the parity of a stripe to flash.
     pub fn program(&mut self, stripe: Stripe, at: Ppn) {
-        // It may cover nothing: a stripe whose pages were all to lie on dead dies.
+        // It may cover nothing, if all pages of the stripe would be on dead dies.
         let words = self.running.entry(stripe).or_default().clone();
         self.covered.entry(stripe).or_default();
         let before = self.on_flash.insert(at, words);
         assert!(before.is_none(), "parity over old data at {at:?}");
     }
 
-    /// What was programmed as parity counts for nothing.
+    /// Drops parity that was programmed.
     pub fn drop_program(&mut self, at: Ppn) {
         let dropped = self.on_flash.remove(&at);
         assert!(dropped.is_some(), "no parity was programmed at {at:?}");
     }
 
-    /// A stripe does without what of its parity is in DRAM.
+    /// Drops the parity of a stripe in DRAM.
     pub fn forget(&mut self, stripe: Stripe) {
         self.running.remove(&stripe);
     }
 
-    /// A superblock is erased.
+    /// Erases a superblock.
     pub fn erase(&mut self, block: BlockId) {
         self.running.retain(|stripe, _| stripe.block != block);
         self.covered.retain(|stripe, _| stripe.block != block);
@@ -99,7 +99,8 @@ impl Parity {
         on_flash.retain(|&at, _| !blocks.contains(&superblocks.flash().block_of(at)));
     }
 
-    /// What a page must be, as the rest of its stripe has it; `data` has what the pages of the volume carry.
+    /// Computes a page from the rest of its stripe; `data` returns the contents of pages of the
+    /// volume.
     pub fn compute(&mut self, rest: &Rest, data: impl Fn(Ppn) -> Words) -> Words {
         self.computed += 1;
         let Rest { stripe, members, parity } = *rest;
@@ -119,15 +120,15 @@ impl Parity {
         sum
     }
 
-    /// Checks that the parity of every stripe is the XOR of what the pages carry that it covers: on flash of
-    /// `least` pages or more.
+    /// Checks that the parity of every stripe is the XOR of the pages that it covers, and that
+    /// parity on flash covers at least `least` pages.
     pub fn check(&self, least: usize, words: impl Fn(Ppn) -> Words) -> Result<(), String> {
         let of = |stripe: &Stripe| {
             let mut sum = Words::new();
             self.covered[stripe].iter().for_each(|&first| add(&mut sum, &words(first)));
             sum
         };
-        // What was lost holds nothing any more that could be compared.
+        // Lost pages have no content to compare.
         let is_lost = |stripe: &Stripe| {
             self.covered[stripe].iter().any(|&first| words(first).contains(&u64::from(GARBAGE)))
         };
@@ -155,7 +156,7 @@ impl Parity {
     }
 }
 
-/// The stripe of a page on flash, and which member of it the page is.
+/// Returns the stripe of a flash page of the device, and the page's member index.
 pub(crate) fn stripe_at(superblocks: &Superblocks, at: Ppn) -> (Stripe, u32) {
     let (flash, volume) = (superblocks.flash(), superblocks.volume());
     let block = flash.block_of(at);

@@ -1,5 +1,6 @@
-//! Bytes for tests: each sector carries the number of the write that wrote it, through the buffer, the
-//! flash and the copies of collection. Knows nothing of mapping or of what a read should return.
+//! Versions in place of bytes: each sector carries the number of the write that wrote it, through
+//! the buffer, the flash and the copies of garbage collection. Knows nothing of mapping or of what
+//! a read should return.
 
 use std::cell::Cell;
 use std::cell::RefCell;
@@ -17,7 +18,7 @@ use ftlab::units::{Lpn, Ppn, RequestId, SectorMask};
 
 use crate::stripes::{Parity, Words};
 
-/// Who else wants to know what is about to be sent to flash.
+/// Observes what is about to be sent to flash.
 pub trait Onlooker: std::fmt::Debug {
     /// A flash command for a host read is about to be submitted, or gets another page.
     fn read_planned(&mut self, _at: Ppn, _command: CommandId) {}
@@ -25,35 +26,35 @@ pub trait Onlooker: std::fmt::Debug {
     fn issued(&mut self, _to: Ppn) {}
 }
 
-/// The number of the write that wrote a sector (its tag); zero for a sector never written.
+/// The number (tag) of the write that wrote a sector; zero for a sector never written.
 pub type Version = u32;
 
-/// What nothing reads any more: the number of no write.
+/// The content of unreadable data; not the number of any write.
 pub const GARBAGE: Version = Version::MAX;
 
-/// What is left where a program failed: the number of no write either.
+/// The content left by a failed program; not the number of any write either.
 const NOISE: Version = Version::MAX - 1;
 
-/// A way of losing data, to see whether the checks notice.
+/// A way of losing data, to test the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Every so-manieth page that collection copies arrives empty.
+    /// Every n-th page that garbage collection copies arrives empty.
     LoseCopies(u32),
-    /// Pages written in part lose what was on flash before.
+    /// Pages written in part lose their old copy from flash.
     LoseBase,
-    /// A read of flash senses the page before the right one.
+    /// A flash read senses the page before the right one.
     ReadNeighbour,
 }
 
-/// Sectors of a page with the versions that they carry.
+/// Sectors of a page with their versions.
 type Sectors = Vec<(u32, Version)>;
 
 #[derive(Clone, Debug, Default)]
 struct Slot {
     page: Option<Lpn>,
     dirty: Sectors,
-    flushing: Sectors,
-    /// It is on its way, though it be as padding, of which the buffer holds nothing.
+    writing_back: Sectors,
+    /// Whether the page is being evicted, possibly as padding, of which the buffer holds nothing.
     leaves: bool,
 }
 
@@ -63,16 +64,18 @@ struct Programmed {
     sectors: Vec<Version>,
 }
 
-/// A read that is under way.
+/// A read in progress.
 #[derive(Clone, Debug)]
 struct Planned {
     read: FlashRead,
-    /// What it senses, if that was declared lost since: another read could not, but this one can.
+    /// The content it senses, if that was declared lost since: this read still gets it, a later one
+    /// would not.
     before: Option<Vec<Programmed>>,
 }
 
-/// What a read has found: each sector with its version; sectors not listed were never written.
-pub type Found = Vec<(u64, Version)>;
+/// The content that a read found: sectors with their versions; sectors not listed were never
+/// written.
+pub type FoundVersions = Vec<(u64, Version)>;
 
 /// Versions by place.
 #[derive(Clone, Debug)]
@@ -81,20 +84,21 @@ pub struct Versions {
     slots: Vec<Slot>,
     /// By physical page: what was programmed for each logical page that has a part there.
     flash: Vec<Vec<Programmed>>,
-    /// Where the last program of the buffer went.
+    /// The place of the buffer's last program.
     programmed_last: Option<Ppn>,
     planned: Vec<Vec<Planned>>,
     planned_writes: Vec<Option<FlashWrite>>,
-    /// Whether there is no translation: every page holds what was last written to it, zeros at first.
+    /// Whether there is no translation: every page contains what was last written to it, zeros at
+    /// first.
     in_place: bool,
-    /// By place of the read cache: the page, and what was read of it.
+    /// By place of the read cache: the page and its cached content.
     cached: Vec<Option<(Lpn, Vec<Version>)>>,
-    found: Vec<Found>,
-    finished: Vec<(Completion, Found)>,
-    /// By page: whether the last that the host did to it on flash was to write it.
+    found: Vec<FoundVersions>,
+    finished: Vec<(Completion, FoundVersions)>,
+    /// By page: whether the host's last access to it on flash was a write.
     written_last: BTreeMap<Lpn, bool>,
     copies: u32,
-    /// Where dies are used together.
+    /// The parity, on devices that have it.
     parity: Option<Parity>,
     /// How it loses data, if it does.
     pub fault: Option<Fault>,
@@ -118,7 +122,7 @@ fn get(sectors: &Sectors, sector: u32) -> Option<Version> {
 }
 
 impl Versions {
-    /// Flash of `physical_pages` erased pages of `per_page` sectors.
+    /// Creates flash of `physical_pages` erased pages of `per_page` sectors.
     pub fn new(physical_pages: u32, per_page: u32) -> Versions {
         Versions {
             per_page,
@@ -139,7 +143,7 @@ impl Versions {
         }
     }
 
-    /// Tells `onlooker`, who is shared with whoever keeps it.
+    /// Adds an onlooker, shared with its owner.
     #[must_use]
     pub fn watched_by(self, onlooker: Rc<RefCell<dyn Onlooker>>) -> Versions {
         Versions { onlooker: Some(onlooker), ..self }
@@ -157,7 +161,7 @@ impl Versions {
         }
     }
 
-    /// For a device that does not translate.
+    /// Prepares for a device that does not translate.
     pub fn in_place(self) -> Versions {
         let empty =
             |at| Programmed { page: Lpn::new(at), sectors: vec![0; self.per_page as usize] };
@@ -165,17 +169,17 @@ impl Versions {
         Versions { in_place: true, flash, ..self }
     }
 
-    /// For a device whose dies are used together; its pages are those of the volume.
+    /// Adds parity, for a device that has it; pages are then those of the volume.
     pub fn with_parity(self, superblocks: Option<&Superblocks>) -> Versions {
         Versions { parity: superblocks.map(|superblocks| Parity::new(superblocks.clone())), ..self }
     }
 
-    /// The parity, where dies are used together.
+    /// Returns the parity, on devices that have it.
     pub fn parity(&self) -> Option<&Parity> {
         self.parity.as_ref()
     }
 
-    /// What the flash page that begins at `first` carries.
+    /// Returns the content of the flash page that begins at `first`.
     pub fn words(&self, first: Ppn) -> Words {
         let geometry = self.parity.as_ref().expect("dies are used together").superblocks().volume();
         self.words_of(first, geometry.units_per_page())
@@ -198,34 +202,36 @@ impl Versions {
         words
     }
 
-    /// These pages hold zeros from the start.
+    /// Programs zeros to pages that exist from the start.
     pub fn hold(&mut self, pages: impl Iterator<Item = (Lpn, Ppn)>) {
         for (page, at) in pages {
             self.program_at(at, page, vec![0; self.per_page as usize]);
         }
     }
 
-    /// Takes out what the last completions found, in their order.
-    pub fn take_finished(&mut self) -> Vec<(Completion, Found)> {
+    /// Takes what the last completions found, in order.
+    pub fn take_finished(&mut self) -> Vec<(Completion, FoundVersions)> {
         std::mem::take(&mut self.finished)
     }
 
-    /// Pages that the host has written to flash, or read from it, and whether it did the former last.
+    /// Returns the pages that the host has read from or written to flash, and whether the last
+    /// access was a write.
     pub fn written_last(&self) -> &BTreeMap<Lpn, bool> {
         &self.written_last
     }
 
-    /// Whatever was done to pages counts no more.
+    /// Forgets all accesses.
     pub fn forget_accesses(&mut self) {
         self.written_last.clear();
     }
 
-    /// The versions at a physical page, and the logical page for which they were programmed.
+    /// Returns the versions at a physical page, and the logical page for which they were
+    /// programmed.
     pub fn on_flash(&self, at: Ppn) -> Option<(Lpn, &[Version])> {
         self.flash[at.at()].first().map(|page| (page.page, &page.sectors[..]))
     }
 
-    /// What these parts of a page hold.
+    /// Returns the content of these parts of a page.
     pub fn read_parts(&self, page: Lpn, parts: Fragments) -> Vec<Version> {
         let mut sectors = vec![0; self.per_page as usize];
         for part in parts.iter().flatten() {
@@ -247,10 +253,10 @@ impl Versions {
     }
 }
 
-/// As many logical pages may have a part of a physical one.
+/// The number of logical pages that may share a physical page.
 const PARTS: usize = 2;
 
-/// What a physical page was programmed with for a logical one.
+/// Returns what a physical page was programmed with for a logical one.
 fn part_of(parts: &[Programmed], page: Lpn) -> Option<&Vec<Version>> {
     parts.iter().find(|part| part.page == page).map(|part| &part.sectors)
 }
@@ -345,7 +351,7 @@ impl FlashContents for Versions {
             words
         });
         self.parity = Some(parity);
-        // What lay there is still known here, if not to the device, unless it was lost before, with another die.
+        // The lost content is still known here, unless it was lost before, with another die.
         let lay = self.words(page);
         let ends_unreadable = some_lost.get() || is_lost(&lay);
         let right = ends_unreadable || words == lay;
@@ -365,7 +371,7 @@ impl Contents for Versions {
         let slot = &self.slots[slot.at()];
         assert_eq!(slot.page, Some(page), "a read looks into the wrong slot");
         for sector in sectors.sectors() {
-            let version = get(&slot.dirty, sector).or_else(|| get(&slot.flushing, sector));
+            let version = get(&slot.dirty, sector).or_else(|| get(&slot.writing_back, sector));
             let version = version.expect("a read takes from the buffer what the buffer holds");
             let lba = self.lba(page, sector);
             entry(&mut self.found, request.at()).push((lba, version));
@@ -410,10 +416,10 @@ impl Contents for Versions {
         let slot = &mut self.slots[slot.at()];
         let page = slot.page.expect("a slot that is written back holds a page");
         self.written_last.insert(page, true);
-        assert!(slot.flushing.is_empty(), "a page has one write-back at a time");
+        assert!(slot.writing_back.is_empty(), "a page has one write-back at a time");
         slot.leaves = true;
-        slot.flushing = std::mem::take(&mut slot.dirty);
-        slot.flushing.retain(|&(sector, _)| sectors.0 >> sector & 1 != 0);
+        slot.writing_back = std::mem::take(&mut slot.dirty);
+        slot.writing_back.retain(|&(sector, _)| sectors.0 >> sector & 1 != 0);
     }
 
     fn pad(&mut self, page: Lpn, slot: SlotId) {
@@ -426,7 +432,7 @@ impl Contents for Versions {
         let slot = &self.slots[program.slot.at()];
         let page = slot.page.expect("a slot that is written back holds a page");
         assert_eq!(page, program.page, "a page is programmed under another number");
-        let held = slot.flushing.iter().fold(0, |mask, &(sector, _)| mask | 1u128 << sector);
+        let held = slot.writing_back.iter().fold(0, |mask, &(sector, _)| mask | 1u128 << sector);
         assert_eq!(program.sectors.0, held, "what is programmed is what is on its way");
         let mut sectors = vec![0; self.per_page as usize];
         let parts = program.base.iter().rev().flatten();
@@ -435,7 +441,7 @@ impl Contents for Versions {
                 .expect("the older copy is of the same page");
             part.sectors.sectors().for_each(|s| sectors[s as usize] = older[s as usize]);
         }
-        for &(sector, version) in &slot.flushing {
+        for &(sector, version) in &slot.writing_back {
             sectors[sector as usize] = version;
         }
         if self.programmed_last.replace(program.to) == Some(program.to) {
@@ -450,7 +456,7 @@ impl Contents for Versions {
 
     fn end_write_back(&mut self, slot: SlotId, left: bool) {
         let slot = &mut self.slots[slot.at()];
-        slot.flushing.clear();
+        slot.writing_back.clear();
         slot.leaves = false;
         assert_eq!(left, slot.dirty.is_empty(), "a page stays while it is dirty");
         if left {

@@ -1,25 +1,26 @@
-//! A probe that is anything that listens: tests with probes of their own run on one device, which is compiled once.
+//! A probe that forwards to any listener, so that tests with different probes share one compiled
+//! device type.
 
 use ftlab::scheduler::{Activity, Arrival, Probe};
 use ftlab::units::SimTime;
 
-/// What a [`Probe`] is told, for one that is known by its functions alone.
+/// The events of a [`Probe`], as a trait object.
 pub trait Listens {
-    /// A command arrives, and waits for its die.
+    /// A command arrives and waits for its die.
     fn arrives(&mut self, _arrival: &Arrival) {}
     /// The cells of a die are busy.
     fn cell(&mut self, _activity: &Activity) {}
     /// The bus of a channel is busy.
     fn bus(&mut self, _activity: &Activity) {}
-    /// The cells leave what they were said to be busy with.
+    /// The cells stop what they were reported to do.
     fn pause(&mut self, _activity: &Activity, _at: SimTime) {}
 }
 
-/// A probe that hands on what it is told.
+/// A probe that forwards its events.
 pub struct AnyProbe(Box<dyn Listens>);
 
 impl AnyProbe {
-    /// Hands it on to `listener`.
+    /// Creates a probe that forwards to `listener`.
     #[must_use]
     pub fn new(listener: impl Listens + 'static) -> AnyProbe {
         AnyProbe(Box::new(listener))

@@ -1,4 +1,5 @@
-//! Crash tests in small: some thousand power cuts over all designs, dies that die, and planted bugs that they must find.
+//! Small crash tests: some thousand power cuts over all designs, dies that die, and planted bugs
+//! that they must find.
 
 #![cfg(any(debug_assertions, feature = "verify"))]
 
@@ -6,16 +7,16 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use ftlab::verify::Canary;
-use ftlab_torture::crash::{Case, DESIGNS, Tally};
+use ftlab_torture::crash::{Case, CrashTally, DESIGNS};
 
-/// Seeds of which every design has a case: some thousand cuts.
+/// The seeds of a case of every design; some thousand cuts.
 const SEEDS: u64 = 36;
-/// Seeds within which a planted bug must be found.
+/// The seeds within which a planted bug must be found.
 const PATIENCE: u64 = 40;
 
 #[test]
 fn nothing_is_lost_when_power_is_cut_or_dies_die() {
-    let mut met = Tally::default();
+    let mut met = CrashTally::default();
     for seed in 0..SEEDS {
         for design in &DESIGNS {
             let case = Case::draw(design, seed);
@@ -37,7 +38,7 @@ fn nothing_is_lost_when_power_is_cut_or_dies_die() {
     let recoveries = std::mem::take(&mut met.recoveries);
     println!("{met:?}");
     assert_eq!(recoveries.len() as u64, met.cuts - met.cut_coming_up);
-    // Crash tests that go nowhere find nothing.
+    // Crash tests that reach nothing find nothing.
     let met = [
         ("cuts", met.cuts, 3_000),
         ("cuts with commands in the device", met.cut_at_work, 500),
@@ -56,9 +57,9 @@ fn nothing_is_lost_when_power_is_cut_or_dies_die() {
     assert!(rare.is_empty(), "hardly ever met: {rare:?}");
 }
 
-/// Bugs of different kinds that crash tests must find: an invalidation that is lost, a flush that overtakes
-/// what it is to make durable, an off-by-one in collection, a stale cache, a fragment that recovery misses; and
-/// everything else that only a power cut shows, or the death of a die.
+/// Bugs of different kinds that crash tests must find: a lost invalidation, a flush that does not
+/// wait for its data, an off-by-one in collection, a stale cache, a fragment that recovery misses;
+/// and everything else that only a power cut, or a dead die, reveals.
 const PLANTED: [Canary; 5] = [
     Canary::OldCopyStays,
     Canary::FlushWaitsForNothing,
@@ -93,7 +94,7 @@ fn planted_bugs_are_found() {
     );
 }
 
-/// A line is a case, whatever made it smaller.
+/// A line determines a case, including its shrinking.
 #[test]
 fn a_line_replays_its_case() {
     let canary = Some(Canary::FlushWaitsForNothing);
@@ -116,7 +117,7 @@ fn a_line_replays_its_case() {
     }
 }
 
-/// The same seeds draw the same cases, and every design is what it says.
+/// The same seeds draw the same cases, and every design has its defining options.
 #[test]
 fn designs_are_drawn_as_they_are_named() {
     let mut policies = BTreeMap::<&str, usize>::new();

@@ -1,6 +1,6 @@
-//! Policies that are no part of the simulator: what a crate of somebody else writes with nothing but what is public. A
-//! copy of greedy gives the bytes of the built-in one, and so does a boxed policy of any other seam; one of its own
-//! runs to steady state, keeps all promises, and goes on from an image.
+//! External policies: what another crate can write with public items only. A copy of greedy gives
+//! the same bytes as the built-in one, and so does a boxed policy of any other seam; a policy of
+//! its own runs to a steady state, keeps all promises, and continues from an image.
 
 use std::collections::VecDeque;
 
@@ -13,21 +13,22 @@ use ftlab::ftl::mapping::PageMap;
 use ftlab::ftl::placement::Dynamic;
 use ftlab::ftl::streams::{Single, StreamCounts, StreamsPolicy, WriteStream};
 use ftlab::host::{Completion, Host, Op, Request};
-use ftlab::image::{Damage, Reader, Resume, Snapshot, Writer};
+use ftlab::image::{Damage, ImageReader, ImageWriter, Resume, Snapshot};
 use ftlab::policy::OutsidePolicy;
 use ftlab::scheduler::{Arrival, Fifo as InOrder, SchedulerPolicy, View};
 use ftlab::shape::Geometry;
 use ftlab::units::{BlockId, Lba, Lpn, PlaneId, SimTime};
 
 const SEED: u64 = 7;
-/// Requests of a run: the toy device is written some ten times over.
+/// The requests of a run: they write the toy device about ten times.
 const REQUESTS: u32 = 60_000;
 const DEPTH: u32 = 8;
 
-/// Greedy, written once more: queues by number of valid pages.
+/// Greedy once more: queues by number of valid pages.
 #[derive(Clone, Debug)]
 struct Fewest {
-    /// By plane and number of valid pages, what has had that number for longest first.
+    /// By plane and number of valid pages: the blocks, in the order in which they reached that
+    /// number.
     queues: Vec<Vec<VecDeque<BlockId>>>,
     most_valid: u32,
 }
@@ -75,12 +76,13 @@ impl VictimPolicy for Fewest {
     }
 }
 
-/// A policy that no part of the simulator has: pages whose last two writes were close to each other are hot.
+/// A policy that the simulator does not have: pages whose last two writes were close together are
+/// hot.
 #[derive(Clone, Debug)]
 struct Rhythm {
     counts: StreamCounts,
     writes: u32,
-    /// By logical page: the write that was its last, and whether the one before was near.
+    /// By logical page: its last write, and whether the one before was close.
     pages: Vec<(u32, bool)>,
 }
 
@@ -96,7 +98,7 @@ impl OutsidePolicy for Rhythm {
         "rhythm"
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let Rhythm { counts: _, writes, pages } = self;
         out.number(*writes);
         for &(last, near) in pages {
@@ -105,7 +107,7 @@ impl OutsidePolicy for Rhythm {
         }
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let any = u64::from(u32::MAX);
         self.writes = from.below(any, "how much was written")?;
         for page in &mut self.pages {
@@ -132,7 +134,7 @@ impl StreamsPolicy for Rhythm {
     }
 }
 
-/// Commands as they come, which the built-in `fifo` does.
+/// Commands in order of arrival, like the built-in `fifo`.
 #[derive(Clone, Debug)]
 struct InTurn;
 
@@ -158,7 +160,7 @@ fn config(sets: &[&str]) -> Config {
     Config::load(&layers).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Writes and reads of which a tenth of the addresses gets most; returns all that was answered.
+/// Plays writes and reads of which a tenth of the addresses gets most; returns all completions.
 fn play(device: &mut Device, requests: u32, random: &mut Stream) -> Vec<Completion> {
     const SECTORS: u32 = 8;
     let pages = device.capacity_sectors() / u64::from(SECTORS);
@@ -180,7 +182,7 @@ fn play(device: &mut Device, requests: u32, random: &mut Stream) -> Vec<Completi
     done
 }
 
-/// All that a device answers, and the image that it leaves.
+/// Returns all completions of a device, and its image.
 fn run(setup: DeviceSetup) -> (Vec<Completion>, Device, Snapshot) {
     let mut device = assemble(setup);
     let mut random = Stream::new(SEED, "load");
@@ -210,7 +212,7 @@ fn a_copy_of_greedy_gives_what_greedy_gives() {
     let copy = setup().with_victim(Fewest::new(&setup().ftl.geometry));
     assert_eq!(copy.ftl.victim.name(), "fewest");
     assert_same(setup(), copy, "greedy");
-    // The test could tell: another policy gives something else.
+    // The comparison is meaningful: another policy gives another result.
     let geometry = setup().ftl.geometry;
     let (greedy, ..) = run(setup());
     let (oldest, ..) = run(setup().with_victim(OldestBlock::new(&geometry)));
@@ -224,7 +226,7 @@ fn a_scheduler_of_ones_own_gives_what_its_like_gives() {
     assert_same(setup(), setup().with_scheduler(InTurn), "an order of arrival");
 }
 
-/// What the crate has can be boxed, too: policies move out and in as they are.
+/// Built-in policies can be boxed too; they are moved out and in unchanged.
 #[test]
 fn a_boxed_policy_gives_what_it_gives_unboxed() {
     let config = config(&["cache.policy=lru", "cache.capacity=256KiB", "scheduler.policy=fifo"]);
@@ -267,14 +269,14 @@ fn an_image_goes_on_with_what_an_outside_policy_remembers() {
     let gone_on = play(&mut saved, REQUESTS / 4, &mut one);
     assert_eq!(gone_on, play(&mut loaded, REQUESTS / 4, &mut other));
 
-    // The policy of the configuration can't take that up, and says so; it can be told what happened instead.
+    // The built-in policy refuses that image, but can be told to start afresh.
     let mut built_in = assemble(DeviceSetup::new(&config, SEED));
     assert!(built_in.load(&image, Resume::ALL).is_err());
     let told = Resume { victim: false, streams: false, ..Resume::ALL };
     let mut built_in = assemble(DeviceSetup::new(&config, SEED));
     built_in.load(&image, told).expect("it is told what happened");
     play(&mut built_in, REQUESTS / 4, &mut Stream::new(SEED, "afterwards"));
-    // Nor can an outside policy take up what another one wrote.
+    // Nor can an external policy load what another one saved.
     let (.., image) = run(DeviceSetup::new(&config, SEED));
     let damage = assemble(setup()).load(&image, Resume::ALL).expect_err("another policy wrote it");
     assert!(damage.to_string().contains("outside policy"), "{damage}");

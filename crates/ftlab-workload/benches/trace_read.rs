@@ -30,13 +30,13 @@ fn main() {
     for format in FORMATS.iter().filter(|format| wanted(format.name)) {
         let path = folder.path().join(format.name);
         convert(&mut opened(&origin), format, &path, ConvertOptions::default()).expect("converted");
-        measure(format.name, &path, drain);
+        measure(format.name, &path, read_all);
     }
     for ending in ["gz", "zst", "bz2", "xz"].into_iter().filter(|ending| wanted(ending)) {
         let path = folder.path().join(format!("msr.{ending}"));
         let msr = named("msr").expect("known");
         convert(&mut opened(&origin), msr, &path, ConvertOptions::default()).expect("converted");
-        measure(&format!("msr.{ending}"), &path, drain);
+        measure(&format!("msr.{ending}"), &path, read_all);
     }
     if wanted("msr") {
         measure("msr with digest", &origin, digest);
@@ -63,7 +63,7 @@ fn generate(path: &Path, requests: u64) {
     }
 }
 
-fn drain(trace: &mut Trace) -> u64 {
+fn read_all(trace: &mut Trace) -> u64 {
     let (mut batch, mut requests) = (Vec::new(), 0);
     while trace.next_batch(&mut batch).expect("readable") {
         requests += batch.len() as u64;

@@ -1,8 +1,8 @@
-//! How reads and writes share pages: the access characteristics of a load, as the paper on AGCR defines
-//! them, and how well a short history names them.
+//! How reads and writes of a load share pages (its access characteristics, as defined by the paper
+//! on AGCR), and how well a short history predicts it.
 //!
-//! An access is a read or a write of a page of 4 KiB, or of a part of it: a request that touches three
-//! pages is three accesses. Trims and flushes are none.
+//! An access is a read or a write of a page of 4 KiB, or of a part of it: a request that touches
+//! three pages is three accesses. Trims and flushes do not count.
 
 use std::collections::HashMap;
 
@@ -11,38 +11,39 @@ use serde::Serialize;
 
 /// Sectors in a page of 4 KiB.
 const SECTORS_PER_PAGE: u64 = 8;
-/// More than this share of a page's accesses, in per cent, makes it a page of reads (of writes) only.
+/// A page is only read (only written) if more than this share of its accesses, in per cent, are
+/// reads (writes).
 const NEARLY_ALL_PERCENT: u64 = 95;
-/// The windows that are tried: so many accesses, the coming one included.
+/// The lengths of the windows, in accesses, including the current one.
 const WINDOWS: [u8; 3] = [2, 3, 4];
-/// The longest of them: what lies further back is of no interest.
+/// The longest window; earlier accesses do not matter.
 const LONGEST: u8 = 4;
 
-/// Counts the accesses of a load. It takes some 100 bytes for each page that is touched.
+/// Counts the accesses of a load. Takes about 100 bytes per touched page.
 #[derive(Clone, Debug, Default)]
 pub struct Accesses {
-    // Only looked up, never walked: the order of the hash is never seen.
+    // Only looked up, never iterated, so the order of the hash table has no effect.
     places: HashMap<(u32, u64), u32>,
-    pages: Vec<Page>,
-    /// Reads of pages that were not written before.
+    pages: Vec<PageAccesses>,
+    /// Reads of pages that had not been written before.
     never_written: u64,
 }
 
-/// What a page was used for.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum PageUse {
     Read,
     Write,
 }
 
-/// What a page is, or is taken for.
+/// The class of a page, actual or predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
-    Only(Kind),
+    Only(PageUse),
     Interleaved,
 }
 
-/// Reads and writes.
+/// Counts of reads and writes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pair {
     reads: u64,
@@ -50,14 +51,14 @@ struct Pair {
 }
 
 impl Pair {
-    fn add(&mut self, kind: Kind) {
+    fn add(&mut self, kind: PageUse) {
         *self.of(kind) += 1;
     }
 
-    fn of(&mut self, kind: Kind) -> &mut u64 {
+    fn of(&mut self, kind: PageUse) -> &mut u64 {
         match kind {
-            Kind::Read => &mut self.reads,
-            Kind::Write => &mut self.writes,
+            PageUse::Read => &mut self.reads,
+            PageUse::Write => &mut self.writes,
         }
     }
 
@@ -68,26 +69,26 @@ impl Pair {
 
 /// The accesses of one page.
 #[derive(Clone, Debug)]
-struct Page {
+struct PageAccesses {
     all: Pair,
-    first: Kind,
-    last: Kind,
-    /// How many accesses were of one kind, up to the last; counted up to [`LONGEST`].
+    first: PageUse,
+    last: PageUse,
+    /// The length of the current run of accesses of one kind, at most [`LONGEST`].
     run: u8,
-    /// How many accesses there were; counted up to [`LONGEST`].
+    /// The number of accesses, at most [`LONGEST`].
     seen: u8,
-    /// By window, accesses after the first for which it named reads only and writes only.
+    /// By window: later accesses for which it predicted only read and only written.
     named: [Pair; WINDOWS.len()],
 }
 
-impl Page {
-    fn new(first: Kind) -> Page {
+impl PageAccesses {
+    fn new(first: PageUse) -> PageAccesses {
         let mut all = Pair::default();
         all.add(first);
-        Page { all, first, last: first, run: 1, seen: 1, named: Default::default() }
+        PageAccesses { all, first, last: first, run: 1, seen: 1, named: Default::default() }
     }
 
-    fn add(&mut self, kind: Kind) {
+    fn add(&mut self, kind: PageUse) {
         self.all.add(kind);
         self.run = if self.last == kind { (self.run + 1).min(LONGEST) } else { 1 };
         self.seen = (self.seen + 1).min(LONGEST);
@@ -103,15 +104,15 @@ impl Page {
         let all = self.all.sum();
         let nearly_all = |part: u64| part * 100 > all * NEARLY_ALL_PERCENT;
         if nearly_all(self.all.reads) {
-            Class::Only(Kind::Read)
+            Class::Only(PageUse::Read)
         } else if nearly_all(self.all.writes) {
-            Class::Only(Kind::Write)
+            Class::Only(PageUse::Write)
         } else {
             Class::Interleaved
         }
     }
 
-    /// For how many accesses after the first a window named what the page is.
+    /// Returns for how many later accesses a window predicted the page's class correctly.
     fn right(&self, mut named: Pair) -> u64 {
         match self.class() {
             Class::Only(kind) => *named.of(kind),
@@ -121,12 +122,12 @@ impl Page {
 }
 
 impl Accesses {
-    /// Counts a request for the sectors from `lba` to `end`, in its order. Of different streams pages of
-    /// one number are different pages.
+    /// Counts a request for the sectors from `lba` to `end`. Requests must be in order. Equal pages
+    /// of different streams are different pages.
     pub fn add(&mut self, op: Op, stream: u32, lba: u64, end: u64) {
         let kind = match op {
-            Op::Read => Kind::Read,
-            Op::Write => Kind::Write,
+            Op::Read => PageUse::Read,
+            Op::Write => PageUse::Write,
             Op::Trim | Op::Flush => return,
         };
         for page in lba / SECTORS_PER_PAGE..end.div_ceil(SECTORS_PER_PAGE) {
@@ -134,19 +135,19 @@ impl Accesses {
         }
     }
 
-    fn touch(&mut self, page: (u32, u64), kind: Kind) {
+    fn touch(&mut self, page: (u32, u64), kind: PageUse) {
         let next = u32::try_from(self.pages.len()).expect("fewer pages than fit in memory");
         let place = *self.places.entry(page).or_insert(next);
         let known = self.pages.get_mut(place as usize);
         let written = known.as_ref().is_some_and(|page| page.all.writes > 0);
-        self.never_written += u64::from(kind == Kind::Read && !written);
+        self.never_written += u64::from(kind == PageUse::Read && !written);
         match known {
             Some(page) => page.add(kind),
-            None => self.pages.push(Page::new(kind)),
+            None => self.pages.push(PageAccesses::new(kind)),
         }
     }
 
-    /// What they came to.
+    /// Returns the counts so far.
     #[must_use]
     pub fn report(&self) -> AccessReport {
         let (mut pages, mut reads, mut writes) = <(ByClass, ByClass, ByClass)>::default();
@@ -190,78 +191,78 @@ fn ratio(part: u64, of: u64) -> Option<f64> {
     (of > 0).then(|| part as f64 / of as f64)
 }
 
-/// How reads and writes of a load share pages of 4 KiB. A page is only read (only written) if more than
-/// 95 % of its accesses over the whole load are reads (writes), else interleaved.
+/// How reads and writes of a load share pages of 4 KiB. A page is only read (only written) if more
+/// than 95 % of its accesses over the whole load are reads (writes), and otherwise interleaved.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AccessReport {
-    /// Pages that were touched, by what they are.
+    /// Touched pages, by class.
     pub pages: ByClass,
-    /// Reads of pages, by what the page is.
+    /// Reads, by the class of the page.
     pub reads: ByClass,
-    /// Writes of pages, or of parts of them, by what the page is.
+    /// Writes of pages or parts of them, by the class of the page.
     pub writes: ByClass,
-    /// The share of reads that are of pages only read.
+    /// The share of reads that are on pages only read.
     pub only_read_reads_ratio: Option<f64>,
-    /// The share of writes that are of pages only written.
+    /// The share of writes that are on pages only written.
     pub only_written_writes_ratio: Option<f64>,
-    /// Reads of pages that this load had not written before: they find what was there before it.
+    /// Reads of pages that this load had not written before; they return older data.
     pub never_written_reads: u64,
     /// Their share of all reads.
     pub never_written_reads_ratio: Option<f64>,
-    /// How well a short history names what a page is.
+    /// How well a short history predicts the class of a page.
     pub identification: IdentificationReport,
 }
 
-/// Something counted by what the page is.
+/// Counts by the class of the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ByClass {
-    /// On pages of which more than 95 % of the accesses are reads.
+    /// On pages with more than 95 % reads among their accesses.
     pub only_read: u64,
-    /// On pages of which more than 95 % are writes.
+    /// On pages with more than 95 % writes.
     pub only_written: u64,
-    /// On all others.
+    /// On all other pages.
     pub interleaved: u64,
 }
 
 impl ByClass {
     fn add(&mut self, class: Class, count: u64) {
         *match class {
-            Class::Only(Kind::Read) => &mut self.only_read,
-            Class::Only(Kind::Write) => &mut self.only_written,
+            Class::Only(PageUse::Read) => &mut self.only_read,
+            Class::Only(PageUse::Write) => &mut self.only_written,
             Class::Interleaved => &mut self.interleaved,
         } += count;
     }
 
-    /// Of all classes together.
+    /// Returns the sum of all classes.
     #[must_use]
     pub fn sum(&self) -> u64 {
         self.only_read + self.only_written + self.interleaved
     }
 }
 
-/// How well the last accesses of a page, the coming one among them, name what the page is over the whole
-/// load. If all of them are reads (writes) they name it only read (only written), else interleaved. An
-/// access is identified rightly if the name is what the page is.
+/// How well the last accesses of a page, including the current one, predict the page's class over
+/// the whole load. If all of them are reads (writes) they predict only read (only written),
+/// otherwise interleaved.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IdentificationReport {
-    /// Accesses that were the first of their page, and have no history. They are not among the others.
+    /// First accesses of a page, which have no history. The other counts do not include them.
     pub first_accesses: u64,
-    /// Those of them that were identified rightly: by the coming access alone.
+    /// First accesses that alone predict the class correctly.
     pub first_right: u64,
     /// All other accesses.
     pub later_accesses: u64,
-    /// How many of those were identified rightly, by the length of the window.
+    /// The results by window length.
     pub windows: Vec<WindowReport>,
 }
 
-/// What a window of one length identifies. Before as many accesses have come, those that have decide.
+/// The predictions of one window length. If a page has had fewer accesses, those decide.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WindowReport {
-    /// Its length, the coming access included.
+    /// The length, including the current access.
     pub window_accesses: u32,
-    /// Accesses after the first of their page that were identified rightly.
+    /// Later accesses whose prediction was correct.
     pub right: u64,
-    /// Their share of accesses after the first of their page.
+    /// Their share of all later accesses.
     pub right_ratio: Option<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! What is done to a device: real traces in many formats, generated load, fio's job files, and
-//! their replay.
+//! Loads for a device: traces in many formats, generated workloads, fio job files, and their
+//! replay.
 
 pub mod accesses;
 pub mod columns;

@@ -84,7 +84,7 @@ fn device(logical: u32, buffer_pages: Option<u32>, change: Change) -> Device {
     };
     let geometry = Geometry::new(shape);
     let latency = Nanos::from_micros(1);
-    let sizes = cache::Shape {
+    let sizes = cache::BufferShape {
         whole_page: SectorMask::range(0, geometry.sectors_per_unit()),
         capacity: buffer_pages.unwrap_or(0),
         logical_pages: logical,
@@ -99,7 +99,7 @@ fn device(logical: u32, buffer_pages: Option<u32>, change: Change) -> Device {
             write_back_above: 0,
             programs_in_flight: None,
             row: 1,
-            flush_pages: None,
+            write_back_together: None,
             gate: None,
             latency,
         },
@@ -112,7 +112,7 @@ fn device(logical: u32, buffer_pages: Option<u32>, change: Change) -> Device {
             write_back_above: pages / 10 * 8,
             programs_in_flight: Some(2 * DIES),
             row: 1,
-            flush_pages: None,
+            write_back_together: None,
             gate: None,
             latency,
         },

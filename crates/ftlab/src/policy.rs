@@ -1,12 +1,12 @@
 //! Seams and the policies that fill them.
 //!
-//! A seam is a closed enum over its policies, declared once by `seam!`: one line a policy. What the core asks of
-//! them is a trait, stated by `contract!`; the enum keeps to it by a match, which the compiler can see through,
-//! unlike a boxed trait. A policy says everything else in its own file, by implementing [`Policy`]: its name, its
-//! options, and how it is built from them.
+//! A seam is a closed enum over its policies, declared once by `seam!` with a line for each policy. The trait that
+//! its policies implement is declared by `contract!`; the enum implements it with a match, which the compiler can
+//! inline, unlike a boxed trait object. Everything else about a policy is in its own file, in its implementation of
+//! [`Policy`]: its name, its options, and how it is built from them.
 //!
 //! With the cargo feature `external-policies` each enum has one more variant, `External`: a boxed policy from outside
-//! the crate (`OutsidePolicy`). What that costs stands there.
+//! the crate (`OutsidePolicy`). The `external` module states its cost.
 
 mod contract;
 #[cfg(feature = "external-policies")]
@@ -16,36 +16,35 @@ pub(crate) use contract::contract;
 #[cfg(feature = "external-policies")]
 pub use external::OutsidePolicy;
 
-use crate::image::{self, Damage, Writer};
-use crate::options::{Node, PolicyInfo, catalog::Builder, reader::Reader, show::Printer};
+use crate::image::{self, Damage, ImageWriter};
+use crate::options::{Node, PolicyInfo, catalog::Builder, reader::LayerReader, show::Printer};
 use crate::shape::{Cell, Geometry, Shares, StripeOrder};
 use crate::units::Nanos;
 
-/// What a policy says of itself; the option reference and `ftlab list policies` print it.
+/// The description of a policy. The option reference and `ftlab list policies` print it.
 pub trait Policy: Sized {
     /// Its name in a configuration.
     const NAME: &'static str;
-    /// One line.
+    /// A summary of one line.
     const SUMMARY: &'static str;
-    /// Where it comes from: a paper, a data sheet, a textbook.
+    /// Its source: a paper, a data sheet, a textbook.
     const SOURCE: &'static str;
-    /// The options that only apply with this policy: a section that `options!` declares, or
-    /// [`NoOptions`].
+    /// The options that only apply with this policy: a section declared by `options!`, or [`NoOptions`].
     type Options: Node;
 
-    /// The policy for a device.
+    /// Builds the policy for a device.
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self;
 
-    /// Writes what it remembers while the device is at rest, beyond what it was built from and what
-    /// the core tells it again on loading. Take `self` apart without `..`, so that a field that is
-    /// added later can't be forgotten; most policies have nothing to say (`keeps_nothing!`).
-    fn save(&self, out: &mut Writer);
+    /// Saves the state that it keeps while the device is at rest, except what it was built from and what the core
+    /// tells it again on loading. Destructure `self` without `..`, so that a field that is added later cannot be
+    /// forgotten. Most policies have no such state (`keeps_nothing!`).
+    fn save(&self, out: &mut ImageWriter);
 
-    /// Takes up what [`save`](Self::save) wrote, in a policy that was just built with the same options.
+    /// Loads what [`save`](Self::save) wrote, into a policy that was just built with the same options.
     ///
     /// # Errors
-    /// What is wrong with it. It may come from anywhere: nothing may panic, now or later.
-    fn load(&mut self, from: &mut image::Reader<'_>) -> Result<(), Damage>;
+    /// The damage. The data may come from anywhere: nothing may panic, now or later.
+    fn load(&mut self, from: &mut image::ImageReader<'_>) -> Result<(), Damage>;
 }
 
 /// What a policy may be built from, besides its own options.
@@ -53,17 +52,17 @@ pub trait Policy: Sized {
 pub struct Parts<'a> {
     /// The shape of the device.
     pub geometry: &'a Geometry,
-    /// What its cells store.
+    /// The bits of its cells.
     pub cell: Cell,
-    /// How long erasing a block takes.
+    /// Time to erase a block.
     pub erase: Nanos,
     /// Logical pages (mapping units) that the host sees.
     pub logical_pages: u32,
-    /// How a plane's blocks are shared out, if the mapping has a log.
+    /// The shares of a plane's blocks, if the mapping has a log.
     pub shares: Option<Shares>,
-    /// The order in which addresses are striped, if placement follows from them alone.
+    /// The order in which addresses are striped, if placement depends on addresses alone.
     pub stripe: Option<StripeOrder>,
-    /// Submission queues.
+    /// Number of submission queues.
     pub queues: u32,
     /// The seed of the run, for policies that draw random numbers.
     pub seed: u64,
@@ -76,7 +75,7 @@ pub struct NoOptions;
 impl Node for NoOptions {
     fn describe(_catalog: &mut Builder) {}
 
-    fn read(_reader: &mut Reader<'_>) -> NoOptions {
+    fn read(_reader: &mut LayerReader<'_>) -> NoOptions {
         NoOptions
     }
 
@@ -84,17 +83,17 @@ impl Node for NoOptions {
 }
 
 impl PolicyInfo {
-    /// The row of policy `P`.
+    /// Returns the row of policy `P`.
     #[must_use]
     pub const fn of<P: Policy>() -> PolicyInfo {
         PolicyInfo { name: P::NAME, summary: P::SUMMARY, source: P::SOURCE }
     }
 }
 
-/// Declares a seam: the enum over its policies, the matching enum over their options for
-/// configurations, and a macro that dispatches a call to whichever policy is there. With `of Trait` after
-/// the name of that second enum, its `options` are the trait's view of whichever options are there. The last name
-/// is that of the trait of policies from outside the crate, which `contract!` declares.
+/// Declares a seam: the enum over its policies, a matching enum over their options for configurations, and a macro
+/// that dispatches a call to the current policy. If the name of the second enum is followed by `of Trait`, its
+/// `options` method returns the current options as that trait. The last name is that of the trait of policies from
+/// outside the crate, which `contract!` declares.
 ///
 /// ```text
 /// seam! {
@@ -122,14 +121,14 @@ macro_rules! seam {
         }
 
         impl $Choice {
-            /// The options of the policy that is chosen.
+            /// The options of the chosen policy.
             fn options(&self) -> &dyn $Said {
                 match self {
                     $(Self::$Variant(options) => options),+
                 }
             }
 
-            /// The same, to be changed.
+            /// The options of the chosen policy, to be changed.
             fn options_mut(&mut self) -> &mut dyn $Said {
                 match self {
                     $(Self::$Variant(options) => options),+
@@ -170,7 +169,7 @@ macro_rules! seam {
                 policies: &[$($crate::options::PolicyInfo::of::<$Type>()),+],
             };
 
-            /// The name of the policy that is chosen.
+            /// The name of the chosen policy.
             #[must_use]
             pub const fn name(&self) -> &'static str {
                 match self {
@@ -178,7 +177,7 @@ macro_rules! seam {
                 }
             }
 
-            /// Builds the policy that is chosen.
+            /// Builds the chosen policy.
             #[must_use]
             pub fn build(&self, parts: &$crate::policy::Parts<'_>) -> $Seam {
                 match self {
@@ -201,8 +200,8 @@ macro_rules! seam {
                 }
             }
 
-            /// Writes what the policy remembers.
-            pub(crate) fn save(&self, out: &mut $crate::image::Writer) {
+            /// Saves the state of the policy.
+            pub(crate) fn save(&self, out: &mut $crate::image::ImageWriter) {
                 match self {
                     $(Self::$Variant(policy) => $crate::policy::Policy::save(policy, out),)+
                     #[cfg(feature = "external-policies")]
@@ -210,10 +209,10 @@ macro_rules! seam {
                 }
             }
 
-            /// Takes up what the same policy wrote.
+            /// Loads the state that the same policy saved.
             pub(crate) fn load(
                 &mut self,
-                from: &mut $crate::image::Reader<'_>,
+                from: &mut $crate::image::ImageReader<'_>,
             ) -> Result<(), $crate::image::Damage> {
                 match self {
                     $(Self::$Variant(policy) => $crate::policy::Policy::load(policy, from),)+
@@ -233,8 +232,8 @@ macro_rules! seam {
                 );)+
             }
 
-            fn read(reader: &mut $crate::options::reader::Reader<'_>) -> Self {
-                type Read<'a> = fn(&mut $crate::options::reader::Reader<'a>) -> $Choice;
+            fn read(reader: &mut $crate::options::reader::LayerReader<'_>) -> Self {
+                type Read<'a> = fn(&mut $crate::options::reader::LayerReader<'a>) -> $Choice;
                 let chosen = reader.choose(Self::SEAM);
                 let readers: &[Read<'_>] =
                     &[$(|reader| $Choice::$Variant($crate::options::declare::Node::read(reader))),+];

@@ -1,9 +1,9 @@
-//! The units that cross seams, as types: moments and spans of time, sizes, rates, and the 32-bit
-//! indices of requests, pages, blocks, planes, dies and channels.
+//! Units as types: times and durations, sizes, rates, and the 32-bit indices of requests, pages, blocks, planes, dies
+//! and channels.
 //!
-//! A moment minus a moment is a span; moments do not add. An index is stored as its value plus one
-//! in a `NonZeroU32`, so `Option<Ppn>` takes four bytes and a zeroed table is a table of `None`:
-//! the operating system hands out the pages of such a table only when they are touched.
+//! The difference of two times is a duration; times cannot be added. An index is stored as its value plus one in a
+//! `NonZeroU32`, so `Option<Ppn>` takes four bytes and a zeroed table is a table of `None`: the operating system
+//! allocates the memory of such a table only when it is touched.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -15,26 +15,26 @@ mod sectors;
 
 pub use sectors::{PageSpan, SectorMask};
 
-/// Bytes in one sector, the unit in which hosts address a device.
+/// Bytes in a sector, the unit in which hosts address a device.
 pub const SECTOR_BYTES: u64 = 512;
 
-/// A moment, in nanoseconds since the device was switched on.
+/// A time, in nanoseconds since the device was switched on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct SimTime(pub u64);
 
-/// A span of time, in nanoseconds.
+/// A duration, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Nanos(pub u64);
 
 impl SimTime {
-    /// The moment of power-on.
+    /// The time of power-on.
     pub const ZERO: SimTime = SimTime(0);
     /// Later than any event: "run until nothing is left to do".
     pub const FOREVER: SimTime = SimTime(u64::MAX);
 
-    /// The span since `earlier`, or nothing if `earlier` lies ahead.
+    /// The duration since `earlier`, or zero if `earlier` is later.
     #[must_use]
     pub fn saturating_since(self, earlier: SimTime) -> Nanos {
         Nanos(self.0.saturating_sub(earlier.0))
@@ -42,16 +42,16 @@ impl SimTime {
 }
 
 impl Nanos {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Nanos = Nanos(0);
 
-    /// A span of whole microseconds.
+    /// Returns a duration in whole microseconds.
     #[must_use]
     pub const fn from_micros(micros: u64) -> Nanos {
         Nanos(micros * 1_000)
     }
 
-    /// The span in seconds, for reports.
+    /// The duration in seconds, for reports.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
@@ -67,7 +67,7 @@ impl Add<Nanos> for SimTime {
 
 impl Sub for SimTime {
     type Output = Nanos;
-    /// Panics in debug builds if `earlier` is later: a model that needs that is broken.
+    /// Panics in debug builds if `earlier` is later, which would be a bug in the model.
     fn sub(self, earlier: SimTime) -> Nanos {
         Nanos(self.0 - earlier.0)
     }
@@ -87,7 +87,7 @@ impl AddAssign for Nanos {
 }
 
 impl fmt::Display for Nanos {
-    /// The largest unit that leaves a number of one or more: `1.5ms`, `70us`, `12ns`.
+    /// Prints the largest unit in which the number is at least one: `1.5ms`, `70us`, `12ns`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0;
         let (value, unit) = match ns {
@@ -112,13 +112,13 @@ impl fmt::Display for SimTime {
 pub struct Bytes(pub u64);
 
 impl Bytes {
-    /// A size in KiB.
+    /// Returns a size in KiB.
     #[must_use]
     pub const fn from_kib(kib: u64) -> Bytes {
         Bytes(kib << 10)
     }
 
-    /// How many whole sectors fit.
+    /// Number of whole sectors that fit.
     #[must_use]
     pub const fn sectors(self) -> u64 {
         self.0 / SECTOR_BYTES
@@ -126,7 +126,7 @@ impl Bytes {
 }
 
 impl fmt::Display for Bytes {
-    /// The largest binary unit that divides the size: `16KiB`, `3MiB`, `513B`.
+    /// Prints the largest binary unit that divides the size: `16KiB`, `3MiB`, `513B`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [(u64, &str); 4] =
             [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
@@ -137,13 +137,13 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// A transfer rate in bytes a second.
+/// A transfer rate in bytes per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct BytesPerSec(pub u64);
 
 impl BytesPerSec {
-    /// How long `size` takes at this rate, rounded up to a whole nanosecond.
+    /// Time that `size` takes at this rate, rounded up to a whole nanosecond.
     #[must_use]
     pub fn time_for(self, size: Bytes) -> Nanos {
         let ns = (u128::from(size.0) * 1_000_000_000).div_ceil(u128::from(self.0));
@@ -152,7 +152,7 @@ impl BytesPerSec {
 }
 
 impl fmt::Display for BytesPerSec {
-    /// Decimal units, as data sheets print bus rates: `800MB/s`.
+    /// Prints decimal units, like the bus rates in data sheets: `800MB/s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [(u64, &str); 3] =
             [(1_000_000_000, "GB/s"), (1_000_000, "MB/s"), (1_000, "kB/s")];
@@ -163,18 +163,18 @@ impl fmt::Display for BytesPerSec {
     }
 }
 
-/// What a bus moves each second that is stated in bytes, or in transfers of a byte each: eight data lines, as those of
-/// NV-DDR and Toggle have.
+/// The rate of a bus, stated in bytes per second or in transfers of a byte each, as on eight data lines (NV-DDR,
+/// Toggle).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BusRate(pub BytesPerSec);
 
-/// Transfers on a bus in a second: each moves as many bits as the bus is wide.
+/// Transfers per second on a bus. Each moves as many bits as the bus is wide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct TransferRate(pub u64);
 
 impl TransferRate {
-    /// How long so many transfers take, rounded up to a whole nanosecond.
+    /// Time that this number of transfers takes, rounded up to a whole nanosecond.
     #[must_use]
     pub fn time_for(self, transfers: u128) -> Nanos {
         let ns = (transfers * 1_000_000_000).div_ceil(u128::from(self.0.max(1)));
@@ -183,7 +183,7 @@ impl TransferRate {
 }
 
 impl fmt::Display for TransferRate {
-    /// In millions, as data sheets print them: `533MT/s`.
+    /// Prints millions, as in data sheets: `533MT/s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [(u64, &str); 2] = [(1_000_000, "MT/s"), (1_000, "kT/s")];
         match UNITS.iter().find(|(size, _)| self.0 != 0 && self.0.is_multiple_of(*size)) {
@@ -193,14 +193,14 @@ impl fmt::Display for TransferRate {
     }
 }
 
-/// A rate of requests, in requests in a thousand seconds: an integer, so that every machine agrees.
+/// A rate of requests per thousand seconds: an integer, so that every machine gives the same results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct RequestRate {
-    /// Requests in a thousand seconds.
+    /// Requests per thousand seconds.
     pub per_kilosecond: u64,
 }
 
-/// A share, in parts per million: an integer, so that decisions are the same on every machine.
+/// A share in parts per million: an integer, so that decisions are the same on every machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Ratio {
@@ -212,7 +212,7 @@ impl Ratio {
     /// The whole.
     pub const ONE: Ratio = Ratio { ppm: 1_000_000 };
 
-    /// A share in per cent.
+    /// Returns a share in per cent.
     #[must_use]
     pub const fn percent(percent: u32) -> Ratio {
         Ratio { ppm: percent * 10_000 }
@@ -232,18 +232,18 @@ impl fmt::Display for Ratio {
     }
 }
 
-/// A size, or a share of some whole that the context names.
+/// A size, or a share of a whole given by the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Amount {
-    /// So many bytes.
+    /// A size in bytes.
     Bytes(Bytes),
     /// A share of the whole.
     Share(Ratio),
 }
 
 impl Amount {
-    /// In sectors, rounded down, where the whole has `whole` sectors.
+    /// The amount in sectors, rounded down, where the whole has `whole` sectors.
     #[must_use]
     pub fn sectors(self, whole: u64) -> u64 {
         match self {
@@ -269,7 +269,7 @@ macro_rules! index {
             /// The largest index that the type holds.
             pub const MAX_INDEX: u32 = u32::MAX - 1;
 
-            /// The index `value`. Panics at `u32::MAX`, which no valid geometry reaches.
+            /// Returns the index `value`. Panics at `u32::MAX`, which no valid geometry reaches.
             #[inline]
             #[must_use]
             pub const fn new(value: u32) -> $Name {
@@ -286,21 +286,21 @@ macro_rules! index {
                 self.0.get() - 1
             }
 
-            /// The index as a table position.
+            /// The index for a table.
             #[inline]
             #[must_use]
             pub const fn at(self) -> usize {
                 self.get() as usize
             }
 
-            /// The stored form, never zero: what a zeroed table tells apart from "none".
+            /// The stored form, which is never zero, so that zero can mean "none" in a table.
             #[inline]
             #[must_use]
             pub const fn to_raw(self) -> u32 {
                 self.0.get()
             }
 
-            /// Back from the stored form; zero is "none".
+            /// Converts back from the stored form; zero is `None`.
             #[inline]
             #[must_use]
             pub const fn from_raw(raw: u32) -> Option<$Name> {
@@ -326,36 +326,36 @@ macro_rules! index {
 }
 
 index! {
-    /// A request in the device: its place in the table of those. Whatever waits or works for it carries that,
-    /// and hands it back.
+    /// A request in the device: its index in the table of requests. Whatever waits or works for the request carries
+    /// it.
     RequestId
 }
 index! {
-    /// A logical page: the unit of mapping, as the host side numbers it.
+    /// A logical page: the unit of mapping, as numbered by the host side.
     Lpn
 }
 index! {
-    /// A translation page: a flash page of the map, where that lies on flash.
+    /// A translation page: a page of the map, if that is stored on flash.
     Tpn
 }
 index! {
-    /// A physical page: where one logical page's worth of data lies on flash.
+    /// A physical page: a place on flash for the data of one logical page.
     Ppn
 }
 index! {
-    /// A block: what is erased together. Numbered over the whole device.
+    /// A block: the unit of erasing, numbered over the whole device.
     BlockId
 }
 index! {
-    /// A plane: a part of a die with blocks of its own. Numbered over the whole device.
+    /// A plane: a part of a die with blocks of its own, numbered over the whole device.
     PlaneId
 }
 index! {
-    /// A die: busy as a whole. Numbered over the whole device.
+    /// A die: the unit that is busy as a whole, numbered over the whole device.
     DieId
 }
 index! {
-    /// A channel: one bus, one transfer at a time.
+    /// A channel: a bus that carries one transfer at a time.
     ChannelId
 }
 

@@ -1,4 +1,5 @@
-//! The layers of the simulator: which folder lies above which, and that nothing imports upwards.
+//! The layers of the simulator: the order of its folders, and the check that none imports from
+//! above.
 
 mod source;
 mod tree;
@@ -6,8 +7,8 @@ mod tree;
 use crate::files::File;
 use tree::{Module, Tree};
 
-/// The folders of the simulator, and its files beside them, from the bottom to the top. Each imports from those
-/// before it only.
+/// The folders and top-level files of the simulator, from bottom to top. Each may import only from
+/// those before it.
 const ORDER: [&str; 17] = [
     "units",
     "counters",
@@ -27,15 +28,15 @@ const ORDER: [&str; 17] = [
     "saved",
     "stats",
 ];
-/// Where they are.
 const FOLDER: &str = "crates/ftlab/src/";
 
-/// Every import that points upwards, every circle of files over several folders, every folder without a place.
+/// Reports every import from above, every import cycle across folders and every folder that has no
+/// place in the order.
 pub fn check(files: &[File]) -> Vec<String> {
     let tree = Tree::of(files, FOLDER);
     let mut problems = Vec::new();
     for (module, file) in tree.all() {
-        // The root only names the folders.
+        // The root only declares the folders.
         let Some(folder) = module.first() else { continue };
         let Some(here) = place(folder) else {
             problems
@@ -44,7 +45,8 @@ pub fn check(files: &[File]) -> Vec<String> {
         };
         let mut told: Vec<Module> = Vec::new();
         for (path, stands, _) in tree.taken(module) {
-            // By the path as written, and by where it leads: handing on does not turn an arrow round.
+            // Checks both the path as written and where it leads: a re-export does not reverse an
+            // import.
             let above = |path: &Module| path.first().and_then(|to| place(to)) > Some(here);
             if (above(&path) || above(stands)) && !told.contains(&path) {
                 let path_text = path.join("::");
@@ -81,7 +83,7 @@ mod tests {
         check(&files.iter().map(file).collect::<Vec<_>>())
     }
 
-    /// A sound tree, with what tests may do.
+    /// A valid tree, including an import that only tests may have.
     const SOUND: [(&str, &str); 5] = [
         ("lib.rs", "pub mod units; pub mod nand; pub mod ftl;"),
         ("units.rs", "pub struct Nanos;"),

@@ -1,34 +1,34 @@
-//! What a source file takes from other modules: the paths of its `use` lines, and those written out in its code.
-//! Read as text: comments, strings and modules of tests do not count.
+//! Finds what a source file takes from other modules: the paths of its `use` lines and those
+//! written out in its code. The file is scanned as text; comments, strings and test modules do not
+//! count.
 
-/// What a file says of modules.
+/// What a file says about modules.
 #[derive(Clone, Debug, Default)]
-pub struct Source {
-    /// What it takes, one path a name.
-    pub taken: Vec<Taken>,
-    /// Modules in files of their own that are there for tests only.
+pub struct SourceFile {
+    /// The paths it takes, one per name.
+    pub taken: Vec<ImportPath>,
+    /// Modules in files of their own that exist only for tests.
     pub tests: Vec<String>,
 }
 
-/// A path to something of another module.
+/// A path to an item of another module.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taken {
-    /// Its parts as written, with `crate`, `self` and `super`.
+pub struct ImportPath {
+    /// Segments as written, including `crate`, `self` and `super`.
     pub path: Vec<String>,
-    /// What it is called here; none for a path in the code.
+    /// The local name; none for a path written out in the code.
     pub called: Option<String>,
-    /// Whether it is only handed on (`pub use`).
+    /// Whether the file only re-exports it (`pub use`).
     pub handed_on: bool,
 }
 
 const PATH: &str = "::";
 const TEST: &[&str] = &["#", "[", "cfg", "(", "test", ")", "]", "mod"];
 
-/// Reads a file.
-pub fn read(text: &str) -> Source {
+pub fn read(text: &str) -> SourceFile {
     let code = without_comments(text);
     let tokens = tokens(&code);
-    let mut source = Source::default();
+    let mut source = SourceFile::default();
     let mut at = 0;
     while at < tokens.len() {
         let rest = &tokens[at..];
@@ -49,8 +49,8 @@ pub fn read(text: &str) -> Source {
     source
 }
 
-/// Passes over a module of tests; how many tokens it has, with its head.
-fn test_module(rest: &[&str], source: &mut Source) -> usize {
+/// Skips a test module. Returns its number of tokens, including its head.
+fn test_module(rest: &[&str], source: &mut SourceFile) -> usize {
     let name = rest.first().copied().unwrap_or_default();
     if rest.get(1) != Some(&"{") {
         source.tests.push(name.to_owned());
@@ -68,8 +68,8 @@ fn test_module(rest: &[&str], source: &mut Source) -> usize {
     TEST.len() + end.unwrap_or(rest.len())
 }
 
-/// The paths of what stands behind `use`.
-fn tree(tokens: &[&str], above: &[String], handed_on: bool, taken: &mut Vec<Taken>) {
+/// Collects the paths of a `use` tree.
+fn tree(tokens: &[&str], above: &[String], handed_on: bool, taken: &mut Vec<ImportPath>) {
     let mut path = above.to_vec();
     let mut called = None;
     let mut at = 0;
@@ -92,11 +92,11 @@ fn tree(tokens: &[&str], above: &[String], handed_on: bool, taken: &mut Vec<Take
     }
     if path.len() > above.len() || tokens.first() == Some(&"self") {
         let called = called.or_else(|| path.last().cloned());
-        taken.push(Taken { path, called, handed_on });
+        taken.push(ImportPath { path, called, handed_on });
     }
 }
 
-/// Parts that commas separate, but for those in braces.
+/// Splits at commas outside braces.
 fn branches<'a>(tokens: &'a [&'a str]) -> impl Iterator<Item = &'a [&'a str]> {
     let mut depth = 0_i32;
     tokens.split(move |token| {
@@ -105,8 +105,8 @@ fn branches<'a>(tokens: &'a [&'a str]) -> impl Iterator<Item = &'a [&'a str]> {
     })
 }
 
-/// A path in the code; how many tokens it has.
-fn written_out(rest: &[&str], taken: &mut Vec<Taken>) -> usize {
+/// Reads a path in the code. Returns its number of tokens.
+fn written_out(rest: &[&str], taken: &mut Vec<ImportPath>) -> usize {
     let mut path = vec![rest[0].to_owned()];
     let mut length = 1;
     while let [PATH, name, ..] = rest[length..]
@@ -115,7 +115,7 @@ fn written_out(rest: &[&str], taken: &mut Vec<Taken>) -> usize {
         path.push(name.to_owned());
         length += 2;
     }
-    taken.push(Taken { path, called: None, handed_on: false });
+    taken.push(ImportPath { path, called: None, handed_on: false });
     length
 }
 
@@ -123,7 +123,7 @@ fn is_name(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// Names, `::`, and every other character by itself.
+/// Splits into names, `::` and single characters.
 fn tokens(code: &str) -> Vec<&str> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut tokens = Vec::new();
@@ -140,7 +140,7 @@ fn tokens(code: &str) -> Vec<&str> {
     tokens
 }
 
-/// The text without comments, and with empty strings.
+/// Removes comments and the contents of strings.
 fn without_comments(text: &str) -> String {
     let mut code = String::new();
     let mut rest = text;
@@ -162,7 +162,7 @@ fn without_comments(text: &str) -> String {
     code
 }
 
-/// The length of the string at the start.
+/// Returns the length of the string literal at the start.
 fn string(rest: &str) -> usize {
     let mut escaped = false;
     let end = rest.char_indices().skip(1).find(|&(_, c)| {
@@ -173,7 +173,7 @@ fn string(rest: &str) -> usize {
     end.map_or(rest.len(), |(at, _)| at + 1)
 }
 
-/// The length of the character at the start, or of the mark of a lifetime.
+/// Returns the length of the character literal at the start, or 1 for a lifetime's quote.
 fn character(rest: &str) -> usize {
     let mut after = rest.char_indices().skip(1);
     match (after.next(), after.next()) {
@@ -186,7 +186,7 @@ fn character(rest: &str) -> usize {
     }
 }
 
-/// The length of the raw string at the start; of a raw name, of what marks it.
+/// Returns the length of the raw string at the start; for a raw identifier, of its prefix.
 fn raw_string(rest: &str) -> usize {
     let hashes = rest[1..].len() - rest[1..].trim_start_matches('#').len();
     let open = 1 + hashes;

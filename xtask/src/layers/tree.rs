@@ -1,24 +1,24 @@
-//! The modules of the simulator, and in which file what a path names stands, whoever hands it on.
+//! The modules of the simulator, and the file in which the item behind a path is defined, across
+//! re-exports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::source::{self, Source, Taken};
+use super::source::{self, ImportPath, SourceFile};
 use crate::files::File;
 
-/// A module, as the names that lead to it.
+/// A module's path from the crate's root.
 pub type Module = Vec<String>;
 
-/// More than names are ever handed on: an end to circles of those.
+/// More re-exports than any name goes through; ends cycles of them.
 const MOST_STEPS: usize = 16;
 
-/// All modules with a file.
 #[derive(Debug)]
 pub struct Tree {
-    modules: BTreeMap<Module, (String, Source)>,
+    modules: BTreeMap<Module, (String, SourceFile)>,
 }
 
 impl Tree {
-    /// The modules beneath a folder. Those of tests are left out.
+    /// Returns the modules of a folder, except test modules.
     pub fn of(files: &[File], folder: &str) -> Tree {
         let mut modules = BTreeMap::new();
         for file in files {
@@ -38,13 +38,13 @@ impl Tree {
         Tree { modules }
     }
 
-    /// All modules, each with its file.
+    /// Returns all modules with their files.
     pub fn all(&self) -> impl Iterator<Item = (&Module, &str)> {
         self.modules.iter().map(|(module, (file, _))| (module, file.as_str()))
     }
 
-    /// What a module takes: the path from the root as it is written, where that stands, and whether it is handed
-    /// on only.
+    /// Returns what a module takes: the path from the root as written, the module that defines it,
+    /// and whether it is only re-exported.
     pub fn taken<'a>(
         &'a self,
         module: &'a Module,
@@ -57,13 +57,12 @@ impl Tree {
         })
     }
 
-    /// The file of a module.
     pub fn file(&self, module: &Module) -> &str {
         &self.modules[module].0
     }
 
-    /// Who of these modules are in circles, each circle once. A module and those inside it are one thing, told in
-    /// several files: what they take from each other is no circle.
+    /// Returns the sets of modules that import each other in a cycle, each once. A module and its
+    /// submodules count as one: imports between them are no cycle.
     pub fn circles(&self) -> Vec<BTreeSet<&Module>> {
         let arrows: BTreeMap<&Module, BTreeSet<&Module>> =
             self.modules.keys().map(|module| (module, self.arrows(module))).collect();
@@ -77,15 +76,15 @@ impl Tree {
         circles.into_iter().filter(|circle| !circle.is_empty()).collect()
     }
 
-    /// The modules that one takes something of, but for those around it and inside it.
+    /// Returns the modules that `module` imports from, except its ancestors and descendants.
     fn arrows<'a>(&'a self, module: &'a Module) -> BTreeSet<&'a Module> {
         let apart = |to: &Module| !to.starts_with(module) && !module.starts_with(to);
         let taken = self.taken(module).filter(|(_, to, handed_on)| !handed_on && apart(to));
         taken.map(|(_, to, _)| to).collect()
     }
 
-    /// The path from the root of what a module takes; nothing for what is of another crate.
-    fn path_from_root(&self, module: &Module, taken: &Taken) -> Option<Module> {
+    /// Returns the path from the root of a taken path; `None` for another crate's.
+    fn path_from_root(&self, module: &Module, taken: &ImportPath) -> Option<Module> {
         let mut base = module.clone();
         let mut rest = &taken.path[..];
         match rest.first()?.as_str() {
@@ -106,7 +105,7 @@ impl Tree {
         Some(base)
     }
 
-    /// The module in whose file the end of a path stands.
+    /// Returns the module whose file defines the last name of a path.
     fn find(&self, path: &[String], steps: usize) -> Option<&Module> {
         let mut length = 0;
         while length < path.len() && self.modules.contains_key(&path[..=length]) {
@@ -123,7 +122,7 @@ impl Tree {
     }
 }
 
-/// Everything that arrows lead to from here.
+/// Returns everything reachable from `from`.
 fn reach<'a>(
     arrows: &BTreeMap<&'a Module, BTreeSet<&'a Module>>,
     from: &'a Module,

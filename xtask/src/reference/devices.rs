@@ -1,17 +1,16 @@
-//! The device presets in a table.
+//! The page of device presets.
 
 use ftlab::config::{BusOptions, Config, Layer};
 use ftlab::nand::timing::{TimingChoice, TransfersChoice};
 use ftlab::options::presets::{self, Preset};
 use ftlab::units::Nanos;
 
-use super::{Table, code, head};
+use super::{MarkdownTable, code, head};
 
 const ABOUT: &str = "\
-Devices that are built in: `--device NAME`. Each stands for a kind of drive, with the numbers of a published \
-part. The file of a preset says for each number which source gives it, and which numbers are assumed and why.";
+The built-in devices, for `--device NAME`. Each stands for a kind of drive and uses the numbers of a published \
+part. Each number in a preset's file names its source, or says that it is assumed and why.";
 
-/// The page.
 pub fn page() -> String {
     let mut text = head("Device presets", ABOUT);
     for preset in presets::devices() {
@@ -27,9 +26,9 @@ fn section(preset: &Preset) -> String {
     let unit = shape.mapping_unit;
     let host = u64::from(config.logical_pages()) * unit.0;
     let flash = shape.pages() * shape.page_size.0;
-    let mut table = Table::new(&["", ""]);
+    let mut table = MarkdownTable::new(&["", ""]);
     let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
-    row("Capacity for the host", capacity(host));
+    row("Host capacity", capacity(host));
     row("Flash", capacity(flash));
     row("Over-provisioning", options.ftl.over_provisioning.to_string());
     row(
@@ -40,10 +39,10 @@ fn section(preset: &Preset) -> String {
         ),
     );
     row(
-        "Blocks a plane x pages a block x page",
+        "Blocks per plane x flash pages per block x flash page",
         format!("{} x {} x {}", shape.blocks_per_plane, shape.pages_per_block, shape.page_size),
     );
-    row("Mapping unit, codeword", format!("{unit}, {}", nand.codeword));
+    row("Page (mapping unit), codeword", format!("{unit}, {}", nand.codeword));
     let (read, program) = match &nand.timing.policy {
         TimingChoice::Plain(times) => (times.read.to_string(), times.program.to_string()),
         TimingChoice::PageType(times) => (all(&times.read_by_type), all(&times.program_by_type)),
@@ -56,10 +55,10 @@ fn section(preset: &Preset) -> String {
             (all(&reads), all(&programs))
         }
     };
-    row("Sensing a page (tR)", read);
-    row("Programming a page (tPROG)", program);
-    row("Erasing a block (tBERS)", nand.timing.erase.to_string());
-    row("Bus of a channel", bus(&nand.bus));
+    row("Flash page read (tR)", read);
+    row("Flash page program (tPROG)", program);
+    row("Block erase (tBERS)", nand.timing.erase.to_string());
+    row("Channel bus", bus(&nand.bus));
     row("Write buffer", options.cache.policy.name().to_owned());
     let source = &options.device.source;
     format!(
@@ -77,20 +76,20 @@ fn all(times: &[Nanos]) -> String {
     times.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// A capacity in the units of the label and in those of the memory.
+/// Formats a capacity in GB, as on labels, and in GiB.
 fn capacity(bytes: u64) -> String {
     let giga = bytes as f64 / 1e9;
     let gibi = bytes as f64 / f64::from(1 << 30);
     format!("{giga:.3} GB ({gibi:.3} GiB)")
 }
 
-/// How fast a bus is, as its preset says it.
+/// Formats the speed of a bus as its preset gives it.
 fn bus(bus: &BusOptions) -> String {
     match &bus.policy {
         TransfersChoice::Rate(rate) => rate.rate.0.to_string(),
         TransfersChoice::Interface(interface) => {
             format!("{} bits, {}", interface.width, interface.transfers)
         }
-        TransfersChoice::PageTime(time) => format!("{} a flash page", time.page),
+        TransfersChoice::PageTime(time) => format!("{} per flash page", time.page),
     }
 }

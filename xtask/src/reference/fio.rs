@@ -1,8 +1,8 @@
-//! What each option of fio's job files means here.
+//! The page of fio's job options.
 
-use ftlab_workload::fio::options::{JobOption, OPTIONS, Standing};
+use ftlab_workload::fio::options::{JobOption, OPTIONS, Support};
 
-use super::{Table, code, head};
+use super::{MarkdownTable, code, head};
 
 const ABOUT: &str = "\
 `ftlab run --fio FILE` runs a job file of fio: its jobs at once, each a closed loop with its own `iodepth`, clones \
@@ -33,19 +33,18 @@ all directions, used or not, and requests at multiples of their own: a place tha
 often early (`rw=randrw`, `bs=4k,16k`, `size=1m`: on average 77 requests and not 100). A note says so; `norandommap` \
 or one size for all goes everywhere.";
 
-/// The page.
 pub fn page() -> String {
     let mut text = head("fio job files", ABOUT);
     text += &table("Honoured", &["Option", "Remark"], |option| match option.standing {
-        Standing::Honoured(remark) => Some(vec![remark.to_owned()]),
+        Support::Honoured(remark) => Some(vec![remark.to_owned()]),
         _ => None,
     });
     text += &table("Refused", &["Option", "Why", "What to do"], |option| match option.standing {
-        Standing::Refused { why, remedy } => Some(vec![why.to_owned(), remedy.to_owned()]),
+        Support::Refused { why, remedy } => Some(vec![why.to_owned(), remedy.to_owned()]),
         _ => None,
     });
     text += &table("No effect here", &["Option", "Why"], |option| match option.standing {
-        Standing::NoEffect(why) => Some(vec![why.to_owned()]),
+        Support::NoEffect(why) => Some(vec![why.to_owned()]),
         _ => None,
     });
     text
@@ -56,7 +55,7 @@ fn table(
     columns: &[&str],
     cells: impl Fn(&JobOption) -> Option<Vec<String>>,
 ) -> String {
-    let mut table = Table::new(columns);
+    let mut table = MarkdownTable::new(columns);
     for option in OPTIONS {
         if let Some(cells) = cells(option) {
             let names: Vec<String> = option.names().map(code).collect();

@@ -1,26 +1,25 @@
-//! The trace formats.
+//! The page of trace formats.
 
 use ftlab_workload::trace::FORMATS;
 
-use super::{Table, code, head};
+use super::{MarkdownTable, code, head};
 
 const ABOUT: &str = "\
-Formats of traces that can be read and written. The format of a file is found from its content and can be forced \
-with `--format`; text may be plain or packed by gzip, zstd, bzip2 or xz. Files seldom say what their numbers count: \
-the units below hold unless others are given. `ftlab trace inspect FILE` prints what was found and what was \
+Trace formats that ftlab reads and writes. A file's format is detected from its content and can be forced \
+with `--format`; text may be plain or compressed with gzip, zstd, bzip2 or xz. Files seldom state their units: \
+those below apply unless others are given. `ftlab trace inspect FILE` prints what was detected and what was \
 assumed.";
 
-/// The page.
 pub fn page() -> String {
     let mut text = head("Trace formats", ABOUT);
     for format in FORMATS {
-        let mut table = Table::new(&["", ""]);
+        let mut table = MarkdownTable::new(&["", ""]);
         let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
         row("Columns", code(format.columns));
         row("Times in", format.units.time.words().to_owned());
         row("Addresses in", format.units.address.words().to_owned());
         row("Sizes in", format.units.size.words().to_owned());
-        row("Finest step of its clock", format.tick.to_string());
+        row("Clock resolution", format.tick.to_string());
         row("Described in", format.source.to_owned());
         text += &format!("\n## {}\n\n{}.\n\n{}", code(format.name), format.doc, table.text);
     }

@@ -1,23 +1,22 @@
-//! Every option of a device, section by section.
+//! The page of device options, section by section.
 
 use ftlab::config::catalog;
 use ftlab::options::OptionInfo;
 
-use super::{Table, code, head};
+use super::{MarkdownTable, code, head};
 
 const ABOUT: &str = "\
-A device is described in TOML. Every option is listed here with what it takes, what it is when nothing sets \
-it, and where default and range come from. The same text is printed by `ftlab explain PATH`. Sizes, times, \
+A device is described in TOML. Every option is listed here with the values it takes, its default \
+and the source of default and range. `ftlab explain PATH` prints the same text. Sizes, times, \
 rates and shares are written with their unit: `\"16KiB\"`, `\"60us\"`, `\"800MB/s\"`, `\"7%\"`. A file may \
-begin with `base = \"tlc-512g\"` to change only some options of a [preset](devices.md), or with `base = \
-\"lab.toml\"` to build on a file of your own, named from where the file itself lies. The same rules as a \
-JSON schema, for editors: [device.schema.json](device.schema.json).";
+start with `base = \"tlc-512g\"` to change only some options of a [preset](devices.md), or with `base = \
+\"lab.toml\"` to build on a file of your own (relative to the file). The same rules as a \
+JSON schema for editors: [device.schema.json](device.schema.json).";
 
-/// The page.
 pub fn page() -> String {
     let mut text = head("Options of a device", ABOUT);
     for section in &catalog().sections {
-        let mut table = Table::new(&["Option", "Takes", "Default", "Meaning"]);
+        let mut table = MarkdownTable::new(&["Option", "Takes", "Default", "Meaning"]);
         let inside = |option: &&OptionInfo| {
             option.path.rsplit_once('.').is_some_and(|(parent, _)| parent == section.path)
         };
@@ -65,7 +64,7 @@ fn meaning(option: &OptionInfo) -> String {
     if !option.applies_with.is_empty() {
         let conditions: Vec<_> =
             option.applies_with.iter().map(|condition| format!("`{condition}`")).collect();
-        text += &format!(" Does something only with {}.", conditions.join(" or "));
+        text += &format!(" Has an effect only with {}.", conditions.join(" or "));
     }
     if option.seam.is_some() {
         text += " See [policies](policies.md).";

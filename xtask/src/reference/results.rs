@@ -1,32 +1,32 @@
-//! Every key of a result, from the doc comments of the types that are written out.
+//! The page of the result files' keys, from the doc comments of the serialized types.
 //!
-//! The types are found by reading the code as text: what is printed is then the very comment that
-//! stands beside the field, and there is no second list to forget. Counters are declared, with their places in the report.
+//! The source is scanned as text, so the page shows the very comment beside each field, and there
+//! is no second list to maintain. Counters are declared, with their places in the report.
 
 use ftlab::counters::{Counter, section_and_key};
 
-use super::{Table, code, head};
+use super::{MarkdownTable, code, head};
 use crate::files::File;
 
 const ABOUT: &str = "\
-A result folder holds `result.json`, which depends on nothing but device, load and seed, `run.json`, which holds \
-what differs from run to run, `config.toml`, `fio.json` where a fio job file was run, and tables as Parquet \
-(time series, latencies, blocks), whose metadata holds the meaning of each column. Every key carries its unit; what can't be \
-known is null. `schema_version` changes when a key is renamed, removed or changes its meaning.";
+A result folder holds `result.json`, which depends only on device, load and seed, `run.json`, with \
+what differs from run to run, `config.toml`, `fio.json` if a fio job file was run, and tables as Parquet \
+(time series, latencies, blocks), whose metadata explains each column. Every key name carries its unit; unknown \
+values are null. `schema_version` changes when a key is renamed, removed or changes its meaning.";
 
-/// The types that stand at the top of a file.
+/// The top-level type of each file.
 const TOPS: [(&str, &str); 5] = [
-    ("result.json", "Document"),
+    ("result.json", "ResultDocument"),
     ("fio.json", "FioDocument"),
     ("run.json", "RunDocument"),
     ("compare.json", "Comparison"),
     (REPRODUCTION, "Reproduction"),
 ];
-/// What the file of a reproduction is called here, beside that of a run.
+/// The name used here for a reproduction's file, to tell it from a run's.
 const REPRODUCTION: &str = "result.json of a reproduction";
-/// The type of which sections are fields.
+/// The type whose fields are the sections of a report.
 const REPORT: &str = "Report";
-/// Where the types are. Of two types of one name the first is meant.
+/// The files with the types. If two types share a name, the first one counts.
 const SOURCES: [&str; 27] = [
     "crates/ftlab-cli/src/result/document.rs",
     "crates/ftlab-cli/src/power_cuts/report.rs",
@@ -57,20 +57,20 @@ const SOURCES: [&str; 27] = [
     "crates/ftlab/src/ftl/gc/purpose.rs",
 ];
 
-/// A struct or an enum that is written out.
+/// A serialized struct or enum.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Type {
     name: String,
     doc: String,
-    /// For an enum: the key that names the variant, if there is one.
+    /// For an enum, the key that names the variant, if any.
     tag: Option<String>,
     rename: Option<String>,
-    rows: Vec<Row>,
+    rows: Vec<FieldRow>,
 }
 
 /// A field, or a variant, which has no type.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Row {
+struct FieldRow {
     key: String,
     of: Option<String>,
     doc: String,
@@ -81,7 +81,6 @@ struct Row {
     section: &'static str,
 }
 
-/// The page.
 pub fn page(files: &[File]) -> String {
     let sources = SOURCES.iter().flat_map(|path| files.iter().find(|file| file.path == *path));
     let types: Vec<Type> = sources.flat_map(|file| types(&file.text)).chain(families()).collect();
@@ -111,18 +110,18 @@ pub fn page(files: &[File]) -> String {
     text
 }
 
-/// The name of a file, with what it is the file of.
+/// Formats the name of a file and what it belongs to.
 fn file_name(file: &str) -> String {
     let (name, rest) = file.split_once(' ').unwrap_or((file, ""));
     format!("{} {rest}", code(name)).trim_end().to_owned()
 }
 
-/// The families of counters.
+/// Returns the families of counters.
 fn families() -> impl Iterator<Item = Type> {
     let row = |counter: &'static Counter, place: &'static str| {
         let (section, key) = section_and_key(place);
         let (key, of, doc) = (key.to_owned(), Some("u64".to_owned()), tidy(counter.doc));
-        Row { key, of, doc, unit: counter.unit, section, is_flat: false }
+        FieldRow { key, of, doc, unit: counter.unit, section, is_flat: false }
     };
     ftlab::stats::families().into_iter().map(move |family| {
         let places =
@@ -134,8 +133,8 @@ fn families() -> impl Iterator<Item = Type> {
     })
 }
 
-/// The rows of a type. Of counters that it embeds, those that belong to its section of the report.
-fn rows<'a>(this: &'a Type, types: &'a [Type]) -> impl Iterator<Item = &'a Row> {
+/// Returns the rows of a type. Of counters that it embeds, those of its section of the report.
+fn rows<'a>(this: &'a Type, types: &'a [Type]) -> impl Iterator<Item = &'a FieldRow> {
     let sections =
         types.iter().find(|known| known.name == REPORT).into_iter().flat_map(|it| &it.rows);
     let mut sections = sections.filter(|row| row.of.as_deref().map(innermost) == Some(&*this.name));
@@ -150,7 +149,7 @@ fn rows<'a>(this: &'a Type, types: &'a [Type]) -> impl Iterator<Item = &'a Row> 
 }
 
 fn table(this: &Type, types: &[Type]) -> String {
-    let mut table = Table::new(&["Key", "Value", "Meaning"]);
+    let mut table = MarkdownTable::new(&["Key", "Value", "Meaning"]);
     for row in rows(this, types) {
         let value = match (&row.of, &this.tag) {
             (Some(of), _) if row.unit.is_empty() => words(of, types),
@@ -169,13 +168,13 @@ fn table(this: &Type, types: &[Type]) -> String {
     table.text
 }
 
-/// The type within options and lists, without its path.
+/// Returns the type inside options and lists, without its path.
 fn innermost(of: &str) -> &str {
     let inner = of.rsplit('<').next().unwrap_or(of).trim_end_matches('>');
     inner.rsplit("::").next().unwrap_or(inner)
 }
 
-/// A type in words.
+/// Describes a type.
 fn words(of: &str, types: &[Type]) -> String {
     let within = |outer: &str| of.strip_prefix(outer).and_then(|rest| rest.strip_suffix('>'));
     if let Some(inner) = within("Option<") {
@@ -202,7 +201,7 @@ fn words(of: &str, types: &[Type]) -> String {
     }
 }
 
-/// The types of a source file that derive `Serialize`.
+/// Returns the types in a source file that derive `Serialize`.
 fn types(text: &str) -> Vec<Type> {
     let mut found = Vec::new();
     let (mut doc, mut serde, mut derives) = (String::new(), String::new(), false);
@@ -234,18 +233,24 @@ fn types(text: &str) -> Vec<Type> {
     found
 }
 
-/// The row of a field or of a variant.
-fn row(code: &str, doc: &str, serde: &str, rename_all: Option<&str>) -> Option<Row> {
+/// Returns the row of a field or variant.
+fn row(code: &str, doc: &str, serde: &str, rename_all: Option<&str>) -> Option<FieldRow> {
     let doc = tidy(doc);
     let field = code.trim_start_matches("pub ").trim_end_matches(',').split_once(": ");
     if let Some((name, of)) = field {
         let key = quoted_after(serde, "rename = ").unwrap_or_else(|| name.to_owned());
         let is_flat = serde.contains("flatten");
-        return Some(Row { key, of: Some(of.to_owned()), doc, is_flat, ..Row::default() });
+        return Some(FieldRow {
+            key,
+            of: Some(of.to_owned()),
+            doc,
+            is_flat,
+            ..FieldRow::default()
+        });
     }
     let name: String = code.chars().take_while(|letter| letter.is_alphanumeric()).collect();
     let key = quoted_after(serde, "rename = ").unwrap_or_else(|| renamed(&name, rename_all));
-    (!name.is_empty()).then_some(Row { key, doc, ..Row::default() })
+    (!name.is_empty()).then_some(FieldRow { key, doc, ..FieldRow::default() })
 }
 
 fn quoted_after(text: &str, key: &str) -> Option<String> {
@@ -253,7 +258,7 @@ fn quoted_after(text: &str, key: &str) -> Option<String> {
     rest.split('"').nth(1).map(str::to_owned)
 }
 
-/// The name of a variant as it is written out.
+/// Returns the serialized name of a variant.
 fn renamed(name: &str, rule: Option<&str>) -> String {
     let joint = match rule {
         Some("kebab-case") => "-",
@@ -271,7 +276,7 @@ fn renamed(name: &str, rule: Option<&str>) -> String {
     text
 }
 
-/// A doc comment without the marks of links to code.
+/// Removes the marks of intra-doc links.
 fn tidy(doc: &str) -> String {
     doc.replace("[`", "`").replace("`]", "`").trim().to_owned()
 }

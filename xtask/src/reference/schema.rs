@@ -1,17 +1,17 @@
-//! Devices, workloads and experiments as JSON schemas, for editors that complete and check TOML by one.
+//! JSON schemas of device, workload and experiment files, for editors that complete and check TOML.
 
 use ftlab::config::catalog;
 use ftlab::options::table::{Form, Key, Otherwise, TableInfo};
-use ftlab::options::value::{Choice, Kind, Raw};
+use ftlab::options::value::{Choice, Raw, ValueKind};
 use ftlab::options::{OptionInfo, presets};
 use serde_json::{Map, Value, json};
 
-/// The schema of a device file.
+/// Returns the schema of a device file.
 pub fn device() -> String {
     let mut root = object("A device for ftlab.");
     let names: Vec<&str> = presets::devices().iter().map(|preset| preset.name).collect();
     root["properties"]["base"] = json!({
-        "description": "The preset that the file changes, or another file, from the folder of this one on.",
+        "description": "The preset to start from, or another file, relative to this one's folder.",
         "anyOf": [{ "enum": names }, { "type": "string" }],
     });
     for section in &catalog().sections {
@@ -23,7 +23,7 @@ pub fn device() -> String {
     print(root, "ftlab device")
 }
 
-/// The schema of a document with this table at its top.
+/// Returns the schema of a document with this top-level table.
 pub fn document(title: &str, info: &TableInfo) -> String {
     print(table(info), title)
 }
@@ -35,7 +35,7 @@ fn print(mut root: Value, title: &str) -> String {
     text + "\n"
 }
 
-/// A table: its keys, which of them it must have, and by its kind which it cannot have.
+/// Returns the schema of a table: its keys, those required and, for each kind, those not allowed.
 fn table(info: &TableInfo) -> Value {
     let keys = info.all_keys();
     let mut schema = object(info.doc);
@@ -58,7 +58,7 @@ fn table(info: &TableInfo) -> Value {
     schema
 }
 
-/// The keys that a table of this kind must have; without a kind, those that any must have.
+/// Returns the keys required for a kind of table; without a kind, those that every kind requires.
 fn required(keys: &[&Key], kind: Option<&str>) -> Value {
     let must = |key: &&&Key| {
         let is_named = kind.is_some_and(|kind| key.needed.contains(&kind));
@@ -107,7 +107,7 @@ fn object(doc: &str) -> Value {
     })
 }
 
-/// Where the property at a dotted path stands.
+/// Returns the property at a dotted path.
 fn place<'a>(root: &'a mut Value, path: &str) -> &'a mut Value {
     path.split('.').fold(root, |value, name| &mut value["properties"][name])
 }
@@ -117,7 +117,7 @@ fn describe(option: &OptionInfo) -> Value {
     if let Some(applies_to) = &option.applies_to {
         text += &format!(" Only with {applies_to}.");
     }
-    if let (Some((low, high)), true) = (option.range, option.kind != Kind::Count) {
+    if let (Some((low, high)), true) = (option.range, option.kind != ValueKind::Count) {
         text += &format!(" From {low} to {high}.");
     }
     let limit = is_limit(option.default.map(str::to_owned));
@@ -125,23 +125,28 @@ fn describe(option: &OptionInfo) -> Value {
     schema["description"] = json!(text);
     if let Some(default) = option.default {
         schema["default"] = match option.kind {
-            Kind::Count | Kind::Counts => number(default),
+            ValueKind::Count | ValueKind::Counts => number(default),
             _ => json!(default),
         };
     }
     schema
 }
 
-/// Whether a count may be a word, too, since its default is one: a limit that may be none.
+/// Whether a count may also be a word because its default is one, such as a limit of none.
 fn is_limit(default: Option<String>) -> bool {
     default.is_some_and(|default| default.parse::<u64>().is_err())
 }
 
-/// What a value of a kind looks like.
-fn of_value(kind: Kind, choices: &[Choice], range: Option<(&str, &str)>, limit: bool) -> Value {
+/// Returns the schema of a value.
+fn of_value(
+    kind: ValueKind,
+    choices: &[Choice],
+    range: Option<(&str, &str)>,
+    limit: bool,
+) -> Value {
     let names = || choices.iter().map(|choice| choice.name).collect::<Vec<&str>>();
     match kind {
-        Kind::Count => {
+        ValueKind::Count => {
             let kind = if limit { json!(["integer", "string"]) } else { json!("integer") };
             match range {
                 Some((low, high)) => {
@@ -150,10 +155,14 @@ fn of_value(kind: Kind, choices: &[Choice], range: Option<(&str, &str)>, limit: 
                 None => json!({ "type": kind }),
             }
         }
-        Kind::Times | Kind::Faults => json!({ "type": "array", "items": { "type": "string" } }),
-        Kind::Counts => json!({ "type": ["array", "integer"], "items": { "type": "integer" } }),
-        Kind::Names => json!({ "type": ["array", "string"], "items": { "enum": names() } }),
-        Kind::Choice => {
+        ValueKind::Times | ValueKind::Faults => {
+            json!({ "type": "array", "items": { "type": "string" } })
+        }
+        ValueKind::Counts => {
+            json!({ "type": ["array", "integer"], "items": { "type": "integer" } })
+        }
+        ValueKind::Names => json!({ "type": ["array", "string"], "items": { "enum": names() } }),
+        ValueKind::Choice => {
             let choices = choices.iter();
             let one = |choice: &Choice| json!({ "const": choice.name, "description": choice.doc });
             json!({ "oneOf": choices.map(one).collect::<Vec<Value>>() })
@@ -162,7 +171,7 @@ fn of_value(kind: Kind, choices: &[Choice], range: Option<(&str, &str)>, limit: 
     }
 }
 
-/// A number, or the word for none.
+/// Returns a number, or a word such as the one for none.
 fn number(text: &str) -> Value {
     let fraction = || text.parse::<f64>().map_or_else(|_| json!(text), |number| json!(number));
     text.parse::<u64>().map_or_else(|_| fraction(), |count| json!(count))
@@ -175,7 +184,7 @@ mod tests {
     use crate::files;
     use crate::reference::{experiment, workload};
 
-    /// Adds what a schema of this file forbids in a value. It knows the words that this file writes.
+    /// Adds what a schema forbids in a value. Knows only the keywords that this file writes.
     fn judge(value: &Value, schema: &Value, path: &str, wrong: &mut Vec<String>) {
         if *schema == Value::Bool(false) {
             wrong.push(format!("{path} is not allowed"));
@@ -229,7 +238,7 @@ mod tests {
         }
     }
 
-    /// What a schema forbids in a TOML text.
+    /// Returns what a schema forbids in a TOML text.
     fn wrong(schema: &str, text: &str) -> Vec<String> {
         let value = toml::from_str(text).expect("TOML");
         let mut wrong = Vec::new();

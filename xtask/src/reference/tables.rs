@@ -1,11 +1,11 @@
-//! The tables of a document, as its declarations say them: for workload and experiment files.
+//! Pages of the tables of workload and experiment files, from their declarations.
 
 use ftlab::options::table::{Form, Key, Otherwise, TableInfo};
-use ftlab::options::value::Kind;
+use ftlab::options::value::ValueKind;
 
-use super::{Table, code};
+use super::{MarkdownTable, code};
 
-/// A section for each table, and below it what its choices mean.
+/// Returns a section for each table, each with the meanings of its choices.
 pub fn page(tables: &[fn() -> TableInfo]) -> String {
     tables.iter().map(|table| section(&table())).collect()
 }
@@ -20,7 +20,7 @@ fn section(info: &TableInfo) -> String {
     let has_kinds = info.by.is_some();
     let columns = ["Key", "Applies to", "Takes", "Without it", "Meaning"];
     let kept = |column: &&&str| has_kinds || **column != "Applies to";
-    let mut table = Table::new(&columns.iter().filter(kept).copied().collect::<Vec<_>>());
+    let mut table = MarkdownTable::new(&columns.iter().filter(kept).copied().collect::<Vec<_>>());
     for key in &keys {
         let of = if key.of.is_empty() { "all".to_owned() } else { key.of.join(", ") };
         let otherwise = match key.otherwise {
@@ -37,11 +37,11 @@ fn section(info: &TableInfo) -> String {
     }
     text += &table.text;
     for embedded in info.embedded {
-        text += &format!("\nThe keys of `{}` may stand here as well.\n", embedded().title);
+        text += &format!("\nThe keys of `{}` are allowed here as well.\n", embedded().title);
     }
     for key in keys {
-        let Form::Value(Kind::Choice, choices) = (key.form)() else { continue };
-        let mut table = Table::new(&[&code(key.name), "Meaning"]);
+        let Form::Value(ValueKind::Choice, choices) = (key.form)() else { continue };
+        let mut table = MarkdownTable::new(&[&code(key.name), "Meaning"]);
         for choice in choices {
             table.row([code(choice.name), choice.doc.to_owned()]);
         }

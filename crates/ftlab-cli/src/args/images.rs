@@ -1,4 +1,4 @@
-//! `ftlab device`: what it takes.
+//! The arguments of `ftlab device`.
 
 use std::path::PathBuf;
 
@@ -9,12 +9,13 @@ use super::seed;
 /// `ftlab device`.
 #[derive(Debug, Subcommand)]
 pub enum DeviceCommand {
-    /// Prepare a device and save it: an ageing that many experiments share (run --image FILE).
+    /// Prepare a device and save it as an image that many experiments can start from (run --image
+    /// FILE).
     Save(Box<SaveArgs>),
-    /// Say what an image holds: how it was made, wear, utilisation, free blocks.
+    /// Show what an image holds: how it was made, wear, utilisation, free blocks.
     Show(ShowImageArgs),
-    /// Check that a device takes an image up, and say which policies go on and which begin anew; with
-    /// -o, save the device as it is then.
+    /// Check that a device can load an image, and list the policies that continue and those that
+    /// start afresh. With -o, save the loaded device.
     Load(LoadImageArgs),
 }
 
@@ -24,28 +25,28 @@ pub struct SaveArgs {
     /// A built-in device (see `ftlab list devices`) or a TOML file.
     #[arg(long, value_name = "NAME|FILE", required_unless_present = "image")]
     pub device: Option<String>,
-    /// Begin with a saved device; without --device, of its configuration.
+    /// Start from a saved device; without --device, its configuration is used too.
     #[arg(long, value_name = "FILE")]
     pub image: Option<String>,
     /// Set an option of the device; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
-    /// The steps, with commas between them: fill, age (to a detected steady state), workloads. See
+    /// The steps, separated by commas: fill, age (to a detected steady state), workloads. See
     /// docs/ageing.md.
     #[arg(long, value_name = "STEPS")]
     pub precondition: Option<String>,
-    /// Play the unmeasured beginning, mostly a fill, of a workload that is not the first step, too; it
-    /// is left out otherwise.
+    /// Also play the unmeasured beginning (usually a fill) of workloads after the first step; by
+    /// default it is skipped.
     #[arg(long)]
     pub all_phases: bool,
-    /// The seed of everything that is random.
+    /// The seed of all random decisions.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = seed)]
     #[arg(allow_negative_numbers = true)]
     pub seed: u64,
     /// The file to write.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Replace the image that is there.
+    /// Replace an existing image.
     #[arg(long)]
     pub force: bool,
     /// Print neither a summary nor progress.
@@ -68,16 +69,16 @@ pub struct ShowImageArgs {
 pub struct LoadImageArgs {
     /// The image.
     pub file: String,
-    /// The device that takes it up; by default that of the image.
+    /// The device that loads the image; by default the image's own configuration.
     #[arg(long, value_name = "NAME|FILE")]
     pub device: Option<String>,
     /// Set an option of the device; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
-    /// Save the device as it is then.
+    /// Save the loaded device.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Replace the image that is there.
+    /// Replace an existing image.
     #[arg(long, requires = "output")]
     pub force: bool,
 }

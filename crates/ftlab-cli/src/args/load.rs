@@ -1,4 +1,4 @@
-//! What is played and how: the flags that `ftlab run` and `ftlab compare` share.
+//! The load to play and how to play it: the flags that `ftlab run` and `ftlab compare` share.
 
 use std::str::FromStr;
 
@@ -8,7 +8,7 @@ use ftlab::units::{Nanos, Ratio};
 
 use super::ReadingArgs;
 
-/// What is played, after what, and how.
+/// The load, its preparation and its pace.
 #[derive(Clone, Debug, Args)]
 pub struct LoadArgs {
     /// The trace to replay, in any known format, compressed or not; - is standard input.
@@ -17,37 +17,38 @@ pub struct LoadArgs {
     /// The workload to generate: built-in (see `ftlab list workloads`) or a TOML file.
     #[arg(long, value_name = "NAME|FILE")]
     pub workload: Option<String>,
-    /// The fio job file to run: its jobs at once, as fio runs them (see docs/reference/fio.md for
-    /// what each option means here).
+    /// The fio job file to run. Its jobs run at once, as in fio; docs/reference/fio.md says what
+    /// each option means here.
     #[arg(long, value_name = "FILE")]
     pub fio: Option<String>,
-    /// Give ${NAME} in the job file this value, over the environment; may be repeated.
+    /// Set the value of ${NAME} in the job file, in place of the environment's; may be repeated.
     #[arg(long = "fio-var", value_name = "NAME=VALUE", value_parser = variable)]
     pub fio_variables: Vec<(String, String)>,
-    /// What the device goes through first, unmeasured: steps with commas between them. fill writes it
-    /// once (fill:90%, fill:random); age overwrites it at random until it is steady (age:self,
-    /// age:tolerance=5%:window=5:round=20%:limit=20: window in rounds, round as a share of the
-    /// capacity, limit in drive writes); anything else is a workload.
+    /// What to do with the device before measuring: steps, separated by commas. fill writes it once
+    /// (fill:90%, fill:random). age overwrites it at random until it is steady (age:self,
+    /// age:tolerance=5%:window=5:round=20%:limit=20; the window is in rounds, a round is a share of
+    /// the capacity, the limit is in drive writes). Anything else is a workload.
     #[arg(long, value_name = "STEPS")]
     pub precondition: Option<String>,
-    /// Begin with a device that was saved by `ftlab device save`.
+    /// Start from a device that was saved by `ftlab device save`.
     #[arg(long, value_name = "FILE")]
     pub image: Option<String>,
-    /// Play a workload's own unmeasured beginning, mostly a fill, also on a device that --precondition
-    /// or --image has prepared; it is left out then otherwise.
+    /// Play a workload's unmeasured beginning (usually a fill) even on a device that --precondition
+    /// or --image has prepared; by default it is skipped there.
     #[arg(long)]
     pub all_phases: bool,
-    /// Stop after so many requests. Those that are not measured do not count: --precondition's, and
-    /// those of a workload's own unmeasured phases.
+    /// Stop after this many measured requests. Those of --precondition and of a workload's
+    /// unmeasured phases do not count.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
-    /// Also find out how reads and writes share pages: only read, only written or both, and how well a
-    /// short history tells. It takes some 100 bytes of memory for each page of 4 KiB that is touched.
+    /// Also report how reads and writes share pages (only read, only written or both) and how well
+    /// a short history predicts it. Takes about 100 bytes of memory per 4 KiB page touched.
     #[arg(long)]
     pub accesses: bool,
-    /// Cut the power of a copy of the device each time that so much simulated time has passed since measuring began, and
-    /// tell how long it takes to come up again, and what is lost: 500ms, 10s. The run itself goes on. Needs a
-    /// device with ftl.recovery.policy. A cut takes processor time, the more the more flash is in use.
+    /// Cut the power of a copy of the device at this interval of simulated time (500ms, 10s) from
+    /// the start of measuring, and report how long each recovery takes and what is lost. The run
+    /// itself continues. Needs a device with ftl.recovery.policy. The more flash is in use, the
+    /// more processor time a cut takes.
     #[arg(long, value_name = "SPAN", value_parser = read_span, allow_hyphen_values = true)]
     pub cut_power: Option<Nanos>,
     #[command(flatten)]
@@ -57,12 +58,12 @@ pub struct LoadArgs {
 }
 
 impl LoadArgs {
-    /// Reads flags that stand elsewhere than on the command line.
+    /// Parses flags that do not come from the command line.
     ///
     /// # Errors
-    /// What is wrong with the first that is.
+    /// Describes the first wrong flag.
     pub fn read(words: &[String]) -> Result<LoadArgs, String> {
-        /// Nothing but the load.
+        /// A parser for these flags alone.
         #[derive(Parser)]
         #[command(no_binary_name = true, disable_help_flag = true)]
         struct Alone {
@@ -80,56 +81,56 @@ impl LoadArgs {
     }
 }
 
-/// More than any host keeps outstanding. What is looked at together has tables of its own.
+/// More than any host keeps outstanding; the device allocates tables of this size.
 const MOST_OUTSTANDING: i64 = 1 << 20;
 
 /// When requests are submitted, and where they go.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Replaying")]
 pub struct PaceArgs {
-    /// What decides when requests are submitted. By default the trace's times or the
-    /// workload's arrivals; with --queue-depth, completions.
+    /// What decides when requests are submitted. By default the times of the trace or the arrivals
+    /// of the workload; with --queue-depth, completions.
     #[arg(long, value_name = "HOW")]
     pub replay: Option<ReplayKind>,
-    /// Keep so many requests outstanding. With --replay open, the most that the device takes at
-    /// once; with asap, how many are looked at together.
+    /// Keep this many requests outstanding. With --replay open, the most that the device accepts at
+    /// once; with asap, how many requests are considered together.
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_OUTSTANDING))]
     pub queue_depth: Option<u32>,
-    /// Play so much faster than recorded: 2, 0.5 or 200%.
+    /// Play this many times faster than recorded: 2, 0.5 or 200%.
     #[arg(long, value_name = "X", value_parser = speed)]
     pub speed: Option<Ratio>,
-    /// How addresses are brought onto the device: as-is, fold (modulo), scale (in proportion, onto a
-    /// device as large or larger; scale:2TiB says from what), partition (a slice for each stream;
-    /// partition:4 says how many) or compact (touched MiB packed, those of each stream for themselves).
-    /// With as-is, fold and scale streams share addresses; the result counts the pages.
+    /// How trace addresses map to the device: as-is, fold (modulo), scale (in proportion, to a
+    /// device at least as large; scale:2TiB sets the original size), partition (a slice for each
+    /// stream; partition:4 sets their number) or compact (the touched MiB packed, stream by
+    /// stream). With as-is, fold and scale, streams share addresses; the result counts the shared
+    /// pages.
     #[arg(long, value_name = "HOW", default_value = "as-is")]
     pub address: AddressKind,
 }
 
-/// What decides when requests are submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReplayKind {
-    /// Their times: open loop.
+    /// Arrival times (open loop).
     Open,
-    /// Completions: a fixed number is kept outstanding.
+    /// Completions: a fixed number of requests is kept outstanding.
     Closed,
-    /// As fast as requests that overlap allow.
+    /// As fast as possible, but overlapping requests keep their order.
     Asap,
 }
 
-/// How addresses are brought onto the device, as it is written.
+/// How trace addresses map to the device, as written on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressKind {
-    /// As they are.
+    /// Unchanged.
     AsIs,
     /// Modulo the capacity.
     Fold,
-    /// In proportion, from so many sectors or from the span of the trace.
+    /// In proportion, from this many sectors, or from the span of the trace.
     Scale(Option<u64>),
-    /// A slice for each stream: so many, or as many as the trace has.
+    /// A slice for each stream: this many slices, or as many as the trace has streams.
     Partition(Option<u32>),
-    /// Packed.
+    /// Touched regions packed together.
     Compact,
 }
 
@@ -182,7 +183,7 @@ fn speed(text: &str) -> Result<Ratio, String> {
     Ok(Ratio { ppm: ppm as u32 })
 }
 
-/// A span of simulated time, with its unit.
+/// Parses a span of simulated time with its unit.
 fn read_span(text: &str) -> Result<Nanos, String> {
     if text.trim().starts_with('-') {
         return Err("a span can't be negative: write one such as 500ms or 10s".to_owned());

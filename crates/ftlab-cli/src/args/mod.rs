@@ -1,4 +1,4 @@
-//! The command line: what it takes and what it says about itself.
+//! The command line: its arguments and help texts.
 
 mod images;
 mod load;
@@ -19,7 +19,8 @@ pub use self::reproduce::ReproduceArgs;
 pub use self::torture::TortureArgs;
 use crate::failure::Failure;
 
-/// More threads than that are a slip of the pen: systems refuse them, and all wait for each other.
+/// More threads than this are a typing mistake: the system refuses them, or they only wait for each
+/// other.
 const MOST_JOBS: i64 = 1024;
 
 /// A laboratory for flash translation layers: a fast, deterministic simulator of NAND flash SSDs.
@@ -30,47 +31,47 @@ const MOST_JOBS: i64 = 1024;
                         input, 130 interrupted."
 )]
 pub struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: MainCommand,
 }
 
-/// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum MainCommand {
     /// Play a trace or a workload on a device, print a table and write a result folder.
     Run(Box<RunArgs>),
-    /// Play the same load on several devices, or take finished results, and compare them.
+    /// Compare devices under the same load, or compare finished results.
     Compare(Box<CompareArgs>),
     /// Make a page with curves and maps from finished results.
     Report(ReportArgs),
-    /// Run the experiments of papers, and set their printed numbers beside ours.
+    /// Run the experiments of papers and compare their printed numbers with ours.
     Reproduce(ReproduceArgs),
-    /// Cut the power of random devices, again and again, and see whether they keep what they promise.
+    /// Cut the power of random devices again and again, and check that they keep their promises.
     Torture(TortureArgs),
-    /// Look into a trace, or convert it.
+    /// Inspect, fit or convert a trace.
     #[command(subcommand)]
     Trace(TraceCommand),
-    /// List what is known.
+    /// List policies, devices, formats, workloads or options.
     List {
-        /// Of what.
+        /// What to list.
         what: Listed,
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Say what an option is: meaning, unit, default, range, source and policies; or what a policy is.
+    /// Explain an option (meaning, unit, default, range, source, policies) or a policy.
     Explain {
-        /// The path of an option or a section, such as ftl.gc.victim, or the name of a policy, such as greedy.
+        /// The path of an option or a section, such as ftl.gc.victim, or the name of a policy, such
+        /// as greedy.
         path: String,
     },
     /// Check a device configuration, or print it in full.
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Keep a device in a file, with everything that it has been through.
+    /// Save a device with its whole history to a file, or load it.
     #[command(subcommand)]
     Device(DeviceCommand),
-    /// Print a script that completes this command line in a shell.
+    /// Print a shell script that completes this command line.
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
@@ -106,13 +107,13 @@ pub enum ConfigCommand {
     Show(DeviceArg),
 }
 
-/// A configuration named as an argument.
+/// The configuration that `ftlab config` works on.
 #[derive(Debug, Args)]
 pub struct DeviceArg {
     /// A built-in device (see `ftlab list devices`) or a TOML file.
     #[arg(value_name = "NAME|FILE")]
     pub device: String,
-    /// Set an option, over the device; may be repeated.
+    /// Set an option of the device; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
 }
@@ -120,15 +121,16 @@ pub struct DeviceArg {
 /// `ftlab trace`.
 #[derive(Debug, Subcommand)]
 pub enum TraceCommand {
-    /// Say what a trace is: mix, sizes, span, rate, order, and what was assumed to read it.
+    /// Describe a trace: mix, sizes, span, rate, order, and the assumptions made to read it.
     Inspect {
         /// The trace; - is standard input.
         file: String,
         /// Print JSON.
         #[arg(long)]
         json: bool,
-        /// Also find out how reads and writes share pages: only read, only written or both, and how well
-        /// a short history tells. It takes some 100 bytes of memory for each page of 4 KiB that is touched.
+        /// Also report how reads and writes share pages (only read, only written or both) and how
+        /// well a short history predicts it. Takes about 100 bytes of memory per 4 KiB page
+        /// touched.
         #[arg(long)]
         accesses: bool,
         #[command(flatten)]
@@ -142,7 +144,7 @@ pub enum TraceCommand {
         /// The workload file to write.
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
-        /// What results call it; by default the trace's name and -like.
+        /// The name of the workload in results; by default the trace's name with -like.
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
         /// Replace the file if it exists.
@@ -155,12 +157,12 @@ pub enum TraceCommand {
     Convert {
         /// The trace; - is standard input.
         input: String,
-        /// The file to write; .gz, .zst, .bz2 and .xz are compressed.
+        /// The file to write; compressed if it ends in .gz, .zst, .bz2 or .xz.
         output: PathBuf,
-        /// The format to write; by default parquet if the name ends so.
+        /// The format to write; by default parquet if the name ends in .parquet.
         #[arg(long, value_name = "FORMAT", value_parser = format)]
         to: Option<&'static Format>,
-        /// Leave out requests that the format can't hold, and count them.
+        /// Drop requests that the format cannot express, and count them.
         #[arg(long)]
         drop_unsupported: bool,
         /// Replace the file if it exists.
@@ -181,7 +183,7 @@ pub struct RunArgs {
     /// Set an option of the device; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
-    /// The seed of everything that is random.
+    /// The seed of all random decisions.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = seed)]
     #[arg(allow_negative_numbers = true)]
     pub seed: u64,
@@ -190,8 +192,9 @@ pub struct RunArgs {
     /// Also write every request to requests.parquet.
     #[arg(long, conflicts_with = "no_output", help_heading = "Output")]
     pub records: bool,
-    /// Also write what the jobs of --fio came to as `fio --output-format=json` prints it; - is standard
-    /// output, in place of the table. A result folder has it as fio.json in any case.
+    /// Also write the results of the --fio jobs as `fio --output-format=json` prints them; - is
+    /// standard output, in place of the table. The result folder contains them as fio.json in any
+    /// case.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["trace", "workload"])]
     #[arg(help_heading = "Output")]
     pub fio_json: Option<PathBuf>,
@@ -203,16 +206,16 @@ pub struct RunArgs {
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("load").args(["trace", "workload", "fio"])))]
 pub struct CompareArgs {
-    /// Devices (built-in names, TOML files or images) to run, or the folders of finished results. The
-    /// first is the baseline. Results of one configuration, prepared alike, are taken as its seeds. By
-    /// default the device of --image.
+    /// Devices to run (built-in names, TOML files or images), or folders of finished results. The
+    /// first is the baseline. Results with the same configuration and preparation count as seeds of
+    /// one variant. By default the device of --image.
     #[arg(value_name = "NAME|FILE|RESULT")]
     #[arg(required_unless_present_any = ["image", "vary", "variants"])]
     pub what: Vec<String>,
     /// Set an option of every device; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
-    /// Run each device with each of these values of an option; several --vary multiply. Also
+    /// Run each device with each of these values of an option; several --vary are combined. Also
     /// precondition=none,"fill,age" and image=A,B.
     #[arg(long, value_name = "KEY=A,B,...")]
     pub vary: Vec<String>,
@@ -220,7 +223,7 @@ pub struct CompareArgs {
     /// precondition=STEPS and image=FILE.
     #[arg(long = "variant", value_name = "NAME:KEY=VALUE,...")]
     pub variants: Vec<String>,
-    /// How many seeds each variant is run with.
+    /// How many seeds to run each variant with.
     #[arg(long, default_value_t = 5, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: u64,
@@ -228,11 +231,11 @@ pub struct CompareArgs {
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = seed)]
     #[arg(allow_negative_numbers = true)]
     pub seed: u64,
-    /// How many runs are performed at once; by default as many as there are processors. Each needs
-    /// the memory of a device.
+    /// How many runs to perform at once; by default one per processor. Each needs the memory of a
+    /// device.
     #[arg(short, long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<u32>,
-    /// The share of intervals that hold the true change.
+    /// The confidence level of the intervals.
     #[arg(long, default_value = "95%", value_name = "X", value_parser = confidence)]
     pub confidence: f64,
     #[command(flatten)]
@@ -247,13 +250,13 @@ pub struct ReportArgs {
     /// The folders of finished results; the first is the baseline.
     #[arg(value_name = "RESULT", required = true)]
     pub results: Vec<String>,
-    /// The page.
+    /// The HTML page to write.
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
     /// Replace the file if it exists.
     #[arg(long)]
     pub force: bool,
-    /// The share of intervals that hold the true change.
+    /// The confidence level of the intervals.
     #[arg(long, default_value = "95%", value_name = "X", value_parser = confidence)]
     pub confidence: f64,
     /// Print nothing.
@@ -261,20 +264,19 @@ pub struct ReportArgs {
     pub quiet: bool,
 }
 
-/// What is written and printed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// The result folder; by default one in ftlab-results, named after what is run, with a number.
+    /// The result folder; by default a numbered folder in ftlab-results, named after the run.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Write no result folder.
     #[arg(long, conflicts_with = "output")]
     pub no_output: bool,
-    /// Replace the result that is there.
+    /// Replace an existing result.
     #[arg(long)]
     pub force: bool,
-    /// Print JSON instead of the table: result.json, or compare.json.
+    /// Print result.json or compare.json instead of the table.
     #[arg(long)]
     pub json: bool,
     /// Print neither the table nor progress.
@@ -283,7 +285,7 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// Refuses `--force` where nothing is written that it could replace.
+    /// Refuses `--force` if nothing is written that it could replace.
     pub fn refuse_idle_force(&self, writes_file: bool) -> Result<(), Failure> {
         match self.force && self.no_output && !writes_file {
             true => Err(Failure::usage(
@@ -295,7 +297,7 @@ impl OutputArgs {
     }
 }
 
-/// How many threads somebody may ask for.
+/// Parses a number of threads.
 fn jobs() -> impl clap::builder::TypedValueParser<Value = u32> {
     clap::value_parser!(u32).range(1..=MOST_JOBS)
 }
@@ -310,7 +312,7 @@ fn seed(text: &str) -> Result<u64, String> {
 fn confidence(text: &str) -> Result<f64, String> {
     let help =
         || format!("`{text}` is no confidence: write per cent from 50% to below 100%, such as 95%");
-    // A number without a sign is per cent as well: as a share it would be below one.
+    // A number without a sign is per cent as well; as a share it would be below 1.
     let percent = text.strip_suffix('%').unwrap_or(text);
     match percent.trim().parse::<f64>() {
         Ok(percent) if (50.0..100.0).contains(&percent) => Ok(percent / 100.0),

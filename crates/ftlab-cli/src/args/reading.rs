@@ -1,47 +1,46 @@
-//! How a trace is read: the flags of everything that takes one.
+//! The flags of every command that reads a trace.
 
 use clap::Args;
 use ftlab_workload::trace::{self, BlkEvent, Format, Late, SpaceUnit, TimeUnit};
 
-/// How a trace is read.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Reading a trace")]
 pub struct ReadingArgs {
-    /// The format, instead of finding it from the content (see `ftlab list formats`).
+    /// The format of the trace; by default detected from its content (see `ftlab list formats`).
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     pub format: Option<&'static Format>,
-    /// What times count: ns, filetime (100 ns), us, ms or s.
+    /// The unit of times: ns, filetime (100 ns), us, ms or s.
     #[arg(long, value_name = "UNIT", value_parser = time_unit)]
     pub time_unit: Option<TimeUnit>,
-    /// What addresses count: byte, sector (512 bytes) or 4k.
+    /// The unit of addresses: byte, sector (512 bytes) or 4k.
     #[arg(long, value_name = "UNIT", value_parser = space_unit)]
     pub address_unit: Option<SpaceUnit>,
-    /// What sizes count: byte, sector (512 bytes) or 4k.
+    /// The unit of sizes: byte, sector (512 bytes) or 4k.
     #[arg(long, value_name = "UNIT", value_parser = space_unit)]
     pub size_unit: Option<SpaceUnit>,
-    /// Take reads for writes and writes for reads: for files with the flag turned.
+    /// Swap reads and writes, for files with the flag inverted.
     #[arg(long)]
     pub invert_ops: bool,
-    /// Which events of blkparse output are the requests: issue (D), queue (Q) or complete (C). By default
-    /// issues, or, if the beginning of the file has none, what was queued.
+    /// Which events of blkparse output are the requests: issue (D), queue (Q) or complete (C). By
+    /// default issue, or queue if the beginning of the file has no issues.
     #[arg(long, value_name = "EVENT", value_parser = blkparse_event)]
     pub blkparse_event: Option<BlkEvent>,
-    /// Leave out malformed or impossible lines, and count them.
+    /// Skip malformed or impossible lines, and count them.
     #[arg(long)]
     pub skip_malformed: bool,
-    /// Take what can't be true as it stands.
+    /// Accept implausible values as they are.
     #[arg(long)]
     pub accept_implausible: bool,
-    /// How many records are held back to be sorted by time.
+    /// How many records to hold back to sort them by time.
     #[arg(long, value_name = "N")]
     pub order_window: Option<usize>,
-    /// What happens to a record that is later than that: refuse (an error) or clamp.
+    /// What to do with a record that is too late for this window: refuse (an error) or clamp.
     #[arg(long, value_name = "WHAT", value_parser = late)]
     pub late: Option<Late>,
 }
 
 impl ReadingArgs {
-    /// The flags that were given.
+    /// Returns the names of the flags that were given.
     pub fn given(&self) -> Vec<&'static str> {
         let ReadingArgs {
             format,
@@ -70,7 +69,7 @@ impl ReadingArgs {
         flags.into_iter().filter_map(|(flag, given)| given.then_some(flag)).collect()
     }
 
-    /// As the reader of traces takes them.
+    /// Converts the flags to the options of the trace reader.
     pub fn options(&self) -> trace::Options {
         let default = trace::Options::default();
         trace::Options {

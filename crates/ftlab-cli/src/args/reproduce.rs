@@ -1,4 +1,4 @@
-//! `ftlab reproduce`: which papers, with how many seeds.
+//! The arguments of `ftlab reproduce`.
 
 use std::path::PathBuf;
 
@@ -13,14 +13,15 @@ use super::{OutputArgs, jobs, seed};
                         declaration, 130 interrupted."
 )]
 pub struct ReproduceArgs {
-    /// Experiments: built-in names, or folders that hold an experiment.toml; `list` lists what is built in.
+    /// Experiments: built-in names, or folders with an experiment.toml; `list` lists the built-in
+    /// ones.
     #[arg(value_name = "NAME|FOLDER|list")]
     pub names: Vec<String>,
-    /// Run all experiments that are built in: hours of work.
+    /// Run all built-in experiments (takes hours).
     #[arg(long, conflicts_with = "names")]
     pub all: bool,
-    /// How many seeds each case is run with; by default as many as the experiment asks for. Tolerances
-    /// hold for so many.
+    /// How many seeds to run each case with; by default as many as the experiment asks for, the
+    /// number that its tolerances were set for.
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub seeds: Option<u64>,
@@ -28,15 +29,15 @@ pub struct ReproduceArgs {
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = seed)]
     #[arg(allow_negative_numbers = true)]
     pub seed: u64,
-    /// How many runs are performed at once; by default as many as there are processors. Each needs
-    /// the memory of a device.
+    /// How many runs to perform at once; by default one per processor. Each needs the memory of a
+    /// device.
     #[arg(short, long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<u32>,
-    /// The folder of real traces, which are no part of ftlab; by default the one that the environment
-    /// variable FTLAB_TRACES names. Cases that need a trace which is not there are not run, and named.
+    /// The folder of the real traces, which are not part of ftlab; by default the value of the
+    /// environment variable FTLAB_TRACES. Cases whose trace is missing are skipped, and listed.
     #[arg(long, value_name = "FOLDER")]
     pub traces: Option<PathBuf>,
-    /// Run only what the numbers of the paper need, and draw no figures.
+    /// Run only what the paper's numbers need, and draw no figures.
     #[arg(long)]
     pub claims_only: bool,
     #[command(flatten)]

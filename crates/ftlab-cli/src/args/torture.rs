@@ -1,4 +1,4 @@
-//! `ftlab torture`: how many power cuts, of which designs.
+//! The arguments of `ftlab torture`.
 
 use std::time::Duration;
 
@@ -14,31 +14,31 @@ use super::{jobs, seed};
     after_help = "Exit codes: 0 nothing was lost, 1 something was, 2 usage, 130 interrupted."
 )]
 pub struct TortureArgs {
-    /// So many power cuts at least: the last case is finished.
+    /// Perform at least this many power cuts; the last case is finished.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub cuts: Option<u64>,
-    /// For so long: hours, or a time with its unit, such as 30min, 90s or 2h.
+    /// Run for this long: hours, or a time with its unit, such as 30min, 90s or 2h.
     #[arg(long, value_name = "TIME", value_parser = time)]
     #[arg(allow_negative_numbers = true)]
     pub hours: Option<Duration>,
-    /// Run one case again: the line that a failure has printed.
+    /// Run one case again: the line that a failure printed.
     #[arg(long, value_name = "LINE", conflicts_with_all = ["seed", "jobs", "design"])]
     pub replay: Option<String>,
     /// The first seed. Each seed is one case of every design.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = seed)]
     #[arg(allow_negative_numbers = true)]
     pub seed: u64,
-    /// Only this design; may be repeated. By default all take turns.
+    /// Test only this design; may be repeated. By default all designs take turns.
     #[arg(long, value_name = "NAME", value_parser = design)]
     pub design: Vec<&'static Design>,
-    /// How many cases are run at once; by default as many as there are processors. It changes nothing
-    /// of what is found.
+    /// How many cases to run at once; by default one per processor. It does not change the
+    /// findings.
     #[arg(short, long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<u32>,
     /// Print JSON instead of the table.
     #[arg(long)]
     pub json: bool,
-    /// Print neither the table nor progress: only what was found.
+    /// Print neither the table nor progress, only the findings.
     #[arg(short, long, conflicts_with = "json")]
     pub quiet: bool,
 }
@@ -50,7 +50,7 @@ fn design(name: &str) -> Result<&'static Design, String> {
     })
 }
 
-/// Hours, or a number with its unit.
+/// Parses hours, or a number with its unit.
 fn time(text: &str) -> Result<Duration, String> {
     const UNITS: [(&str, f64); 5] =
         [("min", 60.0), ("h", 3_600.0), ("s", 1.0), ("d", 86_400.0), ("", 3_600.0)];

@@ -1,4 +1,4 @@
-//! From finished results to the comparison: what they say.
+//! Builds the comparison document from finished results.
 
 use std::collections::BTreeSet;
 
@@ -15,15 +15,15 @@ use crate::human::{count, span};
 
 /// A variant and its results, in the order of the seeds.
 pub struct Series {
-    /// What it is called.
+    /// The name of the variant.
     pub name: String,
-    /// What was set over the device, as far as that is known.
+    /// The options that were set for it, as far as they are known.
     pub settings: Vec<String>,
-    /// The results, and what the document calls their places.
+    /// The results, each with its place in the document.
     pub results: Vec<(String, Finished)>,
 }
 
-/// Compares them.
+/// Compares the variants with the first one.
 pub fn comparison(series: &[Series], confidence: f64, notes: Vec<String>) -> Comparison {
     let all = series.iter().flat_map(|one| one.results.iter().map(|(_, one)| &one.document));
     let metrics = metrics::known_in(all);
@@ -62,12 +62,12 @@ fn variant(one: &Series) -> VariantDocument {
     }
 }
 
-/// Whether all of its devices did everything that was asked of them.
+/// Whether all devices of a variant performed all requests.
 fn did_all(one: &Series) -> bool {
     one.results.iter().all(|(_, result)| result.end_of_life_ns().is_none() && result.refused() == 0)
 }
 
-/// What a variant left undone, if it did.
+/// Describes what a variant did not complete, if anything.
 fn undone(one: &VariantDocument, is_base: bool) -> Option<String> {
     let runs = one.refused_requests.len();
     let ended: Vec<u64> = one.end_of_life_ns.iter().copied().flatten().collect();
@@ -76,9 +76,9 @@ fn undone(one: &VariantDocument, is_base: bool) -> Option<String> {
     if let Some(&first) = ended.iter().min() {
         let (count, after) = (ended.len(), span(first));
         told.push(match runs {
-            1 => format!("the device came to the end of its life, after {after}"),
+            1 => format!("the device reached the end of its life after {after}"),
             _ => format!(
-                "the device came to the end of its life in {count} of {runs} runs, first after {after}"
+                "the device reached the end of its life in {count} of {runs} runs, first after {after}"
             ),
         });
     }
@@ -97,9 +97,9 @@ fn compared(metric: &Metric, series: &[Series], confidence: f64) -> MetricDocume
         one.results.iter().map(|(_, result)| metric.of(&result.document)).collect()
     };
     let known = |values: &[Option<f64>]| values.iter().copied().collect::<Option<Vec<f64>>>();
-    // Devices that did not do all of the work have figures, but no better or worse ones.
+    // Devices that did not perform all requests have values, but no changes.
     let base = known(&values(&series[0])).filter(|_| did_all(&series[0]));
-    // Only variants of which all values are known are shown as a mean, or compared.
+    // A variant has a mean, and is compared, only if its values are known for all seeds.
     let shown = series.iter().filter_map(|one| known(&values(one))).flatten();
     let scale = Scale::of(shown);
     let variants = series.iter().enumerate().map(|(at, one)| {
@@ -123,7 +123,7 @@ fn compared(metric: &Metric, series: &[Series], confidence: f64) -> MetricDocume
     }
 }
 
-/// What is to be known to read the numbers.
+/// Returns notes that a reader of the numbers needs.
 fn remarks(comparison: &Comparison, series: &[Series]) -> Vec<String> {
     let variants = comparison.variants.iter().enumerate();
     let mut notes: Vec<String> =
@@ -132,21 +132,21 @@ fn remarks(comparison: &Comparison, series: &[Series]) -> Vec<String> {
         // Nothing is compared.
     } else if comparison.seeds.len() == 1 {
         notes.push(
-            "There is one seed: no interval can be given. ftlab compare runs devices with five (--seeds); of \
-             finished results, name those of more seeds."
+            "There is only one seed, so there are no intervals. ftlab compare runs devices with five seeds (--seeds); \
+             of finished results, name those of several seeds."
                 .into(),
         );
     } else if seeds_agree(comparison) {
         notes.push(
-            "All seeds gave the same numbers: nothing random has a part in this load and these \
-             devices, so there are no intervals, and one seed would do. Whether another load would \
-             show the same is another question."
+            "All seeds gave the same numbers: nothing in this load and these devices is random, \
+             so there are no intervals, and one seed is enough. Another load may behave \
+             differently."
                 .into(),
         );
     }
     let capacities = || comparison.variants.iter().map(|one| one.capacity_bytes);
     if capacities().any(|bytes| Some(bytes) != capacities().next()) {
-        notes.push("The devices differ in capacity: a workload spreads over all of it.".into());
+        notes.push("The devices differ in capacity: a workload uses all of it.".into());
     }
     let results = series.iter().flat_map(|one| one.results.iter().map(|(_, one)| &one.document));
     notes.extend(metrics::queues_apart(results));
@@ -157,7 +157,7 @@ fn remarks(comparison: &Comparison, series: &[Series]) -> Vec<String> {
     notes
 }
 
-/// Variants whose figures are the same to the last digit, although their devices are not.
+/// Notes variants whose values are equal to the last digit although their devices differ.
 fn idle(comparison: &Comparison) -> Vec<String> {
     let variants = &comparison.variants;
     let values =
@@ -171,8 +171,8 @@ fn idle(comparison: &Comparison) -> Vec<String> {
         let told = format!("{} and {} are the same device", other.name, one.name);
         if !comparison.notes.iter().any(|note| note.starts_with(&told)) {
             notes.push(format!(
-                "{} and {} have the same figures with every seed: the difference between them never came \
-                 into play.",
+                "{} and {} have the same figures with every seed: the difference between them had no \
+                 effect.",
                 other.name, one.name
             ));
         }
@@ -180,29 +180,29 @@ fn idle(comparison: &Comparison) -> Vec<String> {
     notes
 }
 
-/// Whether each variant has the same figures with each seed. That each shows the same change says less:
-/// variants that are equal do so whatever the seeds do.
+/// Whether each variant has the same values for all seeds. Equal changes would prove less: equal
+/// variants have them whatever the seeds do.
 fn seeds_agree(comparison: &Comparison) -> bool {
     let values = || comparison.metrics.iter().flat_map(|metric| &metric.variants);
     let same = |one: &ValuesDocument| one.values.iter().all(|value| *value == one.values[0]);
     values().count() > 0 && values().all(same)
 }
 
-/// A difference may lie between versions of ftlab instead of between devices.
+/// Notes results of different versions of ftlab.
 fn versions(series: &[Series]) -> Option<String> {
     let all = series.iter().flat_map(|one| &one.results);
     let versions: BTreeSet<&str> = all.map(|(_, one)| one.text("/ftlab_version")).collect();
     let listed: Vec<&str> = versions.into_iter().collect();
     (listed.len() > 1).then(|| {
         format!(
-            "The results come from different versions of ftlab ({}): what differs may be the \
-             simulator. Run them again with one version to be sure.",
+            "The results come from different versions of ftlab ({}), so differences may come from \
+             the simulator. Run them again with one version to be sure.",
             listed.join(", ")
         )
     })
 }
 
-/// What the runs of each variant complained of and noted; once what all variants say.
+/// Returns the warnings and notes of all runs; those that all variants share appear once.
 fn said(series: &[Series]) -> Vec<String> {
     let of: Vec<Vec<String>> = series.iter().map(said_by).collect();
     let everywhere = |note: &String| of.iter().all(|notes| notes.contains(note));
@@ -214,8 +214,8 @@ fn said(series: &[Series]) -> Vec<String> {
     all
 }
 
-/// What the runs of a variant say. Notes that differ in their numbers only are one: that of the first seed
-/// which has it.
+/// Returns the notes of a variant's runs. Of notes that differ only in their numbers, only the
+/// first is kept.
 fn said_by(one: &Series) -> Vec<String> {
     let mut known: Vec<(String, String, u64, bool)> = Vec::new();
     for (_, result) in &one.results {
@@ -228,13 +228,13 @@ fn said_by(one: &Series) -> Vec<String> {
         }
     }
     let told = |(_, text, seed, differs): (String, String, u64, bool)| match differs {
-        true => format!("{text} (Seed {seed}; the numbers of the others differ.)"),
+        true => format!("{text} (Seed {seed}; the numbers of other seeds differ.)"),
         false => text,
     };
     known.into_iter().map(told).collect()
 }
 
-/// The warnings and the notes of a result.
+/// Returns the warnings and notes of a result.
 fn said_in(result: &Value) -> Vec<String> {
     let texts = |list: &Value| -> Vec<String> {
         let list = list.as_array().into_iter().flatten();

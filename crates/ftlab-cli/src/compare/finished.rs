@@ -1,4 +1,4 @@
-//! Finished results, read back from their folders.
+//! Reads finished results back from their folders.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,25 +11,25 @@ use crate::failure::Failure;
 use crate::result::{COMPARISON, MARK};
 use crate::text_file;
 
-/// What helps against files that can't be used.
+/// The remedy for files that cannot be used.
 const OLD: &str = "run it again with this version of ftlab";
 
-/// The most rows of a file that are read. Of latencies, which have the most, there are up to some 300,000.
+/// The most rows that are read from a file. Latencies have the most, up to about 300,000.
 const MOST_ROWS: usize = 1 << 20;
 
-/// A result.
+/// A finished result.
 pub struct Finished {
-    /// Where it lies.
+    /// Its folder.
     pub folder: PathBuf,
     /// `result.json`.
     pub document: Value,
 }
 
-/// A file of columns: its rows, with the columns in the order in which they were asked for.
+/// Rows of a column file, with the columns in the order requested.
 pub type Rows<const N: usize> = Vec<[u64; N]>;
 
 impl Finished {
-    /// Reads one.
+    /// Reads the result in a folder.
     pub fn read(folder: &Path) -> Result<Finished, Failure> {
         refuse_what_holds_none(folder)?;
         let path = folder.join(MARK);
@@ -41,7 +41,7 @@ impl Finished {
         })?;
         if crate::reproduce::is_reproduction(&document) {
             return Err(Failure::usage(format!(
-                "{} holds what ftlab reproduce wrote: the numbers of many runs, and none of the runs\n  \
+                "{} is a result of ftlab reproduce: it has the numbers of many runs, but not the runs\n  \
                  remedy: name results of ftlab run",
                 folder.display()
             )));
@@ -49,7 +49,7 @@ impl Finished {
         let version = &document["schema_version"];
         if version.as_u64() != Some(u64::from(ftlab::stats::SCHEMA_VERSION)) {
             return Err(Failure::usage(format!(
-                "{} has layout {version}, and this ftlab reads layout {}\n  remedy: {OLD}",
+                "{} has layout {version}, but this version of ftlab reads layout {}\n  remedy: {OLD}",
                 path.display(),
                 ftlab::stats::SCHEMA_VERSION,
             )));
@@ -63,28 +63,27 @@ impl Finished {
         Ok(Finished { folder: folder.to_owned(), document })
     }
 
-    /// The seed.
     pub fn seed(&self) -> u64 {
         self.document["seed"].as_u64().unwrap_or_default()
     }
 
-    /// When the device came to the end of its life, if it did.
+    /// Returns when the device reached the end of its life, if it did.
     pub fn end_of_life_ns(&self) -> Option<u64> {
         self.document.pointer("/report/health/end_of_life/at_ns")?.as_u64()
     }
 
-    /// Measured requests that the device refused.
+    /// Returns how many measured requests the device refused.
     pub fn refused(&self) -> u64 {
         let host = &self.document["report"]["host"];
         OPS.iter().filter_map(|op| host[op]["refused_requests"].as_u64()).sum()
     }
 
-    /// A text within the document; empty if it is not there.
+    /// Returns a text within the document, or an empty text if it is missing.
     pub fn text(&self, pointer: &str) -> &str {
         self.document.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The command that made it, as far as that is known.
+    /// Returns the command that made the result, if it is known.
     pub fn command(&self) -> Option<Vec<String>> {
         let text = text_file::read(&self.folder.join("run.json")).ok()?;
         let run: Value = serde_json::from_str(&text).ok()?;
@@ -92,7 +91,7 @@ impl Finished {
         words.map(|word| word.as_str().map(str::to_owned)).collect()
     }
 
-    /// Reads columns of one of its files.
+    /// Reads columns of one of the result's files.
     pub fn columns<const N: usize>(
         &self,
         file: &str,
@@ -107,7 +106,7 @@ impl Finished {
     }
 }
 
-/// What is there and is no result at all is told as what it is.
+/// Refuses a path that is not a result, and says what it is instead.
 fn refuse_what_holds_none(path: &Path) -> Result<(), Failure> {
     let shown = path.display();
     let what = "name the folder that ftlab run, or compare, has written";
@@ -136,7 +135,7 @@ fn refuse_what_holds_none(path: &Path) -> Result<(), Failure> {
     }))
 }
 
-/// All rows of a file of columns; in words, what is wrong with it.
+/// Reads all rows of a column file. The error is a text.
 fn rows<const N: usize>(file: File, names: [&'static str; N]) -> Result<Rows<N>, String> {
     let told = |unread: Unread| match unread {
         Unread::Damaged(error) => error.to_string(),
@@ -151,7 +150,7 @@ fn rows<const N: usize>(file: File, names: [&'static str; N]) -> Result<Rows<N>,
             return Ok(all);
         }
         if all.len() + count > MOST_ROWS {
-            return Err("it has more rows than any result".to_owned());
+            return Err("it has more rows than a result can have".to_owned());
         }
         let rows = columns.rows();
         all.extend((0..count).map(|at| std::array::from_fn(|column| rows[column][at])));

@@ -1,4 +1,4 @@
-//! Which finished results belong together, and whether they can be compared.
+//! Groups finished results into variants, and checks that they can be compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,41 +14,41 @@ use crate::result::{COMPARISON, MARK, VARIANTS};
 use crate::resume::RUNS;
 use crate::text_file;
 
-/// Where results must agree to have been measured on the same load, and what that is called.
+/// The parts of a result that must be equal for the same load, with their names in messages.
 const SAME: [(&str, &str); 7] = [
     ("/load/kind", "kind of load"),
     ("/load/name", "name of the load"),
     ("/load/digest_blake3", "content of the load"),
-    (SKIPPED, "list of phases left out"),
+    (SKIPPED, "list of skipped phases"),
     ("/replay/pacing", "pacing"),
     ("/replay/address", "mapping of addresses"),
     ("/replay/requests_limit", "limit on requests"),
 ];
 
-/// Where results tell which phases were left out.
+/// The skipped phases in a result.
 const SKIPPED: &str = "/replay/skipped_phases";
 
-/// A result that was named on the command line, or that a comparison named there holds.
+/// A result named on the command line, or contained in a comparison named there.
 struct Named {
     folder: PathBuf,
-    /// What the comparison calls its variant, and what was set for it.
+    /// The variant's name in its comparison, and its settings.
     variant: Option<(String, Vec<String>)>,
 }
 
-/// Whether a folder is a result, or a comparison, interrupted or not.
+/// Whether a folder is a result or a comparison, complete or interrupted.
 pub fn is_finished(name: &str) -> bool {
     [MARK, COMPARISON, VARIANTS].iter().any(|mark| Path::new(name).join(mark).is_file())
 }
 
-/// The results that belong together, and what is to be said of that.
+/// Results grouped by variant, and notes about the grouping.
 pub struct Grouped {
     /// By variant.
     pub series: Vec<Series>,
-    /// What of the results that were named is not compared.
+    /// Which of the named results are not compared.
     pub notes: Vec<String>,
 }
 
-/// The results that the command line names; of a comparison, those of all its runs.
+/// Returns the results that the command line names, including those of named comparisons.
 fn named(names: &[String]) -> Result<Vec<Named>, Failure> {
     refuse_twice(names)?;
     let mut all = Vec::new();
@@ -62,7 +62,7 @@ fn named(names: &[String]) -> Result<Vec<Named>, Failure> {
     Ok(all)
 }
 
-/// A folder that is named twice would be compared with itself.
+/// Refuses a folder that is named twice; it would be compared with itself.
 fn refuse_twice(names: &[String]) -> Result<(), Failure> {
     let real = |name: &String| std::fs::canonicalize(name).unwrap_or_else(|_| name.into());
     let places: Vec<PathBuf> = names.iter().map(real).collect();
@@ -76,7 +76,7 @@ fn refuse_twice(names: &[String]) -> Result<(), Failure> {
     }
 }
 
-/// The runs of a comparison, which `list` tells of.
+/// Returns the runs of a comparison that its file `list` contains.
 fn runs_of(folder: &Path, list: &str) -> Result<Vec<Named>, Failure> {
     let path = folder.join(list);
     let text =
@@ -101,7 +101,7 @@ fn runs_of(folder: &Path, list: &str) -> Result<Vec<Named>, Failure> {
             let folder = folder.join(&place);
             if !folder.join(MARK).is_file() {
                 return Err(unusable(&format!(
-                    "the result {place} is not in its folder; it was a comparison of finished results, or \
+                    "the result {place} is not in its folder: it was a comparison of finished results, or \
                      runs were removed"
                 )));
             }
@@ -112,8 +112,8 @@ fn runs_of(folder: &Path, list: &str) -> Result<Vec<Named>, Failure> {
     if runs.is_empty() { Err(unusable("it names no runs")) } else { Ok(runs) }
 }
 
-/// Sorts results into variants: those of one configuration, prepared alike, are its seeds. Of a
-/// comparison that was interrupted only the seeds that all variants have are taken.
+/// Groups results into variants: results of the same configuration and preparation are its seeds.
+/// Of an interrupted comparison, only seeds that all variants have are used.
 pub fn group(names: &[String]) -> Result<Grouped, Failure> {
     let mut series: Vec<Series> = Vec::new();
     for Named { folder, variant } in named(names)? {
@@ -148,7 +148,7 @@ pub fn group(names: &[String]) -> Result<Grouped, Failure> {
     Ok(Grouped { series, notes })
 }
 
-/// Leaves the seeds that all variants have, and says so.
+/// Keeps only the seeds that all variants have, and returns a note about it.
 fn keep_common_seeds(series: &mut [Series]) -> Result<String, Failure> {
     let of = |one: &Series| -> BTreeSet<u64> {
         one.results.iter().map(|(_, result)| result.seed()).collect()
@@ -172,16 +172,16 @@ fn keep_common_seeds(series: &mut [Series]) -> Result<String, Failure> {
     let left = all.len() - common.len();
     let left = match left {
         0 => String::new(),
-        1 => ", and 1 other is left out".to_owned(),
-        more => format!(", and {more} others are left out"),
+        1 => ", and 1 other is skipped".to_owned(),
+        more => format!(", and {more} others are skipped"),
     };
     Ok(format!(
-        "The comparison was interrupted: these are the seeds that all variants finished ({}){left}.",
+        "The comparison was interrupted: only seeds that all variants finished are used ({}){left}.",
         seeds.join(", ")
     ))
 }
 
-/// Devices of one name are called by their folders.
+/// Names devices of the same name by their folders.
 fn name_apart(series: &mut [Series]) {
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
     series.iter().for_each(|one| *names.entry(one.name.clone()).or_default() += 1);
@@ -195,14 +195,14 @@ fn name_apart(series: &mut [Series]) {
     }
 }
 
-/// Refuses results of different loads, or whose seeds do not pair.
+/// Refuses results of different loads, and results whose seeds do not pair.
 pub fn check(series: &[Series]) -> Result<(), Failure> {
     let (first_place, first) = &series[0].results[0];
     let null = Value::Null;
     for (place, result) in series.iter().flat_map(|one| &one.results) {
         let value =
             |of: &Finished, pointer: &str| of.document.pointer(pointer).unwrap_or(&null).clone();
-        // Which phases are left out follows from how a device was prepared.
+        // Which phases are skipped follows from the preparation.
         let prepared_alike = steps(&result.document) == steps(&first.document);
         let matters = |pointer: &str| prepared_alike || pointer != SKIPPED;
         let differs =

@@ -1,11 +1,11 @@
-//! What is compared, and where it stands in `result.json`.
+//! The metrics of comparisons, and their places in `result.json`.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::tenants::queue_labels;
 
-/// Which way a metric is to go.
+/// Which direction of a metric is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
@@ -15,27 +15,27 @@ pub enum Better {
     Lower,
 }
 
-/// One of the figures of a result.
+/// One figure of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metric {
-    /// The place in `result.json`, as a JSON pointer without its first slash.
+    /// The place in `result.json`, as a JSON pointer without its leading slash.
     pub id: String,
-    /// In words.
+    /// The name in words.
     pub name: String,
     /// The unit; empty for a ratio.
     pub unit: &'static str,
-    /// Which way it is to go.
+    /// Which direction is better.
     pub better: Better,
 }
 
 impl Metric {
-    /// Its value in a result; none if it is not known.
+    /// Returns its value in a result, if known.
     pub fn of(&self, result: &Value) -> Option<f64> {
         result.pointer(&format!("/{}", self.id))?.as_f64()
     }
 }
 
-/// Operations, as results name them.
+/// The names of operations in results.
 pub const OPS: [&str; 4] = ["read", "write", "trim", "flush"];
 const LATENCIES: [(&str, &str); 5] =
     [("mean", "mean"), ("p50", "p50"), ("p99", "p99"), ("p99_9", "p99.9"), ("max", "max")];
@@ -75,7 +75,7 @@ const FIGURES: &[(&str, &str, &str, Better, bool)] = {
         ("report/wear/erases_per_block_stddev", "wear, deviation", "erases", Lower, false),
         ("power_cuts/recovery_mean_ns", "power cuts, until ready", "ns", Lower, false),
         ("power_cuts/recovery_most_ns", "power cuts, longest", "ns", Lower, false),
-        ("power_cuts/hold_up_mean_ns", "power cuts, kept up", "ns", Lower, true),
+        ("power_cuts/hold_up_mean_ns", "power cuts, hold-up", "ns", Lower, true),
         ("power_cuts/spare_reads_mean", "power cuts, spares read", "reads", Lower, false),
         ("power_cuts/lost_pages_mean", "power cuts, pages lost", "pages", Lower, false),
     ]
@@ -85,7 +85,7 @@ fn metric(id: impl Into<String>, name: String, unit: &'static str, better: Bette
     Metric { id: id.into(), name, unit, better }
 }
 
-/// Those that any of the results knows, in the order in which they are shown.
+/// Returns the metrics that any of the results has, in the order of the table.
 pub fn known_in<'a>(results: impl Iterator<Item = &'a Value> + Clone) -> Vec<Metric> {
     let rates = HOST.map(|(id, name, unit)| metric(id, name.to_owned(), unit, Better::Higher));
     let latencies = OPS.iter().flat_map(|op| latencies("report/host", "", op));
@@ -128,7 +128,7 @@ fn figures_and_counters() -> Vec<(Metric, bool)> {
     all
 }
 
-/// The latencies of an operation; `whose` says of whom they are, if not of all.
+/// Returns the latencies of an operation. `whose` is a prefix for their names.
 fn latencies(place: &str, whose: &str, op: &str) -> impl Iterator<Item = Metric> {
     LATENCIES.iter().map(move |(key, name)| {
         let id = format!("{place}/{op}/latency_ns/{key}");
@@ -136,10 +136,10 @@ fn latencies(place: &str, whose: &str, op: &str) -> impl Iterator<Item = Metric>
     })
 }
 
-/// Of more queues there are no rows: nobody reads hundreds of them.
+/// With more queues than this there are no rows by queue; nobody reads hundreds of rows.
 const MOST_QUEUES: usize = 16;
 
-/// The tenants of each queue of a result.
+/// Returns the tenants of each queue of a result.
 fn tenants(result: &Value) -> Vec<Vec<String>> {
     let queues = result.pointer("/report/host/queues").and_then(Value::as_array);
     let names = |queue: &Value| {
@@ -149,28 +149,28 @@ fn tenants(result: &Value) -> Vec<Vec<String>> {
     queues.into_iter().flatten().map(names).collect()
 }
 
-/// Why queues are not compared one by one, if any result has several.
+/// Returns a note on why queues are not compared one by one, if any result has several.
 pub fn queues_apart<'a>(results: impl Iterator<Item = &'a Value> + Clone) -> Option<String> {
     let most = results.clone().map(|result| tenants(result).len()).max().unwrap_or(0);
     match common_queues(results) {
         Some(queues) if queues.len() > MOST_QUEUES => Some(format!(
-            "Of {most} submission queues there are no rows; result.json of each run has them (report/host/queues)."
+            "There are no rows for {most} submission queues; result.json of each run has them (report/host/queues)."
         )),
         Some(_) => None,
         None => Some(
-            "The variants differ in their submission queues, or in who uses which: there are no rows by queue."
+            "The variants differ in their submission queues, or in who uses them, so there are no rows by queue."
                 .to_owned(),
         ),
     }
 }
 
-/// The queues with their tenants, if all results have the same.
+/// Returns the queues with their tenants, if all results have the same.
 fn common_queues<'a>(mut results: impl Iterator<Item = &'a Value>) -> Option<Vec<Vec<String>>> {
     let first = results.next().map(tenants).unwrap_or_default();
     results.all(|result| tenants(result) == first).then_some(first)
 }
 
-/// What each queue got, where all results have the same queues.
+/// Returns the metrics of each queue, if all results have the same queues.
 fn of_queues<'a>(results: impl Iterator<Item = &'a Value>) -> Vec<Metric> {
     let queues = common_queues(results).filter(|queues| queues.len() <= MOST_QUEUES);
     let queues = queues.unwrap_or_default();

@@ -1,7 +1,7 @@
-//! `ftlab compare` and `ftlab report`: variants on the same load side by side.
+//! `ftlab compare` and `ftlab report`: variants under the same load, side by side.
 //!
-//! Each run is written as `ftlab run` writes it, and read back from there: what is compared is what
-//! lies in the result folders, however they came about.
+//! Each run is written as `ftlab run` writes it and read back, so that comparisons only depend on
+//! result folders, however they were made.
 
 mod build;
 mod document;
@@ -35,15 +35,15 @@ use crate::experiment::LoadSource;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory;
-use crate::result::{self, COMPARISON, FileKind, Folder, PARTIAL, Target, VARIANTS};
+use crate::result::{self, COMPARISON, FileKind, Folder, PARTIAL, ResultTarget, VARIANTS};
 use crate::resume;
 use crate::run::{RESULTS, mention_abandoned};
 use crate::seeds;
 
-/// The page.
+/// The HTML page.
 const PAGE: &str = "report.html";
 
-/// Compares.
+/// `ftlab compare`.
 pub fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failure> {
     args.output.refuse_idle_force(false)?;
     let finished = |name: &&String| group::is_finished(name);
@@ -54,7 +54,7 @@ pub fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failure> {
     }
 }
 
-/// A path that does not exist, of those that are no names of devices.
+/// Returns the failure for a name that is a path and does not exist.
 fn missing(names: &[String]) -> Option<Failure> {
     let is_path = |name: &str| Path::new(name).components().count() > 1 || name.ends_with(PARTIAL);
     let missing = names.iter().find(|name| is_path(name) && !Path::new(name).exists())?;
@@ -63,13 +63,13 @@ fn missing(names: &[String]) -> Option<Failure> {
 
 fn no_result(name: &str) -> Failure {
     Failure::usage(format!(
-        "there is no result {name}, nor a device of that name\n  remedy: check the name; a result is a folder \
-         that holds {}",
+        "there is no result {name}, and no device of that name\n  remedy: check the name; a result is a folder \
+         with a file {}",
         result::MARK
     ))
 }
 
-/// Some of what was named is a result, and some is not.
+/// Returns the failure for a mixture of results and other names.
 fn mixed(names: &[String]) -> Failure {
     let is_there = |name: &str| presets::find(name).is_some() || Path::new(name).exists();
     let mut others = names.iter().filter(|name| !group::is_finished(name));
@@ -79,7 +79,7 @@ fn mixed(names: &[String]) -> Failure {
     let other = others.next().map_or("", String::as_str);
     let what = if Path::new(other).is_dir() { "a folder without a result" } else { "a device" };
     Failure::usage(format!(
-        "some of these are results, and {other} is {what}\n  remedy: name results only, or devices only; \
+        "some of these are results, but {other} is {what}\n  remedy: name only results, or only devices; \
          ftlab run makes a result of a device"
     ))
 }
@@ -88,17 +88,17 @@ fn compare_devices(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
     if let Some(missing) = missing(&args.what) {
         return Err(missing);
     }
-    // What is wrong with the load is no fault of a variant.
+    // Check the load first: its errors do not belong to a variant.
     LoadSource::new(&args.load)?;
     let variants = variants::all(args)?;
     let load = &variants[0].experiment.load;
     if matches!(load, LoadSource::Trace { file, .. } if file == "-") {
         return Err(Failure::usage(
-            "standard input can be read only once, and each run has to read it\n  remedy: save the \
+            "standard input can be read only once, but each run has to read it\n  remedy: save the \
              trace to a file",
         ));
     }
-    // What can't be opened is told before anything runs.
+    // Report a load that cannot be opened before anything runs.
     drop(load.open()?);
     let seeds = seeds::from(args.seed, args.seeds)?;
     let cores = available_parallelism().map_or(1, usize::from);
@@ -124,7 +124,7 @@ fn compare_devices(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
         return tell_again(args, &jobs, path, out);
     }
     interrupt::listen()?;
-    // Without an output the runs still need a place.
+    // Even without an output the runs need a folder.
     let nowhere = args.output.no_output.then(tempfile::tempdir).transpose()?;
     let stem = format!("compare-{}", load.name());
     let folder = prepare_folder(args, nowhere.as_ref().map(|place| place.path()), stem)?;
@@ -138,7 +138,7 @@ fn compare_devices(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
     publish(args, &series, equal, folder, out)
 }
 
-/// The results of all runs, read from the folder of the comparison.
+/// Reads the results of all runs from the folder of the comparison.
 fn series_in(jobs: &Jobs<'_>, folder: &Path) -> Result<Vec<Series>, Failure> {
     let mut series = Vec::new();
     for (variant, places) in jobs.variants.iter().zip(jobs.places()) {
@@ -153,7 +153,7 @@ fn series_in(jobs: &Jobs<'_>, folder: &Path) -> Result<Vec<Series>, Failure> {
     Ok(series)
 }
 
-/// The folder that is to be written, if it holds a comparison of these very runs.
+/// Returns the folder to write if it already contains a comparison of exactly these runs.
 fn done_already<'a>(args: &'a CompareArgs, jobs: &Jobs<'_>) -> Option<&'a Path> {
     let path = args.output.output.as_deref().filter(|_| !args.output.force)?;
     let is_comparison = path.join(COMPARISON).is_file();
@@ -165,7 +165,7 @@ fn done_already<'a>(args: &'a CompareArgs, jobs: &Jobs<'_>) -> Option<&'a Path> 
     (is_comparison && runs.all(is_run)).then_some(path)
 }
 
-/// Prints what a comparison came to that is complete already.
+/// Prints a comparison that is already complete.
 fn tell_again(
     args: &CompareArgs,
     jobs: &Jobs<'_>,
@@ -190,8 +190,8 @@ fn compare_results(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
     ];
     if let Some((flag, _)) = idle.iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!(
-            "{flag} is for runs that are yet to be made, and these are finished results\n  remedy: \
-             leave it out, or name devices"
+            "{flag} is for new runs, but these are finished results\n  remedy: \
+             leave it out, or name devices",
         )));
     }
     let Grouped { series, notes } = group::group(&args.what)?;
@@ -209,7 +209,7 @@ fn compare_results(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
     publish(args, &series, notes, folder, out)
 }
 
-/// Makes a page of finished results.
+/// `ftlab report`: makes a page of finished results.
 pub fn report(args: &ReportArgs) -> Result<(), Failure> {
     let kind = FileKind { name: "page of ftlab", flag: "-o", is_one: page::is_one };
     result::refuse_file(&args.output, &kind, args.force)?;
@@ -221,7 +221,7 @@ pub fn report(args: &ReportArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The page of finished results.
+/// Returns the page of finished results.
 pub fn page_of_results(results: &[String], confidence: f64) -> Result<String, Failure> {
     let Grouped { series, notes } = group::group(results)?;
     group::check(&series)?;
@@ -235,25 +235,25 @@ fn prepare_folder(
     stem: String,
 ) -> Result<Folder, Failure> {
     let target = match (nowhere, &args.output.output) {
-        (Some(place), _) => Target::Counted { parent: place.to_owned(), stem },
-        (None, Some(path)) => Target::Named(path.clone()),
-        (None, None) => Target::Counted { parent: PathBuf::from(RESULTS), stem },
+        (Some(place), _) => ResultTarget::Counted { parent: place.to_owned(), stem },
+        (None, Some(path)) => ResultTarget::Named(path.clone()),
+        (None, None) => ResultTarget::Counted { parent: PathBuf::from(RESULTS), stem },
     };
     Folder::prepare(target, args.output.force)
 }
 
-/// What is suspicious about the variants.
+/// Returns notes on equal variants and on settings without effect.
 fn equal_notes(variants: &[Variant]) -> Vec<String> {
     let equal = variants::equal_ones(variants);
     let equal = equal.iter().map(|(a, b)| format!("{a} and {b} are the same device."));
     let unused = variants::unused(variants);
     let unused = unused.iter().map(|path| {
-        format!("{path} is set, and does nothing: no variant has a policy to which it belongs.")
+        format!("{path} is set but has no effect: no variant has the policy that it belongs to.")
     });
     equal.chain(unused).collect()
 }
 
-/// Says what is suspicious; returns what the comparison is to say of it.
+/// Prints warnings about the variants; returns those that belong in the comparison.
 fn warn(args: &CompareArgs, variants: &[Variant], folder: &Folder) -> Vec<String> {
     let notes = equal_notes(variants);
     if !args.output.quiet {
@@ -264,14 +264,13 @@ fn warn(args: &CompareArgs, variants: &[Variant], folder: &Folder) -> Vec<String
     notes
 }
 
-/// What becomes of a comparison that does not come to its end: of one that was interrupted, the
-/// finished runs are kept.
+/// Handles a comparison that failed or was interrupted. An interrupted one keeps its finished runs.
 fn stopped(failure: Failure, jobs: &Jobs<'_>, folder: Folder, keep: bool) -> Failure {
     if !matches!(failure, Failure::Interrupted) {
         return failure;
     }
     if !keep || !folder.path().join("runs").exists() {
-        say!("Interrupted: no run had finished, nothing is written.");
+        say!("Interrupted: no run had finished, so nothing is written.");
         return Failure::Interrupted;
     }
     let list = result::to_json(&jobs.finished(&folder));
@@ -280,7 +279,7 @@ fn stopped(failure: Failure, jobs: &Jobs<'_>, folder: Folder, keep: bool) -> Fai
         Ok(path) => {
             let path = path.display();
             say!(
-                "Interrupted: the runs that had finished are in {path}; ftlab compare {path} compares them."
+                "Interrupted: the finished runs are in {path}; ftlab compare {path} compares them."
             );
             Failure::Interrupted
         }

@@ -1,5 +1,4 @@
-//! What devices went through before they were measured, as results tell it: whether it is the same, and
-//! in words.
+//! Compares and describes how devices were prepared before measuring, as recorded in results.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +6,7 @@ use serde_json::Value;
 
 use super::build::Series;
 
-/// What of a step was asked for; the rest was measured, and may differ.
+/// The keys of a step that were requested. The others were measured and may differ.
 const ASKED: [&str; 9] = [
     "step",
     "name",
@@ -19,10 +18,10 @@ const ASKED: [&str; 9] = [
     "skipped_phases",
     "clock",
 ];
-/// So many characters of a value stand in a message.
+/// The most characters of a value in a message.
 const LONGEST: usize = 60;
 
-/// The steps that a device went through, as they were asked for.
+/// Returns the steps of preparation, as requested.
 pub fn steps(result: &Value) -> Value {
     let asked = |step: &Value| {
         let kept = ASKED.iter().filter_map(|key| Some(((*key).to_owned(), step.get(key)?.clone())));
@@ -31,18 +30,18 @@ pub fn steps(result: &Value) -> Value {
     result["precondition"].as_array().into_iter().flatten().map(asked).collect()
 }
 
-/// The steps of a variant.
+/// Returns the steps of a variant.
 fn of(one: &Series) -> Value {
     steps(&one.results[0].1.document)
 }
 
-/// The steps of all variants; null if they differ.
+/// Returns the steps of all variants, or null if they differ.
 pub fn of_all(series: &[Series]) -> Value {
     let first = of(&series[0]);
     if series.iter().all(|one| of(one) == first) { first } else { Value::Null }
 }
 
-/// Says that the variants were prepared differently, if they were.
+/// Returns a note if the variants were prepared differently.
 pub fn note(series: &[Series]) -> Option<String> {
     if !of_all(series).is_null() {
         return None;
@@ -53,18 +52,18 @@ pub fn note(series: &[Series]) -> Option<String> {
     let named = named.collect::<Vec<_>>().join("; ");
     let different: BTreeSet<&String> = words.iter().collect();
     let prepared: BTreeSet<String> = all.iter().map(Value::to_string).collect();
-    // Where the words are the same, what differs has to be named.
+    // If the descriptions are equal, name the key that differs.
     let key = match different.len() < prepared.len() {
         true => all.iter().find_map(|one| difference(&all[0], one)),
         false => None,
     };
     let key = key.map_or(String::new(), |key| format!(", {key}"));
     Some(format!(
-        "The devices were prepared differently ({named}{key}): the changes hold what that does, too."
+        "The devices were prepared differently ({named}{key}): the changes include its effects."
     ))
 }
 
-/// Steps in a few words.
+/// Describes steps briefly.
 pub fn told(steps: &Value) -> String {
     let words: Vec<String> = steps.as_array().into_iter().flatten().map(step_told).collect();
     if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
@@ -83,13 +82,13 @@ fn step_told(step: &Value) -> String {
     }
 }
 
-/// A load in a few words.
+/// Describes a load briefly.
 pub fn load_told(load: &Value) -> String {
     let text = |key: &str| load[key].as_str().unwrap_or_default().to_owned();
     format!("{} {}", text("kind"), text("name"))
 }
 
-/// The first place at which two values differ, and what stands there.
+/// Returns the first place at which two values differ, with the two values there.
 pub fn difference(a: &Value, b: &Value) -> Option<String> {
     if a == b {
         return None;
@@ -97,7 +96,7 @@ pub fn difference(a: &Value, b: &Value) -> Option<String> {
     let deeper = match (a, b) {
         (Value::Object(one), Value::Object(other)) => {
             let mut keys = one.keys().chain(other.keys().filter(|key| !one.contains_key(*key)));
-            // A digest differs because something else does, and so may a load that follows from a rule.
+            // Digests, and loads that follow from a rule, differ only because something else does.
             let is_cause = |key: &&String| !key.starts_with("digest") && *key != "load";
             let differs = |key: &&String| a[key.as_str()] != b[key.as_str()];
             let causes = keys.clone().filter(is_cause);

@@ -1,4 +1,4 @@
-//! All runs of a comparison, each with a result of its own.
+//! Performs the runs of a comparison and writes their results.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -18,33 +18,33 @@ use crate::result::{self, Folder, MARK};
 use crate::resume::{self, Kept, RUNS};
 use crate::run::run_document;
 
-/// What is to be run.
+/// The runs of a comparison.
 pub struct Jobs<'a> {
-    /// What is played, and on what.
+    /// The variants to run.
     pub variants: &'a [Variant],
-    /// With these seeds, each variant.
+    /// The seeds of each variant.
     pub seeds: &'a [u64],
-    /// On so many threads.
+    /// The number of threads.
     pub threads: usize,
-    /// Whether a bar is wanted.
+    /// Whether to show a progress bar.
     pub bar: bool,
     /// The fingerprint of each run, by variant and seed.
     pub inputs: Vec<Vec<String>>,
 }
 
 impl Jobs<'_> {
-    /// Where the result of a run goes, within the folder of the comparison.
+    /// Returns the place of a run's result, within the folder of the comparison.
     pub fn place(&self, variant: usize, seed: u64) -> String {
         let name = crate::load::tidy(&self.variants[variant].name);
         format!("{RUNS}/{}-{name}/seed-{seed}", variant + 1)
     }
 
-    /// How many runs are performed at once.
+    /// Returns how many runs are performed at once.
     pub fn at_once(&self) -> usize {
         self.threads.min(self.runs())
     }
 
-    /// Takes up what had finished before, into `folder`. Says how many runs.
+    /// Copies finished runs of an earlier command into `folder`, and returns their number.
     pub fn take_up(&self, folder: &Folder) -> Result<usize, Failure> {
         let runs = self.inputs.iter().enumerate().flat_map(|(variant, inputs)| {
             let of = move |(inputs, &seed)| (inputs, format!("{}/", self.place(variant, seed)));
@@ -53,12 +53,12 @@ impl Jobs<'_> {
         Kept::beside(folder).take_up(folder, runs)
     }
 
-    /// How many runs there are.
+    /// Returns the number of runs.
     pub fn runs(&self) -> usize {
         self.variants.len() * self.seeds.len()
     }
 
-    /// Runs all of it that is not there yet. Results go into `folder`.
+    /// Performs the runs that are not in `folder` yet, and writes their results there.
     ///
     /// # Errors
     /// Interrupted; or the first run that failed, in the order of the runs, with its name.
@@ -107,7 +107,7 @@ impl Jobs<'_> {
         Ok(())
     }
 
-    /// The variants and the results that they have so far, for the folder of an interrupted comparison.
+    /// Returns the variants and their results so far, for the folder of an interrupted comparison.
     pub fn finished(&self, folder: &Folder) -> Value {
         let is_there = |place: &String| folder.path().join(place).join(MARK).is_file();
         let of = |(at, variant): (usize, &Variant)| {
@@ -121,20 +121,20 @@ impl Jobs<'_> {
         json!({ "variants": self.variants.iter().enumerate().map(of).collect::<Vec<_>>() })
     }
 
-    /// The folders of the results, by variant and seed, within that of the comparison.
+    /// Returns the folders of the results within the comparison, by variant and seed.
     pub fn places(&self) -> Vec<Vec<PathBuf>> {
         let of = |variant| self.seeds.iter().map(move |&seed| self.place(variant, seed).into());
         (0..self.variants.len()).map(|variant| of(variant).collect()).collect()
     }
 }
 
-/// How far one run is, as a part of the bar of all.
+/// The progress of one run within the bar of all runs.
 struct Share<'a> {
     runs: &'a Runs,
     halt: &'a AtomicBool,
-    /// What of it the bar shows.
+    /// The share of this run that the bar shows.
     shown: f64,
-    /// How many things have been played to their end.
+    /// How many stages have ended.
     stages: f64,
     meter: Option<Arc<Meter>>,
 }
@@ -151,7 +151,7 @@ impl Watcher for Share<'_> {
     fn writes(&mut self, done: u64, total: Option<u64>) -> ControlFlow<()> {
         let by_count = total.map(|total| done as f64 / total.max(1) as f64);
         let share = by_count.or_else(|| self.meter.as_ref()?.share()).unwrap_or(0.0).min(1.0);
-        // How many stages there will be is not known: each takes half of what is left.
+        // The number of stages is unknown, so each takes half of what is left.
         let done = 1.0 - 0.5f64.powf(self.stages) * (1.0 - 0.5 * share);
         if done > self.shown {
             self.runs.advance(done - self.shown);

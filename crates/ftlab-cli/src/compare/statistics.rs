@@ -1,76 +1,77 @@
-//! How sure a difference is: intervals of paired differences, by Student's t.
+//! Confidence intervals of paired differences, by Student's t.
 //!
-//! Runs of two variants with the same seed see the same load, so they are compared pair by pair: what
-//! a seed does to both cancels. Where all values of a metric are positive the logarithm of the ratio is
-//! averaged: a half and a double cancel then, and the interval of a ratio can't reach below zero. Else
-//! the difference itself is averaged. Shown means follow suit, so that they and the change agree.
+//! Runs of two variants with the same seed see the same load, so they are compared pair by pair:
+//! what a seed does to both cancels. If all values of a metric are positive, the logarithms of the
+//! ratios are averaged: then a half and a double cancel, and the interval of a ratio cannot reach
+//! below zero. Otherwise the differences are averaged. The means shown use the same scale, so that
+//! they agree with the changes.
 //!
-//! Source: Jain, The Art of Computer Systems Performance Analysis, 1991, section 13.4.1 (paired
-//! observations); Fleming and Wallace, CACM 29(3), 1986 (geometric means of ratios). Holm,
-//! Scandinavian Journal of Statistics 6, 1979, for several comparisons at once.
+//! Sources: Jain, The Art of Computer Systems Performance Analysis, 1991, section 13.4.1 (paired
+//! observations); Fleming and Wallace, CACM 29(3), 1986 (geometric means of ratios); Holm,
+//! Scandinavian Journal of Statistics 6, 1979 (multiple comparisons).
 
 use serde::Serialize;
 use statrs::distribution::ContinuousCDF;
 
 use crate::seeds::{quantile, student};
 
-/// What a change is counted in.
+/// The scale of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
-    /// Shares of the baseline's value: 0.1 is ten per cent more. From the mean of the logarithms of
-    /// the ratios.
+    /// A share of the baseline's value: 0.1 means ten per cent more. From the mean of the
+    /// logarithms of the ratios.
     Ratio,
-    /// The metric's own unit, because some value is not positive. From the mean of the differences.
+    /// The metric's own unit, used if some value is not positive. From the mean of the differences.
     Difference,
 }
 
 impl Scale {
-    /// The one for a metric with these values, of all variants and seeds.
+    /// Returns the scale of a metric with these values, of all variants and seeds.
     pub fn of(mut values: impl Iterator<Item = f64>) -> Scale {
         if values.all(|value| value > 0.0) { Scale::Ratio } else { Scale::Difference }
     }
 }
 
-/// How sure it is that there is a change.
+/// How certain a change is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
-    /// There is one seed: nothing can be said.
+    /// Unknown: there is only one seed.
     OneSeed,
-    /// Equal in all seeds: each shows exactly the same change, so there is no interval.
+    /// All seeds show exactly the same change, so there is no interval.
     Exact,
-    /// The interval holds no change: it may be chance.
+    /// The interval contains zero: the change may be chance.
     NotSignificant,
-    /// The interval leaves out no change; among so many comparisons it may yet be chance.
+    /// The interval excludes zero, but among many comparisons it may still be chance.
     Significant,
-    /// It stays significant after Holm's correction for all comparisons of the document.
+    /// Significant even after Holm's correction for all comparisons of the document.
     SignificantAmongAll,
 }
 
 /// A change against the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
-    /// What it is counted in.
+    /// The scale of the other fields.
     pub scale: Scale,
-    /// The change.
+    /// The estimate of the change.
     pub estimate: f64,
-    /// Where the interval begins; null without one.
+    /// The lower end of the interval; null without one.
     pub low: Option<f64>,
-    /// Where the interval ends; null without one.
+    /// The upper end of the interval; null without one.
     pub high: Option<f64>,
-    /// The probability of a change as large by chance alone, two-sided; null without an interval.
+    /// The probability of a change at least this large by chance alone, two-sided; null without an
+    /// interval.
     pub p_value: Option<f64>,
-    /// How sure it is.
+    /// How certain the change is.
     pub certainty: Certainty,
 }
 
-/// Differences between seeds smaller than this, relative to the values, are rounding.
+/// Differences between seeds below this, relative to the values, count as rounding errors.
 const ROUNDING: f64 = 1e-12;
 
-/// Compares values pair by pair, of which the first of each pair is the baseline's; none without
-/// pairs. `scale` is that of the metric, `confidence` the share of intervals that hold the true change,
-/// such as 0.95.
+/// Compares pairs of values; the first of each pair is the baseline's. Returns `None` without
+/// pairs. `scale` is that of the metric; `confidence` is the confidence level, such as 0.95.
 pub fn compare(pairs: &[(f64, f64)], scale: Scale, confidence: f64) -> Option<Change> {
     if pairs.is_empty() {
         return None;
@@ -112,8 +113,8 @@ pub fn compare(pairs: &[(f64, f64)], scale: Scale, confidence: f64) -> Option<Ch
     })
 }
 
-/// Raises those that stay significant among all, by Holm's step-down procedure. A comparison that is
-/// equal in all seeds has no probability, but was made as well, and counts among all.
+/// Marks changes that stay significant among all, by Holm's step-down procedure. Exact changes have
+/// no probability, but count as comparisons.
 pub fn correct<'a>(changes: impl Iterator<Item = &'a mut Change>, confidence: f64) {
     let mut tested: Vec<(f64, &mut Change)> = Vec::new();
     let mut all = 0;
@@ -130,8 +131,8 @@ pub fn correct<'a>(changes: impl Iterator<Item = &'a mut Change>, confidence: f6
     }
 }
 
-/// What stands for several values of a metric: on a scale of ratios their geometric mean, so that the
-/// quotient of two means is the mean ratio; else the arithmetic one. None without values.
+/// Returns the mean of the values of a metric: geometric on a scale of ratios, so that the quotient
+/// of two means is the mean ratio, and otherwise arithmetic. `None` without values.
 pub fn middle(values: &[f64], scale: Scale) -> Option<f64> {
     let count = values.len() as f64;
     if values.is_empty() {
@@ -149,7 +150,7 @@ pub fn middle(values: &[f64], scale: Scale) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// Values that are all there are of their metric.
+    /// Compares values that are all the values of their metric.
     fn compare(pairs: &[(f64, f64)], confidence: f64) -> Option<Change> {
         let scale = Scale::of(pairs.iter().flat_map(|&(base, value)| [base, value]));
         super::compare(pairs, scale, confidence)
@@ -171,7 +172,7 @@ mod tests {
             (Scale::Difference, Certainty::NotSignificant)
         );
         near(Some(change.estimate), -0.316_667);
-        // The book has the interval as (-7.75, 7.11), from rounded steps.
+        // The book gives (-7.75, 7.11), from rounded steps.
         assert!(
             (change.low.unwrap() + 7.75).abs() < 0.01 && (change.high.unwrap() - 7.11).abs() < 0.01
         );
@@ -193,7 +194,7 @@ mod tests {
         );
     }
 
-    /// One variant with a zero makes the whole metric arithmetic: means and changes agree.
+    /// A zero in one variant makes the whole metric arithmetic, so that means and changes agree.
     #[test]
     fn a_metric_has_one_scale() {
         let (base, other, none) = ([1.0, 9.0], [2.0, 8.0], [0.0, 1.0]);
@@ -233,7 +234,7 @@ mod tests {
         correct(changes.iter_mut(), 0.95);
         let raised = changes.map(|change| change.certainty == Certainty::SignificantAmongAll);
         assert_eq!(raised, [false, true, true]);
-        // Two that are equal in all seeds were compared, too: 0.01 <= 0.05 / 5, then 0.02 > 0.05 / 4.
+        // Two exact changes count as comparisons: 0.01 <= 0.05 / 5, then 0.02 > 0.05 / 4.
         let exact = Change { p_value: None, certainty: Certainty::Exact, ..change(0.0) };
         let mut changes = [exact.clone(), change(0.01), change(0.02), change(0.06), exact];
         correct(changes.iter_mut(), 0.95);
@@ -245,7 +246,7 @@ mod tests {
         assert!(changes.iter().all(|change| change.certainty == Certainty::Significant));
     }
 
-    /// Of intervals over seeds that differ by chance alone, as many hold no change as they promise.
+    /// If seeds differ only by chance, intervals contain zero as often as they promise.
     #[test]
     fn intervals_hold_the_truth_as_often_as_they_say() {
         let mut random = ftlab::engine::Stream::new(11, "coverage");

@@ -1,4 +1,4 @@
-//! The comparison as tables for people: one for each variant against the baseline.
+//! The comparison as tables: one for each variant against the baseline.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use super::statistics::{Certainty, Change, Scale};
 use crate::human::{count, digits, rate, time};
 use crate::table::{fits, show, table, wrapped};
 
-/// Prints it.
+/// Prints the comparison.
 pub fn print(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     let base = &comparison.variants[0];
     wrapped(out, "", &head(comparison))?;
@@ -21,7 +21,7 @@ pub fn print(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
             wrapped(out, "", &why)?;
         }
         let mut named = changes(comparison, at, [&base.name, &variant.name]);
-        // The line above says which is which.
+        // The line above gives the names.
         let table = match fits(&mut named) {
             true => named,
             false => changes(comparison, at, ["baseline", "variant"]),
@@ -36,7 +36,7 @@ pub fn print(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     comparison.notes.iter().try_for_each(|note| wrapped(out, "- ", note))
 }
 
-/// The metrics of the baseline and of variant `at`, which are called so.
+/// Creates the table of the baseline and variant `at`, with these column names.
 fn changes(comparison: &Comparison, at: usize, names: [&str; 2]) -> Table {
     let mut table = table(&["", names[0], names[1], "change", &interval(comparison)]);
     for metric in &comparison.metrics {
@@ -52,21 +52,21 @@ fn changes(comparison: &Comparison, at: usize, names: [&str; 2]) -> Table {
     table
 }
 
-/// Why two variants have figures and no changes, if that is so.
+/// Returns why two variants have values but no changes, if so.
 pub fn uncompared(base: &VariantDocument, variant: &VariantDocument) -> Option<String> {
     let ended = |one: &&VariantDocument| one.end_of_life_ns.iter().any(Option::is_some);
     let refused = |one: &&VariantDocument| one.refused_requests.iter().any(|&count| count > 0);
     let one = [base, variant].into_iter().find(|one| ended(one) || refused(one))?;
-    let what = if ended(&one) { "came to the end of its life" } else { "refused requests" };
+    let what = if ended(&one) { "reached the end of its life" } else { "refused requests" };
     Some(format!("Not compared: the device of {} {what}, so the work was not the same.", one.name))
 }
 
-/// What the marks mean.
-pub const LEGEND: &str = "* the interval leaves out zero; ** it would also after Holm's correction for \
+/// The meaning of the marks.
+pub const LEGEND: &str = "* the interval excludes zero; ** also after Holm's correction for \
                           all these comparisons. Values are means over the seeds, geometric where all \
                           values of the metric are positive.";
 
-/// The first line.
+/// Returns the first line: the load, its preparation and the seeds.
 pub fn head(comparison: &Comparison) -> String {
     let after = match &comparison.precondition {
         serde_json::Value::Null => ", prepared differently".to_owned(),
@@ -89,7 +89,7 @@ pub fn head(comparison: &Comparison) -> String {
     format!("{variants}{}{after}, {seeds}", past::load_told(&comparison.load))
 }
 
-/// What the column of intervals is called.
+/// Returns the heading of the column of intervals.
 pub fn interval(comparison: &Comparison) -> String {
     format!("{} % interval", plain(comparison.confidence_ratio * 100.0))
 }
@@ -99,7 +99,7 @@ fn plain(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A mean with its unit.
+/// Formats a mean with its unit.
 pub fn mean(metric: &MetricDocument, one: &ValuesDocument) -> String {
     one.mean.map_or("-".to_owned(), |mean| with_unit(metric.unit, mean))
 }
@@ -116,7 +116,7 @@ fn with_unit(unit: &str, value: f64) -> String {
     }
 }
 
-/// The change, its interval, and the mark of its certainty.
+/// Formats the change, its interval, and the mark of its certainty.
 pub fn changed(metric: &MetricDocument, one: &ValuesDocument) -> [String; 3] {
     let Some(change) = &one.change else { return [String::new(), String::new(), String::new()] };
     let places = places(metric, change);
@@ -142,53 +142,54 @@ pub fn changed(metric: &MetricDocument, one: &ValuesDocument) -> [String; 3] {
     [text(change.estimate), interval, mark.to_owned()]
 }
 
-/// How finely the figures of a change are told.
+/// The precision of a change's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Places {
-    /// As figures of their size are.
+enum Precision {
+    /// Depends on the size of the figures.
     Usual,
-    /// Per cent with so many decimals.
+    /// Per cent with this many decimals.
     Decimals(usize),
-    /// By a power of ten.
+    /// Scientific notation.
     Power,
 }
 
-/// The most decimals; smaller numbers are told by a power of ten.
+/// The most decimals; smaller numbers use scientific notation.
 const MOST_DECIMALS: usize = 5;
 
-/// A change that is sure shows that it is one: no end of its interval prints as nothing.
-fn places(metric: &MetricDocument, change: &Change) -> Places {
+/// Chooses a precision that shows a certain change as one: no end of its interval may print as
+/// zero.
+fn places(metric: &MetricDocument, change: &Change) -> Precision {
     let is_sure =
         matches!(change.certainty, Certainty::Significant | Certainty::SignificantAmongAll);
     let ends = [Some(change.estimate), change.low, change.high];
-    let shows = |places: Places| {
+    let shows = |places: Precision| {
         let says = |value: f64| {
             told(metric, change, places, value).contains(|c: char| ('1'..='9').contains(&c))
         };
         ends.into_iter().flatten().all(says)
     };
-    if !is_sure || shows(Places::Usual) {
-        return Places::Usual;
+    if !is_sure || shows(Precision::Usual) {
+        return Precision::Usual;
     }
-    let mut finer = (decimals(change)..=MOST_DECIMALS).map(Places::Decimals);
+    let mut finer = (decimals(change)..=MOST_DECIMALS).map(Precision::Decimals);
     match change.scale {
-        Scale::Ratio => finer.find(|&places| shows(places)).unwrap_or(Places::Power),
-        Scale::Difference => Places::Power,
+        Scale::Ratio => finer.find(|&places| shows(places)).unwrap_or(Precision::Power),
+        Scale::Difference => Precision::Power,
     }
 }
 
-/// One figure of a change.
-fn told(metric: &MetricDocument, change: &Change, places: Places, value: f64) -> String {
+/// Formats one figure of a change.
+fn told(metric: &MetricDocument, change: &Change, places: Precision, value: f64) -> String {
     let percent = value * 100.0;
     match (change.scale, places) {
         (Scale::Ratio, _) if is_huge(change) => format!("x {}", factor(1.0 + value)),
-        (Scale::Ratio, Places::Usual) => {
+        (Scale::Ratio, Precision::Usual) => {
             format!("{:+.*} %", decimals(change), unsigned_zero(percent, change))
         }
-        (Scale::Ratio, Places::Decimals(decimals)) => format!("{percent:+.decimals$} %"),
-        (Scale::Ratio, Places::Power) => format!("{percent:+.1e} %"),
-        (Scale::Difference, Places::Usual) if value < 0.0 => with_unit(metric.unit, value),
-        (Scale::Difference, Places::Usual) => format!("+{}", with_unit(metric.unit, value)),
+        (Scale::Ratio, Precision::Decimals(decimals)) => format!("{percent:+.decimals$} %"),
+        (Scale::Ratio, Precision::Power) => format!("{percent:+.1e} %"),
+        (Scale::Difference, Precision::Usual) if value < 0.0 => with_unit(metric.unit, value),
+        (Scale::Difference, Precision::Usual) => format!("+{}", with_unit(metric.unit, value)),
         (Scale::Difference, _) => {
             let unit = if metric.unit == "ns" { " ns" } else { "" };
             format!("{value:+.1e}{unit}")
@@ -196,17 +197,17 @@ fn told(metric: &MetricDocument, change: &Change, places: Places, value: f64) ->
     }
 }
 
-/// Whether a change is told as a factor: per cent of so much, or of so little, say nothing.
+/// Whether a change is shown as a factor, because per cent would be unreadable.
 fn is_huge(change: &Change) -> bool {
     !(-0.9..9.0).contains(&change.estimate)
 }
 
-/// A factor, however small.
+/// Formats a factor, however small.
 fn factor(factor: f64) -> String {
     if factor >= 0.01 { digits(factor) } else { format!("{factor:.1e}") }
 }
 
-/// Small changes are shown finer.
+/// Returns the number of decimals: more for smaller changes.
 fn decimals(change: &Change) -> usize {
     let ends = [Some(change.estimate), change.low, change.high];
     let widest = ends.into_iter().flatten().map(f64::abs).fold(0.0, f64::max);
@@ -217,7 +218,7 @@ fn decimals(change: &Change) -> usize {
     }
 }
 
-/// What rounds to zero has no sign of its own.
+/// Removes the sign of a value that rounds to zero.
 fn unsigned_zero(percent: f64, change: &Change) -> f64 {
     let half = 0.5 * 10f64.powi(-(decimals(change) as i32));
     if percent.abs() < half { 0.0 } else { percent }
@@ -228,7 +229,7 @@ mod tests {
     use super::super::metrics::Better;
     use super::*;
 
-    /// How a change from `low` to `high` is told, with a mark if it is sure.
+    /// Formats a change from `low` to `high`, with a mark if it is significant.
     fn shown(scale: Scale, unit: &'static str, [low, high]: [f64; 2]) -> String {
         let change = Change {
             scale,
@@ -252,7 +253,7 @@ mod tests {
         changed(&metric, &values).join(" | ")
     }
 
-    /// Whatever is marked as sure shows that it differs from nothing, and in which direction.
+    /// Every significant change shows that it differs from zero, and in which direction.
     #[test]
     fn what_prints_as_nothing_has_no_mark() {
         let ratio = |low, high| shown(Scale::Ratio, "ns", [low, high]);

@@ -1,4 +1,4 @@
-//! From the command line to the variants: devices, times the values of each `--vary`, times each
+//! Builds the variants of the command line: devices, times the values of each `--vary`, times each
 //! `--variant`.
 
 use std::collections::BTreeSet;
@@ -16,54 +16,54 @@ use crate::image;
 use crate::load::short_name;
 use crate::saved;
 
-/// A device to be compared with others.
+/// A device to compare with others.
 pub struct Variant {
-    /// What it is called.
+    /// The name of the variant.
     pub name: String,
-    /// What was set over the device.
+    /// What was set on top of the device.
     pub settings: Vec<String>,
-    /// All of it.
+    /// The whole configuration.
     pub config: Config,
-    /// What is played on it, after what.
+    /// The load and its preparation.
     pub experiment: Arc<Experiment>,
-    /// How it is prepared.
+    /// The preparation, as the command line gives it.
     past: Past,
 }
 
 impl Variant {
-    /// The fingerprints of its runs.
+    /// Returns the fingerprints of its runs.
     pub fn inputs(&self, seeds: &[u64]) -> Result<Vec<String>, Failure> {
         seeds.iter().map(|&seed| self.experiment.inputs(&self.config, seed)).collect()
     }
 }
 
-/// How a device is prepared, as the command line says it.
+/// The preparation of a device, as the command line gives it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Past {
     image: Option<String>,
     precondition: Option<String>,
 }
 
-/// One way to go on from a variant.
+/// One value of a factor.
 #[derive(Clone, Default)]
 struct Choice {
-    /// What is added to its name.
+    /// Its part of the variant's name.
     name: String,
-    /// The device, if this is the choice of one.
+    /// The device, if the factor is devices.
     device: Option<String>,
-    /// What is set.
+    /// The options set.
     sets: Vec<Setting>,
-    /// How the device is prepared, if this is the choice of that: by these steps, or none.
+    /// The steps of `--precondition` or none, if they are set.
     precondition: Option<Option<String>>,
-    /// What it begins with, if this is the choice of that: this image, or none.
+    /// The image or none, if it is set.
     image: Option<Option<String>>,
 }
 
-/// What is varied like an option and is none: the steps of `--precondition`.
+/// The key for the steps of `--precondition`, which can be varied like an option.
 const PRECONDITION: &str = "precondition";
-/// The same for `--image`.
+/// The key for `--image`.
 const IMAGE: &str = "image";
-/// The value of both that stands for nothing.
+/// The value of both that means none.
 const NONE: &str = "none";
 
 impl Choice {
@@ -79,7 +79,7 @@ impl Choice {
         }
     }
 
-    /// What the variant is said to have set.
+    /// Returns the settings as the comparison lists them.
     fn settings(&self) -> Vec<String> {
         let told = |key: &str, value: &Option<Option<String>>| {
             value.as_ref().map(|value| format!("{key}={}", value.as_deref().unwrap_or(NONE)))
@@ -95,7 +95,7 @@ fn unquoted(text: &str) -> &str {
     inner('"').or_else(|| inner('\'')).unwrap_or(text)
 }
 
-/// All variants, checked. Without a device it is that of the image.
+/// Returns all variants, checked. Without a device, that of the image is used.
 pub fn all(args: &CompareArgs) -> Result<Vec<Variant>, Failure> {
     let mut factors = vec![devices(&args.what)];
     let varied = args.vary.iter().enumerate().map(|(at, text)| varied(at + 1, text));
@@ -120,12 +120,12 @@ pub fn all(args: &CompareArgs) -> Result<Vec<Variant>, Failure> {
     Ok(variants)
 }
 
-/// Reads a text as `--vary` and as `--variant` would.
+/// Parses a text as `--vary` and as `--variant`.
 pub fn read_choices(text: &str) -> Result<(), Failure> {
     varied(1, text).map(drop).and(named(text).map(drop))
 }
 
-/// The variant that one choice of each kind makes.
+/// Builds the variant of one choice per factor.
 fn variant(
     args: &CompareArgs,
     name: &str,
@@ -157,7 +157,7 @@ fn variant(
     Ok(Variant { name: name.to_owned(), settings: told, config, experiment, past })
 }
 
-/// What is played after each preparation; each is made once.
+/// The experiments by preparation; each is created once.
 struct Experiments<'a> {
     load: &'a LoadArgs,
     known: Vec<(Past, Arc<Experiment>)>,
@@ -176,7 +176,7 @@ impl Experiments<'_> {
     }
 }
 
-/// Refuses what would be set and then overridden without a word: each option has one place.
+/// Refuses settings that others would silently override.
 fn refuse_overridden(args: &CompareArgs, factors: &[Vec<Choice>]) -> Result<(), Failure> {
     let key = |text: &str| text.split_once('=').unwrap_or((text, "")).0.trim().to_owned();
     let mut given: Vec<(String, String)> = Vec::new();
@@ -213,11 +213,11 @@ fn refuse_overridden(args: &CompareArgs, factors: &[Vec<Choice>]) -> Result<(), 
 
 fn twice(key: &str, one: &str, other: &str) -> Failure {
     Failure::usage(format!(
-        "{key} is given twice, by {one} and by {other}: one would have no effect\n  remedy: leave one out"
+        "{key} is given twice, by {one} and by {other}, so one would have no effect\n  remedy: leave one out"
     ))
 }
 
-/// Whether two keys are the same option, or one is a section with the other.
+/// Whether two keys are the same option, or one is a section that contains the other.
 fn overlap(one: &str, other: &str) -> bool {
     let holds = |outer: &str, inner: &str| {
         inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -244,8 +244,8 @@ fn devices(names: &[String]) -> Vec<Choice> {
     names.iter().map(choice).collect()
 }
 
-/// `KEY=a,b,c`, the `number`th of its kind. A policy is known by its name; any other value says little
-/// without the option that has it.
+/// Parses `KEY=a,b,c`, the `number`th `--vary`. A policy's choice is named by its value alone;
+/// other values need their key.
 fn varied(number: usize, text: &str) -> Result<Vec<Choice>, Failure> {
     let wrong = |what: &str| {
         Failure::usage(format!(
@@ -285,13 +285,13 @@ fn is_policy(key: &str) -> bool {
     matches!(explain(key), Ok(Topic::Option(option)) if option.seam.is_some())
 }
 
-/// `NAME:key=value,key=value`.
+/// Parses `NAME:key=value,key=value`.
 fn named(text: &str) -> Result<Choice, Failure> {
     let (name, sets) = text.split_once(':').unwrap_or((text, ""));
     if name.trim().is_empty() || name.contains('=') {
         return Err(Failure::usage(format!(
-            "--variant {text}: it has no name\n  remedy: write a name, a colon and what is set, such \
-             as late:ftl.gc.start=4,ftl.gc.stop=5; without settings it is the device as it is"
+            "--variant {text}: it has no name\n  remedy: write a name, a colon and settings, such \
+             as late:ftl.gc.start=4,ftl.gc.stop=5; without settings the device is unchanged"
         )));
     }
     let name = name.trim().to_owned();
@@ -306,7 +306,8 @@ fn named(text: &str) -> Result<Choice, Failure> {
     Ok(choice)
 }
 
-/// A part of a variant without an equals sign: mostly one more value of a list.
+/// Returns the failure for a part of a variant without an equals sign, usually another value of a
+/// list.
 fn sets_nothing(name: &str, before: &[&str], part: &str, after: &[&str]) -> Failure {
     let remedy = match before.last().and_then(|set| set.split_once('=')) {
         Some((key, value)) => {
@@ -314,10 +315,10 @@ fn sets_nothing(name: &str, before: &[&str], part: &str, after: &[&str]) -> Fail
             let values: Vec<&str> = [value, part].into_iter().chain(more.copied()).collect();
             let values = values.join(",");
             let written = match key {
-                // The shell takes a pair of quotes away.
+                // The shell removes one pair of quotes.
                 PRECONDITION => format!("'{name}:{key}=\"{values}\"'"),
                 _ if is_policy(key) => {
-                    format!("--vary {key}={values}, for a policy is only one at a time")
+                    format!("--vary {key}={values}, because an option has only one policy")
                 }
                 _ => format!("{key}=[{values}]"),
             };
@@ -328,7 +329,7 @@ fn sets_nothing(name: &str, before: &[&str], part: &str, after: &[&str]) -> Fail
     Failure::usage(format!("--variant {name}: {part} sets nothing\n  remedy: {remedy}"))
 }
 
-/// Parts between commas that stand in no quotes and no brackets.
+/// Splits at commas outside of quotes and brackets.
 fn split(text: &str) -> Vec<&str> {
     let (mut depth, mut quote, mut start, mut parts) = (0i32, None, 0, Vec::new());
     for (at, letter) in text.char_indices() {
@@ -375,7 +376,7 @@ fn check_names(variants: &[Variant]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Pairs of variants that are the same but for their names.
+/// Returns pairs of variants that differ only in their names.
 pub fn equal_ones(variants: &[Variant]) -> Vec<(&str, &str)> {
     let text = |variant: &Variant| {
         let text = variant.config.canonical();
@@ -393,14 +394,14 @@ pub fn equal_ones(variants: &[Variant]) -> Vec<(&str, &str)> {
     found
 }
 
-/// Options that are set, and that no device has of those for which they are.
+/// Returns options that were set but have no effect in any variant.
 pub fn unused(variants: &[Variant]) -> BTreeSet<&str> {
     let (mut set, mut used) = (BTreeSet::new(), BTreeSet::new());
     for Variant { settings, config, .. } in variants {
         for text in settings {
             let path = text.split_once('=').map_or(text.as_str(), |(path, _)| path).trim();
             set.insert(path);
-            // What is no option is not looked for: the steps of a preparation, or a section.
+            // Only options are checked: a key may also be the preparation or a section.
             let is_option = matches!(explain(path), Ok(Topic::Option(_)));
             used.extend((!is_option || config.origin(path).is_some()).then_some(path));
         }

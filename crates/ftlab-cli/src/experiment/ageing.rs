@@ -1,4 +1,4 @@
-//! Ageing: random overwrites, or the measured load again and again, until the device is steady.
+//! Ageing: random overwrites, or repetitions of the measured load, until the device is steady.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -15,35 +15,35 @@ use super::Watcher;
 use super::steps::{DEPTH, own_workload};
 use crate::result::{AgeDocument, ClockDocument, LoadDocument, StepDocument};
 
-/// What ages a device.
+/// The writes that age a device.
 pub enum AgeLoad {
     /// Uniform writes of 4 KiB to this share of the device.
     Uniform(Ratio),
-    /// The measured phases of what is measured.
+    /// The measured phases of the load.
     Own(Workload),
 }
 
-/// A device is overwritten until it is steady.
+/// The step `age`: overwrites the device until it is steady.
 pub struct Age {
-    /// What counts as steady.
+    /// The rule of steadiness.
     pub rule: AgeingRule,
-    /// What is written.
+    /// The writes.
     pub load: AgeLoad,
-    /// Whether it is asked for in time.
+    /// Whether the user wants it simulated in time.
     pub timed: bool,
 }
 
 impl Age {
-    /// What watches over it.
+    /// Starts the watch for a steady state.
     pub fn begin(&self, device: &Device) -> Ageing {
         Ageing::new(self.rule, device)
     }
 
-    /// What is played, up to the limit.
+    /// Returns the workload to play, up to the limit.
     pub fn workload(&self) -> Workload {
         match (&self.load, self.repeated()) {
             (AgeLoad::Uniform(share), _) => {
-                // As a share, so that results of devices of any capacity say the same.
+                // Shares instead of bytes, so that results are equal for all capacities.
                 let limit = self.rule.limit_drive_writes;
                 let text = format!(
                     "name = \"age\"\n[[phase]]\nname = \"age\"\nmeasure = false\nwrites = \"100%\"\n\
@@ -57,7 +57,7 @@ impl Age {
         }
     }
 
-    /// The measured phases of the user's load, as often as they may be needed.
+    /// Returns the measured phases of the user's load, repeated as often as may be needed.
     fn repeated(&self) -> Option<Workload> {
         let AgeLoad::Own(own) = &self.load else { return None };
         let mut workload = own.clone();
@@ -65,18 +65,18 @@ impl Age {
         let phases = workload.phases.len();
         for phase in &mut workload.phases {
             phase.measure = false;
-            // Nothing is measured, so nothing follows it.
+            // The part after `measure_first` is dropped, because nothing is measured.
             phase.duration.requests = phase.measure_first.take().or(phase.duration.requests);
         }
         let once = workload.phases.clone();
-        // A phase is often short; how much it writes is not known beforehand.
+        // A phase is often short, and how much it writes is not known beforehand.
         while phases > 0 && workload.phases.len() + phases <= MOST_PHASES {
             workload.phases.extend(once.iter().cloned());
         }
         Some(workload)
     }
 
-    /// What results say of it.
+    /// Returns the step in results.
     pub fn document(&self, load: &Workload, ageing: &Ageing, clock: ClockDocument) -> StepDocument {
         let written: u64 = ageing.rounds().iter().map(|round| round.host_bytes).sum();
         StepDocument::Age(Box::new(AgeDocument {
@@ -95,7 +95,7 @@ impl Age {
     }
 }
 
-/// The most phases that a repeated load is made of.
+/// The most phases of a repeated load.
 const MOST_PHASES: usize = 10_000;
 
 /// A source that ends when the device is steady.
@@ -128,17 +128,17 @@ impl<S: Source> Source for UntilSteady<'_, S> {
         if self.steady.get() { Ok(None) } else { self.source.next_of(tenant) }
     }
 
-    /// Not known: the limit is a bound, not an aim.
+    /// Unknown: the limit is a bound, not a goal.
     fn total(&self) -> Option<u64> {
         None
     }
 }
 
-/// Lets a watcher know how far the ageing is, each time that this is known anew.
+/// Forwards to a watcher, and tells it the state of the ageing whenever that changes.
 pub struct AgeWatcher<'a> {
-    /// Whom.
+    /// The watcher.
     pub inner: &'a mut dyn Watcher,
-    /// What is known.
+    /// The latest state, if it is new.
     pub outlook: &'a Cell<Option<AgeingOutlook>>,
 }
 

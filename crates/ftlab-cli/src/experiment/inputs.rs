@@ -1,6 +1,6 @@
-//! Everything that a run depends on, as one fingerprint: the program itself, the device, the seed, what it goes
-//! through and what is played, with the content of every file. A finished run of the same fingerprint is
-//! the same run.
+//! Fingerprints of runs. A fingerprint covers everything that a run depends on: the program itself,
+//! the device, the seed, the preparation and the load, with the content of every file. Two runs
+//! with the same fingerprint have the same result.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -15,11 +15,11 @@ use super::{Experiment, LoadSource, steps};
 use crate::failure::Failure;
 use crate::load::short_name;
 
-/// What of a run's inputs is the same for each device and seed; found once.
+/// The digest of the inputs that are the same for every device and seed; computed once.
 #[derive(Debug, Default)]
 pub struct Inputs(OnceLock<Hash>);
 
-/// Adds a part. Its length goes first, so that parts don't run into each other.
+/// Adds a part after its length, so that parts cannot run into each other.
 fn add(to: &mut Hasher, part: &str) {
     to.update(&(part.len() as u64).to_le_bytes());
     to.update(part.as_bytes());
@@ -29,7 +29,7 @@ fn add_debug(to: &mut Hasher, part: &impl Debug) {
     add(to, &format!("{part:?}"));
 }
 
-/// The digest of a file's content, found once: many runs read one trace.
+/// Returns the digest of a file's content. It is cached, because many runs read the same trace.
 fn digest(path: &Path) -> Result<Hash, Failure> {
     static KNOWN: Mutex<BTreeMap<PathBuf, Hash>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -46,10 +46,10 @@ fn digest(path: &Path) -> Result<Hash, Failure> {
 const CODE: &str = env!("FTLAB_CODE");
 
 impl Experiment {
-    /// The fingerprint of a run on this device with this seed.
+    /// Returns the fingerprint of a run on this device with this seed.
     ///
     /// # Errors
-    /// A trace can't be read.
+    /// A trace cannot be read.
     pub fn inputs(&self, config: &Config, seed: u64) -> Result<String, Failure> {
         let mut hasher = Hasher::new();
         hasher.update(self.own_inputs()?.as_bytes());
@@ -67,7 +67,7 @@ impl Experiment {
         add(&mut hasher, CODE);
         add(&mut hasher, &self.load.name());
         match &self.load {
-            // Standard input can't be read twice; a run that reads it is never taken for an earlier one.
+            // Standard input cannot be read twice, so such a run never counts as finished before.
             LoadSource::Trace { reading, .. } if self.load.is_standard_input() => {
                 add_debug(&mut hasher, reading);
             }

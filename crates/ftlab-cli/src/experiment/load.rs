@@ -1,4 +1,4 @@
-//! What is played: named on the command line, opened anew for each performance.
+//! Loads named on the command line; they are opened again for each run.
 
 use ftlab_workload::fio::JobFile;
 use ftlab_workload::generate::{Arrivals, Workload};
@@ -8,13 +8,13 @@ use crate::args::{LoadArgs, ReadingArgs};
 use crate::failure::Failure;
 use crate::load::{self, short_name};
 
-/// What is to be played.
+/// A load.
 pub enum LoadSource {
     /// A trace.
     Trace {
         /// The file.
         file: String,
-        /// How it is read.
+        /// The options of the reader.
         reading: trace::Options,
     },
     /// A workload.
@@ -23,8 +23,8 @@ pub enum LoadSource {
     Fio(JobFile),
 }
 
-/// The same, opened: it can be played once.
-pub enum Load {
+/// An open load, which can be played once.
+pub enum OpenedLoad {
     /// A trace, with the file's name.
     Trace(String, Box<Trace>),
     /// A workload.
@@ -39,7 +39,7 @@ impl LoadSource {
         matches!(self, LoadSource::Trace { file, .. } if file == "-")
     }
 
-    /// What the command line names.
+    /// Finds the load that the command line names.
     pub fn new(args: &LoadArgs) -> Result<LoadSource, Failure> {
         if args.fio.is_none() && !args.fio_variables.is_empty() {
             return Err(Failure::usage(
@@ -60,25 +60,23 @@ impl LoadSource {
                     refuse_replaying(args)?;
                     load::fio(file, &args.fio_variables).map(LoadSource::Fio)
                 }
-                None => {
-                    Err(Failure::usage("say what is to be played: --trace, --workload or --fio"))
-                }
+                None => Err(Failure::usage("name a load: --trace, --workload or --fio")),
             },
         }
     }
 
-    /// Opens it.
-    pub fn open(&self) -> Result<Load, Failure> {
+    /// Opens the load.
+    pub fn open(&self) -> Result<OpenedLoad, Failure> {
         Ok(match self {
             LoadSource::Trace { file, reading } => {
-                Load::Trace(file.clone(), Box::new(load::open(file, reading.clone())?))
+                OpenedLoad::Trace(file.clone(), Box::new(load::open(file, reading.clone())?))
             }
-            LoadSource::Workload(workload) => Load::Workload(workload.clone()),
-            LoadSource::Fio(jobs) => Load::Fio(jobs.clone()),
+            LoadSource::Workload(workload) => OpenedLoad::Workload(workload.clone()),
+            LoadSource::Fio(jobs) => OpenedLoad::Fio(jobs.clone()),
         })
     }
 
-    /// What it is called.
+    /// Returns the name of the load in results.
     pub fn name(&self) -> String {
         match self {
             LoadSource::Trace { file, .. } => short_name(file),
@@ -87,7 +85,7 @@ impl LoadSource {
         }
     }
 
-    /// Whether what is measured of it has requests at times of their own.
+    /// Whether its measured requests have times of their own.
     pub fn has_times(&self) -> bool {
         match self {
             LoadSource::Trace { .. } => true,
@@ -102,12 +100,12 @@ fn has_times(workload: &Workload) -> bool {
     measured.any(|phase| !matches!(phase.arrivals, Arrivals::Closed { .. }))
 }
 
-/// Flags that a workload does not heed.
+/// Refuses flags that have no effect on a workload.
 fn refuse_what_has_no_effect(args: &LoadArgs, workload: &Workload) -> Result<(), Failure> {
     refuse_reading(&args.reading)?;
     if args.pace.speed.is_some() && !has_times(workload) {
         return Err(Failure::usage(format!(
-            "--speed changes the times of requests, and those of the workload {} follow \
+            "--speed changes the times of requests, but those of the workload {} follow \
              completions\n  remedy: leave it out",
             workload.name
         )));
@@ -115,7 +113,7 @@ fn refuse_what_has_no_effect(args: &LoadArgs, workload: &Workload) -> Result<(),
     Ok(())
 }
 
-/// Flags that jobs do not heed: they say themselves how many requests are outstanding, and when.
+/// Refuses flags that have no effect on fio jobs, which define depth and pace themselves.
 fn refuse_replaying(args: &LoadArgs) -> Result<(), Failure> {
     refuse_reading(&args.reading)?;
     let pace = &args.pace;
@@ -126,7 +124,7 @@ fn refuse_replaying(args: &LoadArgs) -> Result<(), Failure> {
     ];
     match flags.into_iter().find(|(_, given, _)| *given) {
         Some((flag, _, remedy)) => Err(Failure::usage(format!(
-            "{flag} is for traces and workloads: jobs say it themselves\n  remedy: {remedy}"
+            "{flag} is for traces and workloads: fio jobs define it themselves\n  remedy: {remedy}"
         ))),
         None => Ok(()),
     }
@@ -140,7 +138,7 @@ fn refuse_reading(reading: &ReadingArgs) -> Result<(), Failure> {
     let one = given.len() == 1;
     let (verb, it) = if one { ("is", "it") } else { ("are", "them") };
     Err(Failure::usage(format!(
-        "{} {verb} for reading traces: what is generated is not read from one\n  remedy: leave {it} out, or \
+        "{} {verb} for reading traces, but this load is generated\n  remedy: leave {it} out, or \
          give a trace with --trace",
         given.join(", ")
     )))

@@ -1,9 +1,9 @@
-//! One experiment: a device, what it goes through first, and what is played on it. Performing it
-//! gives a result and touches nothing else, so it can be done many times, on any thread.
+//! An experiment: a device, its preparation, and a load. Performing it returns a result and has no
+//! other effects, so it can be repeated, on any thread.
 //!
-//! `ftlab run` performs one; `ftlab compare` performs one for each variant and seed. What differs
-//! between them (folders, bars, tables) stays with them. A new kind of load goes into `load.rs`, a
-//! new way to prepare a device into `preparation.rs`; both commands have it then.
+//! `ftlab run` performs one experiment, `ftlab compare` one for each variant and seed. Result
+//! folders, progress bars and tables belong to the commands. A new kind of load goes into
+//! `load.rs`, a new way to prepare a device into `preparation.rs`; then both commands have it.
 
 mod ageing;
 mod inputs;
@@ -29,7 +29,7 @@ use ftlab::stats::{
 };
 use ftlab::units::{Nanos, SECTOR_BYTES};
 use ftlab_workload::accesses::Accesses;
-use ftlab_workload::fio::{JobFile, Tally};
+use ftlab_workload::fio::{FioTally, JobFile};
 use ftlab_workload::generate::{Generator, Workload};
 use ftlab_workload::replay::{self, Batches, Crew, Ended, Progress, Replay, ReplayError, Source};
 use ftlab_workload::trace::Meter;
@@ -42,91 +42,91 @@ use crate::load::{Decoder, TraceFacts};
 use crate::power_cuts::{LosesPower, Played, refuse_without_recovery};
 use crate::recording::{Flags, Recording};
 use crate::result::{
-    DeviceDocument, Document, LoadDocument, ReplayDocument, Requests, StepDocument, notes_on_clocks,
+    DeviceDocument, LoadDocument, ReplayDocument, Requests, ResultDocument, StepDocument,
+    notes_on_clocks,
 };
 use crate::tenants::{self, Tenant};
 
-pub use load::{Load, LoadSource};
+pub use load::{LoadSource, OpenedLoad};
 pub use preparation::{Preparation, is_physical, rest, told_of_end};
 
-/// What is done to devices, whichever they are.
+/// An experiment, without its device.
 pub struct Experiment {
-    /// What is played.
     pub load: LoadSource,
-    /// What a device goes through first.
+    /// The preparation of a device.
     pub preparation: Preparation,
-    /// How it is played.
+    /// How the load is played.
     pub options: replay::Options,
     /// What decides when requests arrive.
     pub arriving: Arriving,
-    /// The phases that the load begins with, none of them measured, and that are left out: the device
-    /// is prepared otherwise, and they would undo that.
+    /// The unmeasured phases at the beginning of the load that are skipped, because they would undo
+    /// the preparation of the device.
     pub skipped: Vec<String>,
-    /// Whether it is found out how reads and writes share pages.
+    /// Whether to report how reads and writes share pages.
     pub accesses: bool,
-    /// What it depends on.
+    /// The fingerprint's parts that are the same for every device and seed.
     inputs: inputs::Inputs,
-    /// How often the power of a copy of the device is cut, if at all.
+    /// How often to cut the power of a copy of the device, if at all.
     pub cut_power: Option<Nanos>,
 }
 
-/// Hears how far a performance is.
+/// Observes the progress of an experiment.
 pub trait Watcher {
-    /// Something called `name` begins to be played; `meter` tells how much of a trace was read.
+    /// A load named `name` begins; `meter` measures how much of a trace was read.
     fn begins(&mut self, name: &str, meter: Option<Arc<Meter>>);
-    /// What is being played ages the device, and it is known anew how far that is.
+    /// The state of an ageing has changed.
     fn ages(&mut self, _outlook: &AgeingOutlook) {}
-    /// So many requests are done without a clock, of so many if that is known. Breaking off stops it.
+    /// Reports requests done without a clock, and their total if it is known. `Break` stops the
+    /// run.
     fn writes(&mut self, done: u64, total: Option<u64>) -> ControlFlow<()>;
-    /// So far it is. Breaking off stops it, as Ctrl-C does.
+    /// Reports the progress. `Break` stops the run, as Ctrl-C does.
     fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()>;
-    /// It has ended.
+    /// The load has ended.
     fn ended(&mut self);
 }
 
-/// What a performance came to.
+/// The outcome of an experiment.
 pub struct Measured {
-    /// The result.
-    pub document: Document,
-    /// What was measured, histograms and time series included.
+    pub document: ResultDocument,
+    /// All measurements, with histograms and time series.
     pub recorder: Recorder,
-    /// The device, as it was left.
+    /// The device at the end.
     pub device: Device,
-    /// What fio's jobs came to, in fio's terms, where such were played.
-    pub jobs: Option<Tally>,
-    /// The file of requests, as far as it was asked for; to be finished.
+    /// The results of fio jobs, in fio's terms.
+    pub jobs: Option<FioTally>,
+    /// The file of requests, if requested, still to be finished.
     pub requests: Option<Requests>,
-    /// What it cost.
-    pub spent: Spent,
+    /// The time spent.
+    pub spent: TimeSpent,
 }
 
 impl Measured {
-    /// How each block fared.
+    /// Returns the counts of all blocks.
     pub fn blocks(&self) -> Vec<BlockGroup> {
         self.recorder.block_map(&self.device)
     }
 
-    /// Requests played, preconditioning included.
+    /// Returns the number of requests played, including preconditioning.
     pub fn requests_played(&self) -> u64 {
         let played = |phase: &PhaseStats| phase.host.requests() + phase.unmeasured.requests;
         self.recorder.phases().iter().map(played).sum()
     }
 }
 
-/// What was played last.
+/// The outcome of the load.
 struct Outcome {
     load: LoadDocument,
-    /// What whoever reads the figures has to know of the load.
+    /// Notes about the load that a reader of the figures needs.
     notes: Vec<String>,
     replayed: replay::Report,
-    /// Who sent the requests, as far as the load has names.
+    /// The tenants that sent the requests, if the load names them.
     tenants: Vec<Tenant>,
     assumed: Vec<String>,
     warnings: Vec<String>,
 }
 
 impl Experiment {
-    /// What the command line asks for.
+    /// Builds the experiment of the command line.
     pub fn new(args: &LoadArgs) -> Result<Experiment, Failure> {
         let load = LoadSource::new(args)?;
         let preparation = Preparation::new(args, Some(&load))?;
@@ -148,22 +148,22 @@ impl Experiment {
         })
     }
 
-    /// Refuses a device that can't lose power, if it is to.
+    /// Refuses a power cut on a device that cannot recover from one.
     ///
     /// # Errors
-    /// It is such a device.
+    /// The device cannot recover.
     pub fn refuse_uncut(&self, config: &Config) -> Result<(), Failure> {
         self.cut_power.map_or(Ok(()), |_| refuse_without_recovery(config))
     }
 
-    /// Performs it on a device made anew. A device that can't do what is asked was refused before. `load` comes from [`LoadSource::open`]; each request is
-    /// written to `requests`, if there is such a file.
+    /// Performs the experiment on a new device, whose configuration was checked before. `load`
+    /// comes from [`LoadSource::open`]. Each request is written to `requests`, if given.
     ///
     /// # Errors
     /// Interrupted before anything was measured; or the load or the file of requests failed.
     pub fn perform(
         &self,
-        load: Load,
+        load: OpenedLoad,
         config: &Config,
         seed: u64,
         requests: Option<Requests>,
@@ -212,7 +212,7 @@ impl Experiment {
         let shared = sharing::notes(outcome.replayed.sharing.as_ref());
         report.notes.extend(dry.into_iter().chain(skipped).chain(outcome.notes).chain(cut));
         report.notes.extend(shared);
-        let document = Document {
+        let document = ResultDocument {
             schema_version: SCHEMA_VERSION,
             complete,
             ftlab_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -236,7 +236,7 @@ impl Experiment {
 
     fn play<H: Played>(
         &self,
-        load: Load,
+        load: OpenedLoad,
         seed: u64,
         ssd: &mut H,
         recording: &mut Recording<'_>,
@@ -245,7 +245,7 @@ impl Experiment {
         let name = self.load.name();
         let addresses = format!("addresses: {}", self.options.mapping.describe());
         match load {
-            Load::Workload(workload) => {
+            OpenedLoad::Workload(workload) => {
                 let mut source = Generator::new(&workload, ssd.capacity_sectors(), seed)
                     .map_err(Failure::usage)?;
                 if !self.skipped.is_empty() {
@@ -261,8 +261,8 @@ impl Experiment {
                 let notes = shared.into_iter().collect();
                 Ok(Outcome { load, notes, replayed, tenants, assumed, warnings })
             }
-            Load::Fio(jobs) => self.play_jobs(&jobs, seed, ssd, recording, watcher),
-            Load::Trace(file, trace) => {
+            OpenedLoad::Fio(jobs) => self.play_jobs(&jobs, seed, ssd, recording, watcher),
+            OpenedLoad::Trace(file, trace) => {
                 recording.names = vec!["trace".to_owned()];
                 watcher.begins(&name, Some(trace.meter()));
                 let limit = self.options.limits.requests;
@@ -313,58 +313,59 @@ impl Experiment {
     }
 }
 
-/// Says that the last of what is measured had the device for themselves, against what was asked for.
+/// Notes that the last measured requests met an idle device, contrary to `measure_first`.
 fn dry_note(replayed: &replay::Report, names: &[String]) -> Option<String> {
     let dry = replayed.phases.iter().filter(|phase| phase.ran_dry && phase.measured);
     let name = |index: u32| names.get(index as usize).map_or("replay", String::as_str);
     let dry: Vec<String> = dry.map(|phase| phase_called(name(phase.index))).collect();
     (!dry.is_empty() && replayed.ended != Ended::Stopped).then(|| {
         format!(
-            "The requests of {} ended before those that are measured were done (measure_first): the last of \
-             these met a device that fell idle. Give the phase more requests, or more time.",
+            "The requests of {} ended before the measured ones were done (measure_first), so the last \
+             measured requests met an idle device. Give the phase more requests, or more time.",
             dry.join(", ")
         )
     })
 }
 
-/// Says that requests were played shorter than they were.
+/// Notes that requests were shortened.
 fn cut_note(counts: &replay::MapCounts) -> Option<String> {
     (counts.clipped > 0).then(|| {
         format!(
             "{} requests reached beyond the end of the device, or of their slice of it, and were cut \
-             there: {} of them left out.",
+             there: {} were dropped.",
             human::count(counts.clipped),
             human::bytes(counts.clipped_sectors.saturating_mul(SECTOR_BYTES))
         )
     })
 }
 
-/// Says that phases of a workload were left out.
+/// Notes that phases of a workload were skipped.
 pub fn skipped_note(workload: &str, phases: &[String]) -> Option<String> {
     (!phases.is_empty()).then(|| {
         format!(
-            "The workload {workload} begins with {}, not measured: left out, because the device was \
-             prepared already (--precondition, --image). --all-phases plays everything.",
+            "The workload {workload} begins with {}, not measured: skipped, because the device was \
+             already prepared (--precondition, --image). --all-phases plays everything.",
             phases.join(", ")
         )
     })
 }
 
-/// How the device was aged, and what was written on it afterwards without being measured.
+/// Returns how the device was aged, and how much was written since without being measured.
 fn aged_before(steps: &[StepDocument], since: &[PhaseStats]) -> Option<AgedBefore> {
     let unmeasured = since.iter().take_while(|phase| !phase.measured);
     let written_since_bytes = unmeasured.map(|phase| phase.host.op(Op::Write).bytes()).sum();
     steps.last()?.steady().map(|aged| AgedBefore { written_since_bytes, ..aged })
 }
 
-/// Goes on unless Ctrl-C was pressed or a file could not be written.
+/// Continues unless Ctrl-C was pressed, a file could not be written or the watcher breaks.
 fn watch(progress: &Progress, failed: &Cell<bool>, watcher: &mut dyn Watcher) -> ControlFlow<()> {
     let stop = watcher.goes_on(progress).is_break();
     let stop = stop || STOP.load(Ordering::Relaxed) || failed.get();
     if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
-/// A source that was stopped while it waited for input looks as if it had come to its end.
+/// Marks a replay as stopped if Ctrl-C was pressed: a source that was stopped while it waited for
+/// input looks as if it had ended.
 fn ended(report: Result<replay::Report, ReplayError>) -> Result<replay::Report, Failure> {
     let mut report = report.map_err(|error| match error {
         ReplayError::Standstill { .. } => Failure::Experiment(error.to_string()),
@@ -380,7 +381,7 @@ fn phase_names(workload: &Workload) -> Vec<String> {
     workload.group_names()
 }
 
-/// Plays a source, unless Ctrl-C has been pressed before.
+/// Plays a source.
 fn play_source<H: Played, S: Source>(
     ssd: &mut H,
     source: &mut S,
@@ -395,18 +396,18 @@ fn play_source<H: Played, S: Source>(
     ended(report)
 }
 
-/// Measures time on the clock and on the processor.
+/// Measures wall-clock and processor time.
 struct Clock {
     started: Instant,
     cpu: Option<Duration>,
 }
 
-/// What was spent.
+/// The time spent.
 #[derive(Clone, Copy, Debug)]
-pub struct Spent {
-    /// On the clock.
+pub struct TimeSpent {
+    /// Wall-clock time.
     pub wall: Duration,
-    /// On the processor.
+    /// Processor time.
     pub cpu: Duration,
 }
 
@@ -415,15 +416,16 @@ impl Clock {
         Clock { started: Instant::now(), cpu: processor_time() }
     }
 
-    /// Where the system does not tell processor time, it is time on the clock.
-    fn stop(self) -> Spent {
+    /// Returns the time spent. Without processor times from the system, wall-clock time replaces
+    /// them.
+    fn stop(self) -> TimeSpent {
         let wall = self.started.elapsed();
         let cpu = self.cpu.zip(processor_time()).map_or(wall, |(from, to)| to - from);
-        Spent { wall, cpu }
+        TimeSpent { wall, cpu }
     }
 }
 
-/// Processor time of this thread so far, where the system tells: Linux does.
+/// Returns the processor time of this thread so far; known on Linux only.
 fn processor_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split(' ').next()?.parse().ok().map(Duration::from_nanos)

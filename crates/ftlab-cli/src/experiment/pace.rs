@@ -1,4 +1,4 @@
-//! From the flags about replaying to how it is done.
+//! Converts the flags about replaying to the options of a replay.
 
 use ftlab::stats::Arriving;
 use ftlab::units::{Nanos, Ratio};
@@ -10,10 +10,10 @@ use crate::args::{AddressKind, LoadArgs, ReplayKind};
 use crate::failure::Failure;
 use crate::load;
 
-/// How many requests `--replay asap` looks at together unless the user says.
+/// How many requests `--replay asap` considers together by default.
 const ASAP_DEPTH: u32 = 256;
 
-/// How the load is played.
+/// Returns the options of the replay.
 pub fn options(args: &LoadArgs) -> Result<replay::Options, Failure> {
     let mapping = mapping(args)?;
     Ok(replay::Options {
@@ -37,7 +37,7 @@ fn pacing(args: &LoadArgs) -> Result<Pacing, Failure> {
     };
     if pace.speed.is_some() && kind != ReplayKind::Open {
         return Err(Failure::usage(
-            "--speed changes the times of requests, and this replay does not follow them\n  \
+            "--speed changes the times of requests, but this replay does not follow them\n  \
              remedy: leave out --speed, or --queue-depth and --replay",
         ));
     }
@@ -52,13 +52,13 @@ fn pacing(args: &LoadArgs) -> Result<Pacing, Failure> {
         }
         (ReplayKind::Closed, None) if args.workload.is_some() => Ok(Pacing::default()),
         (ReplayKind::Closed, None) => Err(Failure::usage(
-            "a closed loop keeps a number of requests outstanding, but how many?\n  remedy: say \
+            "a closed loop needs the number of outstanding requests\n  remedy: add \
              --queue-depth, for example --queue-depth 32",
         )),
     }
 }
 
-/// What decides when requests arrive.
+/// Returns what decides when requests arrive.
 pub fn arriving(args: &LoadArgs, load: &LoadSource) -> Arriving {
     let open = match (args.pace.replay, args.pace.queue_depth) {
         (None, None) | (Some(ReplayKind::Open), _) => true,
@@ -67,7 +67,7 @@ pub fn arriving(args: &LoadArgs, load: &LoadSource) -> Arriving {
     if open && load.has_times() { Arriving::ByTime } else { Arriving::AfterCompletions }
 }
 
-/// Scaling and partitioning may have to know the whole trace first.
+/// Returns the address mapping. Scaling and partitioning may need to read the whole trace first.
 fn mapping(args: &LoadArgs) -> Result<Mapping, Failure> {
     let kind = args.pace.address;
     let Some(file) = &args.trace else {
@@ -87,8 +87,8 @@ fn mapping(args: &LoadArgs) -> Result<Mapping, Failure> {
         AddressKind::Partition(Some(slices)) => Ok(Mapping::Partition { slices }),
         AddressKind::Scale(None) | AddressKind::Partition(None) if file == "-" => {
             Err(Failure::usage(
-                "standard input can be read only once, and this needs to know the whole trace \
-                 first\n  remedy: say scale:SIZE or partition:N, or save the trace to a file",
+                "standard input can be read only once, but this needs to know the whole trace \
+                 first\n  remedy: write scale:SIZE or partition:N, or save the trace to a file",
             ))
         }
         AddressKind::Scale(None) => {

@@ -1,5 +1,5 @@
-//! What a device goes through before it is measured: taken from an image or made new, then step after
-//! step: filled, aged until it is steady, or given a workload.
+//! The preparation of a device before measuring: it is loaded from an image or new, and then
+//! filled, aged until it is steady, or given a workload, step by step.
 
 use std::sync::Arc;
 
@@ -18,27 +18,27 @@ use super::{LoadSource, Watcher, phase_names, play_source};
 use crate::args::LoadArgs;
 use crate::failure::Failure;
 use crate::human;
-use crate::image::{self, Taken};
+use crate::image::{self, OpenedImage};
 use crate::memory;
 use crate::recording::Recording;
 use crate::result::{StepDocument, steps_of};
 
-/// What is done to a device first.
+/// The preparation of a device.
 pub struct Preparation {
-    image: Option<Arc<Taken>>,
+    image: Option<Arc<OpenedImage>>,
     steps: Vec<Step>,
 }
 
 impl Preparation {
-    /// What the command line asks for.
+    /// Builds the preparation of the command line.
     pub fn new(args: &LoadArgs, load: Option<&LoadSource>) -> Result<Preparation, Failure> {
         let image = args.image.as_deref().map(image::take).transpose()?.map(Arc::new);
         Preparation::of(image, args.precondition.as_deref(), args.all_phases, load)
     }
 
-    /// From an image, if there is one, and by these steps.
+    /// Builds a preparation from an image, if any, and steps.
     pub fn of(
-        image: Option<Arc<Taken>>,
+        image: Option<Arc<OpenedImage>>,
         precondition: Option<&str>,
         all_phases: bool,
         load: Option<&LoadSource>,
@@ -48,12 +48,12 @@ impl Preparation {
         Ok(Preparation { image, steps: steps.unwrap_or_default() })
     }
 
-    /// The image that it begins with, if there is one.
-    pub fn image(&self) -> Option<&Taken> {
+    /// Returns the image that it starts from, if any.
+    pub fn image(&self) -> Option<&OpenedImage> {
         self.image.as_deref()
     }
 
-    /// What it consists of, for the fingerprint of a run.
+    /// Returns its parts, for the fingerprint of a run.
     pub fn parts(&self) -> Vec<String> {
         let image = self.image.iter().map(|taken| {
             let resumed = (taken.image.seed, blake3::hash(&taken.image.encode()));
@@ -62,12 +62,12 @@ impl Preparation {
         image.chain(self.steps.iter().map(Step::parts)).collect()
     }
 
-    /// Whether anything happens to a device at all.
+    /// Whether the device is changed at all.
     pub fn uses_device(&self) -> bool {
         self.image.is_some() || !self.steps.is_empty()
     }
 
-    /// Refuses to prepare a device on which there is nothing to prepare.
+    /// Refuses to prepare a device with physical addresses, which has nothing to prepare.
     pub fn refuse_physical(&self, config: &Config) -> Result<(), Failure> {
         if !self.uses_device() || !is_physical(config) {
             return Ok(());
@@ -79,12 +79,12 @@ impl Preparation {
         )))
     }
 
-    /// The share of a device that is certain to be written: by its fill.
+    /// Returns the share of the device that is certain to be written: the largest fill.
     pub fn share_filled(&self) -> Ratio {
         self.steps.iter().filter_map(Step::share_filled).max().unwrap_or_default()
     }
 
-    /// The device, before the first step.
+    /// Creates the device, before the first step.
     pub fn device(&self, config: &Config, seed: u64) -> Result<Device, Failure> {
         let mut device = memory::device(config, seed)?;
         if let Some(taken) = &self.image {
@@ -96,12 +96,13 @@ impl Preparation {
         Ok(device)
     }
 
-    /// What the options of a device say in vain, or against the image that it began with.
+    /// Returns warnings about options without effect, or that the image contradicts.
     pub fn hints(&self, config: &Config, device: &Device) -> Vec<String> {
         self.image().map(|taken| taken.hints(config, device)).unwrap_or_default()
     }
 
-    /// Takes the steps, none of which is measured, and lets the device come to rest. Says what was done.
+    /// Performs the steps, none of which is measured, and lets the device come to rest. Returns
+    /// their documents.
     pub fn carry_out(
         &self,
         seed: u64,
@@ -123,7 +124,8 @@ impl Preparation {
             untimed::rest(ssd);
         }
         if !self.steps.is_empty() {
-            // As a drive that was left alone for a while: saved or not, it goes on from here alike.
+            // Like a drive left alone for a while: it continues the same way whether it is saved or
+            // not.
             rest(ssd)?;
         }
         Ok(done)
@@ -135,27 +137,27 @@ pub fn is_physical(config: &Config) -> bool {
     !config.options.ftl.mapping.policy.translates()
 }
 
-/// What helps a device that does not live long enough to be prepared.
+/// The remedy for a device that does not live long enough.
 const LONGER_LIFE: &str = "write less in --precondition (such as age:limit=2), or make the device live \
                            longer (nand.faults, nand.endurance, ftl.over_provisioning)";
 
-/// Lets a device that was prepared come to rest.
+/// Lets a prepared device come to rest.
 pub fn rest(ssd: &mut Device) -> Result<(), Failure> {
     ssd.rest(&mut Vec::new()).map_err(|left| {
         Failure::Experiment(format!(
-            "the device came to its end while preconditioning: {left}\n  remedy: {LONGER_LIFE}"
+            "the device reached its end while preconditioning: {left}\n  remedy: {LONGER_LIFE}"
         ))
     })
 }
 
-/// Says of a device that came to its end while it was prepared when that was: a sentence that goes on. One that
-/// was saved in that state is another matter.
+/// Describes when a device reached the end of its life during its preparation; a clause to be
+/// continued. `None` for a device that was saved in that state.
 pub fn told_of_end(ssd: &Device, steps: &[StepDocument]) -> Option<String> {
     let last = steps.last().filter(|step| !matches!(step, StepDocument::Image { .. }))?;
     ssd.end_of_life().map(|end| {
         format!(
-            "the device came to the end of its life while it was prepared, in the step {}: after {}, when the \
-             host had written {}. It takes no writes any more",
+            "the device reached the end of its life while it was prepared, in the step {}: after {}, when the \
+             host had written {}. It accepts no more writes",
             last.told(),
             human::span(end.at.0),
             human::bytes(end.host_written.0),
@@ -163,7 +165,8 @@ pub fn told_of_end(ssd: &Device, steps: &[StepDocument]) -> Option<String> {
     })
 }
 
-/// Refuses to measure a device that came to its end while it was prepared: it would refuse every write.
+/// Refuses to measure a device that reached its end during its preparation, because it would refuse
+/// every write.
 pub fn refuse_ended(ssd: &Device, steps: &[StepDocument]) -> Result<(), Failure> {
     told_of_end(ssd, steps).map_or(Ok(()), |told| {
         Err(Failure::Experiment(format!(
@@ -223,7 +226,7 @@ fn carry_out(
     }
 }
 
-/// Plays a source of which nothing is measured.
+/// Plays an unmeasured source.
 fn play<S: Source>(
     name: &str,
     source: &mut S,

@@ -1,21 +1,22 @@
-//! What a result says of pages of a trace that share pages of the device: what they do to each other never
-//! happened where the trace was taken.
+//! Notes on pages of a trace that share pages of the device, and so affect each other as they never
+//! did where the trace was recorded.
 
 use ftlab_workload::replay::PageSharing;
 
 use crate::human::{count, percent};
 
-/// The notes, as far as there is something to say.
+/// Returns the notes that apply.
 pub fn notes(sharing: Option<&PageSharing>) -> Vec<String> {
     let Some(sharing) = sharing else { return Vec::new() };
     streams(sharing).into_iter().chain(folded(sharing)).collect()
 }
 
-/// Streams are devices or volumes: the same address in two of them is not the same data.
+/// Notes streams that share addresses: they are different devices or volumes, so their data
+/// differs.
 fn streams(sharing: &PageSharing) -> Option<String> {
     (sharing.shared_pages_4k > 0).then(|| {
         format!(
-            "{} of the {} streams of the trace share addresses: of {} pages of 4 KiB that were touched {} \
+            "{} of the {} streams of the trace share addresses: of {} touched pages of 4 KiB, {} \
              ({}) belong to several streams, which overwrite and hit each other's data as they never did. \
              {}",
             count(sharing.sharing_streams),
@@ -24,7 +25,7 @@ fn streams(sharing: &PageSharing) -> Option<String> {
             count(sharing.shared_pages_4k),
             share(sharing.shared_pages_4k, sharing),
             if sharing.folded_pages_4k > 0 {
-                "--address compact gives each stream room of its own, if what is touched fits."
+                "--address compact gives each stream room of its own, if the touched pages fit."
             } else {
                 "--address compact or --address partition gives each stream room of its own."
             },
@@ -32,15 +33,15 @@ fn streams(sharing: &PageSharing) -> Option<String> {
     })
 }
 
-/// What lies beyond the device, or the slice of a stream, is brought together with what is on it. Partition
-/// is no remedy: it folds into even less room.
+/// Notes addresses beyond the device, or beyond the slice of a stream, that were folded onto
+/// others. Partition is no remedy: its slices are smaller still.
 fn folded(sharing: &PageSharing) -> Option<String> {
     (sharing.folded_pages_4k > 0).then(|| {
         format!(
-            "The trace is larger than its room on the device and was folded: of {} pages of 4 KiB that were \
-             touched {} ({}) stand for several addresses of the trace, which overwrite and hit each other as they \
-             never did. A larger device holds them apart, and so does --address compact, if what is touched \
-             fits.",
+            "The trace is larger than its room on the device and was folded: of {} touched pages of 4 KiB, \
+             {} ({}) stand for several addresses of the trace, which overwrite and hit each other as they \
+             never did. A larger device keeps them apart, and so does --address compact, if the touched pages \
+             fit.",
             count(sharing.touched_pages_4k),
             count(sharing.folded_pages_4k),
             share(sharing.folded_pages_4k, sharing),

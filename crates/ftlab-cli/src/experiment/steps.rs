@@ -1,5 +1,4 @@
-//! `--precondition fill:90%,age:tolerance=5%`: what the text says, and everything that may be wrong
-//! with it.
+//! Parses the steps of `--precondition`, such as `fill:90%,age:tolerance=5%`.
 
 use ftlab::engine::Stream;
 use ftlab::host::Op;
@@ -14,39 +13,38 @@ use crate::failure::Failure;
 use crate::load;
 use crate::result::{ClockDocument, StepDocument};
 
-/// Requests outstanding while a device is prepared.
+/// The queue depth while a device is prepared.
 pub const DEPTH: u32 = 32;
-/// What a fill in order writes at once.
+/// The size of a request of a sequential fill.
 const ORDERLY_KIB: u64 = 128;
-/// What a random fill writes at once, in sectors.
+/// The size of a request of a random fill, in sectors.
 const RANDOM_SECTORS: u64 = 4096 / SECTOR_BYTES;
 
-/// The longest window of an ageing.
+/// The longest window of an ageing, in rounds.
 const MOST_ROUNDS: u32 = 1_000;
 /// The largest limit of an ageing.
 const MOST_DRIVE_WRITES: u32 = 1_000;
 
-/// One step.
+/// A step of preparation.
 pub enum Step {
-    /// The device is written once.
+    /// Writes the device once.
     Fill(Fill),
-    /// It is overwritten until it is steady.
+    /// Overwrites it until it is steady.
     Age(Age),
-    /// A workload is played.
+    /// Plays a workload.
     Workload {
-        /// Which.
+        /// The workload.
         workload: Workload,
-        /// The phases that it begins with, none of them measured, and that are left out because the
-        /// device is in use already.
+        /// The unmeasured phases at its beginning that are skipped because the device is in use.
         skipped: Vec<String>,
     },
 }
 
 impl Step {
-    /// The seed from which its load draws: its own, of the run's seed, of how many steps the device went
-    /// through before, and of what it is. If it drew from the run's seed, as the measured load does, it
-    /// would send the addresses that are measured: what is written together dies together, and write
-    /// amplification would come out too low.
+    /// Returns the seed of the step's load. It depends on the run's seed, on the number of steps
+    /// before it, and on the kind of step. With the run's own seed it would send the same addresses
+    /// as the measured load: pages written together would become invalid together, and write
+    /// amplification would be too low.
     pub fn seed(&self, of_run: u64, steps_before: usize) -> u64 {
         let what = match self {
             Step::Fill(_) => "fill",
@@ -56,7 +54,7 @@ impl Step {
         Stream::new(of_run, &format!("precondition.{steps_before}.{what}")).next_u64()
     }
 
-    /// What it consists of, for the fingerprint of a run.
+    /// Returns its parts, for the fingerprint of a run.
     pub fn parts(&self) -> String {
         match self {
             Step::Fill(fill) => format!("{fill:?}"),
@@ -70,7 +68,8 @@ impl Step {
         }
     }
 
-    /// The share of the device that it is certain to write; none of a workload, which may do anything.
+    /// Returns the share of the device that it is certain to write; `None` for a workload, which
+    /// may do anything.
     pub fn share_filled(&self) -> Option<Ratio> {
         match self {
             Step::Fill(fill) => Some(fill.share),
@@ -79,21 +78,21 @@ impl Step {
     }
 }
 
-/// How the steps are taken up.
+/// The conditions before the first step.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
-    /// Whether the device is in use before the first step.
+    /// Whether the device is in use already.
     pub is_used: bool,
-    /// Whether workloads are played with their unmeasured beginnings in any case.
+    /// Whether workloads always play their unmeasured beginnings.
     pub all_phases: bool,
 }
 
-/// The device, or its first part, is written once.
+/// Writes the device, or its first part, once.
 #[derive(Clone, Copy, Debug)]
 pub struct Fill {
     share: Ratio,
     random: bool,
-    /// Whether it passes in time though the device could do without.
+    /// Whether the user wants it simulated in time.
     pub timed: bool,
 }
 
@@ -103,7 +102,7 @@ impl Default for Fill {
     }
 }
 
-/// Reads the steps. Unless the device is used already, ageing begins with a fill.
+/// Parses the steps. Unless the device is in use, ageing starts with a fill.
 pub fn parse(text: &str, start: Start, load: Option<&LoadSource>) -> Result<Vec<Step>, Failure> {
     let mut steps = Vec::new();
     let mut share = Ratio::ONE;
@@ -138,7 +137,7 @@ pub fn parse(text: &str, start: Start, load: Option<&LoadSource>) -> Result<Vec<
     Ok(steps)
 }
 
-const REMEDY: &str = "write steps with commas between them: fill, fill:90%, fill:random, fill:timed, \
+const REMEDY: &str = "write steps separated by commas: fill, fill:90%, fill:random, fill:timed, \
                       age, age:self, age:timed, age:tolerance=5%:window=5:round=20%:limit=20, or workloads";
 
 fn refused(part: &str, why: &str) -> Failure {
@@ -151,7 +150,7 @@ fn percent(part: &str, text: &str, most: u32) -> Result<Ratio, Failure> {
     let fits = |ppm: &f64| *ppm >= 1.0 && *ppm <= f64::from(Ratio::percent(most).ppm);
     match ppm.filter(fits) {
         Some(ppm) => Ok(Ratio { ppm: ppm as u32 }),
-        None => Err(refused(part, &format!("{text} is no share between 0 % and {most} %"))),
+        None => Err(refused(part, &format!("{text} is not a share between 0 % and {most} %"))),
     }
 }
 
@@ -223,9 +222,9 @@ fn own_load(part: &str, load: Option<&LoadSource>) -> Result<AgeLoad, Failure> {
             Ok(AgeLoad::Own(workload.clone()))
         }
         Some(LoadSource::Workload(_)) => {
-            Err(refused(part, "what is measured writes nothing, so it does not age a device"))
+            Err(refused(part, "the measured load writes nothing, so it cannot age a device"))
         }
-        _ => Err(refused(part, "only a workload that is measured can be repeated as ageing")),
+        _ => Err(refused(part, "only a measured workload can be repeated as ageing")),
     }
 }
 
@@ -234,7 +233,7 @@ fn writes(workload: &Workload) -> bool {
 }
 
 impl Fill {
-    /// A fill in order is a workload like any other.
+    /// Returns a sequential fill as a workload; `None` for a random fill.
     pub fn in_order(&self) -> Option<Workload> {
         let text = format!(
             "name = \"fill\"\n[[phase]]\nname = \"fill\"\nmeasure = false\nwrites = \"100%\"\n\
@@ -245,17 +244,17 @@ impl Fill {
         (!self.random).then(|| own_workload("fill", &text))
     }
 
-    /// How many requests a fill in order has.
+    /// Returns the number of requests of a sequential fill.
     pub fn requests(&self, capacity_sectors: u64) -> u64 {
         self.sectors(capacity_sectors).div_ceil(ORDERLY_KIB * 1024 / SECTOR_BYTES)
     }
 
-    /// How many of these have written the sectors before `end`.
+    /// Returns how many requests of a sequential fill write the sectors before `end`.
     pub fn requests_until(&self, end: u64) -> u64 {
         end.div_ceil(ORDERLY_KIB * 1024 / SECTOR_BYTES)
     }
 
-    /// A fill at random: each place once, in an order that follows from the seed.
+    /// Returns a random fill: each place once, in an order drawn from the seed.
     pub fn at_random(&self, capacity_sectors: u64, seed: u64) -> RandomFill {
         let sectors = self.sectors(capacity_sectors);
         let places = sectors.div_ceil(RANDOM_SECTORS);
@@ -263,17 +262,16 @@ impl Fill {
         RandomFill { begun: false, next: 0, places, sectors, order }
     }
 
-    /// Whether places are written in an order that the seed gives.
     pub fn is_random(&self) -> bool {
         self.random
     }
 
-    /// How many sectors are written.
+    /// Returns how many sectors are written.
     pub fn sectors(&self, capacity_sectors: u64) -> u64 {
         self.share.of(capacity_sectors).max(1)
     }
 
-    /// What results say of it.
+    /// Returns the step in results.
     pub fn document(&self, capacity_sectors: u64, clock: ClockDocument) -> StepDocument {
         StepDocument::Fill {
             order: if self.random { "random" } else { "sequential" },
@@ -284,22 +282,22 @@ impl Fill {
     }
 }
 
-/// A workload, whatever its file is called.
+/// Serialises a workload, without the name of its file.
 pub fn json(workload: &Workload) -> String {
     serde_json::to_string(workload).expect("a workload is plain data")
 }
 
-/// A workload whose text is written here.
+/// Parses a workload whose text is built in.
 pub fn own_workload(name: &str, text: &str) -> Workload {
     let mut none = |file: &str| Err(format!("{file} is not asked for"));
     Workload::parse(name, text, &mut none).expect("a text of our own is in order")
 }
 
-/// A source of which is known how many requests it has.
+/// A source with a known number of requests.
 pub struct Counted<S> {
-    /// Which.
+    /// The source.
     pub source: S,
-    /// So many.
+    /// The number of requests.
     pub total: u64,
 }
 
@@ -325,7 +323,7 @@ impl<S: Source> Source for Counted<S> {
     }
 }
 
-/// Writes each place once.
+/// Writes each place once, in a random order.
 pub struct RandomFill {
     begun: bool,
     next: u64,

@@ -1,5 +1,6 @@
-//! Steps that prepare a device without a clock: the state that their writes leave is built, and nothing of the time
-//! that they take is known ([`Untimed`]). What looks at time is prepared in time, as are steps that ask for it.
+//! Steps performed without a clock: they only build the state that their writes leave, and their
+//! duration is unknown ([`Untimed`]). A device that depends on time, or a step for which the user
+//! wants it, is simulated in time instead.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -19,11 +20,11 @@ use crate::interrupt::STOP;
 use crate::recording::Recording;
 use crate::result::{ClockDocument, StepDocument};
 
-/// After so many requests it is looked whether to go on.
+/// How many requests pass between two checks for an interrupt.
 const REQUESTS_PER_LOOK: u64 = 1 << 14;
 
 impl Step {
-    /// Whether it is done in time on this device.
+    /// Whether the step is simulated in time on this device.
     pub fn is_timed(&self, device: &Device) -> bool {
         let asked = match self {
             Step::Fill(fill) => fill.timed,
@@ -33,7 +34,7 @@ impl Step {
         asked || device.needs_time().is_some()
     }
 
-    /// Whether it would be done without a clock if it could.
+    /// Whether the step would run without a clock if the device allowed it.
     fn would_do_without(&self) -> bool {
         match self {
             Step::Fill(fill) => !fill.timed,
@@ -43,7 +44,8 @@ impl Step {
     }
 }
 
-/// What results say of a step that took so long; `needs`: why the device can't do without time, if it can't.
+/// Returns the clock of a step that took `took`. `needs` says why the device needs time, if it
+/// does.
 pub fn in_time(step: &Step, needs: Option<NeedsTime>, took: Nanos) -> ClockDocument {
     let own = matches!(step, Step::Age(Age { load: AgeLoad::Own(_), .. }))
         .then(|| "a load that is repeated has its own times".to_owned());
@@ -55,18 +57,18 @@ pub fn in_time(step: &Step, needs: Option<NeedsTime>, took: Nanos) -> ClockDocum
     }
 }
 
-/// What they say of one that took none.
+/// The clock of a step that took no time.
 const WITHOUT: ClockDocument =
     ClockDocument { clock: "none", timed_because: None, duration_ns: None };
 
-/// Lets a device that was prepared without a clock come to rest likewise.
+/// Lets a device that was prepared without a clock come to rest, also without a clock.
 pub fn rest(ssd: &mut Device) {
     if let Ok(untimed) = ssd.untimed(DEPTH) {
         untimed.rest();
     }
 }
 
-/// Takes a step of a device that needs no time.
+/// Performs a step on a device that needs no time.
 pub fn carry_out(
     step: &Step,
     seed: u64,
@@ -98,7 +100,7 @@ struct Writes<'a> {
 }
 
 impl Writes<'_> {
-    /// Takes a step, which is one of those that can do without time.
+    /// Performs a step that can run without time.
     fn take(&mut self, step: &Step, capacity: u64, seed: u64) -> Result<StepDocument, Failure> {
         match step {
             Step::Fill(fill) => {
@@ -138,7 +140,7 @@ impl Writes<'_> {
         }
     }
 
-    /// Writes until the device is steady, or the source has no more.
+    /// Writes until the device is steady or the source ends.
     fn age(&mut self, source: &mut impl Source, ageing: &mut Ageing) -> Result<(), Failure> {
         self.watcher.ages(&ageing.outlook());
         while let Some(arrival) = next(source)? {
@@ -178,13 +180,13 @@ impl Writes<'_> {
     }
 }
 
-/// Tells who watches how much is done, and asks whether to go on.
+/// Reports progress to the watcher; `Break` stops the run.
 fn goes_on(done: &Unmeasured, total: Option<u64>, watcher: &mut dyn Watcher) -> ControlFlow<()> {
     let goes_on = watcher.writes(done.requests, total);
     if STOP.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { goes_on }
 }
 
-/// The next request of a source, whose phases are of no interest.
+/// Returns the next request of a source, and skips everything else.
 #[inline]
 fn next(source: &mut impl Source) -> Result<Option<Arrival>, Failure> {
     loop {
@@ -198,6 +200,6 @@ fn next(source: &mut impl Source) -> Result<Option<Arrival>, Failure> {
 
 fn standstill(_: Stuck) -> Failure {
     Failure::Experiment(
-        "the device stands still: there is no room that collection could make".to_owned(),
+        "the device is at a standstill: garbage collection cannot free any room".to_owned(),
     )
 }

@@ -1,5 +1,5 @@
-//! `ftlab run --cut-power SPAN`: each time that so much simulated time has passed, whatever is under way then, the power
-//! of a copy of the device is cut, and how it comes up again is taken down. The run itself knows nothing of it.
+//! `ftlab run --cut-power SPAN`: at each interval of simulated time, whatever is in progress, cuts
+//! the power of a copy of the device and records its recovery. The run itself is not affected.
 
 mod report;
 
@@ -16,13 +16,13 @@ use self::report::CutReport;
 use crate::failure::Failure;
 use crate::interrupt::STOP;
 
-/// Cuts that a run takes down at the most; a load that goes on for longer is asked for a longer span.
+/// The most cuts of a run; a longer run needs a longer span.
 const MOST_CUTS: usize = 10_000;
 
 /// Refuses to cut the power of a device that keeps nothing for recovery.
 ///
 /// # Errors
-/// It is such a device.
+/// The device keeps nothing for recovery.
 pub fn refuse_without_recovery(config: &Config) -> Result<(), Failure> {
     if config.options.ftl.recovery.policy.survives() {
         return Ok(());
@@ -33,13 +33,13 @@ pub fn refuse_without_recovery(config: &Config) -> Result<(), Failure> {
     ))
 }
 
-/// What a load is played on: a device, or one of which copies lose power.
+/// A host that a load is played on: a device, or one whose copies lose power.
 pub trait Played: Host {
-    /// The device.
+    /// Returns the device.
     fn device(&self) -> &Device;
-    /// The device, to be told something.
+    /// Returns the device.
     fn device_mut(&mut self) -> &mut Device;
-    /// From now on results count what is played, or they do not.
+    /// Starts or ends a measured part of the run.
     fn measures(&mut self, _measured: bool) {}
 }
 
@@ -53,7 +53,7 @@ impl Played for Device {
     }
 }
 
-/// A device of which copies lose power, at whole multiples of a span after the moment at which measuring began.
+/// A device whose copies lose power, at whole multiples of a span after measuring began.
 pub struct LosesPower<'a> {
     device: &'a mut Device,
     config: &'a Config,
@@ -68,7 +68,7 @@ pub struct LosesPower<'a> {
 }
 
 impl<'a> LosesPower<'a> {
-    /// A device that was made of `config`, under `seed`, and keeps something for recovery.
+    /// Wraps a device created from `config` and `seed`, which must keep something for recovery.
     pub fn new(
         device: &'a mut Device,
         config: &'a Config,
@@ -79,19 +79,19 @@ impl<'a> LosesPower<'a> {
         LosesPower { device, config, seed, every, from, next, limit_reached, cuts: Vec::new() }
     }
 
-    /// What came of it.
+    /// Returns the report of all cuts.
     pub fn into_report(self) -> PowerCutReport {
         PowerCutReport::new(self.every, self.from, self.limit_reached, self.cuts)
     }
 
-    /// The next multiple of the span that lies after the present moment.
+    /// Returns the first multiple of the span after the current time.
     fn next_after(&self, from: SimTime) -> Option<SimTime> {
         let passed = (self.device.now() - from).0 / self.every.0;
         let at = self.every.0.checked_mul(passed + 1)?.checked_add(from.0)?;
         Some(SimTime(at))
     }
 
-    /// A copy of the device, as it is now, loses its power. Not after Ctrl-C, for that takes a while.
+    /// Cuts the power of a copy of the device. Skipped after Ctrl-C, because it takes a while.
     fn cut(&mut self, at: SimTime) {
         self.next = self.from.and_then(|from| self.next_after(from));
         self.limit_reached |= self.cuts.len() >= MOST_CUTS;
@@ -148,8 +148,8 @@ impl Host for LosesPower<'_> {
         self.device.submit(at, request);
     }
 
-    /// Stops at each cut on the way. The device does the same as if it had not stopped: a limit changes something only
-    /// where it is given up for good, when nobody waits for anything.
+    /// Stops at each cut on the way. This does not change the device: a limit matters only at the
+    /// very end, when nobody waits for anything.
     fn advance_until(&mut self, limit: SimTime, done: &mut Vec<Completion>) -> Advanced {
         let waits = limit != SimTime::FOREVER || self.device.requests_in_flight() > 0;
         while waits && let Some(at) = self.next.filter(|&at| at <= limit) {

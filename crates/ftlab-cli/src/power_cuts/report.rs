@@ -1,4 +1,4 @@
-//! What came of power cuts: the part of `result.json`, and the table.
+//! The results of power cuts: their part of `result.json`, and their table.
 
 use std::io::{self, Write};
 
@@ -10,43 +10,44 @@ use super::MOST_CUTS;
 use crate::human::{count, digits, span};
 use crate::table::{show, table, wrapped};
 
-/// How a device came up after one cut.
+/// The recovery from one power cut.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct CutReport {
     /// When power was cut, by the clock of the device.
     pub at_ns: u64,
-    /// From power-up until the device takes commands.
+    /// From power-up until the device accepts commands.
     pub recovery_ns: u64,
-    /// For how long capacitors had kept it up.
+    /// How long capacitors kept the device running.
     pub hold_up_ns: u64,
-    /// Spare areas that were read.
+    /// Spare areas read.
     pub spare_reads: u64,
-    /// Flash pages of the system area, and of a map on flash, that were read.
+    /// Flash pages read of the system area and of a map on flash.
     pub system_reads: u64,
-    /// Blocks that were erased before it was ready.
+    /// Blocks erased before the device was ready.
     pub erases: u64,
-    /// Logical pages of which something was acknowledged that was in DRAM alone, and is lost. A page that a write in flight
-    /// covers is not counted.
+    /// Logical pages with acknowledged data that was only in DRAM and is lost. Pages covered by a
+    /// write in flight are not counted.
     pub lost_pages: u64,
-    /// Logical pages that it found.
+    /// Logical pages found.
     pub pages: u64,
-    /// Flash pages whose program was cut.
+    /// Flash pages whose program was interrupted.
     pub torn_pages: u64,
-    /// Mapping units that were programmed and did not count yet.
+    /// Pages that were programmed but did not count yet.
     pub rolled_back_pages: u64,
-    /// Blocks that were being filled, and are filled no further.
+    /// Blocks that were being filled, and are not filled further.
     pub closed_early_blocks: u64,
 }
 
-/// All cuts of a run: of copies of the device, while something is measured. Means and extremes are null without a cut.
+/// All power cuts of a run, each on a copy of the device during a measured phase. Means and
+/// extremes are null without a cut.
 #[derive(Clone, Debug, Serialize)]
 pub struct PowerCutReport {
-    /// The span between two of them.
+    /// The interval between cuts.
     pub every_ns: u64,
-    /// When measuring began, by the clock of the device: cuts come at whole multiples of the span after that, but none while
-    /// a phase is played that is not measured. Null if nothing was measured.
+    /// When measuring began, by the clock of the device. Cuts come at whole multiples of the
+    /// interval after that, but not during unmeasured phases. Null if nothing was measured.
     pub from_ns: Option<u64>,
-    /// Whether there were as many as a run takes down (10,000), and later ones were left out.
+    /// Whether the limit of 10,000 cuts was reached and later ones were skipped.
     pub limit_reached: bool,
     /// The shortest recovery.
     pub recovery_least_ns: Option<u64>,
@@ -54,18 +55,18 @@ pub struct PowerCutReport {
     pub recovery_mean_ns: Option<u64>,
     /// The longest recovery.
     pub recovery_most_ns: Option<u64>,
-    /// For how long capacitors kept the device up, on the mean.
+    /// The mean time that capacitors kept the device running.
     pub hold_up_mean_ns: Option<u64>,
-    /// Spare areas that were read, on the mean.
+    /// The mean number of spare areas read.
     pub spare_reads_mean: Option<f64>,
-    /// Pages that were lost, on the mean.
+    /// The mean number of pages lost.
     pub lost_pages_mean: Option<f64>,
-    /// Each of them, in order of time.
+    /// All cuts, in order of time.
     pub cuts: Vec<CutReport>,
 }
 
 impl PowerCutReport {
-    /// Of these cuts.
+    /// Creates the report of these cuts.
     pub fn new(
         every: Nanos,
         from: Option<SimTime>,
@@ -91,14 +92,14 @@ impl PowerCutReport {
     }
 }
 
-/// The mean over all cuts, if there are any.
+/// Returns the mean over all cuts, if there are any.
 fn mean(cuts: &[CutReport], of: fn(&CutReport) -> u64) -> Option<f64> {
     let sum: u128 = cuts.iter().map(|cut| u128::from(of(cut))).sum();
     (!cuts.is_empty()).then(|| sum as f64 / cuts.len() as f64)
 }
 
 impl CutReport {
-    /// Power was cut at `at`.
+    /// Creates the report of a cut at `at`.
     pub fn new(at: SimTime, lost_pages: u64, recovered: &Recovered) -> CutReport {
         CutReport {
             at_ns: at.0,
@@ -116,14 +117,15 @@ impl CutReport {
     }
 }
 
-/// Prints it; so much simulated time was measured.
+/// Prints the report. `measured_ns` is the simulated time that was measured.
 pub fn print(report: &PowerCutReport, measured_ns: u64, out: &mut dyn Write) -> io::Result<()> {
     let every = span(report.every_ns);
     if report.cuts.is_empty() {
         let measured = span(measured_ns);
         writeln!(out)?;
-        let text =
-            format!("0 power cuts: the measured part took {measured}, and one came each {every}");
+        let text = format!(
+            "0 power cuts: the measured part took {measured}, shorter than the interval of {every}"
+        );
         return wrapped(out, "", &text);
     }
     let mut rows = table(&["Power cuts", "least", "mean", "most"]);
@@ -144,12 +146,14 @@ pub fn print(report: &PowerCutReport, measured_ns: u64, out: &mut dyn Write) -> 
     row("blocks closed early", |cut| cut.closed_early_blocks, number);
     show(rows, out)?;
     let limit = match report.limit_reached {
-        true => format!("; no more than {} are made: give a longer span", count(MOST_CUTS as u64)),
+        true => {
+            format!("; the limit of {} was reached: choose a longer span", count(MOST_CUTS as u64))
+        }
         false => String::new(),
     };
     let cuts = report.cuts.len();
     let text = format!(
-        "{} {}, one each {every}{limit}",
+        "{} {}, one every {every}{limit}",
         count(cuts as u64),
         if cuts == 1 { "cut" } else { "cuts" }
     );
@@ -160,7 +164,7 @@ fn time(ns: f64) -> String {
     span(ns.round() as u64)
 }
 
-/// A mean of few may lie between two numbers.
+/// Formats a count, or a mean of few, which may not be a whole number.
 fn number(value: f64) -> String {
     if value.fract() == 0.0 || value >= 999.5 { count(value.round() as u64) } else { digits(value) }
 }

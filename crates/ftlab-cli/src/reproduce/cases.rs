@@ -1,56 +1,56 @@
-//! Which cases are run, and what each of them is: a configuration and an experiment.
+//! Builds the cases of an experiment: the configuration and experiment of each.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-use ftlab::config::{Config, Place as Marked, Problem, Problems};
+use ftlab::config::{Config, Problem, Problems, SourcePlace};
 use ftlab::options::table::Plain;
 
 use super::declaration::{
-    Axis, Declaration, Drawn, Figure, Place, Point, Settings, is_load, over, places,
+    Axis, Coordinates, Declaration, Drawn, Figure, Point, Settings, is_load, over, places,
 };
-use super::library::Found;
+use super::library::FoundExperiment;
 use crate::args::LoadArgs;
 use crate::bases::lies_within;
 use crate::device::{self, Setting};
 use crate::experiment::Experiment;
 use crate::failure::Failure;
 
-/// One case: what is run with every seed.
+/// A case; it is run with every seed.
 pub struct Case {
-    /// By axis, its value.
-    pub place: Place,
-    /// In words.
+    /// Its value on each axis.
+    pub place: Coordinates,
+    /// The name for people.
     pub label: String,
-    /// The device.
+    /// The configuration of the device.
     pub config: Config,
-    /// What the device goes through, and what is played.
+    /// The preparation and the load.
     pub experiment: Experiment,
 }
 
-/// A case that can't be run here.
+/// A case that cannot be run here.
 pub struct LeftOut {
-    /// By axis, its value.
-    pub place: Place,
-    /// The trace that it lacks, by its path in the folder of traces.
+    /// Its value on each axis.
+    pub place: Coordinates,
+    /// The missing trace, by its path in the folder of traces.
     pub trace: String,
 }
 
-/// What can be run, and what can't.
+/// The cases that can be run, and those that cannot.
 pub struct Ready {
-    /// What is run with every seed.
+    /// The cases to run.
     pub cases: Vec<Case>,
-    /// What is not run.
+    /// The cases that cannot be run.
     pub left_out: Vec<LeftOut>,
 }
 
-/// How a trace is written that lies in the user's folder of traces.
+/// The prefix of a trace in the user's folder of traces.
 const IN_TRACES: &str = "$FTLAB_TRACES/";
 
-/// The places that claims and figures are about, in the order of the axes; of claims only if no figure
-/// is wanted.
-pub fn needed(declaration: &Declaration, figures: bool) -> Vec<Place> {
+/// Returns the places that claims and figures need, in the order of the axes; without `figures`,
+/// only those of claims.
+pub fn needed(declaration: &Declaration, figures: bool) -> Vec<Coordinates> {
     let axes = &declaration.axes;
     let mut all = BTreeSet::new();
     for claim in &declaration.claims {
@@ -65,8 +65,8 @@ pub fn needed(declaration: &Declaration, figures: bool) -> Vec<Place> {
 }
 
 impl Figure {
-    /// All that it draws.
-    fn places(&self, axes: &[Axis]) -> Vec<Place> {
+    /// Returns the places that the figure needs.
+    fn places(&self, axes: &[Axis]) -> Vec<Coordinates> {
         let open = self.open().into_iter().map(|axis| (axis, self.shown(axis, axes)));
         let drawn = places(&self.at, &open.collect::<Vec<_>>());
         let along = match &self.drawn {
@@ -77,7 +77,7 @@ impl Figure {
             }
             Drawn::Metrics(along) => along,
         };
-        let with = |points: &Option<Point>| -> Vec<Place> {
+        let with = |points: &Option<Point>| -> Vec<Coordinates> {
             let Some(point) = points else { return Vec::new() };
             let moved = drawn.iter().map(|place| {
                 let base: Point = place.iter().map(|&value| Some(value)).collect();
@@ -87,8 +87,8 @@ impl Figure {
         };
         let across = with(&along.reference);
         let beside = with(&Some(along.against.clone()));
-        // What a line across stands for is compared, too.
-        let both: Vec<Place> = across
+        // The places of a horizontal line are compared, too.
+        let both: Vec<Coordinates> = across
             .iter()
             .map(|place| {
                 let pairs = place.iter().zip(&along.against);
@@ -99,8 +99,8 @@ impl Figure {
     }
 }
 
-/// By place, the curves that figures draw there.
-pub fn curves_drawn(declaration: &Declaration, places: &[Place]) -> Vec<Vec<usize>> {
+/// Returns, by place, the curves that figures draw there.
+pub fn curves_drawn(declaration: &Declaration, places: &[Coordinates]) -> Vec<Vec<usize>> {
     let mut drawn = vec![Vec::new(); places.len()];
     for figure in &declaration.figures {
         let Drawn::Curves(curves) = &figure.drawn else { continue };
@@ -116,19 +116,23 @@ pub fn curves_drawn(declaration: &Declaration, places: &[Place]) -> Vec<Vec<usiz
     drawn
 }
 
-/// What a case is called: the values of the axes that have several.
-pub fn label(place: &Place, axes: &[Axis]) -> String {
+/// Returns the name of a case: its values on the axes that have several.
+pub fn label(place: &Coordinates, axes: &[Axis]) -> String {
     let several = axes.iter().zip(place).filter(|(axis, _)| axis.values.len() > 1);
     let names = several.map(|(axis, &at)| format!("{} {}", axis.label, axis.values[at].label));
     let names: Vec<String> = names.collect();
     if names.is_empty() { "the only case".to_owned() } else { names.join(", ") }
 }
 
-/// Makes the cases ready to be run; real traces are in the folder `traces`, if there is one.
+/// Builds the cases. Real traces are in the folder `traces`, if there is one.
 ///
 /// # Errors
-/// Everything that is wrong with any of them.
-pub fn ready(found: &Found, places: Vec<Place>, traces: Option<&Path>) -> Result<Ready, Failure> {
+/// Everything that is wrong with any of the cases.
+pub fn ready(
+    found: &FoundExperiment,
+    places: Vec<Coordinates>,
+    traces: Option<&Path>,
+) -> Result<Ready, Failure> {
     let mut told: Vec<String> = Vec::new();
     let mut ready = Ready { cases: Vec::new(), left_out: Vec::new() };
     for place in places {
@@ -136,7 +140,7 @@ pub fn ready(found: &Found, places: Vec<Place>, traces: Option<&Path>) -> Result
             Ok(Readied::Case(case)) => ready.cases.push(*case),
             Ok(Readied::LeftOut(one)) => ready.left_out.push(one),
             Err(Failure::Usage(text)) => {
-                // The same fault of several cases is told once.
+                // An error that several cases share is reported once.
                 if !told.contains(&text) {
                     told.push(text);
                 }
@@ -150,13 +154,17 @@ pub fn ready(found: &Found, places: Vec<Place>, traces: Option<&Path>) -> Result
     }
 }
 
-/// A case, or why there is none.
+/// A case, or the reason why it cannot be run.
 enum Readied {
     Case(Box<Case>),
     LeftOut(LeftOut),
 }
 
-fn ready_one(found: &Found, place: Place, traces: Option<&Path>) -> Result<Readied, Failure> {
+fn ready_one(
+    found: &FoundExperiment,
+    place: Coordinates,
+    traces: Option<&Path>,
+) -> Result<Readied, Failure> {
     let declaration = &found.declaration;
     let label = label(&place, &declaration.axes);
     let values = declaration.axes.iter().zip(&place).map(|(axis, &at)| &axis.values[at]);
@@ -170,12 +178,12 @@ fn ready_one(found: &Found, place: Place, traces: Option<&Path>) -> Result<Readi
     }
     let mut experiment = Experiment::new(&load)?;
     experiment.accesses |= declaration.asks_for("/accesses/");
-    // What can't be opened is told before anything runs.
+    // Report a load that cannot be opened before anything runs.
     drop(experiment.load.open()?);
     Ok(Readied::Case(Box::new(Case { place, label, config, experiment })))
 }
 
-/// The real trace that a case needs, if it is not there.
+/// Returns the real trace that a case needs, if it is missing.
 fn lacking(settings: &Settings, traces: Option<&Path>) -> Option<String> {
     let (_, written) = settings.load.iter().find(|(key, _)| *key == "trace")?;
     let name = written.text.strip_prefix(IN_TRACES)?;
@@ -183,7 +191,7 @@ fn lacking(settings: &Settings, traces: Option<&Path>) -> Option<String> {
     (!is_there).then(|| name.to_owned())
 }
 
-fn config(found: &Found, settings: &Settings) -> Result<Config, Failure> {
+fn config(found: &FoundExperiment, settings: &Settings) -> Result<Config, Failure> {
     let Some(device) = &settings.device else {
         return Err(lacks(found, "device", "device = \"tiny\""));
     };
@@ -196,7 +204,11 @@ fn config(found: &Found, settings: &Settings) -> Result<Config, Failure> {
     device::load_within_folder(&in_folder(&found.folder, &device.text), &settings, &found.folder)
 }
 
-fn load(found: &Found, settings: &Settings, traces: Option<&Path>) -> Result<LoadArgs, Failure> {
+fn load(
+    found: &FoundExperiment,
+    settings: &Settings,
+    traces: Option<&Path>,
+) -> Result<LoadArgs, Failure> {
     if !settings.load.iter().any(|(key, _)| is_load(key)) {
         return Err(lacks(found, "load", "workload = \"randwrite-4k\""));
     }
@@ -207,7 +219,7 @@ fn load(found: &Found, settings: &Settings, traces: Option<&Path>) -> Result<Loa
                 let name = &written.text[IN_TRACES.len()..];
                 traces.unwrap_or(Path::new("")).join(name).to_string_lossy().into_owned()
             }
-            // None is built in.
+            // There are no built-in ones.
             "trace" | "fio" => found.folder.join(&written.text).to_string_lossy().into_owned(),
             "precondition" => {
                 let steps = written.text.split(',').map(str::trim);
@@ -243,40 +255,41 @@ fn load(found: &Found, settings: &Settings, traces: Option<&Path>) -> Result<Loa
     LoadArgs::read(&all).map_err(|error| Failure::usage(format!("{}: {error}", found.label)))
 }
 
-fn problem(found: &Found, written: &Plain, message: String) -> Problem {
+fn problem(found: &FoundExperiment, written: &Plain, message: String) -> Problem {
     let text: Arc<str> = found.text.as_str().into();
     Problem {
         path: written.path.clone(),
         message,
         remedy: "write it as `ftlab run --help` says".to_owned(),
-        place: Some(Marked::new(&found.label, &text, written.span.clone())),
+        place: Some(SourcePlace::new(&found.label, &text, written.span.clone())),
     }
 }
 
-fn lacks(found: &Found, what: &str, example: &str) -> Failure {
+fn lacks(found: &FoundExperiment, what: &str, example: &str) -> Failure {
     Failure::usage(format!(
-        "{}: no {what} is named for some of the cases\n  remedy: write {example} into [run], or into the axis \
+        "{}: some of the cases have no {what}\n  remedy: write {example} into [run], or into the axis \
          whose values differ in it",
         found.label
     ))
 }
 
-/// What an experiment reads lies in its folder, so that it can be handed on; traces are too large for that.
-fn refuse_elsewhere(found: &Found, written: &Plain, name: &str) -> Result<(), Failure> {
+/// Refuses files outside of the experiment's folder, so that the folder can be passed on. Only
+/// traces may lie elsewhere, because they are large.
+fn refuse_elsewhere(found: &FoundExperiment, written: &Plain, name: &str) -> Result<(), Failure> {
     let is_within = |part| matches!(part, Component::Normal(_) | Component::CurDir);
-    // A link may lead out of the folder. What is not there is told when it is opened.
+    // A link may lead out of the folder. A missing file is reported when it is opened.
     let leads_out = || lies_within(&found.folder.join(name), &found.folder).is_ok_and(|is| !is);
     if Path::new(name).components().all(is_within) && !leads_out() {
         return Ok(());
     }
-    let message = format!("{name} lies outside of the experiment's folder");
+    let message = format!("{name} is outside the experiment's folder");
     let remedy = "copy it into the folder, and name it by its path from there";
     let problems = vec![Problem { remedy: remedy.to_owned(), ..problem(found, written, message) }];
     Err(Failure::usage(Problems { problems }))
 }
 
-/// A file of the folder, if there is one of that name or it looks like one; else a name that is known
-/// everywhere.
+/// Returns the path of a file in the folder, if `name` names or looks like one; otherwise `name`,
+/// for a built-in.
 fn in_folder(folder: &Path, name: &str) -> String {
     let path = folder.join(name);
     let looks_like_one = Path::new(name).extension().is_some_and(|ending| ending == "toml");

@@ -1,21 +1,21 @@
-//! What is picked of a list of numbers that a run reports.
+//! Picks a number from a curve.
 
-/// How `pick` begins where it names a peak.
+/// The prefix of `pick` for a peak.
 const PEAK: &str = "peak";
-/// How `pick` names the largest value.
+/// `pick` for the largest value.
 const LARGEST: &str = "largest";
 
-/// What is taken of a curve.
+/// The number to take from a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pick {
     /// The largest value.
     Largest,
-    /// The height of a peak, the highest being the first.
+    /// The height of a peak, counted from 1 by decreasing height.
     Peak(usize),
 }
 
 impl Pick {
-    /// Reads `largest` or `peak N`.
+    /// Parses `largest` or `peak N`.
     pub fn parse(text: &str) -> Option<Pick> {
         if text == LARGEST {
             return Some(Pick::Largest);
@@ -24,7 +24,7 @@ impl Pick {
         number.trim().parse().ok().filter(|&number| number > 0).map(Pick::Peak)
     }
 
-    /// Takes it; none if there is no such number.
+    /// Returns the number, or `None` if there is no such peak.
     pub fn of(self, values: &[f64]) -> Option<f64> {
         match self {
             Pick::Largest => values.iter().copied().max_by(f64::total_cmp),
@@ -33,8 +33,8 @@ impl Pick {
     }
 }
 
-/// The heights of all peaks, the highest first. A peak is the largest value between two falls to half of
-/// it or less; the beginning counts as such a fall, the end does not.
+/// Returns the heights of all peaks in decreasing order. A peak is the largest value between two
+/// falls to half of it or less. The beginning counts as such a fall, the end does not.
 fn peaks(values: &[f64]) -> Vec<f64> {
     let is_peak = |at: usize| {
         let height = values[at];
@@ -59,7 +59,8 @@ mod tests {
 
     #[test]
     fn peaks_are_between_falls_to_half() {
-        // 69, a dip that is no fall, a fall; 38 with noise on its flank; 28; a rise that is cut off.
+        // 69, a dip that is no fall, a fall; 38 with noise on its flank; 28; a rise that is cut
+        // off.
         let values =
             [10.0, 69.0, 40.0, 60.0, 12.0, 38.0, 20.0, 24.0, 19.0, 3.0, 28.0, 14.0, 5.0, 90.0];
         assert_eq!(peaks(&values), [69.0, 38.0, 28.0]);

@@ -1,9 +1,9 @@
-//! What `experiment.toml` says, once it has been read: plain data.
+//! The content of `experiment.toml` as plain data.
 
 use ftlab::options::table::Plain;
 
 use super::curve::Pick;
-pub use super::keys::{Form, Kind};
+pub use super::keys::{FigureKind, Form};
 use super::numbers::{PERCENT, Printed, Tolerance};
 
 /// An experiment.
@@ -11,34 +11,34 @@ use super::numbers::{PERCENT, Printed, Tolerance};
 pub struct Declaration {
     /// The name of its folder.
     pub name: String,
-    /// What is reproduced, in a line.
+    /// What it reproduces, in one line.
     pub title: String,
-    /// The paper in full.
+    /// The full citation of the paper.
     pub paper: String,
-    /// Its DOI.
+    /// The paper's DOI.
     pub doi: Option<String>,
-    /// What the paper claims and what came out.
+    /// The paper's claims and our outcome, in a few sentences.
     pub summary: String,
-    /// With how many seeds tolerances hold.
+    /// The number of seeds that the tolerances are meant for.
     pub seeds: u64,
-    /// What all runs took of processor time when that was measured.
+    /// The measured processor time of all runs.
     pub cpu_minutes: Option<u64>,
-    /// What all runs have in common.
+    /// The settings that all runs share.
     pub run: Settings,
-    /// What is varied.
+    /// The dimensions that vary.
     pub axes: Vec<Axis>,
-    /// What each run reports as a list.
+    /// Lists of numbers that runs report.
     pub curves: Vec<Curve>,
-    /// What is taken from each run.
+    /// Numbers taken from each run.
     pub metrics: Vec<Metric>,
     /// The numbers of the paper.
     pub claims: Vec<Claim>,
-    /// What is drawn.
+    /// The figures to draw.
     pub figures: Vec<Figure>,
 }
 
 impl Declaration {
-    /// Whether some metric or curve is taken from below a place of the result.
+    /// Whether a metric or curve comes from below a place in the result.
     pub fn asks_for(&self, place: &str) -> bool {
         let of_metrics = self.metrics.iter().filter_map(|metric| match &metric.from {
             From::Result { pointer, .. } => Some(pointer),
@@ -49,105 +49,104 @@ impl Declaration {
     }
 }
 
-/// What a run is made of, as far as it is said in one place. What is said later goes first.
+/// Settings of a run from one part of the declaration. Later settings override earlier ones.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// The device.
     pub device: Option<Plain>,
     /// Options of the device.
     pub set: Vec<Plain>,
-    /// Flags of the load, by their keys.
+    /// Flags of the load, by key.
     pub load: Vec<(&'static str, Plain)>,
 }
 
-/// Whether a key of `[run]` says what is played: one of these is given.
+/// Whether a key of `[run]` names a load; a run has exactly one of them.
 pub fn is_load(key: &str) -> bool {
     ["workload", "trace", "fio"].contains(&key)
 }
 
-/// What is varied.
+/// A dimension that varies.
 #[derive(Clone, Debug)]
 pub struct Axis {
     /// Its name.
     pub name: String,
-    /// What people call it.
+    /// Its name for people.
     pub label: String,
-    /// What to know of it.
+    /// A note for readers.
     pub note: Option<String>,
-    /// The unit of where values are drawn.
+    /// The unit of values with a position.
     pub unit: String,
     /// Its values, at least one.
     pub values: Vec<AxisValue>,
 }
 
-/// One value of an axis.
+/// A value of an axis.
 #[derive(Clone, Debug)]
 pub struct AxisValue {
     /// Its name.
     pub name: String,
-    /// What people call it.
+    /// Its name for people.
     pub label: String,
-    /// Where it is drawn; none stands apart.
+    /// Its position in drawings; values without one are drawn apart.
     pub x: Option<f64>,
-    /// What it changes.
+    /// The settings that it changes.
     pub settings: Settings,
 }
 
-/// What a run reports as a list of numbers.
+/// A list of numbers that a run reports.
 #[derive(Clone, Debug)]
 pub struct Curve {
     /// Its name.
     pub name: String,
-    /// What people call it.
+    /// Its name for people.
     pub label: String,
     /// The unit of its values; empty for plain numbers.
     pub unit: String,
     /// A JSON pointer to the list.
     pub from: String,
-    /// A JSON pointer to what each value is for; 1 without one.
+    /// A JSON pointer to the distance between values; 1 without it.
     pub every: Option<String>,
-    /// What is counted along it.
+    /// The label of the horizontal axis.
     pub x_label: String,
 }
 
-/// What is taken from a run.
+/// A number taken from a run.
 #[derive(Clone, Debug)]
 pub struct Metric {
     /// Its name.
     pub name: String,
-    /// What people call it.
+    /// Its name for people.
     pub label: String,
     /// Its unit; empty for a plain number.
     pub unit: String,
-    /// Where it comes from.
+    /// Its source.
     pub from: From,
 }
 
-/// Where a metric comes from. Metrics are named by their places in the declaration; those that are
-/// computed come after what they are computed from.
+/// The source of a metric. Other metrics are given by their index; they are declared earlier.
 #[derive(Clone, Debug)]
 pub enum From {
-    /// A place in the result, and what the number there is divided by.
+    /// A number in the result.
     Result {
-        /// A JSON pointer.
+        /// The JSON pointer to it.
         pointer: String,
-        /// What the number there is divided by.
+        /// The divisor of the number.
         divide: f64,
     },
-    /// The sum of these.
+    /// The sum of metrics.
     Sum(Vec<usize>),
-    /// The product of these.
+    /// The product of metrics.
     Product(Vec<usize>),
-    /// The first less the second.
+    /// The first minus the second.
     Difference(usize, usize),
-    /// The first over the second.
+    /// The first divided by the second.
     Quotient(usize, usize),
     /// A number of a curve.
     Picked(usize, Pick),
 }
 
 impl Form {
-    /// The unit, of a metric in `unit`.
+    /// Returns the unit of this form of a metric in `unit`.
     pub fn unit(self, unit: &str) -> &str {
         match self {
             Form::Value | Form::Difference => unit,
@@ -156,7 +155,7 @@ impl Form {
         }
     }
 
-    /// Forms it of a value and of that elsewhere.
+    /// Computes this form from a value and the value that it is compared with.
     pub fn of(self, value: f64, elsewhere: f64) -> f64 {
         match self {
             Form::Value => value,
@@ -168,135 +167,135 @@ impl Form {
     }
 }
 
-/// By axis, the value that is fixed, if it is.
+/// The value of each axis, where it is fixed.
 pub type Point = Vec<Option<usize>>;
-/// By axis, its value.
-pub type Place = Vec<usize>;
+/// The value of each axis.
+pub type Coordinates = Vec<usize>;
 
-/// What a claim is about, or what is drawn.
+/// A quantity that a claim is about or a figure draws.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantity {
     /// The metric.
     pub metric: usize,
-    /// What is formed of it.
+    /// The form.
     pub form: Form,
-    /// The case that it is compared with: what differs.
+    /// The case to compare with: the values that differ.
     pub against: Point,
-    /// Axes over which it is averaged, after it was formed.
+    /// Axes to average over, after the form is computed.
     pub mean_over: Vec<usize>,
 }
 
-/// What the paper claims.
+/// A claim of the paper.
 #[derive(Clone, Debug)]
 pub struct Claim {
     /// Its name.
     pub id: String,
-    /// In words.
+    /// The claim in words.
     pub text: String,
-    /// Where in the paper.
+    /// Its place in the paper.
     pub place: String,
-    /// Who gives the number, if not the paper.
+    /// The origin of the number, if not the paper.
     pub origin: Option<String>,
-    /// What it is about.
+    /// The quantity.
     pub quantity: Quantity,
     /// Its numbers.
-    pub rows: Vec<Row>,
-    /// Why it can't be reproduced, if so.
+    pub rows: Vec<ClaimRow>,
+    /// Why it cannot be reproduced, if so.
     pub differs: Option<String>,
 }
 
-/// One number of a claim.
+/// A number of a claim.
 #[derive(Clone, Debug)]
-pub struct Row {
-    /// Where it is; axes that are averaged over are open.
+pub struct ClaimRow {
+    /// Its place; averaged axes are open.
     pub at: Point,
-    /// The value of the claim's own axis, for people; empty without one.
+    /// The value of the axis `each` for people; empty without one.
     pub label: String,
-    /// What the paper prints.
+    /// The number in the paper.
     pub paper: Printed,
-    /// How near is near enough.
+    /// The tolerance.
     pub tolerance: Option<Tolerance>,
-    /// What is expected instead.
+    /// The number expected instead.
     pub expected: Option<Expected>,
 }
 
-/// What is expected instead of what the paper prints.
+/// A number expected instead of the paper's.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected {
     /// The number.
     pub value: Printed,
-    /// How near is near enough.
+    /// The tolerance.
     pub tolerance: Option<Tolerance>,
 }
 
-/// What is drawn.
+/// A figure.
 #[derive(Clone, Debug)]
 pub struct Figure {
     /// The title.
     pub title: String,
-    /// What to know of it.
+    /// A note for readers.
     pub note: Option<String>,
-    /// What.
+    /// The content.
     pub drawn: Drawn,
-    /// The axis of whose values each has a line of its own.
+    /// The axis with a line for each of its values.
     pub series: Option<usize>,
-    /// Axes of whose values, or combinations of them, each has a panel of its own.
+    /// The axes with a panel for each of their values, or each combination of them.
     pub panels: Vec<usize>,
-    /// By axis, the values of an open axis that are drawn; all of them if it says none.
+    /// By axis, the values of an open axis to draw; all if there is no list.
     pub only: Vec<Option<Vec<usize>>>,
     /// The values of other axes.
     pub at: Point,
-    /// What stands at the vertical axis.
+    /// The label of the vertical axis.
     pub y_label: String,
 }
 
-/// What a figure draws.
+/// The content of a figure.
 #[derive(Clone, Debug)]
 pub enum Drawn {
     /// Metrics along an axis.
     Metrics(AlongAxis),
-    /// Curves along themselves.
+    /// Curves.
     Curves(Vec<usize>),
     /// A metric over two axes.
     Map(AcrossAxes),
 }
 
-/// A metric that is drawn as a heat map.
+/// A metric drawn as a heat map.
 #[derive(Clone, Debug)]
 pub struct AcrossAxes {
-    /// The axis whose values are columns.
+    /// The axis of the columns.
     pub x: usize,
-    /// The axis whose values are rows.
+    /// The axis of the rows.
     pub y: usize,
-    /// What is formed in each cell.
+    /// The quantity in each cell.
     pub quantity: Quantity,
 }
 
-/// Metrics that are drawn along an axis.
+/// Metrics drawn along an axis.
 #[derive(Clone, Debug)]
 pub struct AlongAxis {
-    /// How.
-    pub kind: Kind,
+    /// Lines or bars.
+    pub kind: FigureKind,
     /// The axis.
     pub x: usize,
     /// The metrics.
     pub metrics: Vec<usize>,
-    /// What is formed of the metrics.
+    /// The form of the metrics.
     pub form: Form,
-    /// The case that they are compared with: what differs.
+    /// The case to compare with: the values that differ.
     pub against: Point,
-    /// A case that is drawn as horizontal lines: what differs.
+    /// A case drawn as horizontal lines: the values that differ.
     pub reference: Option<Point>,
 }
 
 impl Figure {
-    /// The values of an open axis that it draws, in the order of the axis.
+    /// Returns the values of an open axis that the figure draws, in the order of the axis.
     pub fn shown(&self, axis: usize, axes: &[Axis]) -> Vec<usize> {
         self.only[axis].clone().unwrap_or_else(|| (0..axes[axis].values.len()).collect())
     }
 
-    /// What each of its panels is called, and the values that it holds fixed: one panel for each value of
-    /// its axis of panels, or combination of those of several.
+    /// Returns the title and the fixed values of each panel: one panel for each value of the axis
+    /// `panels`, or for each combination of several axes.
     pub fn panels(&self, axes: &[Axis]) -> impl Iterator<Item = (String, Point)> {
         let mut points = vec![(Vec::new(), self.at.clone())];
         for &axis in &self.panels {
@@ -312,7 +311,7 @@ impl Figure {
         points.into_iter().map(|(names, point)| (names.join(", "), point))
     }
 
-    /// The axes of which it draws several values.
+    /// Returns the axes with several drawn values.
     pub fn open(&self) -> Vec<usize> {
         let along = match &self.drawn {
             Drawn::Metrics(along) => vec![along.x],
@@ -323,13 +322,13 @@ impl Figure {
     }
 }
 
-/// A place whose axes are those of `point`, and where that is open, of `base`.
+/// Returns `point` with its open axes taken from `base`.
 pub fn over(base: &[Option<usize>], point: &[Option<usize>]) -> Point {
     point.iter().zip(base).map(|(above, below)| above.or(*below)).collect()
 }
 
-/// All places of a point whose open axes have these values: one for each combination of them.
-pub fn places(point: &Point, open: &[(usize, Vec<usize>)]) -> Vec<Place> {
+/// Returns all places of a point whose open axes have these values: one for each combination.
+pub fn places(point: &Point, open: &[(usize, Vec<usize>)]) -> Vec<Coordinates> {
     let mut all = vec![point.clone()];
     for (axis, values) in open {
         let with = |point: &Point, value: usize| {
@@ -344,13 +343,14 @@ pub fn places(point: &Point, open: &[(usize, Vec<usize>)]) -> Vec<Place> {
 }
 
 impl Quantity {
-    /// The place with which one is compared.
-    pub fn elsewhere(&self, place: &Place) -> Place {
+    /// Returns the place to compare a place with.
+    pub fn elsewhere(&self, place: &Coordinates) -> Coordinates {
         place.iter().zip(&self.against).map(|(here, there)| there.unwrap_or(*here)).collect()
     }
 
-    /// The places whose values it is formed of, each with that which it is compared with.
-    pub fn pairs(&self, at: &Point, axes: &[Axis]) -> Vec<(Place, Place)> {
+    /// Returns the places that the quantity is computed from, each with the place to compare it
+    /// with.
+    pub fn pairs(&self, at: &Point, axes: &[Axis]) -> Vec<(Coordinates, Coordinates)> {
         let all = |axis: usize| (axis, (0..axes[axis].values.len()).collect());
         let open: Vec<(usize, Vec<usize>)> = self.mean_over.iter().copied().map(all).collect();
         let places = places(at, &open);

@@ -1,16 +1,16 @@
-//! What fuzzers call: declarations and what is told about them, as any text.
+//! Entry points for fuzzers: declarations and READMEs, as arbitrary texts.
 
 use std::path::PathBuf;
 
 use super::cases::{needed, ready};
-use super::library::Found;
+use super::library::FoundExperiment;
 use super::page::readme_html;
 use super::parse::parse;
 
-/// So many cases of a declaration are made ready.
+/// The most cases of a declaration that are built.
 const MOST_CASES: usize = 8;
 
-/// Reads a declaration; of one that is in order, cases are made ready in a folder that holds nothing.
+/// Parses a declaration; if it is valid, builds cases of it in an empty folder.
 pub fn declaration(text: &str) {
     let declaration = match parse("fuzz.toml", text) {
         Ok(declaration) => declaration,
@@ -23,7 +23,7 @@ pub fn declaration(text: &str) {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     assert!(!name.is_empty() && name.chars().all(is_plain), "{name} is the name of a folder");
     let places = needed(&declaration, true).into_iter().take(MOST_CASES).collect();
-    let found = Found {
+    let found = FoundExperiment {
         folder: PathBuf::from("no-such-folder"),
         unpacked: None,
         declaration,
@@ -36,7 +36,7 @@ pub fn declaration(text: &str) {
     }
 }
 
-/// Shows a README, from which no script may come.
+/// Renders a README and checks that no script gets through.
 pub fn readme(text: &str) {
     let page = readme_html(text).to_ascii_lowercase();
     for bad in ["<script", "<img", "href=\"javascript", "href=\"file", "href=\"data"] {

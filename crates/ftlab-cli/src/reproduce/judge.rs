@@ -1,41 +1,41 @@
-//! The numbers of a paper beside ours: what is near enough, what differs as expected, what does not.
+//! Compares the numbers of a paper with ours and gives verdicts.
 
 use std::collections::BTreeMap;
 
 use super::cases::{Case, LeftOut};
-use super::declaration::{Axis, Claim, Curve, Declaration, Figure, Place, Point, Row};
+use super::declaration::{Axis, Claim, ClaimRow, Coordinates, Curve, Declaration, Figure, Point};
 use super::document::{
-    AxisDocument, CaseDocument, ClaimDocument, Counts, CurveDocument, CurveNamed, KIND,
-    MetricNamed, NotRunDocument, NumberVerdict, Reproduction, RowDocument, SCHEMA_VERSION,
+    AxisDocument, CaseDocument, ClaimDocument, CurveDocument, CurveNamed, KIND, MetricNamed,
+    NotRunDocument, NumberVerdict, OutcomeCounts, Reproduction, RowDocument, SCHEMA_VERSION,
     SpreadDocument,
 };
-use super::library::Found;
+use super::library::FoundExperiment;
 use super::measure::{CONFIDENCE, Measured, Spread};
 use super::numbers::is_near;
 use super::points;
 use crate::result::DeviceDocument;
 
-/// What was run.
-pub struct Ran<'a> {
+/// The runs of an experiment.
+pub struct RanExperiment<'a> {
     /// The cases.
     pub cases: &'a [Case],
-    /// By case, what was played.
+    /// The load of each case.
     pub loads: &'a [serde_json::Value],
-    /// With these seeds, each case.
+    /// The seeds of each case.
     pub seeds: &'a [u64],
-    /// What was not run.
+    /// Cases that were not run.
     pub left_out: &'a [LeftOut],
 }
 
-/// Everything that is known in the end, for files, table and page.
+/// Returns the complete result, for files, table and page.
 pub fn judged(
-    found: &Found,
+    found: &FoundExperiment,
     figures: &[Figure],
-    ran: &Ran<'_>,
+    ran: &RanExperiment<'_>,
     measured: &Measured,
 ) -> Reproduction {
     let declaration = &found.declaration;
-    let Ran { cases, loads, seeds, .. } = ran;
+    let RanExperiment { cases, loads, seeds, .. } = ran;
     let claims: Vec<ClaimDocument> =
         declaration.claims.iter().map(|claim| claimed(declaration, claim, ran, measured)).collect();
     Reproduction {
@@ -74,14 +74,14 @@ fn not_run(one: &LeftOut, axes: &[Axis]) -> NotRunDocument {
 fn claimed(
     declaration: &Declaration,
     claim: &Claim,
-    ran: &Ran<'_>,
+    ran: &RanExperiment<'_>,
     measured: &Measured,
 ) -> ClaimDocument {
     let metric = &declaration.metrics[claim.quantity.metric];
     let rows = claim.rows.iter().map(|row| {
         let ours = measured.quantity(&claim.quantity, &row.at);
         let pairs = claim.quantity.pairs(&row.at, &declaration.axes);
-        let is_left_out = |place: &Place| ran.left_out.iter().any(|one| one.place == *place);
+        let is_left_out = |place: &Coordinates| ran.left_out.iter().any(|one| one.place == *place);
         let was_run = !pairs.iter().any(|(here, there)| is_left_out(here) || is_left_out(there));
         RowDocument {
             label: row.label.clone(),
@@ -110,9 +110,9 @@ fn claimed(
     }
 }
 
-/// How a number came out. One that is declared to differ is never counted as reproduced: it is held
-/// against what is expected, and against the paper's number, which it must not meet.
-fn verdict(row: &Row, ours: Option<f64>) -> NumberVerdict {
+/// Returns the verdict on a number. A number that is declared to differ never counts as reproduced:
+/// it must meet the expected number and must not meet the paper's.
+fn verdict(row: &ClaimRow, ours: Option<f64>) -> NumberVerdict {
     let Some(ours) = ours else { return NumberVerdict::OutOfTolerance };
     let meets_paper = is_near(ours, row.paper, row.tolerance);
     match &row.expected {
@@ -124,8 +124,8 @@ fn verdict(row: &Row, ours: Option<f64>) -> NumberVerdict {
     }
 }
 
-fn counts(claims: &[ClaimDocument]) -> Counts {
-    let mut counts = Counts::default();
+fn counts(claims: &[ClaimDocument]) -> OutcomeCounts {
+    let mut counts = OutcomeCounts::default();
     for row in claims.iter().flat_map(|claim| &claim.rows) {
         match row.verdict {
             NumberVerdict::Reproduced => counts.reproduced += 1,
@@ -137,7 +137,7 @@ fn counts(claims: &[ClaimDocument]) -> Counts {
     counts
 }
 
-/// By axis, the name of its value, where one is fixed.
+/// Returns the names of the fixed values, by axis.
 pub fn named(point: &Point, open: &[usize], axes: &[Axis]) -> BTreeMap<String, String> {
     let fixed = axes.iter().enumerate().zip(point).filter(|((at, _), _)| !open.contains(at));
     let name = |axis: &Axis, value: usize| (axis.name.clone(), axis.values[value].name.clone());

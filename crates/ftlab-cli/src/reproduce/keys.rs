@@ -1,4 +1,4 @@
-//! Every key of `experiment.toml`, declared once: from here come the reading, the messages and the reference.
+//! All keys of `experiment.toml`, declared once for parsing, messages and the reference.
 
 use ftlab::options::table::{
     self, Document, Field, Given, Key, Plain, Plains, Table, TableInfo, Tables,
@@ -21,46 +21,47 @@ pub const TABLES: [fn() -> TableInfo; 9] = [
 ];
 
 choices! {
-    /// What is formed of a metric.
+    /// The form of a metric.
     pub enum Form {
         /// The metric at `at`.
         Value = "value",
-        /// By how much it is more than at `against`, in per cent.
+        /// The increase from `against`, in per cent.
         Change = "change",
-        /// By how much it is less than at `against`, in per cent.
+        /// The decrease from `against`, in per cent.
         Reduction = "reduction",
-        /// It, divided by that at `against`.
+        /// The metric, divided by its value at `against`.
         Ratio = "ratio",
-        /// It, less that at `against`.
+        /// The metric, minus its value at `against`.
         Difference = "difference",
     }
 }
 
 choices! {
     /// How a figure of metrics is drawn.
-    pub enum Kind {
-        /// Points with lines between them.
+    pub enum FigureKind {
+        /// Points connected by lines.
         Lines = "lines",
         /// Groups of bars.
         Bars = "bars",
-        /// Cells by two axes, `x` and `y`, with the number of one metric in each. What is compared is coloured from
-        /// blue (less) over white (alike) to orange (more).
+        /// Cells over two axes, `x` and `y`, each with the number of one metric. Comparisons are
+        /// coloured from blue (less) over white (equal) to orange (more).
         Heatmap = "heatmap",
     }
 }
 
-/// What `pick` takes of a curve; N is a number from 1 on.
+/// The values of `pick`; N is a number from 1.
 pub const PICKS: [(&str, &str); 2] = [
     ("largest", "the largest value"),
     (
         "peak N",
         "the height of the N-th highest peak. A peak is the largest value between two falls to half of it or \
-         less; before its beginning a curve counts as fallen, at its end it does not, so that a rise which \
-         is cut off is none. Of equal values the first is the peak. Not known if there are fewer peaks",
+         less. The beginning of a curve counts as a fall, its end does not, so a rise that is cut off is \
+         not a peak. Of equal values the first is the peak. Unknown if there are fewer peaks",
     ),
 ];
 
-/// Types whose meaning depends on what else the file declares: what is given is kept as it is.
+/// Defines types whose meaning depends on other parts of the file. They keep the given value
+/// unparsed.
 macro_rules! given {
     ($($(#[$doc:meta])+ $Name:ident: $words:literal;)+) => {
         $(
@@ -93,70 +94,72 @@ given! {
     Names: "a list of names that the file declares, such as [\"read_mean\"]";
     /// One name, or several.
     NameOrNames: "the name of something that the file declares, or a list of such names";
-    /// A value of each of some axes.
+    /// One value for each of some axes.
     Point: "values of axes, such as { bound = \"200us\" }";
-    /// Several values of each of some axes.
+    /// Several values for each of some axes.
     Only: "values of axes, such as { bound = [\"200us\", \"300us\"] }";
     /// The values of an axis.
     Values: "a list of names or tables, such as [\"200us\", { name = \"none\", label = \"no bound\" }]";
-    /// A number that is printed in a paper, or one for each value of an axis.
-    Printed: "a number (296, \"72%\"), a limit (\"< 1%\", \"> 1\"), or with `each` one for each of its values ({ \"0.8\" = 296, \"0.6\" = 181 })";
-    /// How far from a printed number is near enough.
+    /// A number printed in a paper, or one for each value of an axis.
+    Printed: "a number (296, \"72%\"), a limit (\"< 1%\", \"> 1\"), or with `each` a number for each of its values ({ \"0.8\" = 296, \"0.6\" = 181 })";
+    /// How near to a printed number is near enough.
     Tolerance: "\"5%\" of the number, \"3 points\" of a per cent figure, \"2 us\" in the unit of the metric, or \"3.60 to 3.85\"";
 }
 
 options! {
     /// An experiment.
     pub struct FileKeys in "the top of the file" {
-        /// The name of the experiment: that of its folder.
+        /// The name of the experiment: the name of its folder.
         name: String = required;
-        /// What is reproduced, in a line.
+        /// What is reproduced, in one line.
         title: String = required;
-        /// The paper in full: authors, title, where and when it appeared.
+        /// The full citation of the paper: authors, title, where and when it appeared.
         paper: String = required;
         /// Its DOI, such as "10.1000/182".
         doi: String = depends "none";
-        /// In a few sentences: what the paper claims and what came out.
+        /// What the paper claims and what we found, in a few sentences.
         summary: String = required;
-        /// With how many seeds each case is run. Tolerances hold for the mean of so many.
+        /// How many seeds each case is run with. Tolerances are meant for the mean over this many.
         seeds: u64 = required, in "1"..="100000";
-        /// What all of its runs took of processor time when that was measured: ftlab reproduce list tells it.
-        cpu_minutes: u64 = depends "it is not told", in "1"..="5256000";
-        /// What all runs have in common: a [run] table.
+        /// The measured processor time of all runs, as shown by ftlab reproduce list.
+        cpu_minutes: u64 = depends "it is not shown", in "1"..="5256000";
+        /// The settings that all runs share: a [run] table.
         run: RunKeys = required;
-        /// What is varied.
+        /// The dimensions that vary.
         axis: Tables<AxisKeys> = required;
-        /// What each run reports as a list of numbers.
+        /// Lists of numbers that runs report.
         curve: Tables<CurveKeys> = depends "none";
-        /// What is taken from each run.
+        /// The numbers taken from each run.
         metric: Tables<MetricKeys> = required;
         /// The numbers of the paper.
         claim: Tables<ClaimKeys> = depends "none";
-        /// What is drawn.
+        /// The figures to draw.
         figure: Tables<FigureKeys> = depends "none";
     }
 }
 
 options! {
-    /// What a run is made of. The same keys may stand in an axis, where {} stands for the name of the value (workload =
-    /// "writes-{}.toml"), and in a value of an axis.
+    /// The settings of a run. An axis may have the same keys, with {} for the name of the value
+    /// (workload = "writes-{}.toml"), and so may a value of an axis.
     pub struct RunKeys in "[run]" {
-        /// The device: a file of the folder or below it, or a built-in one.
+        /// The device: a file in the folder or below it, or a built-in one.
         device: Plain = depends "given by an axis";
         /// Options of the device, as with --set.
         set: Plains = depends "nothing";
-        /// The workload: a file of the folder or below it, or a built-in one. One of workload, trace and fio is given.
+        /// The workload: a file in the folder or below it, or a built-in one. A run has exactly one
+        /// of workload, trace and fio.
         workload: Plain = depends "another load";
-        /// The trace: a file, by its path from the folder. It alone may lie elsewhere, since traces are large.
-        /// "$FTLAB_TRACES/hm_0.csv" is a file in the folder of real traces that the user names (--traces, or the
-        /// environment variable FTLAB_TRACES): without it the case is not run, and named.
+        /// The trace: a file, by its path from the folder. Traces may also lie elsewhere, because
+        /// they are large: "$FTLAB_TRACES/hm_0.csv" is a file in the user's folder of real traces
+        /// (--traces, or the environment variable FTLAB_TRACES). Without that file the case is not
+        /// run, and listed.
         trace: Plain = depends "another load";
         /// The fio job file, in the folder or below it.
         fio: Plain = depends "another load";
-        /// What variables of the job file stand for, as with --fio-var: ["NUMJOBS=256"]. Of one variable what is said later
-        /// counts.
+        /// Values of variables in the job file, as with --fio-var: ["NUMJOBS=256"]. Later values of
+        /// a variable override earlier ones.
         fio_var: Plains = depends "the environment";
-        /// What the device goes through first, as with --precondition.
+        /// The preparation of the device, as with --precondition.
         precondition: Plain = depends "none";
         /// As --requests.
         requests: Plain = depends "no limit";
@@ -172,16 +175,16 @@ options! {
 }
 
 options! {
-    /// What is varied.
+    /// A dimension that varies.
     pub struct AxisKeys in "[[axis]]" with { run: RunKeys } {
         /// Its name.
         name: String = required;
-        /// What tables and figures call it.
+        /// Its name in tables and figures.
         label: String = depends "the name";
-        /// What to know of it, such as what the paper calls it: told beside numbers and figures.
+        /// A note shown beside numbers and figures, for example what the paper calls it.
         note: String = depends "none";
-        /// Values whose names are a number and this unit are drawn at that number; without a unit, those whose names are a
-        /// number. The others stand apart, in their order.
+        /// A value whose name is a number with this unit is drawn at that number; without a unit, a
+        /// value whose name is a number. Other values are drawn apart, in their order.
         unit: String = depends "none";
         /// Its values: names, or tables with `name`, `label`, `x` and the keys of [run].
         values: Values = required;
@@ -191,145 +194,150 @@ options! {
 options! {
     /// One value of an axis.
     pub struct ValueKeys in "axis.values" with { run: RunKeys } {
-        /// What stands for {}, and by what claims name the value.
+        /// The name of the value in claims; it replaces {}.
         name: Plain = required;
-        /// What tables and figures call it.
+        /// Its name in tables and figures.
         label: String = depends "the name";
-        /// Where it is drawn.
+        /// Its position in drawings.
         x: f64 = depends "as the axis says";
     }
 }
 
 options! {
-    /// What each run reports as a list of numbers.
+    /// A list of numbers that each run reports.
     pub struct CurveKeys in "[[curve]]" {
         /// Its name.
         name: String = required;
-        /// What tables and figures call it.
+        /// Its name in tables and figures.
         label: String = depends "the name";
         /// The unit of its values.
         unit: String = depends "none: plain numbers";
-        /// Where it stands in result.json: a JSON pointer to a list of numbers, such as "/report/merges/per_reclaim/most".
+        /// Its place in result.json: a JSON pointer to a list of numbers, such as
+        /// "/report/merges/per_reclaim/most".
         from: String = required;
-        /// Where it stands there what each value is for: a JSON pointer to a number, such as the length of a bucket. Value
-        /// number i, counted from 0, is drawn at i times that.
+        /// The place in result.json of the distance between values: a JSON pointer to a number,
+        /// such as the width of a bucket. Value number i, counted from 0, is drawn at i times that.
         every: String = depends "1";
-        /// What is counted along it.
+        /// The label of the horizontal axis.
         x_label: String = depends "number";
     }
 }
 
 options! {
-    /// What is taken from each run.
+    /// A number taken from each run.
     pub struct MetricKeys in "[[metric]]" {
         /// Its name.
         name: String = required;
-        /// What tables and figures call it.
+        /// Its name in tables and figures.
         label: String = depends "the name";
-        /// Its unit, once it is divided by `divide`.
+        /// Its unit, after the division by `divide`.
         unit: String = depends "none: a plain number";
-        /// Where it stands in result.json: a JSON pointer, such as "/report/host/read/latency_ns/mean". Where that, or what
-        /// it lies in, is null, the metric of that run is not known. What lies below /accesses is found out because a
-        /// metric asks for it, as by --accesses.
+        /// Its place in result.json: a JSON pointer, such as "/report/host/read/latency_ns/mean".
+        /// If the value, or an object that contains it, is null, the metric is unknown for that
+        /// run. A metric below /accesses turns on --accesses.
         from: String = depends "computed";
-        /// What the number there is divided by: 1000 makes us of ns.
+        /// The divisor of the number: 1000 converts ns to us.
         divide: f64 = depends "1";
-        /// The sum of these metrics of a run.
+        /// The sum of these metrics.
         sum: Names = depends "not computed so";
-        /// The product of these metrics of a run.
+        /// The product of these metrics.
         product: Names = depends "not computed so";
-        /// The first of two metrics less the second.
+        /// The first of two metrics minus the second.
         difference: Names = depends "not computed so";
-        /// The first of two metrics over the second.
+        /// The first of two metrics divided by the second.
         quotient: Names = depends "not computed so";
-        /// The curve of a run of which `pick` takes a number.
+        /// The curve from which `pick` takes a number.
         curve: Name = depends "not picked so";
-        /// What it takes: see below.
+        /// The number to take from the curve; see below.
         pick: String = depends "needed with `curve`";
     }
 }
 
 options! {
-    /// What the paper prints.
+    /// A claim of the paper.
     pub struct ClaimKeys in "[[claim]]" {
-        /// A name, by which result.json has it.
+        /// Its name in result.json.
         id: String = required;
-        /// What is claimed.
+        /// The claim in words.
         text: String = required;
-        /// Where in the paper: section, page, table or figure.
+        /// Its place in the paper: section, page, table or figure.
         r#where: String = required;
-        /// Who gives the number, where the paper itself prints none: such as "another model". What stands in `paper` is
-        /// then told as theirs.
+        /// The origin of the number, such as "another model", if the paper itself does not print
+        /// one. The number in `paper` is then shown as theirs.
         origin: String = depends "the paper";
-        /// The metric that it is about.
+        /// The metric of the claim.
         metric: Name = required;
-        /// The case that it is about. Each axis with several values stands here, in `each` or in `mean_over`.
+        /// The case of the claim. Each axis with several values must be here, in `each` or in
+        /// `mean_over`.
         at: Point = depends "the only value of each axis";
-        /// What is formed of the metric: see below.
+        /// The form of the metric; see below.
         r#as: Form = depends "value";
-        /// The case that it is compared with: what differs from `at`. It is another case.
+        /// The case to compare with: the values that differ from `at`. It must be another case.
         against: Point = depends "not needed for a value";
-        /// Axes over whose values the quantity is averaged, after it was formed.
+        /// Axes to average over, after the form is computed.
         mean_over: Names = depends "none";
-        /// An axis: the claim has a number for each of its values that `paper` names.
+        /// An axis: the claim has a number for each of its values in `paper`.
         each: Name = depends "a single number";
-        /// What the paper prints.
+        /// The number in the paper.
         paper: Printed = required;
-        /// How far the mean over the declared number of seeds may lie from the paper's number. A share is below 100%; a
-        /// range holds the number.
+        /// How far our mean over the declared number of seeds may be from the paper's number. A
+        /// share must be below 100%; a range must contain the number.
         tolerance: Tolerance = depends "needed unless the paper gives a limit";
-        /// Declares that the paper's number can't be reproduced: `expected` is held against ours instead. If ours lies
-        /// within `tolerance` of the paper's number all the same, it is out.
+        /// Declares that the paper's number cannot be reproduced: ours is compared with `expected`
+        /// instead. If ours is within `tolerance` of the paper's number after all, the verdict is
+        /// out of tolerance.
         differs: DiffersKeys = depends "it is to be reproduced";
     }
 }
 
 options! {
-    /// What is expected where a number cannot be reproduced.
+    /// The number expected if the paper's cannot be reproduced.
     pub struct DiffersKeys in "claim.differs" {
-        /// What we expect instead, in the form of `paper` and for the same values. It must not hold the paper's number, nor
-        /// the paper's tolerance what is expected.
+        /// The number that we expect instead, in the form of `paper` and for the same values. It
+        /// must be outside the paper's tolerance, and the paper's number outside its own.
         expected: Printed = required;
-        /// How far ours may lie from what is expected.
+        /// How far our number may be from the expected one.
         tolerance: Tolerance = depends "needed unless `expected` is a limit";
-        /// Why the paper's number can't be reproduced.
+        /// Why the paper's number cannot be reproduced.
         reason: String = required;
     }
 }
 
 options! {
-    /// What is drawn.
+    /// A figure.
     pub struct FigureKeys in "[[figure]]" {
         /// The title, with the number of the figure in the paper.
         title: String = required;
-        /// What to know of it.
+        /// A note for readers.
         note: String = depends "none";
         /// How metrics are drawn.
-        kind: Kind = depends "lines";
-        /// The axis along which it is drawn; of a heat map that whose values are columns.
+        kind: FigureKind = depends "lines";
+        /// The horizontal axis; in a heat map, the axis of the columns.
         x: Name = depends "needed unless `curves` is given";
-        /// The axis whose values are the rows of a heat map.
+        /// The axis of the rows of a heat map.
         y: Name = depends "needed for a heat map";
-        /// The metrics that are drawn; a heat map draws one.
+        /// The metrics to draw; a heat map draws one.
         metrics: Names = depends "needed unless `curves` is given";
-        /// The curves that are drawn in place of metrics, each along itself: those of the run with the first seed.
-        /// `series`, `panels` and `at` say of which cases.
+        /// The curves to draw in place of metrics, from the run with the first seed. `series`,
+        /// `panels` and `at` select the cases.
         curves: Names = depends "metrics";
-        /// An axis: each metric or curve is drawn for each of its values.
+        /// An axis: each metric or curve is drawn once for each of its values.
         series: Name = depends "one for each metric or curve";
-        /// An axis: one panel for each of its values. Or several: one for each combination of their values.
+        /// One or several axes: there is a panel for each of their values, or each combination of
+        /// values.
         panels: NameOrNames = depends "a single panel";
-        /// Of these axes, along which it is drawn (`x`, `y`) or which `series` or `panels` name, only these values.
+        /// Restricts the values of axes in `x`, `y`, `series` or `panels` to these.
         only: Only = depends "all values of those axes";
         /// The values of all other axes.
         at: Point = depends "the only value of each axis";
-        /// What is formed of the metrics, as in claims.
+        /// The form of the metrics, as in claims.
         r#as: Form = depends "value";
-        /// As in claims.
+        /// The case to compare with, as in claims.
         against: Point = depends "not needed for a value";
-        /// A case whose values are drawn as horizontal lines: what differs from the points.
+        /// A case whose values are drawn as horizontal lines: the values that differ from the
+        /// points.
         reference: Point = depends "none";
-        /// What stands at the vertical axis.
+        /// The label of the vertical axis.
         y_label: String = depends "the unit";
     }
 }

@@ -1,4 +1,4 @@
-//! Where experiments are: built into the program, or in a folder that the user names.
+//! Finds experiments: built into the program, or in a folder that the user names.
 
 use std::path::{Path, PathBuf};
 
@@ -13,20 +13,20 @@ use crate::text_file;
 
 /// The folders of `experiments/`, one for each paper.
 static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/experiments");
-/// The file by which a folder is known to be an experiment.
+/// The file that marks a folder as an experiment.
 pub const DECLARATION: &str = "experiment.toml";
-/// What is told about it.
+/// The file that describes it.
 const README: &str = "README.md";
 
-/// An experiment whose files can be read.
-pub struct Found {
-    /// Its files.
+/// An experiment and its files.
+pub struct FoundExperiment {
+    /// The folder of its files.
     pub folder: PathBuf,
-    /// The same, as long as they are unpacked.
+    /// The temporary folder of a built-in experiment, while its files are needed.
     pub unpacked: Option<TempDir>,
-    /// What it says.
+    /// Its declaration.
     pub declaration: Declaration,
-    /// What messages call its declaration.
+    /// The name of its declaration in messages.
     pub label: String,
     /// The text of the declaration.
     pub text: String,
@@ -34,7 +34,7 @@ pub struct Found {
     pub readme: String,
 }
 
-/// The names of what is built in.
+/// Returns the names of the built-in experiments.
 pub fn names() -> Vec<String> {
     let folders = BUILT_IN.dirs().filter(|folder| folder.get_file(in_folder(folder)).is_some());
     let name = |folder: &Dir<'_>| folder.path().to_string_lossy().into_owned();
@@ -47,12 +47,12 @@ fn in_folder(folder: &Dir<'_>) -> PathBuf {
     folder.path().join(DECLARATION)
 }
 
-/// Finds what the command line names: a built-in name first, else a folder.
+/// Finds the experiment of a command-line argument. Built-in names take precedence over folders.
 ///
 /// # Errors
-/// There is none, or its declaration is wrong.
-pub fn find(argument: &str) -> Result<Found, Failure> {
-    // With a slash it is a folder, also if there is a built-in one of that name.
+/// There is no such experiment, or its declaration is wrong.
+pub fn find(argument: &str) -> Result<FoundExperiment, Failure> {
+    // A name with a slash is a folder, even if a built-in experiment has that name.
     let is_it = |folder: &&Dir<'_>| folder.path().as_os_str() == argument;
     let built_in = BUILT_IN.get_dir(argument).filter(is_it);
     match built_in.filter(|folder| folder.get_file(in_folder(folder)).is_some()) {
@@ -64,7 +64,7 @@ pub fn find(argument: &str) -> Result<Found, Failure> {
         }
         None => {
             let path = Path::new(argument);
-            // Whoever names the declaration means its folder.
+            // The path of the declaration stands for its folder.
             let path = match path.file_name().is_some_and(|name| name == DECLARATION) {
                 true => path.parent().unwrap_or(Path::new("")),
                 false => path,
@@ -78,7 +78,11 @@ pub fn find(argument: &str) -> Result<Found, Failure> {
     }
 }
 
-fn read(folder: PathBuf, label: String, unpacked: Option<TempDir>) -> Result<Found, Failure> {
+fn read(
+    folder: PathBuf,
+    label: String,
+    unpacked: Option<TempDir>,
+) -> Result<FoundExperiment, Failure> {
     let path = folder.join(DECLARATION);
     let text = text_file::read(&path)
         .map_err(|error| Failure::file("can't read the experiment", &path, &error))?;
@@ -90,10 +94,11 @@ fn read(folder: PathBuf, label: String, unpacked: Option<TempDir>) -> Result<Fou
             .map_err(|error| Failure::file("can't read", &readme, &error))?,
         false => String::new(),
     };
-    Ok(Found { folder, unpacked, declaration, label, text, readme })
+    Ok(FoundExperiment { folder, unpacked, declaration, label, text, readme })
 }
 
-/// Brings the files of a built-in experiment onto the disk, where loads and devices are read from.
+/// Writes the files of a built-in experiment to a temporary folder, so that loads and devices can
+/// be read.
 fn unpack(folder: &Dir<'_>) -> Result<TempDir, Failure> {
     let place = tempfile::tempdir().map_err(|error| {
         Failure::file("can't unpack the experiment into", &std::env::temp_dir(), &error)
@@ -117,15 +122,15 @@ fn nothing(argument: &str) -> Failure {
     let path = Path::new(argument);
     if path.is_dir() {
         return Failure::usage(format!(
-            "there is no {DECLARATION} in {argument}\n  remedy: name the folder of an experiment, or write \
-             one (docs/reproduce.md says how)"
+            "there is no {DECLARATION} in {argument}\n  remedy: name the folder of an experiment, or create \
+             one (see docs/reproduce.md)"
         ));
     }
     let names = names();
     let near = nearest(argument, names.iter().map(String::as_str))
         .map_or(String::new(), |near| format!("did you mean {near}? "));
     Failure::usage(format!(
-        "there is no experiment {argument}, neither built in nor as a folder\n  remedy: {near}built in: {}",
+        "there is no experiment {argument}, neither built-in nor a folder\n  remedy: {near}built in: {}",
         names.join(", ")
     ))
 }
@@ -143,7 +148,8 @@ mod tests {
             let found = find(&name).unwrap_or_else(|failure| panic!("{name}: {failure:?}"));
             assert_eq!(found.declaration.name, name);
             assert!(!found.readme.is_empty(), "{name} has a README");
-            // Devices, loads and options of all cases are in order, also of those that only figures ask for.
+            // The devices, loads and options of all cases are valid, including those that only
+            // figures need.
             let places = needed(&found.declaration, true);
             ready(&found, places, None).unwrap_or_else(|failure| panic!("{name}: {failure:?}"));
         }

@@ -1,4 +1,4 @@
-//! Heat maps: a metric over two axes, as tables and pages show them.
+//! Heat maps: a metric over two axes, for tables and pages.
 
 use super::declaration::{AcrossAxes, Axis, Declaration, Drawn, Figure, Form, Point};
 use super::measure::{Estimate, Measured};
@@ -6,54 +6,49 @@ use super::numbers::{PERCENT, signed};
 use crate::human::digits;
 
 /// A heat map.
-pub struct Map {
-    /// What each cell holds, in words.
+pub struct HeatMap {
+    /// The quantity of each cell, in words.
     pub label: String,
     /// Its unit.
     pub unit: String,
     /// Its columns, from left to right.
     pub columns: Labels,
-    /// Its rows, from the top: the first value of the axis stands at the bottom.
+    /// Its rows, from the top; the first value of the axis is at the bottom.
     pub rows: Labels,
-    /// What is drawn side by side.
+    /// The maps drawn side by side.
     pub panels: Vec<MapPanel>,
-    /// By what cells are coloured.
+    /// The scale of the colours.
     pub scale: Scale,
 }
 
 /// An axis of a map.
 pub struct Labels {
-    /// What it is called.
+    /// Its name.
     pub title: String,
     /// Its values.
     pub values: Vec<String>,
 }
 
-/// A map of its own.
+/// One of the maps of a figure.
 pub struct MapPanel {
-    /// What is fixed in it; empty in a figure of one panel.
+    /// The fixed values; empty in a figure with one panel.
     pub title: String,
-    /// By row and column; none where some run does not know the metric, or was not made.
+    /// By row and column; none if a run does not have the metric, or was not performed.
     pub cells: Vec<Vec<Option<Estimate>>>,
 }
 
-/// What colours mean, in all panels of a figure alike.
+/// The meaning of colours, the same in all panels of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scale {
-    /// From less over alike to more.
+    /// From less through equal to more.
     Diverging {
-        /// What is alike.
+        /// The value of equality.
         centre: f64,
-        /// How far from it the colours end.
+        /// The distance from it at which the colours end.
         reach: f64,
     },
-    /// From the lowest to the highest.
-    Rising {
-        /// The lowest.
-        low: f64,
-        /// The highest.
-        high: f64,
-    },
+    /// From the lowest to the highest value.
+    Rising { low: f64, high: f64 },
 }
 
 impl Scale {
@@ -70,7 +65,7 @@ impl Scale {
         }
     }
 
-    /// Where a value lies: from -1 over 0 to 1 where colours diverge, else from 0 to 1.
+    /// Returns the position of a value: from -1 to 1 on a diverging scale, otherwise from 0 to 1.
     pub fn place(self, value: f64) -> f64 {
         let (offset, reach) = match self {
             Scale::Diverging { centre, reach } => (value - centre, reach),
@@ -79,7 +74,7 @@ impl Scale {
         if reach > 0.0 { offset / reach } else { 0.0 }
     }
 
-    /// The values at both ends.
+    /// Returns the values at both ends.
     pub fn ends(self) -> (f64, f64) {
         match self {
             Scale::Diverging { centre, reach } => (centre - reach, centre + reach),
@@ -88,8 +83,8 @@ impl Scale {
     }
 }
 
-/// The map that a figure draws, if it is one.
-pub fn of(declaration: &Declaration, figure: &Figure, measured: &Measured) -> Option<Map> {
+/// Returns the map that a figure draws, if it is one.
+pub fn of(declaration: &Declaration, figure: &Figure, measured: &Measured) -> Option<HeatMap> {
     let Drawn::Map(across) = &figure.drawn else { return None };
     let AcrossAxes { x, y, quantity } = across;
     let axes = &declaration.axes;
@@ -108,7 +103,7 @@ pub fn of(declaration: &Declaration, figure: &Figure, measured: &Measured) -> Op
     let panels: Vec<MapPanel> = panels.collect();
     let known = panels.iter().flat_map(|panel| panel.cells.iter().flatten().flatten());
     let values: Vec<f64> = known.map(|cell| cell.value).collect();
-    Some(Map {
+    Some(HeatMap {
         label: told(across, declaration),
         unit: quantity.form.unit(&metric.unit).to_owned(),
         columns: labels(&axes[*x], &columns),
@@ -123,7 +118,7 @@ fn labels(axis: &Axis, values: &[usize]) -> Labels {
     Labels { title: axis.label.clone(), values }
 }
 
-/// What a cell holds, in words.
+/// Describes the quantity of a cell.
 fn told(across: &AcrossAxes, declaration: &Declaration) -> String {
     let AcrossAxes { quantity, .. } = across;
     let label = &declaration.metrics[quantity.metric].label;
@@ -139,19 +134,19 @@ fn told(across: &AcrossAxes, declaration: &Declaration) -> String {
     }
 }
 
-impl Map {
-    /// A value of it, without its unit.
+impl HeatMap {
+    /// Formats a value without its unit.
     pub fn number(&self, value: f64) -> String {
         if self.unit == PERCENT { signed(value) } else { digits(value) }
     }
 
-    /// How far the interval of a cell reaches to both sides; none with one seed.
+    /// Formats half the width of a cell's interval; none with one seed.
     pub fn half(&self, cell: &Estimate) -> Option<String> {
         let half = (cell.high? - cell.low?) / 2.0;
         Some(if self.unit == PERCENT { format!("{half:.1}") } else { digits(half) })
     }
 
-    /// What it is, and in what unit.
+    /// Returns the quantity and its unit.
     pub fn title(&self) -> String {
         match self.unit.as_str() {
             "" => self.label.clone(),

@@ -1,20 +1,20 @@
-//! Heat maps for people at a terminal: tables of numbers at 80 columns, without colours.
+//! Heat maps as tables of numbers on a terminal: 80 columns, without colours.
 
 use std::io::{self, Write};
 
 use super::declaration::{Declaration, Figure};
-use super::map::{self, Map, MapPanel};
+use super::map::{self, HeatMap, MapPanel};
 use super::measure::{Estimate, Measured};
 use crate::table::wrapped;
 
-/// How wide a line may be.
+/// The maximum width of a line.
 const WIDTH: usize = 80;
-/// Room between columns.
+/// The space between columns.
 const ROOM: usize = 2;
-/// What stands where nothing is known.
+/// Stands for an unknown value.
 const NONE: &str = "-";
 
-/// Prints the heat maps among some figures.
+/// Prints the heat maps among these figures.
 pub fn print(
     declaration: &Declaration,
     figures: &[Figure],
@@ -33,7 +33,7 @@ pub fn print(
     Ok(())
 }
 
-fn print_panel(map: &Map, panel: &MapPanel, out: &mut dyn Write) -> io::Result<()> {
+fn print_panel(map: &HeatMap, panel: &MapPanel, out: &mut dyn Write) -> io::Result<()> {
     if !panel.title.is_empty() {
         wrapped(out, "  ", &panel.title)?;
     }
@@ -43,7 +43,7 @@ fn print_panel(map: &Map, panel: &MapPanel, out: &mut dyn Write) -> io::Result<(
     let names = map.rows.values.iter().map(wide).max().unwrap_or_default() + ROOM;
     let all = cells.iter().flatten().chain(&map.columns.values);
     let column = all.map(wide).max().unwrap_or_default() + ROOM;
-    // What does not fit beside the rest stands below it.
+    // Columns that do not fit are printed below.
     let at_once = (WIDTH.saturating_sub(names) / column).max(1);
     let count = map.columns.values.len();
     for from in (0..count).step_by(at_once) {
@@ -60,7 +60,7 @@ fn print_panel(map: &Map, panel: &MapPanel, out: &mut dyn Write) -> io::Result<(
     Ok(())
 }
 
-fn told(map: &Map, cell: &Option<Estimate>) -> String {
+fn told(map: &HeatMap, cell: &Option<Estimate>) -> String {
     let Some(cell) = cell else { return NONE.to_owned() };
     let half = map.half(cell).map_or(String::new(), |half| format!(" ±{half}"));
     format!("{}{half}", map.number(cell.value))

@@ -1,63 +1,63 @@
-//! What the runs come to: means with their intervals, of metrics and of what is formed of them.
+//! Means and confidence intervals of metrics and of quantities computed from them.
 //!
-//! A quantity is formed of the means over the seeds, as a paper forms it of the averages that it prints.
-//! Its interval comes from leaving out one seed after the other (the jackknife of Quenouille and Tukey;
-//! Efron, The Jackknife, the Bootstrap and Other Resampling Plans, 1982, chapter 2) and Student's t. For
-//! the mean of a metric that is the usual interval. Runs of one seed share their load in all cases, so
-//! leaving a seed out leaves it out everywhere.
+//! A quantity is computed from the means over the seeds, as a paper computes it from its printed
+//! averages. Its interval comes from leaving out one seed at a time (the jackknife of Quenouille
+//! and Tukey; Efron, The Jackknife, the Bootstrap and Other Resampling Plans, 1982, chapter 2) and
+//! Student's t. For the mean of a metric this is the usual interval. Runs with the same seed share
+//! their load in all cases, so a seed is left out in all cases at once.
 
-use super::declaration::{Axis, Place, Point, Quantity};
+use super::declaration::{Axis, Coordinates, Point, Quantity};
 use super::perform::{Curves, Numbers};
 use crate::seeds::quantile;
 
-/// The share of intervals that hold the true value.
+/// The confidence level of the intervals.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// What was measured.
+/// The metrics of all runs.
 pub struct Measured {
-    /// What was run, in order.
-    pub places: Vec<Place>,
-    /// By place and seed.
+    /// The cases, in order.
+    pub places: Vec<Coordinates>,
+    /// By case and seed.
     pub numbers: Vec<Vec<Numbers>>,
-    /// By place, the curves that are kept of the first seed.
+    /// By case, the curves kept from the first seed.
     pub curves: Vec<Curves>,
-    /// By axis, its values.
+    /// The axes.
     pub axes: Vec<Axis>,
 }
 
-/// A mean and how sure it is.
+/// A mean and its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The value.
     pub value: f64,
-    /// Where the interval begins; none with one seed.
+    /// The lower end of the interval; none with one seed.
     pub low: Option<f64>,
-    /// Where the interval ends; none with one seed.
+    /// The upper end of the interval; none with one seed.
     pub high: Option<f64>,
 }
 
-/// A metric in one case.
+/// The result of a metric in one case.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// The mean over the seeds, and its interval.
     pub mean: Estimate,
-    /// The standard deviation between the seeds; none with one seed.
+    /// The standard deviation over the seeds; none with one seed.
     pub standard_deviation: Option<f64>,
 }
 
 impl Measured {
-    fn values(&self, place: &Place, metric: usize) -> Option<Vec<f64>> {
+    fn values(&self, place: &Coordinates, metric: usize) -> Option<Vec<f64>> {
         let at = self.places.binary_search(place).ok()?;
         self.numbers[at].iter().map(|numbers| numbers[metric]).collect()
     }
 
-    /// The curves of a place, with the first seed.
-    pub fn curves_at(&self, place: &Place) -> Option<&Curves> {
+    /// Returns the curves of a place, from the first seed.
+    pub fn curves_at(&self, place: &Coordinates) -> Option<&Curves> {
         self.places.binary_search(place).ok().map(|at| &self.curves[at])
     }
 
-    /// A metric at a place; none if some run does not know it.
-    pub fn spread(&self, place: &Place, metric: usize) -> Option<Spread> {
+    /// Returns a metric at a place; `None` if a run does not have it.
+    pub fn spread(&self, place: &Coordinates, metric: usize) -> Option<Spread> {
         let values = self.values(place, metric)?;
         let count = values.len() as f64;
         let mean = estimate(std::slice::from_ref(&values), |means| means[0])?;
@@ -66,7 +66,8 @@ impl Measured {
         Some(Spread { mean, standard_deviation })
     }
 
-    /// A quantity at a point; none if some run does not know its metric, or if it is no number.
+    /// Returns a quantity at a point; `None` if a run does not have its metric, or if the result is
+    /// not finite.
     pub fn quantity(&self, quantity: &Quantity, at: &Point) -> Option<Estimate> {
         let pairs = quantity.pairs(at, &self.axes);
         let mut columns = Vec::new();
@@ -81,7 +82,7 @@ impl Measured {
     }
 }
 
-/// What `form` makes of the means of the columns, which have a value for each seed.
+/// Applies `form` to the means of the columns, which have a value for each seed.
 fn estimate(columns: &[Vec<f64>], form: impl Fn(&[f64]) -> f64) -> Option<Estimate> {
     let seeds = columns.first()?.len();
     let count = seeds as f64;
@@ -133,7 +134,7 @@ mod tests {
         Axis { label: name.clone(), name, note: None, unit, values }
     }
 
-    /// Two axes with two values each; the metric is 0 nowhere.
+    /// Two axes with two values each; the metric is never 0.
     fn measured() -> Measured {
         let of = |numbers: [f64; 3]| numbers.map(|number| vec![Some(number)]).to_vec();
         Measured {
@@ -164,7 +165,7 @@ mod tests {
             mean_over: mean_over.to_vec(),
         };
         let at = |load| vec![load, Some(1)];
-        // All seeds are halved alike: there is no doubt.
+        // All seeds are halved alike, so the interval is empty.
         let halved = measured.quantity(&quantity(Form::Reduction, &[]), &at(Some(0))).unwrap();
         near(halved.value, 50.0);
         near(halved.high.unwrap(), 50.0);

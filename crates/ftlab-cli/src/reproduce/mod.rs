@@ -1,9 +1,10 @@
-//! `ftlab reproduce`: the experiments of papers, run again, with their printed numbers beside ours.
+//! `ftlab reproduce`: runs the experiments of papers again and compares their printed numbers with
+//! ours.
 //!
-//! An experiment is a folder: `experiment.toml` declares what is run, what is measured, what the paper
-//! prints and how near is near enough; beside it lie devices, workloads and a README. Those of
-//! `experiments/` are built in. No paper has code of its own: what a declaration can't say yet becomes
-//! a key here, for all of them.
+//! An experiment is a folder: `experiment.toml` declares the runs, the metrics, the paper's numbers
+//! and the tolerances; beside it are devices, workloads and a README. Those in `experiments/` are
+//! built in. No paper has code of its own: anything that a declaration cannot express yet becomes a
+//! new key, available to all.
 
 mod cases;
 mod curve;
@@ -31,10 +32,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use self::cases::{Case, LeftOut, Ready};
-use self::declaration::{Declaration, Place};
-use self::document::Counts;
-use self::judge::Ran;
-use self::library::Found;
+use self::declaration::{Coordinates, Declaration};
+use self::document::OutcomeCounts;
+use self::judge::RanExperiment;
+use self::library::FoundExperiment;
 use self::measure::Measured;
 use self::perform::{Jobs, Noted};
 use crate::args::ReproduceArgs;
@@ -42,27 +43,27 @@ use crate::experiment::LoadSource;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory;
-use crate::result::{self, Folder, MARK, RUN, Target};
+use crate::result::{self, Folder, MARK, RUN, ResultTarget};
 use crate::resume::{self, RUNS};
 use crate::run::{RESULTS, mention_abandoned};
 use crate::seeds;
 use crate::text_file;
 
-/// The page.
+/// The HTML page.
 const PAGE: &str = "report.html";
-/// What lists the experiments in place of running one.
+/// The argument that lists the experiments instead of running one.
 const LIST: &str = "list";
-/// Names the folder of real traces.
+/// The environment variable with the folder of real traces.
 const TRACES: &str = "FTLAB_TRACES";
 
-/// Reproduces, or lists what can be.
+/// `ftlab reproduce`.
 pub fn run(args: &ReproduceArgs, out: &mut dyn Write) -> Result<(), Failure> {
     args.output.refuse_idle_force(false)?;
     if args.names.iter().any(|name| name == LIST) {
         return match args.names.len() {
             1 => list(args.output.json, out),
             _ => Err(Failure::usage(
-                "`list` lists what there is, and runs nothing\n  remedy: leave it out, or the names",
+                "`list` lists the built-in experiments and runs nothing\n  remedy: leave it out, or the names",
             )),
         };
     }
@@ -77,7 +78,8 @@ pub fn run(args: &ReproduceArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let plans = plans.collect::<Result<Vec<Plan>, Failure>>()?;
     interrupt::listen()?;
     let folders = Folders::prepare(args, &plans)?;
-    // What is wrong with a later one is told before an earlier one has taken its time.
+    // Try all experiments first, so that an error in a later one is reported before an earlier one
+    // takes its time.
     if let [_, _, ..] = plans[..] {
         for plan in &plans {
             if plan.done_already(args, true)?.is_none() {
@@ -98,7 +100,8 @@ pub fn run(args: &ReproduceArgs, out: &mut dyn Write) -> Result<(), Failure> {
     }
 }
 
-/// Runs one after the other and tells each as it is done: several as a list, which is left open.
+/// Runs the experiments one after another and prints each result when it is done. Several results
+/// form a JSON list, which is left open.
 fn reproduce_all(
     args: &ReproduceArgs,
     plans: &[Plan],
@@ -128,39 +131,40 @@ fn reproduce_all(
     Ok(())
 }
 
-/// An experiment that is done.
+/// A finished experiment.
 struct Done {
     name: String,
-    verdicts: Counts,
+    verdicts: OutcomeCounts,
     /// Its `result.json`.
     json: String,
 }
 
-/// A folder that is named by hand is there; a variable may name what only tests of another checkout have.
+/// Refuses a missing folder that was named on the command line. The environment variable may name
+/// one that only exists elsewhere.
 fn refuse_no_folder(traces: Option<&Path>) -> Result<(), Failure> {
     match traces {
         Some(folder) if !folder.is_dir() => Err(Failure::usage(format!(
-            "there is no folder {}\n  remedy: name the folder in which the traces are (--traces)",
+            "there is no folder {}\n  remedy: name the folder of the traces with --traces",
             folder.display()
         ))),
         _ => Ok(()),
     }
 }
 
-fn refuse_one_name_twice(found: &[Found]) -> Result<(), Failure> {
+fn refuse_one_name_twice(found: &[FoundExperiment]) -> Result<(), Failure> {
     let names: Vec<&str> = found.iter().map(|found| found.declaration.name.as_str()).collect();
     match (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
         Some(at) => Err(Failure::usage(format!(
-            "two of these experiments are called {}\n  remedy: name each once; `name` in {} is its name",
+            "two of these experiments are named {}\n  remedy: name each once; `name` in {} is its name",
             names[at], found[at].label
         ))),
         None => Ok(()),
     }
 }
 
-/// An experiment that is ready to be run.
+/// An experiment that is ready to run.
 struct Plan {
-    found: Found,
+    found: FoundExperiment,
     cases: Vec<Case>,
     left_out: Vec<LeftOut>,
     seeds: Vec<u64>,
@@ -168,7 +172,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(args: &ReproduceArgs, mut found: Found) -> Result<Plan, Failure> {
+    fn new(args: &ReproduceArgs, mut found: FoundExperiment) -> Result<Plan, Failure> {
         let places = cases::needed(&found.declaration, !args.claims_only);
         if places.is_empty() {
             return Err(Failure::usage(format!(
@@ -181,8 +185,8 @@ impl Plan {
         let Ready { cases, left_out } = cases::ready(&found, places, traces.as_deref())?;
         if cases.is_empty() {
             return Err(Failure::usage(format!(
-                "{} needs traces for all that it runs, such as {}\n  remedy: name the folder in which they \
-                 are (--traces FOLDER)",
+                "{} needs traces for everything that it runs, such as {}\n  remedy: name the folder of the \
+                 traces with --traces FOLDER",
                 found.declaration.name, left_out[0].trace
             )));
         }
@@ -194,7 +198,7 @@ impl Plan {
             let share = case.experiment.preparation.share_filled();
             memory::refuse_too_much(&case.config, share, threads)
         })?;
-        // Only traces are read from their files again.
+        // Only traces are read from their files later.
         let is_trace = |case: &Case| matches!(case.experiment.load, LoadSource::Trace { .. });
         if !cases.iter().any(is_trace) {
             found.unpacked = None;
@@ -202,7 +206,7 @@ impl Plan {
         Ok(Plan { found, cases, left_out, seeds, threads })
     }
 
-    /// One run with one seed: whether the metrics are there shows only then.
+    /// Performs one run with one seed, which reveals missing metrics.
     fn try_out(&self) -> Result<(), Failure> {
         let jobs = Jobs {
             cases: &self.cases[..1],
@@ -220,17 +224,17 @@ impl Plan {
     fn tell_interrupted(&self, failure: &Failure, kept: Option<&Path>) {
         let name = &self.found.declaration.name;
         match (failure, kept) {
-            (Failure::Interrupted, None) => say!("Interrupted: nothing is written of {name}."),
+            (Failure::Interrupted, None) => say!("Interrupted: nothing of {name} was written."),
             (Failure::Interrupted, Some(path)) => say!(
-                "Interrupted: the runs of {name} that had finished are in {}; the same command takes them up.",
+                "Interrupted: the finished runs of {name} are in {}; the same command reuses them.",
                 path.display()
             ),
             _ => {}
         }
     }
 
-    /// What becomes of an experiment that does not come to its end: of one that was interrupted, the finished
-    /// runs are kept.
+    /// Handles an experiment that failed or was interrupted. An interrupted one keeps its finished
+    /// runs.
     fn stopped(&self, failure: Failure, folder: Option<Folder>) -> Failure {
         let holds = |folder: &Folder| folder.path().join(RUNS).is_dir();
         let is_interrupted = matches!(failure, Failure::Interrupted);
@@ -244,7 +248,7 @@ impl Plan {
         }
     }
 
-    /// The fingerprint of each run, by case and seed.
+    /// Returns the fingerprint of each run, by case and seed.
     fn inputs(&self) -> Result<Vec<Vec<String>>, Failure> {
         let of = |case: &Case| -> Result<Vec<String>, Failure> {
             self.seeds.iter().map(|&seed| case.experiment.inputs(&case.config, seed)).collect()
@@ -252,9 +256,9 @@ impl Plan {
         self.cases.iter().map(of).collect()
     }
 
-    /// The fingerprint of the whole.
+    /// Returns the fingerprint of the whole experiment.
     fn fingerprint(&self, args: &ReproduceArgs, inputs: &[Vec<String>]) -> String {
-        let Found { text, readme, .. } = &self.found;
+        let FoundExperiment { text, readme, .. } = &self.found;
         let left_out: Vec<&String> = self.left_out.iter().map(|one| &one.trace).collect();
         let whole = format!("{:?}", (text, readme, args.claims_only, left_out, inputs));
         blake3::hash(whole.as_bytes()).to_hex().to_string()
@@ -270,7 +274,7 @@ impl Plan {
         if !args.output.quiet {
             mention_abandoned(folder.as_ref());
         }
-        let places: Vec<Place> = self.cases.iter().map(|case| case.place.clone()).collect();
+        let places: Vec<Coordinates> = self.cases.iter().map(|case| case.place.clone()).collect();
         let kept = match args.claims_only {
             true => vec![Vec::new(); places.len()],
             false => cases::curves_drawn(declaration, &places),
@@ -301,7 +305,7 @@ impl Plan {
             axes: declaration.axes.clone(),
         };
         let figures = if args.claims_only { &[][..] } else { &declaration.figures };
-        let ran = Ran {
+        let ran = RanExperiment {
             cases: &self.cases,
             loads: &performed.loads,
             seeds: &self.seeds,
@@ -329,13 +333,13 @@ impl Plan {
         Ok(Done { name: document.name, verdicts: document.verdicts, json })
     }
 
-    /// The folder that is named for its result, if one is.
+    /// Returns the folder of the result, if the command line names one.
     fn named(&self, args: &ReproduceArgs, several: bool) -> Option<PathBuf> {
         let path = args.output.output.as_ref()?;
         Some(if several { path.join(&self.found.declaration.name) } else { path.clone() })
     }
 
-    /// The folder that is to be written, if it holds the result of these very runs.
+    /// Returns the folder to write if it already contains the result of exactly these runs.
     fn done_already(
         &self,
         args: &ReproduceArgs,
@@ -348,7 +352,7 @@ impl Plan {
         Ok((known == self.fingerprint(args, &self.inputs()?)).then_some(path))
     }
 
-    /// Tells what came of an experiment that is complete already.
+    /// Prints the result of an experiment that is already complete.
     fn tell_done(
         &self,
         args: &ReproduceArgs,
@@ -360,7 +364,7 @@ impl Plan {
         let json =
             text_file::read(&mark).map_err(|error| Failure::file("can't read", &mark, &error))?;
         let document: serde_json::Value = serde_json::from_str(&json).map_err(Failure::usage)?;
-        let verdicts = Counts::deserialize(&document["verdicts"]).map_err(Failure::usage)?;
+        let verdicts = OutcomeCounts::deserialize(&document["verdicts"]).map_err(Failure::usage)?;
         let name = self.found.declaration.name.clone();
         if !args.output.quiet && !args.output.json {
             table::all(&[(name.as_str(), verdicts)], out)?;
@@ -374,8 +378,8 @@ impl Plan {
         }
         let name = &self.found.declaration.name;
         let target = match self.named(args, several) {
-            Some(path) => Target::Named(path),
-            None => Target::Counted {
+            Some(path) => ResultTarget::Named(path),
+            None => ResultTarget::Counted {
                 parent: PathBuf::from(RESULTS),
                 stem: format!("reproduce-{name}"),
             },
@@ -384,11 +388,11 @@ impl Plan {
     }
 }
 
-/// Where results go, one for each experiment, until it is taken.
+/// The result folders, one for each experiment, until they are taken.
 struct Folders(Vec<Option<Folder>>);
 
 impl Folders {
-    /// Checks that all of them can be written.
+    /// Checks that all results can be written.
     fn prepare(args: &ReproduceArgs, plans: &[Plan]) -> Result<Folders, Failure> {
         let mut folders = Folders(Vec::new());
         for plan in plans {
@@ -402,23 +406,23 @@ impl Folders {
 
 impl Drop for Folders {
     fn drop(&mut self) {
-        // The first may have made the folder around all of them, and goes last.
+        // In reverse order, because the first may have created the common parent folder.
         while self.0.pop().is_some() {}
     }
 }
 
-/// Nothing is run that takes hours before somebody asked for it: lists what there is.
+/// Lists the experiments if none is named, because running them takes hours.
 fn which(as_json: bool, out: &mut dyn Write) -> Failure {
     if let Err(failure) = list(as_json, out) {
         return failure;
     }
     Failure::usage(
-        "which experiment? nothing was run\n  remedy: name one of those above (ftlab reproduce NAME), with \
+        "which experiment? nothing was run\n  remedy: name one from the list above (ftlab reproduce NAME), with \
          --seeds 1 for a first look; --all runs all of them",
     )
 }
 
-/// What is built in.
+/// Lists the built-in experiments.
 fn list(as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let mut all = Vec::new();
     for name in library::names() {
@@ -453,7 +457,7 @@ fn list(as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How much an experiment is, and what running it costs.
+/// Describes the size and cost of an experiment.
 fn cost(one: &Declaration) -> String {
     let numbers: usize = one.claims.iter().map(|claim| claim.rows.len()).sum();
     let runs = |with_figures| cases::needed(one, with_figures).len() * one.seeds as usize;
@@ -467,12 +471,12 @@ fn cost(one: &Declaration) -> String {
     };
     let minutes = one.cpu_minutes.map_or(String::new(), |minutes| {
         let span = crate::human::span(minutes.saturating_mul(60_000_000_000));
-        format!("; some {span} of processor time")
+        format!("; about {span} of processor time")
     });
     format!("{counted}{claims}{minutes}")
 }
 
-/// Whether a folder holds what this command writes.
+/// Whether a document is a result of `ftlab reproduce`.
 pub fn is_reproduction(document: &serde_json::Value) -> bool {
     document["kind"] == document::KIND
 }

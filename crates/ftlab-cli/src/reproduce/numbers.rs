@@ -1,32 +1,32 @@
-//! Numbers of papers as a declaration writes them, and how near is near enough.
+//! Numbers of papers as declarations write them, and tolerances.
 
 use ftlab::options::text::legible;
 use serde::Serialize;
 
 /// The unit of quantities in per cent.
 pub const PERCENT: &str = "%";
-/// All of a number, in per cent: no tolerance reaches so far.
+/// The upper bound of relative tolerances, in per cent.
 const ALL: f64 = 100.0;
-/// Digits of larger numbers say nothing.
+/// Above this, fixed decimals are meaningless.
 const LARGE: f64 = 1e15;
 
-/// What a paper prints.
+/// A number printed in a paper.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Printed {
     /// A number.
     Number(f64),
-    /// It is less than this.
+    /// Less than this.
     Below(f64),
-    /// It is more than this.
+    /// More than this.
     Above(f64),
 }
 
 impl Printed {
-    /// Reads one, in `unit`. The number may carry the unit.
+    /// Parses a number in `unit`, with or without the unit.
     ///
     /// # Errors
-    /// What is wrong, and what to write.
+    /// Returns what to write instead.
     pub fn parse(text: &str, unit: &str) -> Result<Printed, String> {
         let text = text.trim();
         let (form, rest): (fn(f64) -> Printed, &str) = match text.chars().next() {
@@ -49,19 +49,19 @@ impl Printed {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tolerance {
-    /// So much of the number, in per cent.
+    /// A share of the number, in per cent.
     Percent(f64),
-    /// So much, in the unit of the quantity.
+    /// A distance in the unit of the quantity.
     Absolute(f64),
-    /// Between these, both included.
+    /// A range, including both ends.
     Range(f64, f64),
 }
 
 impl Tolerance {
-    /// Reads one, for a quantity in `unit`.
+    /// Parses a tolerance for a quantity in `unit`.
     ///
     /// # Errors
-    /// What to write.
+    /// Returns what to write instead.
     pub fn parse(text: &str, unit: &str) -> Result<Tolerance, String> {
         let text = text.trim();
         let not_negative = |number: &f64| *number >= 0.0;
@@ -76,11 +76,11 @@ impl Tolerance {
                 return Some(Tolerance::Absolute(points));
             }
             if let Some(percent) = text.strip_suffix('%') {
-                // With all of the number nothing below it is out.
+                // With 100 % no smaller number could fail.
                 let part = |percent: &f64| (0.0..ALL).contains(percent);
                 return plain(percent).filter(part).map(Tolerance::Percent);
             }
-            // A bare number would be per cent to one reader and points to the other.
+            // A bare number is ambiguous: per cent, or percentage points.
             let bare = unit == PERCENT || (!unit.is_empty() && plain(text).is_some());
             let number = if bare { None } else { quantity(text, unit) };
             number.filter(not_negative).map(Tolerance::Absolute)
@@ -95,7 +95,7 @@ impl Tolerance {
         })
     }
 
-    /// In words, for a quantity in `unit`.
+    /// Formats the tolerance for a quantity in `unit`.
     pub fn told(self, unit: &str) -> String {
         match self {
             Tolerance::Percent(percent) => format!("{} %", legible(percent)),
@@ -109,7 +109,7 @@ impl Tolerance {
     }
 }
 
-/// Whether `value` is what is printed, within `tolerance`.
+/// Whether `value` matches the printed number within `tolerance`.
 pub fn is_near(value: f64, printed: Printed, tolerance: Option<Tolerance>) -> bool {
     match (printed, tolerance) {
         (Printed::Below(limit), _) => value < limit,
@@ -121,19 +121,19 @@ pub fn is_near(value: f64, printed: Printed, tolerance: Option<Tolerance>) -> bo
             (value - number).abs() <= most
         }
         (Printed::Number(_), Some(Tolerance::Range(low, high))) => (low..=high).contains(&value),
-        // A number without a tolerance is refused when the declaration is read.
+        // The parser refuses a number without a tolerance.
         (Printed::Number(number), None) => value == number,
     }
 }
 
-/// Whether a tolerance leaves out the very number that it is for, as a range may.
+/// Whether a tolerance excludes its own number, as a range may.
 pub fn leaves_out(tolerance: Option<Tolerance>, printed: Printed) -> bool {
     let is_number = |number| !is_near(number, printed, tolerance);
     matches!(printed, Printed::Number(number) if is_number(number))
 }
 
-/// Whether a value that is printed, or is within the tolerance of it, could be the other one as well.
-/// Of two numbers each has to lie outside of the other's tolerance.
+/// Whether two printed numbers could be the same: a limit of one overlaps the other, or a number is
+/// within the other's tolerance.
 pub fn overlap(
     (one, near_one): (Printed, Option<Tolerance>),
     (other, near_other): (Printed, Option<Tolerance>),
@@ -150,7 +150,7 @@ pub fn overlap(
     }
 }
 
-/// A number that may carry its unit.
+/// Parses a number with or without its unit.
 fn quantity(text: &str, unit: &str) -> Option<f64> {
     let text = text.trim();
     plain(text.strip_suffix(unit).unwrap_or(text))
@@ -167,7 +167,7 @@ fn suffix(unit: &str) -> String {
     }
 }
 
-/// A value of a quantity, for people.
+/// Formats a value of a quantity.
 pub fn told(value: f64, unit: &str) -> String {
     let digits = crate::human::digits(value);
     match unit {
@@ -177,7 +177,7 @@ pub fn told(value: f64, unit: &str) -> String {
     }
 }
 
-/// What a paper prints, as it prints it.
+/// Formats a number as the paper prints it.
 pub fn printed(printed: Printed, unit: &str) -> String {
     let with_unit = |number: f64| match unit {
         "" => rounded(number),
@@ -190,7 +190,7 @@ pub fn printed(printed: Printed, unit: &str) -> String {
     }
 }
 
-/// With one digit after the point; what rounds to zero has no sign.
+/// Formats with one decimal; a value that rounds to zero has no sign.
 fn fixed(value: f64) -> String {
     match value.abs() {
         ..0.05 => "0.0".to_owned(),
@@ -199,7 +199,7 @@ fn fixed(value: f64) -> String {
     }
 }
 
-/// The same, with a sign.
+/// Formats with one decimal and a sign.
 pub fn signed(value: f64) -> String {
     match value.abs() {
         ..0.05 => "0.0".to_owned(),
@@ -208,7 +208,7 @@ pub fn signed(value: f64) -> String {
     }
 }
 
-/// Papers print few digits; what lies beyond them is noise of binary fractions.
+/// Rounds to the few digits that papers print, without the noise of binary fractions.
 fn rounded(number: f64) -> String {
     legible(if number.abs() < LARGE { (number * 1e6).round() / 1e6 } else { number })
 }

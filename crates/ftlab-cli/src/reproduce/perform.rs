@@ -1,4 +1,4 @@
-//! All runs of an experiment. Of each run only the numbers are kept.
+//! Performs the runs of an experiment and keeps their metrics.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -21,65 +21,65 @@ use crate::resume::{self, Kept, RUNS};
 use crate::run::run_document;
 use crate::text_file;
 
-/// What is to be run.
+/// The runs of an experiment.
 pub struct Jobs<'a> {
-    /// What is run.
+    /// The cases.
     pub cases: &'a [Case],
-    /// With these seeds, each case.
+    /// The seeds of each case.
     pub seeds: &'a [u64],
-    /// What is kept of each run.
+    /// The metrics to keep.
     pub metrics: &'a [Metric],
-    /// What runs report as lists.
+    /// The curves that runs report.
     pub curves: &'a [Curve],
-    /// By case, which of them are kept of the first seed.
+    /// By case, the curves to keep from the first seed.
     pub kept: &'a [Vec<usize>],
-    /// On so many threads.
+    /// The number of threads.
     pub threads: usize,
-    /// Whether a bar is wanted.
+    /// Whether to show a progress bar.
     pub bar: bool,
-    /// Where finished runs are noted, and those that were before; none if nothing is written.
+    /// Where finished runs are saved and earlier ones are found; none if nothing is written.
     pub notes: Option<Noted<'a>>,
 }
 
-/// Where runs are noted as they finish, so that an interrupted or killed command can go on.
+/// Where runs are saved as they finish, so that an interrupted or killed command can be continued.
 pub struct Noted<'a> {
-    /// The folder that is being written.
+    /// The folder being written.
     pub folder: &'a Folder,
     /// The fingerprint of each run, by case and seed.
     pub inputs: &'a [Vec<String>],
 }
 
-/// The metrics of a run; none where one is not known.
+/// The metrics of a run; `None` for unknown ones.
 pub type Numbers = Vec<Option<f64>>;
 
-/// What came of all runs.
+/// The results of all runs.
 pub struct Performed {
     /// By case and seed.
     pub numbers: Vec<Vec<Numbers>>,
-    /// By case, what was played, as the result of the first seed has it.
+    /// By case, the load from the result of the first seed.
     pub loads: Vec<Value>,
-    /// By case, the curves that are kept of the first seed.
+    /// By case, the curves kept from the first seed.
     pub curves: Vec<Curves>,
 }
 
-/// Curves of a run, by their places in the declaration. One that is not known is left out.
+/// The curves of a run by index in the declaration, without unknown ones.
 pub type Curves = BTreeMap<usize, CurveDocument>;
 
-/// One run.
+/// The result of one run.
 struct Ran {
     numbers: Numbers,
-    /// Of the first seed.
+    /// Only for the first seed.
     load: Option<Value>,
     curves: Curves,
 }
 
 impl Jobs<'_> {
-    /// How many runs there are.
+    /// Returns the number of runs.
     pub fn runs(&self) -> usize {
         self.cases.len() * self.seeds.len()
     }
 
-    /// Performs all of them.
+    /// Performs all runs.
     ///
     /// # Errors
     /// Interrupted; or the first run that failed, in the order of the runs, with its name.
@@ -141,12 +141,12 @@ impl Jobs<'_> {
 }
 
 impl Jobs<'_> {
-    /// Where a run is noted.
+    /// Returns the place of a run in the folder.
     fn place(&self, case: usize, seed: usize) -> String {
         format!("{RUNS}/{}/seed-{}/", case + 1, self.seeds[seed])
     }
 
-    /// Takes up what had finished before. Says how many runs.
+    /// Copies finished runs of an earlier command, and returns their number.
     pub fn take_up(&self) -> Result<usize, Failure> {
         let Some(Noted { folder, inputs }) = &self.notes else { return Ok(0) };
         let runs = inputs.iter().enumerate().flat_map(|(case, inputs)| {
@@ -156,7 +156,7 @@ impl Jobs<'_> {
         Kept::beside(folder).take_up(folder, runs)
     }
 
-    /// The result of a run that had finished before.
+    /// Returns the result of a run that had finished before.
     fn noted(&self, case: usize, seed: usize) -> Result<Option<Value>, Failure> {
         let Some(Noted { folder, .. }) = &self.notes else { return Ok(None) };
         let within = self.place(case, seed);
@@ -181,7 +181,7 @@ impl Jobs<'_> {
     }
 }
 
-/// The metrics of a result.
+/// Computes the metrics of a result.
 fn numbers(metrics: &[Metric], curves: &[Curve], result: &Value) -> Result<Numbers, String> {
     let mut numbers: Numbers = Vec::new();
     let in_metric = |metric: &Metric, text: String| format!("metric {}: {text}", metric.name);
@@ -198,14 +198,14 @@ fn numbers(metrics: &[Metric], curves: &[Curve], result: &Value) -> Result<Numbe
                 .map_err(|text| in_metric(metric, text))?
                 .and_then(|curve| pick.of(&curve.values)),
         };
-        // Nothing over nothing is not known.
+        // 0 / 0 is unknown.
         numbers.push(number.filter(|number| number.is_finite()));
     }
     Ok(numbers)
 }
 
-/// What stands at a place of the result. Below what is not known nothing is known: of a device without a
-/// write buffer, say, no number of one.
+/// Returns the value at a place of the result. Below null everything is null: a device without a
+/// write buffer has no number of one.
 fn at<'r>(result: &'r Value, pointer: &str) -> Option<&'r Value> {
     let ends = pointer.match_indices('/').skip(1).map(|(end, _)| end);
     let above = ends.map(|end| result.pointer(&pointer[..end]));
@@ -213,20 +213,20 @@ fn at<'r>(result: &'r Value, pointer: &str) -> Option<&'r Value> {
     unknown.or_else(|| result.pointer(pointer))
 }
 
-/// The number at a place of the result; none if it is not known.
+/// Returns the number at a place of the result; `None` if it is unknown.
 fn taken(result: &Value, pointer: &str) -> Result<Option<f64>, String> {
     match at(result, pointer) {
         Some(Value::Null) => Ok(None),
         Some(Value::Number(number)) => Ok(number.as_f64()),
         Some(_) => Err(format!(
-            "what stands at {pointer} is no number\n  remedy: name a number (docs/reference/results.md has all \
+            "the value at {pointer} is no number\n  remedy: name a number (docs/reference/results.md has all \
              keys)"
         )),
         None => Err(missing(result, pointer)),
     }
 }
 
-/// The list of a curve; none if it is not known.
+/// Returns the list of a curve; `None` if it is unknown.
 fn list(curve: &Curve, result: &Value) -> Result<Option<CurveDocument>, String> {
     let told = |text: String| format!("curve {}: {text}", curve.name);
     let pointer = &curve.from;
@@ -235,7 +235,7 @@ fn list(curve: &Curve, result: &Value) -> Result<Option<CurveDocument>, String> 
         Some(Value::Array(list)) => list,
         Some(_) => {
             return Err(told(format!(
-                "what stands at {pointer} is no list\n  remedy: name a list of numbers \
+                "the value at {pointer} is no list\n  remedy: name a list of numbers \
                  (docs/reference/results.md has all keys)"
             )));
         }
@@ -247,14 +247,14 @@ fn list(curve: &Curve, result: &Value) -> Result<Option<CurveDocument>, String> 
     };
     let Some(values) = list.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>() else {
         return Err(told(format!(
-            "some entry of the list at {pointer} is no number\n  remedy: name a list of numbers \
+            "an entry of the list at {pointer} is no number\n  remedy: name a list of numbers \
              (docs/reference/results.md has all keys)"
         )));
     };
     Ok(every.map(|every| CurveDocument { every, values }))
 }
 
-/// What there is, as far as the way to `pointer` can be gone.
+/// Describes which keys exist along the way to `pointer`.
 fn missing(result: &Value, pointer: &str) -> String {
     let (mut here, mut way) = (result, String::new());
     for key in pointer.split('/').skip(1) {
@@ -271,7 +271,7 @@ fn missing(result: &Value, pointer: &str) -> String {
     };
     let place = if way.is_empty() { "the result" } else { &way };
     format!(
-        "there is nothing at {pointer} in the result\n  remedy: write what there is (docs/reference/results.md); \
+        "there is nothing at {pointer} in the result\n  remedy: write a key that exists (docs/reference/results.md); \
          in {place} there is {known}"
     )
 }

@@ -1,13 +1,15 @@
-//! What figures of metrics draw, as `result.json` has it.
+//! The points of figures of metrics, for `result.json`.
 
 use ftlab::options::value::Value;
 
-use super::declaration::{Declaration, Drawn, Figure, Kind, Place, Point, Quantity, places};
+use super::declaration::{
+    Coordinates, Declaration, Drawn, Figure, FigureKind, Point, Quantity, places,
+};
 use super::document::{FigureDocument, PointDocument};
 use super::judge::named;
 use super::measure::Measured;
 
-/// The points of all figures but those of curves.
+/// Returns the points of all figures except those of curves.
 pub fn of(
     declaration: &Declaration,
     figures: &[Figure],
@@ -24,7 +26,7 @@ fn drawn(
     let axes = &declaration.axes;
     let (kind, quantities) = match &figure.drawn {
         Drawn::Curves(_) => return None,
-        Drawn::Map(across) => (Kind::Heatmap, vec![across.quantity.clone()]),
+        Drawn::Map(across) => (FigureKind::Heatmap, vec![across.quantity.clone()]),
         Drawn::Metrics(along) => {
             let of = |&metric: &usize| Quantity {
                 metric,
@@ -38,7 +40,7 @@ fn drawn(
     let open: Vec<_> =
         figure.open().into_iter().map(|axis| (axis, figure.shown(axis, axes))).collect();
     let places = places(&figure.at, &open);
-    let point = |quantity: &Quantity, place: &Place| {
+    let point = |quantity: &Quantity, place: &Coordinates| {
         let at: Point = place.iter().map(|&value| Some(value)).collect();
         let found = measured.quantity(quantity, &at);
         let metric = &declaration.metrics[quantity.metric];

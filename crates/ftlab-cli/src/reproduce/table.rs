@@ -1,18 +1,18 @@
-//! The paper's numbers beside ours, for people: readable at 80 columns, without colours.
+//! The paper's numbers beside ours as a table: fits into 80 columns, without colours.
 
 use std::io::{self, Write};
 
-use super::document::{ClaimDocument, Counts, NumberVerdict, Reproduction, RowDocument};
+use super::document::{ClaimDocument, NumberVerdict, OutcomeCounts, Reproduction, RowDocument};
 use super::numbers::{PERCENT, Printed, Tolerance, printed, signed, told};
 use crate::human::count;
 use crate::table::wrapped;
 
-/// What stands where nothing is known.
+/// Stands for an unknown value.
 const NONE: &str = "-";
-/// The widest label that stands in a line with its numbers.
+/// The widest label that fits into the line of its numbers.
 const LABEL: usize = 16;
 
-/// Prints what came of an experiment, in so many runs.
+/// Prints the result of an experiment that had `runs` runs.
 pub fn print(document: &Reproduction, runs: usize, out: &mut dyn Write) -> io::Result<()> {
     wrapped(out, "", &format!("{}: {}", document.name, document.title))?;
     let doi = document.doi.as_ref().map_or(String::new(), |doi| format!(", doi {doi}"));
@@ -42,13 +42,13 @@ pub fn print(document: &Reproduction, runs: usize, out: &mut dyn Write) -> io::R
     notes.into_iter().try_for_each(|note| wrapped(out, "", &note))
 }
 
-/// So many of them, in words.
+/// Formats a number of things, with a plural.
 pub fn several(number: usize, of: &str) -> String {
     format!("{} {of}{}", count(number as u64), if number == 1 { "" } else { "s" })
 }
 
-/// Prints how all of several experiments came out.
-pub fn all(experiments: &[(&str, Counts)], out: &mut dyn Write) -> io::Result<()> {
+/// Prints the verdicts of several experiments.
+pub fn all(experiments: &[(&str, OutcomeCounts)], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)?;
     for (name, verdicts) in experiments {
         crate::table::line(out, name, &counted(*verdicts))?;
@@ -56,7 +56,7 @@ pub fn all(experiments: &[(&str, Counts)], out: &mut dyn Write) -> io::Result<()
     Ok(())
 }
 
-/// The seeds in words.
+/// Describes the seeds.
 pub fn seeds(document: &Reproduction) -> String {
     match document.seeds.as_slice() {
         [seed] => format!("Seed {seed}"),
@@ -67,7 +67,7 @@ pub fn seeds(document: &Reproduction) -> String {
 
 fn line(out: &mut dyn Write, cells: [&str; 6]) -> io::Result<()> {
     let [label, paper, ours, difference, tolerance, verdict] = cells;
-    // What is too long for its column moves the others, but does not run into them.
+    // A cell that is too long moves the others, but stays separated.
     let text = format!(
         "{label:<LABEL$} {paper:>10} {ours:>16} {difference:>12} {tolerance:>10}  {verdict}"
     );
@@ -103,7 +103,7 @@ fn print_row(claim: &ClaimDocument, row: &RowDocument, out: &mut dyn Write) -> i
     row.needless().map_or(Ok(()), |text| wrapped(out, "    ", text))
 }
 
-/// Ours, and how far its interval reaches to both sides, if it does.
+/// Formats our number with half the width of its interval, if there is one.
 fn ours_and_interval(row: &RowDocument, unit: &str) -> String {
     let (Some(value), Some(high)) = (row.ours, row.high) else { return ours(row, unit) };
     let half = told(high - value, "");
@@ -112,12 +112,12 @@ fn ours_and_interval(row: &RowDocument, unit: &str) -> String {
     format!("{number} ±{half} {unit}").trim_end().to_owned()
 }
 
-/// Ours, for people.
+/// Formats our number.
 pub fn ours(row: &RowDocument, unit: &str) -> String {
     row.ours.map_or(NONE.to_owned(), |ours| told(ours, unit))
 }
 
-/// How far ours is from a number, in what its tolerance is counted in.
+/// Formats the difference from a number, in the unit of its tolerance.
 pub fn difference(
     row: &RowDocument,
     from: Printed,
@@ -149,7 +149,7 @@ fn short(verdict: NumberVerdict) -> &'static str {
     }
 }
 
-/// A verdict in full.
+/// Returns a verdict in full.
 pub fn long(verdict: NumberVerdict) -> &'static str {
     match verdict {
         NumberVerdict::Reproduced => "reproduced",
@@ -159,17 +159,17 @@ pub fn long(verdict: NumberVerdict) -> &'static str {
     }
 }
 
-/// How many numbers came out how.
+/// Describes how many numbers have each verdict.
 pub fn verdict_line(document: &Reproduction) -> String {
     counted(document.verdicts)
 }
 
-/// How many numbers came out how, in words.
-fn counted(verdicts: Counts) -> String {
-    let Counts { reproduced, differs_explained, out_of_tolerance, not_run } = verdicts;
+/// Describes how many numbers have each verdict.
+fn counted(verdicts: OutcomeCounts) -> String {
+    let OutcomeCounts { reproduced, differs_explained, out_of_tolerance, not_run } = verdicts;
     let left_out = if not_run > 0 { format!("; {not_run} not run") } else { String::new() };
     match reproduced + differs_explained + out_of_tolerance + not_run {
-        0 => "The experiment holds no number of the paper.".to_owned(),
+        0 => "The experiment has no number of the paper.".to_owned(),
         all => format!(
             "Of {} {reproduced} reproduced; {differs_explained} {}, explained; {out_of_tolerance} out \
              of tolerance{left_out}.",
@@ -179,20 +179,20 @@ fn counted(verdicts: Counts) -> String {
     }
 }
 
-/// That the tolerances are meant for more seeds, if so.
+/// Returns a note if the tolerances are meant for more seeds.
 pub fn fewer_seeds(document: &Reproduction) -> Option<String> {
     let (declared, run) = (document.declared_seeds, document.seeds.len() as u64);
     let all = document.verdicts;
     let any = all.reproduced + all.differs_explained + all.out_of_tolerance > 0;
     (run < declared && any).then(|| {
         format!(
-            "The tolerances hold for the mean of {declared} seeds, and these are {run}: single numbers may fall \
-             out of them, or into them, by chance."
+            "The tolerances are meant for the mean of {declared} seeds, not of {run}: single numbers may \
+             miss or meet them by chance."
         )
     })
 }
 
-/// That cases were not run for want of traces, if so, and which these are.
+/// Returns a note if cases were not run because traces are missing.
 pub fn not_run(document: &Reproduction) -> Option<String> {
     let mut traces: Vec<&str> = document.not_run.iter().map(|one| one.trace.as_str()).collect();
     traces.sort_unstable();
@@ -200,8 +200,8 @@ pub fn not_run(document: &Reproduction) -> Option<String> {
     let many = document.not_run.len();
     (many > 0).then(|| {
         format!(
-            "{} not run: real traces are no part of ftlab, and these are not there: {}. --traces FOLDER says \
-             where they are.",
+            "{} not run, because these real traces, which are not part of ftlab, are missing: {}. --traces FOLDER \
+             names their folder.",
             several(many, "case") + if many == 1 { " was" } else { " were" },
             traces.join(", ")
         )

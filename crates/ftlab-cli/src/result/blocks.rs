@@ -1,4 +1,4 @@
-//! `blocks.parquet`: a row for each block, or for neighbours of a plane if there are very many.
+//! `blocks.parquet`: a row for each block, or for a group of neighbours if a plane has very many.
 
 use std::fs::File;
 
@@ -6,7 +6,7 @@ use ftlab::ftl::BlockState;
 use ftlab::stats::BlockGroup;
 use parquet::errors::ParquetError;
 
-use super::columns::{Column, Table};
+use super::columns::{Column, ColumnFile};
 
 const fn column(name: &'static str, unit: &'static str) -> Column {
     Column { name, bits: 64, unit }
@@ -14,7 +14,7 @@ const fn column(name: &'static str, unit: &'static str) -> Column {
 
 const COUNT: &str = "blocks";
 
-/// Columns that say which blocks are meant, and what was done to them.
+/// The number of columns that identify the blocks and count operations.
 const HEAD: usize = 10;
 
 const COLUMNS: [Column; HEAD + STATES.len()] = [
@@ -37,8 +37,8 @@ const COLUMNS: [Column; HEAD + STATES.len()] = [
     column(STATES[6], COUNT),
 ];
 
-/// The columns that count states, in the order of [`BlockState::ALL`]. A new state needs a name here
-/// and a column above.
+/// The columns that count states, in the order of [`BlockState::ALL`]. A new state needs a name
+/// here and a column above.
 const STATES: [&str; BlockState::ALL.len()] = [
     "free_blocks",
     "open_blocks",
@@ -53,7 +53,7 @@ const STATES: [&str; BlockState::ALL.len()] = [
 pub fn write(file: File, map: &[BlockGroup]) -> Result<(), ParquetError> {
     let about = "A row for each block at the end of the run, or for neighbours of a plane if the \
                  device has very many.";
-    let mut table = Table::new(file, about, COLUMNS)?;
+    let mut table = ColumnFile::new(file, about, COLUMNS)?;
     for group in map {
         let head: [u64; HEAD] = [
             u64::from(group.die.get()),

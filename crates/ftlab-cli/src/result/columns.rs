@@ -1,4 +1,4 @@
-//! A Parquet file of whole numbers, written by the row group.
+//! A Parquet file of integer columns, written in row groups.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -12,30 +12,34 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
-/// Rows in a row group.
+/// Rows per row group.
 const GROUP_ROWS: usize = 1 << 18;
 
-/// A column: its name, how many bits its numbers have at most, its unit and what it means.
+/// A column.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
-    /// Ends in the unit, unless it is a count.
+    /// The name; it ends in the unit, unless it is a count.
     pub name: &'static str,
-    /// 8, 32 or 64.
+    /// The size of an integer: 8, 32 or 64.
     pub bits: i8,
-    /// The unit, in words; what codes stand for.
+    /// The unit in words, or the meaning of codes.
     pub unit: &'static str,
 }
 
 /// A file being written.
-pub struct Table<const N: usize> {
+pub struct ColumnFile<const N: usize> {
     out: SerializedFileWriter<File>,
     columns: [Column; N],
     values: [Vec<u64>; N],
 }
 
-impl<const N: usize> Table<N> {
-    /// Begins a file. The units of the columns go into its metadata, with `about` the whole.
-    pub fn new(file: File, about: &str, columns: [Column; N]) -> Result<Table<N>, ParquetError> {
+impl<const N: usize> ColumnFile<N> {
+    /// Starts a file. Its metadata contain `about` and the units of the columns.
+    pub fn new(
+        file: File,
+        about: &str,
+        columns: [Column; N],
+    ) -> Result<ColumnFile<N>, ParquetError> {
         let fields = columns.iter().map(|column| {
             let physical = if column.bits == 64 { Physical::INT64 } else { Physical::INT32 };
             Type::primitive_type_builder(column.name, physical)
@@ -53,13 +57,13 @@ impl<const N: usize> Table<N> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
             .set_created_by(format!("ftlab {}", env!("CARGO_PKG_VERSION")))
-            // What is said of each page would be kept in memory until the end of the file.
+            // Page statistics would stay in memory until the end of the file.
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_offset_index_disabled(true)
             .set_key_value_metadata(Some(std::iter::once(about).chain(units).collect()))
             .build();
         let out = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
-        Ok(Table { out, columns, values: std::array::from_fn(|_| Vec::new()) })
+        Ok(ColumnFile { out, columns, values: std::array::from_fn(|_| Vec::new()) })
     }
 
     /// Adds a row.
@@ -68,7 +72,7 @@ impl<const N: usize> Table<N> {
         if self.values[0].len() == GROUP_ROWS { self.write_group() } else { Ok(()) }
     }
 
-    /// Says in the metadata who used which queue.
+    /// Adds the tenants of each queue to the metadata.
     pub fn name_queues(&mut self, queues: &[QueueReport]) {
         for queue in queues.iter().filter(|queue| !queue.tenants.is_empty()) {
             let (key, names) = (format!("queue.{}", queue.queue), queue.tenants.join(", "));
@@ -76,7 +80,7 @@ impl<const N: usize> Table<N> {
         }
     }
 
-    /// Writes what is left and the table of contents, and brings the file to disk.
+    /// Writes the remaining rows and the footer, and syncs the file to disk.
     pub fn finish(mut self) -> Result<(), ParquetError> {
         self.write_group()?;
         Ok(self.out.into_inner()?.sync_all()?)

@@ -16,46 +16,46 @@ use super::StepDocument;
 use crate::load::{TraceFacts, short_name};
 use crate::power_cuts::PowerCutReport;
 
-/// `result.json`: what depends on nothing but device, load and seed.
+/// `result.json`: everything that depends only on device, load and seed.
 #[derive(Debug, Serialize)]
-pub struct Document {
+pub struct ResultDocument {
     /// See [`ftlab::stats::SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// Whether the run went to its end.
+    /// Whether the run was completed.
     pub complete: bool,
     /// The version of ftlab.
     pub ftlab_version: String,
-    /// What was measured.
+    /// The measurements.
     pub report: Report,
-    /// What it was measured on.
+    /// The device.
     pub device: DeviceDocument,
-    /// The seed of everything random.
+    /// The seed of all random decisions.
     pub seed: u64,
-    /// What was played.
+    /// The load.
     pub load: LoadDocument,
-    /// How what was measured of it shares pages between reads and writes, by the addresses on the device;
-    /// not there unless asked for.
+    /// How reads and writes of the measured requests share pages, by device address; only with
+    /// `--accesses`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accesses: Option<AccessReport>,
-    /// How copies of the device came up again whose power was cut; not there unless asked for.
+    /// The recovery of copies of the device after power cuts; only with `--cut-power`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_cuts: Option<PowerCutReport>,
-    /// What the device went through before, unmeasured.
+    /// The preparation of the device, unmeasured.
     pub precondition: Vec<StepDocument>,
-    /// How it was played.
+    /// How the load was played.
     pub replay: ReplayDocument,
-    /// What neither the input nor the command line said.
+    /// Assumptions that neither the input nor the command line determined.
     pub assumed: Vec<String>,
-    /// What looks wrong.
+    /// Suspicious findings.
     pub warnings: Vec<String>,
 }
 
 /// The device.
 #[derive(Debug, Serialize)]
 pub struct DeviceDocument {
-    /// Its name.
+    /// The name of the device.
     pub name: String,
-    /// What the host can address.
+    /// The bytes that the host can address.
     pub capacity_bytes: u64,
     /// BLAKE3 of the configuration's canonical text.
     pub config_blake3: String,
@@ -64,7 +64,7 @@ pub struct DeviceDocument {
 }
 
 impl DeviceDocument {
-    /// The document of a device.
+    /// Creates the document of a device.
     pub fn new(config: &Config, capacity_sectors: u64) -> DeviceDocument {
         let text = config.canonical();
         DeviceDocument {
@@ -76,13 +76,13 @@ impl DeviceDocument {
     }
 }
 
-/// What was played.
+/// The load.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum LoadDocument {
     /// A trace.
     Trace {
-        /// The file's name, without folder and endings.
+        /// The file name without folder and extensions.
         name: String,
         /// The format.
         format: &'static str,
@@ -90,39 +90,39 @@ pub enum LoadDocument {
         digest_blake3: Option<String>,
         /// Requests read.
         requests: u64,
-        /// Requests that came after a later one and were sorted in.
+        /// Requests that came after a later one and were sorted into place.
         out_of_order_requests: u64,
-        /// Lines left out because they were wrong.
+        /// Malformed lines that were skipped.
         skipped_lines: u64,
     },
     /// A workload.
     Workload {
-        /// Its name.
+        /// The name of the workload.
         name: String,
-        /// BLAKE3 of its description.
+        /// BLAKE3 of the description.
         digest_blake3: String,
-        /// Where its figures come from.
+        /// The source of the workload's figures.
         source: Option<String>,
         /// The description in full.
         workload: Value,
     },
     /// A fio job file.
     Fio {
-        /// The file's name, without folder and endings.
+        /// The file name without folder and extensions.
         name: String,
-        /// BLAKE3 of its text, without what it includes, and of its variables, if it names any.
+        /// BLAKE3 of the text, without included files, and of the variables, if any.
         digest_blake3: String,
-        /// The variables that it names, with what they stood for.
+        /// The variables in the text and their values.
         variables: BTreeMap<String, String>,
-        /// By stream: the job, with the number of the clone where there are several.
+        /// By stream: the job, with the number of the clone if it has several.
         jobs: Vec<String>,
-        /// The text.
+        /// The text of the job file.
         text: String,
     },
 }
 
 impl LoadDocument {
-    /// The document of a trace called `file`.
+    /// Creates the document of a trace named `file`.
     pub fn trace(file: &str, read: &TraceFacts) -> LoadDocument {
         LoadDocument::Trace {
             name: short_name(file),
@@ -134,7 +134,7 @@ impl LoadDocument {
         }
     }
 
-    /// In a few words.
+    /// Describes the load briefly.
     pub fn told(&self) -> String {
         match self {
             LoadDocument::Trace { name, format, .. } => format!("trace {name} ({format})"),
@@ -143,7 +143,7 @@ impl LoadDocument {
         }
     }
 
-    /// The document of a workload.
+    /// Creates the document of a workload.
     pub fn workload(workload: &Workload) -> LoadDocument {
         let value = serde_json::to_value(workload).expect("a workload is plain data");
         LoadDocument::Workload {
@@ -154,7 +154,7 @@ impl LoadDocument {
         }
     }
 
-    /// The document of a job file whose clones are called so.
+    /// Creates the document of a job file whose clones have these names.
     pub fn fio(file: &JobFile, jobs: Vec<String>) -> LoadDocument {
         let mut hasher = blake3::Hasher::new();
         hasher.update(file.text.as_bytes());
@@ -171,51 +171,51 @@ impl LoadDocument {
     }
 }
 
-/// How it was played.
+/// How the load was played.
 #[derive(Debug, Serialize)]
 pub struct ReplayDocument {
     /// What decided when requests were submitted.
     pub pacing: PacingDocument,
-    /// How addresses were brought onto the device.
+    /// How addresses mapped to the device.
     pub address: replay::Mapping,
-    /// The phases that a workload begins with, none of them measured, and that were left out because
-    /// the device was prepared otherwise; not there if none was.
+    /// The unmeasured phases at the beginning of a workload that were skipped because the device
+    /// was already prepared; absent if none were.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped_phases: Vec<String>,
     /// The limit on requests.
     pub requests_limit: Option<u64>,
-    /// Why it ended.
+    /// Why the replay ended.
     pub ended: Ended,
     /// Requests submitted.
     pub submitted_requests: u64,
     /// Requests finished.
     pub completed_requests: u64,
-    /// Requests that lay beyond the device and were folded.
+    /// Requests beyond the end of the device that were folded.
     pub folded_requests: u64,
     /// Requests that were cut at the end of the device or of their slice.
     pub clipped_requests: u64,
-    /// What was cut off.
+    /// The bytes that were cut off.
     pub clipped_bytes: u64,
-    /// Requests over MiB that are not neighbours any more.
+    /// Requests across MiB that are no longer neighbours.
     pub torn_requests: u64,
-    /// How pages of a trace share pages of the device; not there where none can: if what was played is no
+    /// How pages of a trace share pages of the device; absent if they cannot: if the load is not a
     /// trace, or its MiB were packed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sharing: Option<PageSharing>,
-    /// Requests whose time lay before that of an earlier one; they were played with it.
+    /// Requests earlier than their predecessor; they were played at its time.
     pub out_of_order_requests: u64,
-    /// Requests without sectors, which were left out.
+    /// Requests without sectors, which were skipped.
     pub empty_requests: u64,
     /// Requests that had to wait for a place in the queue.
     pub held_back_requests: u64,
-    /// By submission queue: those of them that found it full; empty if none did.
+    /// By submission queue: the requests that found it full; empty if there were none.
     pub held_back_requests_by_queue: Vec<u64>,
-    /// The simulated moment at the end, preconditioning included.
+    /// The simulated time at the end, including preconditioning.
     pub finished_ns: u64,
 }
 
 impl ReplayDocument {
-    /// The document of a replay.
+    /// Creates the document of a replay.
     pub fn new(options: &replay::Options, limit: Option<u64>, report: &replay::Report) -> Self {
         let mapping = report.mapping;
         ReplayDocument {
@@ -246,21 +246,21 @@ impl ReplayDocument {
 pub enum PacingDocument {
     /// The trace's times, or the workload's arrivals.
     Source {
-        /// How much faster than they say.
+        /// The speed, relative to those times.
         speed_ratio: f64,
-        /// How many requests the device takes at once.
+        /// How many requests the device accepts at once.
         queue_limit_requests: u32,
     },
     /// Completions.
     Closed {
         /// How many requests are kept outstanding.
         depth_requests: u32,
-        /// From a completion to the request that replaces it.
+        /// The time from a completion to the request that replaces it.
         think_time_ns: u64,
     },
-    /// Requests that overlap.
+    /// Dependencies between overlapping requests.
     Dependencies {
-        /// How many requests are looked at together.
+        /// How many requests are considered together.
         depth_requests: u32,
     },
 }
@@ -283,18 +283,18 @@ impl PacingDocument {
     }
 }
 
-/// `run.json`: what differs from run to run.
+/// `run.json`: everything that differs from run to run.
 #[derive(Debug, Serialize)]
 pub struct RunDocument {
-    /// BLAKE3 of all that the result depends on: the program, the device, the seed, and the content of everything
-    /// that was read. A run of the same is not done again.
+    /// BLAKE3 of everything that the result depends on: the program, the device, the seed, and the
+    /// content of all input files. A finished run with the same value is not repeated.
     pub inputs_blake3: String,
-    /// The command as it was given.
+    /// The command line.
     pub command_line: Vec<String>,
-    /// Time on the clock.
+    /// Wall-clock time.
     pub wall_s: f64,
     /// Processor time of the simulation.
     pub cpu_s: f64,
-    /// Requests a second of processor time, preconditioning included.
+    /// Requests per second of processor time, including preconditioning.
     pub requests_per_cpu_s: f64,
 }

@@ -1,8 +1,8 @@
-//! A folder that appears when it is whole, and not before.
+//! A folder that appears only when it is complete.
 //!
-//! Everything is written into a temporary folder beside the target, brought to disk, and renamed at
-//! the end. A run that fails leaves nothing; one that is interrupted leaves a folder whose name ends
-//! in `.partial`, which the next one of that name replaces.
+//! Everything is written into a temporary folder beside the target, synced to disk, and renamed at
+//! the end. A failed run leaves nothing. An interrupted run leaves a folder whose name ends in
+//! `.partial`, which the next run with that name replaces.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -12,33 +12,33 @@ use tempfile::TempDir;
 
 use crate::failure::Failure;
 
-/// The file by which a folder is known to be a result.
+/// The file that marks a folder as a result.
 pub const MARK: &str = "result.json";
-/// The file by which a folder is known to be a comparison.
+/// The file that marks a folder as a comparison.
 pub const COMPARISON: &str = "compare.json";
-/// The file by which a folder is known to hold the finished runs of an interrupted comparison.
+/// The file that marks a folder as an interrupted comparison with finished runs.
 pub const VARIANTS: &str = "variants.json";
-/// The file of what fio's jobs came to.
+/// The file of the results of fio jobs.
 pub const FIO: &str = "fio.json";
-/// The file of what differs from run to run.
+/// The file of everything that differs from run to run.
 pub const RUN: &str = "run.json";
-/// What is added to the name of an interrupted run.
+/// The suffix of an interrupted run's name.
 pub const PARTIAL: &str = ".partial";
-/// What the name of an unfinished result begins with; then comes the number of its process.
+/// The prefix of an unfinished result's name, followed by the process id.
 const UNFINISHED: &str = ".ftlab-unfinished-";
-/// Where the system shows its processes, if it does.
+/// Where Linux shows its processes.
 const PROCESSES: &str = "/proc";
 
-/// Where the result is to go.
+/// Where the result goes.
 #[derive(Clone, Debug)]
-pub enum Target {
+pub enum ResultTarget {
     /// Into this folder.
     Named(PathBuf),
     /// Into the first of these that is free: `PARENT/STEM-1`, `PARENT/STEM-2`, ...
     Counted {
         /// The folder of the results.
         parent: PathBuf,
-        /// What their names begin with.
+        /// The prefix of their names.
         stem: String,
     },
 }
@@ -47,17 +47,18 @@ pub enum Target {
 #[derive(Debug)]
 pub struct Folder {
     unfinished: TempDir,
-    target: Target,
-    // After the folder within them: fields are dropped in their order.
+    target: ResultTarget,
+    // After `unfinished`, because fields are dropped in this order.
     made: MadeFolders,
 }
 
-/// Folders that were made for a result, outermost first. Those that are empty in the end go again.
+/// Folders that were created for a result, outermost first. Empty ones are removed when this is
+/// dropped.
 #[derive(Debug)]
 struct MadeFolders(Vec<PathBuf>);
 
 impl MadeFolders {
-    /// Makes a folder and those around it, as far as they are not there.
+    /// Creates a folder and its missing parents.
     fn make(folder: &Path) -> io::Result<MadeFolders> {
         let missing = folder.ancestors().take_while(|path| !path.exists());
         let missing: Vec<PathBuf> =
@@ -70,21 +71,21 @@ impl MadeFolders {
 
 impl Drop for MadeFolders {
     fn drop(&mut self) {
-        // One that holds something, a result or what somebody else put there, stays.
+        // A folder that is not empty stays.
         self.0.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
     }
 }
 
 impl Folder {
-    /// Checks that the result can be written, and makes room for it.
-    pub fn prepare(target: Target, force: bool) -> Result<Folder, Failure> {
+    /// Checks that the result can be written, and creates the temporary folder.
+    pub fn prepare(target: ResultTarget, force: bool) -> Result<Folder, Failure> {
         let parent = match &target {
-            Target::Counted { parent, .. } => parent.clone(),
-            Target::Named(path) => {
+            ResultTarget::Counted { parent, .. } => parent.clone(),
+            ResultTarget::Named(path) => {
                 if path.file_name().is_none() {
                     return Err(Failure::usage(format!(
-                        "{} can't be replaced by a result\n  remedy: name a folder that is yet \
-                         to be made",
+                        "{} can't be replaced by a result\n  remedy: name a new \
+                         folder",
                         path.display()
                     )));
                 }
@@ -92,7 +93,7 @@ impl Folder {
                 path.parent().unwrap_or(Path::new("")).to_owned()
             }
         };
-        // An empty path is the present folder, but not to the operating system.
+        // An empty path means the current folder, but not to the operating system.
         let parent = if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent };
         let failed = |error| Failure::file("can't write into", &parent, &error);
         let made = MadeFolders::make(&parent).map_err(failed)?;
@@ -104,13 +105,14 @@ impl Folder {
         Ok(Folder { unfinished: builder.tempdir_in(&parent).map_err(failed)?, target, made })
     }
 
-    /// Where it is being written.
+    /// Returns the temporary folder.
     pub fn path(&self) -> &Path {
         self.unfinished.path()
     }
 
-    /// Unfinished results beside this one whose processes are gone, as far as the system tells. They
-    /// are not removed: in a folder that several machines share, they may be alive on another.
+    /// Returns unfinished results beside this one whose processes are gone, as far as the system
+    /// can tell. They are not removed: in a folder shared between machines, they may belong to a
+    /// running process elsewhere.
     pub fn abandoned(&self) -> Vec<PathBuf> {
         let processes = Path::new(PROCESSES);
         let Some(parent) = self.path().parent().filter(|_| processes.join("self").exists()) else {
@@ -128,12 +130,13 @@ impl Folder {
         found
     }
 
-    /// Where interrupted and killed commands of the same target may have left finished runs.
+    /// Returns the folders where interrupted and killed commands with the same target may have left
+    /// finished runs.
     pub fn left_over(&self) -> Vec<PathBuf> {
         let mut found = self.abandoned();
         match &self.target {
-            Target::Named(path) => found.push(with_ending(path, PARTIAL)),
-            Target::Counted { parent, stem } => {
+            ResultTarget::Named(path) => found.push(with_ending(path, PARTIAL)),
+            ResultTarget::Counted { parent, stem } => {
                 let is_partial = |path: &PathBuf| {
                     let name = path.file_name().and_then(|name| name.to_str());
                     let middle = name.and_then(|name| {
@@ -149,7 +152,7 @@ impl Folder {
         found
     }
 
-    /// Removes a folder in it, and all that it holds.
+    /// Removes a folder and its content.
     pub fn remove_folder(&self, name: &str) -> Result<(), Failure> {
         let path = self.unfinished.path().join(name);
         match fs::remove_dir_all(&path) {
@@ -160,19 +163,19 @@ impl Folder {
         }
     }
 
-    /// Creates a folder in it.
+    /// Creates a folder within this one.
     pub fn create_folder(&self, name: &str) -> Result<(), Failure> {
         let path = self.unfinished.path().join(name);
         fs::create_dir_all(&path).map_err(|error| Failure::file("can't write", &path, &error))
     }
 
-    /// Creates a file in it.
+    /// Creates a file.
     pub fn create(&self, name: &str) -> Result<File, Failure> {
         let path = self.unfinished.path().join(name);
         File::create(&path).map_err(|error| Failure::file("can't write", &path, &error))
     }
 
-    /// Writes a whole file into it.
+    /// Writes a whole file and syncs it.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), Failure> {
         let mut file = self.create(name)?;
         let written = file.write_all(content).and_then(|()| file.sync_all());
@@ -181,19 +184,19 @@ impl Folder {
         })
     }
 
-    /// Gives the folder its name, and returns it.
+    /// Renames the folder to its final name, and returns its path.
     pub fn publish(self, complete: bool) -> Result<PathBuf, Failure> {
         let ending = if complete { "" } else { PARTIAL };
         let Folder { unfinished, target, made } = self;
         let failed = |path: &Path, error: &io::Error| Failure::file("can't write", path, error);
         sync(unfinished.path()).map_err(|error| failed(unfinished.path(), &error))?;
         let path = match target {
-            Target::Named(path) => {
+            ResultTarget::Named(path) => {
                 let path = with_ending(&path, ending);
                 replace(unfinished.path(), &path).map_err(|error| failed(&path, &error))?;
                 path
             }
-            Target::Counted { parent, stem } => {
+            ResultTarget::Counted { parent, stem } => {
                 let mut names = (1u64..).map(|n| parent.join(format!("{stem}-{n}{ending}")));
                 loop {
                     let path = names.next().expect("there is always a larger number");
@@ -202,18 +205,18 @@ impl Folder {
                     }
                     match fs::rename(unfinished.path(), &path) {
                         Ok(()) => break path,
-                        // Another run was faster.
+                        // Another run took this name.
                         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
                         Err(error) => return Err(failed(&path, &error)),
                     }
                 }
             }
         };
-        // It has its name: nothing is left to be cleaned up.
+        // The folder is renamed, so nothing is left to clean up.
         let _ = unfinished.keep();
         drop(made);
         if let Some(parent) = path.parent() {
-            // The result stands; that its name is on disk too is as much as can be asked for.
+            // The result exists; an error while syncing its name to disk can be ignored.
             let _ = sync(if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
         }
         Ok(path)
@@ -222,18 +225,18 @@ impl Folder {
 
 /// A kind of file that ftlab writes.
 pub struct FileKind {
-    /// In words, such as "page of ftlab".
+    /// The name of the kind, such as "page of ftlab".
     pub name: &'static str,
-    /// What names another place on the command line.
+    /// The flag that chooses another file.
     pub flag: &'static str,
-    /// Whether a file that begins so is one.
+    /// Whether a file with this beginning is of this kind.
     pub is_one: fn(&[u8]) -> bool,
 }
 
-/// How much of a file is looked at to tell what it is.
+/// How many bytes are read to recognise the kind of a file.
 const MOST_LOOKED_AT: u64 = 1 << 20;
 
-/// Refuses to write over a file: unless the user says so, and over what is of another kind in any case.
+/// Refuses to overwrite a file: without `force`, and always if it is of another kind.
 pub fn refuse_file(path: &Path, kind: &FileKind, force: bool) -> Result<(), Failure> {
     let Ok(there) = fs::metadata(path) else { return Ok(()) };
     let shown = path.display();
@@ -254,14 +257,14 @@ pub fn refuse_file(path: &Path, kind: &FileKind, force: bool) -> Result<(), Fail
     match force {
         true => Ok(()),
         false => Err(Failure::usage(format!(
-            "{shown} exists already\n  remedy: --force replaces it, or choose another file with {}",
+            "{shown} already exists\n  remedy: --force replaces it, or choose another file with {}",
             kind.flag
         ))),
     }
 }
 
-/// Writes a single file, which appears when it is whole. One that is there is replaced only where the
-/// user says so, and only if it is of the same kind.
+/// Writes a single file, which appears only when it is complete. An existing file is replaced only
+/// with `force`, and only if it is of the same kind.
 pub fn write_file(
     path: &Path,
     content: &[u8],
@@ -275,16 +278,15 @@ pub fn write_file(
     file.persist(path).map(drop).map_err(|error| failed(error.error))
 }
 
-/// Refuses a file for which there is no place, or which is not to be replaced, before the work is done that
-/// is to be written there.
+/// Checks that a file can be written, before the work whose result it is to hold.
 pub fn check_file(path: &Path, kind: &FileKind, force: bool) -> Result<(), Failure> {
     refuse_file(path, kind, force)?;
     unfinished_file(path).map(drop)
 }
 
-/// A file beside the one to be written, which takes its name when it is whole.
+/// Creates a temporary file beside the target; it is renamed when it is complete.
 fn unfinished_file(path: &Path) -> Result<tempfile::NamedTempFile, Failure> {
-    // Of the error only its kind is told: its text has the name of the unfinished file.
+    // Only the kind of the error is reported, because its text names the temporary file.
     let failed =
         |error: io::Error| Failure::file("can't write", path, &io::Error::from(error.kind()));
     let parent = match path.parent() {
@@ -312,7 +314,7 @@ fn is_empty(folder: &Path) -> bool {
     fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-/// A finished result is replaced only where the user says so, and anything else never.
+/// Refuses to overwrite a result without `force`, and anything else always.
 fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
     let shown = path.display();
     if path.is_symlink() {
@@ -330,7 +332,7 @@ fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
     }
     if let Some(foreign) = foreign(path) {
         return Err(Failure::usage(format!(
-            "{shown} holds a result, and also {}, which ftlab did not write: it is not replaced\n  remedy: \
+            "{shown} contains a result, but also {}, which ftlab did not write: it is not replaced\n  remedy: \
              choose another folder with -o, or move that away first",
             foreign.display()
         )));
@@ -339,12 +341,12 @@ fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "there is a result in {shown} already\n  remedy: --force replaces it, or choose another \
+        "{shown} already contains a result\n  remedy: --force replaces it, or choose another \
          folder with -o"
     )))
 }
 
-/// All files that results and comparisons consist of.
+/// All files of results and comparisons.
 pub const OWN_FILES: [&str; 12] = [
     MARK,
     COMPARISON,
@@ -360,7 +362,7 @@ pub const OWN_FILES: [&str; 12] = [
     "queues.parquet",
 ];
 
-/// Something within the folder of a result or a comparison that is not of ftlab.
+/// Returns something within the folder of a result or a comparison that ftlab did not write.
 fn foreign(folder: &Path) -> Option<PathBuf> {
     let mut entries: Vec<PathBuf> =
         fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
@@ -376,7 +378,7 @@ fn foreign(folder: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Renames `from` to `to`; what is there is moved aside first and removed afterwards.
+/// Renames `from` to `to`. An existing `to` is moved aside first and removed afterwards.
 fn replace(from: &Path, to: &Path) -> io::Result<()> {
     if !to.exists() || is_empty(to) {
         return fs::rename(from, to);
@@ -390,10 +392,10 @@ fn replace(from: &Path, to: &Path) -> io::Result<()> {
         Err(error)
     })?;
     if foreign(&old).is_some() {
-        // Put there while the result was made, or into a partial one: it is kept.
+        // Files that were added while the result was made, or to a partial result, are kept.
         let kept = aside.keep().join("old");
         say!(
-            "note: what was replaced holds files that are not of ftlab; it is in {}",
+            "note: the replaced folder contains files that ftlab did not write; it is now in {}",
             kept.display()
         );
     }

@@ -1,5 +1,5 @@
-//! `latencies.parquet`: the distribution of the latencies of each operation, as fine as percentiles
-//! are computed.
+//! `latencies.parquet`: the distribution of the latencies of each operation, at the resolution of
+//! the percentiles.
 
 use std::fs::File;
 
@@ -8,7 +8,7 @@ use ftlab::host::Op;
 use ftlab::stats::Recorder;
 use parquet::errors::ParquetError;
 
-use super::columns::{Column, Table};
+use super::columns::{Column, ColumnFile};
 
 const COLUMNS: [Column; 3] = [
     Column { name: "op", bits: 8, unit: "0 read, 1 write, 2 trim, 3 flush" },
@@ -24,11 +24,11 @@ const COLUMNS: [Column; 3] = [
     },
 ];
 
-/// Writes what the measured phases came to.
+/// Writes the latencies of the measured phases.
 pub fn write(file: File, recorder: &Recorder) -> Result<(), ParquetError> {
     let about = "A row for each latency that occurred in the measured phases, rising within each \
                  operation.";
-    let mut table = Table::new(file, about, COLUMNS)?;
+    let mut table = ColumnFile::new(file, about, COLUMNS)?;
     for op in [Op::Read, Op::Write, Op::Trim, Op::Flush] {
         let mut latencies = Latencies::default();
         let measured = recorder.phases().iter().filter(|phase| phase.measured);

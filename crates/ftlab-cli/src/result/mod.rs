@@ -1,13 +1,15 @@
-//! What a run leaves behind: the result folder and what is in it.
+//! The result folder of a run and its files.
 //!
-//! - `result.json`: the report, the configuration with its hash, what was played with its
-//!   fingerprint, the seed and what was assumed. The same run gives the same bytes.
-//! - `config.toml`: the configuration in full, and where each value comes from.
-//! - `timeline.parquet`: how things changed over time; `requests.parquet`: every request, on demand.
-//! - `latencies.parquet`: the distribution of latencies; `blocks.parquet`: erases, collections and valid
-//!   pages of each block.
-//! - `fio.json`: what fio's jobs came to, as fio tells it; only where such were played.
-//! - `run.json`: what differs from run to run: command line, duration, speed.
+//! - `result.json`: the report, the configuration and its hash, the load and its hash, the seed and
+//!   the assumptions. The same run gives the same bytes.
+//! - `config.toml`: the whole configuration, and where each value comes from.
+//! - `timeline.parquet` and `queues.parquet`: time series of the device and of each queue, if it
+//!   has several.
+//! - `requests.parquet`: every request, if requested.
+//! - `latencies.parquet`: the distribution of latencies.
+//! - `blocks.parquet`: erases, collections and valid pages of each block.
+//! - `fio.json`: the results of fio jobs, in fio's format.
+//! - `run.json`: everything that differs from run to run: command line, duration, speed.
 
 mod blocks;
 mod columns;
@@ -21,22 +23,22 @@ mod timeline;
 use std::path::Path;
 
 use ftlab::config::Config;
-use ftlab_workload::fio::Tally;
+use ftlab_workload::fio::FioTally;
 use parquet::errors::ParquetError;
 
 use crate::experiment::Measured;
 use crate::failure::Failure;
 
-pub use document::{DeviceDocument, Document, LoadDocument, ReplayDocument, RunDocument};
+pub use document::{DeviceDocument, LoadDocument, ReplayDocument, ResultDocument, RunDocument};
 pub use folder::{
-    COMPARISON, FIO, FileKind, Folder, MARK, OWN_FILES, PARTIAL, RUN, Target, VARIANTS, check_file,
-    refuse_file, write_file,
+    COMPARISON, FIO, FileKind, Folder, MARK, OWN_FILES, PARTIAL, RUN, ResultTarget, VARIANTS,
+    check_file, refuse_file, write_file,
 };
 pub use preparation::{AgeDocument, ClockDocument, StepDocument, notes_on_clocks, steps_of};
 pub use requests::Requests;
 
-/// Writes what a run came to into a folder that is being written, or into one within it if `within`
-/// is not empty; [`MARK`] last.
+/// Writes the files of a run into a folder that is being written, or into the subfolder `within`
+/// unless it is empty. [`MARK`] is written last.
 pub fn write(
     folder: &Folder,
     within: &str,
@@ -68,12 +70,12 @@ pub fn write(
     folder.write(&name(MARK), to_json(&measured.document)?.as_bytes())
 }
 
-/// What fio's jobs came to on a device, as fio tells it.
-pub fn fio_json(jobs: &Tally, config: &Config) -> Result<String, Failure> {
+/// Returns the results of fio jobs in fio's format.
+pub fn fio_json(jobs: &FioTally, config: &Config) -> Result<String, Failure> {
     to_json(&jobs.document(&config.options.device.name))
 }
 
-/// The failure to write a file of columns into a folder.
+/// Returns the failure to write a column file.
 pub fn unwritten(folder: &Path, name: &str) -> impl Fn(ParquetError) -> Failure {
     let path = folder.join(name);
     move |error| {
@@ -91,7 +93,7 @@ pub fn unwritten(folder: &Path, name: &str) -> impl Fn(ParquetError) -> Failure 
     }
 }
 
-/// JSON as files hold it.
+/// Serialises to JSON in the format of our files.
 pub fn to_json(value: &impl serde::Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(value);
     text.map(|text| text + "\n").map_err(Failure::usage)
@@ -112,7 +114,10 @@ mod tests {
         let full = io::Error::from(io::ErrorKind::StorageFull);
         let full = told(ParquetError::External(Box::new(full)));
         assert!(full.starts_with("can't write out/blocks.parquet: "), "{full}");
-        assert!(full.contains("remedy: make room, or choose another place with -o"), "{full}");
+        assert!(
+            full.contains("remedy: free some space, or choose another place with -o"),
+            "{full}"
+        );
         let other = told(ParquetError::General("odd".to_owned()));
         assert!(other.contains("out/blocks.parquet") && other.contains("remedy: "), "{other}");
     }

@@ -1,4 +1,4 @@
-//! What results say of how a device was prepared.
+//! The preparation of a device in results.
 
 use ftlab::stats::{Aged, AgedBefore, AgedRound, AgeingRule, Steadiness};
 use ftlab::units::{Nanos, Ratio};
@@ -9,43 +9,43 @@ use serde_json::Value;
 use super::LoadDocument;
 use crate::experiment::skipped_note;
 
-/// A step that a device went through before it was measured.
+/// A step of the device's preparation.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum StepDocument {
-    /// It was taken from an image.
+    /// The device was loaded from an image.
     Image {
-        /// The file's name, without folder and endings.
+        /// The file name without folder and extensions.
         name: String,
-        /// BLAKE3 of what the file holds, uncompressed.
+        /// BLAKE3 of the uncompressed content.
         digest_blake3: String,
-        /// The seed with which the image was made.
+        /// The seed that the image was made with.
         seed: u64,
         /// How the image was made.
         story: Value,
     },
-    /// It was written once.
+    /// The device was written once.
     Fill {
-        /// In which order: sequential or random.
+        /// The order: sequential or random.
         order: &'static str,
-        /// How much of the capacity, from its beginning.
+        /// The share of the capacity, from its beginning.
         share_ratio: f64,
         /// Bytes written.
         written_bytes: u64,
-        /// Whether time passed.
+        /// Whether simulated time passed.
         #[serde(flatten)]
         clock: ClockDocument,
     },
-    /// It was overwritten until it was steady.
+    /// The device was overwritten until it was steady.
     Age(Box<AgeDocument>),
     /// A workload was played.
     Workload {
-        /// Which.
+        /// The workload.
         load: LoadDocument,
-        /// The phases that it begins with and that were left out, because the device was in use.
+        /// The phases at its beginning that were skipped because the device was in use.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         skipped_phases: Vec<String>,
-        /// Simulated time that it took.
+        /// The simulated time of the step.
         duration_ns: u64,
     },
 }
@@ -53,13 +53,13 @@ pub enum StepDocument {
 /// Whether a step took simulated time.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClockDocument {
-    /// Whether flash, buses and requests were simulated in time (`simulated`), or only the state that writes leave
-    /// (`none`).
+    /// `simulated` if flash, buses and requests were simulated in time; `none` if only the state
+    /// that writes leave was built.
     pub clock: &'static str,
-    /// Why it had to be in time, if nobody asked for that.
+    /// Why the step was simulated in time although the user did not ask for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timed_because: Option<String>,
-    /// Simulated time that it took; null without a clock.
+    /// The simulated time of the step; null without a clock.
     pub duration_ns: Option<u64>,
 }
 
@@ -68,31 +68,32 @@ pub struct ClockDocument {
 pub struct AgeDocument {
     /// Whether a steady state was reached.
     pub verdict: Aged,
-    /// What was written.
+    /// The writes.
     pub load: LoadDocument,
-    /// What counted as steady.
+    /// The rule of steadiness.
     pub rule: AgeingRule,
     /// Bytes written in whole rounds.
     pub written_bytes: u64,
-    /// Whether time passed.
+    /// Whether simulated time passed.
     #[serde(flatten)]
     pub clock: ClockDocument,
     /// Write amplification over the last rounds.
     pub write_amplification: Option<Steadiness>,
-    /// The host's write throughput over the last rounds, in 10^6 bytes a second; null without a clock.
+    /// The host's write throughput over the last rounds, in 10^6 bytes per second; null without a
+    /// clock.
     pub write_mb_per_s: Option<Steadiness>,
     /// The rounds, oldest first.
     pub rounds: Vec<AgedRound>,
 }
 
 impl StepDocument {
-    /// The document of a workload.
+    /// Creates the document of a workload.
     pub fn workload(workload: &Workload, skipped_phases: Vec<String>, took: Nanos) -> StepDocument {
         let load = LoadDocument::workload(workload);
         StepDocument::Workload { load, skipped_phases, duration_ns: took.0 }
     }
 
-    /// Says which phases of a workload were left out.
+    /// Returns a note on skipped phases, if there are any.
     pub fn skipped(&self) -> Option<String> {
         match self {
             StepDocument::Workload {
@@ -104,7 +105,7 @@ impl StepDocument {
         }
     }
 
-    /// In a few words.
+    /// Describes the step briefly.
     pub fn told(&self) -> String {
         match self {
             StepDocument::Image { name, .. } => format!("image {name}"),
@@ -119,7 +120,7 @@ impl StepDocument {
         }
     }
 
-    /// Whether it took time, where that is a choice.
+    /// Returns the name and clock of a step that can run with or without time.
     fn clock(&self) -> Option<(&'static str, &ClockDocument)> {
         match self {
             StepDocument::Fill { clock, .. } => Some(("fill", clock)),
@@ -128,7 +129,7 @@ impl StepDocument {
         }
     }
 
-    /// At what it left the device steady, if it did.
+    /// Returns the steady state in which the step left the device, if it did.
     pub fn steady(&self) -> Option<AgedBefore> {
         match self {
             StepDocument::Age(age) if age.verdict == Aged::Steady => {
@@ -139,7 +140,7 @@ impl StepDocument {
         }
     }
 
-    /// What has to be said of it.
+    /// Returns a warning about the step, if there is one.
     pub fn complaint(&self) -> Option<String> {
         match self {
             StepDocument::Age(age) => age.complaint(),
@@ -148,7 +149,7 @@ impl StepDocument {
     }
 }
 
-/// What has to be said of how steps were done: without a clock, or in time though nobody asked for that.
+/// Returns notes on steps that ran without a clock, or in time without being asked.
 pub fn notes_on_clocks(steps: &[StepDocument]) -> Vec<String> {
     let clocks = || steps.iter().filter_map(StepDocument::clock);
     let names = |names: Vec<&str>| names.join(", ");
@@ -158,8 +159,8 @@ pub fn notes_on_clocks(steps: &[StepDocument]) -> Vec<String> {
     if !without.is_empty() {
         let (first, both) = (without[0], names(without.clone()));
         notes.push(format!(
-            "The device was prepared without a clock ({both}): the state that the writes leave was built, not \
-             the time that they take. {first}:timed simulates that, too."
+            "The device was prepared without a clock ({both}): only the state that the writes leave was built, not \
+             their time. {first}:timed simulates that too."
         ));
     }
     let because = |&(_, clock): &(&str, &ClockDocument)| clock.timed_because.clone();
@@ -170,7 +171,7 @@ pub fn notes_on_clocks(steps: &[StepDocument]) -> Vec<String> {
     notes
 }
 
-/// At what steps, as results and images list them, left a device steady.
+/// Returns the steady state after steps as results and images list them.
 fn steady_after(steps: &Value) -> Option<AgedBefore> {
     let last = steps.as_array()?.last()?;
     match last["step"].as_str()? {
@@ -188,7 +189,7 @@ fn aged(amplification: f64, tolerance_ppm: f64) -> AgedBefore {
     AgedBefore { amplification, tolerance, written_since_bytes: 0 }
 }
 
-/// How many steps a device went through by a story, those behind images included.
+/// Counts the steps of a story, including those behind images.
 pub fn steps_of(story: &Value) -> usize {
     let steps = story.as_array().map_or(&[][..], Vec::as_slice);
     let count = |step: &Value| match step["step"].as_str() {
@@ -199,18 +200,18 @@ pub fn steps_of(story: &Value) -> usize {
 }
 
 impl AgeDocument {
-    /// What is to be said if it ended without a steady state.
+    /// Returns a warning if the ageing ended without a steady state.
     fn complaint(&self) -> Option<String> {
         let limit = self.rule.limit_drive_writes;
         match self.verdict {
             Aged::Steady => None,
             Aged::EndOfLife => Some(
-                "The device came to the end of its life while it aged: it takes no writes any more. Age it \
+                "The device reached the end of its life while it aged: it accepts no more writes. Age it \
                  less, or make it live longer (nand.faults, nand.endurance, ftl.over_provisioning)"
                     .to_owned(),
             ),
             Aged::GcNeverStarted => Some(format!(
-                "Ageing ended after {limit} drive writes at the most and garbage collection had never \
+                "Ageing ended after {limit} drive writes at most, and garbage collection never \
                  started: the device is fresh, not aged. Fill it further, or give it less \
                  over-provisioning"
             )),
@@ -221,7 +222,7 @@ impl AgeDocument {
                 });
                 Some(format!(
                     "Ageing reached its limit of {limit} drive writes before the device was \
-                     steady{by}. Raise limit or tolerance, or take longer rounds"
+                     steady{by}. Raise limit or tolerance, or use longer rounds"
                 ))
             }
         }

@@ -1,4 +1,4 @@
-//! `requests.parquet`: a row for each request, in the order in which they finished.
+//! `requests.parquet`: a row for each request, in the order of completion.
 
 use std::fs::File;
 
@@ -6,7 +6,7 @@ use ftlab::stats::QueueReport;
 use ftlab_workload::replay::Completed;
 use parquet::errors::ParquetError;
 
-use super::columns::{Column, Table};
+use super::columns::{Column, ColumnFile};
 use super::timeline::QUEUE;
 
 const NS: &str = "nanoseconds";
@@ -36,17 +36,17 @@ const COLUMNS: [Column; 21] = [
 ];
 
 /// The file being written.
-pub struct Requests(Table<{ COLUMNS.len() }>);
+pub struct Requests(ColumnFile<{ COLUMNS.len() }>);
 
 impl Requests {
-    /// Begins it.
+    /// Starts the file.
     pub fn new(file: File) -> Result<Requests, ParquetError> {
         let about = "A row for each request, in the order in which they finished. host_queue_ns to \
                      cell_ns sum to latency_ns.";
-        Table::new(file, about, COLUMNS).map(Requests)
+        ColumnFile::new(file, about, COLUMNS).map(Requests)
     }
 
-    /// Adds a request. Phases of the preconditioning come first: `phase` counts them all.
+    /// Adds a request. `phase` counts all phases, those of the preconditioning first.
     pub fn push(
         &mut self,
         done: &Completed,
@@ -79,7 +79,7 @@ impl Requests {
         ])
     }
 
-    /// Completes it; the report knows who used which queue.
+    /// Completes the file. `queues` names the tenants.
     pub fn finish(mut self, queues: &[QueueReport]) -> Result<(), ParquetError> {
         self.0.name_queues(queues);
         self.0.finish()

@@ -1,4 +1,4 @@
-//! `timeline.parquet`: a row for each window of time. `queues.parquet`: a row for each window and each
+//! `timeline.parquet`: a row for each time window. `queues.parquet`: a row for each window and
 //! submission queue.
 
 use std::fs::File;
@@ -7,7 +7,7 @@ use ftlab::host::Op;
 use ftlab::stats::{QueueReport, Recorder};
 use parquet::errors::ParquetError;
 
-use super::columns::{Column, Table};
+use super::columns::{Column, ColumnFile};
 
 const fn column(name: &'static str, unit: &'static str) -> Column {
     Column { name, bits: 64, unit }
@@ -47,7 +47,7 @@ const COLUMNS: [Column; 25] = [
     column("channel_busy_ns", "nanoseconds, the sum over the channels"),
 ];
 
-/// The fewest free blocks of a plane, as last seen.
+/// The fewest free blocks of a plane, as last observed.
 const FREE: Column =
     Column { name: "free_blocks_min", bits: 32, unit: "free blocks of the plane with the fewest" };
 
@@ -58,12 +58,12 @@ pub fn write(file: File, recorder: &Recorder) -> Result<(), ParquetError> {
     let about = "A row for each window of simulated time. What comes before the first measured phase has \
                  windows of one length, what comes from then on windows of another. What the device \
                  did is read at the first completion after a window's end.";
-    let mut table = Table::new(file, about, columns)?;
+    let mut table = ColumnFile::new(file, about, columns)?;
     let all = recorder.timelines().flat_map(|timeline| {
         let windows = timeline.windows().enumerate();
         windows.map(move |(at, (start, window))| (timeline, at, start, window))
     });
-    // Nothing has been seen before the first window: as yet no plane has been short.
+    // Before the first observation, use its value.
     let mut free = all.clone().find_map(|(.., window)| window.free_blocks_min).unwrap_or(0);
     for (timeline, at, start, window) in all {
         let p99 = |op| timeline.latency_p99(at, op).map_or(0, |latency| latency.0);
@@ -102,7 +102,7 @@ pub fn write(file: File, recorder: &Recorder) -> Result<(), ParquetError> {
     table.finish()
 }
 
-/// What a column of queues holds.
+/// The unit of the column `queue`.
 pub const QUEUE: &str =
     "the submission queue's number, from 0; queue.NUMBER in the metadata names its tenants";
 
@@ -116,7 +116,7 @@ const QUEUE_COLUMNS: [Column; 7] = [
     column("latency_max_ns", NS),
 ];
 
-/// Writes what each submission queue got in each window.
+/// Writes the counts of each submission queue in each window.
 pub fn write_queues(
     file: File,
     recorder: &Recorder,
@@ -124,7 +124,7 @@ pub fn write_queues(
 ) -> Result<(), ParquetError> {
     let about = "A row for each window of simulated time and each submission queue. What comes before the \
                  first measured phase has windows of one length, what comes from then on windows of another.";
-    let mut table = Table::new(file, about, QUEUE_COLUMNS)?;
+    let mut table = ColumnFile::new(file, about, QUEUE_COLUMNS)?;
     table.name_queues(queues);
     let all = recorder.timelines().flat_map(|timeline| {
         timeline.queue_windows().map(move |(start, queues)| (timeline, start, queues))

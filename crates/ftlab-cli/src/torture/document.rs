@@ -1,27 +1,27 @@
-//! What `ftlab torture` tells, as `--json` prints it.
+//! The results of `ftlab torture`, as `--json` prints them.
 
-use ftlab_torture::crash::{Case, Design, Tally};
+use ftlab_torture::crash::{Case, CrashTally, Design};
 use ftlab_torture::draw;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-/// Everything.
+/// The results of all designs.
 #[derive(Serialize)]
-pub struct Document {
-    /// The seeds of which every design had a case; of the last one perhaps not all.
+pub struct TortureDocument {
+    /// The first and last seed. For the last one, some designs may have no case.
     pub first_seed: u64,
     pub last_seed: u64,
     pub cases: u64,
     pub cuts: u64,
-    /// Dies that died, where there is parity across dies.
+    /// Dies that died, on designs with parity across dies.
     pub deaths: u64,
-    /// Cases that failed.
+    /// Failed cases.
     pub losses: u64,
     pub designs: Vec<DesignDocument>,
     pub failures: Vec<Failed>,
 }
 
-/// What a design has met.
+/// The results of one design.
 #[derive(Serialize)]
 pub struct DesignDocument {
     pub name: &'static str,
@@ -29,7 +29,8 @@ pub struct DesignDocument {
     pub cases: u64,
     pub cuts: u64,
     pub losses: u64,
-    /// Cuts while the device came up; without a command since the last one; with commands in the device; while blocks were emptied.
+    /// Cuts during recovery; again before any command; with commands in the device; while blocks
+    /// were being emptied.
     pub cuts_coming_up: u64,
     pub cuts_again: u64,
     pub cuts_at_work: u64,
@@ -38,23 +39,23 @@ pub struct DesignDocument {
     pub torn_flash_pages: u64,
     pub half_erased_blocks: u64,
     pub rolled_back_units: u64,
-    /// Programs and erases that failed.
+    /// Failed programs and erases.
     pub faults: u64,
-    /// Dies that died, flash pages that were computed from the rest of their stripes, and devices on which more failed than
-    /// parity covers.
+    /// Dead dies, flash pages rebuilt from the rest of their stripes, and devices on which more
+    /// failed than parity covers.
     pub deaths: u64,
     pub computed_pages: u64,
     pub beyond_parity: u64,
-    /// Sectors and commands that were unreadable, where the design does not promise more.
+    /// Unreadable sectors and commands, where the design allows them.
     pub unreadable: u64,
-    /// Devices that came to the end of their life.
+    /// Devices that reached the end of their life.
     pub ended: u64,
     pub recovery_ns: Option<Recoveries>,
     #[serde(skip)]
     times: Histogram<u64>,
 }
 
-/// How long recoveries took, of three significant digits.
+/// The duration of recoveries, to three significant digits.
 #[derive(Clone, Copy, Serialize)]
 pub struct Recoveries {
     pub median: u64,
@@ -62,11 +63,11 @@ pub struct Recoveries {
     pub max: u64,
 }
 
-/// Digits of recovery times that are kept.
+/// The significant digits of recovery times.
 const DIGITS: u8 = 3;
 
 impl DesignDocument {
-    /// Nothing yet.
+    /// Creates empty results.
     pub fn new(design: &Design) -> DesignDocument {
         DesignDocument {
             name: design.name,
@@ -93,8 +94,8 @@ impl DesignDocument {
         }
     }
 
-    /// A case that was to have so many cuts.
-    pub fn add(&mut self, cuts: u64, found: &Result<Tally, Failed>) {
+    /// Adds a case with this many planned cuts.
+    pub fn add(&mut self, cuts: u64, found: &Result<CrashTally, Failed>) {
         self.cases += 1;
         self.cuts += cuts;
         let Ok(tally) = found else {
@@ -120,7 +121,7 @@ impl DesignDocument {
         }
     }
 
-    /// All cases are there.
+    /// Computes the figures of recoveries, after all cases.
     pub fn finish(&mut self) {
         self.recovery_ns = (!self.times.is_empty()).then(|| Recoveries {
             median: self.times.value_at_quantile(0.5),
@@ -130,37 +131,37 @@ impl DesignDocument {
     }
 }
 
-/// A case that failed.
+/// A failed case.
 #[derive(Serialize)]
 pub struct Failed {
-    /// What `ftlab torture --replay` takes.
+    /// The argument of `ftlab torture --replay`.
     pub replay: String,
     /// What was wrong.
     pub found: String,
-    /// The smallest case that was found which still fails, of the first that did.
+    /// The smallest failing case found; only for the first failure.
     pub shrunk: Option<Shrunk>,
     #[serde(skip)]
     case: Box<Case>,
 }
 
-/// A case that was made small.
+/// A case reduced to a small one.
 #[derive(Serialize)]
 pub struct Shrunk {
     pub replay: String,
     pub found: String,
     /// Its device, as a file for `--device`.
     pub device: String,
-    /// Device, commands and cuts, for people.
+    /// Device, commands and cuts, as text.
     pub told: String,
 }
 
 impl Failed {
-    /// This was wrong with it.
+    /// Creates the failure of a case.
     pub fn new(case: Case, found: String) -> Failed {
         Failed { replay: case.line(), found, shrunk: None, case: Box::new(case) }
     }
 
-    /// Makes it small.
+    /// Reduces the case to a small one.
     pub fn shrink(&mut self) {
         let case = self.case.as_ref().clone().shrink(None);
         let found = case.run().err().unwrap_or_default();

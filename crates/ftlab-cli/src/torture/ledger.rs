@@ -1,77 +1,78 @@
-//! What came of the cases, taken in their order.
+//! Collects the results of cases in the order of their numbers.
 
 use std::collections::BTreeMap;
 
-use ftlab_torture::crash::{Case, Design, Tally};
+use ftlab_torture::crash::{Case, CrashTally, Design};
 
-use super::document::{DesignDocument, Document, Failed};
+use super::document::{DesignDocument, Failed, TortureDocument};
 
-/// When so many cases have failed, more would say nothing new.
+/// The torture stops after this many failures; more would add nothing.
 const MOST_LOSSES: u64 = 20;
 
-/// The case of a number: every seed is a case of each design.
+/// Returns the case of a number: each seed gives one case of every design.
 pub fn case(designs: &[&'static Design], seed: u64, number: u64) -> Case {
     let count = designs.len() as u64;
     Case::draw(designs[(number % count) as usize], seed.wrapping_add(number / count))
 }
 
-/// What came of a case.
-pub struct Ran {
-    /// The cuts that it was to have.
+/// The result of a case.
+pub struct RanCase {
+    /// The planned cuts.
     pub cuts: u64,
-    /// What it met, or what was wrong.
-    pub found: Result<Tally, Failed>,
+    /// Its counts, or the failure.
+    pub found: Result<CrashTally, Failed>,
 }
 
-impl Ran {
+impl RanCase {
     /// Runs a case.
-    pub fn of(case: Case) -> Ran {
+    pub fn of(case: Case) -> RanCase {
         let (cuts, found) = (case.cuts(), case.run());
-        Ran { cuts, found: found.map_err(|said| Failed::new(case, said)) }
+        RanCase { cuts, found: found.map_err(|said| Failed::new(case, said)) }
     }
 }
 
-/// Everything up to some case.
+/// The results of all cases up to some number.
 pub struct Ledger {
     designs: Vec<DesignDocument>,
     seed: u64,
-    /// When so many cuts are reached it is enough.
+    /// How many cuts are enough.
     enough: Option<u64>,
-    /// The first case that is not taken yet, and what came of later ones.
+    /// The first case that is not recorded yet, and the results of later ones.
     next: u64,
-    waiting: BTreeMap<u64, Ran>,
+    waiting: BTreeMap<u64, RanCase>,
     cuts: u64,
     failures: Vec<Failed>,
 }
 
 impl Ledger {
-    /// Nothing yet.
+    /// Creates an empty ledger.
     pub fn new(designs: Vec<&'static Design>, seed: u64, enough: Option<u64>) -> Ledger {
         let designs = designs.into_iter().map(DesignDocument::new).collect();
         let (waiting, failures) = (BTreeMap::new(), Vec::new());
         Ledger { designs, seed, enough, next: 0, waiting, cuts: 0, failures }
     }
 
-    /// Cuts of the cases that are taken.
+    /// Returns the cuts of the recorded cases.
     pub fn cuts(&self) -> u64 {
         self.cuts
     }
 
-    /// Cases that are taken and have failed.
+    /// Returns the number of recorded failures.
     pub fn losses(&self) -> u64 {
         self.failures.len() as u64
     }
 
-    /// Whether as many cuts are reached as were asked for, or so much was lost that it is enough.
+    /// Whether the requested number of cuts, or the limit of failures, is reached.
     pub fn has_enough(&self) -> bool {
         self.enough.is_some_and(|cuts| self.cuts >= cuts) || self.losses() >= MOST_LOSSES
     }
 
-    /// What came of a case; it is taken when all before it are, and these are not enough.
-    pub fn take(&mut self, number: u64, ran: Ran) {
+    /// Takes the result of a case. It is recorded once all cases before it are, unless those were
+    /// enough.
+    pub fn take(&mut self, number: u64, ran: RanCase) {
         self.waiting.insert(number, ran);
         while !self.has_enough() {
-            let Some(Ran { cuts, found }) = self.waiting.remove(&self.next) else { return };
+            let Some(RanCase { cuts, found }) = self.waiting.remove(&self.next) else { return };
             let design = (self.next % self.designs.len() as u64) as usize;
             self.designs[design].add(cuts, &found);
             self.failures.extend(found.err());
@@ -80,13 +81,13 @@ impl Ledger {
         }
     }
 
-    /// What is told. The first failure is made small for it.
-    pub fn into_document(self) -> Document {
+    /// Returns the results. The first failure is reduced to a small case.
+    pub fn into_document(self) -> TortureDocument {
         let Ledger { mut designs, seed, next, cuts, mut failures, .. } = self;
         failures.iter_mut().take(1).for_each(Failed::shrink);
         let rounds = next.div_ceil(designs.len() as u64).saturating_sub(1);
         designs.iter_mut().for_each(DesignDocument::finish);
-        Document {
+        TortureDocument {
             first_seed: seed,
             last_seed: seed.wrapping_add(rounds),
             cases: next,
@@ -104,8 +105,8 @@ mod tests {
     use super::*;
     use ftlab_torture::crash::DESIGNS;
 
-    fn ran(cuts: u64) -> Ran {
-        Ran { cuts, found: Ok(Tally { cuts, ..Tally::default() }) }
+    fn ran(cuts: u64) -> RanCase {
+        RanCase { cuts, found: Ok(CrashTally { cuts, ..CrashTally::default() }) }
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! `ftlab torture`: devices that lose power, or dies, on all cores, until something is lost or enough were cut.
+//! `ftlab torture`: runs cases of devices that lose power or dies, on all cores, until there are
+//! enough cuts or failures.
 //!
-//! Which cases are run follows from the seed and from how many cuts are asked for, never from the number
-//! of threads: what comes out is taken in the order of the cases, and what was run beyond the end is left out.
+//! Which cases count follows from the seed and the number of cuts, never from the number of
+//! threads: results are recorded in the order of the cases, and cases beyond the end are discarded.
 
 mod document;
 mod ledger;
@@ -15,8 +16,8 @@ use std::time::Instant;
 
 use ftlab_torture::crash::{Case, DESIGNS, Design};
 
-use self::document::{Document, Failed};
-use self::ledger::{Ledger, Ran};
+use self::document::{Failed, TortureDocument};
+use self::ledger::{Ledger, RanCase};
 use crate::args::TortureArgs;
 use crate::failure::Failure;
 use crate::interrupt::{self, STOP};
@@ -24,10 +25,10 @@ use crate::pool::locked;
 use crate::progress::Cuts;
 use crate::result::to_json;
 
-/// How a line begins that a failure prints.
+/// The start of the line that a failure prints.
 const REPLAY: &str = "ftlab torture --replay ";
 
-/// Tortures, or runs one case again.
+/// `ftlab torture`.
 pub fn run(args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
     interrupt::listen()?;
     match &args.replay {
@@ -37,7 +38,7 @@ pub fn run(args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 fn replay(line: &str, args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    // As it was printed, or what of it is after the flag.
+    // The argument may be the whole printed line, or the part after the flag.
     let line = line.trim();
     let line = line.strip_prefix(REPLAY).map_or(line, str::trim);
     let case = Case::replay(line).map_err(|said| {
@@ -48,14 +49,14 @@ fn replay(line: &str, args: &TortureArgs, out: &mut dyn Write) -> Result<(), Fai
     let mut ledger = Ledger::new(vec![case.design], case.seed, None);
     let found = case.run();
     let found = found.map_err(|said| Failed::new(case.clone(), said));
-    ledger.take(0, Ran { cuts: case.cuts(), found });
+    ledger.take(0, RanCase { cuts: case.cuts(), found });
     tell(&ledger.into_document(), args, out)
 }
 
 fn torture(args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let designs: Vec<&'static Design> = match args.design.is_empty() {
         true => DESIGNS.iter().collect(),
-        // One that is named twice is tortured once.
+        // A design that is named twice is tested once.
         false => args.design.iter().fold(Vec::new(), |mut known, &design| {
             if !known.iter().any(|other: &&Design| other.name == design.name) {
                 known.push(design);
@@ -64,8 +65,8 @@ fn torture(args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
         }),
     };
     if args.cuts.is_some() && !designs.iter().any(|design| design.loses_power()) {
-        let said = "power is never cut on what is asked for, so no number of cuts is ever reached";
-        let remedy = "give a time by --hours, or a design on which it is";
+        let said = "none of these designs loses power, so no number of cuts is ever reached";
+        let remedy = "give a time with --hours, or a design that loses power";
         return Err(Failure::usage(format!("{said}\n  remedy: {remedy}")));
     }
     let threads = args
@@ -81,7 +82,7 @@ fn torture(args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let work = || {
         while !STOP.load(Ordering::Relaxed) && !is_over(&locked(&ledger)) {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let ran = Ran::of(ledger::case(&designs, args.seed, number));
+            let ran = RanCase::of(ledger::case(&designs, args.seed, number));
             let mut ledger = locked(&ledger);
             ledger.take(number, ran);
             bar.show(ledger.cuts(), ledger.losses());
@@ -94,8 +95,12 @@ fn torture(args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
     if STOP.load(Ordering::Relaxed) { told.and(Err(Failure::Interrupted)) } else { told }
 }
 
-/// Prints what came out, and says by the exit code whether something was lost.
-fn tell(document: &Document, args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
+/// Prints the results. Fails if something was lost.
+fn tell(
+    document: &TortureDocument,
+    args: &TortureArgs,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     if args.json {
         out.write_all(to_json(document)?.as_bytes())?;
     } else {

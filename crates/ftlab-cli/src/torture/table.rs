@@ -1,14 +1,14 @@
-//! What was found, and what was met, for people.
+//! The results of `ftlab torture` as tables.
 
 use std::io::{self, Write};
 
 use super::REPLAY;
-use super::document::{DesignDocument, Document};
+use super::document::{DesignDocument, TortureDocument};
 use crate::human::{count, time};
 use crate::table::{show, table, wrapped};
 
-/// Each failure with the line that replays it; the first one as small as it could be made.
-pub fn failures(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+/// Prints each failure with the line that replays it; the first one as a small case.
+pub fn failures(document: &TortureDocument, out: &mut dyn Write) -> io::Result<()> {
     for failed in &document.failures {
         writeln!(out, "LOST: {}", failed.found.trim_end())?;
         writeln!(out, "  {REPLAY}{}", failed.replay)?;
@@ -20,12 +20,13 @@ pub fn failures(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The table by design.
-pub fn print(document: &Document, out: &mut dyn Write) -> io::Result<()> {
-    let Document { first_seed, last_seed, cases, cuts, deaths, losses, designs, .. } = document;
+/// Prints the table of designs.
+pub fn print(document: &TortureDocument, out: &mut dyn Write) -> io::Result<()> {
+    let TortureDocument { first_seed, last_seed, cases, cuts, deaths, losses, designs, .. } =
+        document;
     let deaths = match deaths {
         0 => String::new(),
-        some => format!(" and {} deaths of dies", count(*some)),
+        some => format!(" and {} dead dies", count(*some)),
     };
     let told = format!(
         "{} power cuts{deaths} in {} cases, seeds {first_seed} to {last_seed}: {}",
@@ -88,15 +89,15 @@ fn met(designs: &[DesignDocument], out: &mut dyn Write) -> io::Result<()> {
         ]);
     }
     show(rows, out)?;
-    let text = "Cuts with commands in the device, while blocks were emptied, while the device came up, and again \
-                without a command; flash pages whose program was torn, erases that were; mapping units that did not \
-                count yet and were rolled back; programs and erases that failed.";
+    let text = "Cuts with commands in the device, while blocks were being emptied, during recovery, and again \
+                before any command; flash pages with a torn program, torn erases; pages that did not \
+                count yet and were rolled back; failed programs and erases.";
     writeln!(out)?;
     wrapped(out, "", text)?;
     computed(designs, out)
 }
 
-/// What parity has done where dies die.
+/// Prints what parity rebuilt.
 fn computed(designs: &[DesignDocument], out: &mut dyn Write) -> io::Result<()> {
     let of = |number: fn(&DesignDocument) -> u64| designs.iter().map(number).sum::<u64>();
     let (pages, beyond) = (of(|design| design.computed_pages), of(|design| design.beyond_parity));
@@ -104,7 +105,7 @@ fn computed(designs: &[DesignDocument], out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     }
     let text = format!(
-        "Where dies died, or pages could not be read, {} flash pages were computed. On {} devices more failed than \
+        "After dead dies and unreadable pages, {} flash pages were rebuilt. On {} devices more failed than \
          parity covers.",
         count(pages),
         count(beyond)

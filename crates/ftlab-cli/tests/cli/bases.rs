@@ -97,7 +97,7 @@ fn bases_that_can_not_be_read_are_told_with_the_line_that_names_them() {
     refused("base = \"./drives/../bad.toml\"\n", &["in a circle"]);
     refused("base = \"tinny\"\n", &["did you mean \"tiny\""]);
     refused("base = \"\"\n", &["there is no preset"]);
-    refused("base = \"a\\u0000b.toml\"\n", &["no file can be called so"]);
+    refused("base = \"a\\u0000b.toml\"\n", &["it is not a valid file name"]);
     #[cfg(unix)]
     refused("base = \"/dev/zero\"\n", &["longer than 32 MiB"]);
     // All files count together.
@@ -128,7 +128,7 @@ fn devices_of_an_experiment_build_on_what_lies_in_its_folder() {
     place.write("e/lab.toml", LAB.as_bytes());
     assert_eq!(place.run("reproduce e --seeds 1 --no-output -q").code, 0);
     place.write("e/own-drive.toml", b"base = \"../lab.toml\"\n");
-    let told = ["own-drive.toml:1:8", "outside of the experiment's folder", "remedy"];
+    let told = ["own-drive.toml:1:8", "outside the experiment's folder", "remedy"];
     fails(&place, "reproduce e --seeds 1 --no-output", &told);
     place.write("e/own-drive.toml", b"base = \"gone.toml\"\n");
     let told = ["own-drive.toml:1:8", "No such file", "check the path"];
@@ -155,7 +155,7 @@ fn bases_of_an_experiment_may_lie_above_the_device() {
     let done = place.run("reproduce e --seeds 1 --no-output -q");
     assert_eq!(done.code, 0, "{}", done.err);
     place.write("e/drives/mine.toml", b"base = \"../../lab.toml\"\n");
-    let told = ["mine.toml:1:8", "\"../../lab.toml\" lies outside of the experiment's folder"];
+    let told = ["mine.toml:1:8", "\"../../lab.toml\" is outside the experiment's folder"];
     fails(&place, "reproduce e --seeds 1 --no-output", &told);
     // By whatever path the experiment is named.
     place.write("e/drives/mine.toml", b"base = \"../used.toml\"\n");
@@ -172,7 +172,7 @@ fn links_do_not_lead_out_of_an_experiment() {
     place.write("outside.toml", b"secret = 'line'\n");
     symlink(place.path("outside.toml"), place.path("e/esc.toml")).unwrap();
     let refused = |named_in: &str| {
-        let told = [named_in, "esc.toml", "outside of the experiment's folder"];
+        let told = [named_in, "esc.toml", "outside the experiment's folder"];
         fails(&place, "reproduce e --seeds 1 --no-output", &told);
         let err = place.run("reproduce e --seeds 1 --no-output").err;
         assert!(!err.contains("secret"), "{err}");

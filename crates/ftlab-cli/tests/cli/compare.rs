@@ -161,7 +161,7 @@ fn finished_results_are_compared_and_reported() {
     fails(&place, "compare b1 deep -o no", &["pacing", "remedy"]);
     fails(&place, "compare a1 a2 -o no", &["one configuration", "ftlab report"]);
     fails(&place, "compare a1 tiny -o no", &["some of these are results", "tiny is a device"]);
-    fails(&place, "compare a1 nope -o no", &["no result nope", "nor a device", "remedy"]);
+    fails(&place, "compare a1 nope -o no", &["no result nope", "no device of that name", "remedy"]);
     fails(&place, "compare a1 a1/ b1 -o no", &["a1/ is named twice", "remedy"]);
     fails(&place, "report a1 b1 b1 -o no", &["b1 is named twice", "remedy"]);
     fails(&place, "compare a1 b1 --vary ftl.gc.start=2,3 -o no", &["--vary", "finished results"]);
@@ -196,7 +196,7 @@ fn equal_variants_and_equal_seeds_are_told() {
         (&Value::from("exact"), &Value::from(0.0))
     );
     let one = place.run(&format!("compare {VARY} {LOAD} --seeds 1 --no-output"));
-    assert!(one.out.contains("There is one seed: no interval"), "{}", one.out);
+    assert!(one.out.contains("There is only one seed, so there are no intervals"), "{}", one.out);
 }
 
 /// What a write buffer did is compared; what no buffer of these ever does is left out. An option that no
@@ -215,7 +215,7 @@ fn write_buffers_are_compared_by_what_they_did() {
         let notes = comparison["notes"].as_array().unwrap();
         notes
             .iter()
-            .filter(|note| note.as_str().unwrap().contains("is set, and does nothing"))
+            .filter(|note| note.as_str().unwrap().contains("is set but has no effect"))
             .count()
     };
     let found = run("--vary cache.policy=lru,bplru --set cache.block=64KiB");
@@ -230,7 +230,7 @@ fn write_buffers_are_compared_by_what_they_did() {
     assert_eq!(unused(&found), 0);
     let none = run("--vary cache.policy=lru,fifo --set cache.block=64KiB");
     assert_eq!(unused(&none), 1, "{}", none["notes"]);
-    assert!(none["notes"].to_string().contains("cache.block is set, and does nothing"));
+    assert!(none["notes"].to_string().contains("cache.block is set but has no effect"));
 }
 
 /// What a map on flash and a read cache did is compared, and left out where there is neither.
@@ -287,7 +287,7 @@ fn a_dead_device_wins_nothing() {
     let done = place.run(&format!("compare tiny {dead} {load} -o out"));
     assert_eq!(done.code, 0, "{}", done.err);
     for part in
-        ["dying: the device came to the end of its life in 2 of 2 runs", "refused", "Not compared"]
+        ["dying: the device reached the end of its life in 2 of 2 runs", "refused", "Not compared"]
     {
         assert!(done.out.contains(part), "no {part} in {}", done.out);
     }
@@ -301,7 +301,7 @@ fn a_dead_device_wins_nothing() {
         assert!(metric["variants"][1]["change"].is_null(), "{metric}");
     }
     let page = String::from_utf8(place.read("out/report.html")).unwrap();
-    assert!(page.contains("dying: the device came to the end") && page.contains("Not compared"));
+    assert!(page.contains("dying: the device reached the end") && page.contains("Not compared"));
     // Nor is a lasting device better than a dead one.
     let set = "--set nand.endurance.policy=fixed --set nand.endurance.cycles=3";
     let other = "--vary scheduler.policy=fifo,read-first";
@@ -450,7 +450,7 @@ fn finished_runs_of_an_interrupted_comparison_can_be_compared() {
     let runs = |variant: &str| entries(&place.path(&format!("out.partial/runs/{variant}"))).len();
     assert_eq!(seeds, runs("1-fifo").min(runs("2-read-first")));
     assert_eq!(comparison["variants"][1]["name"], "read-first");
-    assert!(comparison["notes"].to_string().contains("was interrupted: these are the seeds"));
+    assert!(comparison["notes"].to_string().contains("was interrupted: only seeds"));
     // One that has a seed more than the other: it is left out.
     let more = format!("run --device tiny {LOAD} --seed 5000 -o out.partial/runs/1-fifo/seed-5000");
     assert_eq!(place.run(&format!("{more} --set scheduler.policy=fifo --quiet")).code, 0);
@@ -461,7 +461,7 @@ fn finished_runs_of_an_interrupted_comparison_can_be_compared() {
     let uneven = place.run("report out.partial -o page.html --quiet");
     assert_eq!(uneven.code, 0, "{}", uneven.err);
     let page = String::from_utf8(place.read("page.html")).unwrap();
-    assert!(page.contains("other is left out") || page.contains("others are left out"));
+    assert!(page.contains("other is skipped") || page.contains("others are skipped"));
     assert_eq!(place.run("compare out.partial -o again --quiet").code, 0);
     assert_eq!(place.json("again/compare.json")["seeds"].as_array().unwrap().len(), seeds);
 }

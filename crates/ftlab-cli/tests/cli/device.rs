@@ -60,7 +60,7 @@ fn other_policies_share_an_ageing() {
     ok(place.run(SAVE));
     let set = "--set cache.policy=lru --set cache.capacity=1MiB --set scheduler.policy=read-first";
     let told = ok(place.run(&format!("device load aged.ftlab {set} -o other.ftlab")));
-    assert!(told.contains("Begins anew            write buffer, scheduler"), "{told}");
+    assert!(told.contains("Starts afresh          write buffer, scheduler"), "{told}");
     let run = json(place.run(&format!("run --image aged.ftlab {set} {LOAD}")));
     assert!(run["report"]["gc"]["runs"].as_u64().unwrap() > 0);
     let shown = json(place.run("device show other.ftlab --json"));
@@ -137,11 +137,11 @@ fn images_are_replaced_only_on_demand() {
     let save = "device save --device tiny --precondition fill -o a.ftlab --quiet";
     ok(place.run(save));
     let first = place.read("a.ftlab");
-    fails(&place, save, &["there is an image in a.ftlab already", "--force"]);
+    fails(&place, save, &["a.ftlab already contains an image", "--force"]);
     ok(place.run(&format!("{save} --force --seed 2")));
     assert_ne!(place.read("a.ftlab"), first);
     let onto = |file: &str| save.replace("a.ftlab", file);
-    fails(&place, &onto("trace.csv"), &["trace.csv exists and is no image"]);
+    fails(&place, &onto("trace.csv"), &["trace.csv exists and is not an image"]);
     fails(&place, &onto("."), &["is a folder"]);
     fails(&place, &onto("new/a.ftlab"), &["there is no folder new", "remedy"]);
     assert_eq!(place.entries(), ["a.ftlab", "trace.csv"]);
@@ -211,8 +211,8 @@ fn steps_that_make_no_sense_are_told() {
     let line = |steps: &str| format!("run --device tiny --precondition {steps} {LOAD}");
     for (steps, part) in [
         ("fill,,age", "a step without a name"),
-        ("fill:0%", "no share between 0 % and 100 %"),
-        ("fill:101%", "no share"),
+        ("fill:0%", "not a share between 0 % and 100 %"),
+        ("fill:101%", "not a share"),
         ("fill:backwards", "not backwards"),
         ("age:window=1", "window is a number of rounds from 2"),
         ("age:limit=none", "limit is a number of drive writes"),
@@ -223,7 +223,7 @@ fn steps_that_make_no_sense_are_told() {
         fails(&place, &line(steps), &[part]);
     }
     let of_trace = "run --device tiny --precondition age:self --trace trace.csv --no-output";
-    fails(&place, of_trace, &["only a workload"]);
+    fails(&place, of_trace, &["only a measured workload"]);
     let reads = "run --device tiny --precondition age:self --workload randread-4k --no-output";
     fails(&place, reads, &["writes nothing"]);
 }
@@ -237,7 +237,7 @@ fn ageing_that_ends_at_its_limit_says_so() {
     assert!(run["warnings"][0].as_str().unwrap().contains("its limit of 1 drive writes"));
     let fresh = "--set ftl.over_provisioning=300% --precondition age:limit=2";
     let save = format!("device save --device tiny {fresh} -o a.ftlab");
-    fails_in_use(&place, &save, &["garbage collection had never started"]);
+    fails_in_use(&place, &save, &["garbage collection never started"]);
     assert_eq!(
         json(place.run("device show a.ftlab --json"))["story"][1]["verdict"],
         "gc_never_started"
@@ -282,7 +282,7 @@ fn a_device_that_ends_while_it_is_preconditioned_is_an_error_and_leaves_nothing(
     let failing = "--device tiny --precondition fill --set cache.policy=lru \
                    --set cache.capacity=128KiB --set cache.programs_per_die=1 \
                    --set nand.faults.program_failures=1000000000";
-    let told = ["came to its end while preconditioning", "acknowledged", "remedy"];
+    let told = ["reached its end while preconditioning", "acknowledged", "remedy"];
     let run = format!("run {failing} --workload randread-4k -o results");
     fails_in_use(&place, &run, &told);
     fails_in_use(&place, &format!("device save {failing} -o dead.ftlab"), &told);
@@ -305,7 +305,7 @@ fn ageing_that_wears_the_device_out_says_so() {
     fails_in_use(
         &place,
         &format!("device save {worn} -o dead.ftlab"),
-        &["came to the end of its life"],
+        &["reached the end of its life"],
     );
     let shown = json(place.run("device show dead.ftlab --json"));
     assert_eq!(shown["story"][1]["verdict"], "end_of_life");
@@ -332,12 +332,12 @@ fn a_prepared_device_is_not_filled_again() {
     let from_image = json(place.run(&format!("run --image aged.ftlab {load}")));
     assert_eq!(names(&from_image), ["mixed"]);
     assert_eq!(from_image["replay"]["skipped_phases"], serde_json::json!(["fill"]));
-    assert!(notes(&from_image).contains("begins with fill, not measured: left out"));
+    assert!(notes(&from_image).contains("begins with fill, not measured: skipped"));
     let aged = format!("run --device tiny --precondition fill,age {load}");
     assert_eq!(names(&json(place.run(&aged))), ["fill", "age", "mixed"]);
     let all = json(place.run(&format!("{aged} --all-phases")));
     assert_eq!(names(&all), ["fill", "age", "fill", "mixed"]);
-    assert!(all["replay"]["skipped_phases"].is_null() && !notes(&all).contains("left out"));
+    assert!(all["replay"]["skipped_phases"].is_null() && !notes(&all).contains("skipped"));
     // A device as new is filled as ever, and the measured phase is the same either way.
     let fresh = json(place.run(&format!("run --device tiny {load}")));
     assert_eq!(names(&fresh), ["fill", "mixed"]);
@@ -405,7 +405,7 @@ fn options_that_an_image_overrides_are_named() {
     let bad = "--set nand.faults.factory_bad=1%";
     let loaded = place.run(&format!("device load aged.ftlab {bad}"));
     assert!(loaded.out.contains(" 0 bad"), "{}", loaded.out);
-    let told = "nand.faults.factory_bad = 1% marks no block";
+    let told = "nand.faults.factory_bad = 1% has no effect";
     assert!(loaded.err.contains(told), "{}", loaded.err);
     let run = json(place.run(&format!("run --image aged.ftlab {bad} {LOAD}")));
     assert!(run["warnings"][0].as_str().unwrap().starts_with(told), "{}", run["warnings"]);
@@ -413,7 +413,7 @@ fn options_that_an_image_overrides_are_named() {
     assert!(saved.code == 0 && saved.err.contains(told), "{}", saved.err);
     let worn = "--set nand.endurance.policy=fixed --set nand.endurance.cycles";
     let loaded = place.run(&format!("device load aged.ftlab {worn}=2"));
-    assert!(loaded.err.contains("blocks bear 2 cycles"), "{}", loaded.err);
+    assert!(loaded.err.contains("blocks endure 2 cycles"), "{}", loaded.err);
     let loaded = place.run(&format!("device load aged.ftlab {worn}=3000"));
     assert_eq!((loaded.code, loaded.err.as_str()), (0, ""));
 }
@@ -424,7 +424,7 @@ fn a_device_that_dies_while_it_is_filled_is_told_of() {
     let place = Place::new();
     place.write("faults.toml", b"base = 'tiny'\n[nand.faults]\nschedule = ['10ms: die 1 dies']\n[ftl.placement]\npolicy = 'dynamic'\n");
     let line = "device save --device faults.toml --precondition fill,randwrite-4k -o dead.ftlab";
-    let told = ["end of its life", "in the step fill", "steps that were to follow were not taken"];
+    let told = ["end of its life", "in the step fill", "later steps were skipped"];
     fails_in_use(&place, line, &told);
     assert!(place.path("dead.ftlab").is_file());
 }

@@ -129,7 +129,7 @@ fn paths_that_lead_nowhere_are_told_as_such() {
         "run --device tiny --fio trace.csv/inside.fio --no-output".to_owned(),
         "trace convert trace.csv trace.csv/out.parquet".to_owned(),
     ] {
-        fails(&place, &line, &["Not a directory", "a file stands where it has a folder"]);
+        fails(&place, &line, &["Not a directory", "one of its folders is a file"]);
     }
     for line in [
         format!("run --device tiny --trace {long} --no-output"),

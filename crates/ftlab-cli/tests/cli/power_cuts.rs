@@ -129,7 +129,7 @@ fn a_span_longer_than_the_run_and_one_too_short_say_so() {
     let short = format!("{line} --cut-power 7us");
     let done = place.run(&short);
     assert_eq!(done.code, 0, "{}", done.err);
-    for words in ["10,000 cuts, one each 7.00 us", "give a longer span"] {
+    for words in ["10,000 cuts, one every 7.00 us", "choose a longer span"] {
         assert!(done.out.contains(words), "{words}: {}", done.out);
     }
     assert!(done.out.lines().all(|line| line.chars().count() <= 79), "{}", done.out);
@@ -160,12 +160,12 @@ fn a_comparison_has_rows_for_how_devices_come_up() {
     let load = "--workload randwrite-4k --requests 3000 --cut-power 3ms --seeds 3";
     let done = place.run(&format!("compare tiny {vary} {load} -o out"));
     assert_eq!(done.code, 0, "{}", done.err);
-    let rows = ["until ready", "longest", "kept up", "spares read", "pages lost"];
+    let rows = ["until ready", "longest", "hold-up", "spares read", "pages lost"];
     for row in rows.map(|row| format!("power cuts, {row}")) {
         assert!(done.out.contains(&row), "{row}: {}", done.out);
     }
     // Nothing but the cuts tells these devices apart.
-    assert!(!done.out.contains("never came into play"), "{}", done.out);
+    assert!(!done.out.contains("had no effect"), "{}", done.out);
     let comparison = place.json("out/compare.json");
     let metrics = &comparison["metrics"];
     let metric = |key: &str| {

@@ -260,7 +260,7 @@ fn what_is_declared_to_differ_is_held_against_what_is_expected() {
         let done = place.run("reproduce e -o out --force");
         assert_eq!(done.code, 1, "{}", done.err);
         assert!(done.out.contains("0 reproduced; 0 differ, explained; 1 out"), "{}", done.out);
-        let said = "but meets the paper's number: take the declaration out";
+        let said = "but meets the paper's number: remove the declaration";
         let words = done.out.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(words.contains(said), is_met, "{}", done.out);
         let page = String::from_utf8(place.read("out/report.html")).unwrap();
@@ -290,14 +290,14 @@ fn one_thread_and_two_give_the_same_bytes() {
 fn fewer_seeds_than_declared_are_mentioned() {
     let place = Place::new();
     experiment(&place, "e", &reads("paper = \"> 0\""));
-    let note = "tolerances hold for the mean of 3 seeds, and these are 1";
+    let note = "tolerances are meant for the mean of 3 seeds, not of 1";
     let said = |line: &str| place.run(line).out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said("reproduce e --seeds 1 -o out").contains(note));
     let page = String::from_utf8(place.read("out/report.html")).unwrap();
     assert!(page.contains(note), "the page says so, too");
     assert_eq!(row(&place.json("out/result.json"), 0, 0)["low"], Value::Null);
-    assert!(!said("reproduce e --no-output").contains("tolerances hold"));
-    assert!(!said("reproduce e --seeds 4 --no-output").contains("tolerances hold"));
+    assert!(!said("reproduce e --no-output").contains("tolerances are meant"));
+    assert!(!said("reproduce e --seeds 4 --no-output").contains("tolerances are meant"));
 }
 
 /// What the page's script draws.
@@ -374,7 +374,7 @@ fn several_experiments_are_run_one_after_the_other() {
     let done = place.run("reproduce a b --no-output --seeds 1 --json");
     let both: Value = serde_json::from_str(&done.out).unwrap();
     assert_eq!((&both[0]["name"], &both[1]["name"]), (&"a".into(), &"b".into()));
-    fails(&place, "reproduce a ./a", &["two of these experiments are called a"]);
+    fails(&place, "reproduce a ./a", &["two of these experiments are named a"]);
     fails(&place, "reproduce a list", &["list"]);
     fails(&place, "reproduce a b -o out --seeds 2", &["--force replaces it"]);
     assert_eq!(place.run("reproduce a -o out/a --force --seeds 1 -q").code, 0);
@@ -535,6 +535,6 @@ fn an_interrupted_reproduction_leaves_nothing() {
     place.write("e/experiment.toml", text.as_bytes());
     let done = interrupted(&place, "reproduce e -o out", std::process::Stdio::null());
     assert_eq!((done.code, done.out.as_str()), (130, ""), "{}", done.err);
-    assert!(done.err.contains("Interrupted: nothing is written of e"), "{}", done.err);
+    assert!(done.err.contains("Interrupted: nothing of e was written"), "{}", done.err);
     assert_eq!(place.entries(), ["e", "trace.csv"]);
 }

@@ -74,7 +74,7 @@ metrics = ["second", "highest"]
         assert_eq!(kept.is_null(), case["at"]["start"] != "2", "{case}");
         assert_eq!(case["metrics"]["highest"]["mean"], 64.0);
     }
-    let every = number(&document["schema_version"]);
+    let every = f64::from(ftlab::stats::SCHEMA_VERSION);
     let lines = &figures[0];
     assert_eq!((&lines["kind"], &lines["x_label"]), (&"curves".into(), &"queue".into()));
     assert_eq!(lines["series"], serde_json::json!(["FIFO", "read-first"]));
@@ -92,8 +92,8 @@ metrics = ["second", "highest"]
     assert_eq!(claims["cases"][0]["curves"], serde_json::json!({}), "no figure, no curve");
     // What is wrong is told, also what shows in a run only.
     for (from, to, expected) in [
-        ("pick = \"peak 2\"", "pick = \"peak 0\"", "picked of the curve"),
-        ("curve = \"depths\"\npick = \"largest\"", "pick = \"largest\"", "picked of a curve"),
+        ("pick = \"peak 2\"", "pick = \"peak 0\"", "pick from the curve"),
+        ("curve = \"depths\"\npick = \"largest\"", "pick = \"largest\"", "picked from a curve"),
         ("curves = [\"depths\"]", "curves = [\"depths\"]\nx = \"start\"", "no meaning for curves"),
         ("curves = [\"depths\"]", "", "neither `metrics` nor `curves`"),
         ("curve = \"depths\"", "curve = \"depth\"", "unknown curve \"depth\""),

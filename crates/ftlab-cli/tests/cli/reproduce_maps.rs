@@ -127,8 +127,8 @@ fn what_heat_maps_can_not_have_is_told() {
             "no meaning for a heat map",
         ),
         ("metrics = [\"read\"]", "metrics = [\"read\", \"write\"]", "draws one metric, not 2"),
-        ("kind = \"heatmap\"", "kind = \"lines\"", "only a heat map has an axis upwards"),
-        ("y = \"many\"", "y = \"depth\"", "depth is decided by x and y"),
+        ("kind = \"heatmap\"", "kind = \"lines\"", "only a heat map has the axis `y`"),
+        ("y = \"many\"", "y = \"depth\"", "depth is fixed by x and y"),
         ("panels = [\"policy\", \"load\"]", "panels = [\"policy\", \"policy\"]", "twice"),
     ] {
         assert!(MAP.contains(from), "{from}");
@@ -171,8 +171,13 @@ fn cases_whose_trace_is_not_there_are_named_and_the_others_run() {
         assert!(said.contains(
             "Of 2 numbers 1 reproduced; 0 differ, explained; 0 out of tolerance; 1 not run."
         ));
-        assert!(said.contains("1 case was not run: real traces are no part of ftlab"), "{said}");
-        assert!(said.contains("are not there: sub/real.csv."), "{said}");
+        assert!(
+            said.contains(
+                "1 case was not run, because these real traces, which are not part of ftlab"
+            ),
+            "{said}"
+        );
+        assert!(said.contains("are missing: sub/real.csv."), "{said}");
         let document = place.json("out/result.json");
         assert_eq!(
             (&row(&document, 0, 0)["verdict"], &row(&document, 0, 1)["verdict"]),

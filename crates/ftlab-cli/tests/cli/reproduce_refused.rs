@@ -20,7 +20,7 @@ fn claims_that_can_not_fail_are_refused() {
             .replace("policy = \"fifo\", ", "")
     };
     let (range, both) =
-        ("the range leaves out a number", "what is expected may be what the paper prints");
+        ("the range excludes a number", "what is expected may be what the paper prints");
     for (claim, expected) in [
         (reads(&format!("against = {{ policy = \"fifo\" }}\n{change}")), "compared with itself"),
         (
@@ -73,7 +73,7 @@ fn what_runs_are_made_of_lies_in_the_folder() {
         let text = String::from_utf8(place.read("e/experiment.toml")).unwrap();
         assert!(text.contains(from), "{from}");
         place.write("e/experiment.toml", text.replace(from, to).as_bytes());
-        fails(&place, "reproduce e", &["outside of the experiment's folder", "experiment.toml:"]);
+        fails(&place, "reproduce e", &["outside the experiment's folder", "experiment.toml:"]);
         assert!(!place.run("reproduce e").err.contains("secret"));
     }
     // Nor does a file of the same name lying elsewhere take part.

@@ -89,7 +89,7 @@ fn a_killed_comparison_goes_on_where_it_stood() {
     let before = fs::metadata(place.path("out/compare.json")).unwrap().modified().unwrap();
     let again = place.run(&format!("{line} --json"));
     assert_eq!(again.code, 0, "{}", again.err);
-    assert!(again.err.contains("complete already"), "{}", again.err);
+    assert!(again.err.contains("already complete"), "{}", again.err);
     assert_eq!(again.out.as_bytes(), place.read("out/compare.json"));
     assert_eq!(fs::metadata(place.path("out/compare.json")).unwrap().modified().unwrap(), before);
     fails(&place, &format!("{line} --seed 2"), &["--force"]);
@@ -160,7 +160,7 @@ fn a_run_that_is_complete_is_not_done_again() {
     assert_eq!(first.code, 0, "{}", first.err);
     let again = place.run(&format!("{line} --json"));
     assert_eq!(again.code, 0, "{}", again.err);
-    assert!(again.err.contains("complete already"), "{}", again.err);
+    assert!(again.err.contains("already complete"), "{}", again.err);
     assert_eq!(again.out.as_bytes(), place.read("out/result.json"));
     // With a file that is not there it is another matter.
     fails(&place, &format!("{line} --records"), &["--force"]);
@@ -189,7 +189,7 @@ fn a_killed_reproduction_goes_on_where_it_stood() {
     }
     let done = place.run(line);
     assert_eq!(done.code, 0, "{}", done.err);
-    assert!(taken_up(&done.err) > 0 || done.err.contains("complete already"), "{}", done.err);
+    assert!(taken_up(&done.err) > 0 || done.err.contains("already complete"), "{}", done.err);
     assert_eq!(files(&place.path("out/a")), files(&place.path("whole/a")));
     assert_eq!(files(&place.path("out/b")), files(&place.path("whole/b")));
     assert_eq!(
@@ -198,7 +198,7 @@ fn a_killed_reproduction_goes_on_where_it_stood() {
     );
     let again = place.run(line);
     assert_eq!(again.code, 0, "{}", again.err);
-    assert_eq!(again.err.matches("complete already").count(), 2, "{}", again.err);
+    assert_eq!(again.err.matches("already complete").count(), 2, "{}", again.err);
     assert!(again.out.contains("Of 1 number 1 reproduced"), "{}", again.out);
 }
 

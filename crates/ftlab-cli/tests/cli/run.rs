@@ -66,7 +66,7 @@ fn the_keys_of_the_result_stay_what_they_are() {
     let place = Place::new();
     assert_eq!(place.run(&format!("{RUN} -o result --quiet")).code, 0);
     let result = place.json("result/result.json");
-    assert_eq!(result["schema_version"], 1);
+    assert_eq!(result["schema_version"], 2);
     assert_eq!(result["complete"], true);
     assert_eq!(result["seed"], 1);
     assert_eq!(result["load"]["kind"], "trace");
@@ -301,7 +301,7 @@ fn results_leave_out_what_follows_the_measured_requests() {
         notes.filter(|note| note.contains(text)).count()
     };
     run("--workload dry.toml", "dry");
-    assert_eq!(said("dry", "The requests of phase 1 ended before those that are measured"), 1);
+    assert_eq!(said("dry", "The requests of phase 1 ended before the measured ones"), 1);
     assert_eq!(said("dry", "Only the first requests of phase 1 are measured"), 1);
     assert_eq!(said("first", "ended before"), 0);
     place.write("bad.toml", file("measure_first = 6000").as_bytes());
@@ -320,7 +320,7 @@ fn requests_that_are_cut_at_the_end_are_noted() {
     assert_eq!(result["replay"]["clipped_bytes"], 4_096);
     let notes = result["report"]["notes"].to_string();
     let told = "1 requests reached beyond the end of the device";
-    assert!(notes.contains(told) && notes.contains("4.10 kB of them left out"), "{notes}");
+    assert!(notes.contains(told) && notes.contains("4.10 kB were dropped"), "{notes}");
     let whole = place.run("run --device tiny --trace trace.csv --address fold --no-output --json");
     assert!(!whole.out.contains("reached beyond"), "{}", whole.out);
 }

@@ -50,7 +50,7 @@ fn mistakes_are_named_with_their_remedy() {
     fails(&place, "run --device trace.csv --workload fill", &[msr, "device", "--trace trace.csv"]);
     place.write("wrong.toml", "[[[\n".repeat(40).as_bytes());
     for line in ["--device wrong.toml --workload fill", "--device tiny --workload wrong.toml"] {
-        fails(&place, &format!("run {line}"), &["wrong.toml:1:", "more problems of syntax follow"]);
+        fails(&place, &format!("run {line}"), &["wrong.toml:1:", "more syntax errors follow"]);
         assert_eq!(place.run(&format!("run {line}")).err.matches("error:").count(), 10);
     }
     fails(&place, "run --device tiny --workload randread-4k --address fold", &["--address"]);
@@ -101,7 +101,9 @@ fn a_device_for_which_there_is_no_memory_is_refused() {
     let output = std::process::Command::new("sh").args(["-c", &limited]).output().unwrap();
     let done = super::common::Done::from(output);
     assert_eq!(done.code, 2, "{}", done.err);
-    for expected in ["no memory for the tables of qlc-2t", "GB", "remedy", "blocks_per_plane"] {
+    for expected in
+        ["not enough memory for the tables of qlc-2t", "GB", "remedy", "blocks_per_plane"]
+    {
         assert!(done.err.contains(expected), "no {expected} in {}", done.err);
     }
     assert_eq!(place.entries(), ["trace.csv"]);
@@ -178,6 +180,9 @@ fn too_little_memory_is_told() {
         let output = output.expect("there is a shell");
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{kib}: {told}");
-        assert!(told.contains("no memory for the tables") && told.contains("remedy"), "{told}");
+        assert!(
+            told.contains("not enough memory for the tables") && told.contains("remedy"),
+            "{told}"
+        );
     }
 }

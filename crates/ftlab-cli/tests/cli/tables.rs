@@ -33,7 +33,7 @@ fn padding_is_told() {
     };
     let result: Value = serde_json::from_str(&run("on", "--json")).expect("JSON");
     let pages = result["report"]["cache"]["padded_pages"].as_u64().expect("a count");
-    let expected = format!("{} pages read and written again to fill up blocks", count(pages));
+    let expected = format!("{} pages read and programmed again to fill up blocks", count(pages));
     assert_eq!(line(&run("on", ""), "Padding"), Some(expected));
     assert_eq!(line(&run("off", ""), "Padding"), None);
 }
@@ -114,13 +114,13 @@ fn what_parity_computed_is_told() {
         format!("over 4 dies; {} flash pages of parity programmed", count(of("parity_programs")));
     assert_eq!(line(&table, "Parity"), Some(programs), "{table}");
     let computed = format!(
-        "{} flash pages that could not be read, from {} others; 0 could not be computed either",
+        "{} unreadable flash pages, from {} others; 0 could not be rebuilt",
         count(of("reconstructed_reads")),
         count(of("reconstruction_reads"))
     );
-    assert_eq!(line(&table, "Computed by parity"), Some(computed), "{table}");
+    assert_eq!(line(&table, "Rebuilt by parity"), Some(computed), "{table}");
     assert!(of("reconstructed_reads") > 0 && of("lost_reads") == 0, "{table}");
-    assert!(line(&table, "Dead dies").is_some_and(|told| told.starts_with("1, with 0 pages")));
+    assert!(line(&table, "Dead dies").is_some_and(|told| told.starts_with("1, with 0 host pages")));
     assert!(!table.contains("Data is lost"), "{table}");
 }
 
@@ -218,10 +218,13 @@ fn faults_out_of_time_are_told() {
     let save = "device save --device tiny --precondition fill:timed -o filled.ftlab -q";
     assert_eq!(place.run(save).code, 0);
     let passed = run("--image filled.ftlab", "1us: page 5 is unreadable");
-    let told = "\"1us: page 5 is unreadable\" lies before the clock of the image filled.ftlab";
-    assert!(passed.contains(told) && passed.contains("it comes at once"), "{passed}");
+    let told = "\"1us: page 5 is unreadable\" is earlier than the clock of the image filled.ftlab";
+    assert!(passed.contains(told) && passed.contains("it takes effect at once"), "{passed}");
     let ahead = run("--image filled.ftlab", "1d: page 5 is unreadable");
-    assert!(!ahead.contains("lies before the clock") && ahead.contains("never came"), "{ahead}");
+    assert!(
+        !ahead.contains("is earlier than the clock") && ahead.contains("never came"),
+        "{ahead}"
+    );
 }
 
 /// What lies on dies that died is told of an image.
@@ -234,7 +237,7 @@ fn an_image_tells_its_dead_dies() {
     assert_eq!(saved.code, 0, "{}", saved.err);
     let shown = place.run("device show dead.ftlab").out;
     let dead = line(&shown, "Dead dies").expect("a line of dead dies");
-    assert!(dead.starts_with("3; 0 pages of the host lie there"), "{shown}");
+    assert!(dead.starts_with("3; 0 host pages are on them"), "{shown}");
     let state = place.run("device show dead.ftlab --json").out;
     let state = serde_json::from_str::<Value>(&state).expect("JSON")["state"].take();
     assert_eq!(state["dead_dies"], serde_json::json!([3]));
@@ -250,7 +253,7 @@ fn an_image_tells_its_dead_dies() {
     assert!(dead.as_u64() > Some(0) && state["blocks"]["bad"] == 0, "{state}");
     let shown = place.run("device show bare.ftlab").out;
     assert!(line(&shown, "Blocks").expect("blocks").ends_with(&format!("0 bad, {dead} dead")));
-    let told = format!("3; {lost} pages of the host lie there");
+    let told = format!("3; {lost} host pages are on them");
     assert_eq!(line(&shown, "Dead dies"), Some(told), "{shown}");
     assert_eq!(place.run("device save --device tiny -o new.ftlab -q").code, 0);
     let new = place.run("device show new.ftlab").out;

@@ -48,7 +48,7 @@ fn deaths_of_dies_are_counted_apart() {
     let computes = |seed: u32| {
         let done = place.run(&format!("torture --replay parity:{seed}"));
         assert_eq!(done.code, 0, "{}{}", done.out, done.err);
-        Some(done).filter(|done| done.out.contains("flash pages were computed"))
+        Some(done).filter(|done| done.out.contains("flash pages were rebuilt"))
     };
     let done = (0..40).find_map(computes).expect("some of them compute pages");
     for word in ["deaths", "0 power cuts"] {

@@ -76,7 +76,7 @@ fn a_trace_larger_than_the_device_is_not_scaled_and_what_folding_merges_is_noted
     let folded = run(&place, "--trace even.csv --address fold");
     assert_eq!(folded["replay"]["sharing"]["folded_pages_4k"], 192);
     let told = notes(&folded, "was folded");
-    assert!(told[0].contains("of 192 pages of 4 KiB that were touched 192 (100.0 %)"), "{told:?}");
+    assert!(told[0].contains("of 192 touched pages of 4 KiB, 192 (100.0 %)"), "{told:?}");
     assert!(told[0].contains("--address compact"), "{told:?}");
 }
 
@@ -121,9 +121,7 @@ fn a_run_warns_of_the_shape_of_its_trace() {
     let pages = || (0..200).map(|at| (0, at * 7_919 % 6_000));
     place.write("twice.csv", writes(pages().chain(pages())).as_bytes());
     let warned = |file: &str| run(&place, &format!("--trace {file}"))["warnings"].to_string();
-    assert!(
-        warned("twice.csv").contains("2 copies, one after the other, of its first 200 requests")
-    );
+    assert!(warned("twice.csv").contains("2 copies of its first 200 requests, one after another"));
     let fast = writes(pages()).replace("0000,test", ",test");
     place.write("fast.csv", fast.as_bytes());
     assert!(warned("fast.csv").contains("--time-unit us"), "{}", warned("fast.csv"));

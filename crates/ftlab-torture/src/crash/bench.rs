@@ -1,4 +1,4 @@
-//! A device that loses power, beside the naive one, which judges what it comes up with.
+//! A device that loses power, and the naive device that judges its recoveries.
 
 mod living;
 
@@ -9,52 +9,52 @@ use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request};
 use ftlab::units::{Lba, Lpn, Nanos, SimTime};
 use ftlab::verify::Canary;
 
-use super::{Cut, Round, Tally};
+use super::{CrashTally, Cut, Round};
 use crate::cover::may_lose;
 use crate::judge::{Command, Judge, Promises};
 use crate::load::Step;
-use crate::versions::{Found, Version, Versions};
+use crate::versions::{FoundVersions, Version, Versions};
 
-/// The seed of policies that draw random numbers.
+/// The seed of policies with random decisions.
 pub(super) const SEED: u64 = 1;
-/// No recovery takes longer than that: the devices are small.
+/// The longest valid recovery; the devices are small.
 const LONGEST: Nanos = Nanos(3_600_000_000_000);
-/// One of so many cuts is recovered from twice, and both must come to the same.
+/// One of this many cuts is recovered from twice, and both recoveries must be equal.
 const TWICE: u64 = 8;
-/// Everything is read in so many commands.
+/// The number of commands that read everything.
 const READS: u64 = 4;
 
 /// What ends a round before its commands do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fuse {
     Unlit,
-    /// After so many more moments at which something happens.
+    /// After this many more event times.
     Moments(u32),
-    /// After so many more commands that are acknowledged.
+    /// After this many more acknowledged commands.
     Acknowledged(u32),
     At(SimTime),
-    /// Power is to be cut now.
+    /// Power must be cut now.
     Burnt,
 }
 
-/// The device, its judge, and what happened so far.
+/// The device, its judge, and the counts so far.
 pub(super) struct Bench {
     device: Device<(), Versions>,
     config: Config,
     depth: usize,
     judge: Judge,
     per_page: u64,
-    /// Whether what was acknowledged may be lost for another reason than the power.
+    /// Whether acknowledged data may be lost for another reason than a power cut.
     may_lose: bool,
     fuse: Fuse,
-    tally: Tally,
+    tally: CrashTally,
 }
 
-/// What a device answers, with what its reads found.
-type Answers = Vec<(Completion, Found)>;
+/// Completions, with the contents of reads.
+type Answers = Vec<(Completion, FoundVersions)>;
 
 impl Bench {
-    /// A new device.
+    /// Creates a new device.
     pub(super) fn new(config: Config, depth: usize, canary: Option<Canary>) -> Bench {
         let setup = DeviceSetup::new(&config, SEED).checking();
         let geometry = setup.ftl.geometry.clone();
@@ -65,14 +65,14 @@ impl Bench {
         let may_lose = may_lose(&config, superblocks.as_ref());
         let mut device = assemble_with(setup, (), versions);
         plant(&mut device, canary);
-        // What a device holds at the start are zeros.
+        // Pages that a device has at the start contain zeros.
         let all = (0..device.ftl().logical_pages()).map(Lpn::new);
         let held: Vec<_> =
             all.filter_map(|page| Some((page, device.ftl().look_up(page)?))).collect();
         device.contents_mut().hold(held.into_iter());
         let per_page = u64::from(per_page);
         let judge = Judge::new(device.capacity_sectors(), per_page, Promises::of(&config));
-        let (fuse, tally) = (Fuse::Unlit, Tally::default());
+        let (fuse, tally) = (Fuse::Unlit, CrashTally::default());
         Bench { device, config, depth, judge, per_page, may_lose, fuse, tally }
     }
 
@@ -85,10 +85,10 @@ impl Bench {
             let range = first..(first + size).min(capacity);
             self.submit(Command { op: Op::Write, range, stream: 0, fua: false });
         }
-        self.drain()
+        self.advance_to_idle()
     }
 
-    /// Commands until power is cut, and what is left then.
+    /// Runs commands until power is cut, and surveys what is left.
     pub(super) fn round(self, round: &Round) -> Result<Bench, String> {
         let mut bench = self;
         bench.work(round)?;
@@ -126,7 +126,7 @@ impl Bench {
                 _ => {}
             }
         }
-        self.drain()?;
+        self.advance_to_idle()?;
         if let Some(Cut::Idle(time)) = round.cut {
             self.fuse = Fuse::At(self.device.now() + time);
             while self.fuse != Fuse::Burnt && self.advance(SimTime::FOREVER)? != Advanced::Idle {}
@@ -150,7 +150,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Waits until one more command may go in, as a host that keeps to its queues does.
+    /// Waits until another command may be submitted, as a host that respects its queues does.
     fn make_room(&mut self, stream: u32) -> Result<(), String> {
         let queue = self.device.queue_of(stream);
         while self.device.requests_in_flight() >= self.depth || !self.device.has_room(queue) {
@@ -165,13 +165,13 @@ impl Bench {
     }
 
     fn submit(&mut self, command: Command) {
-        // A device that has come to its end changes nothing any more.
+        // A device at the end of its life no longer changes anything.
         let changes = self.device.end_of_life().is_none();
         let request = self.judge.begin(command, changes);
         self.device.submit(self.device.now(), request);
     }
 
-    fn drain(&mut self) -> Result<(), String> {
+    fn advance_to_idle(&mut self) -> Result<(), String> {
         while self.fuse != Fuse::Burnt {
             if self.advance(SimTime::FOREVER)? == Advanced::Idle {
                 return self.is_empty();
@@ -180,16 +180,16 @@ impl Bench {
         Ok(())
     }
 
-    /// A device with nothing left to do must not hold requests.
+    /// Checks that a device with nothing left to do has no requests.
     fn is_empty(&self) -> Result<(), String> {
         match self.device.requests_in_flight() {
             0 => Ok(()),
-            stuck => Err(format!("the device stands still with {stuck} requests in it")),
+            stuck => Err(format!("the device is at a standstill with {stuck} requests in it")),
         }
     }
 
-    /// Lets the device run until something completes, or `limit` comes, or power is to be cut; judges what
-    /// completed. A fuse that counts moments burns from one to the next.
+    /// Runs the device until something completes, `limit` is reached or power must be cut; judges
+    /// completions. A fuse of event times advances from one event time to the next.
     fn advance(&mut self, limit: SimTime) -> Result<Advanced, String> {
         let now = self.device.now();
         let to = match self.fuse {
@@ -214,13 +214,13 @@ impl Bench {
             Fuse::At(at) if self.device.now() >= at => Fuse::Burnt,
             fuse => fuse,
         };
-        // Where only the fuse's limit was reached, there may be more to do.
+        // If only the fuse's limit was reached, there may be more to do.
         let goes_on = advanced == Advanced::Idle && to < limit && self.fuse != Fuse::Burnt;
         let stuck = self.device.requests_in_flight() > 0 || self.device.next_moment().is_none();
         Ok(if goes_on && !stuck { Advanced::Reached } else { advanced })
     }
 
-    fn answered(&mut self, completion: &Completion, found: &Found) -> Result<(), String> {
+    fn answered(&mut self, completion: &Completion, found: &FoundVersions) -> Result<(), String> {
         match completion.outcome {
             Outcome::Done => self.tally.commands += 1,
             Outcome::ReadOnly if self.refuses() => {}
@@ -232,12 +232,13 @@ impl Bench {
         self.judge.end(completion, found)
     }
 
-    /// Whether it may refuse to write.
+    /// Whether the device may refuse writes.
     fn refuses(&self) -> bool {
         self.device.end_of_life().is_some() || !self.device.ftl().dead_dies().is_empty()
     }
 
-    /// Cuts the power, and lets it come back; cuts it again so long after each time, while the device comes up.
+    /// Cuts the power and restores it. During the recovery it is cut again after each of these
+    /// times.
     fn lose_power(self, within: &[Nanos]) -> Result<Bench, String> {
         let Bench { device, config, mut judge, mut tally, .. } = self;
         note_cut(&device, &mut tally);
@@ -272,14 +273,14 @@ impl Bench {
         Ok(Bench { device, config, judge, tally, ..self })
     }
 
-    /// Reads everything, and lets the judge say whether it may be so.
+    /// Reads everything and judges it.
     fn survey(&mut self) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
         let mut found = vec![None; capacity as usize];
         let size = capacity.div_ceil(READS).next_multiple_of(self.per_page);
         self.read_into(&mut found, size)?;
         if found.iter().any(Option::is_none) {
-            // Of a command that is unreadable, pages may be readable.
+            // Some pages of an unreadable command may be readable.
             self.read_into(&mut found, self.per_page)?;
         }
         let lost = found.iter().filter(|version| version.is_none()).count() as u64;
@@ -291,12 +292,13 @@ impl Bench {
         self.judge.survey(&found, self.may_lose)
     }
 
-    /// Where no block is left to take it, capacitors carry nothing to flash, and nobody outside knows how much that is.
+    /// Whether the device is at the end of its life with capacitors. Then no block is left for what
+    /// they would save, and how much that is cannot be known from outside.
     fn ended_with_capacitors(&self) -> bool {
         self.config.options.power.capacitors.is_on() && self.device.end_of_life().is_some()
     }
 
-    /// Reads, in commands of `size` sectors, whatever is not known yet.
+    /// Reads everything that is not known yet, in commands of `size` sectors.
     fn read_into(&mut self, known: &mut [Option<Version>], size: u64) -> Result<(), String> {
         let capacity = known.len() as u64;
         let mut answers = Answers::new();
@@ -323,23 +325,23 @@ impl Bench {
             if outcome != Outcome::Done {
                 continue;
             }
-            // What was never written is not listed.
+            // Sectors never written are not listed.
             known[first..first + request.sectors as usize].fill(Some(0));
             found.iter().for_each(|&(sector, version)| known[sector as usize] = Some(version));
         }
         Ok(())
     }
 
-    /// No space was lost: everything can be written again, twice, and read.
-    pub(super) fn finish(mut self) -> Result<Tally, String> {
+    /// Checks that no space was lost: everything can be written again, twice, and read.
+    pub(super) fn finish(mut self) -> Result<CrashTally, String> {
         for _ in 0..2 {
             self.fill()?;
         }
         self.submit(Command { op: Op::Flush, range: 0..0, stream: 0, fua: false });
-        self.drain()?;
+        self.advance_to_idle()?;
         let range = 0..self.device.capacity_sectors();
         self.submit(Command { op: Op::Read, range, stream: 0, fua: false });
-        self.drain()?;
+        self.advance_to_idle()?;
         self.device.ftl().audit()?;
         self.tally.ended += u64::from(self.device.end_of_life().is_some());
         let losses = self.device.ftl().life().map(|life| *life.losses()).unwrap_or_default();
@@ -349,7 +351,7 @@ impl Bench {
     }
 }
 
-/// Lets a device run. What completes is taken with what its reads found.
+/// Runs a device and takes its completions with the contents of reads.
 fn advance(device: &mut Device<(), Versions>, limit: SimTime, answers: &mut Answers) -> Advanced {
     let mut done = Vec::new();
     let advanced = device.advance_until(limit, &mut done);
@@ -366,7 +368,7 @@ fn plant(device: &mut Device<(), Versions>, canary: Option<Canary>) {
     assert!(canary.is_none(), "bugs are planted where devices can check themselves: {device:p}");
 }
 
-/// Power comes back, and is cut before the device is ready.
+/// Restores power and cuts it before the device is ready.
 fn interrupt(
     config: &Config,
     remains: Remains<Versions>,
@@ -378,7 +380,7 @@ fn interrupt(
         .map_err(|damage| format!("no recovery to interrupt: {damage}"))
 }
 
-/// Power comes back.
+/// Restores power.
 fn come_up(
     config: &Config,
     remains: Remains<Versions>,
@@ -387,14 +389,14 @@ fn come_up(
     power_up(setup, (), remains).map_err(|damage| format!("no recovery: {damage}"))
 }
 
-/// Where everything lies.
+/// Returns the places of all pages.
 fn map_of(device: &Device<(), Versions>) -> Vec<Fragments> {
     let ftl = device.ftl();
     (0..ftl.logical_pages()).map(|page| ftl.fragments(Lpn::new(page))).collect()
 }
 
-/// What the device was at when its power was cut.
-fn note_cut(device: &Device<(), Versions>, tally: &mut Tally) {
+/// Counts what the device was doing when power was cut.
+fn note_cut(device: &Device<(), Versions>, tally: &mut CrashTally) {
     tally.cuts += 1;
     tally.cut_at_work += u64::from(device.requests_in_flight() > 0);
     let merging = device.merger().is_some_and(|merger| merger.is_busy());

@@ -1,5 +1,6 @@
-//! A case: a device, and rounds of load that each end with a power cut, or under which something dies. It is what its design and its
-//! seed say; a failing one shrinks to the options, rounds and commands that matter.
+//! A case: a device, and rounds of load that end with a power cut or during which something dies.
+//! Its design and seed determine it; a failing case shrinks to the options, rounds and commands
+//! that matter.
 
 use std::fmt;
 
@@ -8,37 +9,37 @@ use ftlab::verify::Canary;
 
 use super::bench::Bench;
 use super::edit::Edit;
-use super::{DESIGNS, Design, Round, Tally};
+use super::{CrashTally, DESIGNS, Design, Round};
 use crate::draw::{self, Settings};
 use crate::finding;
 use crate::load::{DEPTHS, Profile};
 
-/// A device that loses power, or parts of its flash.
+/// A device that loses power or parts of its flash.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Its design.
     pub design: &'static Design,
-    /// What it was drawn from.
+    /// The seed it was drawn from.
     pub seed: u64,
     /// Its options.
     pub settings: Settings,
-    /// Commands in the device at once, at the most.
+    /// The most commands in the device at once.
     pub depth: usize,
-    /// Everything is written once, before the first round.
+    /// Whether everything is written once before the first round.
     pub fills: bool,
-    /// One after the other.
+    /// The rounds, in order.
     pub rounds: Vec<Round>,
-    /// What made it smaller.
+    /// The steps of shrinking that were applied.
     edits: Vec<Edit>,
 }
 
-/// Rounds of a case, at the least, and how many more there may be.
+/// The least number of rounds, and the range above it.
 const ROUNDS: (u64, u64) = (4, 16);
-/// So many smaller cases are tried before a case is taken to be small.
+/// How many smaller cases are tried before shrinking stops.
 const PATIENCE: u32 = 4_000;
 
 impl Case {
-    /// The case of a seed.
+    /// Draws the case of a seed.
     pub fn draw(design: &'static Design, seed: u64) -> Case {
         let mut stream = Stream::new(seed, design.name);
         let settings = design.draw(&mut stream);
@@ -51,26 +52,26 @@ impl Case {
         Case { design, seed, settings, depth, fills, rounds, edits: Vec::new() }
     }
 
-    /// Power cuts of a case that finds nothing.
+    /// Returns the number of power cuts if nothing fails.
     pub fn cuts(&self) -> u64 {
         let more = |round: &Round| round.again.len() + round.within.len();
         let cut = self.rounds.iter().filter(|round| round.cut.is_some());
         cut.map(|round| 1 + more(round) as u64).sum()
     }
 
-    /// Runs it.
+    /// Runs the case.
     ///
     /// # Errors
-    /// What is wrong, in words, whether it was judged or a device that watches itself said so.
-    pub fn run(&self) -> Result<Tally, String> {
+    /// What is wrong, by the judge or by a device that checks itself.
+    pub fn run(&self) -> Result<CrashTally, String> {
         self.run_with(None)
     }
 
-    /// Runs it on a device with a planted bug.
+    /// Runs the case on a device with a planted bug.
     ///
     /// # Errors
     /// What was found.
-    pub fn run_with(&self, canary: Option<Canary>) -> Result<Tally, String> {
+    pub fn run_with(&self, canary: Option<Canary>) -> Result<CrashTally, String> {
         finding(|| {
             let config = draw::load(&self.settings).map_err(|problems| format!("{problems:?}"))?;
             let mut bench = Bench::new(config, self.depth, canary);
@@ -88,7 +89,7 @@ impl Case {
         })
     }
 
-    /// The smallest case that is found which still fails, however it fails.
+    /// Returns the smallest case found that still fails, in whatever way.
     pub fn shrink(self, canary: Option<Canary>) -> Case {
         let mut case = self;
         let mut tried = 0;
@@ -112,17 +113,18 @@ impl Case {
         }
     }
 
-    /// What [`Case::replay`] takes.
+    /// Returns the argument of [`Case::replay`].
     pub fn line(&self) -> String {
         let edits: Vec<_> = self.edits.iter().map(Edit::to_string).collect();
         let tail = if edits.is_empty() { String::new() } else { format!(":{}", edits.join(",")) };
         format!("{}:{}{tail}", self.design.name, self.seed)
     }
 
-    /// The case of a line: `DESIGN:SEED`, and perhaps `:` and steps of shrinking.
+    /// Returns the case of a line: `DESIGN:SEED`, optionally followed by `:` and steps of
+    /// shrinking.
     ///
     /// # Errors
-    /// It is no such line, or another version of ftlab draws other cases.
+    /// The line is invalid, or another version of ftlab wrote it.
     pub fn replay(line: &str) -> Result<Case, String> {
         let mut parts = line.splitn(3, ':');
         let (name, seed) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -132,24 +134,24 @@ impl Case {
         })?;
         let seed = seed
             .parse()
-            .map_err(|_| format!("`{seed}` is no seed; a line is DESIGN:SEED[:STEPS]"))?;
+            .map_err(|_| format!("`{seed}` is not a seed; a line is DESIGN:SEED[:STEPS]"))?;
         let mut case = Case::draw(design, seed);
         for text in parts.next().iter().flat_map(|edits| edits.split(',')) {
             let edit: Edit = text.parse()?;
             if !edit.apply(&mut case) {
-                return Err(format!("`{text}` speaks of something that the case does not have"));
+                return Err(format!("`{text}` refers to something that the case does not have"));
             }
             case.edits.push(edit);
         }
         match draw::load(&case.settings) {
             Ok(_) => Ok(case),
-            Err(_) => Err("what these steps leave is no valid device".to_owned()),
+            Err(_) => Err("these steps leave no valid device".to_owned()),
         }
     }
 }
 
 impl fmt::Display for Case {
-    /// The device as a text that `ftlab run --device` takes, and the rounds.
+    /// Prints the device as a text for `ftlab run --device`, and the rounds.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", draw::text(&self.settings))?;
         writeln!(f, "depth {}, filled first: {}", self.depth, self.fills)?;

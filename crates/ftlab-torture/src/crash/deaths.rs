@@ -1,9 +1,10 @@
-//! What strikes devices with parity, on which power is never cut: dies that die, programs that fail, and pages and
-//! blocks that nothing reads, at moments of the load. On most devices no stripe misses more than its parity covers.
+//! Draws faults for devices with parity, whose power is never cut: dies that die, failing programs,
+//! and unreadable pages and blocks, at times within the load. On most devices no stripe misses more
+//! than its parity covers.
 
 use ftlab::device::DeviceSetup;
 use ftlab::engine::Stream;
-use ftlab::nand::{Area, Fault, FaultOptions, Scheduled, Spot, Superblocks};
+use ftlab::nand::{Area, Fault, FaultOptions, FaultSpot, Scheduled, Superblocks};
 use ftlab::options::value::Value;
 use ftlab::units::Nanos;
 
@@ -12,14 +13,15 @@ use crate::cover::covers;
 use crate::draw::{self, Limit, Settings, Together};
 
 const SCHEDULE: &str = "nand.faults.schedule";
-/// On one of so many devices more fails than parity covers.
+/// On one of this many devices more fails than parity covers.
 const BEYOND: u64 = 4;
-/// Faults of a device, at the most.
+/// The most faults of a device.
 const MOST: u64 = 8;
-/// Shortest and longest times of a fault, as powers of two of nanoseconds: from the first commands to the last.
+/// The shortest and longest times of a fault, as binary logarithms of nanoseconds: from the first
+/// commands to the last.
 const TIMES: (u64, u64) = (14, 27);
 
-/// A random device with these options, on which something fails.
+/// Draws a device with these options on which something fails.
 pub(super) fn draw(stream: &mut Stream, given: &[Together], limit: Limit) -> Settings {
     loop {
         let mut settings = draw::device_with(stream, given, ("ftl.recovery.policy", "none"), limit);
@@ -38,7 +40,7 @@ pub(super) fn draw(stream: &mut Stream, given: &[Together], limit: Limit) -> Set
     }
 }
 
-/// Faults that parity covers, or any.
+/// Draws faults that parity covers, or any faults.
 fn faults(
     stream: &mut Stream,
     superblocks: &Superblocks,
@@ -58,7 +60,7 @@ fn faults(
     options.schedule
 }
 
-/// One that is a death in `dies` of three cases.
+/// Draws a fault, a death with probability `dies` / 3.
 fn fault(stream: &mut Stream, superblocks: &Superblocks, dies: u64) -> Fault {
     let flash = superblocks.flash();
     let mut any = |below: u32| stream.below(below.into()) as u32;
@@ -70,8 +72,8 @@ fn fault(stream: &mut Stream, superblocks: &Superblocks, dies: u64) -> Fault {
     }
     let pages = flash.blocks() * flash.shape().pages_per_block;
     Fault::Unreadable(match any(2) {
-        0 => Spot::Block(any(flash.blocks())),
-        _ => Spot::Page(any(pages)),
+        0 => FaultSpot::Block(any(flash.blocks())),
+        _ => FaultSpot::Page(any(pages)),
     })
 }
 

@@ -1,4 +1,4 @@
-//! What is tortured: one design after the other, each with everything else drawn at random.
+//! The designs that are tested; each leaves everything else random.
 
 use ftlab::engine::Stream;
 
@@ -8,32 +8,33 @@ use crate::draw::{self, Limit, Settings, Together};
 /// A design of a translation layer.
 #[derive(Debug)]
 pub struct Design {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// What it is.
+    /// Its description.
     pub about: &'static str,
-    /// How it may find its map again; not at all where power stays on.
+    /// Its recovery policies; none if power is never cut.
     recovery: &'static [&'static str],
-    /// What makes it this design.
+    /// The options that define it.
     options: Together,
 }
 
-/// No device larger than that: a cut must take a few milliseconds.
+/// The largest device; a cut must take only a few milliseconds.
 const LIMIT: Limit = Limit { units: 1_600, sectors: 16_000 };
 
-/// Both ways to find a map again, and the only one where it is more than a place for each page in memory.
+/// Both recovery policies, and the only one for maps that are more than a place in memory for each
+/// page.
 const ANY: &[&str] = &["scan", "checkpoint"];
 const SCAN: &[&str] = &["scan"];
 const NO: &[&str] = &[];
 
-/// What every device has.
+/// Options of every device.
 const ALWAYS: Together = &[
     ("power.capacitors", &["off", "off", "off", "on"]),
     ("nand.blocks_per_plane", &["8", "10", "12", "16", "20"]),
     ("nand.pages_per_block", &["4", "5", "6", "8"]),
 ];
 
-/// All of them, in the order in which they take turns.
+/// All designs, in the order of their turns.
 pub const DESIGNS: [Design; 10] = [
     Design {
         name: "page",
@@ -61,7 +62,7 @@ pub const DESIGNS: [Design; 10] = [
             ("ftl.placement.policy", &["dynamic"]),
             ("cache.policy", &["append"]),
             ("cache.capacity", &["32KiB", "64KiB"]),
-            ("cache.flush_pages", &["1", "3", "16"]),
+            ("cache.append_together", &["1", "3", "16"]),
             ("cache.read.policy", &["lru"]),
         ],
     },
@@ -136,7 +137,7 @@ pub const DESIGNS: [Design; 10] = [
             ("nand.dies_per_chip", &["1", "1", "2"]),
             ("nand.planes_per_die", &["1", "1", "2"]),
             ("nand.page_size", &["2KiB", "4KiB", "8KiB"]),
-            // What fails is drawn when it is known what there is.
+            // Replaced once the device is known.
             ("nand.faults.schedule", &["1us: die 0 dies"]),
             ("nand.faults.program_failures", &["0", "0", "1000000", "20000000"]),
             ("nand.faults.read_failures", &["0"]),
@@ -146,17 +147,17 @@ pub const DESIGNS: [Design; 10] = [
 ];
 
 impl Design {
-    /// The design of this name.
+    /// Returns the design of this name.
     pub fn named(name: &str) -> Option<&'static Design> {
         DESIGNS.iter().find(|design| design.name == name)
     }
 
-    /// Whether power is cut on it.
+    /// Whether its power is cut.
     pub fn loses_power(&self) -> bool {
         !self.recovery.is_empty()
     }
 
-    /// A random device of this design.
+    /// Draws a device of this design.
     pub(super) fn draw(&self, stream: &mut Stream) -> Settings {
         if !self.loses_power() {
             return deaths::draw(stream, &[ALWAYS, self.options], LIMIT);

@@ -1,32 +1,32 @@
-//! What makes a case smaller, in words short enough for a line: `page:17:o=cache.policy,r=2,s=0.3-20`.
+//! Steps of shrinking, short enough for a line: `page:17:o=cache.policy,r=2,s=0.3-20`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::Case;
 
-/// Without this nothing survives, and nothing is to be found.
+/// Without this option nothing survives, so there is nothing to find.
 const NEEDED: &str = "ftl.recovery.policy";
 
-/// One step of shrinking.
+/// A step of shrinking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Edit {
-    /// Without an option: `o=PATH`.
+    /// Removes an option: `o=PATH`.
     Option(String),
-    /// Without a round: `r=ROUND`.
+    /// Removes a round: `r=ROUND`.
     Round(usize),
-    /// Without some commands of a round: `s=ROUND.FIRST-END`.
+    /// Removes commands of a round: `s=ROUND.FIRST-END`.
     Steps(usize, usize, usize),
-    /// A round's power is cut once: `a=ROUND`.
+    /// Cuts the power of a round only once: `a=ROUND`.
     Once(usize),
-    /// Nothing is written before the first round: `f`.
+    /// Writes nothing before the first round: `f`.
     Empty,
-    /// One command at a time: `d`.
+    /// Submits one command at a time: `d`.
     OneByOne,
 }
 
 impl Edit {
-    /// Applies it, if there is something that it speaks of.
+    /// Applies it. Returns false if its target does not exist.
     pub(super) fn apply(&self, case: &mut Case) -> bool {
         match *self {
             Edit::Option(ref path) => {
@@ -54,7 +54,7 @@ impl Edit {
         }
     }
 
-    /// What might make a case smaller, the boldest first.
+    /// Returns everything that might shrink a case, the largest steps first.
     pub(super) fn all(case: &Case) -> Vec<Edit> {
         let rounds = case.rounds.len();
         let mut all: Vec<_> = (0..rounds).rev().map(Edit::Round).collect();
@@ -92,7 +92,7 @@ impl FromStr for Edit {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Edit, String> {
-        let unknown = || format!("`{text}` is no step of shrinking");
+        let unknown = || format!("`{text}` is not a step of shrinking");
         let number = |text: &str| text.parse::<usize>().map_err(|_| unknown());
         let (kind, of) = text.split_once('=').unwrap_or((text, ""));
         match kind {

@@ -1,9 +1,10 @@
-//! Crash tests: random devices lose power at random moments, again and again, and the naive device
-//! judges what they come up with.
+//! Crash tests: random devices lose power at random times, again and again, and the naive device
+//! judges their state afterwards.
 //!
-//! A [`Case`] is what its [`Design`] and its seed say: a configuration, a load in rounds, and how each round ends.
-//! [`Case::run`] returns what happened ([`Tally`]) or what was wrong; [`Case::shrink`] makes a failing case small, and
-//! every case is one line of text ([`Case::line`], [`Case::replay`]).
+//! A [`Case`] is determined by its [`Design`] and its seed: a configuration, a load in rounds, and
+//! how each round ends. [`Case::run`] returns counts ([`CrashTally`]) or what was wrong;
+//! [`Case::shrink`] shrinks a failing case, and every case is one line of text ([`Case::line`],
+//! [`Case::replay`]).
 
 mod bench;
 mod case;
@@ -16,4 +17,4 @@ mod tally;
 pub use case::Case;
 pub use design::{DESIGNS, Design};
 pub use round::{Cut, Round};
-pub use tally::Tally;
+pub use tally::CrashTally;

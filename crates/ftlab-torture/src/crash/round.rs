@@ -1,4 +1,4 @@
-//! What happens between two power cuts: commands, and the moment at which power is cut.
+//! A round: commands, and the time at which power is cut.
 
 use std::fmt;
 
@@ -7,40 +7,40 @@ use ftlab::units::Nanos;
 
 use crate::load::{Profile, Step};
 
-/// When power is cut in a round. If the commands are done before, it is cut then.
+/// When power is cut in a round, or at the end of its commands if that is earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// So many moments at which something happens after the round began.
+    /// This many event times after the start of the round.
     Moments(u32),
-    /// So many moments after the submission of a command.
+    /// This many event times after the submission of a command.
     AfterStep(u32, u32),
-    /// So long after the submission of a command.
+    /// This long after the submission of a command.
     Later(u32, Nanos),
-    /// When so many commands have been acknowledged, at once.
+    /// At once when this many commands have been acknowledged.
     Acknowledged(u32),
-    /// So long after everything is done.
+    /// This long after everything is done.
     Idle(Nanos),
 }
 
-/// Commands, a cut if power is not to stay on, and perhaps more cuts: while the device comes up, at once when it has, or
-/// soon after.
+/// Commands, a cut unless power stays on, and possibly more cuts: during the recovery, at once
+/// after it, or soon after.
 #[derive(Clone, Debug)]
 pub struct Round {
-    /// What is asked.
+    /// The commands.
     pub steps: Vec<Step>,
     /// When power is cut; none if it stays on.
     pub cut: Option<Cut>,
-    /// How long after power comes back it is cut again, before the device is ready.
+    /// The times from power-up to another cut, before the device is ready.
     pub within: Vec<Nanos>,
-    /// How long after each power-up power is cut again, without a command.
+    /// The times from the end of a recovery to another cut, without a command.
     pub again: Vec<Nanos>,
 }
 
-/// Shortest and longest spans, as powers of two of nanoseconds: from within a command to many blocks.
+/// The longest span, as a binary logarithm of nanoseconds: from within a command to many blocks.
 const SPANS: u64 = 26;
 
 impl Round {
-    /// A random round.
+    /// Draws a round.
     pub(super) fn draw(stream: &mut Stream, profile: &Profile, loses_power: bool) -> Round {
         let mut any = |from: &[u64]| from[stream.below(from.len() as u64) as usize];
         let count = any(&[0, 3, 10, 10, 30, 30, 80]);
@@ -61,7 +61,7 @@ impl Round {
 impl Cut {
     fn draw(stream: &mut Stream, steps: u64) -> Cut {
         let steps = steps.max(1);
-        // Some events of a command, and some of the collection that it sets off.
+        // Some events of a command, and of the collection that it starts.
         let moments = |stream: &mut Stream, most: u64| 1 + stream.below(most) as u32;
         match stream.below(10) {
             0..3 => Cut::Moments(moments(stream, steps * 8)),
@@ -75,7 +75,7 @@ impl Cut {
     }
 }
 
-/// Any order of magnitude; often none at all.
+/// Draws a span of any order of magnitude; often zero.
 fn span(stream: &mut Stream) -> Nanos {
     let magnitude = stream.below(SPANS);
     Nanos(stream.below(1 << magnitude))

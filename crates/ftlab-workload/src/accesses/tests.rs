@@ -1,4 +1,4 @@
-//! Accesses that were counted by hand, and random ones against a count that keeps all of them.
+//! Accesses counted by hand, and random ones compared with a count that keeps all of them.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use ftlab::engine::Stream;
 
 use super::*;
 
-/// The accesses of pages, a text of R and W for each.
+/// Reports the accesses of pages, each given as a text of R and W.
 fn of(pages: &[&str]) -> AccessReport {
     let mut accesses = Accesses::default();
     for (page, text) in (0..).zip(pages) {
@@ -49,7 +49,8 @@ fn a_read_finds_what_was_there_before_until_its_page_is_written() {
 #[test]
 fn windows_name_pages_by_their_last_accesses() {
     let found = of(&["WWRRRWRRR"]);
-    // An interleaved page. After the first, two see W, WR, RR, RR, RW, WR, RR, RR; three and four look further back.
+    // An interleaved page. After the first access, windows of two see W, WR, RR, RR, RW, WR, RR,
+    // RR; those of three and four look further back.
     assert_eq!(found.identification.first_accesses, 1);
     assert_eq!(found.identification.first_right, 0);
     assert_eq!(found.identification.later_accesses, 8);
@@ -72,15 +73,15 @@ fn parts_of_pages_and_streams_are_counted() {
     assert_eq!(found.never_written_reads, 1);
 }
 
-/// The rules as they are written, over all accesses of each page.
+/// Applies the rules literally to all accesses of each page.
 fn naive(pages: &BTreeMap<u64, Vec<bool>>) -> (ByClass, ByClass, [u64; 3]) {
     let (mut reads, mut writes, mut right) = (ByClass::default(), ByClass::default(), [0; 3]);
     for page in pages.values() {
         let (all, read) = (page.len(), page.iter().filter(|read| **read).count());
         let share = read as f64 / all as f64;
         let class = match share {
-            share if share > 0.95 => Class::Only(Kind::Read),
-            share if share < 0.05 => Class::Only(Kind::Write),
+            share if share > 0.95 => Class::Only(PageUse::Read),
+            share if share < 0.05 => Class::Only(PageUse::Write),
             _ => Class::Interleaved,
         };
         reads.add(class, read as u64);
@@ -89,8 +90,8 @@ fn naive(pages: &BTreeMap<u64, Vec<bool>>) -> (ByClass, ByClass, [u64; 3]) {
             for coming in 1..all {
                 let seen = &page[(coming + 1).saturating_sub(window)..=coming];
                 let named = match (seen.iter().all(|read| *read), seen.iter().all(|read| !*read)) {
-                    (true, _) => Class::Only(Kind::Read),
-                    (_, true) => Class::Only(Kind::Write),
+                    (true, _) => Class::Only(PageUse::Read),
+                    (_, true) => Class::Only(PageUse::Write),
                     _ => Class::Interleaved,
                 };
                 right[at] += u64::from(named == class);
@@ -108,7 +109,7 @@ fn counts_like_somebody_who_keeps_all_accesses() {
         for _ in 0..3_000 {
             let page = random.below(40);
             let (lba, pages) = (page * SECTORS_PER_PAGE + random.below(8), 1 + random.below(3));
-            // Half of the pages are mostly of one kind.
+            // Half of the pages have mostly accesses of one kind.
             let bias = if page.is_multiple_of(2) { reads } else { 50 };
             let read = random.below(100) < bias;
             let end = (page + pages) * SECTORS_PER_PAGE;

@@ -1,6 +1,6 @@
-//! What a Parquet file claims about itself, held against what it has, before the library believes it: it
-//! makes room for as many values of a dictionary as a page claims, and for as many children as a group
-//! of the schema claims, and goes as deep as groups lie within each other.
+//! Checks the sizes that a Parquet file claims before the Parquet library trusts them: the library
+//! allocates for as many dictionary values as a page claims and for as many children as a schema
+//! group claims, and recurses as deeply as groups are nested.
 
 use std::io::{Cursor, Read};
 use std::sync::Arc;
@@ -10,15 +10,16 @@ use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::thrift::{I32, LIST, Malformed, STRUCT, Walk};
+use super::thrift::{ByteWalk, I32, LIST, Malformed, STRUCT};
 
-/// A page is never longer unpacked: writers make them a mebibyte, some a whole row group.
+/// The longest uncompressed page. Writers make pages of a mebibyte; some write a whole row group.
 const LONGEST_PAGE: i64 = 64 << 20;
-/// How much of a page is looked at for its head. Heads of integers take some fifty bytes.
+/// How many bytes of a page are searched for its header. Headers of integer pages have about fifty
+/// bytes.
 const LONGEST_HEAD: u64 = 8 << 10;
-/// Groups lie within each other at most so deep; columns of numbers need two levels.
+/// The deepest nesting of groups; columns of numbers need two levels.
 const MOST_DEPTH: usize = 32;
-/// At the end of a file: the length of its table of contents, and the mark.
+/// The end of a file: the length of its footer, and the magic number.
 const FOOTER: u64 = 8;
 
 fn wrong(what: &str) -> ParquetError {
@@ -31,14 +32,14 @@ impl From<Malformed> for ParquetError {
     }
 }
 
-/// A file whose pages are looked at before they are read, once that is asked for.
+/// A file whose pages are checked before they are read, once this is switched on.
 pub struct Checked<R> {
     file: R,
     pages: Arc<AtomicBool>,
 }
 
 impl<R: ChunkReader> Checked<R> {
-    /// Looks at the schema. Pages are looked at once what comes beside it is set.
+    /// Checks the schema. Pages are checked once the returned flag is set.
     pub fn new(file: R) -> Result<(Checked<R>, Arc<AtomicBool>), ParquetError> {
         if let Some(contents) = contents(&file)? {
             check_schema(&contents)?;
@@ -72,7 +73,8 @@ impl<R: ChunkReader> ChunkReader for Checked<R> {
     }
 }
 
-/// The table of contents; none if the end of the file does not say where it is, which the library tells.
+/// Returns the footer, or `None` if the end of the file does not locate it; the library reports
+/// that.
 fn contents(file: &impl ChunkReader) -> Result<Option<Bytes>, ParquetError> {
     let Some(end) = file.len().checked_sub(FOOTER) else { return Ok(None) };
     let footer = file.get_bytes(end, FOOTER as usize)?;
@@ -83,10 +85,10 @@ fn contents(file: &impl ChunkReader) -> Result<Option<Bytes>, ParquetError> {
     }
 }
 
-/// The elements of the schema are a tree, told by how many children each has.
+/// Checks the schema, whose elements form a tree given by numbers of children.
 fn check_schema(contents: &[u8]) -> Result<(), ParquetError> {
     const SCHEMA: i64 = 2;
-    let (mut walk, mut last) = (Walk::new(contents), 0);
+    let (mut walk, mut last) = (ByteWalk::new(contents), 0);
     while let Some((number, kind)) = walk.field(last)? {
         if (number, kind) == (SCHEMA, LIST) {
             let (count, _) = walk.list()?;
@@ -98,20 +100,20 @@ fn check_schema(contents: &[u8]) -> Result<(), ParquetError> {
     Ok(())
 }
 
-fn check_elements(walk: &mut Walk<'_>, count: u64) -> Result<(), ParquetError> {
-    // By group that is not at its end: how many children are to come.
+fn check_elements(walk: &mut ByteWalk<'_>, count: u64) -> Result<(), ParquetError> {
+    // For each open group: the number of children still to come.
     let mut open: Vec<u64> = Vec::new();
     for at in 0..count {
         let children = children(walk)?;
         if children > count - at - 1 {
-            return Err(wrong("a group of its schema claims more children than there are"));
+            return Err(wrong("a group of its schema claims more children than exist"));
         }
         if let Some(left) = open.last_mut() {
             *left -= 1;
         }
         open.push(children);
         if open.len() > MOST_DEPTH {
-            return Err(wrong("groups of its schema lie too deep within each other"));
+            return Err(wrong("groups of its schema are nested too deeply"));
         }
         while open.last() == Some(&0) {
             open.pop();
@@ -120,14 +122,15 @@ fn check_elements(walk: &mut Walk<'_>, count: u64) -> Result<(), ParquetError> {
     Ok(())
 }
 
-fn children(walk: &mut Walk<'_>) -> Result<u64, ParquetError> {
+fn children(walk: &mut ByteWalk<'_>) -> Result<u64, ParquetError> {
     const CHILDREN: i64 = 5;
     let (mut children, mut last) = (0, 0);
     while let Some((number, kind)) = walk.field(last)? {
         match (number, kind) {
             (CHILDREN, I32) => {
-                children = u64::try_from(walk.integer()?)
-                    .map_err(|_| wrong("a group of its schema has less than no children"))?;
+                children = u64::try_from(walk.integer()?).map_err(|_| {
+                    wrong("a group of its schema has a negative number of children")
+                })?;
             }
             _ => walk.skip(kind, false)?,
         }
@@ -136,14 +139,14 @@ fn children(walk: &mut Walk<'_>) -> Result<u64, ParquetError> {
     Ok(children)
 }
 
-/// A page is not too long, and no dictionary claims more values than it has room for.
+/// Checks that a page is not too long and that no dictionary claims more values than fit.
 fn check_page(head: &[u8]) -> Result<(), ParquetError> {
     const UNPACKED: i64 = 2;
     const DICTIONARY: i64 = 7;
-    /// The smallest of the integers that are read.
+    /// The size of the smallest supported integer.
     const LEAST_BYTES: i64 = 4;
     let (mut unpacked, mut values) = (0, 0);
-    let (mut walk, mut last) = (Walk::new(head), 0);
+    let (mut walk, mut last) = (ByteWalk::new(head), 0);
     while let Some((number, kind)) = walk.field(last)? {
         match (number, kind) {
             (UNPACKED, I32) => unpacked = walk.integer()?,
@@ -159,7 +162,7 @@ fn check_page(head: &[u8]) -> Result<(), ParquetError> {
         last = number;
     }
     if unpacked > LONGEST_PAGE {
-        return Err(wrong("a page of more than 64 MiB"));
+        return Err(wrong("a page has more than 64 MiB"));
     }
     if values.checked_mul(LEAST_BYTES).is_none_or(|bytes| bytes > unpacked) {
         return Err(wrong("a dictionary claims more values than it holds"));
@@ -171,7 +174,7 @@ fn check_page(head: &[u8]) -> Result<(), ParquetError> {
 mod tests {
     use super::*;
 
-    /// A number as the protocol writes it.
+    /// Encodes a number in Thrift's compact protocol.
     fn number(value: i64) -> Vec<u8> {
         let mut left = ((value << 1) ^ (value >> 63)).cast_unsigned();
         let mut bytes = Vec::new();
@@ -183,7 +186,7 @@ mod tests {
         bytes
     }
 
-    /// The head of a page: of a dictionary with so many values, so long unpacked.
+    /// Encodes the header of a dictionary page of this uncompressed length and number of values.
     fn dictionary(unpacked: i64, values: i64) -> Vec<u8> {
         let page = [&[0x15, 4, 0x15][..], &number(unpacked), &[0x15, 20, 0x4c, 0x15]].concat();
         [page, number(values), vec![0x15, 0, 0, 0]].concat()
@@ -199,7 +202,7 @@ mod tests {
         assert!(told(&dictionary(4000, 1000)[..6]).contains("a head is damaged"));
     }
 
-    /// A table of contents whose schema has these numbers of children.
+    /// Encodes a footer whose schema has these numbers of children.
     fn schema(children: &[i64]) -> Vec<u8> {
         assert!(children.len() < 0x80, "its length has one byte");
         let mut bytes = vec![0x15, 2, 0x19, 0xfc, children.len() as u8];

@@ -1,5 +1,5 @@
-//! Whole numbers from the columns of a Parquet file that may be damaged or made to do harm: whatever it
-//! holds, reading it ends with numbers or an error. Traces are read with it, and results.
+//! Reads integer columns of a Parquet file that may be damaged or malicious: whatever it contains,
+//! reading ends with numbers or an error. Used for traces and for results.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -14,22 +14,22 @@ use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 mod claims;
 mod thrift;
 
-/// How many rows are decoded at a time, at most.
+/// The most rows that are decoded at a time.
 pub const STEP: usize = 4 << 10;
 
-/// Why columns can't be read.
+/// Why columns cannot be read.
 #[derive(Debug)]
 pub enum Unread {
     /// The file is damaged.
     Damaged(ParquetError),
-    /// It has no column of that name.
+    /// A column is missing.
     Missing {
         /// The name.
         column: &'static str,
-        /// Those that it has.
+        /// The existing columns.
         known: Vec<String>,
     },
-    /// The column of that name holds something else than integers of 32 or 64 bits.
+    /// The column does not contain integers of 32 or 64 bits.
     NoIntegers(&'static str),
 }
 
@@ -39,11 +39,11 @@ impl From<ParquetError> for Unread {
     }
 }
 
-/// Columns that are being read, some thousand rows at a time.
+/// Columns being read, some thousand rows at a time.
 pub struct Columns<const N: usize> {
     reader: Box<dyn FileReader>,
     names: [&'static str; N],
-    /// Where each of them is among the columns of the file.
+    /// The index of each column in the file.
     indices: [Option<usize>; N],
     group: usize,
     rows: Option<[Option<Column>; N]>,
@@ -51,10 +51,10 @@ pub struct Columns<const N: usize> {
 }
 
 impl<const N: usize> Columns<N> {
-    /// Opens a file of which these columns are wanted; with `false` beside it one may be missing.
+    /// Opens a file to read these columns. A column may be missing if its flag is false.
     ///
     /// # Errors
-    /// It is damaged, or lacks a column.
+    /// The file is damaged or lacks a required column.
     pub fn open(
         file: impl ChunkReader + 'static,
         names: [(&'static str, bool); N],
@@ -63,7 +63,7 @@ impl<const N: usize> Columns<N> {
             let bytes = file.len();
             let (file, pages) = claims::Checked::new(file)?;
             let reader = SerializedFileReader::new(file)?;
-            // From now on only pages are read from where they begin.
+            // From now on, reads always start at a page.
             pages.store(true, Ordering::Relaxed);
             check_ranges(&reader, bytes)?;
             Ok(Box::new(reader) as Box<dyn FileReader>)
@@ -82,16 +82,16 @@ impl<const N: usize> Columns<N> {
         Ok(Columns { reader, names, indices, group: 0, rows: None, buffers })
     }
 
-    /// Whether the file has a column.
+    /// Whether the file has this column.
     #[must_use]
     pub fn has(&self, column: usize) -> bool {
         self.indices[column].is_some()
     }
 
-    /// Decodes the next rows, at most `most`, and says how many they are; none at the end.
+    /// Decodes the next rows, at most `most`, and returns their number; 0 at the end.
     ///
     /// # Errors
-    /// The file is damaged, or a column holds no integers.
+    /// The file is damaged, or a column does not contain integers.
     pub fn fill(&mut self, most: usize) -> Result<usize, Unread> {
         loop {
             if self.rows.is_none() && !self.next_group()? {
@@ -104,13 +104,13 @@ impl<const N: usize> Columns<N> {
         }
     }
 
-    /// The rows that were decoded, by column; empty where the file has none of that name.
+    /// Returns the decoded rows by column; a missing column is empty.
     #[must_use]
     pub fn rows(&self) -> &[Vec<u64>; N] {
         &self.buffers
     }
 
-    /// Opens the columns of the next row group; false if there is none.
+    /// Opens the columns of the next row group. Returns false if there is none.
     fn next_group(&mut self) -> Result<bool, Unread> {
         if self.group >= self.reader.num_row_groups() {
             return Ok(false);
@@ -151,12 +151,12 @@ impl<const N: usize> Columns<N> {
 }
 
 thread_local! {
-    /// Whether this thread is within a step of the Parquet library.
+    /// Whether this thread is calling the Parquet library.
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a step of the Parquet library. On some damaged files it panics instead of returning an
-/// error; that is an error of the file all the same, and nothing is printed of the panic.
+/// Calls the Parquet library. It panics on some damaged files instead of returning an error; this
+/// turns the panic into an error and suppresses its message.
 fn guarded<T>(step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     static HUSHED: Once = Once::new();
     HUSHED.call_once(|| {
@@ -175,7 +175,7 @@ fn guarded<T>(step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Parqu
     })
 }
 
-/// Every column chunk must lie within the file: the library takes that for granted.
+/// Checks that every column chunk lies within the file, which the library assumes.
 fn check_ranges(reader: &dyn FileReader, bytes: u64) -> Result<(), ParquetError> {
     for group in reader.metadata().row_groups() {
         for column in group.columns() {
@@ -185,7 +185,7 @@ fn check_ranges(reader: &dyn FileReader, bytes: u64) -> Result<(), ParquetError>
             let inside = end.is_some_and(|end| end <= bytes);
             let whole = start >= 0 && column.compressed_size() >= 0 && column.num_values() >= 0;
             if !inside || !whole {
-                let what = "a column lies outside of the file".to_owned();
+                let what = "a column lies outside the file".to_owned();
                 return Err(ParquetError::General(what));
             }
         }
@@ -218,7 +218,7 @@ impl Column {
         }
     }
 
-    /// Appends the next values, at most `most`, and says how many rows they are.
+    /// Appends the next values, at most `most`, and returns the number of rows.
     fn read(&mut self, most: usize, out: &mut Vec<u64>) -> Result<usize, ParquetError> {
         match self {
             Column::Wide(column) => {
@@ -240,7 +240,7 @@ impl<T: DataType> Integers<T> {
         self.values.clear();
         self.levels.clear();
         let mut rows = 0;
-        // The reader stops at the end of a page.
+        // The reader stops at the end of each page.
         while rows < most {
             let levels = Some(&mut self.levels);
             let (more, ..) =

@@ -1,31 +1,31 @@
-//! A walk over Thrift's compact protocol, as far as Parquet files use it: fields are visited or skipped, and
-//! nothing is built. Takes time in proportion to the bytes and no memory.
+//! Walks over data in Thrift's compact protocol, as far as Parquet files use it: fields are visited
+//! or skipped, and nothing is built. Takes linear time and no memory.
 //!
-//! [Apache Thrift, compact protocol specification.]
+//! Source: Apache Thrift, compact protocol specification.
 
-/// Structures lie within each other at most so deep; Parquet has five.
+/// The deepest nesting of structures; Parquet has five levels.
 const MOST_DEPTH: u32 = 16;
 
-/// The bytes are not what the protocol has.
+/// The bytes do not follow the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// The kinds of values that matter here.
+/// The types that matter here.
 pub const I32: u8 = 5;
 pub const LIST: u8 = 9;
 pub const STRUCT: u8 = 12;
 
-/// Bytes that are walked over.
+/// The bytes still to walk over.
 #[derive(Clone, Copy)]
-pub struct Walk<'a> {
+pub struct ByteWalk<'a> {
     left: &'a [u8],
     depth: u32,
 }
 
-impl<'a> Walk<'a> {
-    /// Begins with a structure.
-    pub fn new(bytes: &'a [u8]) -> Walk<'a> {
-        Walk { left: bytes, depth: 0 }
+impl<'a> ByteWalk<'a> {
+    /// Starts with a structure.
+    pub fn new(bytes: &'a [u8]) -> ByteWalk<'a> {
+        ByteWalk { left: bytes, depth: 0 }
     }
 
     fn byte(&mut self) -> Result<u8, Malformed> {
@@ -52,14 +52,14 @@ impl<'a> Walk<'a> {
         Err(Malformed)
     }
 
-    /// An integer of any width.
+    /// Reads an integer of any width.
     pub fn integer(&mut self) -> Result<i64, Malformed> {
         let value = self.number()?;
         Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
-    /// The next field of a structure, its number and kind; `last` is the number of the one before. None at
-    /// the end.
+    /// Reads the next field of a structure and returns its number and type, or `None` at the end.
+    /// `last` is the number of the previous field.
     pub fn field(&mut self, last: i64) -> Result<Option<(i64, u8)>, Malformed> {
         let head = self.byte()?;
         if head == 0 {
@@ -72,7 +72,7 @@ impl<'a> Walk<'a> {
         Ok(Some((number, head & 0x0f)))
     }
 
-    /// The head of a list: how many elements follow, and their kind.
+    /// Reads the header of a list: the number of elements and their type.
     pub fn list(&mut self) -> Result<(u64, u8), Malformed> {
         let head = self.byte()?;
         let count = match head >> 4 {
@@ -82,7 +82,7 @@ impl<'a> Walk<'a> {
         Ok((count, head & 0x0f))
     }
 
-    /// Goes over a value. Elements of lists that are truth values have a byte each.
+    /// Skips a value. Booleans in lists have a byte each.
     pub fn skip(&mut self, kind: u8, in_list: bool) -> Result<(), Malformed> {
         match kind {
             1 | 2 if !in_list => Ok(()),
@@ -134,7 +134,7 @@ mod tests {
             0x15, 0x05, 0x29, 0x2c, 0x18, 2, b'a', b'b', 0, 0x18, 0, 0, 0x11, 0x06, 40, 0xd8, 4, 0,
             9,
         ];
-        let mut walk = Walk::new(&bytes);
+        let mut walk = ByteWalk::new(&bytes);
         assert_eq!(walk.field(0), Ok(Some((1, I32))));
         assert_eq!(walk.integer(), Ok(-3));
         assert_eq!(walk.field(1), Ok(Some((3, LIST))));
@@ -150,10 +150,10 @@ mod tests {
     #[test]
     fn what_is_malformed_ends_the_walk() {
         for cut in [&[0x18, 9, b'a'][..], &[0x15, 0x80], &[0xff; 12], &[0x1d]] {
-            assert_eq!(Walk::new(cut).skip(STRUCT, false), Err(Malformed), "{cut:?}");
+            assert_eq!(ByteWalk::new(cut).skip(STRUCT, false), Err(Malformed), "{cut:?}");
         }
-        // Lists within lists, far too deep.
+        // Lists nested far too deeply.
         let nested = [&[0x19][..], &[0x19; 99]].concat();
-        assert_eq!(Walk::new(&nested).skip(STRUCT, false), Err(Malformed));
+        assert_eq!(ByteWalk::new(&nested).skip(STRUCT, false), Err(Malformed));
     }
 }

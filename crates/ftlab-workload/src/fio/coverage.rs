@@ -1,12 +1,12 @@
-//! Which blocks of a file a random pass has been to: a bit for each, and above them a bit for each
-//! full word, so that the next free one is found in a few steps.
+//! Which blocks of a file a random pass has visited: a bit for each block, and above them a bit for
+//! each full word, so that the next free block is found in a few steps.
 
 const WORD: u64 = 64;
 
-/// The map.
+/// The map of visited blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Coverage {
-    /// Bits of blocks first, then bits of full words, up to a single word.
+    /// The bits of blocks, then the bits of full words, up to a single word.
     levels: Vec<Vec<u64>>,
     len: u64,
 }
@@ -16,14 +16,14 @@ fn at(index: u64) -> usize {
 }
 
 impl Coverage {
-    /// A map of `len` free blocks; at least one.
+    /// Creates a map of `len` free blocks, at least one.
     pub fn new(len: u64) -> Coverage {
         let mut levels = Vec::new();
         let mut bits = len;
         loop {
             let words = bits.div_ceil(WORD);
             let mut level = vec![0u64; at(words)];
-            // What lies beyond the end counts as taken.
+            // Bits beyond the end count as taken.
             if !bits.is_multiple_of(WORD) {
                 level[at(words - 1)] = u64::MAX << (bits % WORD);
             }
@@ -35,8 +35,9 @@ impl Coverage {
         }
     }
 
-    /// Takes up to `want` blocks in a row, from the first free one at or after `from`, or else from
-    /// the first of all. First block and how many; nothing if that one does not lie before `end`.
+    /// Takes up to `want` consecutive blocks, from the first free block at or after `from`, or else
+    /// from the first free block of all. Returns the first block and the number of blocks, or
+    /// `None` if that block is not before `end`.
     pub fn take(&mut self, from: u64, want: u64, end: u64) -> Option<(u64, u64)> {
         let first = self.next_free(from).or_else(|| self.next_free(0))?;
         let mut taken = 0;
@@ -47,7 +48,7 @@ impl Coverage {
         Some((first, taken)).filter(|_| taken > 0)
     }
 
-    /// All blocks free again.
+    /// Frees all blocks.
     pub fn clear(&mut self) {
         *self = Coverage::new(self.len);
     }
@@ -68,7 +69,8 @@ impl Coverage {
         }
     }
 
-    /// Up until a word has room at or after the place, then down to the first free block of it.
+    /// Finds the first free block at or after `from`: up until a word has room, then down to its
+    /// first free block.
     fn next_free(&self, from: u64) -> Option<u64> {
         let mut index = from;
         for (height, level) in self.levels.iter().enumerate() {
@@ -93,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    /// Against a plain list of flags, for lengths around the sizes of words and levels.
+    /// Compares with a plain list of flags, for lengths around the sizes of words and levels.
     #[test]
     fn it_takes_what_a_list_of_flags_would() {
         let mut random = Stream::new(1, "coverage");

@@ -1,16 +1,16 @@
-//! `random_distribution`: how it is written, and how places are drawn that are even.
+//! `random_distribution`: parsing, and drawing of uniform and zoned places.
 
 use ftlab::engine::Stream;
 
 use super::job::Distribution;
-use super::values::{Amount, Bad, Base, MILLION, bad, per_cent, sectors};
+use super::values::{Amount, Bad, MILLION, NumberBase, bad, per_cent, sectors};
 
-/// As many zones as fio takes.
+/// The most zones, as in fio.
 const MAX_ZONES: usize = 256;
-/// Beyond this nearly every request goes to the first place.
+/// Above this nearly every request goes to the first place.
 const MAX_THETA: f64 = 10.0;
 
-/// The texts for reads, writes and trims. Only zones have more than one.
+/// Returns the texts for reads, writes and trims. Only zones may differ between them.
 pub(super) fn parts(value: &str) -> [String; 3] {
     let Some((kind, zones)) = value.split_once(':').filter(|(kind, _)| kind.starts_with("zoned"))
     else {
@@ -23,8 +23,8 @@ pub(super) fn parts(value: &str) -> [String; 3] {
     })
 }
 
-/// Reads one of them.
-pub(super) fn parse(text: &str, base: Base) -> Result<Distribution, Bad> {
+/// Parses one of these texts.
+pub(super) fn parse(text: &str, base: NumberBase) -> Result<Distribution, Bad> {
     let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
     match kind {
         "random" => Ok(Distribution::Uniform),
@@ -44,7 +44,7 @@ fn skewed(kind: &str, rest: &str) -> Result<Distribution, Bad> {
     };
     let parse = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite());
     let center = match center.map(|text| parse(text).filter(|c| (0.0..=1.0).contains(c))) {
-        Some(None) => return bad("the centre is no number from 0 to 1", "leave it out"),
+        Some(None) => return bad("the centre is not a number from 0 to 1", "leave it out"),
         center => center.flatten(),
     };
     let value = parse(value);
@@ -52,26 +52,26 @@ fn skewed(kind: &str, rest: &str) -> Result<Distribution, Bad> {
         "zipf" => {
             match value.filter(|theta| *theta > 0.0 && *theta <= MAX_THETA && *theta != 1.0) {
                 Some(theta) => Ok(Distribution::Zipf { theta, center }),
-                None => bad("theta is more than 0, at most 10 and not 1", "write zipf:1.2"),
+                None => bad("theta must be above 0, at most 10 and not 1", "write zipf:1.2"),
             }
         }
         "pareto" => match value.filter(|power| *power > 0.0 && *power < 1.0) {
             Some(power) => Ok(Distribution::Pareto { power, center }),
-            None => bad("the power lies between 0 and 1", "write pareto:0.2"),
+            None => bad("the power must be between 0 and 1", "write pareto:0.2"),
         },
         _ => match value.filter(|deviation| *deviation > 0.0 && *deviation < 100.0) {
             Some(deviation) => Ok(Distribution::Normal { deviation: deviation / 100.0, center }),
-            None => bad("the deviation lies between 0 and 100", "write normal:10"),
+            None => bad("the deviation must be between 0 and 100", "write normal:10"),
         },
     }
 }
 
-fn zones(text: &str, absolute: bool, base: Base) -> Result<Vec<(u64, Amount)>, Bad> {
+fn zones(text: &str, absolute: bool, base: NumberBase) -> Result<Vec<(u64, Amount)>, Bad> {
     let remedy = "write ACCESSES/SPACE:..., accesses and, unless absolute, space summing to 100";
     let mut zones = Vec::new();
     for part in text.split(':') {
         let Some((accesses, space)) = part.split_once('/') else {
-            return bad("a zone lacks its space", remedy);
+            return bad("a zone has no space", remedy);
         };
         let space = match absolute {
             true => Amount::Sectors(sectors(space, base)?),
@@ -96,16 +96,17 @@ fn zones(text: &str, absolute: bool, base: Base) -> Result<Vec<(u64, Amount)>, B
     Ok(zones)
 }
 
-/// Draws places where they are even, by zone or as a whole; [`skew`](super::skew) has the others.
+/// Draws uniform places, within zones or of the whole file; [`skew`](super::skew) has the other
+/// distributions.
 #[derive(Clone, Debug)]
 pub(super) enum Draw {
     Uniform,
-    /// Accesses up to and with each zone, in millionths, and where it ends, in places.
+    /// By zone: the cumulative accesses in millionths, and its end in places.
     Zoned(Vec<(u64, u64)>),
 }
 
 impl Draw {
-    /// Over `places` of `unit` sectors each.
+    /// Creates a draw from `places` of `unit` sectors each.
     pub fn new(of: &Distribution, places: u64, unit: u64) -> Draw {
         let Distribution::Zoned(zones) = of else { return Draw::Uniform };
         let whole = places * unit;
@@ -118,7 +119,7 @@ impl Draw {
         Draw::Zoned(list.collect())
     }
 
-    /// A place below `places`.
+    /// Returns a place below `places`.
     pub fn draw(&self, places: u64, stream: &mut Stream) -> u64 {
         match self {
             Draw::Uniform => stream.below(places),

@@ -1,5 +1,5 @@
-//! The entry for fuzzing: any bytes as a job file. Errors are fine; a panic, a hang or unbounded
-//! memory is not.
+//! The entry point for fuzzing job files with arbitrary bytes. An input may fail, but must not
+//! cause a panic, a hang or unbounded memory use.
 
 use ftlab::host::Op;
 use ftlab::units::Nanos;
@@ -8,12 +8,12 @@ use super::JobFile;
 use super::text::Surroundings;
 use crate::replay::Turn;
 
-/// Turns of each job that parses.
+/// The number of turns of each job.
 const TURNS: u32 = 300;
-/// A small device, so that maps are small.
+/// A small capacity, for small maps.
 const CAPACITY: u64 = 1 << 21;
 
-/// A world in which every file is the fuzzed one, and every variable a number.
+/// Surroundings in which every included file includes itself and every variable is a number.
 struct Nothing;
 
 impl Surroundings for Nothing {
@@ -26,14 +26,14 @@ impl Surroundings for Nothing {
     }
 }
 
-/// Parses `bytes` as a job file and, if it is one, lets its jobs work without a device.
+/// Parses `bytes` as a job file; if it is valid, runs its jobs without a device.
 pub fn parse_any(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let plan = JobFile::parse("fuzz", text, &mut Nothing).and_then(|file| file.plan(CAPACITY, 1));
     let plan = match plan {
         Ok(plan) => plan,
         Err(problems) => {
-            // Messages cut the text at places that the text decides.
+            // Messages cut the text at places that the text decides, so format them too.
             assert!(!problems.to_string().is_empty());
             return;
         }

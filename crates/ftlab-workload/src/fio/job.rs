@@ -1,21 +1,21 @@
-//! What a job is: plain data, as the options say it. Sizes are in sectors.
+//! Jobs as plain data, from the options of the file. Sizes are in sectors.
 
-use ftlab::config::Place;
+use ftlab::config::SourcePlace;
 use ftlab::units::Nanos;
 
 use super::values::{Amount, MILLION};
 
-/// Reads, writes, trims: how lists for each direction are ordered.
+/// The order of reads, writes and trims in lists by direction.
 pub(super) const READ: usize = 0;
 pub(super) const WRITE: usize = 1;
 pub(super) const TRIM: usize = 2;
 
-/// One job section, clones not yet made.
+/// A job section, before its clones are made.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Its name, as results print it.
+    /// The name of the job in results.
     pub name: String,
-    pub(super) place: Place,
+    pub(super) place: SourcePlace,
     pub(super) mix: Mix,
     pub(super) random: bool,
     pub(super) modifier: Modifier,
@@ -25,7 +25,7 @@ pub struct Job {
     pub(super) order: RandomOrder,
     pub(super) distribution: [Distribution; 3],
     pub(super) seed: Option<u64>,
-    pub(super) target: Target,
+    pub(super) target: JobTarget,
     pub(super) amounts: Amounts,
     pub(super) zones: Option<Zones>,
     pub(super) clones: u32,
@@ -33,49 +33,49 @@ pub struct Job {
     pub(super) time: Time,
     pub(super) pace: Pace,
     pub(super) flush: Flush,
-    /// Waits for all jobs above it.
+    /// Whether it waits for all jobs above it.
     pub(super) stonewall: bool,
-    /// Its end ends the group.
+    /// Whether its end ends the group.
     pub(super) ends_group: bool,
     pub(super) report: Reporting,
 }
 
-/// What is told of it in fio's document.
+/// What fio's document reports about a job.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Reporting {
-    /// Together with what stands above it in its group.
+    /// Whether it reports together with the entry above it in its group.
     pub grouped: bool,
-    /// It is the first of a new group.
+    /// Whether it begins a new group.
     pub begins_group: bool,
-    /// Its engine submits and goes on, so that submitting is a thing of its own.
+    /// Whether its engine submits asynchronously, so that submission counts separately.
     pub submits: bool,
-    /// `iodepth`, as it is asked for.
+    /// `iodepth` as requested.
     pub depth: u32,
-    /// Of which latencies percentiles are told.
+    /// For which latencies percentiles are reported.
     pub slat: bool,
     pub clat: bool,
     pub lat: bool,
-    /// Which, ascending.
+    /// The percentiles, in ascending order.
     pub percentiles: Vec<f64>,
-    /// Its own options as they are written, those of `[global]` left out.
+    /// Its own options as written, without those of `[global]`.
     pub options: Vec<(String, String)>,
 }
 
-/// The percentiles that fio prints unless it is told.
+/// The default percentiles of fio.
 pub(super) const PERCENTILES: [f64; 17] = [
     1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
     99.99,
 ];
 
-/// Which operations, and in which proportion.
+/// The operations and their proportion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mix {
     Read,
     Write,
     Trim,
-    /// Reads, in millionths; the rest writes.
+    /// The share of reads in millionths; the others are writes.
     Mixed(u64),
-    /// Each place trimmed and then written.
+    /// Each place is trimmed and then written.
     TrimWrite,
 }
 
@@ -91,26 +91,26 @@ impl Mix {
     }
 }
 
-/// What follows the colon of `rw`.
+/// The modifier after the colon of `rw`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Modifier {
     None,
-    /// A new random place after so many requests.
+    /// A new random place after this many requests.
     Every {
         requests: u64,
         identical: bool,
     },
-    /// A hole of so many sectors after each sequential request.
+    /// A hole of this many sectors after each sequential request.
     Skip(u64),
 }
 
-/// Sizes of requests.
+/// The sizes of requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Sizes {
     Fixed(u32),
-    /// Multiples of the first up to the second.
+    /// Multiples of the first, up to the second.
     Range(u32, u32),
-    /// With weights.
+    /// Sizes with weights.
     Split(Vec<(u32, u64)>),
 }
 
@@ -134,18 +134,18 @@ impl Sizes {
     }
 }
 
-/// How random places follow each other.
+/// The order of random places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RandomOrder {
-    /// Drawn, but each place once in a pass.
+    /// Random, but each place only once per pass.
     Map,
     /// A permutation.
     Permuted,
-    /// Drawn.
+    /// Random.
     Free,
 }
 
-/// How popular places are.
+/// The popularity of places.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Distribution {
     Uniform,
@@ -157,7 +157,7 @@ pub(super) enum Distribution {
         power: f64,
         center: Option<f64>,
     },
-    /// Deviation as a share of the places.
+    /// The deviation as a share of the places.
     Normal {
         deviation: f64,
         center: Option<f64>,
@@ -166,25 +166,25 @@ pub(super) enum Distribution {
     Zoned(Vec<(u64, Amount)>),
 }
 
-/// Where the job works.
+/// The files of the job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Target {
-    /// Named files; nothing if the job has files of its own.
+pub(super) struct JobTarget {
+    /// Named files; none if the job has files of its own.
     pub names: Option<Vec<String>>,
-    /// How many of its own.
+    /// The number of its own files.
     pub files: u32,
     pub service: Service,
-    /// Whether they are written before the jobs run, although nobody reads them.
+    /// Whether the files are written before the jobs even if no job reads them.
     pub overwrite: bool,
     pub fill_device: bool,
 }
 
-/// Whether a file is the device itself.
+/// Whether a file name means the device itself.
 pub(super) fn is_device(name: &str) -> bool {
     name.starts_with("/dev/") || name.starts_with("\\\\.\\")
 }
 
-/// Which file is next.
+/// How the next file is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Service {
     RoundRobin(u64),
@@ -192,7 +192,7 @@ pub(super) enum Service {
     Sequential,
 }
 
-/// How much, and from where.
+/// How much is transferred, and from where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Amounts {
     pub size: Option<Amount>,
@@ -213,15 +213,15 @@ pub(super) struct Zones {
     pub skip: u64,
 }
 
-/// How many requests are outstanding.
+/// The number of outstanding requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Queue {
     pub depth: u32,
-    /// A queue that was full is filled again once so many are left.
+    /// A queue that was full is refilled once this many requests are left.
     pub refill_at: u32,
 }
 
-/// When it runs.
+/// When the job runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Time {
     pub delay: (Nanos, Nanos),
@@ -230,61 +230,61 @@ pub(super) struct Time {
     pub time_based: bool,
 }
 
-/// How fast it goes.
+/// The rate of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pace {
-    /// Bytes a second.
+    /// Bytes per second.
     pub rate: [Option<u64>; 3],
     pub poisson: bool,
     pub think: Option<Think>,
 }
 
-/// When it stops to think.
+/// Pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Think {
     pub time: Nanos,
     pub every_requests: u64,
-    /// Counted when they are submitted, not when they are done.
+    /// Whether requests count when they are submitted, not when they complete.
     pub at_issue: bool,
     pub every_time: Option<Nanos>,
 }
 
-/// When it flushes.
+/// When the job flushes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Flush {
     pub every_writes: [u64; 2],
     pub each_write: bool,
-    /// Writes are told when they are on flash.
+    /// Whether writes are acknowledged only once they are on flash (FUA).
     pub force_writes: bool,
     pub at_end: bool,
 }
 
 impl Job {
-    /// Whether it moves data in a direction.
+    /// Whether the job transfers data in a direction.
     pub(super) fn uses(&self, direction: usize) -> bool {
         self.mix.uses(direction)
     }
 
-    /// The smallest request of the directions that it uses.
+    /// Returns the smallest request of the directions in use.
     pub(super) fn smallest(&self) -> u32 {
         let sizes = (READ..=TRIM).filter(|&direction| self.uses(direction));
         sizes.map(|direction| self.sizes[direction].smallest()).min().unwrap_or(1)
     }
 
-    /// The largest request of the directions that it uses.
+    /// Returns the largest request of the directions in use.
     pub(super) fn largest(&self) -> u32 {
         let sizes = (READ..=TRIM).filter(|&direction| self.uses(direction));
         sizes.map(|direction| self.sizes[direction].largest()).max().unwrap_or(1)
     }
 
-    /// Whether every pass goes in the same order, as in fio.
+    /// Whether every pass has the same order, as in fio.
     pub(super) fn repeats(&self) -> bool {
         let has_map = self.order == RandomOrder::Map && self.random_share == [Self::ALL; 3];
         self.random && has_map
     }
 
-    /// Whether a random place may lie beyond the end for a direction: it is counted in a smaller size
-    /// than that direction has.
+    /// Whether a random place may be beyond the end for a direction, because places are counted in
+    /// a smaller size than that direction's.
     pub(super) fn overshoots(&self) -> bool {
         let unit = match (&self.distribution[READ], self.order) {
             (Distribution::Uniform | Distribution::Zoned(_), RandomOrder::Free) => return false,
@@ -295,24 +295,24 @@ impl Job {
         self.random && used.any(|direction| self.unit(direction) > unit)
     }
 
-    /// Sectors from one random place of a direction to the next.
+    /// Returns the sectors from one random place of a direction to the next.
     pub(super) fn unit(&self, direction: usize) -> u64 {
         self.align[direction].unwrap_or_else(|| self.sizes[direction].smallest()).into()
     }
 
-    /// The smallest request of all directions, used or not: as in fio, its random map has so many
-    /// places.
+    /// Returns the smallest request of all directions, used or not: as in fio, it determines the
+    /// number of places of the random map.
     pub(super) fn unit_of_all(&self) -> u64 {
         let sizes = self.sizes.iter().map(Sizes::smallest);
         sizes.min().expect("three directions").into()
     }
 
-    /// The smaller of reads and writes, used or not: as in fio, a skewed distribution has so many
-    /// values.
+    /// Returns the smaller of the smallest read and write, used or not: as in fio, it determines
+    /// the number of values of a skewed distribution.
     pub(super) fn unit_of_values(&self) -> u64 {
         self.sizes[READ].smallest().min(self.sizes[WRITE].smallest()).into()
     }
 
-    /// All, in millionths.
+    /// The whole, in millionths.
     pub(super) const ALL: u64 = MILLION;
 }

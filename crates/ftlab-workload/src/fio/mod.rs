@@ -1,11 +1,11 @@
-//! fio's job files: their text, the meaning of their options, and jobs at work.
+//! fio job files: their text, the meaning of their options, and running jobs.
 //!
-//! The file is read by [`JobFile::parse`], which reports everything that is wrong at once;
-//! [`JobFile::plan`] lays its jobs on a device, and [`Crew`](crate::replay::Crew) lets them work. What
-//! each option means here stands in [`options`]. [`report`] tells what they came to as fio does.
+//! [`JobFile::parse`] reads a file and reports all its problems at once. [`JobFile::plan`] lays its
+//! jobs out on a device, and [`Crew`](crate::replay::Crew) runs them. [`options`] lists what each
+//! option means here. [`report`] reports the results as fio does.
 //!
-//! Source: the manual of fio 3.33 (J. Axboe), and what that version was seen to do with `ioengine=null`
-//! and `write_iolog`; the tests hold the figures. No code of fio is used.
+//! Sources: the manual of fio 3.33 (J. Axboe), and observations of that version with
+//! `ioengine=null` and `write_iolog`; the tests contain the figures. No code of fio is used.
 
 mod coverage;
 mod distribution;
@@ -25,29 +25,30 @@ mod values;
 use std::collections::BTreeMap;
 
 pub use job::Job;
-pub use plan::Plan;
-pub use report::Tally;
+pub use plan::FioPlan;
+pub use report::FioTally;
 pub use text::Surroundings;
 
 /// A job file.
 #[derive(Clone, Debug)]
 pub struct JobFile {
-    /// What it is called.
+    /// The name of the file.
     pub name: String,
-    /// Its text, without what it includes.
+    /// Its text, without included files.
     pub text: String,
-    /// The variables that it names, with what they stood for.
+    /// The variables in the text and their values.
     pub variables: BTreeMap<String, String>,
-    /// The options of `[global]`, as they are written.
+    /// The options of `[global]` as written.
     pub(crate) global: Vec<(String, String)>,
     /// The jobs, in the order of the file.
     pub jobs: Vec<Job>,
-    /// What was assumed.
+    /// The assumptions made.
     pub notes: Vec<String>,
 }
 
 impl JobFile {
-    /// Everything that decides what its jobs do, with what it includes, whatever its file is called.
+    /// Returns everything that determines what its jobs do, including included files, but not the
+    /// file's name.
     #[must_use]
     pub fn essence(&self) -> String {
         let jobs = self.jobs.iter().map(|job| (&job.name, &job.report.options));

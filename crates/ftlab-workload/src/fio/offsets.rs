@@ -1,5 +1,5 @@
-//! Where the requests of a job go within one of its files: walks with holes and zones, random places
-//! with and without a map. Everything in sectors from the start of the job's range.
+//! The places of a job's requests within one of its files: sequential with holes and zones, or
+//! random with and without a map. All numbers are in sectors from the start of the job's range.
 
 use ftlab::engine::Stream;
 
@@ -9,17 +9,17 @@ use super::job::{Job, Modifier, READ, RandomOrder, Sizes, Zones};
 use super::skew::Skew;
 use crate::generate::Scatter;
 
-/// So often a size is drawn again if it does not fit before the end; then the smallest is taken.
+/// How often a size is drawn again if it does not fit before the end; then the smallest is used.
 const REDRAWS: u32 = 64;
 
-/// A place: offset and length.
+/// The offset and length of a request.
 pub(super) type Spot = (u64, u32);
 
-/// One file, as one job sees it.
+/// One file of a job.
 #[derive(Clone, Debug)]
 pub(super) struct Offsets {
     len: u64,
-    /// Where the next sequential request of each direction starts.
+    /// The start of the next sequential request, by direction.
     cursors: [u64; 3],
     last: [u64; 3],
     zones: Option<Walk>,
@@ -27,7 +27,7 @@ pub(super) struct Offsets {
     random: Option<Random>,
 }
 
-/// A walk through strided zones, for each direction on its own.
+/// The state of strided zones, by direction.
 #[derive(Clone, Debug)]
 struct Walk {
     zones: Zones,
@@ -38,17 +38,17 @@ struct Walk {
 #[derive(Clone, Debug)]
 struct Random {
     order: Order,
-    /// By direction: sectors of a place, and how many places there are.
+    /// By direction: the sectors of a place, and the number of places.
     grid: [(u64, u64); 3],
     stream: Stream,
-    /// The stream as it was: with a map every pass goes in the same order.
+    /// The initial stream: with a map every pass has the same order.
     origin: Stream,
 }
 
-/// Places are numbers. What a number means depends on the direction: so many requests of its smallest
-/// size from the start. Where directions differ in that, as in fio, they still share one map or one
-/// distribution, in which there are as many numbers as the smallest size of all makes; and a number
-/// that lies beyond the end for a direction ends the pass.
+/// The order of random places. A place is a number; its offset is that many requests of the
+/// direction's smallest size. If directions differ in that size they still share one map or
+/// distribution, as in fio: it has as many numbers as the smallest size of all gives, and a number
+/// that is beyond the end for a direction ends the pass.
 #[derive(Clone, Debug)]
 enum Order {
     Map(Coverage),
@@ -57,7 +57,7 @@ enum Order {
     Free([Draw; 3]),
 }
 
-/// Draws sizes of requests.
+/// Draws the sizes of requests.
 pub(super) struct SizeDraw<'a> {
     pub sizes: &'a Sizes,
     pub stream: &'a mut Stream,
@@ -85,7 +85,7 @@ impl SizeDraw<'_> {
         }
     }
 
-    /// A size that fits into `room`; nothing if even the smallest does not.
+    /// Draws a size that fits into `room`; `None` if even the smallest does not.
     fn within(&mut self, room: u64) -> Option<u32> {
         for _ in 0..REDRAWS {
             let size = self.draw();
@@ -98,7 +98,7 @@ impl SizeDraw<'_> {
 }
 
 impl Offsets {
-    /// For a range of `len` sectors, into which the largest request fits.
+    /// Creates the state for a range of `len` sectors, into which the largest request fits.
     pub fn new(job: &Job, len: u64, mut stream: Stream) -> Offsets {
         let random = job.random.then(|| Random::new(job, len, &mut stream));
         let hole = match job.modifier {
@@ -109,12 +109,12 @@ impl Offsets {
         Offsets { len, cursors: [0; 3], last: [0; 3], zones: job.zones.map(walk), hole, random }
     }
 
-    /// What a pass over the range comes to.
+    /// Returns the sectors of a pass over the range.
     pub fn pass(&self, smallest: u32) -> u64 {
         self.len / u64::from(smallest) * u64::from(smallest)
     }
 
-    /// Begins again.
+    /// Starts from the beginning.
     pub fn restart(&mut self) {
         self.cursors = [0; 3];
         if let Some(walk) = &mut self.zones {
@@ -125,7 +125,7 @@ impl Offsets {
         }
     }
 
-    /// Behind the last request of this direction.
+    /// Returns the place behind the last request of this direction.
     pub fn sequential(&mut self, direction: usize, size: &mut SizeDraw<'_>) -> Spot {
         let spot = match &mut self.zones {
             Some(walk) => walk.step(&mut self.cursors[direction], direction, self.len, size),
@@ -142,14 +142,14 @@ impl Offsets {
         spot
     }
 
-    /// Where the last request of this direction was.
+    /// Returns the place of the last request of this direction.
     pub fn again(&mut self, direction: usize, size: &mut SizeDraw<'_>) -> Spot {
         let at = self.last[direction];
         let size = size.within(self.len - at).expect("one fitted there before");
         (at, size)
     }
 
-    /// At a new place. Only called for random jobs. Nothing if there is none: the pass is over.
+    /// Returns a new random place, or `None` if the pass is over. Only for random jobs.
     pub fn random(&mut self, direction: usize, size: &mut SizeDraw<'_>) -> Option<Spot> {
         let random = self.random.as_mut().expect("a random job has places");
         let spot = random.next(direction, self.len, size)?;
@@ -160,7 +160,7 @@ impl Offsets {
 }
 
 impl Walk {
-    /// `size` sectors in each zone, and then on to the next.
+    /// Returns the next place: `size` sectors in each zone, then on to the next zone.
     fn step(
         &mut self,
         cursor: &mut u64,
@@ -217,7 +217,7 @@ impl Random {
         match &mut self.order {
             Order::Map(map) => map.clear(),
             Order::Permuted { step, .. } => *step = 0,
-            // Without a map fio goes on drawing.
+            // Without a map fio continues its sequence.
             Order::Skewed(_) | Order::Free(_) => return,
         }
         self.stream = self.origin.clone();
@@ -250,7 +250,7 @@ impl Random {
     }
 }
 
-/// A request at `at`; nearer to the start if even the smallest does not fit there.
+/// Returns a request at `at`, moved towards the start if even the smallest does not fit there.
 fn fitting(at: u64, len: u64, size: &mut SizeDraw<'_>) -> Spot {
     match size.within(len - at) {
         Some(size) => (at, size),

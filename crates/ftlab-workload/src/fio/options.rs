@@ -1,64 +1,65 @@
-//! Every option of fio's job files, with what ftlab does about it. The reader takes what it accepts
-//! from this table, and so does the generated reference.
+//! All options of fio job files, with their treatment in ftlab. The parser and the generated
+//! reference both use this table.
 //!
-//! Source: fio 3.33, `fio --cmdhelp=all` and its manual. Options of I/O engines that talk to a block
+//! Source: fio 3.33, `fio --cmdhelp=all` and its manual. It includes options of I/O engines that
+//! drive a block device; other engines are refused as a whole.
 //! device are among them; engines that do not are refused as a whole.
 
-/// What ftlab does about an option.
+/// How ftlab treats an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// It means what it means in fio, as far as the remark does not say otherwise.
+pub enum Support {
+    /// It means the same as in fio, except for the remark.
     Honoured(&'static str),
-    /// It is accepted and changes nothing, because of this.
+    /// It is accepted but has no effect, for this reason.
     NoEffect(&'static str),
-    /// It would change the load, and ftlab does not do it.
+    /// It would change the load in a way that ftlab does not support.
     Refused {
-        /// Why not.
+        /// The reason.
         why: &'static str,
-        /// What to do instead.
+        /// What to write instead.
         remedy: &'static str,
     },
 }
 
-/// One option.
+/// An option.
 #[derive(Clone, Copy, Debug)]
 pub struct JobOption {
     /// Its name.
     pub name: &'static str,
     /// Its other names.
     pub aliases: &'static [&'static str],
-    /// Whether it may stand without a value, which means 1.
+    /// Whether it may be written without a value, which means 1.
     pub bare: bool,
-    /// What ftlab does about it.
-    pub standing: Standing,
+    /// How ftlab treats it.
+    pub standing: Support,
 }
 
 impl JobOption {
-    /// All its names.
+    /// Returns all its names.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 }
 
-/// The option called `name`.
+/// Returns the option named `name`.
 #[must_use]
 pub fn option(name: &str) -> Option<&'static JobOption> {
     OPTIONS.iter().find(|option| option.names().any(|known| known == name))
 }
 
-/// Values that switch a refused option off, so that naming it does no harm.
+/// Whether a value switches off a refused option, so that it is harmless.
 #[must_use]
 pub fn is_off(value: &str) -> bool {
     matches!(value, "0" | "none" | "no")
 }
 
-const HOST: &str = "it is about the machine that runs fio";
-const REPORT: &str = "it is about what fio reports";
-const ALWAYS: &str = "fio.json has it always";
-const FILES: &str = "it is about files of a file system; the device has none";
+const HOST: &str = "it concerns the machine that runs fio";
+const REPORT: &str = "it concerns fio's reports";
+const ALWAYS: &str = "fio.json always has it";
+const FILES: &str = "it concerns files of a file system; the device has none";
 const DATA: &str = "requests carry no data";
-const RESULT: &str = "it is about fio's own log files; a result folder holds timeline and requests";
-const ZBD: &str = "the device is not a zoned one";
+const RESULT: &str = "it concerns fio's own log files; a result folder has timeline and requests";
+const ZBD: &str = "the device is not zoned";
 
 macro_rules! options {
     ($($name:literal $(| $alias:literal)* $([$bare:ident])? : $standing:expr;)+) => {
@@ -73,37 +74,37 @@ macro_rules! options {
     (@bare) => { false };
 }
 
-use Standing::{Honoured, NoEffect};
+use Support::{Honoured, NoEffect};
 
-const fn refused(why: &'static str, remedy: &'static str) -> Standing {
-    Standing::Refused { why, remedy }
+const fn refused(why: &'static str, remedy: &'static str) -> Support {
+    Support::Refused { why, remedy }
 }
 
 const LEAVE: &str = "leave it out";
-const VERIFY: Standing = refused("requests carry no data that could be verified", LEAVE);
-const STEADY: Standing = refused(
-    "a run does not end when it is steady",
+const VERIFY: Support = refused("requests carry no data that could be verified", LEAVE);
+const STEADY: Support = refused(
+    "a run does not end at a steady state",
     "give runtime or size; results say whether the run was steady",
 );
-const REPLAY: Standing = refused(
+const REPLAY: Support = refused(
     "job files do not replay traces here",
     "ftlab run --trace FILE replays fio's logs and traces of ten other formats",
 );
-const TARGET: Standing =
-    refused("no queue depth is searched for", "ask for each depth: iodepth=1, 2, 4 ...");
-const LIMIT: Standing = refused(
+const TARGET: Support =
+    refused("queue depths are not searched", "run each depth: iodepth=1, 2, 4 ...");
+const LIMIT: Support = refused(
     "a job does not end because it is slow",
     "leave it out, and read the rate from the result",
 );
 
-/// All of them: description first, then what is done, where, how much, when; last what is about the
-/// machine, reports and data.
+/// All options: descriptions first, then operations, places, amounts and timing; last the machine,
+/// reports and data.
 pub const OPTIONS: &[JobOption] = options![
-    "name": Honoured("what results call the job");
+    "name": Honoured("the job's name in results");
     "description": NoEffect("a remark");
-    "filename": Honoured("names under /dev/ are the device itself; every other name is a file of its own on it, the same for all jobs that give it. Several are parted by colons");
+    "filename": Honoured("names under /dev/ are the device itself; every other name is a separate file on it, shared by all jobs that name it. Several names are separated by colons");
     "filename_format": refused("jobs share files by `filename` only", "write filename=NAME");
-    "nrfiles" | "nr_files": Honoured("so many files of size / nrfiles each");
+    "nrfiles" | "nr_files": Honoured("that many files of size / nrfiles each");
     "file_service_type": Honoured("roundrobin, sequential and random, with the number of requests after a colon");
     "filesize": Honoured("one size; a range of sizes is refused");
     "size": Honoured("per cent of `filesize`, or of the device where `filename` is the device");
@@ -118,38 +119,38 @@ pub const OPTIONS: &[JobOption] = options![
 
     "rw" | "readwrite": Honoured("all kinds, with `:N`");
     "rw_sequencer": Honoured("");
-    "rwmixread": Honoured("the later one of rwmixread and rwmixwrite counts");
+    "rwmixread": Honoured("the later of rwmixread and rwmixwrite counts");
     "rwmixwrite": Honoured("see rwmixread");
-    "bs" | "blocksize": Honoured("whole sectors of 512 bytes; of sizes that differ see above");
+    "bs" | "blocksize": Honoured("whole sectors of 512 bytes; for different sizes see above");
     "bsrange" | "blocksize_range": Honoured("multiples of the smaller one");
     "bssplit": Honoured("whole per cent");
     "bs_unaligned" | "blocksize_unaligned" [bare]: refused("a device takes whole sectors", "leave it out: sizes are multiples of the smallest");
     "bs_is_seq_rand": refused("sizes belong to reads, writes and trims here", "write a job for each");
-    "ba" | "blockalign": Honoured("takes away the random map, as in fio");
+    "ba" | "blockalign": Honoured("turns off the random map, as in fio");
     "percentage_random": Honoured("");
-    "random_distribution": Honoured("random, zipf, pareto, normal, zoned and zoned_abs. All directions have the same hot places, spread as fio spreads them; where they lie follows the seed, unless a centre is given. A normal one is never narrower than a twelfth of the file, as in fio");
+    "random_distribution": Honoured("random, zipf, pareto, normal, zoned and zoned_abs. All directions have the same hot places, spread as in fio; their position follows the seed, unless a centre is given. A normal distribution is never narrower than a twelfth of the file, as in fio");
     "norandommap" [bare]: Honoured("");
     "softrandommap": NoEffect("the map always finds memory");
-    "random_generator": Honoured("lfsr walks a permutation; tausworthe and tausworthe64 are the same here, and their sequences are not fio's");
-    "randrepeat": NoEffect("random numbers follow --seed; with a random map every pass goes in the same order, as in fio");
+    "random_generator": Honoured("lfsr is a permutation; tausworthe and tausworthe64 are the same here, and their sequences differ from fio's");
+    "randrepeat": NoEffect("random numbers follow --seed; with a random map every pass has the same order, as in fio");
     "allrandrepeat": NoEffect("see randrepeat");
-    "randseed": Honoured("the job's random numbers follow it and not --seed");
+    "randseed": Honoured("the job's random numbers follow it instead of --seed");
 
     "iodepth": Honoured("synchronous engines keep one request outstanding");
     "iodepth_low": Honoured("");
     "iodepth_batch" | "iodepth_batch_submit": NoEffect("submission takes no time, and a full queue is submitted at once in fio too");
-    "iodepth_batch_complete_min" | "iodepth_batch_complete": Honoured("a full queue is not filled again before so many are done");
-    "iodepth_batch_complete_max": NoEffect("taking note of completions takes no time");
+    "iodepth_batch_complete_min" | "iodepth_batch_complete": Honoured("a full queue is refilled only after that many completions");
+    "iodepth_batch_complete_max": NoEffect("handling completions takes no time");
     "io_submit_mode": NoEffect("submission takes no time");
     "serialize_overlap": refused("requests of a job are not held back for each other", "leave it out; --replay asap does it for traces");
     "ioengine": Honoured("decides whether `iodepth` counts; engines that do not drive a block device are refused");
 
     "runtime" | "timeout": Honoured("simulated time");
     "time_based" [bare]: Honoured("");
-    "ramp_time": Honoured("counted from the start of the group, and the same for all jobs of a group: what the device does is not parted by jobs");
-    "startdelay" | "start_delay": Honoured("a range is drawn from");
-    "rate": Honoured("for each direction; a late request is made up for");
-    "rate_iops": Honoured("where sizes differ, counted in the smallest size, as in fio");
+    "ramp_time": Honoured("counted from the start of the group, and equal for all jobs of a group, because the device's work is not separated by jobs");
+    "startdelay" | "start_delay": Honoured("a range gives a random delay");
+    "rate": Honoured("for each direction; lost time is made up for");
+    "rate_iops": Honoured("with different sizes, in units of the smallest size, as in fio");
     "rate_process": Honoured("linear and poisson");
     "rate_ignore_thinktime": refused("time lost to thinking is made up for", "leave out thinktime or the rate");
     "rate_min" | "ratemin": LIMIT;
@@ -159,7 +160,7 @@ pub const OPTIONS: &[JobOption] = options![
     "thinktime_blocks": Honoured("");
     "thinktime_blocks_type": Honoured("");
     "thinktime_iotime": Honoured("");
-    "thinktime_spin": NoEffect("whether the processor sleeps or spins, the device waits as long");
+    "thinktime_spin": NoEffect("the device waits equally long whether the processor sleeps or spins");
 
     "fsync": Honoured("a flush for which the job waits");
     "fdatasync": Honoured("like fsync");
@@ -170,12 +171,12 @@ pub const OPTIONS: &[JobOption] = options![
     "write_barrier": refused("the device knows no barriers", "use fsync=N");
 
     "stonewall" | "wait_for_previous" [bare]: Honoured("");
-    "new_group" [bare]: Honoured("for what is told in fio.json; nothing waits");
-    "wait_for": refused("jobs wait for groups only", "order the jobs and use stonewall");
+    "new_group" [bare]: Honoured("for the report in fio.json; no job waits");
+    "wait_for": refused("jobs only wait for groups", "order the jobs and use stonewall");
     "exitall" [bare]: Honoured("for the group of the job");
     "exit_what": refused("exitall ends the group", LEAVE);
     "exitall_on_error" [bare]: NoEffect("requests do not fail");
-    "group_reporting" [bare]: Honoured("in fio.json; in the other results jobs are apart where each has a queue: `--set host.queues=N`");
+    "group_reporting" [bare]: Honoured("in fio.json; in other results jobs are separate if each has a queue: `--set host.queues=N`");
     "thread" [bare]: NoEffect(HOST);
 
     "zonemode": Honoured("none and strided");
@@ -198,7 +199,7 @@ pub const OPTIONS: &[JobOption] = options![
     "overwrite": Honoured("files are written once before the first group, as they are for jobs that read");
     "pre_read": refused("there is no page cache to read into", LEAVE);
     "create_only": refused("jobs always run", "--precondition fill writes the device");
-    "file_append": refused("files have the size that is given", "use offset");
+    "file_append": refused("files have a fixed size", "use offset");
     "opendir": refused("there is no file system to look into", "write filename=A:B");
     "write_hint": refused("requests carry no lifetime hints", LEAVE);
 
@@ -251,8 +252,8 @@ pub const OPTIONS: &[JobOption] = options![
     "cmdprio": NoEffect("without `cmdprio_percentage` it has no meaning");
     "cmdprio_class": NoEffect("without `cmdprio_percentage` it has no meaning");
     "cmd_type": NoEffect(HOST);
-    "readfua": refused("reads always give what is current", LEAVE);
-    "writefua": Honoured("each write is told when it is on flash");
+    "readfua": refused("reads always return current data", LEAVE);
+    "writefua": Honoured("each write completes only when it is on flash");
     "sg_write_mode": refused("writes are plain writes", LEAVE);
     "stream_id": refused("a job is a stream", LEAVE);
 
@@ -314,8 +315,8 @@ pub const OPTIONS: &[JobOption] = options![
     "write_lat_log" [bare]: NoEffect(RESULT);
     "write_iops_log" [bare]: NoEffect(RESULT);
     "write_hist_log" [bare]: NoEffect(RESULT);
-    "bwavgtime": NoEffect("samples in fio.json are over 500 ms, as fio has it by default");
-    "iopsavgtime": NoEffect("samples in fio.json are over 500 ms, as fio has it by default");
+    "bwavgtime": NoEffect("samples in fio.json are over 500 ms, fio's default");
+    "iopsavgtime": NoEffect("samples in fio.json are over 500 ms, fio's default");
     "log_entries": NoEffect(RESULT);
     "log_avg_msec": NoEffect(RESULT);
     "log_hist_msec": NoEffect(RESULT);
@@ -341,7 +342,7 @@ pub const OPTIONS: &[JobOption] = options![
     "disable_clat": NoEffect(ALWAYS);
     "disable_slat": NoEffect(ALWAYS);
     "disable_bw_measurement" | "disable_bw": NoEffect(ALWAYS);
-    "unified_rw_reporting": NoEffect("fio.json has reads, writes and trims apart");
+    "unified_rw_reporting": NoEffect("fio.json has reads, writes and trims separately");
 
     "zero_buffers" [bare]: NoEffect(DATA);
     "refill_buffers" [bare]: NoEffect(DATA);

@@ -1,4 +1,5 @@
-//! From jobs to the device: where files lie, which jobs run together, what is written beforehand.
+//! Plans jobs on a device: the places of files, the groups of jobs, and the files written
+//! beforehand.
 
 use std::collections::BTreeMap;
 
@@ -9,47 +10,47 @@ use ftlab::units::{Bytes, Lba, Nanos, SECTOR_BYTES, SimTime};
 use super::JobFile;
 use super::job::{Job, READ, is_device};
 use super::player::{Player, Range};
-use super::report::{Notes, Tally};
+use super::report::{FioTally, Notes};
 use super::values::Amount;
 use crate::replay::{Arrival, Group, Issuer, Turn};
 
-/// Files start at multiples of this: no mapping unit holds parts of two.
+/// The alignment of files, so that no page contains parts of two files.
 const FILE_ALIGN: u64 = (64 << 10) / SECTOR_BYTES;
-/// Files that are read are written beforehand with requests of this size, so many at once.
+/// The request size and queue depth with which files are written beforehand.
 const LAYOUT_SECTORS: u64 = (128 << 10) / SECTOR_BYTES;
 const LAYOUT_DEPTH: u32 = 8;
-/// More clones in all are a slip.
+/// More clones than this are a mistake.
 const MAX_CLONES: usize = 1 << 16;
 
-/// What a job file comes to on a device.
-pub struct Plan {
-    /// The groups, one after the other.
+/// The plan of a job file on a device.
+pub struct FioPlan {
+    /// The groups, in order.
     pub groups: Vec<Group>,
-    /// The names of phases: of each group, and before it of its ramp.
+    /// The names of phases: for each group, that of its ramp before its own.
     pub phase_names: Vec<String>,
-    /// By stream: the name of the job, with the number of the clone where there are several.
+    /// By stream: the name of the job, with the number of the clone if it has several.
     pub stream_names: Vec<String>,
-    /// What was assumed.
+    /// The assumptions made.
     pub notes: Vec<String>,
-    /// Takes what is measured, for fio's document.
-    pub tally: Tally,
+    /// Collects the measurements for fio's document.
+    pub tally: FioTally,
 }
 
-/// A clone of a job before it is at work.
+/// A clone of a job before it starts.
 struct Clone<'j> {
     job: &'j Job,
     number: u64,
     name: String,
 }
 
-/// A file: which clone owns it, or its name.
+/// A file: named, or owned by a clone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum FileKey {
     Named(String),
     Own(u32, u32),
 }
 
-/// What a clone does within a file, in sectors.
+/// The range of a clone within a file, in sectors.
 #[derive(Clone, Copy)]
 struct Wanted {
     offset: u64,
@@ -58,9 +59,9 @@ struct Wanted {
 }
 
 impl JobFile {
-    /// Lays the jobs on a device of `capacity_sectors`. The problems are those that the capacity
-    /// causes, and jobs that do not go together.
-    pub fn plan(&self, capacity_sectors: u64, seed: u64) -> Result<Plan, Problems> {
+    /// Lays the jobs out on a device of `capacity_sectors`. Fails if they do not fit, or do not go
+    /// together.
+    pub fn plan(&self, capacity_sectors: u64, seed: u64) -> Result<FioPlan, Problems> {
         let clones: Vec<Clone> = self.jobs.iter().flat_map(clones).collect();
         let mut layout =
             Layout { capacity: capacity_sectors, files: BTreeMap::new(), problems: Vec::new() };
@@ -76,12 +77,12 @@ impl JobFile {
         if !layout.problems.is_empty() {
             return Err(Problems { problems: layout.problems });
         }
-        let mut plan = Plan {
+        let mut plan = FioPlan {
             groups: Vec::new(),
             phase_names: Vec::new(),
             stream_names: clones.iter().map(|clone| clone.name.clone()).collect(),
             notes: self.notes.clone(),
-            tally: Tally::new(&self.global),
+            tally: FioTally::new(&self.global),
         };
         plan.lay_out(&layout, &clones, &wanted, ends);
         let notes: Vec<Notes> =
@@ -119,19 +120,20 @@ impl JobFile {
         Ok(plan)
     }
 
-    /// Jobs that run together.
+    /// Returns the groups of jobs that run together.
     fn groups(&self, layout: &mut Layout) -> Vec<Vec<&Job>> {
         let mut groups: Vec<Vec<&Job>> = Vec::new();
         for job in &self.jobs {
             match groups.last_mut() {
                 Some(group) if !job.stonewall => {
                     if group[0].time.ramp != job.time.ramp {
-                        let message = "jobs that run together have one ramp_time here".to_owned();
+                        let message =
+                            "jobs that run together must have the same ramp_time".to_owned();
                         layout.wrong(
                             job,
                             "ramp_time",
                             message,
-                            "put it into [global], or stonewall",
+                            "put it into [global], or separate them by stonewall",
                         );
                     }
                     group.push(job);
@@ -155,7 +157,7 @@ fn clones(job: &Job) -> impl Iterator<Item = Clone<'_>> {
 
 struct Layout {
     capacity: u64,
-    /// By file: where it starts, and how long it is.
+    /// By file: its start and length.
     files: BTreeMap<FileKey, (u64, u64)>,
     problems: Vec<Problem>,
 }
@@ -173,7 +175,7 @@ impl Layout {
         self.files.get(key).map_or(0, |file| file.0)
     }
 
-    /// The files of a clone and what it does in them.
+    /// Returns the files of a clone and its range in them.
     fn wanted(&mut self, at: u32, clone: &Clone) -> Vec<(FileKey, Wanted)> {
         let job = clone.job;
         let keys: Vec<FileKey> = match &job.target.names {
@@ -217,7 +219,7 @@ impl Layout {
         if len < largest {
             let (len, largest) = (Bytes(len * SECTOR_BYTES), Bytes(largest * SECTOR_BYTES));
             let message =
-                format!("{} has {len} to work in, and requests of up to {largest}", clone.name);
+                format!("{} has {len} to work in, but requests of up to {largest}", clone.name);
             self.wrong(
                 job,
                 "size",
@@ -229,8 +231,8 @@ impl Layout {
         Some(Wanted { offset, len, file_len: file_len.unwrap_or(offset.saturating_add(len)) })
     }
 
-    /// Gives every file its place: the device as a whole, others one after the other. Where the last
-    /// one ends.
+    /// Places every file: the device itself as a whole, others one after another. Returns the end
+    /// of the last one.
     fn place(&mut self, jobs: &[Job]) -> u64 {
         let mut end = 0u64;
         for (key, (start, len)) in &mut self.files {
@@ -247,7 +249,7 @@ impl Layout {
         if used > self.capacity {
             let bytes = |sectors: u64| Bytes(sectors.saturating_mul(SECTOR_BYTES));
             let message = format!(
-                "the files of all jobs take {}, the device has {}",
+                "the files of all jobs take {}, but the device has {}",
                 bytes(used),
                 bytes(self.capacity)
             );
@@ -258,8 +260,8 @@ impl Layout {
     }
 }
 
-impl Plan {
-    /// What fio does before the first job: files that are read exist. The device itself is left as
+impl FioPlan {
+    /// Writes files that are read, as fio does before the first job. The device itself is left as
     /// it is.
     fn lay_out(
         &mut self,
@@ -285,19 +287,19 @@ impl Plan {
         let told = if count == 1 { "1 file was".to_owned() } else { format!("{count} files were") };
         self.notes.push(format!("{told} written once before the jobs, as fio does"));
         self.phase_names.push("files".to_owned());
-        let issuer = Box::new(Writer { files, at: 0, outstanding: 0 });
+        let issuer = Box::new(FileWriter { files, at: 0, outstanding: 0 });
         self.groups.push(Group { measure: false, ramp: Nanos::ZERO, issuers: vec![issuer] });
     }
 }
 
 /// Writes files from start to end.
-struct Writer {
+struct FileWriter {
     files: Vec<(u64, u64)>,
     at: u64,
     outstanding: u32,
 }
 
-impl Issuer for Writer {
+impl Issuer for FileWriter {
     fn turn(&mut self, _now: Nanos) -> Turn {
         if self.outstanding == LAYOUT_DEPTH {
             return Turn::Wait;

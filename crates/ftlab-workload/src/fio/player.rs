@@ -1,4 +1,4 @@
-//! One clone of a job at work: which operation, where, how large, and when, as fio's main loop goes.
+//! Runs one clone of a job: chooses operation, place, size and time as fio's main loop does.
 
 use ftlab::engine::Stream;
 use ftlab::host::Op;
@@ -10,7 +10,7 @@ use super::report::{Notes, Synced, note_depth};
 use super::values::MILLION;
 use crate::replay::{Arrival, Issuer, Turn};
 
-/// Where a clone works.
+/// The range of a clone.
 pub(super) struct Range {
     /// Its first sector on the device.
     pub start: u64,
@@ -18,35 +18,35 @@ pub(super) struct Range {
     pub len: u64,
 }
 
-/// A clone.
+/// A running clone.
 pub(super) struct Player {
     job: Job,
     number: u32,
     files: Vec<File>,
     streams: Streams,
-    /// The streams as they were.
+    /// The initial streams.
     origin: Streams,
-    /// A pass ends after so many sectors.
+    /// The sectors of a pass.
     pass_sectors: u64,
     delay: Nanos,
     end: Option<Nanos>,
-    // The pass under way.
+    // The current pass.
     loops: u64,
     pass_done: u64,
     pass_requests: u64,
-    /// Whether there is a file without a place for the next request.
+    /// Whether a file has no place for the next request.
     exhausted: bool,
-    /// Whether a request was made since the files were begun.
+    /// Whether there was a request since the files were started.
     moved: bool,
-    // What is outstanding.
+    // Outstanding requests.
     outstanding: u32,
     filling: bool,
     flushing: bool,
-    /// Writes that are done and wait for their flush, and how many of them the flush that is
-    /// outstanding covers: those that were done when it was issued.
+    /// Completed writes that wait for a flush, and how many of them the outstanding flush covers:
+    /// those completed when it was issued.
     undurable: u32,
     covered: u32,
-    // What came before.
+    // History.
     writes: u64,
     flushed_last: bool,
     to_write: Option<(usize, u64, u32)>,
@@ -76,7 +76,7 @@ struct Streams {
     rate: Stream,
 }
 
-/// When the next request of a direction may go, to the fraction of a nanosecond.
+/// When the next request of a direction is due, in nanoseconds and a fraction.
 #[derive(Clone, Copy, Default)]
 struct Due {
     at: u64,
@@ -95,7 +95,7 @@ struct Thinking {
 enum Thought {
     #[default]
     Working,
-    /// Waits for what is outstanding.
+    /// Waits for outstanding requests.
     Draining,
     Until(Nanos),
 }
@@ -104,13 +104,13 @@ enum Thought {
 enum Stage {
     Waiting,
     Running,
-    /// Nothing more but the last flush.
+    /// Only the last flush is left.
     Ending,
     Flushed,
 }
 
 impl Player {
-    /// Clone `number` of all, at work in `ranges`.
+    /// Creates clone `number`, which works in `ranges`.
     pub fn new(
         job: &Job,
         number: u32,
@@ -170,12 +170,12 @@ impl Player {
         }
     }
 
-    /// It tells of itself there.
+    /// Sets where the clone records its notes.
     pub fn noting(self, notes: Notes) -> Player {
         Player { notes, ..self }
     }
 
-    /// Whether a request can go as far as those outstanding are concerned.
+    /// Whether the queue has room for a request.
     fn has_room(&mut self) -> bool {
         let queue = self.job.queue;
         if self.outstanding >= queue.depth {
@@ -186,7 +186,7 @@ impl Player {
         self.filling && !self.flushing
     }
 
-    /// Whether it stops to think, and what that means for its turn.
+    /// Returns the turn of a pause, if there is one.
     fn thinks(&mut self, now: Nanos) -> Option<Turn> {
         let Think { time, every_requests, every_time, .. } = self.job.pace.think?;
         let think = &mut self.think;
@@ -212,7 +212,7 @@ impl Player {
         }
     }
 
-    /// Begins the next pass if this one is over; `false` if there is none.
+    /// Starts the next pass if this one is over. Returns `false` if there is none.
     fn pass(&mut self) -> bool {
         let amounts = &self.job.amounts;
         let enough = amounts.requests.is_some_and(|most| self.pass_requests >= most);
@@ -221,11 +221,11 @@ impl Player {
         if self.to_write.is_some() || !(over || exhausted) {
             return true;
         }
-        // As in fio, a pass without a single request is the last.
+        // As in fio, a pass without a request is the last.
         if !self.moved {
             return false;
         }
-        // Nor does fio begin the files again for less of `io_size` than a request.
+        // As in fio, files are not restarted for a rest of `io_size` smaller than a request.
         let rest = self.pass_sectors.saturating_sub(self.pass_done);
         let goes_on = !enough && amounts.io_size.is_some() && rest >= self.job.largest().into();
         if !goes_on {
@@ -245,7 +245,7 @@ impl Player {
             file.offsets.restart();
             (file.issued, file.exhausted) = (0, false);
         }
-        // With a map every pass goes in the same order, and so does one that ended for want of places.
+        // Every pass has the same order with a map, and after a pass that ran out of places.
         if self.job.repeats() || exhausted {
             let Streams { op, size, random, .. } = self.origin.clone();
             self.streams = Streams { op, size, random, ..self.streams.clone() };
@@ -257,7 +257,7 @@ impl Player {
         file.exhausted || file.issued >= self.pass_sectors / self.files.len() as u64
     }
 
-    /// The direction of the next request, or when there is one.
+    /// Returns the direction of the next request, or the time when one is due.
     fn direction(&mut self, now: Nanos) -> Result<usize, Nanos> {
         let wanted = match self.job.mix {
             Mix::Read => READ,
@@ -272,7 +272,7 @@ impl Player {
             return Ok(wanted);
         }
         if let Mix::Mixed(_) = self.job.mix {
-            // A direction that is late goes before one that is early, as in fio.
+            // As in fio, a late direction precedes an early one.
             let other = READ + WRITE - wanted;
             if self.due[other].at < self.due[wanted].at || self.job.pace.rate[other].is_none() {
                 return if self.due[other].at <= now.0 {
@@ -285,7 +285,7 @@ impl Player {
         Err(Nanos(self.due[wanted].at))
     }
 
-    /// When the request after one of so many sectors may go.
+    /// Advances the due time after a request of this many sectors.
     fn pay(&mut self, direction: usize, sectors: u32) {
         let Some(rate) = self.job.pace.rate[direction] else { return };
         let bytes = u64::from(sectors) * SECTOR_BYTES;
@@ -300,7 +300,7 @@ impl Player {
         due.at = due.at.saturating_add(gap);
     }
 
-    /// Which file is next.
+    /// Returns the next file.
     fn choose_file(&mut self) -> usize {
         let count = self.files.len();
         if count == 1 {
@@ -334,7 +334,7 @@ impl Player {
         self.file
     }
 
-    /// File, place and size of the next request; nothing if the file has none: then it is exhausted.
+    /// Returns file, place and size of the next request; `None` if the file is exhausted.
     fn place(&mut self, direction: usize) -> Option<(usize, u64, u32)> {
         if direction == WRITE
             && let Some(spot) = self.to_write.take()

@@ -1,29 +1,29 @@
-//! Places of Zipf, Pareto and normal distributions. A job has one such distribution for a file, and
-//! reads, writes and trims draw from it in turn, so that all have the same hot places.
+//! Places of Zipf, Pareto and normal distributions. A job has one such distribution per file, and
+//! reads, writes and trims draw from it in turn, so all have the same hot places.
 //!
 //! A value is drawn, spread over the places by multiplication, and shifted. Sources: Gray et al.,
-//! "Quickly Generating Billion-Record Synthetic Databases", SIGMOD 1994, for Zipf; the manual of fio
-//! 3.33; and what that version was seen to do. Its hottest places are exactly these for a given
-//! centre, and the shares of single values agree to within noise, beyond [`MOST_TERMS`] too.
+//! "Quickly Generating Billion-Record Synthetic Databases", SIGMOD 1994, for Zipf; the manual of
+//! fio 3.33; and observations of that version. For a given centre the hottest places equal fio's
+//! exactly, and the shares of single values agree to within noise, also beyond [`MOST_TERMS`].
 
 use ftlab::engine::Stream;
 
 use super::job::Distribution;
 
 /// 2^64 (1 - 1/phi), phi the golden ratio: multiplicative hashing (Knuth, "The Art of Computer
-/// Programming" 3, 6.4). fio's hottest places lie so far apart, modulo the number of places. Where
-/// that is no power of two, some places share a product and others have none, as in fio.
+/// Programming" 3, 6.4). This is the distance of fio's hottest places, modulo the number of places.
+/// If that is not a power of two, some places share a product and others have none, as in fio.
 const SPREAD: u64 = 0x61C8_8646_80B5_83EB;
-/// Draws whose mean is the bell of a normal distribution.
+/// The number of draws whose mean approximates a normal distribution.
 const NORMAL_DRAWS: u64 = 12;
-/// The terms of a sum that are added one by one; an integral stands for the rest.
+/// How many terms of a sum are added one by one; an integral approximates the rest.
 const SINGLE_TERMS: u64 = 1_000;
-/// fio adds the popularities of no more values than these, however many places there are; so the
-/// first two values of a larger file are more popular than Zipf's law has them. fio 3.33, `zipf:0.9`
-/// over 400 GiB: 2.48 % of requests went to the hottest block, where the whole sum gives 1.85 %.
+/// fio adds the popularities of at most this many values, however many places there are, so the
+/// first two values of a larger file are more popular than by Zipf's law. fio 3.33 with `zipf:0.9`
+/// over 400 GiB: 2.48 % of requests go to the hottest block, where the whole sum gives 1.85 %.
 const MOST_TERMS: u64 = 10_000_000;
 
-/// One distribution over the places of a file.
+/// A distribution over the places of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Skew {
     values: Values,
@@ -39,8 +39,8 @@ enum Values {
 }
 
 impl Skew {
-    /// Over `places`, unless the distribution is of another kind. Where the centre is not given, Zipf
-    /// and Pareto lie anywhere.
+    /// Creates a distribution over `places`; `None` for other kinds. Without a centre, Zipf and
+    /// Pareto have a random one.
     pub fn new(of: &Distribution, places: u64, stream: &mut Stream) -> Option<Skew> {
         let share = |share: f64| (share * places as f64) as u64;
         let mut anywhere = |center: &Option<f64>| match center {
@@ -58,7 +58,7 @@ impl Skew {
             }
             Distribution::Normal { deviation, center } => {
                 let width = libm::ceil(deviation * places as f64) as u64;
-                // Counted from the middle, where the values have theirs.
+                // Relative to the middle, where the values have their centre.
                 let shift = match center.unwrap_or(0.5) - 0.5 {
                     right if right >= 0.0 => share(right),
                     left => places - share(-left),
@@ -69,7 +69,7 @@ impl Skew {
         Some(Skew { values, places, shift })
     }
 
-    /// A place below their number.
+    /// Returns a place below the number of places.
     pub fn draw(&self, stream: &mut Stream) -> u64 {
         let value = self.values.draw(self.places, stream);
         (value.wrapping_mul(SPREAD) % self.places + self.shift) % self.places
@@ -89,14 +89,14 @@ impl Values {
     }
 }
 
-/// The mean of twelve even draws, whose deviation is a twelfth of the places, and an even draw of
-/// `width` around it. So fio's normal distribution is never narrower than that, and `width`, which it
-/// calls the deviation, changes little while it is small.
+/// Returns the mean of twelve uniform draws, whose deviation is a twelfth of the places, plus a
+/// uniform draw of `width` around it. So fio's normal distribution is never narrower than a
+/// twelfth, and `width`, which fio calls the deviation, has little effect while it is small.
 fn normal(places: u64, width: u64, stream: &mut Stream) -> u64 {
     let sum: u64 = (0..NORMAL_DRAWS).map(|_| stream.below(places + 1)).sum();
     let mean = sum.div_ceil(NORMAL_DRAWS).min(places - 1) as i64;
     let mut aside = (width as f64 * stream.unit()) as i64 - (width / 2) as i64;
-    // What would lie outside comes nearer by halves.
+    // Values outside are halved until they are inside.
     while !(0..places as i64).contains(&(mean + aside)) {
         aside /= 2;
     }
@@ -104,11 +104,11 @@ fn normal(places: u64, width: u64, stream: &mut Stream) -> u64 {
 }
 
 /// The two most popular values exactly, the others by a curve: the third is a fifth more popular
-/// than Zipf's law has it at an exponent of 1.2.
+/// than by Zipf's law at an exponent of 1.2.
 #[derive(Clone, Copy, Debug)]
 struct Zipf {
     places: f64,
-    /// What the popularities of all values, and of the first two, come to; that of the first is 1.
+    /// The sum of the popularities of all values, and of the first two; that of the first is 1.
     all: f64,
     two: f64,
     power: f64,
@@ -137,8 +137,8 @@ impl Zipf {
     }
 }
 
-/// The sum of `n^-theta` from 1 to `last`; `theta` is not 1. Beyond the first terms after Euler and
-/// Maclaurin.
+/// Returns the sum of `n^-theta` from 1 to `last`, by Euler-Maclaurin beyond the first terms.
+/// `theta` must not be 1.
 fn popularities(last: u64, theta: f64) -> f64 {
     let term = |n: f64| libm::pow(n, -theta);
     let single = last.min(SINGLE_TERMS);
@@ -167,9 +167,9 @@ mod tests {
         }
     }
 
-    /// `rw=randread;bs=4k;size=400g;number_ios=200k;norandommap;random_distribution=zipf:0.9` in fio
-    /// 3.33: shares of the four hottest blocks. With the sum of all popularities the first two would
-    /// be 0.0185 and 0.0099. Tolerance: four standard errors of the two counts.
+    /// `rw=randread;bs=4k;size=400g;number_ios=200k;norandommap;random_distribution=zipf:0.9` in
+    /// fio 3.33: the shares of the four hottest blocks. With the sum of all popularities the first
+    /// two would be 0.0185 and 0.0099. Tolerance: four standard errors of the two counts.
     #[test]
     fn the_sum_of_a_large_file_ends_where_that_of_fio_does() {
         const PLACES: u64 = (400 << 30) / 4096;
@@ -188,7 +188,7 @@ mod tests {
         }
     }
 
-    /// However few places there are, and however far out the centre lies.
+    /// With few places, and with a centre far out.
     #[test]
     fn places_exist() {
         let mut stream = Stream::new(1, "skew");

@@ -1,70 +1,70 @@
-//! Job files as text: sections, options, comments, includes, variables. What the options mean is the
-//! business of [`job`](super::job).
+//! The text of job files: sections, options, comments, includes, variables. [`job`](super::job)
+//! contains the meaning of the options.
 //!
-//! As fio has it: a line that begins with `#` or `;` is a comment, and so is the rest of a line from
-//! there on; `[global]` holds for the jobs below it; an option stands in a section; `include FILE`
-//! reads another file in its place; `${NAME}` is a variable of the environment.
+//! As in fio: a line that begins with `#` or `;` is a comment, and so is the rest of a line from
+//! such a character on; `[global]` applies to the jobs below it; options belong to a section;
+//! `include FILE` is replaced by the file; `${NAME}` is an environment variable.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use ftlab::config::{Place, Problem};
+use ftlab::config::{Problem, SourcePlace};
 use ftlab::options::text::clip;
 
 use super::parse::MOST_PROBLEMS;
 
-/// The most jobs, clones not counted.
+/// The most jobs, without clones.
 pub(super) const MAX_JOBS: usize = 4096;
-/// The most options, those of `[global]` counted for each job that has them.
+/// The most options; those of `[global]` count for each job.
 const MAX_OPTIONS: usize = 1 << 18;
-/// The longest of all files together.
+/// The total length of all files.
 const MAX_ALL_TEXT: usize = 16 << 20;
-/// The longest file, what it includes not counted.
+/// The longest file, without included files.
 const MAX_TEXT: usize = 1 << 20;
-/// Includes within includes.
+/// The deepest nesting of includes.
 const MAX_DEPTH: u32 = 8;
-/// All lines of a job file and of what it includes.
+/// The most lines of a job file and its included files.
 const MAX_LINES: usize = 100_000;
-/// What `$pagesize` stands for.
+/// The value of `$pagesize`.
 const PAGE_BYTES: &str = "4096";
 
-/// What a job file can ask of the world around it.
+/// What a job file can request from its surroundings.
 pub trait Surroundings {
-    /// The text of a file that is included, with the path as it is written.
+    /// Returns the text of an included file, by its path as written.
     fn file(&mut self, name: &str) -> Result<String, String>;
-    /// A variable of the environment.
+    /// Returns the value of an environment variable.
     fn variable(&mut self, name: &str) -> Option<String>;
 }
 
-/// One option as it stands in the file.
+/// An option in the file.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct OptionLine {
     pub name: String,
-    /// Its value, variables replaced; nothing if there is no `=`.
+    /// Its value with variables replaced; `None` without `=`.
     pub value: Option<String>,
-    /// Where the whole option stands.
-    pub place: Place,
+    /// The place of the whole option.
+    pub place: SourcePlace,
 }
 
-/// A job: its own options below those of the `[global]` sections above it.
+/// A job: the options of the `[global]` sections above it, then its own.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     pub name: String,
-    pub place: Place,
-    /// In the order in which they count: a later one replaces an earlier one.
-    pub entries: Vec<Entry>,
+    pub place: SourcePlace,
+    /// Later options override earlier ones.
+    pub entries: Vec<OptionLine>,
     /// How many of them come from `[global]`.
     pub inherited: usize,
 }
 
-/// Reads sections; what can't be read is left out and reported.
+/// Reads the sections; unreadable parts are reported and skipped.
 pub(super) fn sections(
     file: &str,
     text: &str,
     around: &mut dyn Surroundings,
     problems: &mut Vec<Problem>,
 ) -> Vec<Section> {
-    let mut reader = Reader {
+    let mut reader = JobReader {
         around,
         problems,
         global: Vec::new(),
@@ -85,21 +85,21 @@ enum At {
     Job,
 }
 
-struct Reader<'a> {
+struct JobReader<'a> {
     around: &'a mut dyn Surroundings,
     problems: &'a mut Vec<Problem>,
-    global: Vec<Entry>,
+    global: Vec<OptionLine>,
     sections: Vec<Section>,
     state: At,
     lines: usize,
-    /// Bytes of all files so far.
+    /// The bytes of all files so far.
     bytes: usize,
-    /// Options of all jobs so far.
+    /// The options of all jobs so far.
     options: usize,
 }
 
-impl Reader<'_> {
-    fn report(&mut self, path: &str, message: String, remedy: &str, place: Place) {
+impl JobReader<'_> {
+    fn report(&mut self, path: &str, message: String, remedy: &str, place: SourcePlace) {
         if self.problems.len() >= MOST_PROBLEMS {
             return;
         }
@@ -111,19 +111,19 @@ impl Reader<'_> {
         let text: Arc<str> = text.into();
         if text.len() > MAX_TEXT {
             let message = format!("the file has {} bytes; the limit is {MAX_TEXT}", text.len());
-            return self.report("", message, "part it", Place::new(file, &text, 0..0));
+            return self.report("", message, "split it", SourcePlace::new(file, &text, 0..0));
         }
         self.bytes += text.len();
         if self.bytes > MAX_ALL_TEXT {
-            let message = format!("more than {MAX_ALL_TEXT} bytes, included files and all");
-            return self.report("", message, "include less", Place::new(file, &text, 0..0));
+            let message = format!("more than {MAX_ALL_TEXT} bytes, with included files");
+            return self.report("", message, "include less", SourcePlace::new(file, &text, 0..0));
         }
         let mut start = 0;
         for line in text.split_inclusive('\n') {
             self.lines += 1;
             if self.lines > MAX_LINES {
-                let message = format!("more than {MAX_LINES} lines, included files and all");
-                let place = Place::new(file, &text, start..start);
+                let message = format!("more than {MAX_LINES} lines, with included files");
+                let place = SourcePlace::new(file, &text, start..start);
                 return self.report("", message, "include less", place);
             }
             let cut = line.find(['#', ';']).map_or(line, |at| &line[..at]);
@@ -137,7 +137,7 @@ impl Reader<'_> {
     }
 
     fn line(&mut self, line: &str, file: &str, text: &Arc<str>, span: Range<usize>, depth: u32) {
-        let place = Place::new(file, text, span);
+        let place = SourcePlace::new(file, text, span);
         if line.starts_with('[') {
             return self.section(line, place);
         }
@@ -159,38 +159,39 @@ impl Reader<'_> {
             Some(value) => value,
             None => None,
         };
-        let entry = Entry { name: name.to_owned(), value, place };
+        let entry = OptionLine { name: name.to_owned(), value, place };
         match (self.state, self.sections.last_mut()) {
             (At::Job, Some(section)) => section.entries.push(entry),
             _ => self.global.push(entry),
         }
     }
 
-    fn section(&mut self, line: &str, place: Place) {
+    fn section(&mut self, line: &str, place: SourcePlace) {
         let name = line[1..].strip_suffix(']').filter(|name| !name.contains(['[', ']']));
         let Some(name) = name.map(str::trim).filter(|name| !name.is_empty()) else {
-            let message = "not the head of a section".to_owned();
+            let message = "not a section header".to_owned();
             return self.report("", message, "write [NAME], alone on its line", place);
         };
         if name == "global" {
             self.state = At::Global;
             return;
         }
-        // One more than allowed is kept, to be refused by its place.
+        // One more than allowed is kept, so that it can be refused at its place.
         if self.sections.len() > MAX_JOBS {
             return;
         }
         self.state = At::Job;
         self.options += self.global.len();
         if self.options > MAX_OPTIONS {
-            let message = format!("more than {MAX_OPTIONS} options, those of [global] in each job");
-            return self.report("", message, "write fewer jobs: numjobs makes many of one", place);
+            let message =
+                format!("more than {MAX_OPTIONS} options, with those of [global] for each job");
+            return self.report("", message, "write fewer jobs; numjobs clones a job", place);
         }
         let (entries, inherited) = (self.global.clone(), self.global.len());
         self.sections.push(Section { name: name.to_owned(), place, entries, inherited });
     }
 
-    fn include(&mut self, name: &str, file: &str, place: Place, depth: u32) {
+    fn include(&mut self, name: &str, file: &str, place: SourcePlace, depth: u32) {
         let beside = match file.rsplit_once('/') {
             Some((folder, _)) if !name.starts_with('/') => format!("{folder}/{name}"),
             _ => name.to_owned(),
@@ -206,19 +207,19 @@ impl Reader<'_> {
                 self.report(
                     "include",
                     message,
-                    "check the path: it starts beside this file",
+                    "check the path, which is relative to this file",
                     place,
                 );
             }
         }
     }
 
-    /// `value` with its variables replaced; nothing after a problem.
-    fn expand(&mut self, value: &str, place: &Place) -> Option<String> {
+    /// Returns `value` with its variables replaced; `None` after a problem.
+    fn expand(&mut self, value: &str, place: &SourcePlace) -> Option<String> {
         let value = value.replace("$pagesize", PAGE_BYTES);
         for word in ["$mb_memory", "$ncpus"] {
             if value.contains(word) {
-                let message = format!("{word} is a figure of the machine that runs fio");
+                let message = format!("{word} depends on the machine that runs fio");
                 self.report("", message, "write a number", place.clone());
                 return None;
             }

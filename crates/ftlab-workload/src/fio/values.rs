@@ -1,13 +1,13 @@
-//! Values of fio's options: numbers with suffixes, times, ranges, lists for reads, writes and trims.
-//! Errors are a message and a remedy.
+//! Parses values of fio's options: numbers with suffixes, times, ranges, lists for reads, writes
+//! and trims. Errors consist of a message and a remedy.
 
 use ftlab::options::text::clip;
 use ftlab::units::{Nanos, SECTOR_BYTES};
 
-/// What is wrong with a value, and what to do.
+/// A message and a remedy.
 pub(super) type Bad = (String, String);
 
-/// Larger sizes are slips, and sums of a few stay far from the end of 64 bits.
+/// Larger sizes are mistakes, and sums of a few sizes below this cannot overflow.
 const MAX_SIZE: u64 = 1 << 60;
 /// A hundred years.
 const MAX_TIME_NS: u64 = 100 * 365 * 86_400 * 1_000_000_000;
@@ -20,16 +20,15 @@ pub(super) fn bad<T>(message: impl Into<String>, remedy: impl Into<String>) -> R
     Err((message.into(), remedy.into()))
 }
 
-/// How suffixes of numbers count: `kb_base`.
+/// The meaning of number suffixes: `kb_base`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Base {
-    /// Whether `k` is 1000 and `ki` 1024; otherwise it is the other way round, as fio has it unless
-    /// told.
+pub(super) struct NumberBase {
+    /// Whether `k` is 1000 and `ki` 1024; otherwise the reverse, fio's default.
     pub decimal: bool,
 }
 
-/// A number with a suffix: bytes, or a bare count such as `4k` requests.
-pub(super) fn number(text: &str, base: Base) -> Result<u64, Bad> {
+/// Parses a number with a suffix: bytes, or a bare count such as `4k` requests.
+pub(super) fn number(text: &str, base: NumberBase) -> Result<u64, Bad> {
     let what = || {
         (
             format!("`{}` is not a number", clip(text)),
@@ -38,7 +37,7 @@ pub(super) fn number(text: &str, base: Base) -> Result<u64, Bad> {
     };
     let text_lower = text.trim().to_ascii_lowercase();
     if text_lower.starts_with('(') {
-        return bad("arithmetic in parentheses is not known here", "write the number");
+        return bad("arithmetic in parentheses is not supported", "write the number");
     }
     let (digits, radix) = match text_lower.strip_prefix("0x") {
         Some(digits) => (digits, 16),
@@ -49,7 +48,7 @@ pub(super) fn number(text: &str, base: Base) -> Result<u64, Bad> {
     let value = u64::from_str_radix(digits, radix).map_err(|_| what())?;
     if suffix.starts_with(char::is_whitespace) {
         return bad(
-            format!("`{}` has a space: fio 3.33 takes it for {value}", clip(text)),
+            format!("`{}` has a space: fio 3.33 reads it as {value}", clip(text)),
             format!("write {value}{}", suffix.trim()),
         );
     }
@@ -75,20 +74,20 @@ pub(super) fn number(text: &str, base: Base) -> Result<u64, Bad> {
     })
 }
 
-/// A size that is a whole number of sectors.
-pub(super) fn sectors(text: &str, base: Base) -> Result<u64, Bad> {
+/// Parses a size that is a whole number of sectors.
+pub(super) fn sectors(text: &str, base: NumberBase) -> Result<u64, Bad> {
     let bytes = number(text, base)?;
     if !bytes.is_multiple_of(SECTOR_BYTES) {
         return bad(
             format!("{bytes} bytes are not a whole number of sectors"),
-            format!("use a multiple of {SECTOR_BYTES}: a device takes whole sectors"),
+            format!("use a multiple of {SECTOR_BYTES}: a device only accepts whole sectors"),
         );
     }
     Ok(bytes / SECTOR_BYTES)
 }
 
-/// The size of a request, in sectors.
-pub(super) fn request(text: &str, base: Base) -> Result<u32, Bad> {
+/// Parses the size of a request, in sectors.
+pub(super) fn request(text: &str, base: NumberBase) -> Result<u32, Bad> {
     let size = sectors(text, base)?;
     if size == 0 || size * SECTOR_BYTES > MAX_REQUEST {
         return bad("a request has from one sector to 1 GiB", "use a size such as 4k");
@@ -96,7 +95,7 @@ pub(super) fn request(text: &str, base: Base) -> Result<u32, Bad> {
     Ok(u32::try_from(size).expect("checked against the limit"))
 }
 
-/// A size, or a share of something in millionths.
+/// A size, or a share in millionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
     /// Sectors.
@@ -106,7 +105,7 @@ pub enum Amount {
 }
 
 impl Amount {
-    /// In sectors, where the whole has `whole`.
+    /// Returns the amount in sectors, for a whole of `whole` sectors.
     #[must_use]
     pub fn of(self, whole: u64) -> u64 {
         match self {
@@ -119,16 +118,16 @@ impl Amount {
     }
 }
 
-/// A size or `N%`, up to `most` per cent.
-pub(super) fn amount(text: &str, base: Base, most: u64) -> Result<Amount, Bad> {
+/// Parses a size or `N%`, up to `most` per cent.
+pub(super) fn amount(text: &str, base: NumberBase, most: u64) -> Result<Amount, Bad> {
     match text.strip_suffix('%') {
         Some(percent) => per_cent(percent, most).map(Amount::Share),
-        // What is left of the last sector can't hold a request anyway.
+        // A rest of less than a sector cannot hold a request anyway.
         None => number(text, base).map(|bytes| Amount::Sectors(bytes / SECTOR_BYTES)),
     }
 }
 
-/// Per cent without its sign, as millionths.
+/// Parses per cent without the sign, to millionths.
 pub(super) fn per_cent(text: &str, most: u64) -> Result<u64, Bad> {
     let value = text.trim().parse::<f64>().ok().filter(|value| (0.0..=most as f64).contains(value));
     let Some(value) = value else {
@@ -140,7 +139,7 @@ pub(super) fn per_cent(text: &str, most: u64) -> Result<u64, Bad> {
     Ok((value * 1e4).round() as u64)
 }
 
-/// A time; `unit` is what a number without one counts.
+/// Parses a time; `unit` is the default unit.
 pub(super) fn time(text: &str, unit: Nanos) -> Result<Nanos, Bad> {
     let lower = text.trim().to_ascii_lowercase();
     let end = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
@@ -169,7 +168,7 @@ pub(super) fn time(text: &str, unit: Nanos) -> Result<Nanos, Bad> {
     })
 }
 
-/// 0 or 1; without a value 1.
+/// Parses a switch: 0 or 1.
 pub(super) fn switch(text: &str) -> Result<bool, Bad> {
     match text {
         "1" => Ok(true),
@@ -178,8 +177,8 @@ pub(super) fn switch(text: &str) -> Result<bool, Bad> {
     }
 }
 
-/// A count within limits.
-pub(super) fn count(text: &str, base: Base, least: u64, most: u64) -> Result<u64, Bad> {
+/// Parses a count within limits.
+pub(super) fn count(text: &str, base: NumberBase, least: u64, most: u64) -> Result<u64, Bad> {
     let value = number(text, base)?;
     if !(least..=most).contains(&value) {
         return bad(format!("{value} is outside {least} to {most}"), "choose a number within");
@@ -187,8 +186,8 @@ pub(super) fn count(text: &str, base: Base, least: u64, most: u64) -> Result<u64
     Ok(value)
 }
 
-/// One value for each of reads, writes and trims, as in `8k,32k`: what a part leaves empty keeps what
-/// it had, and a missing part is as the one before it.
+/// Parses values for reads, writes and trims, such as `8k,32k`: an empty part keeps the previous
+/// value, and a missing part equals the one before it.
 pub(super) fn each<T: Copy>(
     text: &str,
     had: [T; 3],
@@ -212,7 +211,7 @@ pub(super) fn each<T: Copy>(
     Ok(values)
 }
 
-/// The same for values that are not copied.
+/// Splits such a list without parsing its parts.
 pub(super) fn each_text(text: &str) -> Result<[Option<&str>; 3], Bad> {
     each_index(text).map(|parts| parts.map(|part| part.filter(|text| !text.is_empty())))
 }
@@ -225,7 +224,7 @@ fn each_index(text: &str) -> Result<[Option<&str>; 3], Bad> {
     Ok([0, 1, 2].map(|at| parts.get(at).or(parts.last()).copied()))
 }
 
-/// Two numbers, parted by `-` or `:`; fio exchanges them if the first is the larger.
+/// Parses two numbers separated by `-` or `:`; as in fio, they are swapped if the first is larger.
 pub(super) fn range<T: Copy + PartialOrd>(
     text: &str,
     mut parse: impl FnMut(&str) -> Result<T, Bad>,
@@ -242,7 +241,7 @@ pub(super) fn range<T: Copy + PartialOrd>(
 mod tests {
     use super::*;
 
-    const K: Base = Base { decimal: false };
+    const K: NumberBase = NumberBase { decimal: false };
 
     #[test]
     fn numbers_as_fio_reads_them() {
@@ -259,8 +258,8 @@ mod tests {
         ] {
             assert_eq!(number(text, K), Ok(value), "{text}");
         }
-        assert_eq!(number("4k", Base { decimal: true }), Ok(4000));
-        assert_eq!(number("4KiB", Base { decimal: true }), Ok(4096));
+        assert_eq!(number("4k", NumberBase { decimal: true }), Ok(4000));
+        assert_eq!(number("4KiB", NumberBase { decimal: true }), Ok(4096));
         assert!(number("4 g", K).is_err_and(|(_, remedy)| remedy == "write 4g"));
         for text in ["", "k", "4q", "-1", "1.5k", "4kk", "i", "99999999999p", "0x", "(4*1024)"] {
             assert!(number(text, K).is_err(), "{text}");

@@ -1,16 +1,16 @@
-//! Where requests go: places of a phase's region by popularity, or walks through it.
+//! The addresses of requests: places of a phase's region chosen by popularity, or walks through it.
 
 use ftlab::engine::Stream;
 use ftlab::host::Op;
 use ftlab::units::{Amount, Bytes, Lba, Ratio, SECTOR_BYTES};
 
-use super::drift::Turn;
+use super::drift::Rotation;
 use super::scatter::Scatter;
 use super::weighted::Weighted;
 use super::workload::{Addresses, Bucket, Phase};
 use super::zipf::Zipf;
 
-/// Key, message, remedy: what does not fit the device.
+/// Key, message and remedy of something that does not fit the device.
 type Misfit = (&'static str, String, String);
 
 /// A phase's region on a device of a given capacity, in sectors.
@@ -24,7 +24,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// Lays the region of `phase` on a device of `capacity` sectors.
+    /// Lays out the region of `phase` on a device of `capacity` sectors.
     pub fn of(phase: &Phase, capacity: u64) -> Result<Extent, Misfit> {
         let align = phase.align.sectors();
         let offset = phase.region.offset.sectors(capacity);
@@ -42,7 +42,7 @@ impl Extent {
             let remedy = "give offset and size in per cent, or choose a larger device".to_owned();
             return Err(("region", message, remedy));
         }
-        // A share that starts at an aligned sector may have to give up what that cost.
+        // A share that starts at an aligned sector may lose the rounding.
         let sectors = sectors.min(rest);
         let largest = phase.largest().sectors();
         if sectors < largest {
@@ -58,13 +58,13 @@ impl Extent {
         Ok(Extent { start, sectors, align, largest })
     }
 
-    /// At how many places the largest request fits.
+    /// Returns the number of places at which the largest request fits.
     fn places(&self) -> u64 {
         (self.sectors - self.largest) / self.align + 1
     }
 }
 
-/// Gives each request of a phase its place.
+/// Chooses the place of each request of a phase.
 #[derive(Clone, Debug)]
 pub(super) struct Placer {
     extent: Extent,
@@ -73,16 +73,16 @@ pub(super) struct Placer {
     habits: Option<Habits>,
 }
 
-/// What places drawn by popularity may have beside it: starts within a place, and runs. Most phases
-/// have neither, and then nothing is drawn for it.
+/// Optional behaviour of places chosen by popularity: starts within a place, and runs. Most phases
+/// have neither and draw no random numbers for them.
 #[derive(Clone, Debug)]
 struct Habits {
     unaligned: u64,
-    /// Of requests that are smaller than their place.
+    /// For requests smaller than their place.
     inside: u64,
-    /// Of reads, and of writes and trims.
+    /// For reads, and for writes and trims.
     sequential: [u64; 2],
-    /// Where the last request of either ended.
+    /// The end of the last request of either kind.
     ends: [u64; 2],
     stream: Stream,
 }
@@ -93,15 +93,16 @@ enum Way {
     Walk(Walk),
 }
 
-/// A popularity, and how far it has moved.
+/// A popularity and its drift.
 #[derive(Clone, Debug)]
 struct Moving {
     popularity: Popularity,
-    turn: Option<Turn>,
+    turn: Option<Rotation>,
 }
 
 impl Moving {
-    /// Over `ranks` places of `align` sectors; `key` is where the address is given.
+    /// Creates a popularity over `ranks` places of `align` sectors; `key` names the address in
+    /// messages.
     fn new(
         address: &Addresses,
         ranks: u64,
@@ -110,15 +111,15 @@ impl Moving {
     ) -> Result<Moving, Misfit> {
         let popularity = Popularity::new(address, ranks)?;
         let Some(drift) = address.drift() else { return Ok(Moving { popularity, turn: None }) };
-        let turn = Turn::new(&drift, ranks, align).ok_or_else(|| {
+        let turn = Rotation::new(&drift, ranks, align).ok_or_else(|| {
             let message = format!("a drift by less than one of {ranks} places, or by all of them");
-            let remedy = "choose a `by` of one place at least, and less than all".to_owned();
+            let remedy = "choose a `by` of at least one place, and less than all".to_owned();
             (key, message, remedy)
         })?;
         Ok(Moving { popularity, turn: Some(turn) })
     }
 
-    /// A request passes, whichever popularity it follows.
+    /// Counts a request, whichever popularity it follows.
     #[inline]
     fn pass(&mut self) {
         if let Some(turn) = &mut self.turn {
@@ -126,7 +127,7 @@ impl Moving {
         }
     }
 
-    /// The rank of a place in the order that it had at first.
+    /// Draws a place, as a rank in the initial order.
     #[inline]
     fn rank(&self, stream: &mut Stream) -> u64 {
         let rank = self.popularity.rank(stream);
@@ -135,7 +136,7 @@ impl Moving {
 }
 
 impl Placer {
-    /// `stream` gives the random numbers of a component of the phase.
+    /// Creates the placer; `stream` returns the random numbers of a component of the phase.
     pub fn new(
         phase: &Phase,
         extent: Extent,
@@ -160,8 +161,8 @@ impl Placer {
         Ok(Placer { extent, way, stream: stream("address"), habits: Habits::of(phase, stream) })
     }
 
-    /// First sector and length of the next request. Only a sequential walk shortens a request,
-    /// where its slice ends.
+    /// Returns the first sector and the length of the next request. Only a sequential walk shortens
+    /// a request, at the end of its slice.
     #[inline]
     pub fn place(&mut self, op: Op, stream: u32, sectors: u32) -> (Lba, u32) {
         let Extent { start, align, .. } = self.extent;
@@ -213,7 +214,7 @@ impl Habits {
         })
     }
 
-    /// Where the last request of its kind ended, if this one goes on there.
+    /// Returns the end of the last request of the same kind, if this request continues it.
     fn go_on(&mut self, op: Op, sectors: u32, extent: Extent) -> Option<u64> {
         let kind = usize::from(op != Op::Read);
         if !self.chance(self.sequential[kind]) {
@@ -225,12 +226,12 @@ impl Habits {
         Some(at)
     }
 
-    /// Whether it is one of those whose share this is; nothing is drawn if there are none.
+    /// Draws whether a request belongs to this share; a share of zero draws nothing.
     fn chance(&mut self, share: u64) -> bool {
         share > 0 && self.stream.below(u64::from(Ratio::ONE.ppm)) < share
     }
 
-    /// Where a request to the place at `at` starts.
+    /// Returns the start of a request for the place at `at`.
     fn start(&mut self, op: Op, at: u64, sectors: u32, extent: Extent) -> u64 {
         let room = extent.align.saturating_sub(u64::from(sectors));
         let shift = if room > 0 && self.chance(self.inside) {
@@ -255,9 +256,9 @@ fn scatters(address: &Addresses) -> bool {
     }
 }
 
-/// Which places reads and writes can reach. Ranks run over as many places for either; every so many
-/// ranks, evenly spread over popularity, the two share a place. Places are numbered shared ones
-/// first, then those of reads, then those of writes, each most popular first.
+/// The places that reads and writes can reach. Reads and writes have equally many ranks; at regular
+/// intervals of rank they share a place. Places are numbered with shared ones first, then those of
+/// reads, then those of writes, each by decreasing popularity.
 #[derive(Clone, Copy, Debug)]
 struct Pool {
     ranks: u64,
@@ -284,7 +285,7 @@ impl Pool {
         own + (rank - before)
     }
 
-    /// How many of the ranks below `rank` are shared.
+    /// Returns how many ranks below `rank` are shared.
     #[inline]
     fn shared_below(&self, rank: u64) -> u64 {
         match rank.checked_mul(u64::from(self.overlap.ppm)) {
@@ -294,13 +295,13 @@ impl Pool {
     }
 }
 
-/// How many places reads can reach, and writes likewise, if both together reach `places`.
+/// Returns how many places reads can reach, and writes likewise, if both together reach `places`.
 fn ranks_of(places: u64, overlap: Ratio) -> Result<u64, Misfit> {
     let both = u128::from(2 * Ratio::ONE.ppm - overlap.ppm);
     let ranks = u128::from(places) * u128::from(Ratio::ONE.ppm) / both;
     let ranks = u64::try_from(ranks).expect("no more than places");
     if ranks == 0 {
-        let message = format!("a single place cannot be parted for an overlap of {overlap}");
+        let message = format!("a single place cannot be split for an overlap of {overlap}");
         return Err(("overlap", message, "choose a larger region, or 100%".to_owned()));
     }
     Ok(ranks)
@@ -374,14 +375,14 @@ impl Popularity {
     }
 }
 
-/// Sequential and strided walks: each stream through its slice of the region, and reads, writes and
-/// trims on their own. Where reads and writes overlap in part, reads keep to the front of the
-/// region and writes to its back.
+/// Sequential and strided walks: each stream walks its own slice of the region, separately for
+/// reads, writes and trims. If reads and writes overlap only in part, reads use the front of the
+/// region and writes its back.
 #[derive(Clone, Debug)]
 struct Walk {
     /// Three for each stream: reads, writes, trims.
     cursors: Vec<Cursor>,
-    /// In places; nothing for a sequential walk.
+    /// In places; `None` for a sequential walk.
     stride: Option<u64>,
 }
 
@@ -437,7 +438,7 @@ impl Walk {
         Ok(Walk { cursors, stride })
     }
 
-    /// Offset in the region and length.
+    /// Returns the offset in the region and the length.
     #[inline]
     fn step(&mut self, op: Op, stream: u32, sectors: u32, align: u64) -> (u64, u32) {
         let kind = match op {

@@ -1,34 +1,34 @@
-//! When requests arrive, counted from the start of their phase.
+//! Arrival times of requests, from the start of their phase.
 
 use ftlab::engine::Stream;
 use ftlab::units::{Nanos, Ratio, RequestRate};
 
 use super::workload::Arrivals;
 
-/// Nanoseconds in a thousand seconds, the span to which a [`RequestRate`] refers.
+/// The nanoseconds of a thousand seconds, the time unit of a [`RequestRate`].
 const KILOSECOND: u64 = 1_000_000_000_000;
 
-/// The arrival times of one phase, in order.
+/// The arrival times of a phase, in order.
 #[derive(Clone, Debug)]
 pub struct ArrivalTimes {
-    shape: Shape,
+    shape: ArrivalShape,
     stream: Stream,
 }
 
 #[derive(Clone, Debug)]
-enum Shape {
-    /// Arrivals follow completions: no times of their own.
+enum ArrivalShape {
+    /// Arrivals follow completions and have no times of their own.
     Closed,
     Poisson {
         mean: f64,
         now: u64,
-        /// What the last moment was rounded down by, so that the rate is met exactly.
+        /// The rounding error of the last time, carried over so that the rate is exact.
         fraction: f64,
     },
     Clustered {
-        /// Mean gaps: the short ones and the long ones.
+        /// The mean gaps: short and long.
         means: [f64; 2],
-        /// The share of short ones.
+        /// The share of short gaps.
         short: f64,
         now: u64,
         fraction: f64,
@@ -55,34 +55,36 @@ struct Bursts {
 }
 
 impl ArrivalTimes {
-    /// The times of `arrivals`; only Poisson and clustered arrivals draw from `stream`.
+    /// Creates the times of `arrivals`; only Poisson and clustered arrivals draw from `stream`.
     #[must_use]
     pub fn new(arrivals: Arrivals, stream: Stream) -> ArrivalTimes {
         let shape = match arrivals {
-            Arrivals::Closed { .. } => Shape::Closed,
+            Arrivals::Closed { .. } => ArrivalShape::Closed,
             Arrivals::Poisson { rate } => {
                 let mean = KILOSECOND as f64 / rate.per_kilosecond as f64;
-                Shape::Poisson { mean, now: 0, fraction: 0.0 }
+                ArrivalShape::Poisson { mean, now: 0, fraction: 0.0 }
             }
             Arrivals::Clustered { rate, variation } => {
                 let mean = KILOSECOND as f64 / rate.per_kilosecond as f64;
                 let squared = f64::from(variation.ppm) / f64::from(Ratio::ONE.ppm);
                 let short = 0.5 + 0.5 * libm::sqrt((squared - 1.0) / (squared + 1.0));
                 let means = [mean / (2.0 * short), mean / (2.0 * (1.0 - short))];
-                Shape::Clustered { means, short, now: 0, fraction: 0.0 }
+                ArrivalShape::Clustered { means, short, now: 0, fraction: 0.0 }
             }
-            Arrivals::ConstantRate { rate: RequestRate { per_kilosecond: per } } => Shape::Even {
-                whole: KILOSECOND / per,
-                rest: KILOSECOND % per,
-                per,
-                now: 0,
-                carry: 0,
-            },
+            Arrivals::ConstantRate { rate: RequestRate { per_kilosecond: per } } => {
+                ArrivalShape::Even {
+                    whole: KILOSECOND / per,
+                    rest: KILOSECOND % per,
+                    per,
+                    now: 0,
+                    carry: 0,
+                }
+            }
             Arrivals::ConstantPeriod { period } => {
-                Shape::Even { whole: period.0, rest: 0, per: 1, now: 0, carry: 0 }
+                ArrivalShape::Even { whole: period.0, rest: 0, per: 1, now: 0, carry: 0 }
             }
             Arrivals::Bursts { period, burst_size, burst_period, burst_offset } => {
-                Shape::Bursts(Bursts {
+                ArrivalShape::Bursts(Bursts {
                     period: period.0,
                     size: burst_size,
                     burst_period: burst_period.0,
@@ -95,19 +97,19 @@ impl ArrivalTimes {
         ArrivalTimes { shape, stream }
     }
 
-    /// The next arrival; always zero where arrivals follow completions.
+    /// Returns the next arrival time; always zero if arrivals follow completions.
     #[inline]
     pub fn next_time(&mut self) -> Nanos {
         match &mut self.shape {
-            Shape::Closed => Nanos::ZERO,
-            Shape::Poisson { mean, now, fraction } => {
+            ArrivalShape::Closed => Nanos::ZERO,
+            ArrivalShape::Poisson { mean, now, fraction } => {
                 let gap = -libm::log(1.0 - self.stream.unit()) * *mean + *fraction;
                 let whole = gap.floor();
                 *fraction = gap - whole;
                 *now = now.saturating_add(whole as u64);
                 Nanos(*now)
             }
-            Shape::Clustered { means, short, now, fraction } => {
+            ArrivalShape::Clustered { means, short, now, fraction } => {
                 let mean = if self.stream.unit() < *short { means[0] } else { means[1] };
                 let gap = -libm::log(1.0 - self.stream.unit()) * mean + *fraction;
                 let whole = gap.floor();
@@ -115,7 +117,7 @@ impl ArrivalTimes {
                 *now = now.saturating_add(whole as u64);
                 Nanos(*now)
             }
-            Shape::Even { whole, rest, per, now, carry } => {
+            ArrivalShape::Even { whole, rest, per, now, carry } => {
                 let time = *now;
                 *now = now.saturating_add(*whole);
                 *carry += *rest;
@@ -125,13 +127,13 @@ impl ArrivalTimes {
                 }
                 Nanos(time)
             }
-            Shape::Bursts(bursts) => Nanos(bursts.next_time()),
+            ArrivalShape::Bursts(bursts) => Nanos(bursts.next_time()),
         }
     }
 }
 
 impl Bursts {
-    /// A single request goes before a burst of the same moment.
+    /// A single request precedes a burst at the same time.
     fn next_time(&mut self) -> u64 {
         if self.left_of_burst > 0 {
             self.left_of_burst -= 1;
@@ -143,7 +145,7 @@ impl Bursts {
             return time;
         }
         let time = self.next_burst;
-        // A hundred years at most, twice: the clock has room for 584.
+        // At most twice a hundred years; the clock can hold 584.
         self.next_burst = time.saturating_add(self.burst_period);
         self.left_of_burst = self.size - 1;
         time

@@ -1,39 +1,41 @@
-//! A popularity that moves over its region: what is hot cools down, and what was cold turns hot.
+//! A popularity that drifts over its region, so that hot places cool down and cold ones become hot.
 //!
-//! Places keep their order and are turned: at each step the least popular come to the top, and all
+//! The order of places rotates: at each step the least popular places move to the top, and all
+//! others lose as many ranks. A rotation is an addition, so it needs no memory, however large the
+//! region.
 //! others lose as many ranks. A turn is an addition, so it takes no memory, however large the region.
 
 use ftlab::units::{Amount, SECTOR_BYTES};
 
 use super::workload::Drift;
 
-/// How far a popularity has moved, as requests pass.
+/// The rotation of a popularity as requests pass.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
-    /// How many places it turns over.
+pub(super) struct Rotation {
+    /// The number of places.
     ranks: u64,
-    /// Requests from step to step, and until the next one.
+    /// The number of requests between steps, and until the next step.
     every: u64,
     left: u64,
-    /// By how many places a step turns it.
+    /// The number of places of a step.
     step: u64,
-    /// How far it is turned; below `ranks`.
+    /// The current rotation, below `ranks`.
     turned: u64,
 }
 
-impl Turn {
-    /// A popularity over `ranks` places of `align` sectors that moves like `drift`; none if a step is
-    /// not one place at least, and fewer than all.
-    pub fn new(drift: &Drift, ranks: u64, align: u64) -> Option<Turn> {
+impl Rotation {
+    /// Creates the rotation of a popularity over `ranks` places of `align` sectors; `None` unless a
+    /// step is at least one place and less than all.
+    pub fn new(drift: &Drift, ranks: u64, align: u64) -> Option<Rotation> {
         let step = match drift.by {
             Amount::Share(share) => share.of(ranks),
             Amount::Bytes(bytes) => bytes.0 / SECTOR_BYTES / align,
         };
         let fits = (1..ranks).contains(&step);
-        fits.then_some(Turn { ranks, every: drift.every, left: drift.every, step, turned: 0 })
+        fits.then_some(Rotation { ranks, every: drift.every, left: drift.every, step, turned: 0 })
     }
 
-    /// A request passes.
+    /// Counts a request.
     #[inline]
     pub fn pass(&mut self) {
         if self.left == 0 {
@@ -44,7 +46,7 @@ impl Turn {
         self.left -= 1;
     }
 
-    /// The place in the order without drift that has this rank now.
+    /// Returns the place, in the initial order, that currently has this rank.
     #[inline]
     pub fn place(&self, rank: u64) -> u64 {
         if rank >= self.turned { rank - self.turned } else { rank + (self.ranks - self.turned) }
@@ -56,15 +58,15 @@ mod tests {
     use super::*;
     use ftlab::units::{Bytes, Ratio};
 
-    fn turn(every: u64, by: Amount, ranks: u64) -> Option<Turn> {
-        Turn::new(&Drift { every, by }, ranks, 8)
+    fn turn(every: u64, by: Amount, ranks: u64) -> Option<Rotation> {
+        Rotation::new(&Drift { every, by }, ranks, 8)
     }
 
-    /// Ten places, three at each step of two requests: the last three come to the top.
+    /// Ten places, three at each step of two requests: the last three move to the top.
     #[test]
     fn the_least_popular_come_to_the_top() {
         let mut turn = turn(2, Amount::Bytes(Bytes::from_kib(12)), 10).unwrap();
-        let order = |turn: &Turn| (0..10).map(|rank| turn.place(rank)).collect::<Vec<_>>();
+        let order = |turn: &Rotation| (0..10).map(|rank| turn.place(rank)).collect::<Vec<_>>();
         let mut orders = Vec::new();
         for _ in 0..8 {
             turn.pass();

@@ -1,11 +1,11 @@
-//! Fits a workload to a trace: mix, sizes, popularity of reads and of writes, how far they share
-//! pages, runs, arrivals.
+//! Fits a workload to a trace: mix, sizes, popularity of reads and of writes, their overlap, runs,
+//! arrivals.
 //!
-//! What is kept: shares of operations; the distribution of sizes of reads and of writes; how often each
-//! page of 4 KiB is where a request starts, as a curve of some forty parts; the share of requests that
-//! go to pages which are both read and written; the share that goes on where the one before ended; the
-//! mean rate and the variation of gaps; pages touched. What is lost: which pages are neighbours, what
-//! follows what beyond runs, changes over the day.
+//! It keeps the shares of operations; the distributions of read and write sizes; how often requests
+//! start at each page of 4 KiB, as a curve of about forty parts; the share of requests to pages
+//! that are both read and written; the share that continues the previous request; the mean rate and
+//! the variation of gaps; the touched pages. It loses which pages are neighbours, sequences other
+//! than runs, and changes over time.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -14,26 +14,26 @@ use ftlab::host::Op;
 use ftlab::options::text::quoted;
 use ftlab::units::SECTOR_BYTES;
 
-use crate::trace::{Pages, Record};
+use crate::trace::{PageSet, Record};
 
 /// Sectors in a page.
 const PAGE: u64 = 4096 / SECTOR_BYTES;
-/// Sizes that are listed; of more, rare ones count as the next larger.
+/// The most sizes listed; beyond that, rare sizes are merged into the next larger.
 const MOST_SIZES: usize = 48;
 /// The largest request of a workload, in sectors.
 const LARGEST: u32 = (1 << 30) / 512;
 /// Millionths.
 const MILLION: f64 = 1e6;
 
-/// Collects a trace.
+/// Collects the statistics of a trace.
 #[derive(Default)]
 pub struct Fit {
     requests: u64,
     /// Reads, writes, trims, flushes.
     ops: [u64; 4],
     /// By first page.
-    pages: HashMap<u64, Start>,
-    touched: Pages,
+    pages: HashMap<u64, PageStarts>,
+    touched: PageSet,
     sizes: [HashMap<u32, u64>; 2],
     unaligned: u64,
     /// Writes with FUA.
@@ -46,17 +46,17 @@ pub struct Fit {
     gap_squares: f64,
 }
 
-/// What starts at a page.
+/// The requests that start at a page.
 #[derive(Clone, Copy, Default)]
-struct Start {
-    /// Reads, and writes and trims; those that go on where the one before ended do not count.
+struct PageStarts {
+    /// Reads, and writes and trims, without those that continue the previous request.
     uses: [u64; 2],
-    /// Pages of the longest request.
+    /// The pages of the longest request.
     pages: u64,
 }
 
 impl Fit {
-    /// Takes in the next request. Streams are taken together, each in an address space of its own.
+    /// Adds the next request. Streams are combined, each with an address space of its own.
     pub fn add(&mut self, record: &Record) {
         self.requests += 1;
         let at = record.at.0;
@@ -79,7 +79,7 @@ impl Fit {
             return;
         }
         let kind = usize::from(record.op != Op::Read);
-        // Streams lie far apart: 2^40 sectors each, which no trace at hand exceeds.
+        // Streams are 2^40 sectors apart, more than any known trace uses.
         let start = (u64::from(record.stream) << 40).wrapping_add(record.lba.0);
         *self.sizes[kind].entry(record.sectors.min(LARGEST)).or_default() += 1;
         self.touched.touch(record.stream, record.lba.0, record.end());
@@ -95,23 +95,24 @@ impl Fit {
         self.ends[kind] = Some(end);
     }
 
-    /// The workload file; `name` is what results call it, `source` what it was fitted to.
+    /// Returns the workload file. `name` is its name in results, `source` describes the trace.
     ///
     /// # Errors
     /// The trace has no request with an address.
     pub fn workload(&self, name: &str, source: &str) -> Result<String, String> {
         let placed = self.ops[0] + self.ops[1] + self.ops[2];
         if placed == 0 || self.touched.len() == 0 {
-            return Err("the trace has no request that a workload could be fitted to".to_owned());
+            return Err("the trace has no request with an address to fit a workload to".to_owned());
         }
         let curves = [0, 1].map(|kind| self.curve(kind));
         let overlap = self.overlap();
         let (most, largest) = (curves.iter().map(Curve::pages).max().unwrap_or(1), self.largest());
-        // Both pools must fit, and about as much is touched as in the trace.
+        // Both pools must fit, and about as much must be touched as in the trace.
         let pools = (most as f64 * (2.0 - overlap / MILLION)).ceil() as u64 + 4;
         let region = self.room(pools) * 4096 + u64::from(largest) * SECTOR_BYTES;
         let region = region.next_multiple_of(1 << 20) >> 20;
-        // Where even the largest request fits: the parts of the curves then find room as they are.
+        // Places where even the largest request fits, so that the parts of the curves fit
+        // unchanged.
         let places = (region << 8) - u64::from(largest).div_ceil(PAGE) - 1;
         let ranks = (places as f64 / (2.0 - overlap / MILLION)) as u64;
         let mut text =
@@ -145,13 +146,14 @@ impl Fit {
         Ok(text)
     }
 
-    /// In how many pages, `least` or more, requests that start anywhere touch as many as in the trace.
-    /// Starts are different pages; what follows them falls on each other by chance. Four times what
-    /// is touched is the most: beyond that the device would be large for nothing.
+    /// Returns the number of pages, at least `least`, in which requests that start anywhere touch
+    /// as many pages as in the trace. Starts are distinct pages; the pages behind them overlap by
+    /// chance. At most four times the touched pages, because more would only make the device
+    /// larger.
     fn room(&self, least: u64) -> u64 {
         let touched = self.touched.len();
         let starts = self.pages.len() as f64;
-        // A sum: the order of the hash is not seen.
+        // A sum, so the order of the hash table has no effect.
         let tails = self.pages.values().map(|start| start.pages).sum::<u64>() as f64 - starts;
         let reached =
             |room: f64| starts + (room - starts).max(0.0) * -libm::expm1(-tails / room.max(1.0));
@@ -165,7 +167,7 @@ impl Fit {
 
     fn mix(&self) -> String {
         let mut parts = self.ops.map(|count| ppm(count, self.requests));
-        // The largest share takes what rounding left.
+        // The largest share absorbs the rounding error.
         let sum: u64 = parts.iter().sum();
         if let Some(most) = parts.iter_mut().max() {
             *most = (*most + 1_000_000).saturating_sub(sum);
@@ -183,9 +185,9 @@ impl Fit {
 
     fn size_list(&self, kind: usize) -> String {
         let mut sizes: Vec<(u32, u64)> = self.sizes[kind].iter().map(|(&s, &n)| (s, n)).collect();
-        // By size, not by hash.
+        // Sorted, because a hash table has no defined order.
         sizes.sort_unstable();
-        // Rare sizes join the neighbour that is nearest in the sum of bytes: the next larger one.
+        // A rare size is merged into the next larger one, so that the sum of bytes hardly changes.
         while sizes.len() > MOST_SIZES {
             let rare = (0..sizes.len() - 1).min_by_key(|&at| sizes[at].1).expect("more than one");
             let (size, count) = sizes.remove(rare);
@@ -200,12 +202,12 @@ impl Fit {
         format!("[{}]", sizes.iter().map(entry).collect::<Vec<_>>().join(", "))
     }
 
-    /// Of the requests that start at a page, the share whose page is both read and written, in
-    /// millionths.
+    /// Returns the share, in millionths, of requests that start at a page that is both read and
+    /// written.
     fn overlap(&self) -> f64 {
         let (mut shared, mut all) = (0, 0);
-        // A sum: the order of the hash is not seen.
-        for Start { uses: [reads, writes], .. } in self.pages.values() {
+        // A sum, so the order of the hash table has no effect.
+        for PageStarts { uses: [reads, writes], .. } in self.pages.values() {
             all += reads + writes;
             shared += if *reads > 0 && *writes > 0 { reads + writes } else { 0 };
         }
@@ -243,14 +245,14 @@ fn per_cent(part: u64, whole: u64) -> String {
     format!("\"{:.4}%\"", ppm(part, whole) as f64 / 1e4)
 }
 
-/// How often pages are used, most used first, in parts of pages that are used about alike.
+/// How often pages are used, by decreasing use, in parts of pages with similar use.
 struct Curve {
     /// Pages and uses.
     parts: Vec<(u64, u64)>,
 }
 
 impl Curve {
-    /// Two parts to every doubling of the rank.
+    /// Makes two parts for every doubling of the rank.
     fn of(counts: &[u64]) -> Curve {
         let mut parts = Vec::new();
         let (mut from, mut width) = (0, 1);
@@ -267,7 +269,7 @@ impl Curve {
         self.parts.iter().map(|part| part.0).sum()
     }
 
-    /// As a table of a workload file, for a pool of so many pages.
+    /// Returns the curve as a table of a workload file, for a pool of `ranks` pages.
     fn text(&self, ranks: u64) -> String {
         let rest = ranks.saturating_sub(self.pages());
         let rest = (rest > 0).then_some((rest, 0));

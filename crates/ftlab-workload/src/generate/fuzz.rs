@@ -1,14 +1,14 @@
-//! The entry for fuzzing: any bytes as a workload file. Errors are fine; a panic, a hang or
-//! unbounded memory is not.
+//! The entry point for fuzzing workload files with arbitrary bytes. An input may fail, but must not
+//! cause a panic, a hang or unbounded memory use.
 
 use super::generator::Generator;
 use super::workload::Workload;
 use crate::replay::Next;
 
-/// Requests drawn from a workload that parses.
+/// The number of requests drawn from a valid workload.
 const REQUESTS: usize = 300;
 
-/// Parses `bytes` as a workload and, if it is one, draws requests on a small device.
+/// Parses `bytes` as a workload; if it is valid, draws requests for a small device.
 pub fn parse_any(bytes: &[u8]) {
     const CAPACITY: u64 = 1 << 21;
     let Ok(text) = std::str::from_utf8(bytes) else { return };
@@ -16,7 +16,7 @@ pub fn parse_any(bytes: &[u8]) {
     let workload = match Workload::parse("fuzz", text, &mut fetch) {
         Ok(workload) => workload,
         Err(problems) => {
-            // Messages cut the text at places that the text decides.
+            // Messages cut the text at places that the text decides, so format them too.
             assert!(!problems.to_string().is_empty());
             return;
         }

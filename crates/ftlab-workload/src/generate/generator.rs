@@ -1,6 +1,6 @@
-//! Turns a workload into requests. Every random choice of a phase (operation, size, address,
-//! arrival) has a stream of its own, so changing one of them leaves the others as they were, and a
-//! phase does not depend on how far the one before it got.
+//! Generates the requests of a workload. Every random choice of a phase (operation, size, address,
+//! arrival) has its own stream, so changing one leaves the others unchanged, and a phase does not
+//! depend on how far the previous one got.
 
 use ftlab::config::Problems;
 use ftlab::engine::Stream;
@@ -13,33 +13,34 @@ use super::weighted::Weighted;
 use super::workload::{Arrivals, Mix, Phase, Sizes, Workload, total_requests};
 use crate::replay::{Arrival, Next, Pace, PhaseStart, Source, SourceError, TenantPace};
 
-/// The requests of a workload on a device of a given capacity.
+/// The requests of a workload for a device of a given capacity.
 #[derive(Clone, Debug)]
 pub struct Generator {
     phases: Vec<Phase>,
     capacity: u64,
     seed: u64,
-    /// The phase that comes next, and how many began before.
+    /// The next phase, and the number of earlier groups.
     next_phase: usize,
     begun: u32,
-    /// The phase under way; several, if they are tenants that play at the same time.
-    runs: Vec<Run>,
+    /// The current phase, or several if tenants play at the same time.
+    runs: Vec<PhaseRun>,
     total: Option<u64>,
 }
 
-/// A phase that is under way.
+/// A running phase.
 #[derive(Clone, Debug)]
-struct Run {
+struct PhaseRun {
     ops: Ops,
     forced: Forced,
     sizes: SizeDraw,
-    /// Of writes and trims, where they differ.
+    /// For writes and trims, if they differ.
     write_sizes: Option<SizeDraw>,
     placer: Placer,
     arrivals: ArrivalTimes,
     requests_left: u64,
     sectors_left: u64,
-    /// No request arrives then or later. Those of a closed loop have no time and never do.
+    /// No request arrives at or after this time. Requests of a closed loop have no times and are
+    /// not affected.
     end: Nanos,
     first_stream: u32,
     streams: u32,
@@ -47,15 +48,15 @@ struct Run {
 }
 
 impl Generator {
-    /// Lays `workload` on a device of `capacity_sectors`. The problems are those that the capacity
-    /// causes: regions that do not fit.
+    /// Lays out `workload` on a device of `capacity_sectors`. Fails for regions that do not fit.
     pub fn new(
         workload: &Workload,
         capacity_sectors: u64,
         seed: u64,
     ) -> Result<Generator, Problems> {
         let misfits = workload.phases.iter().enumerate().filter_map(|(index, phase)| {
-            let (key, message, remedy) = Run::new(phase, capacity_sectors, seed, index).err()?;
+            let (key, message, remedy) =
+                PhaseRun::new(phase, capacity_sectors, seed, index).err()?;
             Some(workload.problem(index, key, message, remedy))
         });
         let problems: Vec<_> = misfits.collect();
@@ -73,8 +74,8 @@ impl Generator {
         })
     }
 
-    /// Leaves out the phases before the first one that is measured; see
-    /// [`Workload::unmeasured_lead`]. Those that are left draw the same numbers as after them.
+    /// Skips the phases before the first measured one; see [`Workload::unmeasured_lead`]. The
+    /// remaining phases draw the same numbers as without skipping.
     pub fn skip_unmeasured_lead(&mut self) {
         let lead = self.phases.iter().position(|phase| phase.measure).unwrap_or(0);
         let groups = self.phases[..lead].iter().filter(|phase| !phase.with_previous).count();
@@ -83,9 +84,9 @@ impl Generator {
         self.total = total_requests(&self.phases[lead..]);
     }
 
-    /// The next request, the start of a phase, or the end. Arrival times count from the start of
-    /// the phase. A phase that ends by time and follows completions has no end here: whoever plays
-    /// it [skips](Self::skip_phase) to the next. Of tenants there are no requests here but in
+    /// Returns the next request, the start of a phase, or the end. Arrival times count from the
+    /// start of the phase. A phase that follows completions and ends by time has no end here; the
+    /// player must [skip](Self::skip_phase) to the next. Requests of tenants only come from
     /// [`next_of`](Source::next_of).
     #[inline]
     pub fn next_item(&mut self) -> Next {
@@ -97,7 +98,7 @@ impl Generator {
         self.start_phase()
     }
 
-    /// Drops what is left of the phase under way.
+    /// Skips the rest of the current phase.
     pub fn skip_phase(&mut self) {
         self.runs.clear();
     }
@@ -111,7 +112,7 @@ impl Generator {
         let others = self.phases[index + 1..].iter().take_while(|next| next.with_previous).count();
         let mut next_stream = 0;
         for index in index..=index + others {
-            let run = Run::new(&self.phases[index], self.capacity, self.seed, index);
+            let run = PhaseRun::new(&self.phases[index], self.capacity, self.seed, index);
             let mut run = run.expect("every phase was laid out when the generator was made");
             run.first_stream = self.phases[index].first_stream.unwrap_or(next_stream);
             next_stream = run.first_stream + run.streams;
@@ -129,7 +130,7 @@ impl Generator {
         })
     }
 
-    /// The phases under way.
+    /// Returns the current phases.
     fn under_way(&self) -> &[Phase] {
         &self.phases[self.next_phase - self.runs.len()..self.next_phase]
     }
@@ -173,17 +174,17 @@ impl Source for Generator {
     }
 }
 
-impl Run {
+impl PhaseRun {
     fn new(
         phase: &Phase,
         capacity: u64,
         seed: u64,
         index: usize,
-    ) -> Result<Run, (&'static str, String, String)> {
+    ) -> Result<PhaseRun, (&'static str, String, String)> {
         let stream = |of: &str| Stream::new(seed, &format!("workload.{index}.{of}"));
         let extent = Extent::of(phase, capacity)?;
         let sectors = phase.duration.bytes.map(|bytes| bytes.sectors(extent.sectors));
-        Ok(Run {
+        Ok(PhaseRun {
             ops: Ops::new(phase.mix, stream("operation")),
             forced: Forced { share: u64::from(phase.fua.ppm), stream: stream("fua") },
             sizes: SizeDraw::new(&phase.size, stream("size")),
@@ -234,7 +235,7 @@ impl Run {
 /// Draws operations.
 #[derive(Clone, Debug)]
 struct Ops {
-    /// Below these, in millionths: a read, a write, a trim; a flush otherwise.
+    /// Below these values, in millionths, the draw is a read, a write, a trim; otherwise a flush.
     bounds: [u64; 3],
     stream: Stream,
 }
@@ -262,7 +263,7 @@ impl Ops {
     }
 }
 
-/// Draws which writes are told only when they are on flash.
+/// Draws which writes have FUA.
 #[derive(Clone, Debug)]
 struct Forced {
     /// In millionths.

@@ -1,6 +1,7 @@
-//! Every key of a workload file, declared once: from here come the reading, the messages and the reference.
+//! All keys of a workload file, declared once for parsing, messages and the reference.
 //!
-//! Sizes end at 2^60 bytes and times at a hundred years: sums of two stay far from the end of 64 bits.
+//! Sizes are limited to 2^60 bytes and times to a hundred years, so that sums of two cannot
+//! overflow.
 
 use ftlab::options::table::{Document, Field, Form, Given, Key, Table, TableInfo, Tables};
 use ftlab::options::value::Raw;
@@ -27,15 +28,15 @@ const MAX_SIZES: usize = 4096;
 choices! {
     /// The kinds of address popularity.
     pub enum AddressKind {
-        /// All addresses alike.
+        /// All addresses are equally likely.
         Uniform = "uniform",
-        /// One after the other, for each stream, and apart for reads, writes and trims.
+        /// Consecutive addresses, separately for each stream, and for reads, writes and trims.
         Sequential = "sequential",
-        /// Likewise, with a fixed distance between the starts of requests.
+        /// The same with a fixed distance between the starts of requests.
         Strided = "strided",
-        /// The k-th most popular place in proportion to 1 / k^theta.
+        /// The k-th most popular place has a probability proportional to 1 / k^theta.
         Zipf = "zipf",
-        /// A part of the region takes most accesses.
+        /// A part of the region receives most accesses.
         HotCold = "hot-cold",
         /// A measured curve.
         Histogram = "histogram",
@@ -47,13 +48,13 @@ choices! {
     pub enum ArrivalKind {
         /// A fixed number of requests is kept outstanding.
         Closed = "closed",
-        /// Independent of each other, at a mean rate.
+        /// Independent arrivals at a mean rate.
         Poisson = "poisson",
-        /// Independent of each other, in clusters: gaps are exponential, short or long.
+        /// Independent arrivals in clusters: gaps are exponential, short or long.
         Clustered = "clustered",
-        /// Evenly.
+        /// Even arrivals.
         Constant = "constant",
-        /// Evenly, with bursts on top.
+        /// Even arrivals, and additional bursts.
         Bursts = "bursts",
     }
 }
@@ -61,11 +62,11 @@ choices! {
 options! {
     /// A workload.
     pub struct FileKeys in "the top of the file" {
-        /// The name of the workload, as results print it.
+        /// The name of the workload in results.
         name: String = required;
-        /// Where the figures come from: a paper, a trace.
+        /// The source of the figures: a paper, a trace.
         source: String = depends "none";
-        /// The phases, one after the other: each starts when all requests of the one before have finished.
+        /// The phases, in order: each starts when all requests of the previous one have completed.
         phase: Tables<PhaseKeys> = required;
     }
 }
@@ -73,69 +74,74 @@ options! {
 options! {
     /// One phase.
     pub struct PhaseKeys in "[[phase]]" {
-        /// The name of the phase, as results print it.
+        /// The name of the phase in results.
         name: String = depends "its number";
-        /// Whether results count this phase. A phase that only prepares the device says false.
+        /// Whether results count this phase. A phase that only prepares the device sets this to
+        /// false.
         measure: bool = "true";
-        /// Results count only this many requests of the phase, the first. Those that follow keep the device busy until
-        /// these are done; then the phase ends. Latencies, throughput and time series leave them out; counters of the
-        /// device (programs, collection, wear, utilisation) do not.
+        /// Results count only this many requests of the phase, the first ones. Later requests keep
+        /// the device busy until these have completed; then the phase ends. Latencies, throughput
+        /// and time series exclude them; counters of the device (programs, collection, wear,
+        /// utilisation) include them.
         measure_first: u64 = depends "all of them", in "1"..="1000000000000000";
-        /// Whether the phase plays at the same time as the one before it, as a tenant of its own. The phases after them
-        /// begin when all of them have ended.
+        /// Whether the phase plays at the same time as the previous one, as a separate tenant. The
+        /// next phase starts when all of them have ended.
         with_previous: bool = "false";
-        /// The number of the phase's first stream. A device with several submission queues spreads streams over them.
+        /// The number of the phase's first stream. A device with several submission queues
+        /// distributes streams over them.
         first_stream: u32 = depends "0; in tenants after the first, the next free number", in "0"..="4096";
-        /// Share of reads. The four shares sum to 100%.
+        /// The share of reads. The four shares sum to 100%.
         reads: Ratio = "0%";
-        /// Share of writes.
+        /// The share of writes.
         writes: Ratio = "0%";
-        /// Share of trims. They use the addresses of writes.
+        /// The share of trims. They use the addresses of writes.
         trims: Ratio = "0%";
-        /// Share of flushes, which have no address or size.
+        /// The share of flushes, which have no address or size.
         flushes: Ratio = "0%";
-        /// Of the writes, the share that is told only when its data is on flash (force unit access).
+        /// The share of writes that complete only when their data is on flash (force unit access).
         fua: Ratio = "0%";
-        /// Sizes of requests: one, several with weights, or a range drawn uniformly.
+        /// The sizes of requests: one, several with weights, or a range drawn uniformly.
         size: Sizes = depends "required unless every request is a flush", in "0B"..="1048576TiB";
-        /// Sizes of writes and trims, where they differ from those of reads.
+        /// The sizes of writes and trims, if they differ from those of reads.
         write_size: Sizes = depends "as `size`", in "0B"..="1048576TiB";
-        /// The share of requests that start at any sector of their place instead of its first. For places drawn by
-        /// popularity.
+        /// The share of requests that start at any sector of their place instead of its first. Only
+        /// for places chosen by popularity.
         unaligned: Ratio = "0%";
-        /// Of the requests smaller than `align`, the share that starts at any sector of its place from which it still ends
-        /// within it: parts of pages, while larger requests stay aligned. For places drawn by popularity.
+        /// Of the requests smaller than `align`, the share that starts at any sector of its place
+        /// from which it still ends within the place: parts of pages, while larger requests stay
+        /// aligned. Only for places chosen by popularity.
         inside: Ratio = "0%";
-        /// The share of reads that start where the read before them ended. For places drawn by popularity.
+        /// The share of reads that start where the previous read ended. Only for places chosen by
+        /// popularity.
         sequential_reads: Ratio = "0%";
-        /// Likewise for writes and trims.
+        /// The same for writes and trims.
         sequential_writes: Ratio = "0%";
-        /// Every request starts at a multiple of this from the start of the region (whose own start is rounded up to it
-        /// where it is given as a share).
+        /// Every request starts at a multiple of this from the start of the region (whose own start
+        /// is rounded up to a multiple if it is given as a share).
         align: Bytes = depends "the smallest size", in "0B"..="1048576TiB";
-        /// The part of the device that is used.
+        /// The part of the device that the phase uses.
         region: RegionKeys = depends "the whole device";
-        /// How many streams take turns. Each carries its number; sequential and strided streams walk a slice of the region
-        /// each.
+        /// The number of streams, which take turns. Each request carries the number of its stream;
+        /// sequential and strided streams each walk a slice of the region.
         streams: u32 = "1", in "1"..="4096";
-        /// Of the places that reads can reach, the share that writes can reach too (and the other way round). At 100% reads
-        /// and writes share the region and its popularity; at 0% they never meet. Exact for places of `align`; longer
-        /// requests reach into their neighbours.
+        /// Of the places that reads can reach, the share that writes can reach too (and vice
+        /// versa). At 100% reads and writes share the region and its popularity; at 0% they never
+        /// meet. Exact for places of `align`; longer requests extend into neighbouring places.
         overlap: Ratio = "100%";
-        /// How popular each address is.
+        /// The popularity of addresses.
         address: AddressKeys = "{ kind = \"uniform\" }";
-        /// How popular each address is for reads, where that differs: uniform, zipf, hot-cold or histogram, and scattered
-        /// as `address` is.
+        /// The popularity of addresses for reads, if it differs: uniform, zipf, hot-cold or
+        /// histogram, and scattered like `address`.
         read_address: AddressKeys = depends "as `address`";
         /// When requests arrive.
         arrivals: ArrivalKeys = "{ kind = \"closed\" }";
-        /// The phase ends after this many requests. At least one of requests, bytes, time and measure_first is given; the
-        /// first that is reached counts.
+        /// The phase ends after this many requests. At least one of requests, bytes, time and
+        /// measure_first is required; the first limit reached applies.
         requests: u64 = depends "no limit", in "1"..="1000000000000000";
-        /// The phase ends after this much was read, written and trimmed; a share is one of the region. The last request is
-        /// shortened to meet it.
+        /// The phase ends after this amount was read, written and trimmed; a share is of the
+        /// region. The last request is shortened to match.
         bytes: Amount = depends "no limit", in "0B"..="1048576TiB";
-        /// The phase ends after this much simulated time: no request arrives then or later.
+        /// The phase ends after this much simulated time: no request arrives at or after it.
         time: Nanos = depends "no limit", in "0ns"..="876000h";
     }
 }
@@ -143,17 +149,17 @@ options! {
 options! {
     /// The part of the device that a phase uses.
     pub struct RegionKeys in "phase.region" {
-        /// Where it starts; a share is one of the device.
+        /// The start; a share is of the device.
         offset: Amount = "0%", in "0B"..="1048576TiB";
-        /// How long it is; a share is one of the device.
+        /// The length; a share is of the device.
         size: Amount = depends "the rest of the device", in "0B"..="1048576TiB";
     }
 }
 
 options! {
-    /// A size of several.
+    /// A size in a list.
     pub struct SizeKeys in "an entry of phase.size" {
-        /// A size of the list.
+        /// The size.
         size: Bytes = required, in "0B"..="1048576TiB";
         /// How often it occurs, relative to the others.
         weight: u64 = "1", in "1"..="4294967295";
@@ -161,7 +167,7 @@ options! {
 }
 
 options! {
-    /// Sizes of a range, all equally likely.
+    /// A range of sizes, all equally likely.
     pub struct RangeKeys in "a range of phase.size" {
         /// The smallest size of the range.
         from: Bytes = required, in "0B"..="1048576TiB";
@@ -173,39 +179,42 @@ options! {
 }
 
 options! {
-    /// How popular each address is.
+    /// The popularity of addresses.
     pub struct AddressKeys in "phase.address" by kind: AddressKind {
-        /// From the start of a request to the start of the next of its stream. After each pass the stream starts one
-        /// `align` further along.
+        /// The distance between the starts of consecutive requests of a stream. After each pass the
+        /// stream starts one `align` further along.
         stride: Bytes = required, in "0B"..="1048576TiB", of "strided";
-        /// The exponent: the k-th most popular place is hit in proportion to 1 / k^theta. 0 is uniform.
+        /// The exponent: the k-th most popular place has a probability proportional to 1 / k^theta.
+        /// 0 is uniform.
         theta: f64 = required, of "zipf";
         /// The hot share of the region.
         hot_space: Ratio = "20%", of "hot-cold";
         /// Its share of the accesses.
         hot_accesses: Ratio = "80%", of "hot-cold";
-        /// Accesses to each of as many equal parts of the region, relative to the others.
+        /// The accesses of each part of the region, relative to the others. All parts have the same
+        /// size unless `spaces` is given.
         weights: Vec<u64> = depends "one of weights and file is required", of "histogram";
         /// With `weights`: the space of each part, relative to the others.
         spaces: Vec<u64> = depends "equal parts", of "histogram";
-        /// A CSV file: `accesses`, or `space,accesses`, one line for each part of the region.
+        /// A CSV file: `accesses` or `space,accesses`, one line for each part of the region.
         file: String = depends "one of weights and file is required", of "histogram";
-        /// Whether places of like popularity are spread over the region, by a fixed permutation, instead of lying side
-        /// by side with the most popular first.
+        /// Whether places of similar popularity are spread over the region by a fixed permutation,
+        /// instead of lying side by side with the most popular first.
         scatter: bool = depends "true for zipf, false otherwise", of "zipf" or "hot-cold" or "histogram";
-        /// How the order of popularity moves, so that what was cold turns hot: { every = 10000, by = "1%" }.
+        /// How the order of popularity drifts, so that cold places become hot: { every = 10000, by
+        /// = "1%" }.
         drift: DriftKeys = depends "the order stays", of "zipf" or "hot-cold" or "histogram";
     }
 }
 
 options! {
-    /// How a popularity moves over its places as requests pass.
+    /// How a popularity drifts over its places as requests pass.
     pub struct DriftKeys in "phase.address.drift" {
-        /// It moves after every so many requests of the phase that have an address.
+        /// The number of requests with an address between two steps.
         every: u64 = required, in "1"..="1000000000000000";
-        /// How far it moves: so much of what is least popular comes to the top, and all other places lose as many ranks. Of
-        /// a hot share of 20%, a twentieth is replaced by "1%". A share is one of the places that reads, or writes, can
-        /// reach.
+        /// The size of a step: this much of the least popular places moves to the top, and all
+        /// other places lose as many ranks. With a hot share of 20%, "1%" replaces a twentieth of
+        /// it. A share is of the places that reads, or writes, can reach.
         by: Amount = required, in "0B"..="1048576TiB";
     }
 }
@@ -213,24 +222,25 @@ options! {
 options! {
     /// When requests arrive.
     pub struct ArrivalKeys in "phase.arrivals" by kind: ArrivalKind {
-        /// How many requests are kept outstanding.
+        /// The number of outstanding requests.
         queue_depth: u32 = "32", in "1"..="1048576", of "closed";
-        /// From a completion to the request that replaces it.
+        /// The time from a completion to the request that replaces it.
         think_time: Nanos = "0ns", in "0ns"..="876000h", of "closed";
-        /// The squared coefficient of variation of the gaps between requests: 100% is Poisson, real traces have 500% and
-        /// more. Gaps are exponential, short or long (hyperexponential with balanced means).
+        /// The squared coefficient of variation of the gaps between requests: 100% is Poisson; real
+        /// traces have 500% and more. Gaps are exponential, short or long (hyperexponential with
+        /// balanced means).
         variation: Ratio = required, of "clustered";
-        /// Requests a second.
+        /// Requests per second.
         rate: RequestRate = depends "constant may give period instead", of "poisson" or "clustered" or "constant",
             needed by "poisson" or "clustered";
-        /// From one request to the next; the first arrives as the phase starts.
+        /// The time from one request to the next; the first arrives at the start of the phase.
         period: Nanos = depends "constant may give rate instead", in "0ns"..="876000h",
             of "constant" or "bursts", needed by "bursts";
-        /// How many requests a burst adds, all at once.
+        /// The number of requests in a burst, all at once.
         burst_size: u32 = required, in "1"..="1048576", of "bursts";
-        /// From one burst to the next.
+        /// The time from one burst to the next.
         burst_period: Nanos = required, in "0ns"..="876000h", of "bursts";
-        /// When the first burst comes, counted from the start of the phase.
+        /// The time of the first burst, from the start of the phase.
         burst_offset: Nanos = depends "burst_period", in "0ns"..="876000h", of "bursts";
     }
 }

@@ -1,9 +1,9 @@
-//! Load from a description: a workload file is a list of phases, each with operations, sizes,
-//! address popularity, arrivals and an end.
+//! Generated load: a workload file is a list of phases, each with operations, sizes, address
+//! popularity, arrivals and an end.
 //!
-//! [`Workload::parse`] reads the file and reports every problem at once; [`Generator`] turns it into
-//! requests for a device of a given capacity. The keys of the file, with units and defaults, stand
-//! in [`keys`], from which the reader takes what it accepts and what it assumes.
+//! [`Workload::parse`] parses the file and reports all its problems at once; [`Generator`]
+//! generates its requests for a device of a given capacity. [`keys`] declares the keys of the file
+//! with units and defaults, and the parser uses that declaration.
 
 mod address;
 mod arrivals;

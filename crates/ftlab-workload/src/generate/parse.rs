@@ -1,4 +1,4 @@
-//! From the text of a workload file to a [`Workload`], or to the list of all its problems.
+//! Parses a workload file to a [`Workload`], or to the list of all its problems.
 
 use ftlab::config::Problems;
 use ftlab::options::table::{At, Document, Tables};
@@ -10,22 +10,22 @@ use super::keys::{
 };
 use super::validate;
 use super::workload::{
-    Addresses, Arrivals, Bucket, Drift, Duration, Mix, Origin, Phase, Region, Sizes, Workload,
+    Addresses, Arrivals, Bucket, Drift, Duration, Mix, Phase, Region, Sizes, Workload, WorkloadText,
 };
 
-/// The longest text that is read: a workload with a full histogram needs less.
+/// The longest text that is accepted; a workload with a full histogram needs less.
 const MAX_TEXT: usize = 16 << 20;
 /// The most parts of a histogram.
 const MAX_BUCKETS: usize = 1 << 20;
 /// The most phases.
 const MAX_PHASES: usize = 1000;
 
-/// Fetches the text of a file that a workload names, or says why it cannot.
+/// Returns the text of a file that a workload names, or an error message.
 pub type Fetch<'f> = &'f mut dyn FnMut(&str) -> Result<String, String>;
 
 impl Workload {
-    /// Reads a workload file. `file` is the name that problems carry; `fetch` gives the text of
-    /// files that the workload names, with paths as they are written there.
+    /// Parses a workload file. `file` is its name in messages; `fetch` returns the text of files
+    /// that the workload names, by their paths as written.
     ///
     /// # Errors
     /// Everything that is wrong with it.
@@ -37,7 +37,7 @@ impl Workload {
         let mut document = parser.document;
         if let Some(workload) = &mut workload {
             let (text, spans) = document.places();
-            workload.origin = Some(Origin { file: file.to_owned(), text, spans });
+            workload.origin = Some(WorkloadText { file: file.to_owned(), text, spans });
             validate::problems(workload).into_iter().for_each(|problem| document.note(problem));
         }
         document.finish(workload)
@@ -69,7 +69,7 @@ impl Parser<'_> {
         let mix = Mix { reads, writes, trims, flushes };
         let size = match keys.size {
             Some(size) => Some(size),
-            // Flushes have no size: any stands.
+            // Flushes have no size, so any value is fine.
             None if flushes == Ratio::ONE => Some(Sizes::Fixed(Bytes::from_kib(4))),
             None => {
                 let remedy = "add `size`, such as \"4KiB\"";
@@ -207,7 +207,7 @@ fn region(keys: Option<RegionKeys>) -> Region {
     keys.map_or(whole, |keys| Region { offset: keys.offset, size: keys.size })
 }
 
-/// Reads a histogram: an optional header, then `accesses` or `space,accesses` a line.
+/// Reads a histogram: an optional header, then lines of `accesses` or `space,accesses`.
 fn read_csv(text: &str) -> Result<Vec<Bucket>, (usize, String, &'static str)> {
     let mut buckets = Vec::new();
     for (index, line) in text.lines().enumerate() {

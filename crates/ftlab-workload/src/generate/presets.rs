@@ -1,16 +1,16 @@
-//! Workloads that come with the program, so that their names work anywhere.
+//! Built-in workloads, whose names work anywhere.
 
 /// A built-in workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// Its name, the one in the file.
+    /// Its name, as in the file.
     pub name: &'static str,
     /// The text of its file.
     pub text: &'static str,
 }
 
 impl Preset {
-    /// What it is: the comment on the first line of its file.
+    /// Returns its description: the comment on the first line of its file.
     #[must_use]
     pub fn about(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])
@@ -26,7 +26,7 @@ macro_rules! presets {
     };
 }
 
-/// All of them, by name.
+/// All built-in workloads, by name.
 pub const PRESETS: &[Preset] = presets![
     "age",
     "fill",
@@ -56,7 +56,7 @@ pub const PRESETS: &[Preset] = presets![
     "seqwrite-128k",
 ];
 
-/// The built-in workload `name`.
+/// Returns the built-in workload `name`.
 #[must_use]
 pub fn preset(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)

@@ -1,15 +1,15 @@
-//! A permutation of the numbers below `n`, without a table. The fixed one spreads popular places over
-//! the region: it depends on `n` alone, so phases over the same region share their popular places. A
-//! drawn one depends on a random stream: who writes each place once takes that, or it would follow
-//! the order of popularity.
+//! Permutations of the numbers below `n`, without a table. The fixed permutation spreads popular
+//! places over the region; it depends only on `n`, so phases over the same region share their
+//! popular places. A drawn permutation depends on a random stream; use it to write each place once,
+//! because the fixed one would follow the order of popularity.
 //!
-//! Multiplication by an odd number and a shift that is exclusive-ored permute the numbers of `b`
-//! bits; results of `n` or more are fed back until one fits, which takes under two rounds on
-//! average because `2^b < 2n`.
+//! Multiplication by an odd number and an xor-shift permute the numbers of `b` bits; results of `n`
+//! or more are fed back until one fits, which takes less than two rounds on average because `2^b <
+//! 2n`.
 
 use ftlab::engine::Stream;
 
-/// The permutation.
+/// A permutation.
 #[derive(Clone, Copy, Debug)]
 pub struct Scatter {
     len: u64,
@@ -18,17 +18,17 @@ pub struct Scatter {
     factors: [u64; 3],
 }
 
-/// The fixed permutation's: odd numbers with well-mixed bits; which ones they are does not matter.
+/// The factors of the fixed permutation: arbitrary odd numbers with well-mixed bits.
 const FACTORS: [u64; 3] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93, 0xc2b2_ae3d_27d4_eb4f];
 
 impl Scatter {
-    /// The fixed permutation of the numbers below `len`, which must not be zero.
+    /// Returns the fixed permutation of the numbers below `len`, which must not be zero.
     #[must_use]
     pub fn new(len: u64) -> Scatter {
         Scatter::by(FACTORS, len)
     }
 
-    /// One of many permutations of the numbers below `len`, which must not be zero.
+    /// Draws one of many permutations of the numbers below `len`, which must not be zero.
     #[must_use]
     pub fn drawn(len: u64, stream: &mut Stream) -> Scatter {
         Scatter::by(FACTORS.map(|_| stream.next_u64() | 1), len)
@@ -40,7 +40,7 @@ impl Scatter {
         Scatter { len, mask, shift: bits.div_ceil(2).max(1), factors }
     }
 
-    /// Where `index` goes. `index` must be below the length.
+    /// Returns the image of `index`, which must be below the length.
     #[inline]
     #[must_use]
     pub fn place(&self, index: u64) -> u64 {
@@ -76,8 +76,7 @@ mod tests {
         }
     }
 
-    /// Where a number goes under one permutation says nothing of where it goes under another: of
-    /// 1000 places 1 is the same by chance.
+    /// Different permutations are unrelated: of 1000 places about 1 is equal by chance.
     #[test]
     fn drawn_permutations_have_nothing_in_common() {
         let drawn = |seed| Scatter::drawn(1000, &mut Stream::new(seed, "test"));
@@ -91,8 +90,8 @@ mod tests {
         }
     }
 
-    /// Of 1000 consecutive numbers in a range of a million about one pair in 1000 lands side by
-    /// side by chance; the halves and quarters of the range get their share within five sigma.
+    /// Of 1000 consecutive numbers in a range of a million about one pair in 1000 stays adjacent by
+    /// chance; the halves and quarters of the range get their share within five sigma.
     #[test]
     fn neighbours_part_and_spread_evenly() {
         check_spread(Scatter::new(1_000_000));

@@ -1,4 +1,4 @@
-//! What a workload must satisfy beyond the form of its values, wherever it came from.
+//! Checks a workload beyond the form of its values, wherever it came from.
 
 use ftlab::config::Problem;
 use ftlab::options::text::legible;
@@ -6,15 +6,15 @@ use ftlab::units::{Amount, Bytes, Nanos, Ratio, SECTOR_BYTES};
 
 use super::workload::{Addresses, Arrivals, Bucket, Duration, Mix, Phase, Sizes, Workload};
 
-/// The largest request: what a device's command can carry is far less.
+/// The largest request; commands of real devices carry far less.
 const MAX_REQUEST: Bytes = Bytes(1 << 30);
-/// Beyond this nearly every access goes to the first place.
+/// Above this nearly every access goes to the first place.
 const MAX_THETA: f64 = 10.0;
 
-/// Key, message, remedy.
+/// Key, message and remedy.
 type Finding = (&'static str, String, String);
 
-/// Everything that is wrong with a workload, device aside.
+/// Returns everything that is wrong with a workload, apart from the device.
 pub(super) fn problems(workload: &Workload) -> Vec<Problem> {
     let mut list = Vec::new();
     if workload.phases.is_empty() {
@@ -51,22 +51,22 @@ pub(super) fn problems(workload: &Workload) -> Vec<Problem> {
     list
 }
 
-/// A phase that plays with the one before it needs one, and shares its measurement.
+/// Checks that a tenant has a previous phase, with the same `measure`.
 fn tenant(phase: &Phase, before: Option<&Phase>) -> Option<Finding> {
     if !phase.with_previous {
         return None;
     }
     let Some(before) = before else {
-        let message = "the first phase has none before it to play with".to_owned();
+        let message = "the first phase has no previous phase to play with".to_owned();
         return Some(("with_previous", message, "remove it here".to_owned()));
     };
     let message =
-        "phases that play at the same time are measured together or not at all".to_owned();
+        "phases that play at the same time must be measured together or not at all".to_owned();
     let remedy = format!("write measure = {} here too", before.measure);
     (phase.measure != before.measure).then_some(("measure", message, remedy))
 }
 
-/// What is measured of a phase is a part of it.
+/// Checks that the measured part of a phase exists.
 fn measured(phase: &Phase) -> Option<Finding> {
     let first = phase.measure_first?;
     if !phase.measure {
@@ -78,19 +78,19 @@ fn measured(phase: &Phase) -> Option<Finding> {
         return Some(("measure_first", message, "choose 1 or more".to_owned()));
     }
     let requests = phase.duration.requests.filter(|&requests| first > requests)?;
-    let message = format!("measure_first = {first}, and the phase has only {requests} requests");
+    let message = format!("measure_first = {first}, but the phase has only {requests} requests");
     let remedy = format!("write at most measure_first = {requests}, or raise `requests`");
     Some(("measure_first", message, remedy))
 }
 
-/// Writes that are told only when they are on flash are a share of the writes.
+/// Checks that FUA writes are a share of the writes.
 fn forced(phase: &Phase) -> Option<Finding> {
     if phase.fua > Ratio::ONE {
         let message = format!("a share of {} is more than all", phase.fua);
         return Some(("fua", message, "choose a share from 0% to 100%".to_owned()));
     }
     let nothing = phase.fua.ppm > 0 && phase.mix.writes.ppm == 0;
-    let message = "fua is a share of the writes, and there are none".to_owned();
+    let message = "fua is a share of the writes, but there are none".to_owned();
     nothing.then(|| ("fua", message, "remove it, or write a share of writes".to_owned()))
 }
 
@@ -112,7 +112,7 @@ fn sizes(key: &'static str, sizes: &Sizes) -> Option<Finding> {
         && from > to
     {
         let message = format!("the range of sizes runs from {from} down to {to}");
-        return Some((key, message, "exchange `from` and `to`".to_owned()));
+        return Some((key, message, "swap `from` and `to`".to_owned()));
     }
     if let Sizes::List(list) = sizes
         && list.iter().all(|entry| entry.1 == 0)
@@ -122,13 +122,13 @@ fn sizes(key: &'static str, sizes: &Sizes) -> Option<Finding> {
     }
     let bad = all.iter().find(|size| !is_sectors(**size) || **size > MAX_REQUEST);
     if let Some(size) = bad {
-        let message = format!("{size} is not a whole number of sectors, or too much at once");
+        let message = format!("{size} is not a whole number of sectors, or too large");
         return Some((key, message, whole_sectors()));
     }
     None
 }
 
-/// What only places drawn by popularity have.
+/// Checks shares that only places chosen by popularity have.
 fn shares(phase: &Phase) -> Option<Finding> {
     let walks =
         |address: &Addresses| matches!(address, Addresses::Sequential | Addresses::Strided { .. });
@@ -146,8 +146,8 @@ fn shares(phase: &Phase) -> Option<Finding> {
     if let Some(read) = &phase.read_address
         && (walks(read) || walks(&phase.address))
     {
-        let message = "a walk beside another popularity of reads".to_owned();
-        return Some(("read_address", message, "leave it out, or part the phase".to_owned()));
+        let message = "a walk cannot have another popularity of reads".to_owned();
+        return Some(("read_address", message, "leave it out, or split the phase".to_owned()));
     }
     let message = "a walk has no share of such requests".to_owned();
     let remedy = "leave it out, or choose an address kind such as uniform".to_owned();
@@ -223,7 +223,7 @@ fn addresses(phase: &Phase, key: &'static str, address: &Addresses) -> Option<Fi
 }
 
 fn histogram(key: &'static str, buckets: &[Bucket]) -> Option<Finding> {
-    // Sums and products of these stay far inside 64 and 128 bits.
+    // Sums and products of these stay well below 64 and 128 bits.
     const MAX_SUM: u128 = 1 << 56;
     let used = buckets.iter().any(|bucket| bucket.accesses > 0 && bucket.space > 0);
     let lost = buckets.iter().any(|bucket| bucket.accesses > 0 && bucket.space == 0);
@@ -253,7 +253,7 @@ fn arrivals(arrivals: Arrivals) -> Option<Finding> {
             ("arrivals.period", period == Nanos::ZERO || burst_period == Nanos::ZERO)
         }
     };
-    let message = "zero would let requests arrive without end at one moment, or never".to_owned();
+    let message = "with zero, requests would arrive endlessly at one time, or never".to_owned();
     zero.then(|| (key, message, "choose more than zero".to_owned()))
 }
 

@@ -1,13 +1,13 @@
-//! Draws an index in proportion to weights, in constant time and in integers only: the alias method
-//! (A. J. Walker, 1977; set up as by M. D. Vose, 1991).
+//! Draws an index in proportion to weights, in constant time and with integers only: the alias
+//! method (A. J. Walker, 1977; construction by M. D. Vose, 1991).
 
 use ftlab::engine::Stream;
 
-/// The table for one set of weights.
+/// The table for a set of weights.
 #[derive(Clone, Debug)]
 pub(super) struct Weighted {
     cells: Vec<Cell>,
-    /// The sum of the weights: a cell keeps its own index for so many of this as `keep` says.
+    /// The sum of the weights. A cell returns its own index with probability `keep / sum`.
     sum: u64,
 }
 
@@ -18,7 +18,8 @@ struct Cell {
 }
 
 impl Weighted {
-    /// The table for `weights`, of which at least one is not zero, with a sum below 2^63.
+    /// Creates the table for `weights`. At least one must not be zero, and their sum must be below
+    /// 2^63.
     pub fn new(weights: &[u64]) -> Weighted {
         let sum: u64 = weights.iter().sum();
         let mut cells = vec![Cell { keep: sum, alias: 0 }; weights.len()];
@@ -58,7 +59,7 @@ fn index32(len: usize) -> u32 {
 mod tests {
     use super::*;
 
-    /// The probability of each index follows from the table exactly; no draws needed.
+    /// Computes the probability of each index exactly from the table, without draws.
     #[test]
     fn the_table_holds_the_weights_exactly() {
         for weights in [vec![1], vec![0, 5, 0], vec![3, 1], vec![7, 1, 1, 1, 90, 0, 13]] {

@@ -1,33 +1,33 @@
-//! What a workload is: plain data, checked when it is read, resolved against a device's capacity
-//! only by the generator.
+//! A workload as plain data. It is checked when it is parsed; only the generator resolves it
+//! against a device's capacity.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ftlab::config::{Place, Problem, Problems};
+use ftlab::config::{Problem, Problems, SourcePlace};
 use ftlab::units::{Amount, Bytes, Nanos, Ratio, RequestRate};
 use serde::Serialize;
 
 use super::validate;
 
-/// A workload: phases played one after the other.
+/// A workload: phases played one after another.
 #[derive(Clone, Debug, Serialize)]
 pub struct Workload {
-    /// Its name, as results print it.
+    /// Its name in results.
     pub name: String,
-    /// Where its figures come from.
+    /// The source of its figures.
     pub source: Option<String>,
     /// The phases; at least one.
     pub phases: Vec<Phase>,
-    /// The text that it was read from, so that problems with a capacity can point into it.
+    /// The text it was parsed from, so that problems with a capacity can point into it.
     #[serde(skip)]
-    pub(super) origin: Option<Origin>,
+    pub(super) origin: Option<WorkloadText>,
 }
 
-/// The text of a workload, and where its keys stand in it.
+/// The text of a workload, and the places of its keys.
 #[derive(Clone, Debug)]
-pub(super) struct Origin {
+pub(super) struct WorkloadText {
     pub file: String,
     pub text: Arc<str>,
     pub spans: BTreeMap<String, Range<usize>>,
@@ -40,49 +40,50 @@ pub struct Phase {
     pub name: String,
     /// Whether results count it.
     pub measure: bool,
-    /// Results count only so many of its requests, the first: those that follow keep the device busy.
+    /// Results count only this many of its requests, the first ones; later requests keep the device
+    /// busy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measure_first: Option<u64>,
-    /// Whether it plays at the same time as the phase before it, as a tenant of its own.
+    /// Whether it plays at the same time as the previous phase, as a separate tenant.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub with_previous: bool,
-    /// The number of its first stream; without it, those of tenants follow one another.
+    /// The number of its first stream; without it, tenants have consecutive numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_stream: Option<u32>,
-    /// Shares of operations.
+    /// The shares of operations.
     pub mix: Mix,
-    /// Of the writes, the share that is told only when its data is on flash (force unit access).
+    /// The share of writes that complete only when their data is on flash (force unit access).
     #[serde(skip_serializing_if = "is_zero")]
     pub fua: Ratio,
-    /// Sizes of requests.
+    /// The sizes of requests.
     pub size: Sizes,
-    /// Sizes of writes and trims, where they differ from those of reads.
+    /// The sizes of writes and trims, if they differ from those of reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_size: Option<Sizes>,
-    /// Of the requests with a place, the share that starts at any sector of it.
+    /// The share of requests that start at any sector of their place.
     #[serde(skip_serializing_if = "is_zero")]
     pub unaligned: Ratio,
-    /// Of the requests smaller than `align`, the share that starts at any sector of its place at which it
-    /// still ends within it.
+    /// Of the requests smaller than `align`, the share that starts at any sector of its place from
+    /// which it still ends within the place.
     #[serde(skip_serializing_if = "is_zero")]
     pub inside: Ratio,
-    /// Of the reads, the share that starts where the one before it ended.
+    /// The share of reads that start where the previous read ended.
     #[serde(skip_serializing_if = "is_zero")]
     pub sequential_reads: Ratio,
-    /// Likewise of the writes and trims.
+    /// The same for writes and trims.
     #[serde(skip_serializing_if = "is_zero")]
     pub sequential_writes: Ratio,
     /// Every request starts at a multiple of this from the start of the region.
     pub align: Bytes,
     /// The part of the device that is used.
     pub region: Region,
-    /// How many streams take turns.
+    /// The number of streams, which take turns.
     pub streams: u32,
     /// Of the places that reads can reach, the share that writes can reach too.
     pub overlap: Ratio,
-    /// How popular each address is.
+    /// The popularity of addresses.
     pub address: Addresses,
-    /// How popular each is for reads, where that differs.
+    /// The popularity for reads, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_address: Option<Addresses>,
     /// When requests arrive.
@@ -96,7 +97,7 @@ fn is_zero(share: &Ratio) -> bool {
 }
 
 impl Phase {
-    /// The largest request that occurs.
+    /// Returns the largest possible request.
     #[must_use]
     pub fn largest(&self) -> Bytes {
         let writes = self.write_size.as_ref().map_or(Bytes(0), Sizes::largest);
@@ -104,35 +105,35 @@ impl Phase {
     }
 }
 
-/// Shares of operations; they sum to one.
+/// The shares of operations, which sum to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Mix {
-    /// Share of reads.
+    /// The share of reads.
     pub reads: Ratio,
-    /// Share of writes.
+    /// The share of writes.
     pub writes: Ratio,
-    /// Share of trims.
+    /// The share of trims.
     pub trims: Ratio,
-    /// Share of flushes.
+    /// The share of flushes.
     pub flushes: Ratio,
 }
 
 /// A part of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Region {
-    /// Where it starts.
+    /// The start.
     pub offset: Amount,
-    /// How long it is; nothing means up to the end of the device.
+    /// The length; `None` means up to the end of the device.
     pub size: Option<Amount>,
 }
 
-/// Sizes of requests.
+/// The sizes of requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sizes {
-    /// Always the same.
+    /// A single size.
     Fixed(Bytes),
-    /// Several, with weights.
+    /// Several sizes with weights.
     List(Vec<(Bytes, u64)>),
     /// `from`, `from + step`, ... up to `to`, all equally likely.
     Range {
@@ -140,13 +141,13 @@ pub enum Sizes {
         from: Bytes,
         /// The largest.
         to: Bytes,
-        /// Between neighbours.
+        /// The distance between sizes.
         step: Bytes,
     },
 }
 
 impl Sizes {
-    /// The smallest size that occurs.
+    /// Returns the smallest possible size.
     #[must_use]
     pub fn smallest(&self) -> Bytes {
         match self {
@@ -156,7 +157,7 @@ impl Sizes {
         }
     }
 
-    /// The largest size that occurs.
+    /// Returns the largest possible size.
     #[must_use]
     pub fn largest(&self) -> Bytes {
         match self {
@@ -167,30 +168,30 @@ impl Sizes {
     }
 }
 
-/// How popular each address is.
+/// The popularity of addresses.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Addresses {
-    /// All alike.
+    /// All addresses are equally likely.
     Uniform,
-    /// One after the other, for each stream and for reads, writes and trims on their own.
+    /// Consecutive addresses, separately for each stream and for reads, writes and trims.
     Sequential,
-    /// Likewise, with a fixed distance between starts.
+    /// The same with a fixed distance between starts.
     Strided {
-        /// From start to start.
+        /// The distance from start to start.
         stride: Bytes,
     },
-    /// The k-th most popular place in proportion to `1 / k^theta`.
+    /// The k-th most popular place has a probability proportional to `1 / k^theta`.
     Zipf {
         /// The exponent.
         theta: f64,
         /// Whether popular places are spread over the region.
         scatter: bool,
-        /// How the order moves; none if it stays.
+        /// The drift of the order, if any.
         #[serde(skip_serializing_if = "Option::is_none")]
         drift: Option<Drift>,
     },
-    /// A part of the region takes most accesses.
+    /// A part of the region receives most accesses.
     HotCold {
         /// The hot share of the region.
         space: Ratio,
@@ -198,7 +199,7 @@ pub enum Addresses {
         accesses: Ratio,
         /// Whether hot places are spread over the region.
         scatter: bool,
-        /// How the order moves; none if it stays.
+        /// The drift of the order, if any.
         #[serde(skip_serializing_if = "Option::is_none")]
         drift: Option<Drift>,
     },
@@ -208,23 +209,24 @@ pub enum Addresses {
         buckets: Vec<Bucket>,
         /// Whether the places of a part are spread over the region.
         scatter: bool,
-        /// How the order moves; none if it stays.
+        /// The drift of the order, if any.
         #[serde(skip_serializing_if = "Option::is_none")]
         drift: Option<Drift>,
     },
 }
 
-/// How a popularity moves over its places as requests pass.
+/// How a popularity drifts over its places as requests pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Drift {
-    /// After so many requests of the phase that have an address.
+    /// The number of requests with an address between two steps.
     pub every: u64,
-    /// By so many places: those that are least popular come to the top, all others lose as many ranks.
+    /// The places of a step: the least popular ones move to the top, and all others lose as many
+    /// ranks.
     pub by: Amount,
 }
 
 impl Addresses {
-    /// How the order of popularity moves; none if it stays, or if there is none.
+    /// Returns the drift of the order of popularity, if any.
     #[must_use]
     pub fn drift(&self) -> Option<Drift> {
         match self {
@@ -239,9 +241,9 @@ impl Addresses {
 /// A part of a histogram; both figures are relative to the other parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Bucket {
-    /// How much of the region it covers.
+    /// The part of the region that it covers.
     pub space: u64,
-    /// How many accesses it takes.
+    /// The accesses that it receives.
     pub accesses: u64,
 }
 
@@ -251,58 +253,58 @@ pub struct Bucket {
 pub enum Arrivals {
     /// A fixed number of requests is kept outstanding.
     Closed {
-        /// How many.
+        /// The number of outstanding requests.
         queue_depth: u32,
-        /// From a completion to the request that replaces it.
+        /// The time from a completion to the request that replaces it.
         think_time: Nanos,
     },
-    /// Independent of each other, at a mean rate.
+    /// Independent arrivals at a mean rate.
     Poisson {
         /// The mean rate.
         rate: RequestRate,
     },
-    /// Independent of each other, in clusters: gaps are short or long, of an exponential law each.
+    /// Independent arrivals in clusters: gaps are exponential, short or long.
     Clustered {
         /// The mean rate.
         rate: RequestRate,
-        /// The squared coefficient of variation of gaps: 100% is Poisson.
+        /// The squared coefficient of variation of gaps; 100% is Poisson.
         variation: Ratio,
     },
-    /// Evenly, at a rate that need not be a whole number of nanoseconds.
+    /// Even arrivals, at a rate that need not be a whole number of nanoseconds.
     ConstantRate {
         /// The rate.
         rate: RequestRate,
     },
-    /// Evenly.
+    /// Even arrivals.
     ConstantPeriod {
-        /// From one to the next.
+        /// The time from one request to the next.
         period: Nanos,
     },
-    /// Evenly, and bursts on top.
+    /// Even arrivals, and additional bursts.
     Bursts {
-        /// From one single request to the next.
+        /// The time from one single request to the next.
         period: Nanos,
-        /// Requests in a burst.
+        /// The number of requests in a burst.
         burst_size: u32,
-        /// From one burst to the next.
+        /// The time from one burst to the next.
         burst_period: Nanos,
-        /// When the first burst comes.
+        /// The time of the first burst.
         burst_offset: Nanos,
     },
 }
 
-/// When a phase ends: at the first of these; at least one is given.
+/// When a phase ends: at the first of these limits; at least one is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Duration {
-    /// After so many requests.
+    /// The number of requests.
     pub requests: Option<u64>,
-    /// After so much was read, written and trimmed; a share is one of the region.
+    /// The amount read, written and trimmed; a share is of the region.
     pub bytes: Option<Amount>,
-    /// After so much simulated time.
+    /// The simulated time.
     pub time: Option<Nanos>,
 }
 
-/// How many requests phases make together, where each has that limit and no other.
+/// Returns the total number of requests, if every phase has a limit on requests and no other limit.
 pub(super) fn total_requests(phases: &[Phase]) -> Option<u64> {
     phases.iter().try_fold(0u64, |sum, phase| match phase.duration {
         Duration { requests: Some(requests), bytes: None, time: None }
@@ -315,7 +317,7 @@ pub(super) fn total_requests(phases: &[Phase]) -> Option<u64> {
 }
 
 impl Workload {
-    /// A workload that was not read from a file, checked like one that was.
+    /// Creates a workload that was not parsed from a file, with the same checks.
     pub fn new(name: &str, source: Option<&str>, phases: Vec<Phase>) -> Result<Workload, Problems> {
         let source = source.map(str::to_owned);
         let workload = Workload { name: name.to_owned(), source, phases, origin: None };
@@ -323,12 +325,12 @@ impl Workload {
         if problems.is_empty() { Ok(workload) } else { Err(Problems { problems }) }
     }
 
-    /// The phases that play at the same time, group after group: most have one.
+    /// Returns the groups of phases that play at the same time; most groups have one phase.
     pub fn groups(&self) -> impl Iterator<Item = &[Phase]> {
         self.phases.chunk_by(|_, next| next.with_previous)
     }
 
-    /// The names of the groups, as results print them.
+    /// Returns the names of the groups in results.
     #[must_use]
     pub fn group_names(&self) -> Vec<String> {
         let name = |group: &[Phase]| {
@@ -338,14 +340,15 @@ impl Workload {
         self.groups().map(name).collect()
     }
 
-    /// How many requests all phases make together, where each has that limit and no other.
+    /// Returns the total number of requests, if every phase has a limit on requests and no other
+    /// limit.
     #[must_use]
     pub fn total_requests(&self) -> Option<u64> {
         total_requests(&self.phases)
     }
 
-    /// The names of the groups before the first one that is measured: mostly a fill, which a device
-    /// that was prepared otherwise does not need. Empty if nothing is measured.
+    /// Returns the names of the groups before the first measured one: usually a fill, which a
+    /// prepared device does not need. Empty if nothing is measured.
     #[must_use]
     pub fn unmeasured_lead(&self) -> Vec<String> {
         let measured = |group: &[Phase]| group.iter().any(|phase| phase.measure);
@@ -355,7 +358,8 @@ impl Workload {
         }
     }
 
-    /// A problem with `key` of the phase at `index`, which points at the key or at its phase.
+    /// Returns a problem with `key` of the phase at `index`, at the place of the key or of its
+    /// phase.
     pub(super) fn problem(
         &self,
         index: usize,
@@ -367,7 +371,7 @@ impl Workload {
         let path = format!("{phase}.{key}");
         let place = self.origin.as_ref().and_then(|origin| {
             let span = origin.spans.get(&path).or_else(|| origin.spans.get(&phase))?;
-            Some(Place::new(&origin.file, &origin.text, span.clone()))
+            Some(SourcePlace::new(&origin.file, &origin.text, span.clone()))
         });
         Problem { path, message, remedy, place }
     }

@@ -1,10 +1,10 @@
-//! Ranks after Zipf's law, for any number of ranks and without a table: rejection-inversion
+//! Draws ranks by Zipf's law, for any number of ranks and without a table, by rejection-inversion
 //! (W. Hörmann, G. Derflinger, "Rejection-inversion to generate variates from monotone discrete
 //! distributions", ACM TOMACS 6(3), 1996).
 //!
-//! The histogram of `k^-theta` lies under the curve `x^-theta` shifted by half a rank. A point is
-//! drawn under the curve by inverting its integral; it is kept if it lies within the histogram, and
-//! a precomputed bound decides that for most points without evaluating the curve again.
+//! The histogram of `k^-theta` is below the curve `x^-theta` shifted by half a rank. A point below
+//! the curve is drawn by inverting its integral, and is kept if it is within the histogram; a
+//! precomputed bound decides that for most points without evaluating the curve again.
 //! Transcendental functions come from `libm`, which gives the same bits on every machine.
 
 use ftlab::engine::Stream;
@@ -16,15 +16,16 @@ pub struct Zipf {
     /// `1 - theta`.
     power: f64,
     theta: f64,
-    /// The integral where the first rank begins and the last one ends.
+    /// The integral at the start of the first rank and at the end of the last one.
     first: f64,
     last: f64,
-    /// A point so close below its rank lies within the histogram for sure.
+    /// A point at most this far below its rank is certainly within the histogram.
     sure: f64,
 }
 
 impl Zipf {
-    /// Ranks 0 to `ranks - 1`; `ranks` from 1 to 2^52, `theta` from 0 (uniform) to 10.
+    /// Creates the distribution of ranks 0 to `ranks - 1`; `ranks` from 1 to 2^52, `theta` from 0
+    /// (uniform) to 10.
     #[must_use]
     pub fn new(ranks: u64, theta: f64) -> Zipf {
         let ranks = ranks as f64;
@@ -37,13 +38,13 @@ impl Zipf {
         }
     }
 
-    /// A rank; 0 is the most popular.
+    /// Draws a rank; 0 is the most popular.
     #[inline]
     pub fn draw(&self, stream: &mut Stream) -> u64 {
         loop {
             let area = self.last + stream.unit() * (self.first - self.last);
             let x = self.inverse(area);
-            // Adding a half and cutting off rounds, as everything here is positive.
+            // Adding a half and truncating rounds, because everything here is positive.
             let rank = (x + 0.5).floor().clamp(1.0, self.ranks);
             if rank - x <= self.sure || area >= self.integral(rank + 0.5) - self.height(rank) {
                 return rank as u64 - 1;
@@ -51,24 +52,24 @@ impl Zipf {
         }
     }
 
-    /// `x^-theta`.
+    /// Returns `x^-theta`.
     fn height(&self, x: f64) -> f64 {
         libm::exp(-self.theta * libm::log(x))
     }
 
-    /// The integral of `x^-theta` from 1 to `x`.
+    /// Returns the integral of `x^-theta` from 1 to `x`.
     fn integral(&self, x: f64) -> f64 {
         let log = libm::log(x);
         if self.power == 0.0 { log } else { libm::expm1(self.power * log) / self.power }
     }
 
-    /// Where the integral is `area`.
+    /// Returns the `x` at which the integral is `area`.
     #[inline]
     fn inverse(&self, area: f64) -> f64 {
         if self.power == 0.0 {
             return libm::exp(area);
         }
-        // Rounding may take the argument past -1, where the curve's tail ends at infinity.
+        // Rounding may move the argument past -1, where the tail of the curve is infinite.
         libm::exp(libm::log1p((area * self.power).max(-1.0)) / self.power)
     }
 }
@@ -77,8 +78,9 @@ impl Zipf {
 mod tests {
     use super::*;
 
-    /// Frequencies of the first ranks and of the rest against `k^-theta / H`, by chi-square with
-    /// ten degrees of freedom: 29.6 is exceeded once in a thousand times, and the seed is fixed.
+    /// Compares the frequencies of the first ranks and of the rest with `k^-theta / H`, by
+    /// chi-square with ten degrees of freedom: 29.6 is exceeded once in a thousand times, and the
+    /// seed is fixed.
     #[test]
     fn frequencies_follow_the_law() {
         const DRAWS: u64 = 400_000;

@@ -1,4 +1,5 @@
-//! The next few requests of a source, mapped and announced to the device before their turn.
+//! Pulls the next few requests of a source, maps them and announces them to the device before their
+//! turn.
 
 use std::collections::VecDeque;
 
@@ -9,11 +10,11 @@ use super::mapping::{Mapped, Mapper};
 use super::options::ReplayError;
 use super::source::{Next, PhaseStart, Source, TenantPace};
 
-/// How many requests are announced: enough to hide the memory behind a table, few enough that
-/// what was fetched is still in the cache when its turn comes.
+/// How many requests are announced: enough to hide the latency of table look-ups, few enough that
+/// the fetched data is still in the cache when it is needed.
 const AHEAD: usize = 24;
 
-/// A request whose turn has not come.
+/// A request that was pulled but not yet taken.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Planned {
     pub at: SimTime,
@@ -23,18 +24,18 @@ pub(super) struct Planned {
     pub measured: bool,
 }
 
-/// The requests of one tenant that were pulled.
+/// The pulled requests of one tenant.
 #[derive(Debug)]
 struct Pulled {
     queue: VecDeque<Planned>,
-    /// How many of those to come are measured.
+    /// How many of the requests to come are measured.
     to_measure: u64,
 }
 
-/// What comes after the requests that were pulled.
+/// What follows the pulled requests.
 #[derive(Debug)]
 enum Beyond {
-    /// Unknown: more may be pulled.
+    /// Unknown: more can be pulled.
     More,
     Phase(PhaseStart),
     End,
@@ -45,14 +46,14 @@ pub(super) struct Ahead<'a, S> {
     source: &'a mut S,
     mapper: Mapper,
     queue: VecDeque<Planned>,
-    /// The same for each tenant of a phase that has several.
+    /// The same for each tenant of a phase with several.
     tenants: Vec<Pulled>,
     beyond: Beyond,
     pulled: u64,
-    /// Whether the phase under way is measured, and below which number its requests are.
+    /// Whether the current phase is measured, and the index below which its requests are.
     measure: bool,
     measured_below: u64,
-    /// Whether it goes on beyond what is measured.
+    /// Whether it continues after the measured requests.
     keeps_on: bool,
     pub empty: u64,
 }
@@ -78,7 +79,7 @@ impl<'a, S: Source> Ahead<'a, S> {
         self.source.total()
     }
 
-    /// The next request of the phase under way, without taking it.
+    /// Returns the next request of the current phase, without taking it.
     #[inline]
     pub fn peek<H: Host>(&mut self, host: &H) -> Result<Option<&Planned>, ReplayError> {
         while self.queue.len() < AHEAD && matches!(self.beyond, Beyond::More) {
@@ -94,13 +95,13 @@ impl<'a, S: Source> Ahead<'a, S> {
         Ok(self.queue.front())
     }
 
-    /// Takes the request that [`peek`](Self::peek) showed.
+    /// Takes the request that [`peek`](Self::peek) returned.
     #[inline]
     pub fn take(&mut self) {
         self.queue.pop_front();
     }
 
-    /// The tenants of the phase under way.
+    /// Starts the tenants of the current phase and returns their paces.
     pub fn tenants(&mut self) -> Vec<TenantPace> {
         let paces = self.source.tenants();
         let measure = self.measure;
@@ -113,7 +114,7 @@ impl<'a, S: Source> Ahead<'a, S> {
         paces
     }
 
-    /// The next request of a tenant, without taking it. Its number is still to be given.
+    /// Returns the next request of a tenant, without taking it. Its index is not set yet.
     #[inline]
     pub fn peek_of<H: Host>(
         &mut self,
@@ -145,13 +146,13 @@ impl<'a, S: Source> Ahead<'a, S> {
         Ok(self.tenants[tenant].queue.front())
     }
 
-    /// Takes the request that [`peek_of`](Self::peek_of) showed.
+    /// Takes the request that [`peek_of`](Self::peek_of) returned.
     #[inline]
     pub fn take_of(&mut self, tenant: usize) {
         self.tenants[tenant].queue.pop_front();
     }
 
-    /// The next phase, once the one under way has no more requests.
+    /// Returns the next phase, once the current one has no more requests.
     pub fn next_phase<H: Host>(&mut self, host: &H) -> Result<Option<PhaseStart>, ReplayError> {
         if self.peek(host)?.is_some() {
             return Ok(None);
@@ -174,13 +175,13 @@ impl<'a, S: Source> Ahead<'a, S> {
         }
     }
 
-    /// Whether requests of the phase under way are to keep the device busy until those that are measured
-    /// are done.
+    /// Whether requests of the current phase keep the device busy until the measured ones have
+    /// completed.
     pub fn keeps_on(&self) -> bool {
         self.keeps_on
     }
 
-    /// Drops what is left of the phase under way.
+    /// Skips the rest of the current phase.
     pub fn skip_phase(&mut self) {
         self.queue.clear();
         if matches!(self.beyond, Beyond::More) {

@@ -1,8 +1,8 @@
-//! Several issuers at once, each with its own queue depth, pace and end: the loop for load in which
-//! what is submitted next depends on who has room, not on one order of all requests.
+//! Replays several issuers at once, each with its own queue depth, pace and end: the loop for loads
+//! whose next request depends on who has room, not on one order of all requests.
 //!
-//! [`Replay`](super::Replay) plays one list of requests; here every [`Issuer`] decides for itself.
-//! Issuers that may go on at the same moment take turns, request by request.
+//! [`Replay`](super::Replay) plays a list of requests; here every [`Issuer`] decides for itself.
+//! Issuers that are ready at the same time take turns, request by request.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -13,62 +13,63 @@ use ftlab::units::{Nanos, SimTime};
 
 use super::engine::{STEPS_PER_POLL, later};
 use super::held::Held;
-use super::in_device::{Counts, Slot, Tags, advance};
+use super::in_device::{ReplayCounts, Slot, Tags, advance};
 use super::mapping::{Mapper, Mapping};
 use super::options::{Completed, Ended, Limits, PhaseReport, Progress, ReplayError, Report, Sink};
 use super::source::{Arrival, PhaseStart};
 
-/// What an issuer does when it is its turn.
+/// What an issuer does in its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// Submits this now; the time in it is not looked at. It will be its turn again at the same moment.
+    /// Submits this request now, ignoring its time. The issuer gets another turn at the same time.
     Submit(Arrival),
-    /// Nothing before this moment, unless something of its own completes earlier.
+    /// Nothing before this time, unless one of its requests completes earlier.
     Until(Nanos),
-    /// Nothing before something of its own completes. Only said with requests outstanding.
+    /// Nothing before one of its requests completes. Only allowed with requests outstanding.
     Wait,
-    /// Nothing ever again. Only said with no request outstanding.
+    /// Nothing ever again. Only allowed without requests outstanding.
     Done {
         /// Whether the others of the group stop as well.
         all: bool,
     },
 }
 
-/// Somebody who submits requests. Moments count from the start of its group.
+/// Submits requests. Times count from the start of its group.
 pub trait Issuer {
-    /// What it does now.
+    /// Returns what it does now.
     fn turn(&mut self, now: Nanos) -> Turn;
 
-    /// One of its requests has completed.
+    /// Tells it that one of its requests has completed.
     fn completed(&mut self, op: Op, now: Nanos);
 
-    /// It shall submit nothing more.
+    /// Tells it to submit nothing more.
     fn stop(&mut self);
 }
 
 /// Issuers that start together; the next group starts when all of them are done.
 pub struct Group {
-    /// Whether results count it.
+    /// Whether results count the group.
     pub measure: bool,
-    /// For so long results do not count it: a phase of its own, at whose end nothing is waited for.
+    /// How long results do not count it at first: a separate phase, at whose end nothing is waited
+    /// for.
     pub ramp: Nanos,
-    /// Who.
+    /// The issuers.
     pub issuers: Vec<Box<dyn Issuer>>,
 }
 
-/// A device, groups that work on it one after the other, and who hears of it.
+/// Replays groups of issuers, one after another, on a device.
 pub struct Crew<'a, H, K> {
     /// The device.
     pub host: &'a mut H,
-    /// Takes completions. Each group is a phase, or two if it has a ramp.
+    /// Receives completions. Each group is a phase, or two if it has a ramp.
     pub sink: &'a mut K,
-    /// When to stop before the end.
+    /// When to stop early.
     pub limits: Limits,
 }
 
 impl<H: Host, K: Sink<H>> Crew<'_, H, K> {
-    /// Lets the groups work. `watch` hears of the progress every few thousand steps of the device
-    /// and stops everything by breaking.
+    /// Runs the groups. `watch` receives the progress every few thousand steps of the device and
+    /// can stop everything by returning `Break`.
     pub fn run(
         self,
         groups: Vec<Group>,
@@ -95,7 +96,7 @@ impl<H: Host, K: Sink<H>> Crew<'_, H, K> {
             stopped: None,
             standstill: None,
             steps: 0,
-            counts: Counts::default(),
+            counts: ReplayCounts::default(),
         };
         for group in groups {
             if shift.stopped.is_none() {
@@ -121,12 +122,12 @@ impl<H: Host, K: Sink<H>> Crew<'_, H, K> {
     }
 }
 
-/// An issuer and what is known of it.
+/// An issuer and its state.
 struct Member {
     issuer: Box<dyn Issuer>,
-    /// Whether it stands in line.
+    /// Whether it is in the queue for turns.
     ready: bool,
-    /// When it wants its turn.
+    /// When it wants its next turn.
     wake: Option<Nanos>,
     done: bool,
 }
@@ -139,22 +140,22 @@ struct Shift<'a, H, K> {
     limit: Option<u64>,
     end: SimTime,
     tags: Tags,
-    /// By tag: whose request it is.
+    /// By tag: the issuer of the request.
     owners: Vec<usize>,
-    /// What was to be submitted and waits for a place in its submission queue.
+    /// Requests that wait for a place in their submission queue.
     blocked: Vec<Request>,
     held: Held,
     done: Vec<Completion>,
     phases: Vec<PhaseReport>,
     phase: PhaseStart,
     stopped: Option<Ended>,
-    /// The device answers no more.
+    /// The device no longer responds.
     standstill: Option<ReplayError>,
     steps: u32,
-    counts: Counts,
+    counts: ReplayCounts,
 }
 
-/// The members of a group, and who is next.
+/// The members of a group and their turns.
 struct Roster {
     members: Vec<Member>,
     line: VecDeque<usize>,
@@ -177,7 +178,7 @@ impl Roster {
         }
     }
 
-    /// When the time of the next one comes.
+    /// Returns the time of the next wake-up.
     fn next_wake(&mut self) -> Option<Nanos> {
         while let Some(&Reverse((at, number))) = self.wakes.peek() {
             if self.members[number].wake == Some(at) && !self.members[number].done {
@@ -188,7 +189,7 @@ impl Roster {
         None
     }
 
-    /// Calls those whose time has come.
+    /// Queues the members whose wake-up time has come.
     fn call_due(&mut self, now: Nanos) {
         while self.next_wake().is_some_and(|at| at <= now) {
             if let Some(Reverse((_, number))) = self.wakes.pop() {
@@ -270,7 +271,7 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
         }
     }
 
-    /// Lets everybody in line go on, one request each in turn.
+    /// Gives turns to all queued members, one request each in rotation.
     fn turns(&mut self, roster: &mut Roster, now: Nanos) -> Result<(), ReplayError> {
         while let Some(number) = roster.line.pop_front() {
             let member = &mut roster.members[number];
@@ -329,7 +330,8 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
         Ok(())
     }
 
-    /// Submits what waited for places in submission queues, as far as there are some now.
+    /// Submits requests that waited for places in submission queues, as far as there are places
+    /// now.
     fn submit_blocked(&mut self) {
         let now = self.host.now();
         self.blocked.retain(|&request| {
@@ -345,7 +347,7 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
         self.counts.submitted - self.counts.completed
     }
 
-    /// As in the other loop: `false` if it is to stop or there is nothing to wait for.
+    /// As in the other loop: returns `false` if it should stop or if there is nothing to wait for.
     fn step(&mut self, limit: SimTime) -> bool {
         self.steps += 1;
         if self.steps >= STEPS_PER_POLL {

@@ -1,5 +1,5 @@
-//! The loop that plays a source against a device. It owns the clock: it advances the device to the
-//! next moment at which something is to be submitted, and never beyond.
+//! The loop that plays a source on a device. It owns the clock: it advances the device to the next
+//! time at which something is to be submitted, and never beyond.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -9,7 +9,7 @@ use ftlab::units::{Nanos, Ratio, SimTime};
 
 use super::ahead::{Ahead, Planned};
 use super::held::Held;
-use super::in_device::{Counts, Slot, Tags, advance};
+use super::in_device::{ReplayCounts, Slot, Tags, advance};
 use super::mapping::Mapper;
 use super::options::{
     Completed, Ended, Options, Pacing, PhaseReport, Progress, ReplayError, Report, Sink,
@@ -18,24 +18,24 @@ use super::sharing::Sharing;
 use super::source::{Pace, PhaseStart, Source};
 use super::window::Window;
 
-/// After so many steps of the device the caller is asked whether to go on.
+/// The number of device steps between two checks whether to continue.
 pub(super) const STEPS_PER_POLL: u32 = 4096;
 
-/// A device, what is played on it, and who hears of it.
+/// Replays a source on a device.
 pub struct Replay<'a, H, S, K> {
     /// The device.
     pub host: &'a mut H,
     /// The requests.
     pub source: &'a mut S,
-    /// Takes completions.
+    /// Receives completions.
     pub sink: &'a mut K,
-    /// How.
+    /// How to replay.
     pub options: Options,
 }
 
 impl<H: Host, S: Source, K: Sink<H>> Replay<'_, H, S, K> {
-    /// Plays the source to its end or to a limit. `watch` hears of the progress every few thousand
-    /// steps of the device and stops the replay by breaking.
+    /// Plays the source to its end or to a limit. `watch` receives the progress every few thousand
+    /// steps of the device and can stop the replay by returning `Break`.
     pub fn run(
         self,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
@@ -60,7 +60,7 @@ impl<H: Host, S: Source, K: Sink<H>> Replay<'_, H, S, K> {
             stopped: None,
             standstill: None,
             steps: 0,
-            counts: Counts::default(),
+            counts: ReplayCounts::default(),
             sharing: options.count_sharing.then(Sharing::default),
         };
         let phases = engine.play()?;
@@ -95,29 +95,29 @@ pub(super) struct Engine<'a, H, S, K> {
     watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
     pub options: Options,
     pub tags: Tags,
-    /// What waits for a place in a submission queue.
+    /// Requests that wait for a place in a submission queue.
     pub held: Held,
-    /// Completions of the last step.
+    /// The completions of the last step.
     pub done: Vec<Completion>,
     phase: PhaseStart,
-    /// Whether the source has phases, and with them clocks that start at zero.
+    /// Whether the source has phases, whose clocks start at zero.
     phased: bool,
-    /// Nothing is submitted then or later.
+    /// Nothing is submitted at or after this time.
     pub end: SimTime,
     /// Why no more is submitted, although the source may have more.
     pub stopped: Option<Ended>,
-    /// The device answers no more.
+    /// The device no longer responds.
     standstill: Option<ReplayError>,
     steps: u32,
-    pub counts: Counts,
-    /// Which pages of the source share pages of the device, if that is counted.
+    pub counts: ReplayCounts,
+    /// Which pages of the source share pages of the device, if they are counted.
     sharing: Option<Sharing>,
 }
 
 impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
     fn play(&mut self) -> Result<Vec<PhaseReport>, ReplayError> {
         let mut phases = Vec::new();
-        // A source either starts with a phase or has only the one that goes without saying.
+        // A source either starts with a phase or consists of a single implicit one.
         let mut next = self.ahead.next_phase(self.host)?;
         self.phased = next.is_some();
         if next.is_none() && self.ahead.peek(self.host)?.is_some() {
@@ -137,8 +137,9 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         Ok(phases)
     }
 
-    /// Between phases only requests are waited for. What the device does by itself goes on, as in a drive that
-    /// never stops: one that may end its collections first has free blocks to spend afterwards.
+    /// Plays a phase. Between phases only requests are waited for; background work of the device
+    /// continues, as in a drive that never stops. Waiting for it would give the device free blocks
+    /// to spend afterwards.
     fn play_phase(&mut self) -> Result<PhaseReport, ReplayError> {
         let phase = self.phase;
         let (requests, sectors) = (self.counts.submitted, self.counts.sectors);
@@ -159,7 +160,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             (Pacing::Dependencies { depth }, _) => self.dependencies(depth, phase_end)?,
         }
         let ran_dry = self.ahead.keeps_on() && !self.measured_are_done();
-        self.drain();
+        self.finish_outstanding();
         if self.stopped != Some(Ended::Stopped) {
             self.sink.phase_ended(&phase, self.host);
         }
@@ -174,8 +175,8 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         })
     }
 
-    /// By arrival times. A source with phases counts them from the start of the phase and ends the
-    /// phase by itself; one without counts by its own clock.
+    /// Plays by arrival times. A source with phases counts them from the start of the phase and
+    /// ends the phase itself; one without uses its own clock.
     fn timed(&mut self, speed: Ratio, queue_limit: u32) -> Result<(), ReplayError> {
         let started = self.host.now();
         let mut origin = SimTime::ZERO;
@@ -192,8 +193,9 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
                 self.stopped = Some(Ended::Time);
                 break;
             }
-            // What comes at a moment comes before what ends at it, so that all of it is known when the
-            // device begins the next thing. Of what ends at the moment before, all has to be heard.
+            // Arrivals at a time come before completions at it, so that the device knows all of
+            // them before it starts the next operation. All completions before that time must be
+            // handled first.
             let eve = SimTime(due.0.saturating_sub(1));
             while self.host.now() <= eve
                 && !self.is_all_measured(&planned)
@@ -233,8 +235,8 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         Ok(())
     }
 
-    /// With `depth` requests outstanding. Each completion makes room for a request, at once or after
-    /// the time to think.
+    /// Plays with `depth` requests outstanding. Each completion makes room for a request, at once
+    /// or after the think time.
     fn closed(
         &mut self,
         depth: u32,
@@ -279,8 +281,8 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         }
     }
 
-    /// As fast as dependencies allow, with `depth` requests under consideration. Those that are
-    /// when time is up are still played.
+    /// Plays as fast as dependencies allow, with `depth` requests under consideration. Those under
+    /// consideration when time is up are still played.
     fn dependencies(&mut self, depth: u32, phase_end: SimTime) -> Result<(), ReplayError> {
         let end = phase_end.min(self.end);
         let mut window = Window::new(depth);
@@ -321,8 +323,8 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         }
     }
 
-    /// Submits the requests that wait for nothing but a place in their submission queue, as far as
-    /// there are places, in the order of the source.
+    /// Submits requests that wait only for a place in their submission queue, as far as there are
+    /// places, in the order of the source.
     fn release(&mut self, ready: &mut Vec<u32>) {
         let now = self.host.now();
         ready.sort_unstable_by_key(|&tag| self.tags.slots[tag as usize].index);
@@ -336,7 +338,8 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         });
     }
 
-    /// Submits what waited for places in submission queues, as far as there are some now.
+    /// Submits requests that waited for places in submission queues, as far as there are places
+    /// now.
     fn submit_held(&mut self) {
         let most = match self.options.pacing {
             Pacing::Source { queue_limit, .. } => u64::from(queue_limit),
@@ -358,7 +361,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         }
     }
 
-    /// The next request of a tenant, unless a limit says that there is none.
+    /// Returns the next request of a tenant, unless a limit is reached.
     pub(super) fn next_of(&mut self, tenant: usize) -> Result<Option<Planned>, ReplayError> {
         if self.stopped.is_some() {
             return Ok(None);
@@ -367,7 +370,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         Ok(self.unless_full(planned))
     }
 
-    /// Nothing once the limit on requests is reached.
+    /// Returns the request, unless the limit on requests is reached.
     #[inline]
     fn unless_full(&mut self, planned: Option<Planned>) -> Option<Planned> {
         let counted = self.counts.measured + self.held.measured();
@@ -378,7 +381,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         planned
     }
 
-    /// The next request, unless a limit says that there is none, or all that is measured is done.
+    /// Returns the next request, unless a limit is reached or everything measured is done.
     #[inline]
     fn next_planned(&mut self) -> Result<Option<Planned>, ReplayError> {
         if self.stopped.is_some() {
@@ -392,19 +395,19 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         Ok(self.unless_full(planned))
     }
 
-    /// Whether all requests of the phase that are measured have finished, with `next` to come.
+    /// Whether all measured requests of the phase have completed and `next` is not measured.
     #[inline]
     fn is_all_measured(&self, next: &Planned) -> bool {
         !next.measured && self.measured_are_done()
     }
 
-    /// Whether nothing that is measured waits or is in the device, in a phase that is measured.
+    /// Whether the phase is measured and no measured request is waiting or in the device.
     pub(super) fn measured_are_done(&self) -> bool {
         let outstanding = self.counts.measured - self.counts.measured_done + self.held.measured();
         self.phase.measure && outstanding == 0
     }
 
-    /// Counts a request as submitted and gives it a tag.
+    /// Counts a request as submitted and assigns it a tag.
     #[inline]
     pub(super) fn admit(&mut self, planned: &Planned, arrived: SimTime) -> Request {
         self.counts.submitted += 1;
@@ -433,8 +436,9 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         self.counts.submitted - self.counts.completed
     }
 
-    /// Lets the device run until something completes or `limit` is reached; what completed is in
-    /// `done` until it is taken. `false` if the replay is to stop or there is nothing to wait for.
+    /// Runs the device until something completes or `limit` is reached; completions are in `done`
+    /// until they are taken. Returns `false` if the replay should stop or if there is nothing to
+    /// wait for.
     #[inline]
     pub(super) fn step(&mut self, limit: SimTime) -> bool {
         self.steps += 1;
@@ -453,7 +457,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         })
     }
 
-    /// Hands what completed to the sink, frees its tags and says how many there were.
+    /// Passes completions to the sink, frees their tags and returns their number.
     #[inline]
     pub(super) fn take_done(&mut self) -> u32 {
         let mut finished = 0;
@@ -480,8 +484,8 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         finished
     }
 
-    /// Waits for all that is in the device, unless the replay was told to stop.
-    fn drain(&mut self) {
+    /// Waits for everything in the device, unless the replay was told to stop.
+    fn finish_outstanding(&mut self) {
         if matches!(self.stopped, Some(Ended::Time | Ended::Stopped)) {
             self.held.clear();
         }
@@ -498,7 +502,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             submitted: self.counts.submitted,
             completed: self.counts.completed,
             total: match (self.ahead.total(), self.options.limits.requests) {
-                // How many requests come before the first that counts is not known here.
+                // The number of requests before the first measured one is unknown here.
                 (_, Some(_)) if self.phased => None,
                 (Some(total), Some(limit)) => Some(total.min(limit)),
                 (total, limit) => total.or(limit),
@@ -528,7 +532,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
     }
 }
 
-/// A span of a source's clock in simulated time, rounded down.
+/// Converts a span of a source's clock to simulated time, rounded down.
 #[inline]
 pub(super) fn faster(span: Nanos, speed: Ratio) -> Nanos {
     if speed == Ratio::ONE {

@@ -1,6 +1,6 @@
-//! Requests that arrived at a full submission queue: they wait in the host, each queue on its own, so
-//! that the full queue of one tenant does not hold back the others. They are kept in memory, so a queue
-//! that can't keep up with its arrivals takes memory as it falls behind.
+//! Requests that arrived at a full submission queue. They wait in the host, separately for each
+//! queue, so that the full queue of one tenant does not hold back the others. Memory grows as long
+//! as a queue cannot keep up with its arrivals.
 
 use std::collections::VecDeque;
 
@@ -9,33 +9,33 @@ use ftlab::units::SimTime;
 
 use super::ahead::Planned;
 
-/// The requests that wait, and how many ever did.
+/// The waiting requests, and how many ever waited.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     lines: Vec<VecDeque<(Planned, SimTime)>>,
     waiting: u64,
-    /// Of these, the ones that are measured.
+    /// How many of them are measured.
     measured: u64,
     counts: Vec<u64>,
 }
 
 impl Held {
-    /// How many wait.
+    /// Returns how many requests wait.
     pub fn waiting(&self) -> u64 {
         self.waiting
     }
 
-    /// How many of them are measured.
+    /// Returns how many measured requests wait.
     pub fn measured(&self) -> u64 {
         self.measured
     }
 
-    /// Whether one waits for a place in `queue`.
+    /// Whether a request waits for a place in `queue`.
     pub fn waits_for(&self, queue: QueueId) -> bool {
         self.lines.get(queue.at()).is_some_and(|line| !line.is_empty())
     }
 
-    /// The queues for which some wait.
+    /// Returns the queues that requests may wait for.
     pub fn queues(&self) -> impl Iterator<Item = QueueId> + use<> {
         (0..self.lines.len() as u32).map(QueueId::new)
     }
@@ -48,7 +48,7 @@ impl Held {
         self.counts[queue.at()] += 1;
     }
 
-    /// A request, due at `due`, waits for a place in `queue`.
+    /// Adds a request, due at `due`, that waits for a place in `queue`.
     pub fn push(&mut self, queue: QueueId, planned: Planned, due: SimTime) {
         self.count(queue);
         if self.lines.len() <= queue.at() {
@@ -59,7 +59,7 @@ impl Held {
         self.waiting += 1;
     }
 
-    /// The request that waited longest for `queue` gets its place.
+    /// Removes the request that has waited longest for `queue`.
     pub fn pop(&mut self, queue: QueueId) -> Option<(Planned, SimTime)> {
         let first = self.lines.get_mut(queue.at())?.pop_front();
         self.waiting -= u64::from(first.is_some());
@@ -67,13 +67,13 @@ impl Held {
         first
     }
 
-    /// None of them is played any more.
+    /// Drops all waiting requests.
     pub fn clear(&mut self) {
         self.lines.clear();
         (self.waiting, self.measured) = (0, 0);
     }
 
-    /// By queue: how many ever waited. Empty if none did.
+    /// Returns how many requests ever waited, by queue. Empty if none did.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }

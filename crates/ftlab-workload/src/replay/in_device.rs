@@ -1,5 +1,5 @@
-//! What every way of replaying knows of the requests that are in the device: what was noted with each, how
-//! many there were, and how the device goes on with them.
+//! State about requests in the device that all ways of replaying share: notes on each request,
+//! counts, and the advance of the device.
 
 use ftlab::host::{Advanced, Completion, Host, Request};
 use ftlab::units::SimTime;
@@ -7,11 +7,11 @@ use ftlab::units::SimTime;
 use super::mapping::MapCounts;
 use super::options::ReplayError;
 
-/// What a replay has counted so far.
+/// The counts of a replay so far.
 #[derive(Default)]
-pub(super) struct Counts {
+pub(super) struct ReplayCounts {
     pub submitted: u64,
-    /// Of these, the ones that are measured, and those of them that have finished.
+    /// The submitted requests that are measured, and those of them that have completed.
     pub measured: u64,
     pub measured_done: u64,
     pub completed: u64,
@@ -21,7 +21,7 @@ pub(super) struct Counts {
     pub held_back: u64,
 }
 
-/// What is remembered of the requests in the device, by tag.
+/// Notes on the requests in the device, by tag.
 #[derive(Default)]
 pub(super) struct Tags {
     pub slots: Vec<Slot>,
@@ -32,7 +32,7 @@ pub(super) struct Tags {
 pub(super) struct Slot {
     pub arrived: SimTime,
     pub index: u64,
-    /// The tenant that asked, if there are several.
+    /// The tenant that submitted it, if there are several.
     tenant: u32,
     /// Whether results count it.
     pub measured: bool,
@@ -40,17 +40,17 @@ pub(super) struct Slot {
 }
 
 impl Tags {
-    /// The tenant that submitted the request.
+    /// Returns the tenant that submitted the request.
     pub fn tenant(&self, tag: u32) -> usize {
         self.slots[tag as usize].tenant as usize
     }
 
-    /// Notes the tenant that submits the request.
+    /// Sets the tenant that submitted the request.
     pub fn set_tenant(&mut self, tag: u32, tenant: usize) {
         self.slots[tag as usize].tenant = tenant as u32;
     }
 
-    /// A tag for `request`, which is noted with it.
+    /// Assigns a tag to `request` and stores the request.
     #[inline]
     pub fn take(&mut self, mut request: Request, index: u64, arrived: SimTime) -> Request {
         let tag = self.free.pop().unwrap_or_else(|| {
@@ -65,7 +65,7 @@ impl Tags {
         request
     }
 
-    /// What was noted with a tag, which is free again.
+    /// Frees a tag and returns its notes.
     #[inline]
     pub fn release(&mut self, tag: u32) -> Slot {
         self.free.push(tag);
@@ -73,11 +73,11 @@ impl Tags {
     }
 }
 
-/// Lets a device with so many requests in it run until something completes or `limit` is reached; what
-/// completed is added to `done`. `false` if there is nothing to wait for.
+/// Runs a device with `outstanding` requests until something completes or `limit` is reached;
+/// completions are added to `done`. Returns `false` if there is nothing to wait for.
 ///
 /// # Errors
-/// The device answers no more.
+/// The device no longer responds.
 #[inline]
 pub(super) fn advance<H: Host>(
     host: &mut H,

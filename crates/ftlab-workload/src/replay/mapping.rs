@@ -1,4 +1,5 @@
-//! Addresses of a source onto the addresses of the device: always a choice, always reported.
+//! Maps addresses of a source to addresses of the device: always an explicit choice, and always
+//! reported.
 
 use std::collections::HashMap;
 
@@ -10,8 +11,8 @@ use thiserror::Error;
 use super::sharing::PAGE_SECTORS;
 use super::source::Arrival;
 
-/// Sectors in an extent, the unit in which addresses are scaled, parted and packed: neighbours
-/// within 1 MiB stay neighbours.
+/// The sectors of an extent, the unit in which addresses are scaled, partitioned and packed:
+/// neighbours within 1 MiB stay neighbours.
 pub const EXTENT_SECTORS: u64 = (1 << 20) / SECTOR_BYTES;
 
 /// How addresses are mapped. Requests that cross the end of the device (or of their slice) are cut
@@ -19,31 +20,30 @@ pub const EXTENT_SECTORS: u64 = (1 << 20) / SECTOR_BYTES;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Mapping {
-    /// As they are; a request outside the device is an error.
+    /// Unchanged; a request outside the device is an error.
     AsIs,
     /// Modulo the capacity.
     Fold,
-    /// In proportion: extents of 1 MiB of a space of so many sectors spread over the device, which has
-    /// at least as many.
+    /// In proportion: extents of 1 MiB of an address space are spread over the device, which must
+    /// be at least as large.
     Scale {
         /// The length of the source's address space.
         span_sectors: u64,
     },
-    /// Each stream has a slice of the device to itself, in the order in which streams appear, and
-    /// is folded into it.
+    /// Each stream has its own slice of the device, in the order in which streams appear, and is
+    /// folded into it.
     Partition {
-        /// How many slices.
+        /// The number of slices.
         slices: u32,
     },
-    /// Extents of 1 MiB are packed without gaps in the order in which they are first touched, those of
-    /// each stream for themselves: streams are devices or volumes, and their addresses have nothing to do
-    /// with each other. A request that crosses into an extent that lies elsewhere goes on in the one that
-    /// follows, and is counted.
+    /// Extents of 1 MiB are packed without gaps in the order of first touch, separately for each
+    /// stream, because streams are devices or volumes with unrelated addresses. A request that
+    /// crosses into an extent placed elsewhere continues in the adjacent one, and is counted.
     Compact,
 }
 
 impl Mapping {
-    /// The mapping in words, for results.
+    /// Describes the mapping for results.
     #[must_use]
     pub fn describe(&self) -> String {
         match self {
@@ -60,16 +60,16 @@ impl Mapping {
     }
 }
 
-/// What the mapping did to the requests that were submitted.
+/// The effects of the mapping on the submitted requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MapCounts {
-    /// Requests that lay beyond the device or their slice and were folded.
+    /// Requests beyond the device or their slice that were folded.
     pub folded: u64,
     /// Requests that were cut at the end of the device or of their slice.
     pub clipped: u64,
     /// Sectors that were cut off.
     pub clipped_sectors: u64,
-    /// Requests over extents that are not neighbours any more.
+    /// Requests across extents that are no longer neighbours.
     pub torn: u64,
 }
 
@@ -79,43 +79,43 @@ pub enum MapError {
     /// A request lies outside the device.
     #[error(
         "request {index} ({sectors} sectors at {lba}) lies outside the device, which has {} \
-         ({capacity} sectors)\n  help: choose a larger device, or say how addresses are mapped: \
+         ({capacity} sectors)\n  help: choose a larger device, or choose how addresses are mapped: \
          fold (modulo), partition (a slice for each stream) or compact (touched extents packed)",
         bytes(*.capacity)
     )]
     Outside {
-        /// Its number, from 0.
+        /// The index of the request, from 0.
         index: u64,
         /// Its first sector.
         lba: u64,
-        /// Its length.
+        /// Its length in sectors.
         sectors: u32,
-        /// The sectors of the device.
+        /// The capacity of the device in sectors.
         capacity: u64,
     },
-    /// The space that is scaled is larger than the device.
+    /// The scaled space is larger than the device.
     #[error(
         "scaled onto the device, the {} of the source would become {}: pages that never met would \
          overwrite each other\n  help: choose a larger device, or compact (touched extents packed); fold \
          (modulo) brings pages together too, and counts them", bytes(*.span), bytes(*.capacity)
     )]
     Shrinks {
-        /// The sectors of the space.
+        /// The length of the space in sectors.
         span: u64,
-        /// The sectors of the device.
+        /// The capacity of the device in sectors.
         capacity: u64,
     },
-    /// A request lies outside the space that is scaled.
+    /// A request lies outside the scaled space.
     #[error(
         "request {index} at sector {lba} lies beyond the {span} sectors that are scaled onto the \
          device\n  help: give the source's whole span, as inspecting the trace prints it, or fold"
     )]
     BeyondSpan {
-        /// Its number, from 0.
+        /// The index of the request, from 0.
         index: u64,
         /// Its first sector.
         lba: u64,
-        /// The sectors of the space.
+        /// The length of the space in sectors.
         span: u64,
     },
     /// There are more streams than slices.
@@ -124,23 +124,23 @@ pub enum MapError {
          help: partition into at least as many slices as there are streams"
     )]
     TooManyStreams {
-        /// Its number, from 0.
+        /// The index of the request, from 0.
         index: u64,
         /// Its stream.
         stream: u32,
-        /// How many slices there are.
+        /// The number of slices.
         slices: u32,
     },
-    /// More is touched than the device holds.
+    /// More extents are touched than fit on the device.
     #[error(
-        "by request {index} the source has touched more extents of 1MiB than the {} of the device\n  \
+        "at request {index} the source has touched more extents of 1MiB than the {} of the device\n  \
          help: choose a larger device, or fold (modulo), which brings pages together and counts them",
         capacity / EXTENT_SECTORS
     )]
     Full {
-        /// The number of the request, from 0.
+        /// The index of the request, from 0.
         index: u64,
-        /// The sectors of the device.
+        /// The capacity of the device in sectors.
         capacity: u64,
     },
     /// The mapping makes no sense for this device.
@@ -152,21 +152,21 @@ fn bytes(sectors: u64) -> Bytes {
     Bytes(sectors.saturating_mul(SECTOR_BYTES))
 }
 
-/// How many extents a space has, the last perhaps not whole.
+/// Returns the number of extents of a space; the last may be partial.
 fn extents(span: u64) -> u64 {
     span.div_ceil(EXTENT_SECTORS)
 }
 
-/// How many whole extents fit on a device; one, cut, if it is smaller than that.
+/// Returns the number of whole extents that fit on a device, at least one.
 fn fitting(capacity: u64) -> u64 {
     (capacity / EXTENT_SECTORS).max(1)
 }
 
-/// A mapped request and what was done to it.
+/// A mapped request and the effects of the mapping.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mapped {
     pub request: Request,
-    /// How many times the capacity, or that of the slice, was taken from the address.
+    /// How many times the capacity, or that of the slice, was subtracted from the address.
     pub turn: u32,
     pub torn: bool,
     pub clipped: u32,
@@ -188,7 +188,7 @@ pub(super) struct Mapper {
     capacity: u64,
     /// The slice of each stream seen.
     streams: HashMap<u32, u64>,
-    /// Where each touched extent of each stream lies. Only looked up, never iterated.
+    /// The place of each touched extent of each stream. Only looked up, never iterated.
     packed: HashMap<(u32, u64), u64>,
 }
 
@@ -205,7 +205,9 @@ impl Mapper {
             Mapping::Partition { slices }
                 if capacity / u64::from(slices.max(1)) == 0 || slices == 0 =>
             {
-                return unusable(format!("a device of {capacity} sectors has no {slices} slices"));
+                return unusable(format!(
+                    "a device of {capacity} sectors cannot have {slices} slices"
+                ));
             }
             Mapping::Compact if capacity < EXTENT_SECTORS => {
                 return unusable("packing needs a device of 1MiB or more".into());
@@ -215,7 +217,7 @@ impl Mapper {
         Ok(Mapper { mapping, capacity, streams: HashMap::new(), packed: HashMap::new() })
     }
 
-    /// The request that reaches the device. `index` is its number, for messages.
+    /// Maps a request. `index` is its index in messages.
     #[inline]
     pub fn map(&mut self, index: u64, arrival: &Arrival) -> Result<Mapped, MapError> {
         let Arrival { op, lba, sectors, stream, fua, .. } = *arrival;
@@ -226,7 +228,7 @@ impl Mapper {
         }
         let place = match self.mapping {
             Mapping::AsIs => self.as_is(index, arrival)?,
-            Mapping::Fold => Place::folded(lba.0, 0, self.capacity),
+            Mapping::Fold => MappedRange::folded(lba.0, 0, self.capacity),
             Mapping::Scale { span_sectors } => self.scaled(index, arrival, span_sectors)?,
             Mapping::Partition { slices } => self.sliced(index, arrival, slices)?,
             Mapping::Compact => self.compacted(index, arrival)?,
@@ -238,16 +240,16 @@ impl Mapper {
         Ok(Mapped { request, turn: place.turn, torn: place.torn, clipped })
     }
 
-    fn as_is(&self, index: u64, arrival: &Arrival) -> Result<Place, MapError> {
+    fn as_is(&self, index: u64, arrival: &Arrival) -> Result<MappedRange, MapError> {
         let Arrival { lba: Lba(lba), sectors, .. } = *arrival;
         let capacity = self.capacity;
         match lba.checked_add(u64::from(sectors)) {
-            Some(end) if end <= capacity => Ok(Place::plain(lba, capacity)),
+            Some(end) if end <= capacity => Ok(MappedRange::plain(lba, capacity)),
             _ => Err(MapError::Outside { index, lba, sectors, capacity }),
         }
     }
 
-    fn scaled(&self, index: u64, arrival: &Arrival, span: u64) -> Result<Place, MapError> {
+    fn scaled(&self, index: u64, arrival: &Arrival, span: u64) -> Result<MappedRange, MapError> {
         let Arrival { lba: Lba(lba), sectors, .. } = *arrival;
         if lba >= span {
             return Err(MapError::BeyondSpan { index, lba, span });
@@ -259,12 +261,17 @@ impl Mapper {
         let first = lba / EXTENT_SECTORS;
         let last = (lba + u64::from(sectors.max(1)) - 1).min(span - 1) / EXTENT_SECTORS;
         let lba = spread(first) * EXTENT_SECTORS + lba % EXTENT_SECTORS;
-        // A device of less than one extent still has to hold the offset.
-        let place = Place::plain(lba % self.capacity, self.capacity);
-        Ok(Place { torn: spread(last) - spread(first) != last - first, ..place })
+        // A device of less than one extent must still contain the offset.
+        let place = MappedRange::plain(lba % self.capacity, self.capacity);
+        Ok(MappedRange { torn: spread(last) - spread(first) != last - first, ..place })
     }
 
-    fn sliced(&mut self, index: u64, arrival: &Arrival, slices: u32) -> Result<Place, MapError> {
+    fn sliced(
+        &mut self,
+        index: u64,
+        arrival: &Arrival,
+        slices: u32,
+    ) -> Result<MappedRange, MapError> {
         let stream = arrival.stream;
         let seen = self.streams.len() as u64;
         let slice = match self.streams.get(&stream) {
@@ -276,15 +283,15 @@ impl Mapper {
             None => return Err(MapError::TooManyStreams { index, stream, slices }),
         };
         let even = self.capacity / u64::from(slices);
-        // Whole extents where there is room for them, else whole pages, so that slices start aligned and no page
-        // belongs to two of them.
+        // Whole extents if they fit, otherwise whole pages, so that slices start aligned and no
+        // page belongs to two of them.
         let grains = [EXTENT_SECTORS, PAGE_SECTORS];
         let grain = grains.into_iter().find(|grain| even >= *grain).unwrap_or(1);
         let len = even - even % grain;
-        Ok(Place::folded(arrival.lba.0, slice * len, len))
+        Ok(MappedRange::folded(arrival.lba.0, slice * len, len))
     }
 
-    fn compacted(&mut self, index: u64, arrival: &Arrival) -> Result<Place, MapError> {
+    fn compacted(&mut self, index: u64, arrival: &Arrival) -> Result<MappedRange, MapError> {
         let Lba(lba) = arrival.lba;
         let last = lba.saturating_add(u64::from(arrival.sectors).saturating_sub(1));
         let first = lba / EXTENT_SECTORS;
@@ -293,8 +300,9 @@ impl Mapper {
         for extent in first + 1..=last / EXTENT_SECTORS {
             torn |= self.pack(index, arrival.stream, extent)? != begin + (extent - first);
         }
-        let place = Place::plain(begin * EXTENT_SECTORS + lba % EXTENT_SECTORS, self.capacity);
-        Ok(Place { torn, ..place })
+        let place =
+            MappedRange::plain(begin * EXTENT_SECTORS + lba % EXTENT_SECTORS, self.capacity);
+        Ok(MappedRange { torn, ..place })
     }
 
     fn pack(&mut self, index: u64, stream: u32, extent: u64) -> Result<u64, MapError> {
@@ -309,25 +317,25 @@ impl Mapper {
     }
 }
 
-/// Where a request starts and where it has to end at the latest.
-struct Place {
+/// Where a request starts and where it must end at the latest.
+struct MappedRange {
     lba: u64,
     end: u64,
     turn: u32,
     torn: bool,
 }
 
-impl Place {
-    fn plain(lba: u64, end: u64) -> Place {
-        Place { lba, end, turn: 0, torn: false }
+impl MappedRange {
+    fn plain(lba: u64, end: u64) -> MappedRange {
+        MappedRange { lba, end, turn: 0, torn: false }
     }
 
     #[inline]
-    fn folded(lba: u64, start: u64, len: u64) -> Place {
+    fn folded(lba: u64, start: u64, len: u64) -> MappedRange {
         if lba < len {
-            return Place::plain(start + lba, start + len);
+            return MappedRange::plain(start + lba, start + len);
         }
         let turn = u32::try_from(lba / len).unwrap_or(u32::MAX);
-        Place { lba: start + lba % len, end: start + len, turn, torn: false }
+        MappedRange { lba: start + lba % len, end: start + len, turn, torn: false }
     }
 }

@@ -1,4 +1,4 @@
-//! Several sources played together, in the order of their times.
+//! Plays several sources together, in the order of their times.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,18 +10,18 @@ use super::source::{Arrival, Next, Source, SourceError};
 /// How the clocks of several sources relate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Starts {
-    /// All first requests arrive at the same moment.
+    /// All first requests arrive at the same time.
     Together,
     /// The sources share one clock.
     AsRecorded,
 }
 
-/// Several sources as one. Each request carries the number of its source as its stream; at the same
-/// moment the source with the lower number goes first. Sources with phases are refused: their times
-/// depend on the device.
+/// Several sources as one. Each request has the number of its source as its stream; at equal times
+/// the source with the lower number goes first. Sources with phases are refused, because their
+/// times depend on the device.
 pub struct Merge<S> {
     inputs: Vec<Input<S>>,
-    /// The next request of each input that has one: its moment and the input.
+    /// The time of the next request of each input that has one, and the input.
     heads: BinaryHeap<Reverse<(SimTime, u32)>>,
     starts: Starts,
     primed: bool,
@@ -35,7 +35,7 @@ struct Input<S> {
 }
 
 impl<S: Source> Merge<S> {
-    /// Joins `sources`; stream `i` is the i-th.
+    /// Merges `sources`; stream `i` is the i-th.
     pub fn new(sources: Vec<S>, starts: Starts) -> Merge<S> {
         let input = |source| Input { source, head: None, origin: None, latest: SimTime::ZERO };
         Merge {
@@ -46,8 +46,8 @@ impl<S: Source> Merge<S> {
         }
     }
 
-    /// Puts the next request of an input into the heap. A time that goes back counts as the latest
-    /// one before it, so that an unsorted source keeps its own order.
+    /// Puts the next request of an input into the heap. A time before the latest one counts as the
+    /// latest, so that an unsorted source keeps its own order.
     fn refill(&mut self, number: u32) -> Result<(), SourceError> {
         let input = &mut self.inputs[number as usize];
         input.head = match input.source.next()? {

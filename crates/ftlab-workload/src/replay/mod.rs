@@ -1,9 +1,9 @@
-//! Plays requests against a device: by their timestamps, with a fixed number outstanding, or as
-//! fast as their dependencies allow.
+//! Replays requests on a device: by their timestamps, with a fixed number outstanding, or as fast
+//! as their dependencies allow.
 //!
-//! [`Replay`] pulls requests from a [`Source`], maps their addresses onto the device in a way that
-//! is chosen and reported ([`Mapping`]), and hands each completion to a [`Sink`]. A few requests are
-//! pulled ahead, so that the device can be told what comes ([`ftlab::host::Host::expect`]).
+//! [`Replay`] pulls requests from a [`Source`], maps their addresses to the device ([`Mapping`]),
+//! and passes each completion to a [`Sink`]. It pulls a few requests ahead, to tell the device what
+//! comes next ([`ftlab::host::Host::expect`]).
 
 mod ahead;
 mod crew;

@@ -1,4 +1,4 @@
-//! What a replay is told and what it tells.
+//! The options and results of a replay.
 
 use ftlab::host::{Completion, Host, Request};
 use ftlab::units::{Nanos, Ratio, SimTime};
@@ -15,42 +15,42 @@ use super::source::{PhaseStart, SourceError};
 pub enum Pacing {
     /// The source: arrival times, or the queue depth of a phase that has one.
     Source {
-        /// How much faster than its clock: 200% halves every time between arrivals.
+        /// How much faster than the source's clock: 200% halves the times between arrivals.
         speed: Ratio,
-        /// How many requests the device takes at once, over all its submission queues. Those that
-        /// arrive beyond, or at a queue that is full, wait for a place, and their latency counts from
-        /// their arrival.
+        /// How many requests the device accepts at once, over all its submission queues. Later
+        /// arrivals, and those at a full queue, wait for a place; their latency counts from their
+        /// arrival.
         queue_limit: u32,
     },
-    /// A fixed number of requests is kept outstanding, whatever the source says; by each tenant, if
-    /// there are several. One whose submission queue is full holds back those after it.
+    /// A fixed number of requests is kept outstanding, whatever the source says; for each tenant,
+    /// if there are several. A request whose submission queue is full holds back those after it.
     Closed {
-        /// How many.
+        /// The number of outstanding requests.
         depth: u32,
-        /// From a completion to the request that replaces it.
+        /// The time from a completion to the request that replaces it.
         think_time: Nanos,
     },
-    /// A request waits only for earlier ones that it overlaps, if it or the other writes or trims;
-    /// a flush waits for all before it.
+    /// A request waits only for earlier requests that it overlaps, if one of the two writes or
+    /// trims; a flush waits for everything before it.
     Dependencies {
-        /// How many requests are looked at together, waiting ones included.
+        /// How many requests are considered together, including waiting ones.
         depth: u32,
     },
 }
 
 impl Default for Pacing {
-    /// The source's own times, and as many requests at once as an NVMe queue holds.
+    /// The source's own times, and as many requests at once as an NVMe queue can hold.
     fn default() -> Pacing {
         Pacing::Source { speed: Ratio::ONE, queue_limit: 65_536 }
     }
 }
 
-/// When to stop before the source ends. Requests in the device are finished all the same.
+/// When to stop before the source ends. Requests in the device are still completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Limits {
-    /// After so many requests that are measured; those of phases that are not measured do not count.
+    /// The number of measured requests; those of unmeasured phases do not count.
     pub requests: Option<u64>,
-    /// After so much simulated time: no request is submitted then or later.
+    /// The simulated time: no request is submitted at or after it.
     pub time: Option<Nanos>,
 }
 
@@ -63,8 +63,8 @@ pub struct Options {
     pub mapping: Mapping,
     /// When to stop.
     pub limits: Limits,
-    /// Whether pages are counted that several streams or folded addresses share. It takes some time and
-    /// 4 bytes a page, and only tells something of traces.
+    /// Whether to count pages that several streams or folded addresses share. Takes some time and 4
+    /// bytes per page, and is only useful for traces.
     pub count_sharing: bool,
 }
 
@@ -79,14 +79,14 @@ impl Default for Options {
     }
 }
 
-/// One finished request.
+/// A completed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completed {
-    /// What the device answered.
+    /// The answer of the device.
     pub completion: Completion,
-    /// When it arrived: earlier than its submission if it had to wait for a place in the queue.
+    /// When it arrived: before its submission if it had to wait for a place in the queue.
     pub arrived: SimTime,
-    /// Its number in the source, from 0.
+    /// Its index in the source, from 0.
     pub index: u64,
     /// The phase it belongs to.
     pub phase: u32,
@@ -95,54 +95,54 @@ pub struct Completed {
 }
 
 impl Completed {
-    /// From arrival to completion.
+    /// Returns the time from arrival to completion.
     #[must_use]
     pub fn latency(&self) -> Nanos {
         self.completion.finished - self.arrived
     }
 }
 
-/// Takes what happens.
+/// Receives the events of a replay.
 pub trait Sink<H: Host> {
-    /// A phase starts. Nothing is outstanding: the moment to reset the device's counters.
+    /// A phase starts. Nothing is outstanding, so this is the time to reset the device's counters.
     fn phase_started(&mut self, phase: &PhaseStart, host: &mut H) {
         let _ = (phase, host);
     }
 
-    /// All requests of a phase have finished.
+    /// All requests of a phase have completed.
     fn phase_ended(&mut self, phase: &PhaseStart, host: &mut H) {
         let _ = (phase, host);
     }
 
-    /// A request is handed to the device, or is the next that is; `measured` says whether results count it.
+    /// A request is submitted, or will be the next; `measured` says whether results count it.
     fn submitted(&mut self, request: &Request, measured: bool) {
         let _ = (request, measured);
     }
 
-    /// Requests have finished at the present moment and are about to be handed over: the time to
-    /// look at the device.
+    /// Requests have completed at the current time and are about to be passed on: the time to look
+    /// at the device.
     fn advanced(&mut self, host: &H) {
         let _ = host;
     }
 
-    /// A request has finished.
+    /// A request has completed.
     fn completed(&mut self, completed: &Completed);
 }
 
-/// How far a replay is.
+/// The progress of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Requests submitted.
+    /// Submitted requests.
     pub submitted: u64,
-    /// Requests finished.
+    /// Completed requests.
     pub completed: u64,
-    /// Requests in all, where that is known.
+    /// The total number of requests, if known.
     pub total: Option<u64>,
-    /// Sectors submitted.
+    /// Submitted sectors.
     pub sectors: u64,
-    /// The simulated moment.
+    /// The simulated time.
     pub now: SimTime,
-    /// The phase under way.
+    /// The current phase.
     pub phase: u32,
 }
 
@@ -150,44 +150,44 @@ pub struct Progress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
-    /// The source had no more.
+    /// The source ended.
     Source,
     /// The limit on requests was reached.
     Requests,
     /// The limit on time was reached.
     Time,
-    /// It was told to stop; requests that were in the device are not in the results.
+    /// It was told to stop; requests still in the device are not in the results.
     Stopped,
 }
 
-/// One phase as it was played.
+/// A phase as it was played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PhaseReport {
-    /// Its number, from 0.
+    /// Its index, from 0.
     pub index: u32,
     /// Whether results count it.
     pub measured: bool,
     /// When it started.
     pub started: SimTime,
-    /// When its last request had finished.
+    /// When its last request had completed.
     pub ended: SimTime,
-    /// Requests submitted.
+    /// Submitted requests.
     pub requests: u64,
     /// Sectors read, written and trimmed.
     pub sectors: u64,
-    /// Whether it was to keep the device busy until the requests that are measured were done, but had no
-    /// more of them before.
+    /// Whether it had no more requests before the measured ones had completed, although it was to
+    /// keep the device busy.
     pub ran_dry: bool,
 }
 
-/// What a replay did.
+/// The results of a replay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// Why it ended.
     pub ended: Ended,
-    /// Requests submitted.
+    /// Submitted requests.
     pub submitted: u64,
-    /// Requests finished.
+    /// Completed requests.
     pub completed: u64,
     /// Sectors read, written and trimmed.
     pub sectors: u64,
@@ -195,19 +195,19 @@ pub struct Report {
     pub started: SimTime,
     /// When it ended.
     pub finished: SimTime,
-    /// What the mapping did.
+    /// The effects of the mapping.
     pub mapping: MapCounts,
-    /// How pages of the source share pages of the device; none unless it was counted.
+    /// How pages of the source share pages of the device, if they were counted.
     pub sharing: Option<PageSharing>,
-    /// Requests whose time lay before that of an earlier one; they were taken to arrive with it.
+    /// Requests earlier than their predecessor; they arrive together with it.
     pub out_of_order: u64,
-    /// Requests without sectors, which were left out.
+    /// Requests without sectors, which were skipped.
     pub empty: u64,
     /// Requests that had to wait for a place in the queue (see [`Pacing::Source`]).
     pub held_back: u64,
-    /// By submission queue: those of them that found it full. Empty if none did.
+    /// By submission queue: the requests that found it full. Empty if there were none.
     pub held_back_by_queue: Vec<u64>,
-    /// The phases, as far as they were played.
+    /// The phases that were played.
     pub phases: Vec<PhaseReport>,
 }
 
@@ -220,31 +220,31 @@ pub enum ReplayError {
     /// A request cannot be mapped.
     #[error("{0}")]
     Mapping(#[from] MapError),
-    /// An option has no meaning.
+    /// An option is invalid.
     #[error("{what} must be more than zero\n  help: {remedy}")]
     Zero {
-        /// Which option.
+        /// The option.
         what: &'static str,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
-    /// Tenants can't be played by dependencies.
+    /// Tenants cannot be replayed by dependencies.
     #[error(
-        "the workload has tenants that play at the same time, and each has its own pace\n  help: \
+        "the workload has tenants that play at the same time, each at its own pace\n  help: \
          play it by its arrivals, or with a queue depth, instead of as fast as dependencies allow"
     )]
     Tenants,
-    /// Requests are outstanding, and nothing is left to happen in the device.
+    /// Requests are outstanding, but the device has no more events.
     #[error(
-        "the device stands still at {at}: {requests} requests are unanswered, and nothing is left to \
-         happen in it; collection finds neither a block to empty nor one to copy to\n  help: lower \
-         ftl.gc.reserve and ftl.gc.start, or raise ftl.over_provisioning; a device that the checks took \
-         for sound and that still does this is a bug worth a report"
+        "the device is at a standstill at {at}: {requests} requests are unanswered, and no event is left \
+         in it; garbage collection finds no block to empty, or none to copy to\n  help: lower \
+         ftl.gc.reserve and ftl.gc.start, or raise ftl.over_provisioning; if the configuration passed \
+         all checks, this is a bug worth a report"
     )]
     Standstill {
-        /// When.
+        /// The simulated time.
         at: SimTime,
-        /// How many.
+        /// The number of unanswered requests.
         requests: u64,
     },
 }

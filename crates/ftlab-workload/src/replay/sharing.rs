@@ -1,6 +1,6 @@
-//! Which pages of a trace share a page of the device: those of several streams whose addresses are the
-//! same, and those that folding brings together. They overwrite and hit each other as they never did where
-//! the trace was taken, so that a result has to tell how many there are.
+//! Counts pages of a trace that share a page of the device: pages of several streams with equal
+//! addresses, and pages that folding maps together. They overwrite and hit each other as they never
+//! did where the trace was recorded, so results report their number.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -11,33 +11,34 @@ use serde::Serialize;
 
 use super::mapping::Mapped;
 
-/// Bytes in a page, as everywhere where a trace is counted.
+/// The bytes of a page, as in all counts of traces.
 const PAGE_BYTES: u64 = 4096;
 /// Sectors in a page.
 pub(super) const PAGE_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
-/// Pages in a piece of the table, which is only there where something was touched. Small, because a trace
-/// touches few pages here and there, and each piece has to be made.
+/// The pages in a piece of the table; pieces exist only where something was touched. They are
+/// small, because a trace touches few, scattered pages, and each piece has to be initialised.
 const PIECE_PAGES: u64 = 64;
 
-/// How many pages of 4 KiB of the device stand for several of a trace, by cause. A page may have both causes.
-/// Streams after the 16,382nd count as one, and so do turns of folding after the 65,535th.
+/// How many pages of 4 KiB of the device stand for several pages of a trace, by cause. A page may
+/// have both causes. Streams after the 16,382nd count as one, and so do turns of folding after the
+/// 65,535th.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PageSharing {
-    /// Pages of the device that were touched.
+    /// Touched pages of the device.
     pub touched_pages_4k: u64,
-    /// Of these, the ones on which folding brought different addresses together, of one stream or of several.
+    /// Touched pages to which folding maps different addresses, of one stream or of several.
     pub folded_pages_4k: u64,
-    /// Of the touched pages, the ones that belong to several streams, folded or not.
+    /// Touched pages that belong to several streams, folded or not.
     pub shared_pages_4k: u64,
     /// Streams that touched pages.
     pub streams: u64,
-    /// Of these, the ones with pages that belong to others too.
+    /// Streams with pages that belong to others too.
     pub sharing_streams: u64,
 }
 
-/// Who touched a page first, and whether others did: 14 bits for the stream, counted from one as streams
-/// appear, 16 for how often its address was folded, two flags. Zero if nobody did. Streams and turns beyond
-/// what the bits hold count as the last.
+/// Who touched a page first, and whether others did: 14 bits for the stream, counted from one in
+/// order of appearance, 16 for how often its address was folded, and two flags. Zero if nobody did.
+/// Streams and turns that do not fit count as the last.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Owner(u32);
 
@@ -65,25 +66,26 @@ impl Owner {
     }
 }
 
-/// Counts while requests are submitted. Most traces are of one stream and fold nothing: then it takes a bit a page. Where
-/// there is more, it takes 4 bytes for each page around those that others touched, too.
+/// Counts while requests are submitted. Most traces have one stream and fold nothing; then it takes
+/// one bit per page. Otherwise it also takes 4 bytes for each page around those that others
+/// touched.
 #[derive(Default)]
 pub(super) struct Sharing {
-    /// Whoever touched a page first of all.
+    /// Who touched the first page of all.
     first: Option<Owner>,
-    /// A bit for each page that was touched by the first one before anybody else.
+    /// A bit for each page that this first owner touched before anybody else.
     by_first: Vec<u64>,
-    /// What is known of the other pages, and of those that were touched by others afterwards.
+    /// The owners of all other pages, and of pages that others touched later.
     pieces: Vec<Option<Box<[Owner; PIECE_PAGES as usize]>>>,
-    /// The numbers of the streams, as they appear. Only looked up, never walked.
+    /// The numbers of the streams in order of appearance. Only looked up, never iterated.
     numbers: HashMap<u32, u32, BuildHasherDefault<NumberHasher>>,
-    /// Whether each of them shares pages.
+    /// By stream: whether it shares pages.
     is_sharing: Vec<bool>,
     counts: PageSharing,
 }
 
 impl Sharing {
-    /// Notes the pages that a request touches.
+    /// Records the pages that a request touches.
     pub fn touch(&mut self, mapped: &Mapped) {
         let request = &mapped.request;
         let sectors = u64::from(request.sectors);
@@ -98,7 +100,7 @@ impl Sharing {
         }
     }
 
-    /// The number of a stream, from one.
+    /// Returns the number of a stream, from one.
     fn number_of(&mut self, stream: u32) -> u32 {
         let Sharing { numbers, is_sharing, .. } = self;
         *numbers.entry(stream).or_insert_with(|| {
@@ -130,7 +132,7 @@ impl Sharing {
         self.own_beside(page, owner, false);
     }
 
-    /// The same where others have touched pages, too; this one was touched before by the first, or not.
+    /// Records a page in the pieces. `by_first` says whether the first owner had touched it before.
     fn own_beside(&mut self, page: u64, owner: Owner, by_first: bool) {
         let (piece, at) = ((page / PIECE_PAGES) as usize, (page % PIECE_PAGES) as usize);
         if piece >= self.pieces.len() {
@@ -180,11 +182,11 @@ mod tests {
     use super::*;
 
     proptest::proptest! {
-        /// Against a list of who touched what.
+        /// Compares with a list of all touches.
         #[test]
         fn it_counts_what_a_list_of_all_touches_tells(
             touches in proptest::collection::vec((0u64..300, 1u32..4, 0u32..3), 0..400),
-            // As most traces are, until something else comes.
+            // At first only one owner, as in most traces.
             alone in 0usize..400,
         ) {
             let (mut sharing, mut seen) = (Sharing::default(), BTreeMap::<u64, Vec<Owner>>::new());

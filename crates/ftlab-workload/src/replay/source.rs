@@ -1,4 +1,4 @@
-//! Where requests come from.
+//! Sources of requests.
 
 use std::error::Error;
 use std::fmt;
@@ -6,21 +6,21 @@ use std::fmt;
 use ftlab::host::Op;
 use ftlab::units::{Lba, Nanos, SimTime};
 
-/// A request before it is mapped onto a device.
+/// A request before it is mapped to a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Arrival {
-    /// When it arrives: counted from the start of its phase, or by the trace's own clock if the
-    /// source has no phases.
+    /// The arrival time, from the start of its phase, or by the trace's own clock if the source has
+    /// no phases.
     pub at: SimTime,
-    /// What to do.
+    /// The operation.
     pub op: Op,
     /// The first sector.
     pub lba: Lba,
-    /// How many sectors.
+    /// The number of sectors.
     pub sectors: u32,
     /// The stream, queue or volume it belongs to.
     pub stream: u32,
-    /// A write is told only when its data is on flash (force unit access).
+    /// Whether a write completes only when its data is on flash (force unit access).
     pub fua: bool,
 }
 
@@ -29,14 +29,14 @@ pub struct Arrival {
 pub enum Pace {
     /// Their arrival times.
     Timed,
-    /// Completions: so many requests are kept outstanding.
+    /// Completions: a fixed number of requests is kept outstanding.
     Closed {
-        /// How many.
+        /// The number of outstanding requests.
         depth: u32,
-        /// From a completion to the request that replaces it.
+        /// The time from a completion to the request that replaces it.
         think_time: Nanos,
     },
-    /// Several tenants at the same time, each at its own pace: see [`Source::tenants`].
+    /// Several tenants at the same time, each at its own pace; see [`Source::tenants`].
     Together,
 }
 
@@ -45,45 +45,46 @@ pub enum Pace {
 pub struct TenantPace {
     /// Its times, or its completions.
     pub pace: Pace,
-    /// It ends after so much simulated time, if it has not ended before.
+    /// The simulated time after which it ends, if it has not ended before.
     pub time: Option<Nanos>,
     /// As in [`PhaseStart::measure_first`].
     pub measure_first: Option<u64>,
 }
 
-/// The start of a phase. It begins when all requests before it have finished.
+/// The start of a phase, when all earlier requests have completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PhaseStart {
-    /// Its number, from 0.
+    /// Its index, from 0.
     pub index: u32,
     /// What decides when its requests are submitted.
     pub pace: Pace,
-    /// The phase ends after so much simulated time, if it has not ended before.
+    /// The simulated time after which the phase ends, if it has not ended before.
     pub time: Option<Nanos>,
     /// Whether results count it.
     pub measure: bool,
-    /// Results count only so many of its requests, the first. Those that follow keep the device busy
-    /// until these are done, and then the phase has no more.
+    /// Results count only this many of its requests, the first ones. Later requests keep the device
+    /// busy until these have completed; then the phase ends.
     pub measure_first: Option<u64>,
 }
 
 impl PhaseStart {
-    /// A phase whose requests have times of their own and that is measured as a whole, or not at all.
+    /// Creates a phase whose requests have times of their own, and that is measured in whole or not
+    /// at all.
     #[must_use]
     pub fn timed(index: u32, measure: bool) -> PhaseStart {
         PhaseStart { index, pace: Pace::Timed, time: None, measure, measure_first: None }
     }
 }
 
-/// What a source yields.
+/// An item of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// A request of the phase under way. A source that never starts a phase has a single one, timed
+    /// A request of the current phase. A source that never starts a phase has a single one, timed
     /// and measured, whose clock starts at its first request.
     Request(Arrival),
     /// The next phase starts.
     Phase(PhaseStart),
-    /// There is no more.
+    /// There are no more items.
     End,
 }
 
@@ -92,7 +93,7 @@ pub enum Next {
 pub struct SourceError(pub Box<dyn Error + Send + Sync>);
 
 impl SourceError {
-    /// An error that is just a message.
+    /// Creates an error from a message.
     #[must_use]
     pub fn message(text: String) -> SourceError {
         SourceError(text.into())
@@ -113,24 +114,24 @@ impl Error for SourceError {
 
 /// Yields requests in the order in which they are to be played.
 pub trait Source {
-    /// The next item. Not called again after [`Next::End`] or an error.
+    /// Returns the next item. Not called again after [`Next::End`] or an error.
     fn next(&mut self) -> Result<Next, SourceError>;
 
-    /// Drops what is left of the phase under way.
+    /// Skips the rest of the current phase.
     fn skip_phase(&mut self);
 
-    /// The tenants of the phase under way, if its pace is [`Pace::Together`].
+    /// Returns the tenants of the current phase, if its pace is [`Pace::Together`].
     fn tenants(&self) -> Vec<TenantPace> {
         Vec::new()
     }
 
-    /// The next request of a tenant of the phase under way; none if it has no more.
+    /// Returns the next request of a tenant of the current phase, if there is one.
     fn next_of(&mut self, tenant: usize) -> Result<Option<Arrival>, SourceError> {
         let _ = tenant;
         Ok(None)
     }
 
-    /// How many requests there are in all, where that is known.
+    /// Returns the total number of requests, if it is known.
     fn total(&self) -> Option<u64> {
         None
     }
@@ -158,7 +159,7 @@ impl<S: Source + ?Sized> Source for Box<S> {
     }
 }
 
-/// A source over any iterator of requests: a slice, a decoded trace.
+/// A source from an iterator of requests, such as a slice or a decoded trace.
 #[derive(Clone, Debug)]
 pub struct Records<I> {
     records: I,
@@ -167,14 +168,14 @@ pub struct Records<I> {
 }
 
 impl<I: Iterator<Item = Result<Arrival, SourceError>>> Records<I> {
-    /// Takes what `records` yields; the iterator may fail on the way.
+    /// Creates a source from an iterator that may fail.
     pub fn fallible(records: I, total: Option<u64>) -> Records<I> {
         Records { records, total, skipped: false }
     }
 }
 
 impl Records<()> {
-    /// Takes the requests of a slice.
+    /// Creates a source from a slice of requests.
     pub fn of(
         records: &[Arrival],
     ) -> Records<impl Iterator<Item = Result<Arrival, SourceError>> + '_> {
@@ -192,7 +193,7 @@ impl<I: Iterator<Item = Result<Arrival, SourceError>>> Source for Records<I> {
         self.records.next().map_or(Ok(Next::End), |record| record.map(Next::Request))
     }
 
-    /// There is one phase: nothing is left.
+    /// There is only one phase, so nothing is left.
     fn skip_phase(&mut self) {
         self.skipped = true;
     }
@@ -202,12 +203,12 @@ impl<I: Iterator<Item = Result<Arrival, SourceError>>> Source for Records<I> {
     }
 }
 
-/// A source that is filled by the batch, as traces are decoded.
+/// A source that is filled in batches, as traces are decoded.
 #[derive(Clone, Debug)]
 pub struct Batches<R, F> {
     fill: F,
     batch: Vec<R>,
-    /// How many of the batch were handed out.
+    /// How many requests of the batch have been returned.
     taken: usize,
     total: Option<u64>,
     ended: bool,
@@ -218,7 +219,8 @@ where
     R: Copy + Into<Arrival>,
     F: FnMut(&mut Vec<R>) -> Result<bool, SourceError>,
 {
-    /// Takes what `fill` puts in place of a batch's content; it says false once nothing is left.
+    /// Creates a source. `fill` replaces the content of the batch, and returns false once nothing
+    /// is left.
     pub fn new(fill: F, total: Option<u64>) -> Batches<R, F> {
         Batches { fill, batch: Vec::new(), taken: 0, total, ended: false }
     }
@@ -252,7 +254,7 @@ where
         Ok(Next::Request(record.into()))
     }
 
-    /// There is one phase: nothing is left.
+    /// There is only one phase, so nothing is left.
     fn skip_phase(&mut self) {
         self.batch.clear();
         self.ended = true;

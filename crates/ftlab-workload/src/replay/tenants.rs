@@ -1,5 +1,5 @@
-//! Tenants: several loads at the same time, each at its own pace. A tenant submits its requests in their
-//! order; one that finds its submission queue full waits, and the others go on.
+//! Tenants: several loads at the same time, each at its own pace. A tenant submits its requests in
+//! order; one that finds its submission queue full waits, while the others continue.
 
 use std::collections::VecDeque;
 
@@ -11,20 +11,20 @@ use super::engine::{Engine, faster, later};
 use super::options::{Ended, Pacing, ReplayError, Sink};
 use super::source::{Pace, Source, TenantPace};
 
-/// A tenant under way.
+/// A running tenant.
 struct Tenant {
     pace: Pace,
-    /// It submits nothing then or later.
+    /// It submits nothing at or after this time.
     end: SimTime,
-    /// Requests that it may submit before one completes, if completions set its pace.
+    /// How many requests it may submit before a completion, if completions set its pace.
     room: u32,
-    /// When those that think will go on.
+    /// When the requests in their think time become ready.
     thinking: VecDeque<SimTime>,
     /// Whether it may have more requests.
     open: bool,
     /// Whether its next request was counted as held back.
     held: bool,
-    /// Whether all of its requests that are measured were submitted, and it has more.
+    /// Whether all of its measured requests were submitted and it has more.
     beyond_measured: bool,
 }
 
@@ -40,7 +40,7 @@ impl Tenant {
         Tenant { pace, end, room, thinking, open: true, held: false, beyond_measured: false }
     }
 
-    /// One of its requests has finished.
+    /// Handles the completion of one of its requests.
     fn finished(&mut self, now: SimTime) {
         match self.pace {
             Pace::Closed { think_time: Nanos::ZERO, .. } => self.room += 1,
@@ -57,24 +57,24 @@ impl Tenant {
     }
 }
 
-/// Whose turn it is, and since when tenants count their times.
+/// The tenant whose turn it is, and the time base of tenants.
 #[derive(Clone, Copy)]
-struct Turn {
+struct TenantTurn {
     number: usize,
     started: SimTime,
     speed: ftlab::units::Ratio,
-    /// Requests that the device takes at once.
+    /// The most requests that the device accepts at once.
     most: u64,
 }
 
-/// Whether those that go on only keep the device busy, and there are such.
+/// Whether there are tenants with more requests and all of them only keep the device busy.
 fn all_beyond_measured(tenants: &[Tenant]) -> bool {
     let mut open = tenants.iter().filter(|tenant| tenant.open).peekable();
     open.peek().is_some() && open.all(|tenant| tenant.beyond_measured)
 }
 
 impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
-    /// Plays the tenants of the phase under way until none has more.
+    /// Plays the tenants of the current phase until none has more requests.
     pub(super) fn together(&mut self) -> Result<(), ReplayError> {
         let started = self.host.now();
         let pacing = self.options.pacing;
@@ -97,7 +97,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             let mut next = self.end;
             for (number, tenant) in tenants.iter_mut().enumerate() {
                 if tenant.open {
-                    let turn = Turn { number, started, speed, most };
+                    let turn = TenantTurn { number, started, speed, most };
                     next = next.min(self.feed(tenant, turn)?);
                 }
             }
@@ -115,8 +115,8 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         }
     }
 
-    /// Submits what a tenant may submit now, and says when it will go on by itself.
-    fn feed(&mut self, tenant: &mut Tenant, turn: Turn) -> Result<SimTime, ReplayError> {
+    /// Submits what a tenant may submit now, and returns when it will continue by itself.
+    fn feed(&mut self, tenant: &mut Tenant, turn: TenantTurn) -> Result<SimTime, ReplayError> {
         let now = self.host.now();
         tenant.wake(now);
         if now >= tenant.end {

@@ -1,23 +1,26 @@
-//! Which requests wait for which, when a source is played as fast as its dependencies allow.
+//! Determines which requests wait for which when a source is played as fast as its dependencies
+//! allow.
 //!
 //! Live requests (submitted or waiting) are compared range by range only if a filter says that one
-//! of them may touch the same 64 KiB: a table of counts, indexed by a hash of the address.
+//! of them may touch the same 64 KiB. The filter is a table of counts, indexed by a hash of the
+//! address.
 
 use ftlab::host::{Op, Request};
 
-/// Sectors in a granule of the filter.
+/// The sectors of a granule of the filter.
 const GRANULE_SECTORS: u64 = 128;
-/// A request of more granules does not enter the filter; while one is live, all are compared.
+/// A request with more granules does not enter the filter; while one is live, all requests are
+/// compared.
 const MAX_GRANULES: u64 = 32;
-/// Cells of the filter for each live request: with one or two granules a request, one in thirty
-/// requests or fewer is compared in vain.
+/// The cells of the filter per live request: with one or two granules per request, at most one in
+/// thirty requests is compared in vain.
 const CELLS_PER_REQUEST: usize = 64;
 
 /// The live requests, by tag.
 #[derive(Debug)]
 pub(super) struct Window {
-    entries: Vec<Entry>,
-    /// For each tag the requests that wait for it; the lists keep their memory.
+    entries: Vec<WindowEntry>,
+    /// By tag: the requests that wait for it. The lists keep their memory.
     dependents: Vec<Vec<u32>>,
     /// All live requests, and those that write or trim.
     any: Filter,
@@ -26,7 +29,7 @@ pub(super) struct Window {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry {
+struct WindowEntry {
     live: bool,
     flush: bool,
     changes: bool,
@@ -57,14 +60,14 @@ impl Window {
         self.live
     }
 
-    /// Takes in a request; `true` if it waits for none.
+    /// Adds a request. Returns `true` if it waits for none.
     pub fn enter(&mut self, tag: u32, request: &Request) -> bool {
         let at = tag as usize;
         if self.entries.len() <= at {
-            self.entries.resize(at + 1, Entry::default());
+            self.entries.resize(at + 1, WindowEntry::default());
             self.dependents.resize(at + 1, Vec::new());
         }
-        let mut entry = Entry {
+        let mut entry = WindowEntry {
             live: true,
             flush: request.op == Op::Flush,
             changes: matches!(request.op, Op::Write | Op::Trim),
@@ -87,7 +90,7 @@ impl Window {
         entry.waits_for == 0
     }
 
-    /// Takes out a request that has finished; `ready` gets those that waited for it last.
+    /// Removes a completed request; those that waited only for it are added to `ready`.
     pub fn leave(&mut self, tag: u32, ready: &mut Vec<u32>) {
         let at = tag as usize;
         let entry = std::mem::take(&mut self.entries[at]);
@@ -103,7 +106,7 @@ impl Window {
         self.dependents[at].clear();
     }
 
-    fn count(&mut self, entry: &Entry, change: fn(u32, u32) -> u32) {
+    fn count(&mut self, entry: &WindowEntry, change: fn(u32, u32) -> u32) {
         if entry.flush {
             return;
         }
@@ -114,10 +117,10 @@ impl Window {
     }
 }
 
-impl Entry {
-    /// Whether this request must wait for the earlier one. Nothing waits for a flush but a flush,
-    /// as its range is empty.
-    fn waits_on(&self, earlier: &Entry) -> bool {
+impl WindowEntry {
+    /// Whether this request must wait for the earlier one. Only a flush waits for a flush, because
+    /// its range is empty.
+    fn waits_on(&self, earlier: &WindowEntry) -> bool {
         let overlap = self.start < earlier.end && earlier.start < self.end;
         let conflict = overlap && (self.changes || earlier.changes);
         earlier.live && (self.flush || conflict)
@@ -143,13 +146,13 @@ impl Filter {
         (granule.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
     }
 
-    fn may_meet(&self, entry: &Entry) -> bool {
+    fn may_meet(&self, entry: &WindowEntry) -> bool {
         self.wide > 0
             || entry.is_wide()
             || entry.granules().any(|granule| self.cells[self.cell(granule)] > 0)
     }
 
-    fn count(&mut self, entry: &Entry, change: fn(u32, u32) -> u32) {
+    fn count(&mut self, entry: &WindowEntry, change: fn(u32, u32) -> u32) {
         if entry.is_wide() {
             self.wide = change(self.wide, 1);
             return;

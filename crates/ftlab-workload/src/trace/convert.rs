@@ -1,5 +1,4 @@
-//! Writes a trace in another format: to a temporary file beside the target that takes its name at
-//! the end, so that what bears the name is whole.
+//! Writes a trace in another format, to a temporary file that is renamed when it is complete.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -18,8 +17,8 @@ use super::record::Record;
 /// How to write.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConvertOptions {
-    /// Leave out requests that the format can't hold, such as trims, make plain writes of those with FUA, and count
-    /// both (`--drop-unsupported`), instead of stopping.
+    /// Skip requests that the format cannot express, such as trims, write plain writes for those
+    /// with FUA, and count both (`--drop-unsupported`), instead of stopping.
     pub drop_unsupported: bool,
 }
 
@@ -28,20 +27,20 @@ pub struct ConvertOptions {
 pub struct Converted {
     /// Requests written.
     pub requests: u64,
-    /// Requests left out because the format can't hold them.
+    /// Requests skipped because the format cannot express them.
     pub dropped: u64,
-    /// Writes with FUA that were written as plain ones because the format can't hold that.
+    /// Writes with FUA written as plain writes because the format cannot express FUA.
     pub made_plain: u64,
     /// Requests whose time was rounded down to the format's clock.
     pub rounded_times: u64,
-    /// The step of that clock, in nanoseconds.
+    /// The resolution of that clock, in nanoseconds.
     pub tick_ns: u64,
     /// BLAKE3 of the records that were read.
     pub digest: String,
 }
 
-/// Reads `trace` to its end and writes it to `path` in `format`. Text is compressed if the name
-/// ends in `.gz`, `.zst`, `.bz2` or `.xz`.
+/// Writes the rest of `trace` to `path` in `format`. Text is compressed if the name ends in `.gz`,
+/// `.zst`, `.bz2` or `.xz`.
 pub fn convert(
     trace: &mut Trace,
     format: &'static Format,
@@ -51,7 +50,7 @@ pub fn convert(
     let name = path.display().to_string();
     let failed = |error: io::Error| TraceError::io(&name, "can't write it", &error);
     let unfinished = Unfinished::beside(path).map_err(failed)?;
-    let mut target = Target::new(format, path, unfinished.file().map_err(failed)?, &name)?;
+    let mut target = ConvertTarget::new(format, path, unfinished.file().map_err(failed)?, &name)?;
     let mut done = Converted {
         requests: 0,
         dropped: 0,
@@ -87,7 +86,8 @@ pub fn convert(
 
 #[cold]
 fn unsupported(name: &str, format: &Format, what: &str) -> TraceError {
-    let problem = format!("the trace holds {what}, and the format {} can't", format.name);
+    let problem =
+        format!("the trace contains {what}, which the format {} can't express", format.name);
     let remedy = "convert to parquet or blkparse, which hold everything, or to fio-v3, which holds all but \
                   writes with FUA; or --drop-unsupported leaves them out (of writes with FUA: makes them plain) and \
                   counts them";
@@ -102,7 +102,7 @@ struct Unfinished {
 impl Unfinished {
     fn beside(path: &Path) -> io::Result<Unfinished> {
         let Some(name) = path.file_name() else {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is no file name"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is not a file name"));
         };
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return Err(io::Error::other("this is not a regular file"));
@@ -124,27 +124,27 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // After publishing there is nothing of this name; on failure nothing better can be done.
+        // After publishing no file has this name; on failure nothing better can be done.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Where records go.
-enum Target {
+/// The destination of records.
+enum ConvertTarget {
     Text { encode: Box<dyn LineWriter>, buffer: Vec<u8>, out: Packed },
     Parquet(ParquetWriter),
 }
 
-/// Text is handed on in pieces of this size.
+/// Text is written in pieces of this size.
 const PIECE: usize = 64 << 10;
 
-impl Target {
+impl ConvertTarget {
     fn new(
         format: &'static Format,
         path: &Path,
         file: File,
         name: &str,
-    ) -> Result<Target, TraceError> {
+    ) -> Result<ConvertTarget, TraceError> {
         let compression = Compression::of_name(path);
         match &format.codec {
             Codec::Text { writer, .. } => {
@@ -152,24 +152,24 @@ impl Target {
                 encode.begin(&mut buffer);
                 let out = Packed::new(compression, file)
                     .map_err(|error| TraceError::io(name, "can't write it", &error))?;
-                Ok(Target::Text { encode, buffer, out })
+                Ok(ConvertTarget::Text { encode, buffer, out })
             }
             Codec::Parquet if compression != Compression::None => {
-                let remedy = "leave the ending away: Parquet is compressed inside";
+                let remedy = "leave out the extension: Parquet is compressed internally";
                 let problem = "Parquet is not compressed as a whole";
                 Err(TraceError::new(ErrorKind::Unsupported, name, problem, remedy))
             }
-            Codec::Parquet => Ok(Target::Parquet(
+            Codec::Parquet => Ok(ConvertTarget::Parquet(
                 ParquetWriter::new(file)
                     .map_err(|error| TraceError::io(name, "can't write it", &error))?,
             )),
         }
     }
 
-    /// Writes one record; the inner error names what the format can't hold.
+    /// Writes one record; the inner error names what the format cannot express.
     fn record(&mut self, record: &Record) -> io::Result<Result<(), &'static str>> {
         match self {
-            Target::Text { encode, buffer, out } => {
+            ConvertTarget::Text { encode, buffer, out } => {
                 if let Err(what) = encode.record(record, buffer) {
                     return Ok(Err(what));
                 }
@@ -178,23 +178,23 @@ impl Target {
                     buffer.clear();
                 }
             }
-            Target::Parquet(writer) => writer.record(record)?,
+            ConvertTarget::Parquet(writer) => writer.record(record)?,
         }
         Ok(Ok(()))
     }
 
     fn finish(self) -> io::Result<()> {
         match self {
-            Target::Text { buffer, mut out, .. } => {
+            ConvertTarget::Text { buffer, mut out, .. } => {
                 out.write_all(&buffer)?;
                 out.finish()?.sync_all()
             }
-            Target::Parquet(writer) => writer.finish()?.sync_all(),
+            ConvertTarget::Parquet(writer) => writer.finish()?.sync_all(),
         }
     }
 }
 
-/// A file being written through a compressor.
+/// A file written through a compressor.
 enum Packed {
     Plain(BufWriter<File>),
     Gzip(flate2::write::GzEncoder<File>),
@@ -242,5 +242,5 @@ impl Packed {
     }
 }
 
-/// xz's own default.
+/// The default of xz.
 const XZ_LEVEL: u32 = 6;

@@ -1,12 +1,12 @@
-//! The fingerprint of a trace's content: of the records, not of the file, so that the same requests
-//! have the same fingerprint in any container.
+//! The hash of a trace's records, not of its file, so that the same requests have the same hash in
+//! any container.
 
 use super::record::{Record, op_code};
 
-/// Bytes of one record in the fingerprint: time, address, sectors, stream, operation.
+/// The hashed bytes of a record: time, address, sectors, stream, operation.
 const BYTES: usize = 8 + 8 + 4 + 4 + 1;
 
-/// Computes a fingerprint from batches of records. How they are cut into batches does not matter.
+/// Hashes batches of records. The boundaries of batches do not matter.
 #[derive(Clone, Debug, Default)]
 pub struct Digest {
     hasher: blake3::Hasher,
@@ -14,7 +14,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// The fingerprint of no records.
+    /// Starts without records.
     #[must_use]
     pub fn new() -> Digest {
         Digest::default()
@@ -36,7 +36,7 @@ impl Digest {
         self.hasher.update(&self.buffer);
     }
 
-    /// The fingerprint: BLAKE3, in hexadecimal.
+    /// Returns the hash: BLAKE3, in hexadecimal.
     #[must_use]
     pub fn finish(&self) -> String {
         self.hasher.finalize().to_hex().to_string()

@@ -1,5 +1,5 @@
-//! Readings that are possible and still look like the wrong unit. They are never corrected, since
-//! a guess would be a wrong result that looks right; they are said, with the option to change it.
+//! Warns of readings that are possible but suggest a wrong unit. They are never corrected, because
+//! a wrong guess would give a plausible wrong result; the warning names the option to change it.
 
 use ftlab::units::Nanos;
 
@@ -9,17 +9,17 @@ use super::options::Options;
 use super::shape::{SHAPED_FROM, Silence};
 use super::units::{SpaceUnit, TimeUnit};
 
-/// Requests a second that few devices reach, and few traces were taken on one that does.
+/// Requests per second that few devices reach.
 const HIGH_RATE: f64 = 100_000.0;
-/// Requests a second that no trace comes by whose clock is read rightly.
+/// Requests per second that only a misread clock gives.
 const ABSURD_RATE: f64 = 2_000_000.0;
-/// A mean size, in sectors, below which hardly any load lies.
+/// A mean size, in sectors, that hardly any load is below.
 const SMALL_MEAN: u64 = 3;
-/// A statement about shares needs this many requests.
+/// The least number of requests for statements about shares.
 const ENOUGH: u64 = 100;
 
-/// The mean rate: where the file itself does not say what its clock counts, one that is high; everywhere, one
-/// that can hardly be.
+/// Warns of a high mean rate if the file does not state its time unit, and of an absurd rate in any
+/// case.
 pub(crate) fn clock(format: &Format, options: &Options, gate: &Gate) -> Option<String> {
     let unsaid = options.time_unit.is_none() && format.unit_varies;
     let high = gate.rate(RATE_FROM).filter(|rate| unsaid && *rate > HIGH_RATE);
@@ -37,12 +37,12 @@ pub(crate) fn clock(format: &Format, options: &Options, gate: &Gate) -> Option<S
     Some(format!("{rate:.0} requests a second if times count {words}{others}{remedy}"))
 }
 
-/// Silence for more than half of the trace.
+/// Warns of a pause of more than half of the trace.
 pub(crate) fn silence(silence: &Silence, gate: &Gate) -> Option<String> {
     silence.is_long(gate.tick_ns).then(|| {
         format!(
             "nothing arrives for {}, {:.0} % of the trace, after request {}: is a time damaged, or are \
-             these two recordings? Replayed by its times the device rests that long",
+             these two recordings? Replayed by its times, the device rests that long",
             Nanos(silence.longest_ns),
             100.0 * silence.longest_ns as f64 / silence.duration_ns as f64,
             silence.after
@@ -50,7 +50,7 @@ pub(crate) fn silence(silence: &Silence, gate: &Gate) -> Option<String> {
     })
 }
 
-/// Several recordings in one file, one after the other.
+/// Warns of several recordings in one file.
 pub(crate) fn seam(gate: &Gate, whole: bool) -> Option<String> {
     let back = gate.fallback.is_a_seam(gate.records).then(|| {
         format!(
@@ -61,11 +61,11 @@ pub(crate) fn seam(gate: &Gate, whole: bool) -> Option<String> {
     });
     let copies = gate.repeats.copies().filter(|_| whole).map(|(requests, copies)| {
         format!(
-            "the file is {copies} copies, one after the other, of its first {requests} requests: \
+            "the file is {copies} copies of its first {requests} requests, one after another: \
              operations, addresses and sizes are the same"
         )
     });
-    let at_once = "sorted by time, what stands one after the other is played at once";
+    let at_once = "sorted by time, they are played at once";
     match (copies, back) {
         (None, None) => None,
         (Some(copies), None) => Some(copies),
@@ -76,20 +76,20 @@ pub(crate) fn seam(gate: &Gate, whole: bool) -> Option<String> {
     }
 }
 
-/// A clock so coarse that most requests share their moment with others.
+/// Warns of a clock so coarse that most requests share their time with others.
 pub(crate) fn tick(gate: &Gate) -> Option<String> {
     let mean_gap_ns = 1e9 / gate.rate(RATE_FROM)?;
     let coarse = gate.tick_ns >= TimeUnit::Ms.ns() && mean_gap_ns < gate.tick_ns as f64;
     coarse.then(|| {
         format!(
             "the clock steps by {}, and the requests within a step arrive at once: replayed by \
-             their times they are bursts that never were",
+             their times they form bursts that never happened",
             Nanos(gate.tick_ns)
         )
     })
 }
 
-/// The units that are coarser.
+/// Returns the coarser units.
 fn coarser(unit: TimeUnit) -> &'static [TimeUnit] {
     match unit {
         TimeUnit::Ns | TimeUnit::Filetime => &[TimeUnit::Us, TimeUnit::Ms],
@@ -103,13 +103,13 @@ fn name(unit: TimeUnit) -> &'static str {
     TimeUnit::ALL.iter().find(|(_, known)| *known == unit).map_or("", |(name, _)| name)
 }
 
-/// Sizes that look like pages where the format has sectors.
+/// Warns of sizes that look like pages in a format that uses sectors.
 pub(crate) fn sizes(format: &Format, options: &Options, gate: &Gate) -> Option<String> {
     let sectors = format.units.size == SpaceUnit::Sector && options.size_unit.is_none();
     if !sectors || gate.records < ENOUGH {
         return None;
     }
-    // Pages counted as sectors: addresses on 4 KiB and sizes that are not, or hardly any size.
+    // Pages counted as sectors: aligned addresses with unaligned sizes, or tiny sizes.
     let on_pages = gate.aligned_addresses * 10 > gate.records * 9;
     let off_pages = gate.aligned_sizes * 2 < gate.records;
     let tiny = gate.sectors < gate.records * SMALL_MEAN;

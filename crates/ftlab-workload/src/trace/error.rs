@@ -1,29 +1,29 @@
-//! What can be wrong with a trace, told so that it can be put right: the file, the line with a
-//! caret under the wrong field, what was expected, and the remedy.
+//! Errors in traces: the file, the line with a caret under the wrong field, what was expected, and
+//! the remedy.
 
 use std::fmt;
 use std::ops::Range;
 
 use ftlab::options::excerpt;
 
-/// The kind of a [`TraceError`], for programs; the text of the error is for people.
+/// The kind of a [`TraceError`], for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The file can't be read or written.
+    /// The file cannot be read or written.
     Io,
     /// The compressed or columnar container is damaged.
     Corrupt,
-    /// No known format fits, or the name of a format is not known.
+    /// No known format fits, or the name of a format is unknown.
     UnknownFormat,
     /// A line does not follow its format.
     Malformed,
-    /// The line follows its format, and what it says can't be true.
+    /// The line follows its format, but its values cannot be true.
     Implausible,
-    /// A line is earlier than the sorting window can put right.
+    /// A line is earlier than the sorting window can correct.
     Unordered,
-    /// There is not a single request.
+    /// There are no requests.
     Empty,
-    /// What was asked for can't be done with this format.
+    /// The request cannot be carried out with this format.
     Unsupported,
 }
 
@@ -32,10 +32,10 @@ pub enum ErrorKind {
 pub struct TraceError {
     /// The kind of error.
     pub kind: ErrorKind,
-    /// The file, or what stands for it (`standard input`).
+    /// The file, or a name for it (`standard input`).
     pub file: String,
-    /// Where in the file, if it concerns one line.
-    pub place: Option<Box<Place>>,
+    /// The place in the file, if the error concerns one line.
+    pub place: Option<Box<TracePosition>>,
     /// What is wrong, and what was expected.
     pub problem: String,
     /// What to do about it.
@@ -44,17 +44,16 @@ pub struct TraceError {
 
 /// A place in a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TracePosition {
     /// The line, counted from one; in a Parquet file the row.
     pub line: u64,
-    /// The text of the line, without its end. Empty for a Parquet row.
+    /// The text of the line, without line ending. Empty for a Parquet row.
     pub text: String,
     /// The wrong field, in bytes of `text`.
     pub field: Range<usize>,
 }
 
-/// What is wrong with one line; whoever knows the file and the line number makes it a
-/// [`TraceError`].
+/// An error in a line, before the file and the line number are added to make a [`TraceError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bad {
     pub kind: ErrorKind,
@@ -64,7 +63,7 @@ pub(crate) struct Bad {
 }
 
 impl Bad {
-    /// A field that does not follow the format.
+    /// Creates the error for a malformed field.
     #[cold]
     pub fn field(field: Range<usize>, problem: impl Into<String>) -> Bad {
         Bad { kind: ErrorKind::Malformed, field, problem: problem.into(), remedy: None }
@@ -88,53 +87,54 @@ impl TraceError {
         }
     }
 
-    /// A failure of the operating system, or of a decoder, in its own words.
+    /// Creates the error for a failure of the operating system or a decoder.
     #[cold]
     pub(crate) fn io(file: &str, doing: &str, error: &std::io::Error) -> TraceError {
         use std::io::ErrorKind as Io;
         let (kind, remedy) = match error.kind() {
             Io::NotFound => (ErrorKind::Io, "check the path"),
-            Io::PermissionDenied => (ErrorKind::Io, "check who may read or write it"),
+            Io::PermissionDenied => (ErrorKind::Io, "check its permissions"),
             Io::UnexpectedEof | Io::InvalidData | Io::InvalidInput => {
-                (ErrorKind::Corrupt, "the file is damaged or cut short: fetch it again")
+                (ErrorKind::Corrupt, "the file is damaged or truncated: fetch it again")
             }
-            Io::NotADirectory => {
-                (ErrorKind::Io, "check the path: a file stands where it has a folder")
-            }
+            Io::NotADirectory => (ErrorKind::Io, "check the path: one of its folders is a file"),
             Io::StorageFull | Io::QuotaExceeded => {
-                (ErrorKind::Io, "make room, or choose another place")
+                (ErrorKind::Io, "free some space, or choose another place")
             }
             Io::ReadOnlyFilesystem => (ErrorKind::Io, "choose another place"),
             Io::InvalidFilename => (ErrorKind::Io, "choose a shorter name"),
             Io::BrokenPipe => {
                 (ErrorKind::Io, "its reader closed it; keep that open, or name a file")
             }
-            _ => (ErrorKind::Io, "see that it is a plain file on a sound disk, and try again"),
+            _ => {
+                (ErrorKind::Io, "check that it is a regular file on a healthy disk, and try again")
+            }
         };
         TraceError::new(kind, file, format!("{doing}: {error}"), remedy)
     }
 
     #[cold]
-    pub(crate) fn at(mut self, place: Place) -> TraceError {
+    pub(crate) fn at(mut self, place: TracePosition) -> TraceError {
         self.place = Some(Box::new(place));
         self
     }
 }
 
-impl Place {
-    /// A field, in bytes, of a line.
+impl TracePosition {
+    /// Creates the place of a field, in bytes of a line.
     #[cold]
-    pub(crate) fn of(line: u64, content: &[u8], field: Range<usize>) -> Place {
-        // Bytes that are no UTF-8 become one character of three bytes: place the caret after that.
+    pub(crate) fn of(line: u64, content: &[u8], field: Range<usize>) -> TracePosition {
+        // Invalid UTF-8 becomes a character of three bytes, so compute the caret's position from
+        // the converted text.
         let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let from = field.start.min(content.len());
         let to = field.end.clamp(from, content.len());
         let start = lossy(&content[..from]).len();
         let field = start..start + lossy(&content[from..to]).len();
-        Place { line, text: lossy(content), field }
+        TracePosition { line, text: lossy(content), field }
     }
 
-    /// The line, or the row, by its number.
+    /// Returns the line or row with its number.
     pub(crate) fn named(&self) -> String {
         let unit = if self.text.is_empty() { "row" } else { "line" };
         format!("{unit} {}", self.line)
@@ -150,7 +150,7 @@ impl fmt::Display for TraceError {
         writeln!(f, ": {}", self.problem)?;
         if let Some(place) = self.place.as_deref().filter(|place| !place.text.is_empty()) {
             let number = usize::try_from(place.line).unwrap_or(usize::MAX);
-            // Its first line is an empty one above the excerpt.
+            // The excerpt starts with an empty line.
             for line in excerpt(&place.text, number, &place.field).lines().skip(1) {
                 writeln!(f, "  {line}")?;
             }

@@ -1,5 +1,5 @@
-//! Takes one line apart: fields between commas or blanks, numbers, times, operations. No
-//! allocation unless something is wrong.
+//! Parses a line: fields between commas or blanks, numbers, times, operations. Allocates only for
+//! errors.
 
 use std::ops::Range;
 
@@ -17,9 +17,9 @@ pub(crate) const BLANKS: u8 = b' ';
 pub(crate) struct Fields<'a, const SEP: u8> {
     line: &'a [u8],
     at: usize,
-    /// The last field taken began here.
+    /// The start of the last field taken.
     from: usize,
-    /// The last time taken had a decimal point.
+    /// Whether the last time taken had a decimal point.
     decimal: bool,
 }
 
@@ -34,7 +34,7 @@ impl<'a, const SEP: u8> Fields<'a, SEP> {
         self.decimal
     }
 
-    /// Where the last field taken lies.
+    /// Returns the range of the last field taken.
     pub fn last(&self) -> Range<usize> {
         self.from..self.field_end(self.from)
     }
@@ -56,7 +56,7 @@ impl<'a, const SEP: u8> Fields<'a, SEP> {
         }
     }
 
-    /// Steps over the separator behind a field that ends here; false if it does not end here.
+    /// Skips the separator behind a field. Returns false if the field does not end here.
     #[inline]
     fn end_field(&mut self) -> bool {
         match self.line.get(self.at) {
@@ -80,13 +80,13 @@ impl<'a, const SEP: u8> Fields<'a, SEP> {
         }
     }
 
-    /// True if nothing but blanks is left.
+    /// Whether only blanks are left.
     pub fn is_done(&mut self) -> bool {
         self.skip_blanks();
         self.at >= self.line.len()
     }
 
-    /// The next field as it stands; empty at the end of the line.
+    /// Takes the next field as text; empty at the end of the line.
     #[inline]
     pub fn text(&mut self) -> &'a [u8] {
         self.skip_blanks();
@@ -96,12 +96,12 @@ impl<'a, const SEP: u8> Fields<'a, SEP> {
         self.line[self.from..end].trim_ascii_end()
     }
 
-    /// Steps back to the beginning of the last field taken.
+    /// Goes back to the start of the last field taken.
     pub fn back(&mut self) {
         self.at = self.from;
     }
 
-    /// Everything that is left.
+    /// Takes the rest of the line.
     pub fn rest(&mut self) -> &'a [u8] {
         self.skip_blanks();
         self.from = self.at.min(self.line.len());
@@ -109,7 +109,7 @@ impl<'a, const SEP: u8> Fields<'a, SEP> {
         self.line[self.from..].trim_ascii_end()
     }
 
-    /// The next field, which must be a whole number; `what` says what it is.
+    /// Takes the next field as a whole number; `what` describes it in errors.
     #[inline]
     pub fn number(&mut self, what: &'static str) -> Result<u64, Bad> {
         self.skip_blanks();
@@ -120,17 +120,17 @@ impl<'a, const SEP: u8> Fields<'a, SEP> {
         }
     }
 
-    /// The next field as a number of 32 bits, for streams.
+    /// Takes the next field as a number of 32 bits, for streams.
     #[inline]
     pub fn small(&mut self, what: &'static str) -> Result<u32, Bad> {
         let value = self.number(what)?;
         u32::try_from(value).map_err(|_| self.bad(what, "a whole number below 2^32"))
     }
 
-    /// The digits that follow, or nothing if the number is beyond 64 bits.
+    /// Takes the following digits; `None` if the number exceeds 64 bits.
     #[inline]
     fn digits(&mut self) -> Option<u64> {
-        /// So many digits always fit in 64 bits.
+        /// This many digits always fit in 64 bits.
         const SAFE: usize = 19;
         let digit = |byte: u8| byte.wrapping_sub(b'0');
         let mut rest = &self.line[self.at..];
@@ -150,8 +150,8 @@ impl<'a, const SEP: u8> Fields<'a, SEP> {
         Some(value)
     }
 
-    /// The next field as a moment in steps of `unit_ns` nanoseconds, with or without decimals. What
-    /// is finer than a nanosecond is cut off.
+    /// Takes the next field as a time in units of `unit_ns` nanoseconds, with or without decimals.
+    /// Fractions of a nanosecond are cut off.
     #[inline]
     pub fn time(&mut self, unit_ns: u64) -> Result<SimTime, Bad> {
         const WHAT: &str = "a time";
@@ -169,7 +169,7 @@ impl<'a, const SEP: u8> Fields<'a, SEP> {
             let mut step = unit_ns;
             let mut fraction = 0;
             while let Some(digit @ b'0'..=b'9') = self.line.get(self.at) {
-                // Units are powers of ten, so that the division leaves nothing until below 1 ns.
+                // Units are powers of ten, so the division is exact down to 1 ns.
                 step /= 10;
                 fraction += u64::from(digit - b'0') * step;
                 self.at += 1;
@@ -179,7 +179,7 @@ impl<'a, const SEP: u8> Fields<'a, SEP> {
         if self.end_field() { Ok(SimTime(ns)) } else { Err(self.bad(WHAT, "a number")) }
     }
 
-    /// The error for the field last begun.
+    /// Creates the error for the last field.
     #[cold]
     pub fn bad(&self, what: &str, expected: &str) -> Bad {
         let from = self.from.min(self.line.len());
@@ -193,7 +193,7 @@ impl<'a, const SEP: u8> Fields<'a, SEP> {
         Bad::field(field, format!("expected {what}: {expected}, found `{found}`"))
     }
 
-    /// Takes address and size, in that order.
+    /// Takes an address and a size, in that order.
     #[inline]
     pub fn extent(&mut self, units: &Units) -> Result<Extent, Bad> {
         let address = self.number("an address")?;
@@ -201,7 +201,7 @@ impl<'a, const SEP: u8> Fields<'a, SEP> {
         let size = self.number("a size")?;
         Extent::new(address, size, units).ok_or_else(|| {
             let field = address_field..self.field_end(self.from);
-            Bad::field(field, "address and size lie beyond 2^64 bytes")
+            Bad::field(field, "address and size exceed 2^64 bytes")
         })
     }
 }
@@ -211,12 +211,12 @@ impl<'a, const SEP: u8> Fields<'a, SEP> {
 pub(crate) struct Extent {
     pub lba: u64,
     pub sectors: u64,
-    /// The range did not begin and end on a sector and was widened.
+    /// Whether the range did not start and end on a sector and was widened.
     pub widened: bool,
 }
 
 impl Extent {
-    /// The sectors that the range touches; nothing if it reaches beyond 2^64 bytes.
+    /// Returns the sectors that a range touches; `None` if it exceeds 2^64 bytes.
     #[inline]
     pub fn new(address: u64, size: u64, units: &Units) -> Option<Extent> {
         let start = address.checked_mul(units.address.bytes())?;
@@ -227,8 +227,8 @@ impl Extent {
         Some(Extent { lba, sectors, widened: (start | length) % SECTOR_BYTES != 0 })
     }
 
-    /// The record of a request for this range. A size beyond 32 bits of sectors (2 TiB) is
-    /// cut to the largest, which is beyond what is ever taken.
+    /// Returns the record of a request for this range. A size beyond 32 bits of sectors (2 TiB) is
+    /// clamped; the gate refuses it anyway.
     #[inline]
     pub fn record(self, at: SimTime, op: Op, stream: u32) -> Record {
         let sectors = u32::try_from(self.sectors).unwrap_or(u32::MAX);

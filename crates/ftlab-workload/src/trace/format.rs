@@ -1,4 +1,4 @@
-//! The seam: what a trace format is, the list of all that are known, and how a file's is found.
+//! Trace formats: their interface, the list of all, and detection.
 //!
 //! A text format is one file in `formats/` with a [`LineFormat`] and a `FORMAT`, and one line in
 //! [`FORMATS`].
@@ -6,7 +6,7 @@
 use ftlab::options::text::nearest;
 use ftlab::units::Nanos;
 
-use super::error::{Bad, ErrorKind, Place, TraceError};
+use super::error::{Bad, ErrorKind, TraceError, TracePosition};
 use super::formats;
 use super::input::Lines;
 use super::options::Options;
@@ -16,20 +16,20 @@ use super::units::Units;
 
 /// A trace format.
 pub struct Format {
-    /// The name that options take.
+    /// Its name in options.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Its description, in one line.
     pub doc: &'static str,
     /// Its columns, in order.
     pub columns: &'static str,
-    /// What its numbers count unless the user says otherwise.
+    /// The default units of its numbers.
     pub units: Units,
-    /// The finest step that a file of it can hold; times are written rounded down to it.
+    /// The resolution of its times; written times are rounded down to it.
     pub tick: Nanos,
-    /// Whether files of this format are about whose clock counts something else than the format
-    /// says: then a high rate is doubted.
+    /// Whether there are files of this format with another time unit; then a high rate gives a
+    /// warning.
     pub unit_varies: bool,
-    /// Where it is described.
+    /// Its specification.
     pub source: &'static str,
     pub(crate) codec: Codec,
 }
@@ -38,7 +38,7 @@ pub struct Format {
 pub(crate) enum Codec {
     /// Lines of text.
     Text {
-        /// How many of these lines hold requests of this format, and how many break it.
+        /// Counts how many of these lines are requests of this format, and how many violate it.
         fit: fn(&'static Format, &[u8], &Options) -> Fit,
         open: OpenLines,
         writer: fn() -> Box<dyn LineWriter>,
@@ -47,7 +47,7 @@ pub(crate) enum Codec {
     Parquet,
 }
 
-/// Makes a reader of lines that are known to be of a format.
+/// Creates a reader of lines of a known format.
 pub(crate) type OpenLines =
     fn(Lines, &'static Format, &Options) -> Result<Box<dyn RecordSource>, TraceError>;
 
@@ -57,8 +57,8 @@ impl std::fmt::Debug for Format {
     }
 }
 
-/// Every known format. Detection asks them in this order; of formats that fit equally well the
-/// first is taken.
+/// All known formats. Detection tries them in this order; of equally good formats it takes the
+/// first.
 pub static FORMATS: &[&Format] = &[
     &formats::msr::FORMAT,
     &formats::spc::FORMAT,
@@ -74,7 +74,7 @@ pub static FORMATS: &[&Format] = &[
     &formats::parquet::FORMAT,
 ];
 
-/// The format called `name`; the error lists what is known.
+/// Returns the format named `name`; the error lists the known formats.
 pub fn named(name: &str) -> Result<&'static Format, TraceError> {
     FORMATS.iter().copied().find(|format| format.name == name).ok_or_else(|| {
         let near = nearest(name, FORMATS.iter().map(|format| format.name))
@@ -93,29 +93,29 @@ fn names() -> String {
     FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Reads the lines of one format.
+/// Reads lines of one format.
 pub(crate) trait LineFormat: Send + Sized + 'static {
-    /// Separates its columns.
+    /// The separator of its columns.
     const SEPARATOR: u8;
-    /// Which columns hold time, address and size, counted from zero, to point at in errors.
+    /// The columns of time, address and size, counted from zero, for places in errors.
     const COLUMNS: Columns;
-    /// The first line may name the columns.
+    /// Whether the first line may contain column names.
     const HEADER: bool = false;
 
-    /// A reader, knowing the beginning of the file.
+    /// Creates a reader; `sample` is the beginning of the file.
     fn new(units: Units, options: &Options, sample: &[u8]) -> Self;
 
-    /// The request in a line, its time as the file counts it; nothing if the line belongs to the
-    /// format but holds no request.
+    /// Parses a line to a request, with its time as in the file; `None` if the line belongs to the
+    /// format but is not a request.
     fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad>;
 
-    /// What the reader had to assume or noticed, now that it has read so far.
+    /// Returns the reader's assumptions and observations so far.
     fn remarks(&self) -> Remarks {
         Remarks::default()
     }
 }
 
-/// The place of columns in a line.
+/// The indices of columns in a line.
 #[derive(Clone, Copy)]
 pub(crate) struct Columns {
     pub time: usize,
@@ -123,24 +123,24 @@ pub(crate) struct Columns {
     pub size: usize,
 }
 
-/// What a reader has to say beside its records.
+/// Remarks of a reader.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Remarks {
     pub assumed: Vec<String>,
     pub warnings: Vec<String>,
     /// Requests widened to whole sectors.
     pub widened: u64,
-    /// There are no times in the file, by its nature.
+    /// Whether the format has no times.
     pub timeless: bool,
-    /// What was in the file instead of requests, if there are none, and what to do.
+    /// If there are no requests: what the file contains instead, and the remedy.
     pub instead: Option<(String, String)>,
 }
 
 /// Writes records as lines of one format.
 pub(crate) trait LineWriter: Send {
-    /// What stands before the first record.
+    /// Writes the header.
     fn begin(&mut self, _out: &mut Vec<u8>) {}
-    /// One record; the error says why the format can't hold it.
+    /// Writes a record; the error names what the format cannot express.
     fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str>;
 }
 
@@ -148,17 +148,17 @@ pub(crate) trait LineWriter: Send {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fit {
     pub requests: u32,
-    /// Lines that belong to the format and hold no request.
+    /// Lines that belong to the format but are not requests.
     pub others: u32,
     pub broken: u32,
-    /// The number of the first broken line, from one, and what is wrong with it.
+    /// The number of the first malformed line, from one, and its error.
     pub first_broken: Option<(u64, Bad)>,
 }
 
-/// How many lines detection looks at: blkparse output begins with events that are no requests.
+/// How many lines detection reads; blkparse output starts with events that are not requests.
 pub(crate) const SAMPLE_LINES: usize = 256;
 
-/// Lines that carry nothing in any format.
+/// Whether a line is empty or a comment in every format.
 #[inline]
 pub(crate) fn is_void(line: &[u8]) -> bool {
     match line.first() {
@@ -168,7 +168,7 @@ pub(crate) fn is_void(line: &[u8]) -> bool {
     }
 }
 
-/// How well the format `F` fits.
+/// Returns how well the format `F` fits.
 pub(crate) fn fit<F: LineFormat>(format: &'static Format, sample: &[u8], options: &Options) -> Fit {
     let mut format = F::new(options.units(format), options, sample);
     let mut fit = Fit::default();
@@ -191,12 +191,12 @@ pub(crate) fn fit<F: LineFormat>(format: &'static Format, sample: &[u8], options
     fit
 }
 
-/// A first line that names columns begins with a letter; no request does.
+/// Whether a first line contains column names: it starts with a letter, as no request does.
 pub(crate) fn is_header(line: &[u8]) -> bool {
     line.first().is_some_and(u8::is_ascii_alphabetic)
 }
 
-/// Opens lines as the format `F`.
+/// Opens lines in the format `F`.
 pub(crate) fn open<F: LineFormat>(
     mut lines: Lines,
     format: &'static Format,
@@ -207,7 +207,7 @@ pub(crate) fn open<F: LineFormat>(
     Ok(Box::new(LineSource::new(lines, reader, options.skip_malformed)))
 }
 
-/// The format of a text, from its beginning: the one under which most lines make sense.
+/// Detects the format of a text from its beginning: the one in which most lines are valid.
 pub(crate) fn detect(
     name: &str,
     sample: &[u8],
@@ -217,7 +217,7 @@ pub(crate) fn detect(
         return Err(TraceError::new(
             ErrorKind::Empty,
             name,
-            "there is nothing in it",
+            "the file is empty",
             "check that the file was fetched or written in full",
         ));
     }
@@ -230,22 +230,23 @@ pub(crate) fn detect(
             silent = silent.or_else(|| (fit.others > fit.broken).then_some(format));
             continue;
         }
-        // What reads at least half of the lines comes before what reads more of them, but breaks more.
+        // A format that reads at least half of the lines precedes one that reads more of them but
+        // fails more often.
         let rank = |fit: &Fit| (fit.requests >= fit.broken, fit.requests);
         if best.as_ref().is_none_or(|(_, known)| rank(&fit) > rank(known)) {
             best = Some((format, fit));
         }
     }
     match (best, silent) {
-        // Where half of the lines are broken, reading tells what is wrong with the first of them.
+        // If up to half of the lines are malformed, reading reports the first of them.
         (Some((format, fit)), _) if fit.requests >= fit.broken => Ok(format),
-        // The requests may come later; if not, the format knows what is there instead.
+        // Requests may come later; otherwise the format knows what the file contains instead.
         (_, Some(format)) => Ok(format),
         (best, None) => Err(unknown(name, sample, best)),
     }
 }
 
-/// Control characters that text does not hold: tabs, line ends and the like apart.
+/// Whether a byte is a control character that text does not contain, unlike tabs and line ends.
 fn is_no_text(byte: u8) -> bool {
     byte.is_ascii_control() && !byte.is_ascii_whitespace() && byte != 0x0b
 }
@@ -256,9 +257,9 @@ fn unknown(name: &str, sample: &[u8], nearest: Option<(&Format, Fit)>) -> TraceE
         return TraceError::new(
             ErrorKind::UnknownFormat,
             name,
-            "it is no text, and no compression or table that is known",
+            "it is not text, and not a known compression or table",
             format!(
-                "check that it is the right file, and unpack it first; known formats: {}",
+                "check that it is the right file, and decompress it first; known formats: {}",
                 names()
             ),
         );
@@ -276,12 +277,12 @@ fn unknown(name: &str, sample: &[u8], nearest: Option<(&Format, Fit)>) -> TraceE
             requests + broken,
             bad.problem
         );
-        return fails(problem).at(Place::of(number, line, bad.field));
+        return fails(problem).at(TracePosition::of(number, line, bad.field));
     }
     let number = first_content(sample);
     let line = line_of(sample, number).trim_ascii_end();
     let error = fails("its first lines fit no known trace format".to_owned());
-    if line.is_empty() { error } else { error.at(Place::of(number, line, 0..line.len())) }
+    if line.is_empty() { error } else { error.at(TracePosition::of(number, line, 0..line.len())) }
 }
 
 fn lines_of(sample: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
@@ -293,7 +294,7 @@ fn line_of(sample: &[u8], number: u64) -> &[u8] {
     found.map_or(&[], |(_, line)| line.strip_suffix(b"\r").unwrap_or(line))
 }
 
-/// The first line that holds something, or, if that seems to name columns, the one after it.
+/// Returns the first line with content or, if that contains column names, the line after it.
 fn first_content(sample: &[u8]) -> u64 {
     let mut lines = lines_of(sample).filter(|(_, line)| !is_void(line));
     let Some((first, line)) = lines.next() else { return 1 };
@@ -302,7 +303,6 @@ fn first_content(sample: &[u8]) -> u64 {
 }
 
 impl Format {
-    /// Whether this is the columnar format.
     pub(crate) fn is_parquet(&self) -> bool {
         matches!(self.codec, Codec::Parquet)
     }

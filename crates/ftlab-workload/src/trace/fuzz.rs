@@ -1,5 +1,5 @@
-//! What fuzzers call: every parser on any bytes. Nothing may panic, and neither memory nor time may
-//! grow beyond what the input pays for.
+//! Entry points for fuzzers: every parser with arbitrary bytes. Nothing may panic, and memory and
+//! time must stay in proportion to the input.
 
 use bytes::Bytes;
 
@@ -11,10 +11,10 @@ use super::inspect::inspect;
 use super::options::{BlkEvent, Options};
 use super::reader;
 
-/// How much of the decompressed text is read: compressed bytes can stand for any number of others.
+/// How much decompressed text is read, because compressed bytes can expand without limit.
 const MOST_TEXT: u64 = 256 << 10;
 
-/// Reads `data` as whatever it looks like, and then as each format, strictly and leniently.
+/// Reads `data` in the detected format, and then in each format, strictly and leniently.
 pub fn read_any(data: &[u8]) {
     let data = Bytes::copy_from_slice(data);
     read(&data, Options::default());
@@ -24,7 +24,7 @@ pub fn read_any(data: &[u8]) {
     }
 }
 
-/// Everything that lets more of a damaged file in.
+/// Returns the options that accept as much of a damaged file as possible.
 fn lenient(format: &'static Format) -> Options {
     Options {
         format: Some(format),
@@ -46,7 +46,7 @@ fn read(data: &Bytes, options: Options) {
     }
 }
 
-/// An error says what is wrong and what to do.
+/// Checks that an error has a problem and a remedy.
 fn check(error: &TraceError) {
     assert!(!error.problem.is_empty() && !error.remedy.is_empty());
     assert!(error.to_string().len() < 4096, "an error for people is short: {error}");

@@ -1,8 +1,8 @@
-//! What every record passes on its way in: what can't be true is refused with the remedy, what is
-//! odd is counted.
+//! The checks that every record passes: impossible values are refused with a remedy, odd ones are
+//! counted.
 //!
-//! The limits are far beyond any device, so that what they catch is a misread unit or a damaged
-//! line and not an unusual load.
+//! The limits are far beyond any device, so that they catch misread units and damaged lines, not
+//! unusual loads.
 
 use ftlab::host::Op;
 use ftlab::units::SimTime;
@@ -11,69 +11,69 @@ use super::error::{Bad, ErrorKind, TraceError};
 use super::record::Record;
 use super::shape::{Fallback, Repeats};
 
-/// Above this rate over a whole trace (10^8 requests a second) the clock is misread.
+/// A rate above this over a whole trace (10^8 requests per second) means a misread clock.
 const LEAST_NS_PER_REQUEST: u64 = 10;
-/// A clock is only refused from this many requests on; a burst of fewer may share one moment.
+/// The least number of requests for refusing a clock; a burst of fewer may share one time.
 pub(crate) const RATE_FROM: u64 = 1_000;
 /// 10 PB, in sectors.
 const LARGEST_SPAN: u64 = 10_000_000_000_000_000 / 512;
 /// 1 GiB, in sectors.
 const LARGEST_REQUEST: u32 = (1 << 30) / 512;
-/// 1 TiB, in sectors: not even accepted on demand.
+/// 1 TiB, in sectors; refused even with --accept-implausible.
 const LARGEST_EVER: u32 = 1 << 31;
-/// A year: no trace rests that long between two requests.
+/// A year; no trace pauses that long between two requests.
 const LONGEST_PAUSE_NS: u64 = 365 * 24 * 3600 * 1_000_000_000;
 
-/// Which part of a record is refused; the format knows its column.
+/// The part of a record that is refused; the format knows its column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum RecordPart {
     Time,
     Address,
     Size,
 }
 
-/// What happens to a record that is earlier than the sorting window reaches.
+/// The treatment of a record that is too early for the sorting window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Late {
-    /// It is an error.
+    /// An error.
     #[default]
     Refuse,
-    /// It is given the time of the last record before it, and counted.
+    /// It gets the time of the last record before it, and is counted.
     Clamp,
 }
 
 impl Late {
-    /// Every choice, under the name that the command line takes.
+    /// All choices with their names on the command line.
     pub const ALL: [(&'static str, Late); 2] = [("refuse", Late::Refuse), ("clamp", Late::Clamp)];
 }
 
 /// Why a record is refused.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    pub part: Part,
+    pub part: RecordPart,
     pub kind: ErrorKind,
     pub problem: String,
     pub remedy: &'static str,
 }
 
 impl Refusal {
-    /// The refusal with the field that it concerns.
+    /// Adds the field that the refusal concerns.
     pub fn at(self, field: std::ops::Range<usize>) -> Bad {
         Bad { kind: self.kind, field, problem: self.problem, remedy: Some(self.remedy.into()) }
     }
 }
 
-/// What is known of the records so far, in the order of the file.
+/// The state of the checks, for records in the order of the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     pub accept_implausible: bool,
     pub late: Late,
-    /// The clock's step.
+    /// The resolution of the clock.
     pub tick_ns: u64,
-    /// The file has no times, by its nature.
+    /// Whether the format has no times.
     pub timeless: bool,
 
-    /// Records before this moment come too late to be sorted in.
+    /// Records before this time are too late to be sorted in.
     pub horizon: SimTime,
     pub records: u64,
     pub sectors: u64,
@@ -114,7 +114,7 @@ impl Gate {
         }
     }
 
-    /// Looks at one record; true if it counts, false if it is left out.
+    /// Checks a record. Returns true if it counts, false if it is skipped.
     #[inline]
     pub fn admit(&mut self, record: &mut Record) -> Result<bool, Refusal> {
         let at = record.at.0;
@@ -156,21 +156,21 @@ impl Gate {
         }
         if record.sectors == 0 {
             return refuse(
-                Part::Size,
-                "a request of no length".to_owned(),
-                "--skip-malformed leaves such lines out and counts them",
+                RecordPart::Size,
+                "a request without length".to_owned(),
+                "--skip-malformed skips such lines and counts them",
             );
         }
         if record.sectors > LARGEST_REQUEST {
             return refuse(
-                Part::Size,
+                RecordPart::Size,
                 format!("a request of {} MiB (the limit is 1 GiB)", record.sectors >> 11),
                 "if sizes count other units, say --size-unit byte|sector|4k; \
                  up to 1 TiB --accept-implausible takes it",
             );
         }
         refuse(
-            Part::Address,
+            RecordPart::Address,
             format!(
                 "addresses span {} TB (the limit is 10 PB)",
                 (span >> 11) * 1_048_576 / 1_000_000_000_000
@@ -188,7 +188,7 @@ impl Gate {
             if self.late == Late::Refuse {
                 let back = self.horizon - record.at;
                 return Err(Refusal {
-                    part: Part::Time,
+                    part: RecordPart::Time,
                     kind: ErrorKind::Unordered,
                     problem: format!("at least {back} too early for its place in the file"),
                     remedy: "a larger --order-window sorts more; --late clamp gives such \
@@ -210,7 +210,7 @@ impl Gate {
         }
         let days = pause_ns / (24 * 3600 * 1_000_000_000);
         Err(Refusal {
-            part: Part::Time,
+            part: RecordPart::Time,
             kind: ErrorKind::Implausible,
             problem: format!("the time jumps ahead by {days} days"),
             remedy: "if times count other units, say --time-unit ns|filetime|us|ms|s; if this line \
@@ -218,18 +218,18 @@ impl Gate {
         })
     }
 
-    /// The span of time between the first and the last record.
+    /// Returns the time between the first and the last record.
     pub fn duration_ns(&self) -> u64 {
         self.latest.saturating_sub(self.earliest)
     }
 
-    /// Requests a second over the whole trace so far; nothing before there are as many as `from`.
+    /// Returns the requests per second so far; `None` with less than `from` requests.
     pub fn rate(&self, from: u64) -> Option<f64> {
         let seconds = self.duration_ns().saturating_add(self.tick_ns) as f64 / 1e9;
         (self.records >= from && !self.timeless).then(|| (self.records - 1) as f64 / seconds)
     }
 
-    /// What only many records together show: a clock that stands still or runs absurdly fast.
+    /// Refuses a clock that stands still or runs absurdly fast, which only many records show.
     pub fn judge_clock(&self, file: &str) -> Result<(), TraceError> {
         if self.accept_implausible || self.timeless || self.records < 2 {
             return Ok(());

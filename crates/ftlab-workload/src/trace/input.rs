@@ -1,5 +1,5 @@
-//! Where the bytes of a trace come from: a file, standard input or memory, decompressed on the way
-//! if need be, and cut into lines. Memory use is bounded by one block, whatever the input says.
+//! Reads the bytes of a trace from a file, standard input or memory, decompresses them if
+//! necessary, and splits them into lines. Memory use is bounded by one block, whatever the input.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -12,25 +12,25 @@ use serde::Serialize;
 
 use super::error::{ErrorKind, TraceError};
 
-/// Where a trace is.
+/// The location of a trace.
 #[derive(Clone, Debug)]
 pub enum Location {
     /// A file.
     File(PathBuf),
     /// Standard input.
     Stdin,
-    /// Bytes in memory, under a name for messages.
+    /// Bytes in memory, with a name for messages.
     Memory(String, Bytes),
 }
 
 impl Location {
-    /// What a command-line argument means: `-` is standard input, all else a path.
+    /// Parses a command-line argument: `-` is standard input, everything else a path.
     #[must_use]
     pub fn from_argument(argument: &str) -> Location {
         if argument == "-" { Location::Stdin } else { Location::File(PathBuf::from(argument)) }
     }
 
-    /// The name that messages use.
+    /// Returns the name for messages.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -47,7 +47,7 @@ impl From<&Path> for Location {
     }
 }
 
-/// How much of a file has been read, for whoever shows progress; shared with the reader.
+/// How much of a file has been read, for progress bars; shared with the reader.
 #[derive(Debug, Default)]
 pub struct Meter {
     read: AtomicU64,
@@ -55,7 +55,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// The share of the file that has been read; none if its length is not known.
+    /// Returns the share of the file that has been read; `None` if its length is unknown.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
         let total = self.total.load(Ordering::Relaxed);
@@ -63,7 +63,7 @@ impl Meter {
     }
 }
 
-/// A file whose reading is metered.
+/// A file with a meter.
 struct Metered {
     file: File,
     meter: Arc<Meter>,
@@ -77,30 +77,30 @@ impl Read for Metered {
     }
 }
 
-/// How a file is compressed, as its first bytes say.
+/// The compression of a file, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Compression {
-    /// Not at all.
+    /// Not compressed.
     None,
-    /// gzip, also of several members.
+    /// gzip, with one or several members.
     Gzip,
-    /// Zstandard, also of several frames.
+    /// Zstandard, with one or several frames.
     Zstd,
-    /// bzip2, also of several streams.
+    /// bzip2, with one or several streams.
     Bzip2,
-    /// xz, also of several streams.
+    /// xz, with one or several streams.
     Xz,
 }
 
-/// The most that a decoder may take, so that a file of few bytes can't ask for all memory.
+/// The memory limit of a decoder, so that a file of few bytes cannot request all memory.
 const DECODER_MEMORY: u64 = 512 << 20;
 
-/// How many bytes of the start tell what a file is: enough to reach the mark of a tar archive.
+/// How many bytes identify a file: enough to reach the magic number of a tar archive.
 const MAGIC_BYTES: u64 = 512;
 
 impl Compression {
-    /// The compression that the first bytes of a file announce.
+    /// Returns the compression that the first bytes of a file indicate.
     #[must_use]
     pub fn of(magic: &[u8]) -> Compression {
         match magic {
@@ -112,7 +112,7 @@ impl Compression {
         }
     }
 
-    /// The compression that the ending of a file name asks for.
+    /// Returns the compression that the extension of a file name indicates.
     #[must_use]
     pub fn of_name(path: &Path) -> Compression {
         match path.extension().and_then(|ending| ending.to_str()) {
@@ -174,7 +174,7 @@ pub(crate) fn open(
     };
     let magic = peek(&mut reader).map_err(failed)?;
     if magic.starts_with(b"PAR1") {
-        // It is read by other ways, not from the beginning to the end.
+        // It is not read sequentially.
         meter.total.store(0, Ordering::Relaxed);
         return match location {
             Location::File(path) => Ok(Opened::ParquetFile(File::open(path).map_err(failed)?)),
@@ -202,12 +202,12 @@ fn parquet_needs_file(name: &str) -> TraceError {
     TraceError::new(
         ErrorKind::Unsupported,
         name,
-        "Parquet can only be read from a plain file: its table of contents is at the end",
-        "save it to a file and name that (Parquet is compressed inside)",
+        "Parquet can only be read from a regular file, because its footer is at the end",
+        "save it to a file and name that (Parquet is compressed internally)",
     )
 }
 
-/// Containers that hold a trace but are none, each with the way to the trace.
+/// Refuses archives that contain a trace, with a command to extract it.
 fn refuse_archives(name: &str, start: &[u8], compression: Compression) -> Result<(), TraceError> {
     let refuse = |what: &str, remedy: String| {
         Err(TraceError::new(ErrorKind::UnknownFormat, name, what, remedy))
@@ -227,18 +227,20 @@ fn refuse_archives(name: &str, start: &[u8], compression: Compression) -> Result
         ),
         [7, b't', b'a', b'e', ..] | [b'e', b'a', b't', 7, ..] => refuse(
             "this is binary output of blktrace",
-            "make text of it: blkparse -i FILE | ftlab ... -".into(),
+            "convert it to text: blkparse -i FILE | ftlab ... -".into(),
         ),
         _ => Ok(()),
     }
 }
 
-/// How much is read at a time.
+/// The size of a block.
 const BLOCK: usize = 256 << 10;
-/// The longest line. Longer ones are no trace, and would let a file without line ends fill memory.
+/// The longest line. Longer ones are not part of a trace, and a file without line ends must not
+/// fill memory.
 const LONGEST_LINE: usize = 64 << 10;
 
-/// A stream of bytes cut into lines. The buffer holds one block and the rest of the line before.
+/// Splits a stream of bytes into lines. The buffer holds one block and the rest of the previous
+/// line.
 pub(crate) struct Lines {
     reader: Box<dyn Read + Send>,
     name: String,
@@ -254,12 +256,13 @@ impl Lines {
         Lines { reader, name, buffer, start: 0, end: 0, ended: false }
     }
 
-    /// The name that messages use.
+    /// Returns the name for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The beginning of the text, up to a line end, without taking it. Steps over a byte order mark.
+    /// Returns the beginning of the text, up to a line end, without taking it. Skips a byte order
+    /// mark.
     pub fn sample(&mut self) -> Result<&[u8], TraceError> {
         while !self.ended && self.end - self.start < BLOCK {
             self.refill()?;
@@ -275,7 +278,7 @@ impl Lines {
         }
     }
 
-    /// The next line, without its end.
+    /// Takes the next line, without its line ending.
     #[inline]
     pub fn next(&mut self) -> Result<Option<&[u8]>, TraceError> {
         let (from, length) = loop {
@@ -299,7 +302,7 @@ impl Lines {
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
 
-    /// Moves the unfinished line to the front and reads on behind it.
+    /// Moves the unfinished line to the front and reads more.
     #[cold]
     fn refill(&mut self) -> Result<(), TraceError> {
         if self.start > 0 {
@@ -327,7 +330,7 @@ impl Lines {
             ErrorKind::Malformed,
             &self.name,
             format!("a line is longer than {} KiB", LONGEST_LINE >> 10),
-            "this is no text trace; if it is a known format, check how it was made",
+            "this is not a text trace; if it is a known format, check how it was made",
         )
     }
 }

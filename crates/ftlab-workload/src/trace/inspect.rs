@@ -1,4 +1,4 @@
-//! What a trace is: mix, sizes, footprint, rate, order, and what was assumed to read it.
+//! Describes a trace: mix, sizes, footprint, rate, order, and the assumptions made to read it.
 
 use ftlab::host::Op;
 use ftlab::units::SECTOR_BYTES;
@@ -9,12 +9,12 @@ use crate::accesses::{AccessReport, Accesses};
 use super::digest::Digest;
 use super::error::TraceError;
 use super::input::Compression;
-use super::pages::Pages;
+use super::pages::PageSet;
 use super::reader::{Facts, Trace};
 use super::record::Record;
 use super::units::Units;
 
-/// The result of [`inspect`]. The keys of its JSON are these names.
+/// The result of [`inspect`], with the names of its JSON keys.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Inspection {
     /// The file.
@@ -23,7 +23,7 @@ pub struct Inspection {
     pub format: &'static str,
     /// How the file is compressed.
     pub compression: Compression,
-    /// What its numbers count.
+    /// The units of its numbers.
     pub units: Units,
     /// BLAKE3 of the records; the same in any container.
     pub digest: String,
@@ -33,7 +33,7 @@ pub struct Inspection {
     pub reads: u64,
     /// Writes.
     pub writes: u64,
-    /// Of these, the ones that are told only when they are on flash (FUA).
+    /// Writes with FUA.
     pub fua_writes: u64,
     /// Trims.
     pub trims: u64,
@@ -45,41 +45,41 @@ pub struct Inspection {
     pub write_bytes: u64,
     /// Bytes trimmed.
     pub trim_bytes: u64,
-    /// From the lowest byte that a request touches to the highest, over all streams.
+    /// The distance from the lowest to the highest touched byte, over all streams.
     pub span_bytes: u64,
     /// The lowest sector.
     pub min_lba: u64,
     /// One past the highest sector.
     pub max_lba_end: u64,
-    /// Different pages of 4 KiB touched, each stream on its own.
+    /// Distinct pages of 4 KiB touched, separately for each stream.
     pub touched_pages_4k: u64,
-    /// From the first request to the last.
+    /// The time from the first request to the last.
     pub duration_ns: u64,
-    /// Requests a second over the whole trace, the first not counted, with which it begins; nothing if it
-    /// has no duration.
+    /// Requests per second over the whole trace, without the first request; null if the duration is
+    /// zero.
     pub mean_requests_per_s: Option<f64>,
     /// The most requests within one second of the trace's clock.
     pub max_requests_in_1s: u64,
-    /// Different streams (devices, volumes, files).
+    /// Distinct streams (devices, volumes, files).
     pub streams: u64,
-    /// Requests that came after a later one in the file.
+    /// Requests that come after a later one in the file.
     pub out_of_order: u64,
-    /// Requests that do not begin or do not end on 4 KiB, flushes aside.
+    /// Requests that do not start or do not end at a multiple of 4 KiB, without flushes.
     pub unaligned_4k: u64,
-    /// How many requests of which size.
+    /// The number of requests by size.
     pub sizes: Vec<SizeClass>,
-    /// How reads and writes share pages, each stream on its own; not there unless asked for.
+    /// How reads and writes share pages, separately for each stream; only with `--accesses`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accesses: Option<AccessReport>,
-    /// Lines left out because they were wrong.
+    /// Malformed lines that were skipped.
     pub skipped_lines: u64,
-    /// What the file does not say and the reader took for granted.
+    /// Assumptions about what the file does not say.
     pub assumed: Vec<String>,
-    /// What looks wrong.
+    /// Suspicious findings.
     pub warnings: Vec<String>,
 }
 
-/// The requests whose size is above half of `up_to_bytes` and at most that.
+/// Requests larger than half of `up_to_bytes`, up to `up_to_bytes`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SizeClass {
     /// The largest size of the class, a power of two.
@@ -90,23 +90,23 @@ pub struct SizeClass {
     pub writes: u64,
 }
 
-/// Reads a trace to its end and says what it is.
+/// Reads a trace to its end and describes it.
 ///
 /// # Errors
-/// The first that is wrong in the file.
+/// The first error in the file.
 pub fn inspect(trace: &mut Trace) -> Result<Inspection, TraceError> {
-    inspect_into(Tally::default(), trace)
+    inspect_into(TraceTally::default(), trace)
 }
 
-/// The same, and how its reads and writes share pages.
+/// The same, with how its reads and writes share pages.
 ///
 /// # Errors
-/// The first that is wrong in the file.
+/// The first error in the file.
 pub fn inspect_with_accesses(trace: &mut Trace) -> Result<Inspection, TraceError> {
-    inspect_into(Tally { accesses: Some(Accesses::default()), ..Tally::default() }, trace)
+    inspect_into(TraceTally { accesses: Some(Accesses::default()), ..TraceTally::default() }, trace)
 }
 
-fn inspect_into(mut tally: Tally, trace: &mut Trace) -> Result<Inspection, TraceError> {
+fn inspect_into(mut tally: TraceTally, trace: &mut Trace) -> Result<Inspection, TraceError> {
     let mut batch = Vec::new();
     while trace.next_batch(&mut batch)? {
         tally.digest.update(&batch);
@@ -117,12 +117,12 @@ fn inspect_into(mut tally: Tally, trace: &mut Trace) -> Result<Inspection, Trace
     Ok(tally.finish(trace.facts()))
 }
 
-/// A power of two for every size up to the 1 TiB that a request can have at all.
+/// A class for every power of two up to 1 TiB, the largest possible request.
 const CLASSES: usize = 32;
-/// A second, the window of the highest rate.
+/// The window for the maximum rate.
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Counts and bytes of one operation.
+/// Counts of one operation.
 #[derive(Default)]
 struct OpTally {
     requests: u64,
@@ -130,9 +130,9 @@ struct OpTally {
 }
 
 #[derive(Default)]
-struct Tally {
+struct TraceTally {
     digest: Digest,
-    pages: Pages,
+    pages: PageSet,
     accesses: Option<Accesses>,
     reads: OpTally,
     writes: OpTally,
@@ -150,7 +150,7 @@ struct Tally {
     sizes: [(u64, u64); CLASSES],
 }
 
-impl Tally {
+impl TraceTally {
     fn add(&mut self, record: &Record) {
         self.last_ns = record.at.0;
         self.count_second(record.at.0 / SECOND_NS);
@@ -234,7 +234,7 @@ impl Tally {
     }
 }
 
-/// The classes that occur.
+/// Returns the classes that occur.
 fn size_classes(counts: &[(u64, u64); CLASSES]) -> Vec<SizeClass> {
     let sizes = (0..).map(|power| SECTOR_BYTES << power);
     sizes

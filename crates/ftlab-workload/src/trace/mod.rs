@@ -1,11 +1,11 @@
-//! Trace files: reading every format of the field, inspecting, converting.
+//! Trace files: reading all common formats, inspecting, converting.
 //!
-//! [`open`] finds compression and format from the content and gives a [`Trace`], which delivers
-//! [`Record`]s in batches and holds a window of them at most. What the file does not say is listed
-//! in [`Facts::assumed`]; what can't be true is refused with the remedy.
+//! [`open`] detects compression and format and returns a [`Trace`], which delivers [`Record`]s in
+//! batches and never holds more than a window of them. [`Facts::assumed`] lists assumptions about
+//! what the file does not say; impossible values are refused with a remedy.
 //!
-//! The path of a line: `input` (bytes, decompressed, cut) → `formats/*` (one file each, taken apart
-//! with `fields`) → `gate` (plausible?) → `reader` (sorted within a window, time from zero).
+//! The path of a line: `input` (bytes, decompressed, split) → `formats/*` (one file each, parsed
+//! with `fields`) → `gate` (plausibility) → `reader` (sorted within a window, time from zero).
 
 mod convert;
 mod digest;
@@ -29,13 +29,13 @@ mod units;
 
 pub use convert::{ConvertOptions, Converted, convert};
 pub use digest::Digest;
-pub use error::{ErrorKind, Place, TraceError};
+pub use error::{ErrorKind, TraceError, TracePosition};
 pub use format::{FORMATS, Format, named};
 pub use gate::Late;
 pub use input::{Compression, Location, Meter};
 pub use inspect::{Inspection, SizeClass, inspect, inspect_with_accesses};
 pub use options::{BlkEvent, Options};
-pub(crate) use pages::Pages;
+pub(crate) use pages::PageSet;
 pub use reader::{BATCH, Facts, Trace, open};
 pub use record::Record;
 pub use units::{SpaceUnit, TimeUnit, Units};

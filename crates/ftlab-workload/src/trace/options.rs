@@ -1,5 +1,5 @@
-//! What the user says about a trace beyond naming it. Everything left unsaid is the format's
-//! default, and is reported as assumed.
+//! The user's options for reading a trace. Without them the defaults of the format apply, and are
+//! reported as assumptions.
 
 use super::format::{self, Format};
 use super::gate::Late;
@@ -12,16 +12,16 @@ pub enum BlkEvent {
     Issue,
     /// `Q`: queued by the file system or application, before merging.
     Queue,
-    /// `C`: completed. Its time is that of the end, so that it is never taken unless asked for.
+    /// `C`: completed. Its time is that of the end, so it is only used on demand.
     Complete,
 }
 
 impl BlkEvent {
-    /// Every choice, under the name that the command line takes.
+    /// All choices with their names on the command line.
     pub const ALL: [(&'static str, BlkEvent); 3] =
         [("issue", BlkEvent::Issue), ("queue", BlkEvent::Queue), ("complete", BlkEvent::Complete)];
 
-    /// The choice called `name`, or by the letter that blkparse prints.
+    /// Returns the choice by its name or by blkparse's letter.
     #[must_use]
     pub fn named(name: &str) -> Option<BlkEvent> {
         let is_it = |(known, event): &&(&str, BlkEvent)| {
@@ -30,7 +30,7 @@ impl BlkEvent {
         BlkEvent::ALL.iter().find(is_it).map(|(_, event)| *event)
     }
 
-    /// The letter that blkparse prints.
+    /// Returns blkparse's letter.
     #[must_use]
     pub const fn letter(self) -> &'static str {
         match self {
@@ -44,27 +44,27 @@ impl BlkEvent {
 /// How to read a trace.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The format, instead of finding it from the content (`--format`).
+    /// The format; detected by default (`--format`).
     pub format: Option<&'static Format>,
-    /// What times count (`--time-unit`).
+    /// The unit of times (`--time-unit`).
     pub time_unit: Option<TimeUnit>,
-    /// What addresses count (`--address-unit`).
+    /// The unit of addresses (`--address-unit`).
     pub address_unit: Option<SpaceUnit>,
-    /// What sizes count (`--size-unit`).
+    /// The unit of sizes (`--size-unit`).
     pub size_unit: Option<SpaceUnit>,
-    /// Reads are writes and writes are reads (`--invert-ops`): for files with the flag turned.
+    /// Swap reads and writes (`--invert-ops`), for files with the flag inverted.
     pub invert_ops: bool,
-    /// The events of blkparse output that count (`--blkparse-event`); by default issues, or queue
-    /// events if the beginning of the file has no issue.
+    /// Which events of blkparse output are the requests (`--blkparse-event`); by default issues, or
+    /// queue events if the beginning of the file has no issues.
     pub blkparse_event: Option<BlkEvent>,
-    /// Leave out lines that are malformed or can't be true, and count them (`--skip-malformed`).
+    /// Skip malformed or impossible lines, and count them (`--skip-malformed`).
     pub skip_malformed: bool,
-    /// Take what can't be true as it stands (`--accept-implausible`).
+    /// Accept implausible values as they are (`--accept-implausible`).
     pub accept_implausible: bool,
-    /// How many records are held back to be sorted (`--order-window`). A record this many places
-    /// behind where it belongs is put right.
+    /// How many records are held back to sort them (`--order-window`). A record at most this many
+    /// places late is moved to its place.
     pub order_window: usize,
-    /// What happens to a record that comes later than that (`--late refuse|clamp`).
+    /// What to do with a record that is too late for the window (`--late refuse|clamp`).
     pub late: Late,
 }
 
@@ -79,7 +79,7 @@ impl Default for Options {
             blkparse_event: None,
             skip_malformed: false,
             accept_implausible: false,
-            // Clocks of one second (Tencent) leave tens of thousands of records in any order.
+            // Clocks of one second (Tencent) leave tens of thousands of records unordered.
             order_window: 64 << 10,
             late: Late::default(),
         }
@@ -87,12 +87,12 @@ impl Default for Options {
 }
 
 impl Options {
-    /// These options with the format called `name`.
+    /// Sets the format by name.
     pub fn with_format(self, name: &str) -> Result<Options, super::TraceError> {
         Ok(Options { format: Some(format::named(name)?), ..self })
     }
 
-    /// The units that hold for a file of `format`.
+    /// Returns the units for a file of `format`.
     pub(crate) fn units(&self, format: &Format) -> Units {
         Units {
             time: self.time_unit.unwrap_or(format.units.time),

@@ -1,6 +1,6 @@
-//! The exact set of 4 KiB pages that a trace touches, of every stream on its own.
+//! The exact set of 4 KiB pages that a trace touches, separately for each stream.
 //!
-//! A chunk of 16 MiB takes one bit a page, and next to nothing once all of it is touched, so that
+//! A chunk of 16 MiB takes one bit per page, and hardly any memory once it is fully touched, so
 //! neither scattered requests nor large trims need much memory.
 
 use std::collections::HashMap;
@@ -16,8 +16,8 @@ const PAGES_PER_CHUNK: u64 = PAGES_PER_WORD * WORDS as u64;
 
 /// A set of pages.
 #[derive(Default)]
-pub(crate) struct Pages {
-    // Only looked up, never walked: the order of the hash is never seen.
+pub(crate) struct PageSet {
+    // Only looked up, never iterated, so the order of the hash table has no effect.
     chunks: HashMap<(u32, u64), Chunk>,
     count: u64,
 }
@@ -28,7 +28,7 @@ enum Chunk {
     Some(Box<[u64; WORDS]>),
 }
 
-impl Pages {
+impl PageSet {
     /// Adds the pages that the sectors from `lba` to `end` touch.
     pub fn touch(&mut self, stream: u32, lba: u64, end: u64) {
         let (first, last) = (lba / SECTORS_PER_PAGE, end.div_ceil(SECTORS_PER_PAGE));
@@ -40,7 +40,7 @@ impl Pages {
         }
     }
 
-    /// How many pages there are.
+    /// Returns the number of pages.
     pub fn len(&self) -> u64 {
         self.count
     }
@@ -51,7 +51,7 @@ impl Chunk {
         Chunk::Some(Box::new([0; WORDS]))
     }
 
-    /// Adds the pages from `from` to `to`, and says how many of them are new.
+    /// Adds the pages from `from` to `to`, and returns how many of them are new.
     fn touch(&mut self, from: u64, to: u64) -> u64 {
         let Chunk::Some(words) = self else { return 0 };
         if to - from == PAGES_PER_CHUNK {
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn counts_like_a_plain_set() {
         let mut random = Stream::new(3, "pages");
-        let (mut pages, mut plain) = (Pages::default(), BTreeSet::new());
+        let (mut pages, mut plain) = (PageSet::default(), BTreeSet::new());
         for _ in 0..2_000 {
             let (stream, lba) = (random.below(2) as u32, random.below(400_000));
             let large = random.below(100) / 98;

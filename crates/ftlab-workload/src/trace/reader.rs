@@ -1,5 +1,5 @@
-//! The reader: opens a trace, finds its format, puts records in order of time and counts time from
-//! the first one. Holds a window of records, never the whole trace.
+//! The reader: opens a trace, detects its format, sorts records by time and counts time from the
+//! first one. It holds a window of records, never the whole trace.
 
 use std::sync::Arc;
 
@@ -20,9 +20,9 @@ use super::shape::Silence;
 use super::source::RecordSource;
 use super::units::{TimeUnit, Units};
 
-/// How many records a batch holds at most.
+/// The most records in a batch.
 pub const BATCH: usize = 16 << 10;
-/// How many records are put in their final order at a time, beyond the window.
+/// How many records are put into their final order at a time, beyond the window.
 const STRIDE: usize = 4 * BATCH;
 
 /// A trace being read.
@@ -34,7 +34,7 @@ pub struct Trace {
     name: String,
     options: Options,
     gate: Gate,
-    /// Records read: those before `handed` were handed out, those before `ready` are in their
+    /// The records read: those before `handed` were returned, those before `ready` are in their
     /// final order.
     pending: Vec<Record>,
     handed: usize,
@@ -46,32 +46,32 @@ pub struct Trace {
     meter: Arc<Meter>,
 }
 
-/// What is known of a trace apart from its records; complete once all of them were read.
+/// Facts about a trace apart from its records; complete once all records were read.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Facts {
-    /// The file, or what stands for it.
+    /// The file, or a name for it.
     pub file: String,
     /// The name of the format.
     pub format: &'static str,
     /// How the file is compressed.
     pub compression: Compression,
-    /// What its numbers count.
+    /// The units of its numbers.
     pub units: Units,
     /// Requests read.
     pub requests: u64,
-    /// Requests that came after a later one, and were sorted in.
+    /// Requests that came after a later one and were sorted into place.
     pub out_of_order: u64,
-    /// Requests that came too late to be sorted in, and were given the time before them.
+    /// Requests that came too late to be sorted, and got the time of their predecessor.
     pub clamped: u64,
-    /// Lines left out because they were wrong.
+    /// Malformed lines that were skipped.
     pub skipped_lines: u64,
-    /// Requests of no length that were accepted, which means left out.
+    /// Requests without length that were accepted, that is, skipped.
     pub dropped_empty: u64,
-    /// Requests that did not begin or end on a sector and were widened.
+    /// Requests that did not start or end on a sector and were widened.
     pub widened: u64,
-    /// What the file does not say and the reader took for granted, with the reason.
+    /// Assumptions about what the file does not say, with reasons.
     pub assumed: Vec<String>,
-    /// What looks wrong and can't be decided here.
+    /// Suspicious findings that the reader cannot decide.
     pub warnings: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ pub fn open(location: impl Into<Location>, options: Options) -> Result<Trace, Tr
     open_start(location.into(), options, u64::MAX)
 }
 
-/// Opens a trace of which no more than `most` bytes of text are read.
+/// Opens a trace of which at most `most` bytes of text are read.
 pub(crate) fn open_start(
     location: Location,
     options: Options,
@@ -107,7 +107,7 @@ pub(crate) fn open_start(
         }
     };
     let units = options.units(format);
-    // An overridden unit is the step of a clock of whole numbers.
+    // An overridden unit is the resolution of a clock with whole numbers.
     let tick_ns = options.time_unit.map_or(format.tick.0, TimeUnit::ns);
     let gate = Gate::new(options.accept_implausible, options.late, tick_ns);
     Ok(Trace {
@@ -130,7 +130,7 @@ pub(crate) fn open_start(
 }
 
 fn not_parquet(name: &str) -> TraceError {
-    let remedy = "leave out --format parquet and let the content decide";
+    let remedy = "leave out --format parquet, so that the format is detected";
     TraceError::new(ErrorKind::UnknownFormat, name, "this is text and not Parquet", remedy)
 }
 
@@ -140,10 +140,10 @@ fn is_parquet(name: &str, forced: &str) -> TraceError {
 }
 
 impl Trace {
-    /// Replaces the content of `batch` by the next records, in order of time, at most [`BATCH`];
-    /// false, with nothing in the batch, once there are none left.
+    /// Replaces the content of `batch` by the next records in order of time, at most [`BATCH`].
+    /// Returns false, with an empty batch, once there are none left.
     ///
-    /// An error ends the trace: what was read before it stands, and there is no more.
+    /// An error ends the trace; records returned before it are valid.
     pub fn next_batch(&mut self, batch: &mut Vec<Record>) -> Result<bool, TraceError> {
         batch.clear();
         if self.handed == self.ready {
@@ -168,13 +168,13 @@ impl Trace {
         Ok(true)
     }
 
-    /// Reads on until a stride of records is in its final order, or everything is.
+    /// Reads until a stride of records is in its final order, or everything is.
     fn advance(&mut self) -> Result<(), TraceError> {
         let before = self.pending.len();
         let disorder = self.gate.out_of_order;
         let held = self.options.order_window.saturating_add(STRIDE);
         while self.more && self.pending.len() < held {
-            // By batches, so that a clock that can't be true is refused early.
+            // In batches, so that an impossible clock is refused early.
             let limit = held.min(self.pending.len() + BATCH);
             self.more = self.source.fill(&mut self.pending, limit, &mut self.gate)?;
             if self.gate.records >= self.next_judgement {
@@ -189,7 +189,7 @@ impl Trace {
             return Err(self.empty());
         }
         if self.gate.out_of_order > disorder {
-            // Stable, so that records of the same moment stay in the order of the file.
+            // A stable sort, so that records with the same time keep their order.
             self.pending.sort_by_key(|record| record.at);
         }
         self.ready = if self.more { STRIDE } else { self.pending.len() };
@@ -212,13 +212,13 @@ impl Trace {
 
     #[cold]
     fn empty(&self) -> TraceError {
-        let mut problem = format!("there is no request in it, read as {}", self.format.name);
-        let mut remedy = "check the file; if the format is another, say --format".to_owned();
+        let mut problem = format!("it has no request, read as {}", self.format.name);
+        let mut remedy =
+            "check the file; if it has another format, name it with --format".to_owned();
         let skipped = self.source.skipped();
         if let Some(first) = &skipped.first {
             let lines = left_out(skipped.lines);
-            problem +=
-                &format!(": {lines} left out, first of all because of this: {}", first.problem);
+            problem += &format!(": {lines} skipped, the first because of this: {}", first.problem);
         } else if let Some((instead, way)) = self.source.remarks().instead {
             problem += &format!(": {instead}");
             remedy = way;
@@ -230,7 +230,7 @@ impl Trace {
         }
     }
 
-    /// The trace as something to replay. It borrows, so that the facts can be asked afterwards.
+    /// Returns the trace as a source for replay. It borrows, so that the facts remain available.
     pub fn as_source(&mut self) -> impl Source + '_ {
         Batches::new(
             |batch: &mut Vec<Record>| {
@@ -240,25 +240,25 @@ impl Trace {
         )
     }
 
-    /// The format of the trace.
+    /// Returns the format of the trace.
     #[must_use]
     pub fn format(&self) -> &'static Format {
         self.format
     }
 
-    /// The file, or what stands for it.
+    /// Returns the file, or a name for it.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How much of the file has been read; not known for Parquet.
+    /// Returns how much of the file has been read; unknown for Parquet.
     #[must_use]
     pub fn meter(&self) -> Arc<Meter> {
         Arc::clone(&self.meter)
     }
 
-    /// What is known so far apart from the records.
+    /// Returns the facts so far.
     #[must_use]
     pub fn facts(&self) -> Facts {
         let remarks = self.source.remarks();
@@ -295,7 +295,7 @@ impl Trace {
         let (unit, why) = (self.units.size.words(), said(options.size_unit.is_some()));
         all.push(format!("sizes count {unit}, {why}"));
         if options.invert_ops {
-            all.push("reads and writes are exchanged, as said".to_owned());
+            all.push("reads and writes are swapped, as said".to_owned());
         }
         all.extend(remarks.assumed.iter().cloned());
         all
@@ -320,7 +320,7 @@ impl Trace {
             let which = if skipped.lines > 1 { "the first being " } else { "" };
             let line = first.place.as_ref().map_or(String::new(), |place| place.named());
             let lines = left_out(skipped.lines);
-            all.push(format!("{lines} left out, {which}{line}: {}", first.problem));
+            all.push(format!("{lines} skipped, {which}{line}: {}", first.problem));
         }
         if remarks.widened > 0 {
             all.push(format!(

@@ -1,4 +1,4 @@
-//! One request of a trace, whatever format it came from.
+//! A request of a trace, whatever its format.
 
 use ftlab::host::Op;
 use ftlab::units::{Lba, SimTime};
@@ -6,31 +6,31 @@ use serde::Serialize;
 
 use crate::replay::Arrival;
 
-/// One request. Plain data, 32 bytes.
+/// A request. Plain data, 32 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Record {
-    /// When it arrived, counted from the first record of the trace.
+    /// The arrival time, from the first record of the trace.
     pub at: SimTime,
-    /// What it does.
+    /// The operation.
     pub op: Op,
-    /// The first sector. Zero for a flush.
+    /// The first sector; zero for a flush.
     pub lba: Lba,
-    /// How many sectors of 512 bytes. Zero for a flush.
+    /// The number of sectors of 512 bytes; zero for a flush.
     pub sectors: u32,
-    /// The device, volume, disk or file it belongs to, as the trace numbers them.
+    /// The device, volume, disk or file it belongs to, as numbered in the trace.
     pub stream: u32,
-    /// A write is told only when its data is on flash (force unit access).
+    /// Whether a write completes only when its data is on flash (force unit access).
     pub fua: bool,
 }
 
 impl Record {
-    /// A flush.
+    /// Creates a flush.
     #[must_use]
     pub fn flush(at: SimTime, stream: u32) -> Record {
         Record { at, op: Op::Flush, lba: Lba(0), sectors: 0, stream, fua: false }
     }
 
-    /// One past the last sector.
+    /// Returns the sector after the last one.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.lba.0 + u64::from(self.sectors)
@@ -44,7 +44,7 @@ impl From<Record> for Arrival {
     }
 }
 
-/// The number that stands for what a request does in Parquet files and in digests.
+/// Returns the code of a request's operation in Parquet files and digests.
 #[must_use]
 pub(crate) const fn op_code(record: &Record) -> u8 {
     match record.op {
@@ -56,7 +56,7 @@ pub(crate) const fn op_code(record: &Record) -> u8 {
     }
 }
 
-/// The inverse of [`op_code`]: the operation, and whether it is a write with `fua`.
+/// The inverse of [`op_code`]: returns the operation, and whether it is a write with `fua`.
 pub(crate) const fn op_of(code: u8) -> Option<(Op, bool)> {
     match code {
         0 => Some((Op::Read, false)),

@@ -1,27 +1,27 @@
-//! What only a whole trace shows: silence for most of it, a clock that begins anew, and the same requests
-//! over again. Nothing here is refused; it is said.
+//! Observations that need the whole trace: a pause for most of it, a clock that restarts, and
+//! repeated requests. They give warnings, and nothing is refused.
 
 use super::record::{Record, op_code};
 
-/// Fewer requests than this have no shape.
+/// With fewer requests than this there are no observations.
 pub(crate) const SHAPED_FROM: u64 = 16;
 
-/// Of a clock that is coarse, so few steps tell nothing.
+/// A difference of fewer steps of a coarse clock means nothing.
 const CLOCK_STEPS: u64 = 10;
 
 /// The longest pause between requests, in order of time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Silence {
     pub longest_ns: u64,
-    /// Requests before it.
+    /// The requests before it.
     pub after: u64,
     pub records: u64,
-    /// The time of the last request, counted from the first.
+    /// The time of the last request, from the first.
     pub duration_ns: u64,
 }
 
 impl Silence {
-    /// Takes the next records in order of time.
+    /// Adds the next records in order of time.
     pub fn add(&mut self, records: &[Record]) {
         for record in records {
             let pause = record.at.0 - self.duration_ns;
@@ -33,7 +33,7 @@ impl Silence {
         }
     }
 
-    /// Whether it fills more than half of a trace, by a clock of this step.
+    /// Whether the pause fills more than half of a trace, by a clock of this resolution.
     pub fn is_long(&self, tick_ns: u64) -> bool {
         self.records >= SHAPED_FROM
             && self.longest_ns > self.duration_ns / 2
@@ -41,18 +41,19 @@ impl Silence {
     }
 }
 
-/// Where the clock of a file falls back by more than half of the time so far.
+/// A clock that falls back by more than half of the time so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fallback {
-    /// Requests that lie so far back.
+    /// Requests that are so far back.
     pub records: u64,
-    /// Requests before the first of them, and how far back that lies.
+    /// The requests before the first of them, and how far back it is.
     pub after: u64,
     pub back_ns: u64,
 }
 
 impl Fallback {
-    /// Takes a record that lies back by so much, after `records` that span so much, by a clock of this step.
+    /// Adds a record that is `back_ns` behind, after `records` that cover `span_ns`, by a clock of
+    /// this resolution.
     pub fn note(&mut self, back_ns: u64, span_ns: u64, records: u64, tick_ns: u64) {
         let is_near = back_ns <= span_ns / 2 || back_ns / CLOCK_STEPS < tick_ns;
         if records < SHAPED_FROM || is_near {
@@ -64,25 +65,25 @@ impl Fallback {
         self.records += 1;
     }
 
-    /// Whether it is more than stray records among so many: one in a hundred.
+    /// Whether these are more than stray records, one in a hundred.
     pub fn is_a_seam(&self, records: u64) -> bool {
         self.records > records / 100
     }
 }
 
-/// Records whose recurrence marks where a copy may begin.
+/// The number of records whose recurrence marks the possible start of a copy.
 const HEAD: usize = 8;
-/// A shorter beginning is over and over again in many loads.
+/// Shorter beginnings recur in many loads.
 const SHORTEST_COPY: u64 = 100;
-/// A trace whose first requests recur more often than this is none of copies.
+/// A trace whose first requests recur more often than this does not consist of copies.
 const MOST_STARTS: usize = 1 << 16;
-/// The base of the hash of a sequence: odd, with bits all over.
+/// The base of the hash of a sequence: an odd number with well-mixed bits.
 const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Finds out whether the requests of a file, whatever their times, are a number of copies of its beginning.
+/// Finds out whether the requests of a file, apart from their times, are copies of its beginning.
 ///
-/// A hash of the requests so far is noted where the first few recur. From two such hashes follows that of
-/// the requests between them, so that nothing else has to be kept.
+/// Stores the hash of the requests so far wherever the first few recur. Two such hashes give the
+/// hash of the requests between them, so nothing else has to be stored.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repeats {
     records: u64,
@@ -90,18 +91,18 @@ pub(crate) struct Repeats {
     head: [u64; HEAD],
     /// The last few requests, and the hash before each.
     recent: [(u64, u64); HEAD],
-    starts: Vec<Start>,
+    starts: Vec<CopyStart>,
 }
 
-/// A place where a copy may begin.
+/// A place where a copy may start.
 #[derive(Clone, Copy, Debug)]
-struct Start {
+struct CopyStart {
     at: u64,
     hash: u64,
 }
 
 impl Repeats {
-    /// Takes the next record of the file.
+    /// Adds the next record of the file.
     #[inline]
     pub fn add(&mut self, record: &Record) {
         let key = key(record);
@@ -122,11 +123,12 @@ impl Repeats {
         let recent = |place: usize| self.recent[(at as usize + place) % HEAD];
         let recurs = (0..HEAD).all(|place| recent(place).0 == self.head[place]);
         if recurs && self.starts.len() < MOST_STARTS {
-            self.starts.push(Start { at, hash: recent(0).1 });
+            self.starts.push(CopyStart { at, hash: recent(0).1 });
         }
     }
 
-    /// How many requests are copied, and how many times they are there; none if there are no copies.
+    /// Returns how many requests are copied, and the number of copies; `None` if there are no
+    /// copies.
     pub fn copies(&self) -> Option<(u64, u64)> {
         let mut starts = self.starts.iter();
         let copied = starts.find(|start| {
@@ -142,8 +144,8 @@ impl Repeats {
         Some(self.starts[found].hash)
     }
 
-    /// The hash of the requests from a place to the end.
-    fn hash_from(&self, start: &Start) -> u64 {
+    /// Returns the hash of the requests from a place to the end.
+    fn hash_from(&self, start: &CopyStart) -> u64 {
         let (mut power, mut base, mut left) = (1_u64, BASE, self.records - start.at);
         while left > 0 {
             if left % 2 == 1 {
@@ -156,7 +158,7 @@ impl Repeats {
     }
 }
 
-/// What a request is, apart from its time.
+/// Returns a hash of a request, apart from its time.
 #[inline]
 fn key(record: &Record) -> u64 {
     let low = u64::from(record.sectors) << 32 | u64::from(record.stream);
@@ -203,11 +205,11 @@ mod tests {
         let mut other = one.repeat(3);
         other[250].sectors += 1;
         assert_eq!(copies(&other), None);
-        // The beginning recurs, but what follows it is something else.
+        // The beginning recurs, but is followed by something else.
         let mut twice = random(300);
         twice.copy_within(0..20, 150);
         assert_eq!(copies(&twice), None);
-        // The same request over and over: a hundred of them make the shortest copy.
+        // The same request over and over: the shortest copy has a hundred of them.
         assert_eq!(copies(std::iter::repeat_n(&one[0], 1_000)), Some((100, 10)));
     }
 
@@ -236,7 +238,7 @@ mod tests {
         let with_pause = |count: u64, pause: u64| -> Vec<u64> {
             (0..count).map(|at| if at < 4 { at } else { at + pause }).collect()
         };
-        // Of 15 steps one is longer: 14 besides.
+        // One of 15 steps is longer: 14 others.
         assert!(!of(&with_pause(16, 13)).is_long(1));
         assert!(of(&with_pause(16, 14)).is_long(1));
         assert!(!of(&with_pause(16, 14)).is_long(2), "seven steps of the clock");

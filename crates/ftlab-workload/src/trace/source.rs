@@ -1,16 +1,16 @@
 //! Streams of records in the order and with the clock of the file, one kind for text and one for
 //! Parquet.
 
-use super::error::{Bad, ErrorKind, Place, TraceError};
+use super::error::{Bad, ErrorKind, TraceError, TracePosition};
 use super::fields::Fields;
 use super::format::{self, LineFormat, Remarks};
-use super::gate::{Gate, Part};
+use super::gate::{Gate, RecordPart};
 use super::input::Lines;
 use super::record::Record;
 
-/// Delivers records in batches, each past the gate.
+/// Delivers checked records in batches.
 pub(crate) trait RecordSource: Send {
-    /// Appends records to `out` until it holds `limit`; false once the source is at its end.
+    /// Appends records to `out` until it contains `limit`. Returns false at the end of the source.
     fn fill(
         &mut self,
         out: &mut Vec<Record>,
@@ -18,23 +18,23 @@ pub(crate) trait RecordSource: Send {
         gate: &mut Gate,
     ) -> Result<bool, TraceError>;
 
-    /// What it has to say beside the records read so far.
+    /// Returns remarks about the records read so far.
     fn remarks(&self) -> Remarks;
 
-    /// Lines (or rows) left out because they were wrong.
+    /// Returns the malformed lines (or rows) that were skipped.
     fn skipped(&self) -> &Skipped;
 }
 
-/// What was left out because it was wrong.
+/// The malformed lines that were skipped.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Skipped {
     pub lines: u64,
-    /// What was wrong with the first of them.
+    /// The error in the first of them.
     pub first: Option<TraceError>,
 }
 
 impl Skipped {
-    /// Counts one more, and keeps what is wrong if it is the first.
+    /// Counts a line, and keeps the error of the first.
     pub fn count(&mut self, why: impl FnOnce() -> TraceError) {
         self.lines += 1;
         self.first.get_or_insert_with(why);
@@ -122,15 +122,15 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
     }
 }
 
-/// Where the column with a part of the record lies in a line.
+/// Returns the column with a part of the record.
 #[cold]
-fn column<F: LineFormat>(line: &[u8], part: Part) -> std::ops::Range<usize> {
+fn column<F: LineFormat>(line: &[u8], part: RecordPart) -> std::ops::Range<usize> {
     let index = match part {
-        Part::Time => F::COLUMNS.time,
-        Part::Address => F::COLUMNS.address,
-        Part::Size => F::COLUMNS.size,
+        RecordPart::Time => F::COLUMNS.time,
+        RecordPart::Address => F::COLUMNS.address,
+        RecordPart::Size => F::COLUMNS.size,
     };
-    // The separator is a constant of the type, but not one that a const argument may name.
+    // The separator is a constant of the type, which a const argument may not name.
     if F::SEPARATOR == b',' { nth::<b','>(line, index) } else { nth::<b' '>(line, index) }
 }
 
@@ -144,10 +144,10 @@ fn nth<const SEP: u8>(line: &[u8], index: usize) -> std::ops::Range<usize> {
 
 #[cold]
 fn error_at(file: &str, number: u64, line: &[u8], bad: Bad) -> TraceError {
-    let place = Place::of(number, line, bad.field);
+    let place = TracePosition::of(number, line, bad.field);
     let remedy = bad.remedy.unwrap_or_else(|| {
-        "mend the line; or --skip-malformed leaves such lines out and counts them; or, if the \
-         format is another, say --format"
+        "fix the line; or --skip-malformed skips such lines and counts them; or, if it has another \
+         format, name it with --format"
             .to_owned()
     });
     TraceError::new(bad.kind, file, bad.problem, remedy).at(place)

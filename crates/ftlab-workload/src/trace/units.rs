@@ -1,9 +1,9 @@
-//! The units in which trace files count time, addresses and sizes. Files seldom say which: each
-//! format has a default, and each default can be overridden.
+//! The units of times, addresses and sizes in trace files. Files seldom state them: each format has
+//! defaults, which the user can override.
 
 use serde::Serialize;
 
-/// What one step of a trace's clock is.
+/// The unit of a trace's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TimeUnit {
@@ -20,7 +20,7 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// Every unit, under the name that the command line takes.
+    /// All units with their names on the command line.
     pub const ALL: [(&'static str, TimeUnit); 5] = [
         ("ns", TimeUnit::Ns),
         ("filetime", TimeUnit::Filetime),
@@ -29,13 +29,13 @@ impl TimeUnit {
         ("s", TimeUnit::S),
     ];
 
-    /// The unit called `name`, if there is one.
+    /// Returns the unit named `name`.
     #[must_use]
     pub fn named(name: &str) -> Option<TimeUnit> {
         TimeUnit::ALL.iter().find(|(known, _)| *known == name).map(|(_, unit)| *unit)
     }
 
-    /// Nanoseconds in one step.
+    /// Returns the nanoseconds of one unit.
     #[must_use]
     pub const fn ns(self) -> u64 {
         match self {
@@ -47,7 +47,7 @@ impl TimeUnit {
         }
     }
 
-    /// The unit in words.
+    /// Returns the unit in words.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -60,7 +60,7 @@ impl TimeUnit {
     }
 }
 
-/// What an address or a size counts.
+/// The unit of an address or a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum SpaceUnit {
     /// Bytes.
@@ -75,17 +75,17 @@ pub enum SpaceUnit {
 }
 
 impl SpaceUnit {
-    /// Every unit, under the name that the command line takes.
+    /// All units with their names on the command line.
     pub const ALL: [(&'static str, SpaceUnit); 3] =
         [("byte", SpaceUnit::Byte), ("sector", SpaceUnit::Sector), ("4k", SpaceUnit::Page4k)];
 
-    /// The unit called `name`, if there is one.
+    /// Returns the unit named `name`.
     #[must_use]
     pub fn named(name: &str) -> Option<SpaceUnit> {
         SpaceUnit::ALL.iter().find(|(known, _)| *known == name).map(|(_, unit)| *unit)
     }
 
-    /// Bytes in one step.
+    /// Returns the bytes of one unit.
     #[must_use]
     pub const fn bytes(self) -> u64 {
         match self {
@@ -95,7 +95,7 @@ impl SpaceUnit {
         }
     }
 
-    /// The unit in words.
+    /// Returns the unit in words.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -106,13 +106,13 @@ impl SpaceUnit {
     }
 }
 
-/// The units of a file: those of its format, or what the user said instead.
+/// The units of a file: those of its format, unless overridden by the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Units {
-    /// What times count.
+    /// The unit of times.
     pub time: TimeUnit,
-    /// What addresses count.
+    /// The unit of addresses.
     pub address: SpaceUnit,
-    /// What sizes count.
+    /// The unit of sizes.
     pub size: SpaceUnit,
 }

@@ -483,7 +483,7 @@ fn everything_that_is_wrong_is_told_at_once() {
     for (text, says) in [
         ("[a]\nrw=read\n", "no size"),
         ("[a]\nsize=50%\n", "per cent of a file"),
-        ("[a]\nsize=1m\ntime_based\n", "has no end"),
+        ("[a]\nsize=1m\ntime_based\n", "never ends"),
         ("[a]\nsize=1m\nzonemode=strided\n", "without a size"),
         ("", "no job"),
     ] {
@@ -493,7 +493,7 @@ fn everything_that_is_wrong_is_told_at_once() {
     for (text, says) in [
         ("[a]\nsize=9g\n", "the device has"),
         ("[a]\nfilename=/dev/x\noffset=100%\n", "to work in"),
-        ("[a]\nsize=1m\n[b]\nsize=1m\nramp_time=1\n", "one ramp_time"),
+        ("[a]\nsize=1m\n[b]\nsize=1m\nramp_time=1\n", "the same ramp_time"),
     ] {
         let file = JobFile::parse("bad.fio", text, &mut Nothing).expect("readable");
         let problems = file.plan(CAPACITY, 1).err().expect(text).to_string();

@@ -27,7 +27,7 @@ fn a_malformed_field_has_line_caret_and_remedy() {
     trace.csv, line 2: expected an address: a whole number, found `12x`
       2 | 2000,h,0,Write,12x,4096,1
         |                ^^^
-    remedy: mend the line; or --skip-malformed leaves such lines out and counts them; or, if the format is another, say --format
+    remedy: fix the line; or --skip-malformed skips such lines and counts them; or, if it has another format, name it with --format
     ");
 }
 
@@ -37,7 +37,7 @@ fn a_line_that_ends_too_early_points_behind_its_end() {
     trace.csv, line 2: the line ends, expected a size: a whole number
       2 | 2 0 8
         |      ^
-    remedy: mend the line; or --skip-malformed leaves such lines out and counts them; or, if the format is another, say --format
+    remedy: fix the line; or --skip-malformed skips such lines and counts them; or, if it has another format, name it with --format
     ");
 }
 
@@ -59,7 +59,7 @@ fn skipped_lines_are_counted() {
     let mut trace = open(text(lines), options).expect("readable");
     let seen = inspect(&mut trace).expect("readable");
     assert_eq!((seen.requests, seen.skipped_lines), (5, 3));
-    let told = "3 wrong lines were left out, the first being line 2: the line ends, expected a size: a whole number";
+    let told = "3 wrong lines were skipped, the first being line 2: the line ends, expected a size: a whole number";
     assert_eq!(seen.warnings, [told]);
 }
 
@@ -71,7 +71,7 @@ fn binary_content_is_not_printed() {
     assert_eq!(error.kind, ErrorKind::UnknownFormat);
     let told = error.to_string();
     assert!(
-        told.contains("it is no text") && !told.contains('\u{1b}') && !told.contains('\0'),
+        told.contains("it is not text") && !told.contains('\u{1b}') && !told.contains('\0'),
         "{told}"
     );
 }
@@ -102,7 +102,7 @@ fn a_wrong_line_among_few_is_told_and_not_the_one_before() {
     trace.csv, line 2: expected an operation: Read or Write, found `Wriet`
       2 | 2000,h,0,Wriet,4096,4096,1
         |          ^^^^^
-    remedy: mend the line; or --skip-malformed leaves such lines out and counts them; or, if the format is another, say --format
+    remedy: fix the line; or --skip-malformed skips such lines and counts them; or, if it has another format, name it with --format
     ");
     let error = failure("1000,h,0,Read,0,4096,1\n2000,h,0,Wriet,4096,4096,1\n3000,h,0,?,0,8,1\n");
     insta::assert_snapshot!(error, @r"
@@ -140,10 +140,10 @@ fn a_trace_of_nothing_but_wrong_lines_tells_the_first() {
     let options = Options { skip_malformed: true, ..Options::default() }.with_format("msr");
     let lines = "# made by hand\n1000,h,0,Read,0,4k,1\n2000,h,0,Write,4096\n";
     insta::assert_snapshot!(failure_with(lines, options.expect("known")), @r"
-    trace.csv, line 2: there is no request in it, read as msr: 2 wrong lines were left out, first of all because of this: expected a size: a whole number, found `4k`
+    trace.csv, line 2: it has no request, read as msr: 2 wrong lines were skipped, the first because of this: expected a size: a whole number, found `4k`
       2 | 1000,h,0,Read,0,4k,1
         |                 ^^
-    remedy: check the file; if the format is another, say --format
+    remedy: check the file; if it has another format, name it with --format
     ");
 }
 
@@ -159,7 +159,7 @@ fn events(actions: &[&str]) -> String {
 fn blkparse_without_the_events_that_count_tells_which_it_has() {
     let completed = events(&["C"; 20]);
     insta::assert_snapshot!(failure(completed.as_str()), @r"
-    trace.csv: there is no request in it, read as blkparse: of its events none are issue events (D): there are 20 completions (C)
+    trace.csv: it has no request, read as blkparse: it has no issue events (D), but 20 completions (C)
     remedy: record issues too (blktrace -a issue); or --blkparse-event complete takes completions, which have the times at which requests ended
     ");
     let with = |event| Options { blkparse_event: Some(event), ..Options::default() };
@@ -175,7 +175,7 @@ fn blkparse_without_the_events_that_count_tells_which_it_has() {
 
     let error = failure_with(events(&["Q", "C", "G", "Q"]), with(BlkEvent::Issue));
     insta::assert_snapshot!(error, @r"
-    trace.csv: there is no request in it, read as blkparse: of its events none are issue events (D): there are 2 queue events (Q), 1 completions (C), 1 of other kinds
+    trace.csv: it has no request, read as blkparse: it has no issue events (D), but 2 queue events (Q), 1 completions (C), 1 of other kinds
     remedy: --blkparse-event queue takes those
     ");
     let error = failure(events(&["G", "I", "G"]));
@@ -208,7 +208,7 @@ fn a_decimal_time_among_whole_ones_is_no_damage_by_itself() {
         (error.kind, error.place.as_ref().expect("a line").line),
         (ErrorKind::Malformed, 301)
     );
-    assert!(error.remedy.contains("say --format disksim"), "{error}");
+    assert!(error.remedy.contains("use --format disksim"), "{error}");
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn sizes_and_spans_beyond_reason_point_at_their_field() {
     remedy: if addresses count other units, say --address-unit byte|sector|4k; if it is true, --accept-implausible
     ");
     let error = failure("1 0 8 8 1\n2 0 8 0 1\n3 0 8 8 1\n");
-    assert_eq!(error.problem, "a request of no length");
+    assert_eq!(error.problem, "a request without length");
 }
 
 #[test]

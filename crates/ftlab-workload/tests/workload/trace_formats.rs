@@ -13,7 +13,7 @@ fn text(content: &str) -> Location {
     Location::Memory("test".to_owned(), content.to_owned().into())
 }
 
-fn drain(trace: &mut Trace) -> Result<Vec<Record>, TraceError> {
+fn read_all(trace: &mut Trace) -> Result<Vec<Record>, TraceError> {
     let (mut all, mut batch) = (Vec::new(), Vec::new());
     while trace.next_batch(&mut batch)? {
         all.extend_from_slice(&batch);
@@ -23,7 +23,7 @@ fn drain(trace: &mut Trace) -> Result<Vec<Record>, TraceError> {
 
 fn read_with(content: &str, options: Options) -> (Vec<Record>, Facts) {
     let mut trace = open(text(content), options).unwrap_or_else(|error| panic!("{error}"));
-    let records = drain(&mut trace).unwrap_or_else(|error| panic!("{error}"));
+    let records = read_all(&mut trace).unwrap_or_else(|error| panic!("{error}"));
     (records, trace.facts())
 }
 
@@ -219,7 +219,7 @@ fn any_compression_reads_the_same() {
             .unwrap_or_else(|error| panic!("{error}"));
         assert_ne!(std::fs::read(&path).expect("there"), lines.as_bytes());
         let mut trace = open(path.as_path(), Options::default()).expect("readable");
-        assert_eq!(drain(&mut trace).expect("readable"), plain);
+        assert_eq!(read_all(&mut trace).expect("readable"), plain);
         assert_ne!(trace.facts().compression, ftlab_workload::trace::Compression::None);
     }
 }
@@ -317,7 +317,7 @@ proptest! {
 
             let forced = options.with_format(format.name).expect("known");
             let mut back = open(path.as_path(), forced).unwrap_or_else(|error| panic!("{error}"));
-            let read = drain(&mut back).unwrap_or_else(|error| panic!("{error}"));
+            let read = read_all(&mut back).unwrap_or_else(|error| panic!("{error}"));
             let known = expected(format.name, format.tick.0, &records);
             prop_assert_eq!(&read, &known, "{}", format.name);
         }

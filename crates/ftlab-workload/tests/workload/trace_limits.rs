@@ -234,7 +234,7 @@ fn copies_and_clocks_that_begin_anew_are_remarked() {
     let one = ssdsim((0..500).map(row));
     assert_eq!(warned(one.clone()), [""; 0]);
     let [told] = &warned(one.repeat(2))[..] else { panic!("one remark") };
-    assert!(told.contains("2 copies, one after the other, of its first 500 requests"), "{told}");
+    assert!(told.contains("2 copies of its first 500 requests, one after another"), "{told}");
     assert!(told.contains("goes back by 499us after request 500 of the file"), "{told}");
     // The second copy has times of its own.
     let later = ssdsim((0..1_000_u64).map(|at| (at * 1_000, row(at % 500).1, 8)));

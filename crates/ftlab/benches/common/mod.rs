@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 #[global_allocator]
-static MEMORY: ftlab_memory::Tables = ftlab_memory::Tables::new();
+static MEMORY: ftlab_memory::TableAllocator = ftlab_memory::TableAllocator::new();
 
 /// CPU time of this process, from the kernel's scheduler, or wall time where there is none.
 pub fn cpu_time() -> Duration {

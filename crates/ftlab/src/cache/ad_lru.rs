@@ -1,16 +1,16 @@
-//! AD-LRU: two lists by last use, one of cold pages (used once) and one of hot pages (used again while they
-//! were here). Cold pages go first, as long as they are more than a least share of the buffer; so the two
-//! lists share it out as the load would have it. Within a list the clean page that was used longest ago goes
-//! first; if there is none, the dirty ones get a second chance: one that was used since it last had its
-//! turn moves to the end of the line instead.
+//! AD-LRU: two LRU lists, one of cold pages (used once) and one of hot pages (used again while in the
+//! buffer). Cold pages are evicted first as long as they exceed a minimum share of the buffer, so the split
+//! between the lists adapts to the load. Within a list, the least recently used clean page goes first. If
+//! there is none, dirty pages get a second chance: one that was used since its last turn moves to the end of
+//! the list instead.
 //!
 //! Source: Jin, Ou, Härder, Li, "AD-LRU: an efficient buffer replacement algorithm for flash-based
-//! databases", Data & Knowledge Engineering 72, 2012, from memory. The least share is one of the pages
-//! that are listed, where the paper's `min_lc` is one of the buffer's frames: the same where the buffer
-//! is full. That entering the buffer counts as a use (a page has its second chance then, too) is assumed.
+//! databases", Data & Knowledge Engineering 72, 2012, from memory. The minimum is a share of the evictable
+//! pages, where the paper's `min_lc` is a share of all frames; both are the same in a full buffer. That
+//! coming in counts as a use, and so earns a second chance, is assumed.
 //!
-//! Clean pages have lists of their own, in the same order. Each move of `choose` is paid for by a use
-//! that came before it, so every operation takes amortised constant time.
+//! Clean pages have lists of their own in the same order. Each move in `choose` is paid for by an earlier
+//! use, so every operation takes amortised constant time.
 
 use super::marks::Marks;
 use super::queues::Queues;
@@ -24,9 +24,9 @@ use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
 
 options! {
-    /// Cold pages first, clean ones among them before dirty ones.
+    /// Cold pages first, and clean ones among them before dirty ones.
     pub struct AdLruOptions at "cache" with { buffer: BufferOptions } {
-        /// The share of the pages that cold ones are left: pages used once only go while they are more.
+        /// Minimum share of cold pages: pages used once are evicted first only while they exceed it.
         min_cold: Ratio = "10%", in "0%"..="100%",
             source "min_lc of Jin et al. 2012; the value is assumed";
     }
@@ -41,18 +41,18 @@ impl OfBuffer for AdLruOptions {
 /// The lists: pages used once, and those used again.
 const COLD: usize = 0;
 const HOT: usize = 1;
-/// From what goes first on.
+/// Eviction order.
 const ORDER: [usize; 2] = [COLD, HOT];
 
-/// Cold and hot pages by last use or chance, with the clean ones known.
+/// Cold and hot pages by last use or second chance, and the clean ones among them.
 #[derive(Clone, Debug)]
 pub struct AdLru {
     min_cold: Ratio,
     pages: Queues<Page>,
-    /// Clean pages, in the same lists and order: a page only becomes clean by coming in, and one that is
-    /// clean gets no second chance.
+    /// Clean pages, in the same lists and order. A page becomes clean only by coming in, and a clean page
+    /// gets no second chance.
     clean: Queues<Page>,
-    /// Whether a page was used since it last had its turn.
+    /// Whether a page was used since its last turn.
     used: Marks<bool>,
 }
 
@@ -72,7 +72,7 @@ impl Policy for AdLru {
 impl WriteBufferFacts for AdLru {}
 
 impl AdLru {
-    /// Which leaves cold pages such a share.
+    /// Returns an empty buffer with this minimum share of cold pages.
     #[must_use]
     pub fn new(min_cold: Ratio) -> AdLru {
         AdLru {
@@ -83,7 +83,7 @@ impl AdLru {
         }
     }
 
-    /// The list that gives the next page up.
+    /// The list that the next victim comes from.
     fn giver(&self) -> usize {
         let [cold, hot] = ORDER.map(|list| self.pages.len(list));
         let least = self.min_cold.of(u64::from(cold + hot));

@@ -1,6 +1,6 @@
-//! A [`Line`] whose pages cool: by one step when as many evictions have passed since the last hit, or since the
-//! page last cooled, as a multiple of the pages in line. Each step takes O(1), amortised over hits and
-//! evictions.
+//! A [`Line`] whose pages cool by one step when they have not been hit for some time. Time is counted in
+//! evictions; the period is a multiple of the pages in line and restarts with each step. Each operation takes
+//! O(1), amortised over hits and evictions.
 
 use super::SlotId;
 use super::line::{COLD, Fragment, Line};
@@ -8,21 +8,21 @@ use super::order::Order;
 use super::prlru::warmer;
 use crate::units::Ratio;
 
-/// The line.
 #[derive(Clone, Debug)]
 pub(super) struct AgedLine {
     line: Line,
-    /// Warm pages, the one that cools first at the old end.
+    /// Warm pages; the one that cools first is the oldest.
     warm: Order,
-    /// By slot: at which eviction a page became as warm as it is.
+    /// By slot: the value of `clock` when the page's temperature last changed.
     warmed: Vec<u64>,
-    /// Evictions so far.
+    /// Number of evictions.
     clock: u64,
     cooling: u32,
 }
 
 impl AgedLine {
-    /// An empty line of pages of so many sectors, which cool after `cooling` times the pages in line.
+    /// Returns an empty line whose pages cool after `cooling` times as many evictions as there are pages in
+    /// line.
     pub(super) fn new(cooling: u32, sectors_per_page: u32) -> AgedLine {
         AgedLine {
             line: Line::new(sectors_per_page),
@@ -33,12 +33,11 @@ impl AgedLine {
         }
     }
 
-    /// What knows the order.
     pub(super) fn line(&self) -> &Line {
         &self.line
     }
 
-    /// A page joins at the head, cold.
+    /// Adds a cold page at the head.
     pub(super) fn enter(&mut self, slot: SlotId, fragment: Option<Fragment>) {
         if slot.at() >= self.warmed.len() {
             self.warmed.resize(slot.at() + 1, 0);
@@ -46,7 +45,7 @@ impl AgedLine {
         self.line.join(slot, COLD, fragment);
     }
 
-    /// A page is hit: it becomes warmer and goes to the head.
+    /// Makes a page that was hit warmer, and moves it to the head.
     pub(super) fn hit(&mut self, slot: SlotId, fragment: Option<Fragment>) {
         let before = self.line.temperature(slot);
         if before > COLD {
@@ -58,7 +57,7 @@ impl AgedLine {
         self.line.join(slot, warmer(before), fragment);
     }
 
-    /// A page leaves.
+    /// Removes a page.
     pub(super) fn leave(&mut self, slot: SlotId) {
         if self.line.temperature(slot) > COLD {
             self.warm.remove(slot);
@@ -66,7 +65,7 @@ impl AgedLine {
         self.line.leave(slot);
     }
 
-    /// Something has to go: time passes, and pages that have not been hit for long cool.
+    /// Counts an eviction, and cools pages that have not been hit for long.
     pub(super) fn pass_time(&mut self) {
         self.clock += 1;
         let life = u64::from(self.cooling) * u64::from(self.line.pages());
@@ -85,8 +84,8 @@ impl AgedLine {
         }
     }
 
-    /// What goes in the place of the page at the tail, if a colder one in the region does: then the two have
-    /// changed places. The region is a share of the line.
+    /// Returns the first colder page in the region, after swapping its place with that of the page at the tail,
+    /// or `None` if there is none. The region is a share of the line.
     pub(super) fn take_colder(&mut self, region: Ratio) -> Option<SlotId> {
         let tail = self.line.tail()?;
         self.line.set_region(region.of(u64::from(self.line.pages())) as u32);

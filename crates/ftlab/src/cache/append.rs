@@ -1,16 +1,16 @@
-//! Append buffer: writes are put down one after the other, as they come, and go to flash in that order.
-//! What is written again leaves a hole where it was, so nothing is ever copied within the buffer.
+//! Append buffer: writes are appended in the order in which they come, and go to flash in that order. A page that
+//! is written again leaves a hole at its old place, so nothing is ever copied within the buffer.
 //!
-//! Source: Lu, Fan and Jiang, "Improved Flash Translation Layer Algorithm Based on OpenSSD", Computer
-//! Systems & Applications 27(5), 2018, sections 4.1.1 (scheme two), 4.1.2 and figures 8 and 9. A flush takes
-//! the oldest flash pages' worth of the buffer, holes included: places that lie together go onto one flash page,
-//! where holes are padding. What holds nothing but holes is passed over and costs nothing; the paper
-//! does not say so, but its 256 jobs could not be faster than its flash otherwise.
+//! Source: Lu, Fan and Jiang, "Improved Flash Translation Layer Algorithm Based on OpenSSD", Computer Systems &
+//! Applications 27(5), 2018, sections 4.1.1 (scheme two), 4.1.2 and figures 8 and 9. Pages are written back in
+//! batches (the paper's flushes). A batch takes the oldest flash pages of the buffer, including holes: adjacent
+//! places share a flash page, and holes become padding. A flash page of holes alone is skipped at no cost. The
+//! paper does not say so, but otherwise its 256 jobs could not be faster than its flash.
 //!
-//! Departures: a write of a part of a page takes over the other sectors that its older copy in the buffer
-//! has. A page that is written while it is on its way takes its place in line when that has ended. For
-//! what a host flush waits for, flushes go on in order, and what is written again meanwhile stays where it
-//! is. Every operation takes constant time, but for passing holes, which happens once for each.
+//! Departures: a write to part of a page takes over the other sectors from the older copy in the buffer. A page
+//! that is written while it is on its way to flash is appended when its write-back ends. When a host flush waits,
+//! batches continue in order, and a page that it waits for keeps its place when it is written again. Every
+//! operation takes constant time, except skipping holes, which happens once for each hole.
 
 use std::collections::VecDeque;
 
@@ -26,12 +26,12 @@ use crate::units::Ratio;
 options! {
     /// A buffer to whose end writes are appended.
     pub struct AppendOptions at "cache" with { dram: DramOptions } {
-        /// Share of the buffer, holes included, above which the oldest of it is written back. At 100%
-        /// it is written only when room is needed.
-        flush_start: Ratio = "50%", in "0%"..="100%", source "Lu et al. 2018, 4.1.2";
-        /// Flash pages of the buffer that one flush writes back, at the most: the next begins when all of them are
-        /// on flash.
-        flush_pages: u32 = "16", in "1"..="4096", unit "flash pages",
+        /// Share of the buffer, including holes, above which its oldest pages are written back. At 100% they are
+        /// written back only when room is needed.
+        append_start: Ratio = "50%", in "0%"..="100%", source "Lu et al. 2018, 4.1.2";
+        /// Maximum number of flash pages in a batch of write-backs. The next batch starts when all of them are on
+        /// flash.
+        append_together: u32 = "16", in "1"..="4096", unit "flash pages",
             source "Lu et al. 2018, 4.1.2: 128 KiB, one for each of 16 ways";
     }
 }
@@ -42,52 +42,52 @@ impl OfBuffer for AppendOptions {
             options: &self.dram,
             space: Space::Slots,
             keeps_reads: false,
-            write_back_start: self.flush_start,
+            write_back_start: self.append_start,
             programs_per_die: None,
-            flush_pages: Some(self.flush_pages),
+            write_back_together: Some(self.append_together),
         })
     }
 }
 
-/// What is in a place.
+/// The state of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum PlaceState {
     Taken(SlotId),
-    /// What was there has been written again, or deallocated.
+    /// Its page has been written again or deallocated.
     Hole,
-    /// What was there is on its way to flash, and counts there; or nothing came while its flash page
-    /// was being flushed.
+    /// Its page is on its way to flash and is counted there, or the place was skipped because its flash page was
+    /// being written back.
     Empty,
 }
 
-impl Place {
+impl PlaceState {
     fn slot(self) -> Option<SlotId> {
-        if let Place::Taken(slot) = self { Some(slot) } else { None }
+        if let PlaceState::Taken(slot) = self { Some(slot) } else { None }
     }
 }
 
 /// Places from the oldest to the newest.
 #[derive(Clone, Debug)]
 pub struct Append {
-    /// Places that lie together on a flash page.
+    /// Number of places on a flash page.
     units_per_page: usize,
-    /// They begin with a whole flash page's.
-    places: VecDeque<Place>,
-    /// How many places came before these.
+    /// Starts at the beginning of a flash page.
+    places: VecDeque<PlaceState>,
+    /// Number of places that came before these.
     before: u64,
     /// By slot: its place, counted from the first one ever.
     place_of: Vec<u64>,
     taken: usize,
     holes: usize,
-    /// Flash pages that the flush under way may still take.
+    /// Flash pages that the current batch may still take.
     left: u32,
-    /// The first flash page has been taken in part.
+    /// Whether part of the oldest flash page has been taken.
     within: bool,
 }
 
 impl Policy for Append {
     const NAME: &'static str = "append";
-    const SUMMARY: &'static str = "writes are appended and flushed in order, without copying";
+    const SUMMARY: &'static str = "writes are appended and written back in order, without copying";
     const SOURCE: &'static str = "Lu, Fan, Jiang, Computer Systems & Applications 27(5), 2018, 4.1";
     type Options = AppendOptions;
 
@@ -105,7 +105,7 @@ impl WriteBufferFacts for Append {
 }
 
 impl Append {
-    /// An empty buffer, of whose places so many lie together on a flash page.
+    /// Returns an empty buffer with this number of places on a flash page.
     #[must_use]
     pub fn new(units_per_page: u32) -> Append {
         Append {
@@ -125,21 +125,21 @@ impl Append {
             self.place_of.resize(slot.at() + 1, 0);
         }
         self.place_of[slot.at()] = self.before + self.places.len() as u64;
-        self.places.push_back(Place::Taken(slot));
+        self.places.push_back(PlaceState::Taken(slot));
         self.taken += 1;
     }
 
-    /// Where in the line a slot stands.
+    /// The index of a slot's place in `places`.
     fn index_of(&self, slot: SlotId) -> usize {
         (self.place_of[slot.at()] - self.before) as usize
     }
 
-    /// A page leaves its place.
-    fn leave(&mut self, slot: SlotId, behind: Place) -> usize {
+    /// Takes a page from its place.
+    fn leave(&mut self, slot: SlotId, behind: PlaceState) -> usize {
         let place = self.index_of(slot);
         self.places[place] = behind;
         self.taken -= 1;
-        self.holes += usize::from(behind == Place::Hole);
+        self.holes += usize::from(behind == PlaceState::Hole);
         place
     }
 
@@ -148,16 +148,17 @@ impl Append {
         self.places.iter().take(self.units_per_page).find_map(|place| place.slot())
     }
 
-    /// The oldest flash page is done with.
+    /// Removes the places of the oldest flash page.
     fn pass(&mut self) {
         let places = self.units_per_page.min(self.places.len());
-        self.holes -= self.places.drain(..places).filter(|&place| place == Place::Hole).count();
+        self.holes -=
+            self.places.drain(..places).filter(|&place| place == PlaceState::Hole).count();
         self.before += places as u64;
         self.left = self.left.saturating_sub(1);
         self.within = false;
     }
 
-    /// Nothing is left but holes.
+    /// Removes all places, which are holes.
     fn clear(&mut self) {
         self.before += self.places.len() as u64;
         self.places.clear();
@@ -166,18 +167,16 @@ impl Append {
 }
 
 impl WriteBufferPolicy for Append {
-    /// Places that hold nothing any more and are not free yet.
+    /// Places that hold no page and are not free yet.
     #[inline]
     fn holes(&self) -> u32 {
         self.holes as u32
     }
 
-    /// A flush of so many flash pages begins.
-    fn begin_flush(&mut self, pages: u32) {
+    fn begin_write_backs(&mut self, pages: u32) {
         self.left = pages;
     }
 
-    /// Whether what comes next belongs on another flash page.
     fn begins_page(&self) -> bool {
         !self.within
     }
@@ -187,7 +186,7 @@ impl WriteBufferPolicy for Append {
     }
 
     fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
-        self.leave(slot, Place::Hole);
+        self.leave(slot, PlaceState::Hole);
         self.append(slot);
         if self.within && self.first_of_page().is_none() {
             self.pass();
@@ -197,14 +196,15 @@ impl WriteBufferPolicy for Append {
     fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
 
     fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, why: Leaves) {
-        let flushed = why == Leaves::WrittenBack;
-        let place = self.leave(slot, if flushed { Place::Empty } else { Place::Hole });
+        let written_back = why == Leaves::WrittenBack;
+        let place =
+            self.leave(slot, if written_back { PlaceState::Empty } else { PlaceState::Hole });
         if self.taken == 0 {
             self.clear();
-        } else if place < self.units_per_page && (flushed || self.within) {
-            // What comes later goes onto another flash page.
+        } else if place < self.units_per_page && (written_back || self.within) {
+            // Later pages go onto another flash page.
             let whole = self.units_per_page.max(self.places.len());
-            self.places.resize(whole, Place::Empty);
+            self.places.resize(whole, PlaceState::Empty);
             self.within = self.first_of_page().is_some();
             if !self.within {
                 self.pass();

@@ -1,17 +1,16 @@
-//! A set of small numbers that finds its next member in a few steps: words of bits, and above them words
-//! that say which words below hold any. Four levels reach 16 million.
+//! A set of small numbers that finds the next member in a few steps: words of bits, and above them words
+//! that say which words below are not empty. Four levels hold 16 million numbers.
 
 const BITS: u32 = u64::BITS;
 
-/// The set.
 #[derive(Clone, Debug)]
 pub(super) struct BitTree {
-    /// From the members up; the last level is one word.
+    /// Members first; the last level is one word.
     levels: Vec<Vec<u64>>,
 }
 
 impl BitTree {
-    /// An empty set for numbers below `size`.
+    /// Returns an empty set for numbers below `size`.
     pub(super) fn new(size: u32) -> BitTree {
         let mut levels = Vec::new();
         let mut words = size.div_ceil(BITS).max(1);
@@ -55,7 +54,7 @@ impl BitTree {
         self.from(0)
     }
 
-    /// The smallest member that is `number` or more.
+    /// The smallest member that is at least `number`.
     pub(super) fn from(&self, number: u32) -> Option<u32> {
         let mut at = number;
         for (height, level) in self.levels.iter().enumerate() {
@@ -71,7 +70,8 @@ impl BitTree {
 
     /// The largest member below `number`.
     pub(super) fn below(&self, number: u32) -> Option<u32> {
-        // Of the word of the last number in question, that number counts; further up, its word does not.
+        // On the lowest level the last bit counts itself; on higher levels its word has already been
+        // searched.
         let mut at = number.checked_sub(1)?;
         let mut bits = u64::MAX >> (BITS - 1 - at % BITS);
         for (height, level) in self.levels.iter().enumerate() {
@@ -86,7 +86,7 @@ impl BitTree {
         None
     }
 
-    /// From a bit at some height down to the member at the end of that way which `pick` takes.
+    /// Goes down from a bit at some height to a member; `pick` chooses the bit in each word.
     fn descend(&self, height: usize, bit: u32, pick: impl Fn(u64) -> u32) -> u32 {
         let below = self.levels[..height].iter().rev();
         below.fold(bit, |at, level| at * BITS + pick(level[at as usize]))

@@ -6,10 +6,10 @@ use crate::policy::Parts;
 use crate::units::Bytes;
 
 options! {
-    /// Whole logical blocks are evicted.
+    /// Eviction of whole logical blocks.
     pub struct BlockOptions at "cache" with { buffer: BufferOptions } {
-        /// The size of a logical block; of pages (mapping units) only whole ones count, and one at the least.
-        /// None: as much as a flash block of data.
+        /// Size of a logical block, rounded down to whole pages (mapping units), but at least one. None: the
+        /// data of a flash block.
         block: Option<Bytes> = "none", in "512B"..="64MiB",
             source "Jo et al. 2006 and Kim and Ahn 2008: the erase block";
     }
@@ -22,7 +22,7 @@ impl OfBuffer for BlockOptions {
 }
 
 impl BlockOptions {
-    /// The pages (mapping units) of a logical block: not more than the device has.
+    /// Returns the pages of a logical block, at most those of the device.
     pub fn pages(&self, parts: &Parts<'_>) -> u32 {
         let Parts { geometry, logical_pages, .. } = parts;
         let unit = u64::from(geometry.sectors_per_unit());

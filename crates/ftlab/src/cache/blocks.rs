@@ -1,8 +1,8 @@
-//! The pages of the buffer by logical block: what policies are made of that evict whole blocks.
+//! The evictable pages by logical block, for policies that evict whole blocks.
 //!
-//! A logical block is a run of logical pages of a fixed length. A bit for each page says which are listed,
-//! so the next one in page order is found in a few words; the rest takes constant time. Tables grow with
-//! what is in the buffer.
+//! A logical block is a run of logical pages of fixed length. A bit for each page says whether it is
+//! listed, so the next one in page order is found in a few words; everything else takes constant time.
+//! Tables grow with the content of the buffer.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -12,18 +12,18 @@ use super::lookup::Lookup;
 use super::marks::Marks;
 use super::{BufferView, Eviction, Page, SlotId};
 use crate::engine::{Handle, NumberHasher, Slab};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::policy::Parts;
 use crate::units::Lpn;
 
-/// A block of which some pages are listed.
+/// A block that has listed pages.
 #[derive(Clone, Copy, Debug)]
 pub struct Group {
     number: u32,
     listed: u32,
 }
 
-/// A handle to a block of which some pages are listed.
+/// A handle to a block that has listed pages.
 pub type GroupId = Handle<Group>;
 
 type Numbered<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
@@ -45,7 +45,7 @@ fn next_member(set: &[u64], from: u32) -> Option<u32> {
 pub struct SmallSet(Vec<u64>);
 
 impl SmallSet {
-    /// The empty set of numbers below `limit`.
+    /// Returns the empty set of numbers below `limit`.
     pub fn below(limit: u32) -> SmallSet {
         SmallSet(vec![0; limit.div_ceil(WORD) as usize])
     }
@@ -62,11 +62,11 @@ impl SmallSet {
     }
 }
 
-/// Where the eviction of a block has got to.
+/// The position of a block's eviction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sweep {
     block: u32,
-    /// The next page of the block, counted in it.
+    /// The next page, counted within the block.
     next: u32,
     /// Whether pages that are on flash and not in the buffer are written, too.
     pads: bool,
@@ -74,22 +74,21 @@ pub struct Sweep {
 
 /// All listed pages by block.
 #[derive(Clone, Debug)]
-pub struct Blocks {
+pub struct PagesByBlock {
     /// Pages of a block. The last block may have fewer.
     size: u32,
     logical_pages: u32,
     groups: Slab<Group>,
-    /// A set of the listed pages of each group, so many words each.
+    /// By group: the set of its listed pages, with a fixed number of words for each.
     members: Vec<u64>,
     index: Numbered<u32, GroupId>,
     slots: Lookup<Page>,
     pages: Marks<Option<Lpn>>,
 }
 
-impl Blocks {
-    /// No page yet, of blocks of `size` pages.
-    pub fn new(size: u32, logical_pages: u32) -> Blocks {
-        Blocks {
+impl PagesByBlock {
+    pub fn new(size: u32, logical_pages: u32) -> PagesByBlock {
+        PagesByBlock {
             size,
             logical_pages,
             groups: Slab::default(),
@@ -100,9 +99,9 @@ impl Blocks {
         }
     }
 
-    /// For the device that is built.
-    pub fn build(options: &BlockOptions, parts: &Parts<'_>) -> Blocks {
-        Blocks::new(options.pages(parts), parts.logical_pages)
+    /// Returns an empty table for the device that is being built.
+    pub fn build(options: &BlockOptions, parts: &Parts<'_>) -> PagesByBlock {
+        PagesByBlock::new(options.pages(parts), parts.logical_pages)
     }
 
     /// Pages of a block.
@@ -110,7 +109,7 @@ impl Blocks {
         self.size
     }
 
-    /// Pages of this block: fewer than of others, if the logical pages end in it.
+    /// Pages of this block. The last block may have fewer than others.
     pub fn size_of(&self, group: GroupId) -> u32 {
         self.size_of_block(self.groups[group].number)
     }
@@ -124,7 +123,7 @@ impl Blocks {
         group.at() * words..(group.at() + 1) * words
     }
 
-    /// The pages of a block that are listed.
+    /// Number of listed pages of a block.
     pub fn listed(&self, group: GroupId) -> u32 {
         self.groups[group].listed
     }
@@ -146,7 +145,7 @@ impl Blocks {
         *word = if is_in { *word | bit } else { *word & !bit };
     }
 
-    /// Lists a page. The block that it belongs to is new if that is its only listed page.
+    /// Lists a page and returns its block, which is new if this is its only listed page.
     pub fn insert(&mut self, slot: SlotId, page: Lpn) -> GroupId {
         let (number, place) = (page.get() / self.size, self.place(page));
         let group = match self.index.get(&number) {
@@ -171,8 +170,8 @@ impl Blocks {
         group
     }
 
-    /// Takes a listed page off. Returns its block, and how many pages of that are left: with none its
-    /// handle must not be used any more.
+    /// Removes a listed page. Returns its block and the number of pages left in it; if none are left, the
+    /// handle is no longer valid.
     pub fn remove(&mut self, slot: SlotId) -> Option<(GroupId, u32)> {
         let group = self.group_of(slot)?;
         let page = self.pages.get(slot)?;
@@ -190,7 +189,7 @@ impl Blocks {
         Some((group, left))
     }
 
-    /// The first listed page of a block, by its place, from a place on.
+    /// The first listed page of a block at or after a place.
     fn next(&self, group: GroupId, from: u32) -> Option<(u32, SlotId)> {
         let place = next_member(&self.members[self.words(group)], from)?;
         let page = Lpn::new(self.groups[group].number * self.size + place);
@@ -202,32 +201,31 @@ impl Blocks {
         self.next(group, 0).map(|(_, slot)| slot)
     }
 
-    /// The next listed page of the block of a listed slot.
+    /// The next listed page of the same block.
     pub fn after(&self, slot: SlotId) -> Option<SlotId> {
         let place = self.place(self.pages.get(slot)?);
         self.next(self.group_of(slot)?, place + 1).map(|(_, slot)| slot)
     }
 
-    /// The eviction of a whole block, from its first page on.
+    /// Starts the eviction of a whole block, from its first page.
     pub fn sweep(&self, group: GroupId) -> Sweep {
         Sweep { block: self.groups[group].number, next: 0, pads: false }
     }
 
-    /// The same, with the block filled up from flash if anything of it has to be written.
+    /// The same, but the block is filled up from flash if any of its pages has to be written.
     pub fn padding_sweep(&self, group: GroupId, view: &BufferView<'_>) -> Sweep {
         let mut listed = std::iter::successors(self.first(group), |&slot| self.after(slot));
         let pads = listed.any(|slot| !view.is_clean(slot));
         Sweep { pads, ..self.sweep(group) }
     }
 
-    /// The block that is being evicted, as far as pages of it are listed.
+    /// The block that is being evicted, if it has listed pages.
     pub fn swept(&self, sweep: Option<Sweep>) -> Option<GroupId> {
         self.index.get(&sweep?.block).copied()
     }
 
-    /// What comes next as a block is evicted, in page order, and where that leaves the eviction: nowhere,
-    /// if nothing else is left. Where the block is filled up, a clean page is dropped first, and read
-    /// again.
+    /// Returns the next eviction of a block in page order, and the new position, or `None` as position if
+    /// nothing is left. Under padding, a clean page is dropped first and read again.
     pub fn step(&self, sweep: Sweep, view: &BufferView<'_>) -> Option<(Eviction, Option<Sweep>)> {
         let (place, eviction) = self.from(sweep, view)?;
         let again = match eviction {
@@ -238,12 +236,12 @@ impl Blocks {
         Some((eviction, self.ahead(Sweep { next, ..sweep }, view)))
     }
 
-    /// Where an eviction is that has nothing left to do before a point.
+    /// Moves an eviction to the next place with something to do.
     fn ahead(&self, sweep: Sweep, view: &BufferView<'_>) -> Option<Sweep> {
         self.from(sweep, view).map(|(next, _)| Sweep { next, ..sweep })
     }
 
-    /// Where an eviction is after a page was taken off by somebody else.
+    /// Returns the position of an eviction after a page left in another way.
     pub fn without(&self, sweep: Option<Sweep>, page: Lpn, view: &BufferView<'_>) -> Option<Sweep> {
         let Sweep { block, next, pads } = sweep?;
         if page.get() != block * self.size + next {
@@ -252,7 +250,7 @@ impl Blocks {
         self.ahead(Sweep { block, next: next + 1, pads }, view)
     }
 
-    /// What is the first to go, and its place.
+    /// The first place at or after the position with something to do, and the eviction there.
     fn from(&self, sweep: Sweep, view: &BufferView<'_>) -> Option<(u32, Eviction)> {
         let Sweep { block, next, pads } = sweep;
         let group = self.index.get(&block);
@@ -268,8 +266,8 @@ impl Blocks {
         listed.map(|(place, slot)| (place, Eviction::Page(slot)))
     }
 
-    /// Writes which block was being evicted when its last listed page went.
-    pub fn save(&self, sweep: Option<Sweep>, out: &mut Writer) {
+    /// Saves the position of the block that was being evicted when its last listed page left.
+    pub fn save(&self, sweep: Option<Sweep>, out: &mut ImageWriter) {
         out.flag(sweep.is_some());
         if let Some(Sweep { block, next, pads }) = sweep {
             out.number(block);
@@ -278,8 +276,8 @@ impl Blocks {
         }
     }
 
-    /// Takes up what [`save`](Self::save) wrote.
-    pub fn load(&self, from: &mut Reader<'_>) -> Result<Option<Sweep>, Damage> {
+    /// Loads what [`save`](Self::save) wrote.
+    pub fn load(&self, from: &mut ImageReader<'_>) -> Result<Option<Sweep>, Damage> {
         if !from.flag("whether a block is being evicted")? {
             return Ok(None);
         }

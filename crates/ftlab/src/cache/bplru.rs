@@ -1,37 +1,36 @@
-//! BPLRU: logical blocks by last write; the block that was written longest ago goes first, as a whole.
+//! BPLRU: LRU over logical blocks. The block that was written longest ago is evicted first, as a whole.
 //!
-//! - *Page padding*: the pages of the block that are on flash and not in the buffer are read and written
-//!   with it, so that the whole block is written in page order. A block of which nothing has to be
-//!   written, because its pages were only read, is dropped without that.
-//! - *LRU compensation*: a block that was written completely and in order goes next, as it will hardly be
+//! - *Page padding*: pages of the block that are on flash and not in the buffer are read and written with it, so that
+//!   the whole block is written in page order. A block whose pages are all clean is dropped without padding.
+//! - *LRU compensation*: a block that was written completely and in order is evicted next, as it is unlikely to be
 //!   written again soon.
 //!
-//! Source: Kim and Ahn, "BPLRU: a buffer management scheme for improving random writes in flash storage",
-//! FAST 2008. Reads do not move a block, as there. The paper has FTLs that map blocks in mind, where padding
-//! turns a full merge into a switch; with a page map it only costs reads and programs. In order means here that each page was
-//! written whole before the next one. Pages that come in behind the point which the eviction of their
-//! block has reached stay for another time; a clean page is dropped and read again where it is padding.
+//! Source: Kim and Ahn, "BPLRU: a buffer management scheme for improving random writes in flash storage", FAST 2008.
+//! As there, reads do not move a block. The paper assumes FTLs that map blocks, where padding turns a full merge into
+//! a switch merge; with a page map it only costs reads and programs. Here "in order" means that each page was written
+//! whole before the next one. Pages that come in behind the position of their block's eviction stay for the next one.
+//! Under padding a clean page is dropped and read again.
 //!
-//! Every operation takes constant time but for a look at the words of a set of pages, one for 64 pages
-//! of a block, and for padding, which looks at each page of a block once as it is evicted.
+//! Every operation takes constant time except for a search in a set of pages, with one word for 64 pages of a block,
+//! and for padding, which looks at each page of a block once.
 
 use super::block_options::BlockOptions;
-use super::blocks::{Blocks, Group, GroupId, Sweep};
+use super::blocks::{Group, GroupId, PagesByBlock, Sweep};
 use super::queues::Queues;
 use super::{
     BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId, WriteBufferFacts, WriteBufferPolicy,
 };
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::Switch;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 options! {
-    /// Blocks by last write, evicted as a whole.
+    /// LRU over logical blocks, evicted as a whole.
     pub struct BplruOptions at "cache" with { blocks: BlockOptions } {
-        /// Whether a block is filled up from flash, so that all of it is written.
+        /// Whether missing pages of a block are read from flash, so that the whole block is written.
         padding: Switch = "on", source "Kim and Ahn, FAST 2008, page padding";
-        /// Whether a block that was written completely and in order goes next.
+        /// Whether a block that was written completely and in order is evicted next.
         compensation: Switch = "on", source "Kim and Ahn, FAST 2008, LRU compensation";
     }
 }
@@ -50,9 +49,9 @@ const ALL: usize = 0;
 pub struct Bplru {
     padding: bool,
     compensation: bool,
-    blocks: Blocks,
+    blocks: PagesByBlock,
     order: Queues<Group>,
-    /// How many pages of a block were written whole and in order, from its first one on.
+    /// By block: number of pages that were written whole and in order, from its first page on.
     runs: Vec<u32>,
     sweep: Option<Sweep>,
 }
@@ -64,16 +63,16 @@ impl Policy for Bplru {
     type Options = BplruOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        let blocks = Blocks::build(&options.blocks, parts);
+        let blocks = PagesByBlock::build(&options.blocks, parts);
         Bplru::of(blocks, options.padding.is_on(), options.compensation.is_on())
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let Bplru { padding: _, compensation: _, blocks, order: _, runs: _, sweep } = self;
         blocks.save(*sweep, out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.sweep = self.blocks.load(from)?;
         Ok(())
     }
@@ -82,13 +81,13 @@ impl Policy for Bplru {
 impl WriteBufferFacts for Bplru {}
 
 impl Bplru {
-    /// For logical blocks of so many pages, with or without padding and compensation.
+    /// Returns an empty buffer for logical blocks of `block` pages.
     #[must_use]
     pub fn new(block: u32, logical_pages: u32, padding: bool, compensation: bool) -> Bplru {
-        Bplru::of(Blocks::new(block, logical_pages), padding, compensation)
+        Bplru::of(PagesByBlock::new(block, logical_pages), padding, compensation)
     }
 
-    fn of(blocks: Blocks, padding: bool, compensation: bool) -> Bplru {
+    fn of(blocks: PagesByBlock, padding: bool, compensation: bool) -> Bplru {
         Bplru {
             padding,
             compensation,
@@ -107,7 +106,8 @@ impl Bplru {
         &mut self.runs[at]
     }
 
-    /// A page of a block was written: the block goes last, or next if that made it complete.
+    /// Moves a block that was written to the end or, with compensation, to the front if it is now complete and in
+    /// order.
     fn renew(&mut self, group: GroupId, slot: SlotId, view: &BufferView<'_>) {
         let (place, whole) = (self.blocks.place(view.page(slot).page), view.is_whole(slot));
         let run = self.run(group);
@@ -123,7 +123,7 @@ impl Bplru {
         }
     }
 
-    /// The next block after `group` but for the one that is being evicted, which comes first.
+    /// The next block after `group` in eviction order. The block that is being evicted comes first.
     fn next_block(&self, group: GroupId) -> Option<GroupId> {
         let swept = self.blocks.swept(self.sweep);
         let oldest = || self.order.oldest(ALL);
@@ -176,7 +176,7 @@ impl WriteBufferPolicy for Bplru {
         next.map(|(eviction, _)| eviction)
     }
 
-    /// Whether a block is on its way of which something is still to be written.
+    /// Whether a block is being evicted and pages of it are still to be written.
     fn unfinished(&self) -> bool {
         self.sweep.is_some()
     }

@@ -1,14 +1,13 @@
-//! The pages in the controller's DRAM, and what is known of each: which sectors are newer than flash,
-//! which are on their way to it, and which requests wait for that.
+//! The pages in the controller's DRAM and their state: which sectors are newer than flash, which are on their way,
+//! and which requests wait for that.
 //!
-//! A page has at most one write-back under way. New data that arrives meanwhile stays behind as dirty
-//! and is written back afterwards, so that copies of a page reach flash in the order of the writes. A buffer
-//! that absorbs nothing ([`Gating`](super::Gating)) keeps each version of a page in a slot of its own;
-//! the oldest goes first.
+//! A page has at most one write-back under way. Data that arrives meanwhile stays in the buffer as dirty and is
+//! written back afterwards, so copies of a page reach flash in the order of the writes. A buffer that absorbs nothing
+//! ([`Gating`](super::Gating)) keeps each version of a page in a slot of its own; the oldest goes first.
 //!
-//! [`Buffer`] is made of parts that own their state: the [`Pages`] that are in, those that are [`Listed`] with the
-//! policy, the [`EntryQueue`], the [`Waiters`] for flash, what is [`UnderWay`]. What comes in, leaves or is counted
-//! concerns several of them, and is done here.
+//! [`Buffer`] consists of parts that own their state: the [`Pages`], those of them that are evictable ([`Listed`]),
+//! the [`EntryQueue`], the [`Waiters`] for flash, and what is [`UnderWay`]. This file has the operations that concern
+//! several of them.
 
 mod audit;
 mod kept;
@@ -20,8 +19,8 @@ mod waiting;
 mod write_back;
 
 pub use self::pages::Space;
-pub use self::setup::{BufferCounts, BufferSetup, Gate, Turn};
-pub use self::waiting::Waiting;
+pub use self::setup::{BufferCounts, BufferSetup, Entering, Gate};
+pub use self::waiting::WaitingPage;
 
 use self::listed::Listed;
 use self::pages::Pages;
@@ -31,30 +30,29 @@ use self::write_back::UnderWay;
 use super::WriteBufferPolicy;
 use super::page::{Page, SlotId, Waiter, WaiterId};
 use super::view::{Leaves, OnFlash};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::{Lpn, PageSpan, RequestId};
 
-/// The buffer.
+/// The write buffer.
 #[derive(Clone, Debug)]
 pub struct Buffer {
-    /// What follows from the setup.
+    /// Fixed rules that follow from the setup.
     pub(crate) rules: BufferRules,
-    /// What is in.
+    /// All pages in the buffer.
     pub(crate) pages: Pages,
-    /// What of it may be evicted.
+    /// The evictable ones.
     listed: Listed,
-    /// Who waits to come in.
+    /// Writes that wait to come in.
     pub(crate) queue: EntryQueue,
-    /// Who waits for pages to be on flash.
+    /// Requests that wait for pages to be on flash.
     waiters: Waiters,
-    /// What is on its way there.
+    /// Write-backs under way.
     pub(crate) under_way: UnderWay,
-    /// What was done so far.
     counts: BufferCounts,
 }
 
 impl Buffer {
-    /// An empty buffer.
+    /// Returns an empty buffer.
     #[must_use]
     pub fn new(setup: BufferSetup) -> Buffer {
         Buffer {
@@ -68,7 +66,7 @@ impl Buffer {
         }
     }
 
-    /// What it did so far.
+    /// The counts so far.
     #[must_use]
     pub fn counts(&self) -> &BufferCounts {
         &self.counts
@@ -81,19 +79,19 @@ impl Buffer {
         self.listed.policy.acknowledges_early()
     }
 
-    /// Whether what is in the buffer at present was acknowledged when it came in.
+    /// Whether the pages in the buffer were acknowledged when they came in.
     #[inline]
     #[must_use]
     pub fn has_acknowledged(&self) -> bool {
         self.acknowledges_early() && !self.pages.passing
     }
 
-    /// Whether requests come in as a whole, when all their pages fit, and each page by itself, though
-    /// there be an older version.
+    /// Whether requests are taken in as a whole, when all their pages fit, and each page in a slot of its own even if
+    /// an older version is in the buffer.
     #[inline]
     #[must_use]
-    pub fn gathers(&self) -> bool {
-        self.listed.policy.gathers()
+    pub fn keeps_versions(&self) -> bool {
+        self.listed.policy.keeps_versions()
     }
 
     /// Pages in the buffer, each version counted.
@@ -103,34 +101,34 @@ impl Buffer {
         self.pages.len()
     }
 
-    /// Whole pages that fit.
+    /// Capacity in whole pages.
     #[must_use]
     pub fn capacity_pages(&self) -> u32 {
         self.pages.shape.capacity
     }
 
-    /// Pages in the buffer that are not on flash as they are.
+    /// Pages in the buffer that are not clean.
     #[must_use]
     pub fn pages_left(&self) -> usize {
         self.pages_held() - self.listed.clean as usize
     }
 
-    /// A page in the buffer.
+    /// The page in a slot.
     #[inline]
     #[must_use]
     pub fn page(&self, slot: SlotId) -> &Page {
         &self.pages[slot]
     }
 
-    /// The slot of a logical page, of its newest version.
+    /// The slot of the newest version of a logical page.
     #[inline]
     #[must_use]
     pub fn find(&self, page: Lpn) -> Option<SlotId> {
         self.pages.find(page)
     }
 
-    /// Forgets the places of pages that have left, so that those to come are numbered from the first on:
-    /// a host flush goes by their numbers. For a buffer that holds nothing.
+    /// Resets slot numbers, so that new pages are numbered from zero again: the order of a host flush depends on
+    /// them. The buffer must be empty.
     pub fn rest(&mut self) {
         let Buffer { rules: _, pages, listed, queue, waiters, under_way, counts: _ } = self;
         pages.rest();
@@ -140,49 +138,49 @@ impl Buffer {
         under_way.rest();
     }
 
-    /// Writes what the policy remembers; of a buffer at rest, nothing else outlives.
-    pub fn save(&self, out: &mut Writer) {
+    /// Saves the policy's state. Nothing else of a buffer at rest is saved.
+    pub fn save(&self, out: &mut ImageWriter) {
         self.listed.policy.save(out);
     }
 
-    /// Takes up what the policy remembered.
+    /// Loads the policy's state.
     ///
     /// # Errors
-    /// What is wrong with it.
-    pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    /// The damage, if the state is not valid.
+    pub fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.listed.policy.load(from)
     }
 
-    /// What is held, holes included.
+    /// Room taken, including holes.
     #[inline]
     pub(super) fn held(&self) -> u32 {
         self.pages.held + self.listed.policy.holes()
     }
 
-    /// What fits beside what is held.
+    /// Room left.
     #[inline]
     pub(super) fn free(&self) -> u32 {
         self.rules.capacity.map_or(0, |capacity| capacity.saturating_sub(self.held()))
     }
 
-    /// Whether so much more comes in now. What comes anew stays behind writes that wait already.
+    /// Whether there is room for `more` now. A new write queues behind those that wait already.
     #[inline]
-    pub(super) fn has_room(&self, more: u32, turn: Turn) -> bool {
+    pub(super) fn has_room(&self, more: u32, turn: Entering) -> bool {
         let Some(capacity) = self.rules.capacity else { return true };
-        let passes = turn == Turn::Waited || self.queue.is_empty();
+        let passes = turn == Entering::Waited || self.queue.is_empty();
         self.held() + more <= capacity && (passes || more == 0)
     }
 
-    /// Takes a page of a write in, or returns none if it has to wait.
+    /// Takes in a page of a write, or returns `None` if it has to wait.
     #[inline]
     pub fn write(
         &mut self,
         span: PageSpan,
         tag: u8,
-        turn: Turn,
+        turn: Entering,
         flash: &dyn OnFlash,
     ) -> Option<SlotId> {
-        if self.gathers() {
+        if self.keeps_versions() {
             return Some(self.write_version(span, tag, flash));
         }
         match self.find(span.page) {
@@ -195,14 +193,14 @@ impl Buffer {
         }
     }
 
-    /// A write of a page that is there.
+    /// Writes a page that is in the buffer already.
     #[inline]
     fn write_again(
         &mut self,
         slot: SlotId,
         span: PageSpan,
         tag: u8,
-        turn: Turn,
+        turn: Entering,
         flash: &dyn OnFlash,
     ) -> Option<SlotId> {
         let space = self.pages.space;
@@ -212,7 +210,7 @@ impl Buffer {
         page.dirty = page.dirty.and_also(span.sectors);
         page.clean = page.clean.without(span.sectors);
         let more = space.of_page(page) - held;
-        // What is appended leaves a hole.
+        // A policy that appends leaves a hole.
         let moves = self.listed.policy.appends() && listed;
         let hole = u32::from(moves && !self.listed.keeps_place(&self.pages[slot]));
         if more + hole > 0 && !self.has_room(more + hole, turn) {
@@ -222,20 +220,21 @@ impl Buffer {
         self.pages.held += more;
         let page = &mut self.pages[slot];
         page.tag = tag;
-        // Of a page that only passes through, to fill up a block, nothing was here.
+        // For a page that is only padding for a block, the buffer had no data.
         let was_here = !page.padding || !before.0.is_empty();
         self.counts.write_hits += u64::from(was_here);
         self.counts.write_misses += u64::from(!was_here);
         if listed {
             self.listed.written(slot, before.0, &self.pages, flash);
-        } else if self.pages[slot].flushing.is_empty() {
+        } else if self.pages[slot].writing_back.is_empty() {
             self.listed.enter(slot, &self.pages, flash);
         }
-        // A page on its way is listed again when its write-back is done.
+        // A page under way becomes evictable again when its write-back ends.
         Some(slot)
     }
 
-    /// A page comes in by itself, though there be an older version; there is [room](Self::let_in) for it.
+    /// Takes in a page as a version of its own, even if there is an older one. [`Self::let_in`] has made sure that
+    /// there is room.
     #[cold]
     fn write_version(&mut self, span: PageSpan, tag: u8, flash: &dyn OnFlash) -> SlotId {
         let older = self.find(span.page);
@@ -252,13 +251,13 @@ impl Buffer {
         slot
     }
 
-    /// Whether a request of so many pages comes in as a whole now. One that is larger than the buffer comes
-    /// in when nothing else is there.
+    /// Whether a request of this many pages may come in as a whole now. A request larger than the buffer comes in
+    /// when the buffer is empty.
     pub fn let_in(&mut self, pages: u32) -> bool {
         self.rules.capacity.is_none_or(|capacity| self.pages.let_in(pages, capacity))
     }
 
-    /// Counts a read of a page, and tells the policy if the page was there.
+    /// Counts a read of a page, and tells the policy if the page is evictable.
     #[inline]
     pub fn note_read(&mut self, hit: Option<SlotId>, flash: &dyn OnFlash) {
         match hit {
@@ -272,20 +271,20 @@ impl Buffer {
         }
     }
 
-    /// From now on every page is due.
+    /// Makes every page due from now on.
     pub fn write_back_all(&mut self) {
         self.rules.write_back_above = 0;
     }
 
-    /// Deallocates a page, or a version of it: what is dirty is forgotten, what is on its way will be discarded. Requests
-    /// that waited for the forgotten data are handed to `wake`.
+    /// Deallocates a page, or a version of it. Dirty sectors are dropped, and a write-back under way will be
+    /// discarded. Hands requests that waited for the dropped data to `wake`.
     pub fn trim(&mut self, slot: SlotId, flash: &dyn OnFlash, wake: impl FnMut(RequestId)) {
         if self.pages.is_listed(slot) {
             self.listed.leave(slot, &self.pages, flash, Leaves::Deallocated);
         }
         let forgotten = self.waiters.take_dirty(&mut self.pages[slot]);
         self.pages.change(slot, |page| (page.dirty, page.clean) = Default::default());
-        if self.pages[slot].flushing.is_empty() {
+        if self.pages[slot].writing_back.is_empty() {
             self.pages.remove(slot);
         } else {
             self.pages[slot].discard = true;

@@ -1,13 +1,13 @@
-//! CFLRU: clean pages first. Pages are kept by last use; of the least recently used share of them, the
-//! window, the clean page that was used longest ago goes first, because it costs no program. If none
-//! there is clean, the least recently used page goes.
+//! CFLRU: clean pages first. Among the least recently used pages (the window, a share of all pages), the
+//! least recently used clean page is evicted, because it costs no program. If no page in the window is
+//! clean, the least recently used page is evicted.
 //!
 //! Source: Park, Jung, Kang, Kim, Lee, "CFLRU: a replacement algorithm for flash memory", CASES 2006.
-//! The window is a fixed share of the pages that are listed; the paper also tunes its size while it
-//! runs. With `cache.keep_reads` off no page is ever clean, and this is LRU.
+//! The window is a fixed share of the evictable pages; the paper also tunes its size at run time. With
+//! `cache.keep_reads` off no page is ever clean, and this is LRU.
 //!
-//! The order by last use is kept as two lists that meet at the edge of the window, which moves by a
-//! page at most with each step, so every operation takes constant time.
+//! The LRU order is kept as two lists that meet at the edge of the window. The edge moves by at most one
+//! page per step, so every operation takes constant time.
 
 use super::queues::Queues;
 use super::{
@@ -22,9 +22,10 @@ use crate::units::Ratio;
 options! {
     /// Clean pages first, within a window.
     pub struct CflruOptions at "cache" with { buffer: BufferOptions } {
-        /// The share of the pages, from the least recently used one on, among which clean ones go first.
+        /// Share of the pages, counted from the least recently used, among which clean ones are evicted
+        /// first.
         window: Ratio = "33%", in "0%"..="100%",
-            source "Park et al., CASES 2006 leave it open; assumed";
+            source "assumed; Park et al., CASES 2006, leave it open";
     }
 }
 
@@ -34,26 +35,26 @@ impl OfBuffer for CflruOptions {
     }
 }
 
-/// The lists of all pages, the newer one first.
+/// The lists of all pages: outside and inside the window.
 const RECENT: usize = 0;
 const WINDOW: usize = 1;
 /// The only list of clean pages.
 const CLEAN: usize = 0;
-/// From the least recently used page on.
+/// Eviction order, least recently used first.
 const ORDER: [usize; 2] = [WINDOW, RECENT];
 
-/// Pages by last use, with the clean ones known.
+/// Pages by last use, and the clean ones among them.
 #[derive(Clone, Debug)]
 pub struct Cflru {
     share: Ratio,
     pages: Queues<Page>,
-    /// Clean pages by last use: a page only becomes clean by coming in.
+    /// Clean pages by last use. A page becomes clean only by coming in.
     clean: Queues<Page>,
 }
 
 impl Policy for Cflru {
     const NAME: &'static str = "cflru";
-    const SUMMARY: &'static str = "LRU, but clean pages near its end go before dirty ones";
+    const SUMMARY: &'static str = "LRU, but clean pages near the end are evicted before dirty ones";
     const SOURCE: &'static str = "Park et al., CFLRU, CASES 2006";
     type Options = CflruOptions;
 
@@ -67,13 +68,13 @@ impl Policy for Cflru {
 impl WriteBufferFacts for Cflru {}
 
 impl Cflru {
-    /// With a window of such a share of the pages.
+    /// Returns an empty buffer whose window is this share of the pages.
     #[must_use]
     pub fn new(window: Ratio) -> Cflru {
         Cflru { share: window, pages: Queues::new(2), clean: Queues::new(1) }
     }
 
-    /// Lets the window have its share again.
+    /// Adjusts the window to its share by one page.
     fn level(&mut self) {
         let (recent, window) = (self.pages.len(RECENT), self.pages.len(WINDOW));
         let wanted = self.share.of(u64::from(recent + window)) as u32;

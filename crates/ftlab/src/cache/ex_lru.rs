@@ -1,18 +1,18 @@
-//! exLRU: the page whose next use is expected last goes first. What is expected follows from how often a
-//! page was used and how many uses of others came since.
+//! exLRU: the page whose next use is expected last is evicted first. The estimate depends on how often the
+//! page was used and how many other uses came since.
 //!
-//! Source: Shi, Li, Xue, Yang, Zhou, "ExLRU: a unified write buffer cache management for flash
-//! memory", EMSOFT 2011. Only the abstract and a sentence in the paper on PRLRU were at hand (a page has
-//! a count of hits and one of requests, and the weight of both decides), so this is an approximation:
+//! Source: Shi, Li, Xue, Yang, Zhou, "ExLRU: a unified write buffer cache management for flash memory",
+//! EMSOFT 2011. Only the abstract and a sentence in the PRLRU paper were available (a page has a count of
+//! hits and one of requests, and a weight made of both decides), so this is an approximation:
 //!
-//! - a page is worth its uses over the requests since the last one, and the one worth least goes; of equals
-//!   the one with fewer uses;
-//! - a request is a page that comes in, is written again or is read here;
-//! - uses count up to [`MOST_USES`], as a few bits of firmware would;
-//! - the paper's model of what a write costs, with blocks that are split, is left out.
+//! - The value of a page is its number of uses divided by the requests since the last one. The page with
+//!   the lowest value is evicted; if several have it, the one with the fewest uses.
+//! - A request is a page that comes in, is written again, or is read in the buffer.
+//! - Uses count up to [`MOST_USES`], as with a few bits in firmware.
+//! - The paper's cost model of writes, with split blocks, is left out.
 //!
-//! Pages of the same number of uses stand in a list by last use, so only the oldest of each list can
-//! be worth least, and every operation takes constant time.
+//! Pages with the same number of uses form a list by last use. Only the oldest of each list can have the
+//! lowest value, so every operation takes constant time.
 
 use super::marks::Marks;
 use super::queues::Queues;
@@ -22,14 +22,14 @@ use super::{
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
 
-/// How far uses are counted.
+/// Uses beyond this are not counted.
 const MOST_USES: usize = 16;
 
-/// Pages by uses and last use. A list `n` has what was used `n + 1` times.
+/// Pages by uses and last use. List `n` has the pages used `n + 1` times.
 #[derive(Clone, Debug)]
 pub struct ExLru {
     pages: Queues<Page>,
-    /// Which request was the last use.
+    /// Number of the request that last used a page.
     last: Marks<u64>,
     requests: u64,
 }
@@ -37,7 +37,7 @@ pub struct ExLru {
 impl Policy for ExLru {
     const NAME: &'static str = "exlru";
     const SUMMARY: &'static str =
-        "the page goes first that has few uses for the time since the last";
+        "the page with the fewest uses per request since its last use is evicted first";
     const SOURCE: &'static str = "Shi et al., ExLRU, EMSOFT 2011; approximated";
     type Options = BufferOptions;
 
@@ -98,7 +98,7 @@ impl WriteBufferPolicy for ExLru {
         for (list, uses) in (1..=MOST_USES as u64).enumerate() {
             let Some(slot) = self.pages.oldest(list) else { continue };
             let since = self.requests - self.last.get(slot);
-            // Uses over requests, compared without dividing.
+            // Compares uses per request without division.
             if least.is_none_or(|(best_uses, best_since, _)| uses * best_since < best_uses * since)
             {
                 least = Some((uses, since, slot));

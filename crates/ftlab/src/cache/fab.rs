@@ -1,49 +1,51 @@
-//! FAB: the logical block goes first that has most pages in the buffer, and goes as a whole, in page
-//! order, because many pages written together make a block that is invalidated together.
+//! FAB: the logical block with the most pages in the buffer is evicted first, as a whole and in page
+//! order, because pages that are written together fill flash blocks that become invalid together.
 //!
 //! Source: Jo, Kang, Park, Kim, Lee, "FAB: flash-aware buffer management policy for portable media
-//! players", IEEE Transactions on Consumer Electronics 52(2), 2006. There the least recently used of
-//! equals goes; here it is the one that was used, or lost a page, longest ago, which differs only after
-//! single pages left (deallocated, or written for a host flush). Pages that come in behind the point which
-//! the eviction of their block has reached stay for another time.
+//! players", IEEE Transactions on Consumer Electronics 52(2), 2006. There a tie goes to the least recently
+//! used block; here to the block that was used, or lost a page, longest ago. This differs only after
+//! single pages left (deallocated, or written for a host flush). Pages that come in behind the position of
+//! their block's eviction stay for the next one.
 //!
-//! Blocks stand in a list for each number of pages, and a set of bits says which lists have any. So every
-//! operation takes constant time but for a look at the words of that set, one for 64 pages of a block.
+//! Blocks are kept in a list for each number of pages, and a bit set says which lists are not empty. Every
+//! operation takes constant time except for a search in that set, which has a word for 64 pages of a
+//! block.
 
 use super::block_options::BlockOptions;
-use super::blocks::{Blocks, Group, GroupId, SmallSet, Sweep};
+use super::blocks::{Group, GroupId, PagesByBlock, SmallSet, Sweep};
 use super::queues::Queues;
 use super::{BufferView, Eviction, Leaves, SlotId, WriteBufferFacts, WriteBufferPolicy};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::policy::{Parts, Policy};
 
-/// Blocks by how many of their pages are listed.
+/// Blocks by number of evictable pages.
 #[derive(Clone, Debug)]
 pub struct Fab {
-    blocks: Blocks,
-    /// A list for each number of pages that are missing of a block, by last change.
+    blocks: PagesByBlock,
+    /// A list for each number of missing pages, by last change.
     by_missing: Queues<Group>,
-    /// The lists that have any.
+    /// The lists that are not empty.
     filled: SmallSet,
     sweep: Option<Sweep>,
 }
 
 impl Policy for Fab {
     const NAME: &'static str = "fab";
-    const SUMMARY: &'static str = "the logical block with most pages goes first, as a whole";
+    const SUMMARY: &'static str =
+        "the logical block with the most pages is evicted first, as a whole";
     const SOURCE: &'static str = "Jo et al., FAB, IEEE Trans. Consumer Electronics 2006";
     type Options = BlockOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        Fab::of(Blocks::build(options, parts))
+        Fab::of(PagesByBlock::build(options, parts))
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let Fab { blocks, by_missing: _, filled: _, sweep } = self;
         blocks.save(*sweep, out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.sweep = self.blocks.load(from)?;
         Ok(())
     }
@@ -52,13 +54,13 @@ impl Policy for Fab {
 impl WriteBufferFacts for Fab {}
 
 impl Fab {
-    /// For logical blocks of so many pages.
+    /// Returns an empty buffer for logical blocks of this many pages.
     #[must_use]
     pub fn new(block: u32, logical_pages: u32) -> Fab {
-        Fab::of(Blocks::new(block, logical_pages))
+        Fab::of(PagesByBlock::new(block, logical_pages))
     }
 
-    fn of(blocks: Blocks) -> Fab {
+    fn of(blocks: PagesByBlock) -> Fab {
         let lists = blocks.size();
         Fab {
             blocks,
@@ -68,7 +70,7 @@ impl Fab {
         }
     }
 
-    /// A block comes behind all others with as many pages.
+    /// Moves a block behind all others with the same number of pages.
     fn renew(&mut self, group: GroupId) {
         self.take_off(group);
         let missing = self.blocks.size() - self.blocks.listed(group);
@@ -88,12 +90,12 @@ impl Fab {
         }
     }
 
-    /// The block that goes first among those with `missing` missing pages or more.
+    /// The first block to evict among those with at least `missing` missing pages.
     fn fullest(&self, missing: u32) -> Option<GroupId> {
         self.by_missing.oldest(self.filled.next(missing)? as usize)
     }
 
-    /// The next block after `group` but for the one that is being evicted, which comes first.
+    /// The next block after `group` in eviction order. The block that is being evicted comes first.
     fn next_block(&self, group: GroupId) -> Option<GroupId> {
         let swept = self.blocks.swept(self.sweep);
         let follows = |group| {
@@ -138,7 +140,7 @@ impl WriteBufferPolicy for Fab {
         next.map(|(eviction, _)| eviction)
     }
 
-    /// Whether a block is on its way of which pages are still here.
+    /// Whether a block is being evicted and some of its pages are still in the buffer.
     fn unfinished(&self) -> bool {
         self.sweep.is_some()
     }

@@ -1,7 +1,7 @@
-//! FIFO: the page that came first goes first, however often it was used.
+//! FIFO: pages are evicted in the order in which they came in, however often they are used.
 //!
-//! Source: textbook. A page that was written while it was on its way to flash comes anew. Every operation
-//! takes constant time.
+//! Source: textbook. A page that is written while it is on its way to flash counts as new. Every
+//! operation takes constant time.
 
 use super::order::Order;
 use super::{
@@ -10,7 +10,7 @@ use super::{
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
 
-/// Pages in the order in which they came.
+/// Pages in the order in which they came in.
 #[derive(Clone, Debug, Default)]
 pub struct Fifo {
     order: Order,
@@ -18,7 +18,7 @@ pub struct Fifo {
 
 impl Policy for Fifo {
     const NAME: &'static str = "fifo";
-    const SUMMARY: &'static str = "write-back buffer, the page that came first goes first";
+    const SUMMARY: &'static str = "write-back buffer, the page that came in first is evicted first";
     const SOURCE: &'static str = "textbook";
     type Options = BufferOptions;
 

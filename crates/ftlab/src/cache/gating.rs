@@ -1,19 +1,19 @@
-//! A gating buffer: a small queue of pages, first in, first out, that gathers writes so that all planes
-//! have something to program at the same time. It is not there to absorb: a page that is written again
-//! is a further version, which goes to flash by itself, after the older one.
+//! A gating buffer: a small FIFO queue that gathers writes so that all planes have pages to program at the
+//! same time. It does not absorb writes: a page that is written again is a new version, which goes to
+//! flash by itself after the older one.
 //!
-//! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", National Chiao
-//! Tung University 2010, section 3.3; chapter 5 has `cache.in_order`. There a flush is one write cycle
-//! of all channels, for which everybody waits. Here that holds in order, or where write cycles are kept in
-//! lock-step; else each plane takes its oldest page whenever it has none under way and somebody waits
-//! for room. The unit is the plane rather than the channel, which is the same with one plane a channel.
-//! The thesis does not say what becomes of a request that is larger than the buffer: here it waits until
-//! the buffer is empty, passes through as a whole, and is acknowledged when it is on flash.
+//! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", National Chiao Tung
+//! University 2010, section 3.3 (`cache.in_order`: chapter 5). There a write-back is one write cycle of all
+//! channels, for which every request waits. Here this holds with `cache.in_order`, or if write cycles run
+//! in lock-step; otherwise each plane takes its oldest page whenever it has none under way and a request
+//! waits for room. The unit is the plane rather than the channel, which is the same with one plane per
+//! channel. The thesis does not define what happens to a request larger than the buffer. Here it waits
+//! until the buffer is empty, passes through as a whole, and is acknowledged when it is on flash.
 //!
-//! In order are writes; a trim takes effect at once, ahead of older writes that wait here.
+//! Only writes are kept in order. A trim takes effect at once, ahead of older writes in the buffer.
 //!
-//! What a gating buffer does with requests and versions is in `cache/buffer.rs`, what goes to flash
-//! together in `device/cycle.rs`.
+//! `cache/buffer.rs` handles requests and versions for this policy, and `device/cycle.rs` decides which
+//! pages go to flash together.
 
 use super::order::Order;
 use super::{
@@ -26,22 +26,22 @@ use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::{Bytes, Ratio};
 
-/// What it holds if nobody says otherwise: eight pages of the thesis's flash. The thesis finds little
-/// beyond as many pages as there are channels.
+/// Default capacity: eight pages of the thesis's flash. The thesis finds little benefit beyond one page
+/// per channel.
 const USUAL_CAPACITY: Bytes = Bytes::from_kib(32);
 
 options! {
     /// A gating buffer.
     pub struct GatingOptions at "cache" with { dram: DramOptions } {
-        /// Whether pages reach flash in the order in which they were written. A flush is then the
-        /// longest run of the oldest pages in which no plane comes twice; its pages become current
-        /// together, and the next flush begins when all of them are programmed. What lies on flash at any
-        /// moment is what had been written up to some moment before.
+        /// Whether pages reach flash in the order in which they were written. Each write cycle is then the
+        /// longest run of the oldest pages without two on the same plane. Its pages become current
+        /// together, and the next cycle starts when all of them are programmed. The data on flash is
+        /// always the state of some earlier time.
         in_order: Switch = "off", source "thesis, chapter 5; off: section 3.3";
     }
 }
 
-/// Versions of pages in the order in which they came.
+/// Versions of pages, oldest first.
 #[derive(Clone, Debug, Default)]
 pub struct Gating {
     order: Order,
@@ -74,7 +74,7 @@ impl OfBuffer for GatingOptions {
             keeps_reads: false,
             write_back_start: Ratio::ONE,
             programs_per_die: None,
-            flush_pages: None,
+            write_back_together: None,
         })
     }
 
@@ -94,7 +94,7 @@ impl WriteBufferPolicy for Gating {
         self.order.push_newest(slot);
     }
 
-    /// A page is never written again: that makes a further version.
+    /// Never called: a page that is written again becomes a new version.
     fn written(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
 
     fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
@@ -116,7 +116,7 @@ impl WriteBufferPolicy for Gating {
     }
 
     #[inline]
-    fn gathers(&self) -> bool {
+    fn keeps_versions(&self) -> bool {
         true
     }
 }

@@ -1,26 +1,25 @@
-//! Pages that left the buffer not long ago: their numbers alone, first in, first out.
+//! The numbers of pages that recently left the buffer, in FIFO order.
 
 use super::lookup::Lookup;
 use super::queues::Queues;
 use crate::engine::{Handle, Slab};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::Lpn;
 
 /// The only list.
 const ALL: usize = 0;
 
-/// Numbers of pages in the order in which they left. Everything takes constant time.
+/// Numbers of pages in the order in which they left. Every operation takes constant time.
 #[derive(Clone, Debug)]
 pub struct Ghosts {
     pages: Slab<Lpn>,
     order: Queues<Lpn>,
     index: Lookup<Lpn>,
-    /// Logical pages that the host sees: an image names no others.
+    /// Logical pages that the host sees. An image with other numbers is damaged.
     logical_pages: u32,
 }
 
 impl Ghosts {
-    /// None yet, of a device with so many logical pages.
     pub fn new(logical_pages: u32) -> Ghosts {
         Ghosts {
             pages: Slab::default(),
@@ -30,7 +29,7 @@ impl Ghosts {
         }
     }
 
-    /// Remembers a page; of more than `most` pages, those that left first are forgotten.
+    /// Remembers a page. If there are more than `most`, forgets those that left first.
     pub fn remember(&mut self, page: Lpn, most: u64) {
         self.forget(page);
         let entry = self.pages.insert(page);
@@ -44,7 +43,7 @@ impl Ghosts {
         }
     }
 
-    /// Forgets a page. Says whether it was remembered.
+    /// Forgets a page. Returns whether it was remembered.
     pub fn forget(&mut self, page: Lpn) -> bool {
         let Some(entry) = self.index.remove(page) else { return false };
         self.order.remove(entry);
@@ -52,15 +51,15 @@ impl Ghosts {
         true
     }
 
-    pub fn save(&self, out: &mut Writer) {
+    pub fn save(&self, out: &mut ImageWriter) {
         let Ghosts { pages, order, index, logical_pages: _ } = self;
         let next = |&entry: &Handle<Lpn>| order.after(entry);
         let entries: Vec<_> = std::iter::successors(order.oldest(ALL), next).collect();
-        debug_assert_eq!(entries.len(), index.len(), "each remembered page is found");
+        debug_assert_eq!(entries.len(), index.len(), "every remembered page is found");
         out.list(entries.iter().map(|&entry| pages[entry].get()));
     }
 
-    pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let pages = from.list(self.logical_pages, "a page that left the buffer")?;
         let most = pages.len() as u64;
         for page in pages {

@@ -1,55 +1,52 @@
-//! Pages in a line, from the one that was used longest ago (the tail) to the one used last (the head), each
-//! with a temperature and, if it may share a physical page, with the number of its sectors. Answers in
-//! a few steps what a scan from the tail would find: the first page of a temperature, within a region, and
-//! the first that fits beside another.
+//! Pages in a line, from the least recently used (the tail) to the most recently used (the head). Each has
+//! a temperature and, if it may share a physical page, the number of its sectors. The line finds in a few
+//! steps what a scan from the tail would find: the first page of a temperature within a region, and the
+//! first page that fits beside another.
 //!
-//! Each page stands at a place; places rise towards the head, and a [`BitTree`] for each temperature and
-//! each number of sectors knows at which places such pages stand. When places run out at the head, all
-//! pages move up: once in as many steps as there are places, so each step costs O(1) for that, amortised.
+//! Each page has a place. Places increase towards the head, and a [`BitTree`] for each temperature and each
+//! number of sectors has the places of such pages. When no place is left at the head, all pages are
+//! renumbered: once in as many steps as there are places, so this costs amortised O(1) per step.
 
 use super::SlotId;
 use super::bit_tree::BitTree;
 
-/// How warm a page is: how often it was hit, up to [`HOT`].
+/// How warm a page is: its number of hits, up to [`HOT`].
 pub(super) type Temperature = u8;
 
 pub(super) const COLD: Temperature = 0;
 pub(super) const WARM: Temperature = 1;
-/// The most.
 pub(super) const HOT: Temperature = 2;
 const TEMPERATURES: usize = 3;
 
-/// Places that a line begins with.
+/// Initial number of places.
 const FEWEST_PLACES: u32 = 64;
 
-/// What is known of a page in line.
+/// The state of a page in line.
 #[derive(Clone, Copy, Debug, Default)]
 struct Standing {
     place: u32,
     temperature: Temperature,
-    /// What may be packed of it.
+    /// The part of the page that may be packed.
     fragment: Option<Fragment>,
 }
 
-/// What may be packed of a page.
+/// The part of a page that may be packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fragment {
-    /// Its sectors.
+    /// Number of its sectors.
     pub sectors: u8,
-    /// Whether the page is in one part more on flash then.
+    /// Whether packing it adds a part to the page on flash.
     pub adds: bool,
 }
 
-/// Which pages are looked at to find one that fits.
+/// Which pages are searched for one that fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Among {
-    /// All.
     All,
-    /// Those that are in no more parts on flash afterwards.
+    /// Those that get no further part on flash.
     NotAdding,
 }
 
-/// The line.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     /// By slot.
@@ -74,7 +71,6 @@ struct Region {
 }
 
 impl Line {
-    /// An empty line of pages of so many sectors.
     pub(super) fn new(sectors_per_page: u32) -> Line {
         Line {
             standing: Vec::new(),
@@ -90,12 +86,11 @@ impl Line {
         }
     }
 
-    /// Pages in line.
     pub(super) fn pages(&self) -> u32 {
         self.pages
     }
 
-    /// A page joins at the head.
+    /// Adds a page at the head.
     pub(super) fn join(
         &mut self,
         slot: SlotId,
@@ -113,14 +108,14 @@ impl Line {
         self.pages += 1;
     }
 
-    /// A page leaves the line.
+    /// Removes a page.
     pub(super) fn leave(&mut self, slot: SlotId) {
         let place = self.take(slot).place;
         self.pages -= 1;
         self.region.pages -= u32::from(place < self.region.end);
     }
 
-    /// Two pages change places.
+    /// Swaps the places of two pages.
     pub(super) fn swap(&mut self, one: SlotId, other: SlotId) {
         let (first, second) = (self.take(one), self.take(other));
         self.put(one, Standing { place: second.place, ..first });
@@ -138,7 +133,7 @@ impl Line {
         self.by_temperature[usize::from(temperature)].insert(standing.place);
     }
 
-    /// What may be packed of a page.
+    /// The part of a page that may be packed.
     pub(super) fn fragment(&self, slot: SlotId) -> Option<Fragment> {
         self.standing[slot.at()].fragment
     }
@@ -153,8 +148,8 @@ impl Line {
         self.at(self.all.from(self.standing[slot.at()].place + 1))
     }
 
-    /// The region is to be the `pages` nearest to the tail. It takes as many steps as that is away from
-    /// what it was, and pages that have left.
+    /// Resizes the region to the `pages` nearest to the tail. The number of steps is the difference in size
+    /// plus the number of pages that have left.
     pub(super) fn set_region(&mut self, pages: u32) {
         let wanted = pages.min(self.pages);
         while self.region.pages < wanted {
@@ -175,8 +170,7 @@ impl Line {
         self.at(place.filter(|&place| place < self.region.end))
     }
 
-    /// The page nearest to the tail, other than `slot`, that may be packed and has `room` sectors at the
-    /// most.
+    /// The page nearest to the tail, other than `slot`, that may be packed and has at most `room` sectors.
     pub(super) fn first_fragment(&self, slot: SlotId, room: u32, among: Among) -> Option<SlotId> {
         let own = self.standing[slot.at()].place;
         let first = |places: &BitTree| match places.first() {
@@ -210,7 +204,7 @@ impl Line {
         standing
     }
 
-    /// The sets that a page with such a fragment is in.
+    /// The sets that contain a page with such a fragment.
     fn fragment_trees(&mut self, fragment: Option<Fragment>) -> impl Iterator<Item = &mut BitTree> {
         let sets = match fragment {
             None => 0,
@@ -221,8 +215,8 @@ impl Line {
         self.fragments[..sets].iter_mut().map(move |trees| &mut trees[at])
     }
 
-    /// No place is left at the head: all pages move towards the tail, into twice as many places if half
-    /// of them are taken.
+    /// Renumbers all pages from zero because no place is left at the head. The number of places doubles if
+    /// more than half are taken.
     #[cold]
     fn move_up(&mut self) {
         let places = self.slots.len() as u32;

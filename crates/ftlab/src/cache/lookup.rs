@@ -1,15 +1,14 @@
-//! Handles by logical page: what a large buffer looks pages up in, several times a request.
+//! A hash table from logical page to handle. A large buffer looks pages up in it several times per request.
 //!
-//! Open addressing with linear probing, two thirds full at most: a page is found with one access to memory that
-//! no cache of the processor holds, where a table of the standard library takes two. Nothing ever goes by the
-//! order of its entries.
+//! It uses open addressing with linear probing and is at most two thirds full. A look-up usually costs one
+//! cache miss, where a table of the standard library costs two. Nothing depends on the order of its entries.
 
 use std::marker::PhantomData;
 
 use crate::engine::Handle;
 use crate::units::Lpn;
 
-/// A place of the table: a page and what it stands for, or nothing.
+/// A place of the table: a page and its handle, or nothing.
 #[derive(Debug)]
 struct Entry<T> {
     page: Lpn,
@@ -26,7 +25,7 @@ impl<T> Copy for Entry<T> {}
 /// A handle for each of some pages.
 #[derive(Clone, Debug)]
 pub struct Lookup<T> {
-    /// As many as a power of two.
+    /// The length is a power of two.
     entries: Vec<Entry<T>>,
     len: usize,
     of: PhantomData<T>,
@@ -42,20 +41,19 @@ impl<T> Default for Lookup<T> {
 const LEAST: usize = 16;
 
 impl<T> Lookup<T> {
-    /// How many pages are in.
+    /// Number of pages in the table.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether no page is in.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The place at which looking for a page begins: the upper bits of Fibonacci hashing.
+    /// The place where the search for a page starts: the upper bits of Fibonacci hashing.
     #[inline]
     fn home(&self, page: Lpn) -> usize {
         let hash = u64::from(page.get()).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -67,7 +65,7 @@ impl<T> Lookup<T> {
         (at + 1) & (self.entries.len() - 1)
     }
 
-    /// The place of a page, or the free one where it belongs. There must be a table.
+    /// The place of a page, or the free place where it belongs. The table must not be empty.
     #[inline]
     fn find(&self, page: Lpn) -> usize {
         let mut at = self.home(page);
@@ -77,7 +75,7 @@ impl<T> Lookup<T> {
         at
     }
 
-    /// What a page stands for, if it is in.
+    /// The handle of a page, if it is in the table.
     #[inline]
     #[must_use]
     pub fn get(&self, page: Lpn) -> Option<Handle<T>> {
@@ -87,7 +85,7 @@ impl<T> Lookup<T> {
         self.entries[self.find(page)].handle
     }
 
-    /// Puts a page in, or lets it stand for something else.
+    /// Inserts a page, or replaces its handle.
     #[inline]
     pub fn insert(&mut self, page: Lpn, handle: Handle<T>) {
         if 3 * (self.len + 1) > 2 * self.entries.len() {
@@ -109,7 +107,7 @@ impl<T> Lookup<T> {
         }
     }
 
-    /// Takes a page out. Returns what it stood for.
+    /// Removes a page and returns its handle.
     #[inline]
     pub fn remove(&mut self, page: Lpn) -> Option<Handle<T>> {
         if self.is_empty() {
@@ -118,7 +116,7 @@ impl<T> Lookup<T> {
         let mut hole = self.find(page);
         let removed = self.entries[hole].handle.take()?;
         self.len -= 1;
-        // What came after it because its own place was taken moves up.
+        // Entries behind the hole move up if they may.
         let mut at = self.next(hole);
         while self.entries[at].handle.is_some() {
             let most = self.entries.len() - 1;
@@ -132,7 +130,7 @@ impl<T> Lookup<T> {
         Some(removed)
     }
 
-    /// All pages with what they stand for, in no order.
+    /// All pages with their handles, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (Lpn, Handle<T>)> {
         self.entries.iter().filter_map(|entry| Some((entry.page, entry.handle?)))
     }
@@ -145,12 +143,13 @@ mod tests {
     use super::*;
 
     proptest::proptest! {
-        /// Whatever is put in and taken out, it holds what a map would. Few pages, so that they meet often.
+        /// The table behaves like a map under any sequence of steps. There are few pages, so they collide
+        /// often.
         #[test]
         fn it_is_a_map(steps in proptest::collection::vec((0u32..3, 0u32..60, 0u32..1_000), 0..600)) {
             let (mut table, mut map) = (Lookup::<()>::default(), BTreeMap::new());
             for (what, page, number) in steps {
-                // Far apart, and close together.
+                // Some numbers are far apart, others close together.
                 let page = if page < 30 { page } else { page << 20 };
                 let handle = Handle::new(number);
                 match what {

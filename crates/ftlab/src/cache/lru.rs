@@ -1,4 +1,4 @@
-//! LRU: the page that was read or written longest ago goes first.
+//! LRU: the least recently used page is evicted first.
 
 use super::order::Order;
 use super::{
@@ -15,7 +15,8 @@ pub struct Lru {
 
 impl Policy for Lru {
     const NAME: &'static str = "lru";
-    const SUMMARY: &'static str = "write-back buffer, the least recently used page goes first";
+    const SUMMARY: &'static str =
+        "write-back buffer, the least recently used page is evicted first";
     const SOURCE: &'static str = "textbook";
     type Options = BufferOptions;
 

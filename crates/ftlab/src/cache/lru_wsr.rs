@@ -1,13 +1,12 @@
-//! LRU-WSR: a second chance for what was used again. A dirty page whose turn it is goes only if it is
-//! cold; otherwise it becomes cold and moves to the end of the line. A use makes a page warm again. A clean
-//! page goes when its turn comes.
+//! LRU-WSR: LRU with a second chance for dirty pages that were used again. When a dirty page is least
+//! recently used, it is evicted only if it is cold; otherwise it becomes cold and counts as most recently
+//! used. A use makes a page warm again. A clean page gets no second chance.
 //!
 //! Source: Jung, Shim, Park, Kang, Cha, "LRU-WSR: integration of LRU and writes sequence reordering for
-//! flash memory", IEEE Transactions on Consumer Electronics 54(3), 2008. The text was not at hand: that a
-//! page comes in cold follows the description in the paper on PRLRU, section 2.
+//! flash memory", IEEE Transactions on Consumer Electronics 54(3), 2008. The text was not available; that a
+//! page is cold at first follows the description in the PRLRU paper, section 2.
 //!
-//! Each move of `choose` is paid for by a use that came before it, so every operation takes amortised
-//! constant time.
+//! Each move in `choose` is paid for by an earlier use, so every operation takes amortised constant time.
 
 use super::marks::Marks;
 use super::order::Order;
@@ -17,7 +16,7 @@ use super::{
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
 
-/// Pages by last use or chance.
+/// Pages by last use or second chance.
 #[derive(Clone, Debug, Default)]
 pub struct LruWsr {
     order: Order,

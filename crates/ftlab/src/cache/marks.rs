@@ -1,14 +1,13 @@
-//! What a policy notes of each slot, in a table that grows with the highest slot number that was ever
-//! used.
+//! A table with one value per slot, which grows to the highest slot number ever used.
 
 use super::SlotId;
 
-/// A note for each slot.
+/// A value for each slot.
 #[derive(Clone, Debug, Default)]
 pub struct Marks<M>(Vec<M>);
 
 impl<M: Copy + Default> Marks<M> {
-    /// Notes something of a slot.
+    /// Sets the value of a slot.
     #[inline]
     pub fn set(&mut self, slot: SlotId, mark: M) {
         let at = slot.at();
@@ -18,7 +17,7 @@ impl<M: Copy + Default> Marks<M> {
         self.0[at] = mark;
     }
 
-    /// What was noted last. Something must have been.
+    /// The value of a slot, which must have been set.
     #[inline]
     pub fn get(&self, slot: SlotId) -> M {
         self.0[slot.at()]

@@ -1,8 +1,8 @@
-//! The controller's DRAM: every write passes through it, and reads may stay in a cache of their own ([`read`]).
+//! The controller's DRAM: the write buffer, which every write passes through, and an optional read cache ([`read`]).
 //!
-//! [`Buffer`] owns the pages and what is known of them; the policy ([`WriteBuffer`], a seam) only says
-//! which page goes to flash next, and the core writes it back. Without a write buffer a page is staged
-//! here just until it is programmed, and the host is told then.
+//! [`Buffer`] owns the pages and their state. The policy ([`WriteBuffer`], a seam) only chooses the next page to
+//! evict; the core writes it back. Without a write buffer, a page is staged here until it is programmed, and only
+//! then is the write acknowledged.
 
 mod ad_lru;
 mod aged;
@@ -41,7 +41,7 @@ pub use ad_lru::AdLru;
 pub use append::{Append, AppendOptions};
 pub use block_options::BlockOptions;
 pub use bplru::Bplru;
-pub use buffer::{Buffer, BufferCounts, BufferSetup, Gate, Space, Turn, Waiting};
+pub use buffer::{Buffer, BufferCounts, BufferSetup, Entering, Gate, Space, WaitingPage};
 pub use cflru::Cflru;
 pub use dram_options::{BufferOptions, DramOptions};
 pub use ex_lru::ExLru;
@@ -62,14 +62,14 @@ pub use read::{
 };
 pub use two_q::TwoQ;
 pub use two_qw_clock::{ClockShape, TwoQwClock};
-pub use view::{BufferView, Eviction, Leaves, OnFlash, Shape};
+pub use view::{BufferShape, BufferView, Eviction, Leaves, OnFlash};
 
 use crate::options::Switch;
 use crate::policy::{contract, seam};
 use crate::units::{Bytes, Ratio};
 
 seam! {
-    /// Says which page of the buffer is written back next.
+    /// Chooses the next page of the buffer to write back.
     pub enum WriteBuffer ("cache.policy" = "none") as WriteBufferChoice of OfBuffer, with buffer_policy, or ExternalWriteBuffer {
         None(WriteThrough),
         Lru(Lru),
@@ -89,38 +89,39 @@ seam! {
     }
 }
 
-/// What is programmed together.
+/// How pages are programmed together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beside {
-    /// Pages on one flash page.
+    /// As pages on one flash page.
     OnFlashPage,
-    /// Flash pages on the planes of a die.
+    /// As flash pages on the planes of a die.
     InRow,
 }
 
-/// The DRAM of a write buffer, and when it is written back.
+/// The DRAM of a write buffer, and the rules of its write-back.
 #[derive(Clone, Copy, Debug)]
 pub struct Dram<'a> {
-    /// Its size.
+    /// The options that set its size.
     pub options: &'a DramOptions,
     /// What the size counts.
     pub space: Space,
-    /// Whether pages that were read from flash stay.
+    /// Whether pages that are read from flash stay.
     pub keeps_reads: bool,
-    /// The share of it above which what is dirty is written back.
+    /// Share of the buffer above which dirty pages are written back.
     pub write_back_start: Ratio,
-    /// Programs under way at once, as a mean over the dies; none if it is one for each plane.
+    /// Programs under way at once, as a mean over the dies, or `None` for one per plane.
     pub programs_per_die: Option<u32>,
-    /// Flash pages that go together, the next ones when all of these have arrived; none if each goes by itself.
-    pub flush_pages: Option<u32>,
+    /// Number of flash pages that are written back together; the next batch starts when all of them are on flash.
+    /// `None` if each is written back by itself.
+    pub write_back_together: Option<u32>,
 }
 
 impl Dram<'_> {
-    /// Flash pages on their way to flash at once, at the most, on so many dies and planes, in rows of so
-    /// many. A flush may be smaller than a row, but a row has to be allowed on its way.
+    /// Returns the maximum number of flash pages under way at once, for this many dies and planes and rows of `row`
+    /// flash pages. A batch may be smaller than a row, but there must be room for a whole row.
     #[must_use]
     pub fn programs_in_flight(&self, dies: u64, planes: u64, row: u64) -> u64 {
-        match (self.flush_pages, self.programs_per_die) {
+        match (self.write_back_together, self.programs_per_die) {
             (Some(pages), _) => u64::from(pages).max(row),
             (None, Some(each)) => dies * u64::from(each) * row,
             (None, None) => planes,
@@ -128,40 +129,40 @@ impl Dram<'_> {
     }
 }
 
-/// What the options of a policy say of the buffer that it orders.
+/// What the options of a policy say about the buffer.
 pub trait OfBuffer {
-    /// The DRAM of the buffer, if the policy has one.
+    /// The DRAM of the buffer, or `None` if the policy has none.
     fn dram(&self) -> Option<Dram<'_>>;
 
-    /// How write-backs begin, if they do so by planes.
+    /// The rule by which write-backs start, if they start per plane.
     fn gate(&self) -> Option<Gate> {
         None
     }
 
-    /// Whether it ever packs two pages into one, which takes a mapping that knows of fragments.
+    /// Whether two pages are ever packed into one. This needs a mapping with fragments.
     fn packs(&self) -> bool {
         false
     }
 
-    /// The path of the option that says whether it packs.
+    /// The path of the option that turns packing on.
     fn pack_path(&self) -> &'static str {
         "cache.pack"
     }
 
-    /// The size of the DRAM and what it usually is, if that is not what buffers have in general.
+    /// The configured capacity and the policy's own default for it, if it has one.
     fn usual_capacity(&mut self) -> Option<UsualCapacity<'_>> {
         None
     }
 }
 
-/// The size of a buffer that has one of its own if nobody sets it.
+/// The capacity of a buffer whose policy has its own default for it.
 #[derive(Debug)]
 pub struct UsualCapacity<'a> {
-    /// What is configured.
+    /// The configured capacity.
     pub capacity: &'a mut Bytes,
-    /// What it is unless it is set.
+    /// The default.
     pub usual: Bytes,
-    /// Why, in a few words.
+    /// The reason for the default, in a few words.
     pub why: &'static str,
 }
 
@@ -173,134 +174,133 @@ impl OfBuffer for BufferOptions {
             keeps_reads: self.keep_reads == Switch::On,
             write_back_start: self.write_back_start,
             programs_per_die: Some(self.programs_per_die),
-            flush_pages: Some(self.write_back_together).filter(|&pages| pages > 1),
+            write_back_together: Some(self.write_back_together).filter(|&pages| pages > 1),
         })
     }
 }
 
 impl WriteBufferChoice {
-    /// The DRAM of the buffer, if the policy has one.
+    /// The DRAM of the buffer, or `None` if the policy has none.
     #[must_use]
     pub fn dram(&self) -> Option<Dram<'_>> {
         self.options().dram()
     }
 
-    /// How write-backs begin, if they do so by planes.
+    /// The rule by which write-backs start, if they start per plane.
     #[must_use]
     pub fn gate(&self) -> Option<Gate> {
         self.options().gate()
     }
 
-    /// Whether it packs two pages into one.
+    /// Whether two pages are ever packed into one.
     #[must_use]
     pub fn packs(&self) -> bool {
         self.options().packs()
     }
 
-    /// The path of the option that says so.
+    /// The path of the option that turns packing on.
     #[must_use]
     pub fn pack_path(&self) -> &'static str {
         self.options().pack_path()
     }
 
-    /// The size of the DRAM, if it has a usual one of its own.
+    /// The configured capacity and the policy's own default for it, if it has one.
     pub fn usual_capacity(&mut self) -> Option<UsualCapacity<'_>> {
         self.options_mut().usual_capacity()
     }
 }
 
 contract! {
-    /// What a write buffer decides. It orders slots, holds no data and flushes nothing. It gets a read-only view each
-    /// time.
+    /// The decisions of a write buffer's policy. It orders slots; it holds no data and starts no write-back itself.
+    /// Each call gets a read-only view of the buffer.
     pub trait WriteBufferPolicy for WriteBuffer, by buffer_policy, or ExternalWriteBuffer {
-        /// Whether a write is acknowledged when it is in the buffer, rather than when it is on flash.
+        /// Whether a write is acknowledged when it is in the buffer rather than when it is on flash.
         #[must_use]
         fn acknowledges_early(&self) -> bool {
             true
         }
 
-        /// Whether a page that fills a flash page, while the buffer is empty, may go to flash without that the policy
-        /// hears of it.
+        /// Whether a page that fills a flash page may go straight to flash while the buffer is empty, without any
+        /// call to the policy.
         #[must_use]
         #[inline]
         fn lets_pass(&self) -> bool {
             false
         }
 
-        /// Whether pages that are written once each leave in the order in which they came, and nothing is remembered of
-        /// those that have left.
+        /// Whether pages that are written once leave in the order in which they came in, and leave no trace in the
+        /// policy.
         #[must_use]
         fn passes_in_order(&self) -> bool {
             false
         }
 
-        /// Whether each write of a page is a version of its own, and requests come in as a whole.
+        /// Whether each write of a page is a version of its own, and requests are taken in as a whole.
         #[must_use]
         #[inline]
-        fn gathers(&self) -> bool {
+        fn keeps_versions(&self) -> bool {
             false
         }
 
-        /// Whether what is written again takes another place, and leaves a hole in its own.
+        /// Whether a page that is written again takes a new place and leaves a hole in its old one.
         #[must_use]
         #[inline]
         fn appends(&self) -> bool {
             false
         }
 
-        /// Places of the buffer that are holes.
+        /// Number of places in the buffer that are holes.
         #[must_use]
         #[inline]
         fn holes(&self) -> u32 {
             0
         }
 
-        /// A flush of so many flash pages begins.
-        fn begin_flush(&mut self, _pages: u32) {}
+        /// Called when a batch of up to `pages` flash pages starts.
+        fn begin_write_backs(&mut self, _pages: u32) {}
 
-        /// Whether what is evicted next must not share a flash page with what was before.
+        /// Whether the next eviction must not share a flash page with the one before.
         #[must_use]
         #[inline]
         fn begins_page(&self) -> bool {
             false
         }
 
-        /// Whether what is evicted is a block of pages at a time.
+        /// Whether evictions take a whole block of pages.
         #[must_use]
         #[inline]
         fn evicts_blocks(&self) -> bool {
             false
         }
 
-        /// A page may be evicted from now on: it came in, has new data after a write-back, or was read and
-        /// stays.
+        /// Called when a page becomes evictable: it came in, has new data after a write-back, or was read and stays.
         fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>);
 
-        /// A page that may be evicted was written: again, or for the first time since it was read.
+        /// Called when an evictable page is written: again, or for the first time since it was read.
         fn written(&mut self, slot: SlotId, view: &BufferView<'_>);
 
-        /// A page that may be evicted was read.
+        /// Called when an evictable page is read.
         fn read(&mut self, slot: SlotId, view: &BufferView<'_>);
 
-        /// A page may no longer be evicted. What is known of it is still as it was.
+        /// Called when a page is no longer evictable. Its state is still unchanged.
         fn removed(&mut self, slot: SlotId, view: &BufferView<'_>, why: Leaves);
 
-        /// What is evicted next. It is, unless it is used or leaves in another way before: then the policy is asked
-        /// again, and what it did for the choice stays done.
+        /// Chooses the next eviction. It takes place unless the page is used or leaves in another way first. In that
+        /// case the policy is asked again, and any changes that it made for the choice remain.
         #[must_use]
         fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction>;
 
-        /// The device came to rest, and may be switched off: what is not saved is forgotten.
+        /// Called when the device comes to rest and may be switched off. Drops all state that is not saved.
         fn rest(&mut self) {}
 
-        /// Whether an eviction that was begun consists of more: it goes on though there be room.
+        /// Whether the eviction under way has more pages to evict. It then continues even if there is room.
         #[must_use]
         #[inline]
         fn unfinished(&self) -> bool {
             false
         }
 
-        /// The first of all pages that may be evicted, about in the order in which they would be.
+        /// The first evictable page, approximately in eviction order.
         #[must_use]
         fn first(&self) -> Option<SlotId>;
 
@@ -311,14 +311,15 @@ contract! {
 }
 
 contract! {
-    /// What is known of a write buffer before it is built, whatever its options ([`OfBuffer`] has what those say).
+    /// What is known of a write buffer's policy before it is built. ([`OfBuffer`] covers what depends on options.)
     pub trait WriteBufferFacts of WriteBufferChoice, by buffer_policy {
-        /// Whether pages leave in an order that is fixed when they come or are used, rather than decided anew for each.
+        /// Whether the order of evictions is fixed when pages come in or are used, rather than decided at each
+        /// eviction.
         fn keeps_order(_options: &Self::Options) -> bool {
             false
         }
 
-        /// Whether what is written again takes another place ([`WriteBufferPolicy::appends`]).
+        /// Whether a page that is written again takes a new place ([`WriteBufferPolicy::appends`]).
         fn appends(_options: &Self::Options) -> bool {
             false
         }
@@ -326,7 +327,7 @@ contract! {
 }
 
 impl WriteBuffer {
-    /// Whether what is evicted next begins another block.
+    /// Whether the next eviction starts another block.
     #[inline]
     #[must_use]
     pub fn begins_block(&self) -> bool {

@@ -1,5 +1,5 @@
-//! No write buffer: a page is written back as soon as it came in, and the host is told when it is on
-//! flash.
+//! No write buffer: a page is written back as soon as it comes in, and the write is acknowledged
+//! when it is on flash.
 
 use super::order::Order;
 use super::{
@@ -16,7 +16,7 @@ pub struct WriteThrough {
 
 impl Policy for WriteThrough {
     const NAME: &'static str = "none";
-    const SUMMARY: &'static str = "no write buffer: a write is done when it is on flash";
+    const SUMMARY: &'static str = "no write buffer: a write is acknowledged when it is on flash";
     const SOURCE: &'static str = "textbook";
     type Options = NoOptions;
 

@@ -1,12 +1,12 @@
-//! A list of buffer slots, or of other things in a slab, in some order, with constant-time insertion,
-//! removal and ends: what most policies of DRAM are made of.
+//! A doubly linked list over the slots of a slab, with constant-time insertion and removal. Most
+//! policies of DRAM are made of it.
 
 use std::marker::PhantomData;
 
 use super::Page;
 use crate::engine::Handle;
 
-/// The neighbours of a slot in a list, in raw form; zero is the end.
+/// The neighbours of a slot, as number plus one; zero is the end.
 #[derive(Clone, Copy, Debug, Default)]
 struct Links {
     newer: u32,
@@ -22,7 +22,7 @@ pub struct Order<T = Page> {
     of: PhantomData<fn() -> T>,
 }
 
-// A derive would ask for `T: Default`.
+// `derive` would require `T: Default`.
 impl<T> Default for Order<T> {
     fn default() -> Self {
         Order { links: Vec::new(), newest: 0, oldest: 0, of: PhantomData }
@@ -46,7 +46,7 @@ impl<T> Order<T> {
         &mut self.links[at]
     }
 
-    /// Puts a slot, which must not be in the list, at the newest end.
+    /// Adds a slot, which must not be in the list, at the newest end.
     #[inline]
     pub fn push_newest(&mut self, added: Handle<T>) {
         let second = std::mem::replace(&mut self.newest, raw(added));
@@ -57,7 +57,7 @@ impl<T> Order<T> {
         }
     }
 
-    /// Takes a slot, which must be in the list, out of it.
+    /// Removes a slot, which must be in the list.
     #[inline]
     pub fn remove(&mut self, removed: Handle<T>) {
         let Links { newer, older } = *self.at(removed);
@@ -77,7 +77,7 @@ impl<T> Order<T> {
         slot(self.oldest)
     }
 
-    /// The slot that is the next newer to `given`, which must be in the list.
+    /// The next newer slot after `given`, which must be in the list.
     #[inline]
     pub fn after(&self, given: Handle<T>) -> Option<Handle<T>> {
         slot(self.links[given.at()].newer)

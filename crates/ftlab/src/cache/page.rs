@@ -1,5 +1,5 @@
-//! A page in the buffer, and what is known of it: which sectors are newer than flash, which are on their way, who
-//! waits for that.
+//! A page in the buffer and its state: which sectors are newer than flash, which are on their way to flash, and
+//! which requests wait for that.
 
 use super::lookup::Lookup;
 use crate::engine::Handle;
@@ -14,50 +14,50 @@ pub(super) type Index = Lookup<Page>;
 /// A page in the buffer.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// Which logical page.
+    /// Its number.
     pub page: Lpn,
     /// Sectors that are newer than flash and not on their way.
     pub dirty: SectorMask,
     /// Sectors on their way to flash.
-    pub flushing: SectorMask,
-    /// Sectors that are the same on flash: kept from a read.
+    pub writing_back: SectorMask,
+    /// Sectors with the same data as on flash, kept from a read.
     pub clean: SectorMask,
-    /// The page that goes to flash with it, on the same physical page; of the two only the one that had to go
-    /// knows the other.
+    /// The page that goes to the same physical page on flash. Only the page that was chosen for eviction points
+    /// to the other one, not vice versa.
     pub packed_with: Option<SlotId>,
-    /// What is on its way comes from flash, to fill up a block: there is nothing of it here.
+    /// Whether the data on its way was read from flash to fill up a block. None of it is in the buffer.
     pub padding: bool,
-    /// What is on its way was deallocated meanwhile and must not become current.
+    /// Whether the data on its way was deallocated meanwhile and must not become current.
     pub discard: bool,
-    /// What the host said of the write that came last, as far as streams go by that.
+    /// The tag that the host gave the last write, as used by streams.
     pub tag: u8,
-    /// Requests that wait until what is dirty now is on flash.
+    /// Requests that wait until the sectors that are dirty now are on flash.
     pub(super) dirty_waiters: Option<WaiterId>,
-    /// Requests that wait for what is on its way.
-    pub(super) flushing_waiters: Option<WaiterId>,
+    /// Requests that wait for the sectors on their way.
+    pub(super) write_back_waiters: Option<WaiterId>,
 }
 
 impl Page {
-    /// Nothing of a page.
+    /// A page without any data.
     pub(super) fn of(page: Lpn) -> Page {
         Page {
             page,
             dirty: SectorMask::EMPTY,
-            flushing: SectorMask::EMPTY,
+            writing_back: SectorMask::EMPTY,
             clean: SectorMask::EMPTY,
             packed_with: None,
             padding: false,
             discard: false,
             tag: 0,
             dirty_waiters: None,
-            flushing_waiters: None,
+            write_back_waiters: None,
         }
     }
 
-    /// Whether something of it is newer than flash, or on its way there.
+    /// Whether any sector is newer than flash, or on its way there.
     #[inline]
     pub(super) fn is_new(&self) -> bool {
-        !self.dirty.is_empty() || !self.flushing.is_empty()
+        !self.dirty.is_empty() || !self.writing_back.is_empty()
     }
 
     /// The sectors that can be read from the buffer.
@@ -65,14 +65,14 @@ impl Page {
     #[must_use]
     pub fn readable(&self) -> SectorMask {
         let here = self.dirty.and_also(self.clean);
-        if self.discard || self.padding { here } else { here.and_also(self.flushing) }
+        if self.discard || self.padding { here } else { here.and_also(self.writing_back) }
     }
 }
 
-/// A handle to who waits for a page.
+/// A handle to an entry in a page's list of waiting requests.
 pub(super) type WaiterId = Handle<Waiter>;
 
-/// A request that waits for a page, and the next one that does.
+/// A request that waits for a page, and the next entry of the list.
 #[derive(Clone, Debug)]
 pub(super) struct Waiter {
     pub(super) request: RequestId,

@@ -1,25 +1,25 @@
-//! PRLRU: an LRU buffer that packs partial pages (page reconstruction, PR) and writes cold pages before
-//! warm ones (data temperature identification, DTI).
+//! PRLRU: an LRU buffer that packs partial pages (page reconstruction, PR) and writes cold pages before warm
+//! ones (data temperature identification, DTI).
 //!
-//! Source: Zeng and Deng, "PRLRU" (in Chinese), algorithms 1 and 2. When something has to go:
+//! Source: Zeng and Deng, "PRLRU" (in Chinese), algorithms 1 and 2. To make room:
 //!
-//! 1. *PR*: if the page at the tail is partial, the first other partial page that fits beside it, looked for
-//!    from the tail towards the head, is written with it, by one program. Both must not have more than two
-//!    parts on flash then.
-//! 2. *DTI*: else a cold tail goes. In the place of a warm tail the first cold page of the search
-//!    region goes, in that of a hot one the first cold, else the first warm page; the tail takes the place of
-//!    what goes. If there is none, the tail goes itself.
+//! 1. *PR*: if the page at the tail is partial, it is written with the first other partial page that fits
+//!    beside it, searched from the tail towards the head, in one program. Neither page may end up with more
+//!    than two parts on flash.
+//! 2. *DTI*: otherwise a cold tail is evicted. A warm tail is replaced by the first cold page of the search
+//!    region, a hot tail by the first cold page or else the first warm one. The tail takes the place of the
+//!    page that is evicted instead. If there is none, the tail itself is evicted.
 //!
-//! A page is cold when it comes in; each hit, by a read or a write, makes it warmer by one step, up to two. It
-//! never cools: that is what [`prlru_adaptive`](super::prlru_adaptive) changes.
+//! A page is cold when it comes in. Each hit, by a read or a write, makes it one step warmer, up to two. It
+//! never cools; [`prlru_adaptive`](super::prlru_adaptive) changes that.
 //!
-//! Read literally, the paper tries PR on the tail alone. Then whole hot pages settle there, which DTI spares
-//! for ever, and hardly anything is packed, unlike in the paper's figure 5. With
-//! `cache.pack = "after-temperature"` PR is tried for the page that DTI chose, too.
+//! Read literally, the paper tries PR on the tail alone. Then whole hot pages accumulate there, which DTI
+//! spares forever, and hardly anything is packed, unlike in the paper's figure 5. With
+//! `cache.pack = "after-temperature"`, PR is also tried for the page that DTI chose.
 //!
-//! Departures: the paper scans for partner and cold page, which takes time in proportion to the buffer; here
-//! [`Line`] finds the same pages in a few steps. Where the mapping has no room for more parts, only pages are
-//! packed that add none.
+//! Departures: the paper scans for partners and cold pages in time proportional to the buffer; [`Line`] finds
+//! the same pages in a few steps. If the mapping has no room for more parts, only pages that add none are
+//! packed.
 
 use super::line::{Among, COLD, Fragment, HOT, Line, Temperature, WARM};
 use super::{
@@ -33,13 +33,13 @@ use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
 
 choices! {
-    /// For which page a partner is looked for, to share a physical page with.
+    /// Which page is packed with a partner onto one physical page.
     pub enum Pack {
-        /// For none.
+        /// None.
         Off = "off",
-        /// For the page at the tail alone: the paper, read literally.
+        /// Only the page at the tail: the paper, read literally.
         Tail = "tail",
-        /// For the page at the tail, and if it has none, for the one that goes in its place.
+        /// The page at the tail or, if it has no partner, the page that is evicted in its place.
         AfterTemperature = "after-temperature",
     }
 }
@@ -47,12 +47,12 @@ choices! {
 options! {
     /// PRLRU.
     pub struct PrlruOptions at "cache" with { buffer: BufferOptions } {
-        /// Which pages are packed: partial ones, two onto one physical page. It takes
+        /// Which partial pages are packed, two onto one physical page. Needs
         /// `ftl.mapping.policy = "reconstruction"`.
         pack: Pack = "tail", source "PRLRU paper, algorithm 1; after-temperature: ftlab, see docs/write-buffers.md";
         /// Whether warm pages are spared as long as there are colder ones in the search region.
         temperature: Switch = "on", source "PRLRU paper, algorithm 2";
-        /// The share of the buffer, from the tail on, in which a colder page is looked for.
+        /// Share of the buffer, counted from the tail, that is searched for a colder page.
         search_region: Ratio = "90%", in "0%"..="100%", source "PRLRU paper, figure 6";
     }
 }
@@ -93,26 +93,26 @@ impl Policy for Prlru {
 
 impl WriteBufferFacts for Prlru {}
 
-/// What a PRLRU buffer does.
+/// The parameters of a PRLRU buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// What it packs.
+    /// Which page is packed.
     pub pack: Pack,
-    /// Whether it spares warm pages.
+    /// Whether warm pages are spared.
     pub temperature: bool,
-    /// In which share of the buffer it looks for colder ones.
+    /// Share of the buffer that is searched for colder pages.
     pub search_region: Ratio,
 }
 
 impl Prlru {
-    /// An empty buffer of pages of so many sectors.
+    ///  Returns an empty buffer for pages of this many sectors.
     #[must_use]
     pub fn new(rules: &Rules, sectors_per_page: u32) -> Prlru {
         let &Rules { pack, temperature, search_region } = rules;
         Prlru { line: Line::new(sectors_per_page), pack, temperature, search_region }
     }
 
-    /// The page that goes in place of the one at the tail.
+    /// The page to evict in place of the one at the tail.
     fn colder_than(&self, tail: SlotId) -> Option<SlotId> {
         if !self.temperature {
             return None;
@@ -174,20 +174,20 @@ impl WriteBufferPolicy for Prlru {
     }
 }
 
-/// One step warmer.
+/// Returns the next warmer temperature.
 pub(super) fn warmer(temperature: Temperature) -> Temperature {
     const { assert!(COLD < WARM && WARM < HOT) };
     (temperature + 1).min(HOT)
 }
 
-/// What may be packed of a page.
+/// The part of a page that may be packed.
 pub(super) fn fragment(slot: SlotId, view: &BufferView<'_>) -> Option<Fragment> {
     let sectors = view.page(slot).dirty.count() as u8;
     view.may_pack(slot).then(|| Fragment { sectors, adds: view.adds_fragment(slot) })
 }
 
-/// A page and the first that fits beside it, if it may be packed and there is one. Where the mapping has no
-/// room for more parts, pages are packed that add none.
+/// Returns a page and the first page that fits beside it, if the page may be packed and there is one. If the
+/// mapping has no room for more parts, only pages that add none are packed.
 pub(super) fn pack(line: &Line, first: SlotId, view: &BufferView<'_>) -> Option<Eviction> {
     let Fragment { sectors, adds } = line.fragment(first)?;
     let among = match view.has_room_for_fragments() {

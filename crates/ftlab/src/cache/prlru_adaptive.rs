@@ -1,18 +1,18 @@
-//! PRLRU with temperatures that decay and a search region that finds its own size: what the paper on
+//! PRLRU with temperatures that decay and a search region that adapts its size, which the paper on
 //! [`Prlru`](super::Prlru) leaves for later ("how to set the threshold of the region adaptively").
 //!
-//! **Decay.** In PRLRU nothing ever cools: when the hot set moves, what was hot is spared for ever. Here a
-//! page cools by one step when as many evictions have passed since its last hit, or since it last
-//! cooled, as `cache.cooling` times the pages in the buffer. A hit warms it again. Cooling at each time that a page
-//! is spared, as CLOCK would, was tried and is too fast: a cold page is mostly found close to the tail, so
-//! that who takes its place is back there soon, and all of it comes to plain LRU.
+//! **Decay.** In PRLRU nothing ever cools: when the hot set moves, pages of the old one are spared forever. Here a
+//! page cools by one step when, since its last hit or cooling, `cache.cooling` times as many evictions have passed
+//! as there are pages in the buffer. A hit warms it again. Cooling a page each time it is spared, as CLOCK would,
+//! was tried and is too fast: a cold page is mostly found close to the tail, so the page that swaps places with it
+//! is soon back at the tail, and the result is plain LRU.
 //!
-//! **Search region.** [`Shadows`] follow what would have been hit with no region (LRU) and with 30, 60 and
-//! 90 % of the buffer, and the buffer goes by the one that did best of late. Comparing single decisions
-//! (whether a page that was spared is used before the one that went) was tried and does worse: on loads that go
-//! round in circles each of them says nothing, while their sum decides.
+//! **Search region.** [`Shadows`] track the hits with no region (LRU) and with 30, 60 and 90 % of the buffer, and
+//! the buffer uses the size with the most hits of late. Comparing single decisions (whether a spared page is used
+//! before the one that was evicted) was tried and does worse: under cyclic loads a single decision says nothing,
+//! but their sum does.
 //!
-//! **Packing** is tried for the page at the tail and for the one that goes in its place, as PRLRU does with
+//! **Packing** is tried for the page at the tail and for the one that is evicted in its place, as in PRLRU with
 //! `cache.pack = "after-temperature"`.
 
 use super::aged::AgedLine;
@@ -23,7 +23,7 @@ use super::{
     BufferOptions, BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId, WriteBufferFacts,
     WriteBufferPolicy,
 };
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::Switch;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
@@ -31,13 +31,12 @@ use crate::policy::{Parts, Policy};
 options! {
     /// PRLRU with decay and an adaptive region.
     pub struct PrlruAdaptiveOptions at "cache" with { buffer: BufferOptions } {
-        /// Whether partial pages are packed, two onto one physical page. It takes
+        /// Whether partial pages are packed, two onto one physical page. Needs
         /// `ftl.mapping.policy = "reconstruction"`.
         packing: Switch = "on", source "PRLRU paper, algorithm 1";
-        /// A page cools by one step when so many times as many evictions have passed without a hit as there are
-        /// pages in the buffer.
+        /// Evictions without a hit after which a page cools by one step, as a multiple of the pages in the buffer.
         cooling: u32 = "8", in "1"..="1000000", unit "times the buffer",
-            source "free choice: several lives of a page that is never hit; see docs/write-buffers.md";
+            source "assumed: several times the stay of a page that is never hit; see docs/write-buffers.md";
     }
 }
 
@@ -55,7 +54,7 @@ impl OfBuffer for PrlruAdaptiveOptions {
     }
 }
 
-/// Pages in line by last use, with temperatures, and shadows of other regions.
+/// Pages in line by last use, with temperatures, and the shadows of other regions.
 #[derive(Clone, Debug)]
 pub struct PrlruAdaptive {
     aged: AgedLine,
@@ -77,13 +76,13 @@ impl Policy for PrlruAdaptive {
         PrlruAdaptive::new(&rules, capacity, parts.geometry.sectors_per_unit())
     }
 
-    fn save(&self, out: &mut Writer) {
-        // At rest no page is left, and shadows have forgotten theirs.
+    fn save(&self, out: &mut ImageWriter) {
+        // At rest no page is left, and the shadows have forgotten theirs.
         let PrlruAdaptive { aged: _, shadows, packing: _ } = self;
         out.number(shadows.best() as u64);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let best = from.below(REGIONS.len() as u64, "the number of a search region")?;
         self.shadows.set_best(best as usize);
         Ok(())
@@ -92,17 +91,17 @@ impl Policy for PrlruAdaptive {
 
 impl WriteBufferFacts for PrlruAdaptive {}
 
-/// What an adaptive buffer does.
+/// The parameters of an adaptive buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct AdaptiveRules {
-    /// Whether it packs.
+    /// Whether partial pages are packed.
     pub packing: bool,
-    /// After how many times its pages in evictions a page cools.
+    /// Evictions after which a page cools, as a multiple of the pages in the buffer.
     pub cooling: u32,
 }
 
 impl PrlruAdaptive {
-    /// An empty buffer for so many pages of so many sectors.
+    /// Returns an empty buffer of `capacity` pages.
     #[must_use]
     pub fn new(rules: &AdaptiveRules, capacity: u32, sectors_per_page: u32) -> PrlruAdaptive {
         let &AdaptiveRules { packing, cooling } = rules;
@@ -127,7 +126,7 @@ impl PrlruAdaptive {
 }
 
 impl WriteBufferPolicy for PrlruAdaptive {
-    /// Forgets what a device that was at rest does not know any more.
+    /// Drops all state that is not saved.
     fn rest(&mut self) {
         self.shadows.rest();
     }

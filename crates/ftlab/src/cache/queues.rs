@@ -1,18 +1,17 @@
-//! Several lists over the same slots, each slot in one of them at most: what policies are made of that
-//! keep pages apart. Everything is done in constant time; tables grow with the highest slot number
-//! that was ever used.
+//! Several lists over the same slots; each slot is in at most one of them. Every operation takes
+//! constant time, and the tables grow with the highest slot number ever used.
 
 use crate::engine::Handle;
 
-/// Where something stands: neighbours and list in raw form, zero being none.
+/// The neighbours and list of an entry, as number plus one; zero is none.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct Neighbours {
     newer: u32,
     older: u32,
     queue: u32,
 }
 
-/// Both ends of a list in raw form, and its length.
+/// Both ends of a list, as number plus one, and its length.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ends {
     newest: u32,
@@ -23,12 +22,12 @@ struct Ends {
 /// Doubly linked lists, numbered from zero, newest to oldest.
 #[derive(Debug)]
 pub struct Queues<T> {
-    places: Vec<Place>,
+    places: Vec<Neighbours>,
     ends: Vec<Ends>,
     of: std::marker::PhantomData<fn() -> T>,
 }
 
-// A derive would ask for `T: Clone`, which a list of handles does not need.
+// `derive` would require `T: Clone`, which a list of handles does not need.
 impl<T> Clone for Queues<T> {
     fn clone(&self) -> Self {
         Queues { places: self.places.clone(), ends: self.ends.clone(), of: self.of }
@@ -44,7 +43,7 @@ fn handle<T>(raw: u32) -> Option<Handle<T>> {
 }
 
 impl<T> Queues<T> {
-    /// So many empty lists.
+    /// Returns `count` empty lists.
     pub fn new(count: usize) -> Queues<T> {
         Queues {
             places: Vec::new(),
@@ -53,15 +52,15 @@ impl<T> Queues<T> {
         }
     }
 
-    fn at(&mut self, of: Handle<T>) -> &mut Place {
+    fn at(&mut self, of: Handle<T>) -> &mut Neighbours {
         let at = of.at();
         if at >= self.places.len() {
-            self.places.resize(at + 1, Place::default());
+            self.places.resize(at + 1, Neighbours::default());
         }
         &mut self.places[at]
     }
 
-    /// Puts something, which must not be in any list, at the newest end of one.
+    /// Adds an entry, which must not be in any list, at the newest end of a list.
     #[inline]
     pub fn push_newest(&mut self, queue: usize, added: Handle<T>) {
         let ends = &mut self.ends[queue];
@@ -70,13 +69,13 @@ impl<T> Queues<T> {
         if second == 0 {
             ends.oldest = raw(added);
         }
-        *self.at(added) = Place { newer: 0, older: second, queue: queue as u32 + 1 };
+        *self.at(added) = Neighbours { newer: 0, older: second, queue: queue as u32 + 1 };
         if let Some(second) = handle(second) {
             self.at(second).newer = raw(added);
         }
     }
 
-    /// Puts something, which must not be in any list, at the oldest end of one.
+    /// Adds an entry, which must not be in any list, at the oldest end of a list.
     #[inline]
     pub fn push_oldest(&mut self, queue: usize, added: Handle<T>) {
         let ends = &mut self.ends[queue];
@@ -85,17 +84,17 @@ impl<T> Queues<T> {
         if second == 0 {
             ends.newest = raw(added);
         }
-        *self.at(added) = Place { newer: second, older: 0, queue: queue as u32 + 1 };
+        *self.at(added) = Neighbours { newer: second, older: 0, queue: queue as u32 + 1 };
         if let Some(second) = handle(second) {
             self.at(second).older = raw(added);
         }
     }
 
-    /// Takes something out of the list that it is in. Says which one, if any.
+    /// Removes an entry from its list. Returns the list, if it was in any.
     #[inline]
     pub fn remove(&mut self, removed: Handle<T>) -> Option<usize> {
         let queue = self.queue_of(removed)?;
-        let Place { newer, older, queue: _ } = std::mem::take(self.at(removed));
+        let Neighbours { newer, older, queue: _ } = std::mem::take(self.at(removed));
         match handle(newer) {
             Some(newer) => self.at(newer).older = older,
             None => self.ends[queue].newest = older,
@@ -108,49 +107,49 @@ impl<T> Queues<T> {
         Some(queue)
     }
 
-    /// Takes something out of the list that it is in, if any, and puts it at the newest end of one.
+    /// Moves an entry from its list, if it is in any, to the newest end of a list.
     #[inline]
     pub fn renew(&mut self, queue: usize, moved: Handle<T>) {
         self.remove(moved);
         self.push_newest(queue, moved);
     }
 
-    /// The list that something is in.
+    /// The list that contains an entry.
     #[inline]
     pub fn queue_of(&self, of: Handle<T>) -> Option<usize> {
         self.places.get(of.at())?.queue.checked_sub(1).map(|queue| queue as usize)
     }
 
-    /// How much is in a list.
+    /// The length of a list.
     #[inline]
     pub fn len(&self, queue: usize) -> u32 {
         self.ends[queue].length
     }
 
-    /// The oldest of a list.
+    /// The oldest entry of a list.
     #[inline]
     pub fn oldest(&self, queue: usize) -> Option<Handle<T>> {
         handle(self.ends[queue].oldest)
     }
 
-    /// The newest of a list.
+    /// The newest entry of a list.
     #[inline]
     pub fn newest(&self, queue: usize) -> Option<Handle<T>> {
         handle(self.ends[queue].newest)
     }
 
-    /// The next newer one in the list of `given`, which must be in one.
+    /// The next newer entry in the list of `given`, which must be in one.
     #[inline]
     pub fn after(&self, given: Handle<T>) -> Option<Handle<T>> {
         handle(self.places[given.at()].newer)
     }
 
-    /// The oldest of the first list of `order` that has any.
+    /// The oldest entry of the first list in `order` that is not empty.
     pub fn first_of(&self, order: &[usize]) -> Option<Handle<T>> {
         order.iter().find_map(|&queue| self.oldest(queue))
     }
 
-    /// The next one where the lists follow one another in this order.
+    /// The next entry after `given` if the lists follow one another in this order.
     pub fn next_of(&self, order: &[usize], given: Handle<T>) -> Option<Handle<T>> {
         self.after(given).or_else(|| {
             let here = self.queue_of(given);
@@ -166,7 +165,7 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest::proptest! {
-        /// Against queues that are plain.
+        /// Compares with plain queues.
         #[test]
         fn lists_are_what_was_done_to_them(
             steps in proptest::collection::vec((0u32..4, 0usize..3, 0u32..8), 1..200),

@@ -1,9 +1,9 @@
-//! Buffers that hold nothing but page numbers: what would have been hit with another search region.
+//! Shadow buffers, which hold only page numbers and show what would have been hit with another search region.
 //!
-//! Each sees the same writes and reads as the real buffer, has room for as many pages, and evicts by its own
-//! region. Of a large buffer only some of the pages are followed, chosen by their numbers, in shadows that
-//! are smaller by as much: that tells about the same (Waldspurger et al., FAST 2015, on sampling by
-//! address) and bounds time and memory.
+//! Each sees the same writes and reads as the real buffer, has the same capacity, and evicts with its own
+//! region. For a large buffer, only a sample of the pages is tracked, chosen by number, in proportionally
+//! smaller shadows. The result is about the same (Waldspurger et al., FAST 2015, on sampling by address), and
+//! time and memory are bounded.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -13,19 +13,20 @@ use super::aged::AgedLine;
 use crate::engine::{Handle, NumberHasher, Slab};
 use crate::units::{Lpn, Ratio};
 
-/// Search regions that are compared, the smallest first: none at all is LRU.
+/// Search regions that are compared, the smallest first. An empty region is LRU.
 pub(super) const REGIONS: [Ratio; 4] =
     [Ratio::percent(0), Ratio::percent(30), Ratio::percent(60), Ratio::percent(90)];
-/// What a buffer begins with: what the paper found best.
+/// The initial region: the best one in the paper.
 const FIRST: usize = REGIONS.len() - 1;
 
-/// Pages that a shadow follows at the most.
+/// Maximum number of pages in a shadow.
 const MOST_PAGES: u32 = 1024;
 
-/// Each time that as many uses have passed as a shadow has pages, hits before lose this part of their weight.
+/// Old hits lose this part of their weight (one in so many) each time that a shadow has seen as many uses as
+/// it has pages.
 const FORGOTTEN: u64 = 5;
 
-/// A hit's weight; the scale leaves forgetting its fractions.
+/// The weight of a hit, large enough to lose fractions of it.
 const HIT: u64 = 1 << 10;
 
 /// A page in a shadow; its handle stands for a slot.
@@ -34,18 +35,18 @@ struct Followed {
     page: Lpn,
 }
 
-/// A buffer with a region of its own.
+/// A buffer with its own region.
 #[derive(Clone, Debug)]
 struct Shadow {
     region: Ratio,
     aged: AgedLine,
     pages: Slab<Followed>,
     index: HashMap<Lpn, Handle<Followed>, BuildHasherDefault<NumberHasher>>,
-    /// Writes that hit, the older ones with less weight.
+    /// Writes that hit, with less weight for older ones.
     score: u64,
 }
 
-/// The slot by which a line knows a page of a shadow.
+/// The slot that stands for a page of a shadow in its line.
 fn slot(entry: Handle<Followed>) -> SlotId {
     SlotId::new(entry.get())
 }
@@ -95,7 +96,7 @@ impl Shadow {
 pub(super) struct Shadows {
     shadows: [Shadow; REGIONS.len()],
     best: usize,
-    /// One page in so many is followed: two to this power.
+    /// Two to this power is the number of pages for each one that is tracked.
     sampling: u32,
     cooling: u32,
     /// Uses since old hits last lost weight.
@@ -103,7 +104,7 @@ pub(super) struct Shadows {
 }
 
 impl Shadows {
-    /// Of a buffer of so many pages, in which pages cool likewise.
+    /// Returns the shadows of a buffer of `capacity` pages.
     pub(super) fn new(capacity: u32, cooling: u32) -> Shadows {
         Shadows {
             shadows: REGIONS.map(|region| Shadow::new(region, cooling)),
@@ -114,23 +115,22 @@ impl Shadows {
         }
     }
 
-    /// Which region has done best, of [`REGIONS`].
+    /// Index in [`REGIONS`] of the one that has done best.
     pub(super) fn best(&self) -> usize {
         self.best
     }
 
-    /// As if this one had.
     pub(super) fn set_best(&mut self, best: usize) {
         self.best = best;
     }
 
-    /// Forgets all pages and hits: only what was found best stays.
+    /// Forgets all pages and hits, but not the best region.
     pub(super) fn rest(&mut self) {
         self.shadows = REGIONS.map(|region| Shadow::new(region, self.cooling));
         self.uses = 0;
     }
 
-    /// A page was written or read in the buffer, which holds so many.
+    /// Notes that a page was written or read in the buffer, which holds `pages` pages.
     pub(super) fn used(&mut self, page: Lpn, written: bool, pages: u32) {
         if !self.follows(page) {
             return;
@@ -144,7 +144,7 @@ impl Shadows {
         }
     }
 
-    /// A page was deallocated.
+    /// Notes that a page was deallocated.
     pub(super) fn forget(&mut self, page: Lpn) {
         if self.follows(page) {
             self.shadows.iter_mut().for_each(|shadow| shadow.forget(page));
@@ -152,12 +152,12 @@ impl Shadows {
     }
 
     fn follows(&self, page: Lpn) -> bool {
-        // Fibonacci hashing: the upper bits carry the whole number.
+        // Fibonacci hashing: the upper bits depend on the whole number.
         let hash = page.get().wrapping_mul(0x9E37_79B9);
         hash.leading_zeros() >= self.sampling
     }
 
-    /// Another region is chosen if it did better than the present one; of equals the smallest.
+    /// Chooses another region if it did better than the current one; the smallest one in a tie.
     fn judge(&mut self) {
         let scores = self.shadows.iter().map(|shadow| shadow.score).enumerate();
         let best = scores.rev().max_by_key(|&(_, score)| score);

@@ -1,6 +1,5 @@
-//! Each policy against a naive version of itself, which keeps a plain list and looks through all of it:
-//! whatever is done to a buffer, both must choose the same, and the policy's order must have exactly the
-//! pages that may be evicted.
+//! Compares each policy with a naive version that searches a plain list. Under any sequence of steps,
+//! both must choose the same, and the policy's order must contain exactly the evictable pages.
 
 mod append;
 mod blocks;
@@ -12,22 +11,22 @@ mod queues;
 use std::collections::{BTreeSet, VecDeque};
 
 use super::page::Index;
-use super::view::{OnFlash, Shape};
+use super::view::{BufferShape, OnFlash};
 use super::{BufferView, Eviction, Leaves, Page, SlotId, WriteBuffer, WriteBufferPolicy};
 use crate::engine::Slab;
 use crate::units::Lpn;
 use crate::units::SectorMask;
 
-/// Logical pages: the last block of `BLOCK` is a short one.
+/// Logical pages. The last logical block is a short one.
 pub const LOGICAL_PAGES: u32 = 30;
-/// Pages of a logical block, for policies that go by them.
+/// Pages of a logical block.
 pub const BLOCK: u32 = 4;
-/// Pages that fit.
+/// Capacity in pages.
 pub const CAPACITY: u32 = 12;
 /// Sectors of a page.
 pub const SECTORS: u32 = 4;
 
-/// What a policy is compared with.
+/// A naive version of a policy.
 pub trait Naive {
     /// See [`WriteBuffer::inserted`].
     fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>);
@@ -45,7 +44,7 @@ pub trait Naive {
     }
 }
 
-/// Flash as far as a policy asks for it.
+/// Flash as a policy sees it.
 #[derive(Debug, Default)]
 pub struct Flash(BTreeSet<u32>);
 
@@ -63,12 +62,12 @@ impl OnFlash for Flash {
     }
 
     fn fragment_room(&self) -> u32 {
-        // For a time there is none.
+        // Sometimes there is none.
         if self.0.len().is_multiple_of(3) { 0 } else { 2 }
     }
 }
 
-/// A step: what is done, to which page or to how maniest, and which sectors or how many pages.
+/// A step: the action, a page or an index, and sectors or a number of pages.
 pub type Step = (u32, u32, u32);
 
 pub fn steps() -> impl proptest::strategy::Strategy<Value = Vec<Step>> {
@@ -83,19 +82,19 @@ struct Bench<N> {
     flash: Flash,
     policy: WriteBuffer,
     naive: N,
-    /// Slots that may be evicted.
+    /// Evictable slots.
     listed: Vec<SlotId>,
     /// Slots on their way to flash.
-    flushing: VecDeque<SlotId>,
+    writing_back: VecDeque<SlotId>,
 }
 
-/// The view of a bench, which leaves its policies free to be changed.
+/// The view of a bench. A macro, because a method would borrow the policies, too.
 macro_rules! view {
     ($bench:ident) => {
         &BufferView {
             pages: &$bench.pages,
             index: &$bench.index,
-            shape: Shape {
+            shape: BufferShape {
                 whole_page: SectorMask::range(0, SECTORS),
                 capacity: CAPACITY,
                 logical_pages: LOGICAL_PAGES,
@@ -106,7 +105,7 @@ macro_rules! view {
     };
 }
 
-/// Does the same with a policy and its naive version.
+/// Does the same steps with a policy and its naive version.
 ///
 /// # Errors
 /// The first difference, in words.
@@ -118,7 +117,7 @@ pub fn compare(policy: WriteBuffer, naive: impl Naive, steps: &[Step]) -> Result
         policy,
         naive,
         listed: Vec::new(),
-        flushing: VecDeque::new(),
+        writing_back: VecDeque::new(),
     };
     steps.iter().try_for_each(|&step| bench.take(step))
 }
@@ -141,7 +140,7 @@ impl<N: Naive> Bench<N> {
         self.check()
     }
 
-    /// A page is written: whole, or one sector of it.
+    /// Writes a whole page, or one sector of it.
     fn write(&mut self, page: Lpn, sectors: u32) -> Result<(), String> {
         let mask = match sectors {
             0..SECTORS => SectorMask::range(sectors, 1),
@@ -154,7 +153,7 @@ impl<N: Naive> Bench<N> {
             self.come(new);
             return Ok(());
         }
-        let slot = self.index.get(page).expect("it is here");
+        let slot = self.index.get(page).expect("the page is in the buffer");
         let here = &mut self.pages[slot];
         here.dirty = here.dirty.and_also(mask);
         here.clean = here.clean.without(mask);
@@ -165,7 +164,7 @@ impl<N: Naive> Bench<N> {
         Ok(())
     }
 
-    /// A page is read, and stays if it comes from flash.
+    /// Reads a page, which stays if it comes from flash.
     fn read(&mut self, page: Lpn) -> Result<(), String> {
         match self.index.get(page) {
             Some(slot) if self.listed.contains(&slot) => {
@@ -223,7 +222,7 @@ impl<N: Naive> Bench<N> {
         }
         match chosen {
             None if self.listed.is_empty() => {}
-            None => return Err("nothing of what is there".to_owned()),
+            None => return Err("nothing, although pages are listed".to_owned()),
             Some(Eviction::Page(slot)) => self.send(slot)?,
             Some(Eviction::Pack { first, second }) => {
                 self.send(first)?;
@@ -238,7 +237,7 @@ impl<N: Naive> Bench<N> {
         Ok(())
     }
 
-    /// A page leaves: it is dropped if it is clean, else written.
+    /// Sends a page away: drops it if it is clean, writes it otherwise.
     fn send(&mut self, slot: SlotId) -> Result<(), String> {
         if !self.listed.contains(&slot) {
             return Err(format!("{slot:?} is not listed"));
@@ -255,8 +254,8 @@ impl<N: Naive> Bench<N> {
     fn write_back(&mut self, slot: SlotId) {
         self.take_off(slot, Leaves::WrittenBack);
         let page = &mut self.pages[slot];
-        page.flushing = std::mem::take(&mut page.dirty);
-        self.flushing.push_back(slot);
+        page.writing_back = std::mem::take(&mut page.dirty);
+        self.writing_back.push_back(slot);
     }
 
     fn leave(&mut self, slot: SlotId) {
@@ -264,11 +263,11 @@ impl<N: Naive> Bench<N> {
         self.pages.release(slot);
     }
 
-    /// What has been on its way for longest is on flash.
+    /// Ends the oldest write-back under way.
     fn arrive(&mut self) {
-        let Some(slot) = self.flushing.pop_front() else { return };
+        let Some(slot) = self.writing_back.pop_front() else { return };
         let page = &mut self.pages[slot];
-        page.flushing = SectorMask::EMPTY;
+        page.writing_back = SectorMask::EMPTY;
         self.flash.0.insert(page.page.get());
         if page.dirty.is_empty() {
             self.leave(slot);
@@ -277,7 +276,7 @@ impl<N: Naive> Bench<N> {
         }
     }
 
-    /// A page is deallocated.
+    /// Deallocates a page.
     fn trim(&mut self, page: Lpn) {
         match self.index.get(page) {
             Some(slot) if self.listed.contains(&slot) => {
@@ -292,7 +291,7 @@ impl<N: Naive> Bench<N> {
         }
     }
 
-    /// Some dirty page is written out of turn, as for a flush of the host.
+    /// Writes a dirty page out of turn, as a host flush does.
     fn flush(&mut self, number: u32) {
         let mut dirty = self.listed.clone();
         dirty.retain(|&slot| !self.pages[slot].dirty.is_empty());
@@ -301,7 +300,7 @@ impl<N: Naive> Bench<N> {
         }
     }
 
-    /// What holds after each step.
+    /// Checks what must hold after each step.
     fn check(&self) -> Result<(), String> {
         let walk = std::iter::successors(self.policy.first(), |&slot| self.policy.after(slot));
         let mut walked: Vec<u32> = walk.take(self.listed.len() + 1).map(SlotId::get).collect();

@@ -1,13 +1,12 @@
-//! 2Q: a page has to be written again after it left before it counts as hot. What comes in stands in a
-//! first-in-first-out list (A1in), in which uses change nothing, because those that follow closely say
-//! little. The numbers of pages that left it are remembered for a while (A1out). What comes in while it is
-//! remembered joins a list by last use (Am). While A1in has more than its share, its oldest page goes; else
-//! the least recently used one of Am.
+//! 2Q: a page counts as hot only if it is written again after it left. A new page enters a FIFO list (A1in), in
+//! which further uses change nothing, because uses in close succession say little. The numbers of pages that
+//! left it are remembered for a while (A1out). A page that comes in while it is remembered joins an LRU list
+//! (Am). While A1in exceeds its share, its oldest page is evicted; otherwise the least recently used page of
+//! Am.
 //!
-//! Source: Johnson and Shasha, "2Q: a low overhead high performance buffer management replacement
-//! algorithm", VLDB 1994, the full version. The paper caches reads; here it is told of what comes
-//! into the buffer. Kin is a share of the pages that are listed, Kout one of the pages that fit; a page that is
-//! deallocated is not remembered.
+//! Source: Johnson and Shasha, "2Q: a low overhead high performance buffer management replacement algorithm",
+//! VLDB 1994, the full version. The paper caches reads; here the policy sees what comes into the buffer. Kin is
+//! a share of the evictable pages, Kout a share of the capacity. A deallocated page is not remembered.
 //!
 //! Every operation takes constant time.
 
@@ -17,17 +16,17 @@ use super::{
     BufferOptions, BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId, WriteBufferFacts,
     WriteBufferPolicy,
 };
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
 
 options! {
-    /// A list of what came once, a memory of what left it, and a list of what came again.
+    /// A FIFO list of new pages, a memory of those that left it, and an LRU list of pages that came back.
     pub struct TwoQueueOptions at "cache" with { buffer: BufferOptions } {
-        /// The share of the pages that those that came once are left: while they are more, one of them goes.
+        /// Share of the pages that new ones may take: while they exceed it, one of them is evicted.
         kin: Ratio = "25%", in "0%"..="100%", source "Johnson and Shasha, VLDB 1994";
-        /// How many pages that left are remembered, as a share of the pages that fit into the buffer.
+        /// How many pages that left are remembered, as a share of the capacity in pages.
         kout: Ratio = "50%", in "0%"..="1000%", source "Johnson and Shasha, VLDB 1994";
     }
 }
@@ -38,18 +37,18 @@ impl OfBuffer for TwoQueueOptions {
     }
 }
 
-/// The lists: what came once, and what came again.
+/// The lists: pages that came once, and pages that came back.
 pub(super) const IN: usize = 0;
 pub(super) const MAIN: usize = 1;
 
-/// Which list gives the next page up, the other one after it.
+/// The list that gives up the next page, followed by the other one.
 pub(super) fn giving_order(pages: &Queues<Page>, kin: Ratio) -> [usize; 2] {
     let (once, again) = (pages.len(IN), pages.len(MAIN));
     let share = kin.of(u64::from(once + again));
     if u64::from(once) > share || again == 0 { [IN, MAIN] } else { [MAIN, IN] }
 }
 
-/// Two lists of pages and the memory of those that left.
+/// Two lists of pages, and the memory of those that left.
 #[derive(Clone, Debug)]
 pub struct TwoQ {
     kin: Ratio,
@@ -60,7 +59,8 @@ pub struct TwoQ {
 
 impl Policy for TwoQ {
     const NAME: &'static str = "2q";
-    const SUMMARY: &'static str = "pages that come again soon after they left are kept longer";
+    const SUMMARY: &'static str =
+        "pages that are used again soon after their eviction are kept longer";
     const SOURCE: &'static str = "Johnson and Shasha, 2Q, VLDB 1994";
     type Options = TwoQueueOptions;
 
@@ -68,12 +68,12 @@ impl Policy for TwoQ {
         TwoQ::new(options.kin, options.kout, parts.logical_pages)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let TwoQ { kin: _, kout: _, pages: _, ghosts } = self;
         ghosts.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.ghosts.load(from)
     }
 }
@@ -81,7 +81,7 @@ impl Policy for TwoQ {
 impl WriteBufferFacts for TwoQ {}
 
 impl TwoQ {
-    /// With such shares, for so many logical pages.
+    /// Returns an empty buffer with these shares.
     #[must_use]
     pub fn new(kin: Ratio, kout: Ratio, logical_pages: u32) -> TwoQ {
         TwoQ { kin, kout, pages: Queues::new(2), ghosts: Ghosts::new(logical_pages) }

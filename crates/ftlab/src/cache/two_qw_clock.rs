@@ -1,20 +1,21 @@
-//! 2QW-Clock: 2Q whose second list is a clock with weights, larger ones for what is written, as programs
-//! cost more than reads.
+//! 2QW-Clock: 2Q whose second list is a weighted clock. Written pages weigh more, because programs cost
+//! more than reads.
 //!
-//! Source: He, Wang, Feng, Liu, Wu, Hu, He, "2QW-Clock: an efficient SSD buffer management algorithm",
-//! HiPC 2015. Only its abstract and the paragraph on it in the paper on PRLRU were at hand: two lists and a
-//! ring; what is read comes with weight 0 and has 1 after a hit, what is written has 5; each time that
-//! room is needed the weights of what was written go down by one in one of the lists. What follows is one
-//! reading of that:
+//! Source: He, Wang, Feng, Liu, Wu, Hu, He, "2QW-Clock: an efficient SSD buffer management algorithm", HiPC
+//! 2015. Only the abstract and a paragraph in the PRLRU paper were available: there are two lists and a
+//! ring; a read page has weight 0, or 1 after a hit, and a written page has weight 5; each time that room
+//! is needed, the weights of written pages in one of the lists decrease by one. This is one reading of
+//! that:
 //!
-//! - the two lists are A1in and A1out of 2Q (see `cache/two_q.rs`), with its shares, and the ring has the
-//!   place of Am;
-//! - weights go down in A1in, when A1in has to give a page up. Its oldest page goes if its weight is zero,
-//!   else it joins the ring;
-//! - in the ring the hand passes a page by and takes one off its weight, until it comes to one without any.
+//! - The two lists are A1in and A1out of 2Q (see `cache/two_q.rs`) with their shares, and the ring takes
+//!   the place of Am.
+//! - Weights in A1in decrease when A1in has to give up a page. Its oldest page is evicted if its weight is
+//!   zero; otherwise it joins the ring.
+//! - In the ring, the hand decreases the weight of each page that it passes, until it finds one of weight
+//!   zero.
 //!
-//! Weights in A1in are not touched: the time of their setting is kept, and how often they went down since
-//! then is taken off. Each step of the hand is paid for by the use that gave the weight, so every
+//! Weights in A1in are not updated: the policy stores when a weight was set and subtracts the number of
+//! decreases since then. Each step of the hand is paid for by the use that gave the weight, so every
 //! operation takes amortised constant time.
 
 use super::ghosts::Ghosts;
@@ -24,17 +25,17 @@ use super::two_q::{IN, MAIN, TwoQueueOptions, giving_order};
 use super::{
     BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId, WriteBufferFacts, WriteBufferPolicy,
 };
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
 
 options! {
-    /// 2Q with a clock whose weights favour what is written.
+    /// 2Q with a clock whose weights favour written pages.
     pub struct TwoQwClockOptions at "cache" with { queues: TwoQueueOptions } {
-        /// The weight of a page that is written. One that is read has none, and 1 after a hit.
+        /// Weight of a written page. A read page has weight 0, or 1 after a hit.
         write_weight: u32 = "5", in "0"..="255", unit "turns",
-            source "He et al., HiPC 2015, after the paper on PRLRU";
+            source "He et al., HiPC 2015, as quoted in the PRLRU paper";
     }
 }
 
@@ -47,34 +48,34 @@ impl OfBuffer for TwoQwClockOptions {
 /// The weight of a page that was read again.
 const HIT_WEIGHT: u32 = 1;
 
-/// What a [`TwoQwClock`] goes by.
+/// The parameters of a [`TwoQwClock`].
 #[derive(Clone, Copy, Debug)]
 pub struct ClockShape {
-    /// The share that what came once is left.
+    /// Share of the pages that new ones may take.
     pub kin: Ratio,
-    /// How many pages that left are remembered, as a share of those that fit.
+    /// How many pages that left are remembered, as a share of the capacity.
     pub kout: Ratio,
-    /// The weight of a page that is written.
+    /// The weight of a written page.
     pub write_weight: u32,
 }
 
-/// What a page weighs.
+/// The weight of a page when it was last set.
 #[derive(Clone, Copy, Debug, Default)]
 struct Weight {
     value: u32,
-    /// For pages of the first list that were written: how often weights had gone down when it was set.
+    /// For a written page in the first list: the value of `rounds` when the weight was set.
     since: Option<u64>,
 }
 
-/// A list of what came once, a memory of what left it, and a ring.
+/// A list of new pages, a memory of those that left it, and a ring.
 #[derive(Clone, Debug)]
 pub struct TwoQwClock {
     shape: ClockShape,
-    /// The ring as a list, which begins at the hand.
+    /// The ring is a list that starts at the hand.
     pages: Queues<Page>,
     ghosts: Ghosts,
     weights: Marks<Weight>,
-    /// How often weights went down in the first list.
+    /// How often weights in the first list decreased.
     rounds: u64,
 }
 
@@ -90,13 +91,13 @@ impl Policy for TwoQwClock {
         TwoQwClock::new(ClockShape { kin, kout, write_weight }, parts.logical_pages)
     }
 
-    /// Weights and rounds matter to listed pages alone, and only their differences do.
-    fn save(&self, out: &mut Writer) {
+    /// At rest no page is listed, so weights do not matter, and only differences of `rounds` would.
+    fn save(&self, out: &mut ImageWriter) {
         let TwoQwClock { shape: _, pages: _, ghosts, weights: _, rounds: _ } = self;
         ghosts.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.ghosts.load(from)
     }
 }
@@ -104,7 +105,7 @@ impl Policy for TwoQwClock {
 impl WriteBufferFacts for TwoQwClock {}
 
 impl TwoQwClock {
-    /// Of such a shape, for so many logical pages.
+    /// Returns an empty buffer.
     #[must_use]
     pub fn new(shape: ClockShape, logical_pages: u32) -> TwoQwClock {
         TwoQwClock {
@@ -126,7 +127,7 @@ impl TwoQwClock {
         u64::from(value).saturating_sub(lost) as u32
     }
 
-    /// A page has the weight of one that is written, from now on.
+    /// Gives a page the weight of a written one.
     fn weigh_written(&mut self, slot: SlotId) {
         let fades = self.pages.queue_of(slot) == Some(IN);
         let weight = Weight { value: self.shape.write_weight, since: fades.then_some(self.rounds) };
@@ -172,7 +173,7 @@ impl WriteBufferPolicy for TwoQwClock {
             if left == 0 {
                 return Some(Eviction::Page(oldest));
             }
-            // Passed by in the ring, or taken from the first list into it.
+            // Passed in the ring, or moved into it from the first list.
             let passed = u32::from(list == MAIN);
             self.weights.set(oldest, Weight { value: left - passed, since: None });
             self.pages.renew(MAIN, oldest);

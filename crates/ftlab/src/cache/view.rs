@@ -1,5 +1,5 @@
-//! What a policy of the write buffer may look at: pages and what is known of them, in the buffer and on
-//! flash. It is read-only; a policy answers with an [`Eviction`], and the core carries it out.
+//! What a policy of the write buffer may look at: pages and their state in the buffer and on flash. The
+//! view is read-only; a policy answers with an [`Eviction`], which the core carries out.
 
 use super::page::{Index, Page, SlotId};
 use crate::engine::Slab;
@@ -13,14 +13,14 @@ pub trait OnFlash {
     /// Whether a logical page has any data on flash.
     fn holds(&self, page: Lpn) -> bool;
 
-    /// Whether these sectors of a page may be programmed beside those of another page: see
+    /// Whether these sectors of a page may be programmed together with those of another page: see
     /// [`Ftl::may_pack`].
     fn may_pack(&self, page: Lpn, sectors: SectorMask) -> bool;
 
-    /// Whether packing these sectors of a page leaves it with one part on flash more than it has.
+    /// Whether packing these sectors of a page increases its number of parts on flash.
     fn adds_fragment(&self, page: Lpn, sectors: SectorMask) -> bool;
 
-    /// For how many further parts of pages the mapping has room.
+    /// Number of further parts of pages that the mapping has room for.
     fn fragment_room(&self) -> u32;
 }
 
@@ -45,12 +45,12 @@ impl OnFlash for Ftl {
     }
 }
 
-/// The read-only side of a buffer.
+/// A read-only view of a buffer.
 #[derive(Clone, Copy)]
 pub struct BufferView<'a> {
     pub(super) pages: &'a Slab<Page>,
     pub(super) index: &'a Index,
-    pub(super) shape: Shape,
+    pub(super) shape: BufferShape,
     pub(super) packs_under_way: u32,
     pub(super) flash: &'a dyn OnFlash,
 }
@@ -58,26 +58,26 @@ pub struct BufferView<'a> {
 /// Pages in a pack.
 const PARTS_OF_PACK: u32 = 2;
 
-/// Sizes that policies go by.
+/// Sizes that policies depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// The sectors of a page (mapping unit).
+pub struct BufferShape {
+    /// All sectors of a page.
     pub whole_page: SectorMask,
-    /// Whole pages that fit.
+    /// Capacity in whole pages.
     pub capacity: u32,
     /// Logical pages that the host sees.
     pub logical_pages: u32,
 }
 
 impl BufferView<'_> {
-    /// A page in the buffer.
+    /// The page in a slot.
     #[inline]
     #[must_use]
     pub fn page(&self, slot: SlotId) -> &Page {
         &self.pages[slot]
     }
 
-    /// The slot of a logical page, be it listed or on its way to flash.
+    /// The slot of a logical page, whether it is evictable or on its way to flash.
     #[inline]
     #[must_use]
     pub fn find(&self, page: Lpn) -> Option<SlotId> {
@@ -91,14 +91,14 @@ impl BufferView<'_> {
         self.pages[slot].dirty == self.shape.whole_page
     }
 
-    /// Whether a page is only kept from a read: it can go without being written.
+    /// Whether a page has no dirty sectors: it was kept from a read and can leave without being written.
     #[inline]
     #[must_use]
     pub fn is_clean(&self, slot: SlotId) -> bool {
         self.pages[slot].dirty.is_empty()
     }
 
-    /// Whether what is dirty in a page may be programmed beside another page's.
+    /// Whether the dirty sectors of a page may be programmed together with those of another page.
     #[inline]
     #[must_use]
     pub fn may_pack(&self, slot: SlotId) -> bool {
@@ -107,16 +107,16 @@ impl BufferView<'_> {
         partial && self.flash.may_pack(page.page, page.dirty)
     }
 
-    /// Whether packing a page leaves it with one part on flash more than it has. That stays as it is while
-    /// the page is not written.
+    /// Whether packing a page increases its number of parts on flash. The answer does not change while the
+    /// page is not written.
     #[must_use]
     pub fn adds_fragment(&self, slot: SlotId) -> bool {
         let page = &self.pages[slot];
         self.flash.adds_fragment(page.page, page.dirty)
     }
 
-    /// Whether the mapping has room for a further pack that adds a part to both of its pages, beside those
-    /// under way.
+    /// Whether the mapping has room for one more pack that adds a part to both of its pages, besides the
+    /// packs under way.
     #[inline]
     #[must_use]
     pub fn has_room_for_fragments(&self) -> bool {
@@ -129,14 +129,14 @@ impl BufferView<'_> {
         self.flash.holds(page)
     }
 
-    /// The sectors of a page.
+    /// Sectors of a page.
     #[inline]
     #[must_use]
     pub fn sectors_per_page(&self) -> u32 {
         self.shape.whole_page.count()
     }
 
-    /// Whole pages that fit into the buffer.
+    /// Capacity in whole pages.
     #[inline]
     #[must_use]
     pub fn capacity(&self) -> u32 {
@@ -154,26 +154,26 @@ impl BufferView<'_> {
 /// What leaves the buffer next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Eviction {
-    /// A page by itself. A clean one is dropped, others are written.
+    /// A page by itself. A clean one is dropped, any other is written.
     Page(SlotId),
-    /// What is dirty in two pages, with one program, on one physical page. Both may be packed, and
-    /// their dirty sectors fit into a page together.
+    /// The dirty sectors of two pages, programmed together onto one physical page. Both pages may be
+    /// packed, and the sectors fit into one page.
     Pack {
-        /// The page that had to go.
+        /// The page that was due.
         first: SlotId,
-        /// The one that goes along.
+        /// The page that goes with it.
         second: SlotId,
     },
-    /// A page that is on flash and not in the buffer: it is read, and written again.
+    /// A page that is on flash and not in the buffer: it is read and written again.
     Pad(Lpn),
 }
 
-/// Why a page may no longer be evicted.
+/// Why a page is no longer evictable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaves {
-    /// What is dirty in it is on its way to flash.
+    /// Its dirty sectors are on their way to flash.
     WrittenBack,
-    /// It was clean, and its place is needed.
+    /// It was clean, and its room is needed.
     Dropped,
     /// The host deallocated it.
     Deallocated,

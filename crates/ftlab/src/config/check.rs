@@ -1,5 +1,5 @@
-//! Checks a config as a whole: what no option can be asked alone. Errors for what cannot work,
-//! warnings for what was probably not meant.
+//! Checks a config as a whole, where options depend on each other. Errors are for what cannot work,
+//! warnings for what is probably a mistake.
 
 mod cache;
 mod cost;
@@ -17,26 +17,26 @@ mod refresh;
 mod slc;
 
 use super::options::{MOST_COPIES, Options};
-use super::resolve::{Counts, shape, volume};
+use super::resolve::{ShapeCounts, shape, volume};
 use super::usual::{times, usual_times};
 use crate::nand::timing::TellsApart;
 use crate::options::Problem;
-use crate::options::reader::Reader;
+use crate::options::reader::LayerReader;
 use crate::options::text::quoted;
 use crate::options::value::Value;
 use crate::scheduler::Pausable;
 use crate::shape::Cell;
 use crate::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
 
-/// Mapping units that a device can have: 32-bit indices, with room for marks.
+/// The most mapping units of a device: 32-bit indices, with room for marks.
 const MOST_UNITS: u64 = (1 << 31) - 1;
-/// The same where two pages may share one: the spare area marks that in one bit more.
+/// The same if pages may be packed: the spare area needs one more bit to mark them.
 const MOST_UNITS_PACKED: u64 = (1 << 30) - 1;
-/// Blocks of a plane that must be left over, so that collection gains something.
+/// Blocks of a plane that must be left over, so that collection frees something.
 const SPARE_BLOCKS: u64 = 1;
 
-/// Notes everything that cannot work, and returns what is suspicious or does nothing.
-pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
+/// Reports everything that cannot work. Returns what is suspicious or does nothing.
+pub(super) fn check(options: &Options, reader: &mut LayerReader<'_>) -> Findings {
     let notes = reader.idle();
     let mut checker = Checker { options, reader, warnings: Vec::new(), notes };
     checker.queues();
@@ -67,22 +67,22 @@ pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
     Findings { warnings: checker.warnings, notes: checker.notes }
 }
 
-/// What was found that is no error.
+/// Findings that are not errors.
 pub(super) struct Findings {
-    /// What is suspicious.
+    /// Suspicious values.
     pub warnings: Vec<Problem>,
-    /// What the user set and that does nothing.
+    /// Options that the user set although they do nothing.
     pub notes: Vec<Problem>,
 }
 
 struct Checker<'a, 'r> {
     options: &'a Options,
-    reader: &'a mut Reader<'r>,
+    reader: &'a mut LayerReader<'r>,
     warnings: Vec<Problem>,
     notes: Vec<Problem>,
 }
 
-/// The options that decide how many pages there are.
+/// The options that determine the number of pages.
 const GEOMETRY: [&str; 8] = [
     "nand.blocks_per_plane",
     "nand.pages_per_block",
@@ -95,8 +95,8 @@ const GEOMETRY: [&str; 8] = [
 ];
 
 impl Checker<'_, '_> {
-    /// A problem about `paths`, the first of which it is named after. Dropped if any of them only
-    /// stands in for a wrong value.
+    /// A problem about `paths`, reported under the first. None if the value of any of them is only
+    /// a placeholder for a wrong one.
     fn problem(&self, paths: &[&str], message: String, remedy: String) -> Option<Problem> {
         self.reader.sound(paths).then(|| Problem {
             path: paths[0].to_owned(),
@@ -116,7 +116,7 @@ impl Checker<'_, '_> {
         self.warnings.extend(self.problem(paths, message, remedy));
     }
 
-    /// Lists of one number for all queues, or one for each.
+    /// Checks that lists have one number for all queues, or one for each.
     fn queues(&mut self) {
         let host = &self.options.host;
         let weights = ("host.arbitration.weights", host.arbitration.policy.weights());
@@ -212,7 +212,7 @@ impl Checker<'_, '_> {
         let gc = &self.options.ftl.gc;
         if gc.stop < gc.start {
             let message = format!(
-                "collection would rest at {} free blocks, before it starts at {}",
+                "collection would stop at {} free blocks, before it starts at {}",
                 gc.stop, gc.start
             );
             let remedy = format!("set ftl.gc.stop to {} or more", gc.start);
@@ -234,7 +234,7 @@ impl Checker<'_, '_> {
         let bounded = gc.preemptible.is_on() || gc.copies_per_write < MOST_COPIES;
         if bounded && gc.hard_limit >= gc.start {
             let message = format!(
-                "collection starts at {} free blocks, where the hard limit of {} is reached already: \
+                "collection starts at {} free blocks, where the hard limit of {} is already reached: \
                  it never yields to the host or waits for its writes",
                 gc.start, gc.hard_limit
             );
@@ -244,7 +244,7 @@ impl Checker<'_, '_> {
         let background = &gc.background;
         if background.collect.is_on() && background.blocks <= gc.stop {
             let message = format!(
-                "collection in the background ends at {} free blocks, of which {} are there anyway",
+                "background collection ends at {} free blocks, of which {} are free anyway",
                 background.blocks, gc.stop
             );
             let remedy = format!("set ftl.gc.background.blocks above {}", gc.stop);
@@ -254,7 +254,7 @@ impl Checker<'_, '_> {
 
     fn capacity(&mut self) {
         let shape = shape(self.options);
-        let Some(counts) = Counts::of(&shape) else {
+        let Some(counts) = ShapeCounts::of(&shape) else {
             return; // Reported with the pages; there is nothing to count.
         };
         let packs = self.options.ftl.mapping.policy.packs();
@@ -275,21 +275,21 @@ impl Checker<'_, '_> {
             };
             self.fail(&GEOMETRY, message, remedy.to_owned());
         }
-        let Some(counts) = Counts::of(&volume(self.options)) else { return };
+        let Some(counts) = ShapeCounts::of(&volume(self.options)) else { return };
         if !self.is_physical() && !self.has_log() {
             self.spare_blocks(&counts);
             self.host_capacity(&counts);
         }
     }
 
-    /// The host can't see more than there is.
-    fn host_capacity(&mut self, counts: &Counts) {
+    /// Checks that the host does not see more than there is.
+    fn host_capacity(&mut self, counts: &ShapeCounts) {
         let unit = shape(self.options).mapping_unit;
         let logical = counts.logical(self.options.ftl.over_provisioning);
         let most = Bytes(logical.saturating_mul(unit.0));
         if let Some(wanted) = self.options.ftl.capacity.filter(|&wanted| wanted > most) {
             let message = format!(
-                "{} are more than over-provisioning leaves of the flash: {} bytes",
+                "{} is more than over-provisioning leaves of the flash: {} bytes",
                 wanted.print(),
                 most.0
             );
@@ -300,7 +300,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn spare_blocks(&mut self, counts: &Counts) {
+    fn spare_blocks(&mut self, counts: &ShapeCounts) {
         let gc = &self.options.ftl.gc;
         let share = self.options.ftl.over_provisioning;
         let map_units = self.map_units(counts);
@@ -348,7 +348,7 @@ impl Checker<'_, '_> {
             paths[1] = "ftl.gc.stop";
             paths.swap(0, 1);
             let message = format!(
-                "a full device has only {} free blocks in a plane, so collection never rests",
+                "a full device has only {} free blocks in a plane, so collection never stops",
                 blocks - logical - open
             );
             let remedy = "lower ftl.gc.stop, or raise ftl.over_provisioning".to_owned();
@@ -356,11 +356,11 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The least over-provisioning with which `kept` good blocks of a plane are left over, and something
-    /// is always worth collecting. Bad blocks count as spare: the share is one of what was built.
-    fn least_share(&self, counts: &Counts, kept: u64) -> Option<Ratio> {
+    /// The least over-provisioning that leaves `kept` good blocks of a plane, and with which something is always worth
+    /// collecting. Bad blocks count as spare, since the share refers to all blocks.
+    fn least_share(&self, counts: &ShapeCounts, kept: u64) -> Option<Ratio> {
         let all = u64::from(self.options.nand.blocks_per_plane);
-        // As large a map as the logical share that the options ask for now: the least share has no larger one.
+        // The map of the current logical share: with more over-provisioning it is no larger.
         let map_units = self.map_units(counts);
         let map_blocks = map_units.div_ceil(counts.units_per_block);
         let logical = self.good_blocks().saturating_sub(kept + map_blocks);
@@ -370,8 +370,8 @@ impl Checker<'_, '_> {
         Some(blocks.max(units))
     }
 
-    /// What to do when fewer than `kept` good blocks of a plane are left over.
-    fn remedy_for_spare(&self, counts: &Counts, kept: u64) -> String {
+    /// The remedy if fewer than `kept` good blocks of a plane are left over.
+    fn remedy_for_spare(&self, counts: &ShapeCounts, kept: u64) -> String {
         let own = u64::from(self.options.ftl.slc_cache.policy.own_blocks());
         let all = u64::from(self.options.nand.blocks_per_plane).saturating_sub(own);
         let good = self.good_blocks();
@@ -394,22 +394,22 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Blocks of a plane that may be partly filled: one for each stream, one that the SLC cache has borrowed,
-    /// those of a map on flash, and one of pages that are programmed again.
+    /// Blocks of a plane that may be partly filled: one for each stream, one that the SLC cache
+    /// borrows, those of a map on flash, and one of rewritten pages.
     fn open_blocks(&self) -> u64 {
         let ftl = &self.options.ftl;
         let borrowed = u64::from(ftl.slc_cache.policy.borrows());
-        // Translation pages, and copies of them, have a block each.
+        // Translation pages and copies of them have separate blocks.
         let of_map = if self.has_map_on_flash() { 2 } else { 0 };
         let of_rewrites = u64::from(self.rewrites());
         u64::from(ftl.streams.policy.counts().open_blocks()) + borrowed + of_map + of_rewrites
     }
 
-    /// With fewer logical units on a plane than this, something is always worth collecting. When the
-    /// host waits for a plane, all its blocks are closed but the reserve and those that streams have
-    /// open, except that of the stream which waits (it may wait for the SLC cache, with all of them open).
-    /// Each is worth collecting unless its stale units are fewer than a flash page holds.
-    fn sure_units(&self, counts: &Counts) -> u64 {
+    /// With fewer logical units on a plane than this, something is always worth collecting. When
+    /// the host waits for a plane, all its blocks are closed except the reserve and the open blocks
+    /// of other streams than the waiting one (or of all, if it waits for the SLC cache). Each
+    /// closed block is worth collecting unless it has fewer stale units than a flash page holds.
+    fn sure_units(&self, counts: &ShapeCounts) -> u64 {
         let kept = u64::from(self.options.ftl.gc.reserve) + self.kept_back(counts);
         let full = u64::from(self.options.ftl.slc_cache.policy.rules().is_none());
         let open = self.open_blocks() - full;
@@ -417,7 +417,7 @@ impl Checker<'_, '_> {
         closed * (counts.units_per_block - counts.units_per_page + 1)
     }
 
-    /// Blocks of a plane that are good when the device is new, as a mean, and not the SLC cache's own.
+    /// The average number of good blocks of a plane in a new device, without the SLC cache's own.
     fn good_blocks(&self) -> u64 {
         let blocks = u64::from(self.options.nand.blocks_per_plane);
         let bad = u128::from(blocks) * u128::from(self.options.nand.faults.factory_bad.ppm);
@@ -426,7 +426,7 @@ impl Checker<'_, '_> {
         blocks.saturating_sub(own + u64::try_from(bad).unwrap_or(blocks))
     }
 
-    fn dies(&self, counts: &Counts) -> u64 {
+    fn dies(&self, counts: &ShapeCounts) -> u64 {
         counts.planes / u64::from(self.options.nand.planes_per_die).max(1)
     }
 
@@ -443,7 +443,7 @@ impl Checker<'_, '_> {
             [(read, &times.read, usual.read), (program, &times.program, usual.program)]
         {
             let mean = mean(list);
-            // Times by cost hold the transfer, and others do without a time of their own for it.
+            // Times by cost include the transfer, and some buses take no time of their own.
             let by_cost = self.options.nand.timing.policy.knows_costs();
             let whole = by_cost || self.options.nand.bus.policy.takes_no_time();
             if !whole && !list.is_empty() && !(usual.0..=usual.1).contains(&mean) {
@@ -466,7 +466,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Where no command waits in its queue, nothing is left to arbitrate.
+    /// Notes options of arbitration if no command ever waits in its queue.
     fn arbitration(&mut self) {
         const OPTIONS: [&str; 8] = [
             "host.arbitration.policy",
@@ -485,7 +485,7 @@ impl Checker<'_, '_> {
         };
         let submitted: u64 = (0..host.queues as usize).map(|queue| u64::from(depth(queue))).sum();
         let waits = host.command_time > Nanos::ZERO || u64::from(host.outstanding) < submitted;
-        // Nobody has 65,536 commands outstanding: a limit left at its default is none.
+        // Nobody has 65,536 commands outstanding, so the default limit is none.
         let limited = self.reader.is_set("host.outstanding") || host.command_time > Nanos::ZERO;
         let first = OPTIONS.into_iter().find(|path| self.reader.user_changed(path));
         let Some(first) = first.filter(|_| host.queues == 1 || !waits || !limited) else { return };
@@ -506,9 +506,9 @@ impl Checker<'_, '_> {
         if options.scheduler.suspend == Pausable::ProgramAndErase
             && options.nand.cache_ops.program.is_on()
         {
-            let message = "programs can't be left while the register holds the next page, which it \
+            let message = "programs can't be suspended while the register holds the next page, which it \
                            nearly always does with cache programs";
-            let remedy = "switch nand.cache_ops.program off, or leave erases only";
+            let remedy = "switch nand.cache_ops.program off, or suspend erases only";
             let paths = ["scheduler.suspend", "nand.cache_ops.program"];
             self.warn(&paths, message.to_owned(), remedy.to_owned());
         }
@@ -553,9 +553,9 @@ fn text<T: Value>(value: &T) -> String {
     quoted(&value.print())
 }
 
-/// The over-provisioning that leaves `spare` beside `logical`, if an option can say so much.
+/// The over-provisioning that leaves `spare` besides `logical`, if it is within the option's range.
 fn enough(spare: u64, logical: u64) -> Option<Ratio> {
-    /// A suggestion is rounded up to a tenth of a per cent.
+    /// Suggestions are rounded up to a tenth of a per cent.
     const STEP: u64 = 1_000;
     const MOST: u64 = 900 * 10_000;
     let needed = (spare * u64::from(Ratio::ONE.ppm)).checked_div(logical)?;

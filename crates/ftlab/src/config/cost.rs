@@ -1,4 +1,4 @@
-//! The options of what programs cost, where the timing of the cells leaves a choice.
+//! The options for the cost of programs, if the timing of the cells offers a choice.
 
 use super::options::Options;
 use crate::ftl::cost::RegulatorChoice;
@@ -6,10 +6,9 @@ use crate::nand::{CostClass, Prior};
 use crate::options::declare::{choices, options};
 
 options! {
-    /// What programs cost, and reads after them, where the timing of the cells leaves a choice
-    /// (`nand.timing.policy`).
+    /// The cost of programs and of later reads, if the timing of the cells offers a choice (`nand.timing.policy`).
     pub struct CostOptions at "ftl.cost" with { policy: RegulatorChoice } {
-        /// The class of data that was there before the measured part of a run: how it was programmed. In traces most
+        /// The cost class of data that was there before the measured part of a run. In traces most
         /// reads are of such data, so this decides much of what a regulator seems to gain.
         prior: PriorClass = "by-policy",
             source "AGCR, section 4.2, reads pages without a history at low cost; others say nothing",
@@ -20,12 +19,12 @@ options! {
 choices! {
     /// How data from before was programmed.
     pub enum PriorClass {
-        /// As the policy would have: medium cost for traditional and queue-driven, high cost for high-write and agcr,
-        /// low cost for low-write.
+        /// As the policy would have programmed it: medium cost for traditional and queue-driven,
+        /// high cost for high-write and agcr, low cost for low-write.
         ByPolicy = "by-policy",
-        /// As the policy did in preparation, which it remembers.
+        /// As the policy programmed it in preparation, which is remembered.
         AsWritten = "as-written",
-        /// At low cost: reads are dear.
+        /// At low cost: reads are expensive.
         Low = "low",
         /// At medium cost.
         Medium = "medium",
@@ -35,8 +34,8 @@ choices! {
 }
 
 impl CostOptions {
-    /// What data from before is taken for. What was never programmed, and is there all the same, is taken for what
-    /// the policy would have written.
+    /// The class of data from before. Pages that hold data although nothing was programmed count as
+    /// written by the policy.
     #[must_use]
     pub fn prior(&self) -> Prior {
         let class = match self.prior {
@@ -50,8 +49,8 @@ impl CostOptions {
 }
 
 impl Options {
-    /// Flash pages of a die that may wait to be programmed again at another cost; nothing if none is. Where there is a
-    /// log, or no translation, no page can be placed freely.
+    /// Flash pages of a die that may wait to be rewritten at another cost; none if nothing is
+    /// rewritten. With a log, or without translation, no page can be placed freely.
     #[must_use]
     pub fn rewrites(&self) -> Option<u32> {
         let mapping = &self.ftl.mapping.policy;

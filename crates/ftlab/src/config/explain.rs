@@ -1,4 +1,4 @@
-//! Everything that can be configured, looked up: what `explain`, `list` and the generated reference show.
+//! Looks up everything that can be configured, for `explain`, `list` and the generated reference.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -18,25 +18,25 @@ pub fn catalog() -> &'static Catalog {
     })
 }
 
-/// What a path stands for.
+/// The meaning of a path.
 #[derive(Clone, Debug)]
 pub enum Topic {
     /// An option.
     Option(&'static OptionInfo),
     /// A section, the options directly in it, and the sections directly beneath it.
     Section(SectionInfo, Vec<&'static OptionInfo>, Vec<SectionInfo>),
-    /// All policies of a name: several seams may have one.
+    /// All policies with a name, which may belong to several seams.
     Policies(Vec<PolicyTopic>),
 }
 
-/// A policy, the seam that it belongs to, and the options that are there for it.
+/// A policy, its seam, and its options.
 #[derive(Clone, Debug)]
 pub struct PolicyTopic {
-    /// Where it is chosen.
+    /// The seam.
     pub seam: SeamInfo,
     /// The policy.
     pub policy: PolicyInfo,
-    /// Its options, with those that it shares with others.
+    /// Its options, including those that it shares with others.
     pub options: Vec<&'static OptionInfo>,
 }
 
@@ -69,10 +69,10 @@ pub fn all_policies() -> &'static [SeamInfo] {
     &catalog().seams
 }
 
-/// What the option or section at `path` is, or the policies of that name.
+/// Returns the option or section at `path`, or the policies with that name.
 ///
 /// # Errors
-/// When there is none; the error says what was probably meant and lists what is known.
+/// There is none. The error says what was probably meant and lists what is known.
 pub fn explain(path: &str) -> Result<Topic, UnknownPath> {
     let catalog = catalog();
     if let Some(option) = catalog.option(path) {
@@ -128,7 +128,7 @@ impl fmt::Display for Topic {
 }
 
 impl Catalog {
-    /// The policies of a name, whatever they decide.
+    /// The policies with a name, of all seams.
     fn policies_called(&'static self, name: &str) -> Vec<PolicyTopic> {
         let called = |seam: &SeamInfo| {
             let policy = seam.policies.iter().find(|policy| policy.name == name);
@@ -144,7 +144,7 @@ impl Catalog {
         self.seams.iter().filter_map(called).map(topic).collect()
     }
 
-    /// The same where policies are known, too, by their names alone.
+    /// Like [`remedy_for`](Self::remedy_for), but also considers names of policies.
     fn remedy_with_policies(&self, path: &str) -> String {
         let remedy = self.remedy_for(path);
         let names = self.seams.iter().flat_map(|seam| seam.policies).map(|policy| policy.name);
@@ -157,7 +157,7 @@ impl Catalog {
     }
 }
 
-/// Paths, each with the first sentence of what it is.
+/// Prints paths, each with the first sentence of its documentation.
 fn first_sentences(f: &mut fmt::Formatter<'_>, lines: &[(&str, &str)]) -> fmt::Result {
     let width = lines.iter().map(|(path, _)| path.len()).max().unwrap_or(0) + 2;
     lines.iter().try_for_each(|(path, doc)| {

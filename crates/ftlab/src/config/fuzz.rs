@@ -1,14 +1,14 @@
-//! The way in for fuzzing: any bytes, as a file, as an override, and as files that build on each other.
+//! The entry point for fuzzing: any bytes, as a file, as an override, and as files that build on each other.
 
 use super::{Config, Files};
 use crate::options::Layer;
 use crate::options::value::ValueError;
 use crate::shape::Geometry;
 
-/// What parts the files of a text.
+/// Separates the files in a text.
 const NEXT_FILE: &str = "\n===\n";
 
-/// Files one beneath the other, whatever they are called; then all over again if `again`, which makes a circle.
+/// Files that build on each other in order, whatever their names. If `again`, they repeat, which makes a circle.
 struct Pieces<'a> {
     pieces: Vec<&'a str>,
     again: bool,
@@ -35,7 +35,7 @@ fn judge(loaded: Result<Config, super::ConfigError>) {
     }
 }
 
-/// Loads any bytes as a config; panics only if the config code is broken.
+/// Loads any bytes as a config. Panics only if the config code is broken.
 pub fn parse_any(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let stacks = [

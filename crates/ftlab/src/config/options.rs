@@ -1,5 +1,5 @@
-//! The options of a device, section by section along the path of an I/O. What belongs to one policy
-//! is declared with the policy.
+//! The options of a device, section by section along the path of an I/O. Options of one policy are
+//! declared with the policy.
 
 use super::{
     CacheOpsOptions, CacheOptions, CostOptions, MultiPlaneOptions, PowerOptions, RecoveryOptions,
@@ -21,7 +21,7 @@ use crate::nand::timing::{TimingChoice, TransfersChoice};
 use crate::options::Switch;
 use crate::options::declare::{choices, options};
 use crate::options::text::{nearest, quoted, shown};
-use crate::options::value::{Kind, Value, ValueError};
+use crate::options::value::{Value, ValueError, ValueKind};
 use crate::scheduler::{Pausable, SchedulerChoice};
 use crate::shape::Cell;
 use crate::units::{Bytes, BytesPerSec, Nanos, Ratio};
@@ -41,11 +41,10 @@ options! {
 }
 
 impl Options {
-    /// Flash pages that are written back together: one for each plane of a die, if one program can
-    /// serve them.
+    /// Flash pages that are written back together: one for each plane of a die, if one program can serve them.
     #[must_use]
     pub fn pages_in_row(&self) -> u32 {
-        // Log blocks of different planes do not stand at the same page.
+        // Log blocks of different planes are not filled in step.
         let in_step = self.ftl.mapping.policy.log().is_none();
         let together = self.nand.multi_plane.program.is_on() && self.ftl.placement.rows.is_on();
         if together && in_step { self.nand.planes_per_die } else { 1 }
@@ -53,90 +52,91 @@ impl Options {
 }
 
 options! {
-    /// What the device is called, and where its numbers come from.
+    /// The name of the device, and the source of its values.
     pub struct DeviceOptions at "device" {
-        /// A short name. A preset's is that of its file, with the logical capacity in it.
+        /// A short name. A preset's name is that of its file, which includes the logical capacity.
         name: String = "custom", source "free text";
-        /// What kind of device it stands for, in a sentence.
+        /// The kind of device that it represents, in one sentence.
         description: String = "", source "free text";
-        /// The data sheet or the paper that the numbers come from.
+        /// The data sheet or paper from which the values come.
         source: String = "", source "free text";
     }
 }
 
 options! {
-    /// The host's side of the device: the queues in which commands wait, as NVMe has them.
+    /// The host side of the device: the queues in which commands wait, as in NVMe.
     pub struct HostOptions at "host" with { arbitration: ArbitrationOptions, link: LinkOptions } {
         /// Submission queues.
         queues: u32 = "1", in "1"..="128", unit "queues",
             source "range: NVMe allows 65,535; hosts make one for each core";
-        /// Commands of a queue that the host may have outstanding: one number for all queues, or one
-        /// for each. A command holds its place from submission to completion, as the tags of a
-        /// driver do; what arrives at a full queue waits in the host.
+        /// Commands of a queue that the host may have outstanding: one number for all queues, or
+        /// one for each. A command holds its place from submission to completion, as the tags of a
+        /// driver do. A request to a full queue waits in the host.
         queue_depth: Vec<u32> = "65536", in "1"..="65536",
             source "NVM Express Base Specification 2.0, 3.3.1: at most 65,536 slots";
-        /// Which queue a command goes to, by the number of its stream: the volume of a trace, the
-        /// tenant of a workload.
+        /// Which queue a command goes to, by the number of its stream: the volume of a trace, or
+        /// the tenant of a workload.
         queue_of: StreamMap = "modulo", source "free choice of the host",
             applies_with "host.queues" not "1";
         /// Commands that the controller works on at once, over all queues. Others wait in their
         /// queue until it fetches them.
         outstanding: u32 = "65536", in "1"..="65536", unit "commands",
             source "default: as many as a queue holds, so that no command waits";
-        /// What the controller's front end spends on each command, one after the other, before
-        /// anything else happens to it.
+        /// The time that the controller's front end spends on each command, one after the other,
+        /// before anything else happens to it.
         command_time: Nanos = "0ns", in "0ns"..="1ms",
             source "default: not counted; 1us caps a device at a million commands a second";
     }
 }
 
 options! {
-    /// Whose command the controller fetches next.
+    /// Which queue's command the controller fetches next.
     pub struct ArbitrationOptions at "host.arbitration" with { policy: ArbitrationChoice } {}
 }
 
 options! {
     /// The link between host and device.
     pub struct LinkOptions at "host.link" {
-        /// The data that the link carries each second in each direction, or "none" if it takes no time.
-        /// Commands and completions take none either way.
+        /// The rate of the link in each direction, or "none" if transfers take no time. Commands
+        /// and completions never take time.
         rate: Option<BytesPerSec> = "none", in "1MB/s"..="1000GB/s",
             source "PCIe 3.0 moves 985 MB/s a lane after encoding, less headers: some 3.5 GB/s on four";
-        /// What each transfer takes beside its data, each way: setting up a DMA.
+        /// The time that each transfer takes besides its data, in each direction: setting up a DMA.
         setup: Nanos = "0ns", in "0ns"..="10ms",
             source "default: not counted; the Cosmos board moves 4 KiB at a fifth of its rate for 120 KiB";
     }
 }
 
 options! {
-    /// The controller's processor, where one does everything in turn: what it spends on each thing, beside
-    /// taking up commands (`host.command_time`). By default it is never what others wait for.
+    /// The controller's processor, if one processor does everything in turn: its time for each
+    /// task, besides taking up commands (`host.command_time`). By default nothing waits for it.
     pub struct FirmwareOptions at "firmware" {
-        /// Taking in a mapping unit of a write: finding its place, and what it makes invalid.
+        /// The time to take in a mapping unit of a write: finding its place, and what it makes invalid.
         unit: Nanos = "0ns", in "0ns"..="1ms", source "default: not counted";
-        /// Handing a flash page to the flash, in a write-back.
+        /// The time to hand a flash page to the flash, in a write-back.
         page: Nanos = "0ns", in "0ns"..="1ms", source "default: not counted",
             applies_with "ftl.mapping.policy" not "physical";
-        /// Noticing that the flash has done what a read of the host, or the processor itself, waits for.
+        /// The time to notice that the flash has finished an operation that a host read, or the
+        /// processor itself, waits for.
         poll: Nanos = "0ns", in "0ns"..="1ms", source "default: not counted";
-        /// What is copied from one place of its memory to another.
+        /// The data that is copied within the controller's memory.
         copies: Copies = "nothing",
             source "default: controllers move data to where it stays; Lu et al. 2018, 4.1.1, for the others";
-        /// How fast it copies.
+        /// The rate of these copies.
         copy_rate: BytesPerSec = "60MB/s", in "1MB/s"..="1000GB/s",
             source "Lu et al. 2018, 4.1.1: memcpy on the Cosmos board", applies_with "firmware.copies" not "nothing";
-        /// What the processor does while write-backs are under way.
-        flush: DuringFlush = "goes-on", source "default: controllers are told when a program has ended",
+        /// What the processor does while write-backs are in flight.
+        write_back: DuringWriteBack = "goes-on", source "default: controllers are told when a program has ended",
             applies_with "ftl.mapping.policy" not "physical";
     }
 }
 
 choices! {
-    /// What a processor does while write-backs are under way.
-    pub enum DuringFlush {
-        /// It goes on with other things.
+    /// What a processor does while write-backs are in flight.
+    pub enum DuringWriteBack {
+        /// It continues with other tasks.
         GoesOn = "goes-on",
-        /// It waits for all of them, and does nothing else but hand out their pages.
+        /// It waits for all of them, and only hands out their pages.
         Waits = "waits",
     }
 }
@@ -156,41 +156,39 @@ options! {
         /// Channels of the device. Each has a bus of its own.
         channels: u32 = required, in "1"..="128", unit "channels",
             source "range: 4 to 32 are built; 128 leaves room for studies";
-        /// Chips (packages with a chip enable of their own) on each channel.
+        /// Chips (packages with their own chip enable) on each channel.
         chips_per_channel: u32 = required, in "1"..="64", unit "chips",
             source "range: loads above 8 need buffered channels";
         /// Dies in each chip. A die carries out one operation at a time.
         dies_per_chip: u32 = "1", in "1"..="16", unit "dies",
             source "range: stacks of up to 16 dies are sold";
-        /// Whether a chip does one thing at a time: from the moment at which one of its dies begins a command
-        /// until it is done, data out included, its other dies begin nothing. Dies of real chips share
-        /// only the pins of their chip, and work side by side. MQSim's do not: it keeps one state for
-        /// each chip.
+        /// Whether a chip does one thing at a time: from the beginning of a command of one of its dies to its end, data
+        /// transfer included, its other dies begin nothing. Dies of real chips share only the pins of their chip, and
+        /// work in parallel. MQSim's don't: it keeps one state per chip.
         one_die_at_a_time: Switch = "off", source "default: as real chips; on as MQSim, NVM_PHY_ONFI_NVDDR2.cpp",
             applies_with "nand.dies_per_chip" not "1";
         /// Planes in each die: parts of a die with blocks of their own.
         planes_per_die: u32 = required, in "1"..="16", unit "planes",
             source "range: 1 to 4 are common, 16 in XL-FLASH (KIOXIA, ISSCC 2020)";
-        /// Blocks in each plane, spare ones included. A block is what is erased together.
+        /// Blocks in each plane, including spare ones. A block is the unit of erasing.
         blocks_per_plane: u32 = required, in "4"..="1000000", unit "blocks",
             source "range: real planes have 500 to 4,000; below 4 nothing is left to collect into";
         /// Flash pages in each block, counting every page of a word line: three in TLC.
         pages_per_block: u32 = required, in "4"..="16384", unit "flash pages",
             source "range: 64 in early SLC to several thousand in 3D QLC";
-        /// The size of a flash page: what is sensed and programmed together, spare area excluded. A
-        /// power of two.
+        /// The size of a flash page, which is sensed and programmed together, without its spare area. A power of two.
         page_size: Bytes = required, in "2KiB"..="64KiB", source "range: parts since about 2005";
         /// The size of an ECC codeword. A read moves whole codewords over the bus. A power of two;
-        /// left to its default it is never larger than the page.
+        /// the default is cut to the size of the page.
         codeword: Bytes = "4KiB", in "512B"..="64KiB",
             source "LDPC codes of current controllers cover 1 to 4 KiB of data";
-        /// What a cell stores.
+        /// The type of the cells.
         cell: Cell = required, source "the part";
     }
 }
 
 options! {
-    /// How long the operations of a die take.
+    /// The times of a die's operations.
     pub struct TimingOptions at "nand.timing" with { policy: TimingChoice } {
         /// Erasing a block (tBERS).
         erase: Nanos = required, in "1us"..="1s", source "the part";
@@ -198,8 +196,7 @@ options! {
 }
 
 options! {
-    /// How long the operations of a die take in blocks that are used with one bit a cell. Only an SLC
-    /// cache uses such blocks.
+    /// The times of a die's operations in blocks in SLC mode, which only an SLC cache uses.
     pub struct SlcModeOptions at "nand.slc_mode" {
         /// Sensing a flash page (tR).
         read: Nanos = "25us", in "100ns"..="100ms",
@@ -219,16 +216,15 @@ options! {
 options! {
     /// The bus of a channel.
     pub struct BusOptions at "nand.bus" with { policy: TransfersChoice } {
-        /// What a command and its addresses take on the bus, for each plane, beside the data. With "none",
-        /// reads and erases begin without the bus; with "0ns" they take none of its time, but begin
-        /// only when it is free.
+        /// The time of a command and its addresses on the bus, for each plane, besides the data. With "none", reads and
+        /// erases begin without the bus. With "0ns" they take no time on it, but begin only when it is free.
         command: Option<Nanos> = "none", in "0ns"..="100us",
             source "default: not counted; seven cycles of 25 to 100 ns in asynchronous ONFI";
     }
 }
 
 options! {
-    /// How long the blocks last.
+    /// The endurance of the blocks.
     pub struct EnduranceOptions at "nand.endurance" with { policy: EnduranceChoice } {}
 }
 
@@ -247,33 +243,32 @@ options! {
         recovery: RecoveryOptions,
         parity: ParityOptions,
     } {
-        /// Physical capacity beyond the logical, as a share of the logical: at 7% a device with
-        /// 107 GiB of flash offers 100 GiB. Parity (`ftl.parity`) is taken off the physical capacity first.
+        /// Physical capacity beyond the logical capacity, as a share of the latter: at 7% a device with 107 GiB of
+        /// flash offers 100 GiB. Parity (`ftl.parity`) is first subtracted from the physical capacity.
         over_provisioning: Ratio = "7%", in "0%"..="900%",
             source "default: the least a drive gets when it sells GiB as GB";
-        /// What the host sees at the most. With "none" it sees what over-provisioning leaves. Mappings with a log
-        /// use no more blocks than this needs.
+        /// The most capacity that the host sees. With "none" it is what over-provisioning leaves.
+        /// Mappings with a log use no more blocks than this needs.
         capacity: Option<Bytes> = "none", in "1MiB"..="1000TiB",
             source "default: all that over-provisioning leaves";
     }
 }
 
 options! {
-    /// How logical pages are found on flash.
+    /// How logical pages are mapped to flash.
     pub struct MappingOptions at "ftl.mapping" with { policy: MappingChoice } {
-        /// What is mapped as a whole: "flash-page", or a size that divides the flash page.
+        /// The mapping unit: "flash-page", or a size that divides the flash page.
         unit: MapUnit = "4KiB", in "512B"..="64KiB",
             source "page-mapped drives map 4 KiB, the page of file systems";
     }
 }
 
 options! {
-    /// Where a logical page is written next.
+    /// Where a logical page is written.
     pub struct PlacementOptions at "ftl.placement" with { policy: PlacementChoice } {
-        /// Whether write-back hands over rows: one flash page for each plane of a die, of what is
-        /// dirty, so that a multi-plane program finds all of them. What is dirty waits for no row to be
-        /// full. Without it each flash page goes where it would go alone, and is programmed with
-        /// others only if they happen to wait for the die.
+        /// Whether write-back forms rows of dirty pages, one flash page for each plane of a die, so that one
+        /// multi-plane program serves them all. Nothing waits until a row is full. Without rows, each flash page is
+        /// placed alone, and shares a program only with others that happen to wait for the same die.
         rows: Switch = "on",
             source "controllers write superpages; rows: Hu et al., ICS 2011 (multi-plane commands)",
             applies_with "nand.multi_plane.program" is "on";
@@ -281,12 +276,12 @@ options! {
 }
 
 options! {
-    /// Which pages share blocks: a stream has an open block of its own in each plane.
+    /// Which pages share blocks: each stream has its own open block in each plane.
     pub struct StreamsOptions at "ftl.streams" with { policy: StreamsChoice } {}
 }
 
 options! {
-    /// Blocks that are used with one bit a cell, as a cache in front of the others.
+    /// Blocks in SLC mode, with one bit per cell, as a cache in front of the others.
     pub struct SlcCacheOptions at "ftl.slc_cache" with { policy: SlcCacheChoice } {}
 }
 
@@ -296,7 +291,7 @@ options! {
         /// Free blocks of a plane at or below which collection starts.
         start: u32 = "2", in "2"..="100000", unit "blocks",
             source "small, so that the spare capacity holds stale pages rather than lie idle";
-        /// Free blocks of a plane at which collection rests again.
+        /// Free blocks of a plane at which collection stops.
         stop: u32 = "3", in "2"..="100000", unit "blocks",
             source "one block a time, as closed forms of write amplification assume";
         /// Free blocks of a plane that only collection may write to.
@@ -305,20 +300,20 @@ options! {
         /// Flash pages of a plane that are copied at the same time.
         copies_in_flight: u32 = "4", in "1"..="4096", unit "flash pages",
             source "enough to overlap a transfer with a program";
-        /// While a plane collects, the host may take so many of its flash pages more than collection
-        /// has made free since it started: host writes go on at the pace of collection instead of
-        /// stopping until a block is erased. The largest value lets the host run ahead freely.
+        /// While a plane collects, the host may take this many of its flash pages more than collection has freed since
+        /// it started: host writes continue at the pace of collection instead of stopping until a block is erased. The
+        /// largest value lets the host run ahead freely.
         host_lead: u32 = "16", in "1"..="4000000", unit "flash pages",
             source "assumed: as firmware paces host writes, small against a block";
-        /// Which planes collect together: when one has to, the others of its scope collect a block,
-        /// too, unless they have more than `ftl.gc.stop` free.
+        /// Which planes collect together: when one must collect, the others in its scope collect
+        /// one block, too, unless they have more than `ftl.gc.stop` free blocks.
         scope: Scope = "plane", source "each plane for itself: nothing is collected early";
-        /// Whether commands of collection wait until their die has nothing else to do. They yield
-        /// between commands, until `ftl.gc.hard_limit` is reached or the host waits for the plane.
+        /// Whether commands of collection wait until their die is idle. They yield between
+        /// commands, until `ftl.gc.hard_limit` is reached or the host waits for the plane.
         preemptible: Switch = "off", source "Lee et al., ISPASS 2011";
-        /// Copies (flash pages) that a plane's collection may make for each flash page that the host
-        /// writes to the plane. In pauses of the host it waits, too, except for its erase; after the
-        /// last request it is finished. The largest value sets no bound.
+        /// Copies (flash pages) that a plane's collection may make for each flash page that the
+        /// host writes to the plane. While the host pauses, collection pauses, too, except for its
+        /// erase; after the last request it finishes. The largest value means no limit.
         copies_per_write: u32 = "4000000", in "1"..="4000000", unit "flash pages",
             source "incremental collection; by default the rest of the pacing is enough";
         /// Free blocks of a plane at or below which collection neither yields (`ftl.gc.preemptible`)
@@ -332,19 +327,18 @@ options! {
     }
 }
 
-/// A bound on copies that is none.
+/// The largest value of `copies_per_write`, which means no limit.
 pub const MOST_COPIES: u32 = 4_000_000;
 
 options! {
     /// Collection while the host is idle.
     pub struct BackgroundOptions at "ftl.gc.background" {
-        /// Whether the device collects before it must while the host is idle. Copies stop when the
-        /// host comes back.
+        /// Whether the device collects before it must while the host is idle. Copies stop when the host becomes active.
         collect: Switch = "off", source "closed forms know no idle time";
-        /// The device has to be without requests for so long.
+        /// How long the device has to be without requests before it collects.
         after: Nanos = "100ms", in "0ns"..="100s", source "assumed: longer than pauses in a burst",
             applies_with "ftl.gc.background.collect" is "on";
-        /// Free blocks of a plane up to which it collects.
+        /// Free blocks of a plane up to which it collects in the background.
         blocks: u32 = "8", in "1"..="1000000", unit "blocks",
             source "assumed: a burst of a few blocks a plane finds room",
             applies_with "ftl.gc.background.collect" is "on";
@@ -361,28 +355,28 @@ options! {
 }
 
 options! {
-    /// The order of flash commands beneath the FTL.
+    /// The scheduling of flash commands.
     pub struct SchedulerOptions at "scheduler" with { policy: SchedulerChoice } {
-        /// Which operations of a die are left for a host read that arrives, and resumed when none waits
-        /// any more. What that costs is in nand.suspend.
+        /// Which operations of a die are suspended for a host read, and resumed when no read waits
+        /// any more. `nand.suspend` has the cost.
         suspend: Pausable = "none",
             source "default: the baseline without; Wu and He, FAST 2012";
-        /// How often one operation is left, at the most.
+        /// How often an operation may be suspended.
         suspend_limit: u32 = "4", in "1"..="1000", unit "times",
             source "assumed: with suspend_reads it bounds how late programs and erases end",
             applies_with "scheduler.suspend" not "none";
-        /// How many host reads are served each time that an operation is left, at the most.
+        /// How many host reads may be served during each suspension.
         suspend_reads: u32 = "16", in "1"..="100000", unit "reads",
             source "assumed: with suspend_limit it bounds how late programs and erases end",
             applies_with "scheduler.suspend" not "none";
-        /// Whether a bus that falls free first moves out what waits in the dies, and begins new commands only
-        /// when nothing does, whatever their rank. That empties dies early, but it lets them idle: one
-        /// that could sense or program already waits for the data of all others on its channel.
+        /// Whether a bus that becomes free first transfers the data that waits in the dies, and begins new commands
+        /// only when there is none, whatever their rank. This empties dies early, but lets them idle: one that could
+        /// already sense or program waits for the data of all others on its channel.
         data_out_first: Switch = "off", source "default: the order of the policy; on as MQSim, NVM_PHY_ONFI_NVDDR2.cpp";
     }
 }
 
-/// What is mapped as a whole.
+/// The mapping unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapUnit {
     /// A whole flash page.
@@ -405,7 +399,7 @@ impl MapUnit {
 const FLASH_PAGE: &str = "flash-page";
 
 impl Value for MapUnit {
-    const KIND: Kind = Kind::Size;
+    const KIND: ValueKind = ValueKind::Size;
 
     fn parse(text: &str) -> Result<MapUnit, ValueError> {
         if text == FLASH_PAGE {

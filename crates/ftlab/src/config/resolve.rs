@@ -1,4 +1,4 @@
-//! From checked options to integers: the shape of the flash and the capacity that the host sees.
+//! Resolves checked options to integers: the shape of the flash and the capacity that the host sees.
 
 use super::options::Options;
 use crate::ftl::mapping::dftl::translation_pages;
@@ -6,14 +6,14 @@ use crate::nand::volume_of;
 use crate::shape::{Shape, Shares};
 use crate::units::{Bytes, Ratio};
 
-/// Channels that work as one.
+/// The number of channels that work as one.
 pub(super) fn gang(options: &Options) -> u32 {
     let ftl = &options.ftl;
     let ganged = ftl.mapping.policy.log().is_some() && ftl.merge.planner.gangs_channels();
     if ganged { options.nand.channels } else { 1 }
 }
 
-/// The shape that the options describe. Channels that work as one are one.
+/// The shape of the flash. Channels that work as one count as one.
 pub(super) fn shape(options: &Options) -> Shape {
     let nand = &options.nand;
     let gang = gang(options);
@@ -30,8 +30,8 @@ pub(super) fn shape(options: &Options) -> Shape {
     }
 }
 
-/// The shape of what the FTL fills: the flash, or the volume of superblocks over several dies. Dies that do not
-/// make whole groups are refused elsewhere.
+/// The shape that the FTL fills: the flash, or the volume of superblocks over several dies. A check
+/// refuses dies that don't form whole groups.
 pub(super) fn volume(options: &Options) -> Shape {
     let flash = shape(options);
     let dies = flash.channels * flash.chips_per_channel * flash.dies_per_chip;
@@ -41,11 +41,11 @@ pub(super) fn volume(options: &Options) -> Shape {
     }
 }
 
-/// How a plane's blocks are shared out by a mapping with a log: log blocks are `ftl.over_provisioning` of the
-/// data blocks. Without `ftl.capacity` there are as many of both as fit.
+/// The division of a plane's blocks by a mapping with a log: the log blocks are `ftl.over_provisioning` of the data
+/// blocks. Without `ftl.capacity` there are as many of both as fit.
 pub(super) fn shares(options: &Options) -> Option<Shares> {
     options.ftl.mapping.policy.log()?;
-    let counts = Counts::of(&shape(options))?;
+    let counts = ShapeCounts::of(&shape(options))?;
     let share = options.ftl.over_provisioning;
     let blocks = u64::from(options.nand.blocks_per_plane);
     let data = match options.ftl.capacity {
@@ -64,10 +64,10 @@ pub(super) fn shares(options: &Options) -> Option<Shares> {
     Some(Shares { data: count(data), log: count(share.of(data)) })
 }
 
-/// How many logical pages (mapping units) the host sees.
+/// The number of logical pages (mapping units) that the host sees.
 pub(super) fn logical_pages(options: &Options) -> u64 {
     let shape = volume(options);
-    let counts = Counts::of(&shape).expect("a checked shape");
+    let counts = ShapeCounts::of(&shape).expect("a checked shape");
     let offered = match shares(options) {
         Some(shares) => u64::from(shares.data) * counts.planes * counts.units_per_block,
         None => counts.logical(options.ftl.over_provisioning),
@@ -76,10 +76,10 @@ pub(super) fn logical_pages(options: &Options) -> u64 {
     offered.min(wanted.unwrap_or(offered))
 }
 
-/// The counts of a shape that may be too large for the tables of the device. Within the ranges of
-/// the options none of the products passes 2^62.
+/// The counts of a shape, which may be too large for the tables of the device. Within the ranges of
+/// the options, no product exceeds 2^62.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Counts {
+pub(super) struct ShapeCounts {
     pub planes: u64,
     pub units_per_page: u64,
     pub units_per_block: u64,
@@ -87,9 +87,9 @@ pub(super) struct Counts {
     pub units: u64,
 }
 
-impl Counts {
+impl ShapeCounts {
     /// Counts a shape; `None` if its mapping unit does not divide the flash page.
-    pub fn of(shape: &Shape) -> Option<Counts> {
+    pub fn of(shape: &Shape) -> Option<ShapeCounts> {
         let rest = shape.page_size.0.checked_rem(shape.mapping_unit.0)?;
         let chips = u64::from(shape.channels) * u64::from(shape.chips_per_channel);
         let planes_per_chip = u64::from(shape.dies_per_chip) * u64::from(shape.planes_per_die);
@@ -97,7 +97,7 @@ impl Counts {
         let units_per_page = shape.page_size.0 / shape.mapping_unit.0;
         let units_per_block = u64::from(shape.pages_per_block) * units_per_page;
         let units = planes * u64::from(shape.blocks_per_plane) * units_per_block;
-        (rest == 0).then_some(Counts { planes, units_per_page, units_per_block, units })
+        (rest == 0).then_some(ShapeCounts { planes, units_per_page, units_per_block, units })
     }
 
     /// Mapping units that the host sees: physical = logical x (1 + over-provisioning).
@@ -108,19 +108,19 @@ impl Counts {
         u64::try_from(wide).expect("no more than there are physically")
     }
 
-    /// Mapping units of the host on one plane, at the most: whole flash pages' worth go round.
+    /// The most mapping units of the host on one plane: whole flash pages in turn over all planes.
     pub fn logical_units_per_plane(&self, over_provisioning: Ratio) -> u64 {
         let pages = self.logical(over_provisioning).div_ceil(self.units_per_page);
         pages.div_ceil(self.planes) * self.units_per_page
     }
 
-    /// Mapping units of one plane that hold a map of `logical` units, if that lies on flash: whole flash pages
-    /// that go round.
+    /// Mapping units of one plane that hold a map of `logical` units, if it is on flash: whole
+    /// flash pages in turn over all planes.
     pub fn map_units_per_plane(&self, logical: u64, page_size: Bytes) -> u64 {
         translation_pages(logical, page_size).div_ceil(self.planes) * self.units_per_page
     }
 
-    /// Blocks that the logical share of a plane fills, with so many units of the map.
+    /// Blocks that the logical share of a plane fills, including this many units of the map.
     pub fn logical_blocks_per_plane(&self, over_provisioning: Ratio, map_units: u64) -> u64 {
         let share = self.logical(over_provisioning).div_ceil(self.planes) + map_units;
         share.div_ceil(self.units_per_block)

@@ -1,25 +1,25 @@
-//! The texts that a config is made of, in the order in which they lie on each other: beneath each file what it
-//! builds on (`base`), a preset or another file, which may build on one in its turn.
+//! The stack of texts that form a config. Below each file is its base (`base`), a preset or another
+//! file, which may have a base, too.
 
 use super::explain::catalog;
 use crate::options::text::{clip, shown};
 use crate::options::value::{ValueError, unknown_name};
-use crate::options::{Base, Layer, Parsed, Problem, parse, presets};
+use crate::options::{Layer, Parsed, PresetBase, Problem, parse, presets};
 
-/// So many files may build on each other: more than anybody can follow, and an end to circles.
+/// The most files that may build on each other: more than anyone can follow, and a limit for circles.
 pub const MOST_FILES: usize = 8;
 
-/// Opens the files that files build on. Configs are texts: only who loads one knows where its files are.
+/// Opens the files on which files build. Configs are texts, so only the caller knows where the files are.
 pub trait Files {
-    /// The file called `name`, as a layer, or `None` if that is no name of a file. `above` has the labels of the files
-    /// that build on it: first the one that names it, then the one that names that, up to the first.
+    /// Returns the file called `name` as a layer, or `None` if that is not the name of a file.
+    /// `above` has the labels of the files that build on it, starting with the one that names it.
     ///
     /// # Errors
     /// The file can't be read, or must not be.
     fn open(&mut self, name: &str, above: &[&str]) -> Result<Option<Layer>, ValueError>;
 }
 
-/// There are none: a base is a preset.
+/// No files: every base is a preset.
 pub struct NoFiles;
 
 impl Files for NoFiles {
@@ -28,7 +28,7 @@ impl Files for NoFiles {
     }
 }
 
-/// Layers with all that they build on, lowest first, and what each holds.
+/// Layers with everything that they build on, lowest first, and their contents.
 pub(super) struct Stack {
     pub layers: Vec<Layer>,
     pub parsed: Vec<Parsed>,
@@ -48,7 +48,7 @@ impl Stack {
     }
 }
 
-/// What the texts of a config are called, lowest first, and whether the next one builds on each.
+/// The labels of a config's texts, lowest first, and whether the next text builds on each.
 #[derive(Clone, Debug)]
 pub(super) struct Texts(Vec<(String, bool)>);
 
@@ -69,7 +69,7 @@ impl Texts {
         }
     }
 
-    /// A comment for each text that builds on others, with an empty line behind; nothing if none does.
+    /// A comment for each text that builds on others, followed by an empty line; nothing if there are none.
     pub fn told(&self) -> String {
         let mut told = String::new();
         let mut bases: Vec<&str> = Vec::new();
@@ -89,7 +89,7 @@ impl Texts {
     }
 }
 
-/// A layer and what it builds on, the lowest last.
+/// A layer and everything that it builds on, lowest last.
 fn chain(top: &Layer, files: &mut dyn Files) -> Vec<(Layer, Parsed)> {
     let mut chain: Vec<(Layer, Parsed)> = Vec::new();
     let mut next = Some(top.clone());
@@ -104,7 +104,7 @@ fn chain(top: &Layer, files: &mut dyn Files) -> Vec<(Layer, Parsed)> {
                 Ok(base) => next = Some(base),
                 Err(error) => {
                     let problem = refused(base, &layer, error);
-                    // Whatever else is found wrong may be set in what was not read.
+                    // Further problems may only be due to options that were not read.
                     parsed.is_read = false;
                     parsed.problems.push(problem);
                 }
@@ -115,16 +115,16 @@ fn chain(top: &Layer, files: &mut dyn Files) -> Vec<(Layer, Parsed)> {
     chain
 }
 
-fn refused(base: &Base, layer: &Layer, error: ValueError) -> Problem {
+fn refused(base: &PresetBase, layer: &Layer, error: ValueError) -> Problem {
     Problem {
-        path: Base::KEY.to_owned(),
+        path: PresetBase::KEY.to_owned(),
         message: error.message,
         remedy: error.remedy,
         place: Some(layer.place(base.span.clone())),
     }
 }
 
-/// What a base names: a preset first, as on the command line.
+/// The layer that a base names: a preset first, as on the command line.
 fn find(name: &str, above: &[&str], files: &mut dyn Files) -> Result<Layer, ValueError> {
     if presets::find(name).is_some() {
         return Ok(Layer::preset(name));
@@ -145,7 +145,7 @@ fn find(name: &str, above: &[&str], files: &mut dyn Files) -> Result<Layer, Valu
     }
 }
 
-/// The problem of a file that is to lie beneath itself. `above` is as in [`Files::open`].
+/// The problem of a file that would be below itself. `above` is as in [`Files::open`].
 #[must_use]
 pub fn circle(label: &str, above: &[&str]) -> ValueError {
     let from = above.iter().position(|one| *one == label).unwrap_or(above.len() - 1);

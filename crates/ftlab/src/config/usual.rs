@@ -1,4 +1,4 @@
-//! How long operations of a configuration take, and what parts on the market take.
+//! The times of a configuration, and those of parts on the market.
 
 use super::options::Options;
 use crate::nand::timing::StatedTimes;
@@ -9,14 +9,14 @@ pub(super) fn times(options: &Options) -> StatedTimes<'_> {
     options.nand.timing.policy.times(options.nand.cell)
 }
 
-/// What parts on the market take.
+/// The times of parts on the market.
 pub(super) struct UsualTimes {
     pub read: (Nanos, Nanos),
     pub program: (Nanos, Nanos),
 }
 
-/// Wide ranges around data sheets and ISSCC papers from 2005 to 2022: outside of them a unit was
-/// probably mistaken, or a cell.
+/// Wide ranges around data sheets and ISSCC papers from 2005 to 2022. Outside of them, a unit or a
+/// cell type is probably wrong.
 pub(super) const fn usual_times(cell: Cell) -> UsualTimes {
     const fn micros(low: u64, high: u64) -> (Nanos, Nanos) {
         (Nanos::from_micros(low), Nanos::from_micros(high))

@@ -1,10 +1,10 @@
-//! The one place that turns a configuration into a device.
+//! Turns a configuration into a device.
 
 use std::collections::VecDeque;
 
-use crate::cache::{Buffer, BufferSetup, Gate, ReadCacheSetup, Shape, Space};
+use crate::cache::{Buffer, BufferSetup, BufferShape, Gate, ReadCacheSetup, Space};
 use crate::config::{
-    Config, DuringFlush, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options,
+    Config, DuringWriteBack, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options,
 };
 use crate::device::base::{Base, Reads};
 use crate::device::desk::Desk;
@@ -25,7 +25,7 @@ use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::recovery::RecoveryPolicy;
-use crate::ftl::service::Attention;
+use crate::ftl::service::Signals;
 use crate::ftl::slc::SlcSetup;
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup, Kernel};
@@ -44,36 +44,36 @@ use crate::units::{Bytes, Nanos, SectorMask, SimTime};
 use crate::verify;
 use crate::verify::Plant;
 
-/// Everything that a device is made of.
+/// All parts of a device.
 #[derive(Clone, Debug)]
 pub struct DeviceSetup {
-    /// The host's side.
+    /// The host side.
     pub host: HostSetup,
-    /// The flash and the order of its commands.
+    /// The flash and its scheduler.
     pub flash: FlashSetup,
     /// The translation layer.
     pub ftl: FtlSetup,
-    /// What carries out merges, if the mapping has a log.
+    /// The merger, if the mapping has a log.
     pub merger: Option<MergerSetup>,
-    /// The DRAM: what is written.
+    /// The write buffer.
     pub buffer: BufferSetup,
-    /// The DRAM: what was read.
+    /// The read cache.
     pub reads: ReadCacheSetup,
-    /// Whether what the DRAM holds is carried to flash when power is cut.
+    /// Whether capacitors carry the contents of DRAM to flash when power is cut.
     pub has_capacitors: bool,
-    /// Whether it checks itself while it runs ([`verify`]).
+    /// Whether the device checks itself while it runs ([`verify`]).
     pub checks_itself: bool,
 }
 
 impl DeviceSetup {
-    /// The same device, which checks itself where that is compiled in ([`verify::ON`]).
+    /// The same device with self-checks, if they are compiled in ([`verify::ON`]).
     #[must_use]
     pub fn checking(self) -> DeviceSetup {
         DeviceSetup { checks_itself: verify::ON, ..self }
     }
 
-    /// The parts of the device that a configuration describes. The seed is for policies that draw
-    /// random numbers.
+    /// The parts of the device that a configuration describes. Policies that draw random numbers
+    /// use the seed.
     #[must_use]
     pub fn new(config: &Config, seed: u64) -> DeviceSetup {
         let options = &config.options;
@@ -82,7 +82,7 @@ impl DeviceSetup {
         let geometry = Geometry::new(shape);
         let width = ftl.parity.stripe();
         let superblocks = width.map(|width| Superblocks::new(&geometry, width));
-        // What lies above superblocks knows nothing else.
+        // The layers above superblocks know only the volume.
         let volume = superblocks.as_ref().map_or(&geometry, Superblocks::volume).clone();
         let logical_pages = config.logical_pages();
         let of_flash = Parts {
@@ -162,7 +162,7 @@ impl DeviceSetup {
     }
 }
 
-/// Who wants to know how often blocks are read.
+/// The parts that want to know how often blocks are read.
 fn counting(options: &Options) -> Counting {
     let errors = options.nand.timing.policy.errors();
     let disturbs = errors.is_some_and(|errors| errors.disturbed_errors > 0);
@@ -235,17 +235,17 @@ fn abilities(nand: &NandOptions) -> Abilities {
     }
 }
 
-/// The host's side of a device.
+/// The host side of a device.
 #[derive(Clone, Debug)]
 pub struct HostSetup {
     /// The submission queues.
     pub queues: Queues,
-    /// What makes commands wait before the device takes them up; none if nothing does.
+    /// The front end that delays commands; none if nothing delays them.
     pub front_end: Option<FrontEndSetup>,
 }
 
 impl HostSetup {
-    /// One queue of so many places, from which the device takes every command at once.
+    /// One queue of this depth, from which the device fetches every command at once.
     #[must_use]
     pub fn one_queue(depth: u32) -> HostSetup {
         let queues = Queues { depths: vec![depth], weights: vec![1], map: StreamMap::Modulo };
@@ -285,7 +285,7 @@ fn processor(options: &Options, parts: &Parts<'_>) -> ProcessorSetup {
         page: firmware.page,
         poll: firmware.poll,
         copies: copies.map(|copies| (copies, firmware.copy_rate)),
-        waits: firmware.flush == DuringFlush::Waits,
+        waits: firmware.write_back == DuringWriteBack::Waits,
         flash_page: parts.geometry.shape().page_size,
         sectors_per_unit: parts.geometry.sectors_per_unit(),
     }
@@ -306,7 +306,7 @@ fn triggers(gc: &GcOptions) -> Triggers {
     }
 }
 
-/// In lock-step, write-back goes by cycles whatever the buffer.
+/// In lock-step, write-back runs in cycles, whatever the buffer says.
 fn gate(options: &Options) -> Option<Gate> {
     let (ftl, gate) = (&options.ftl, options.cache.policy.gate());
     let lock_step = ftl.mapping.policy.log().is_some() && ftl.merge.clocks == Clocks::LockStep;
@@ -323,7 +323,7 @@ fn buffer(options: &Options, parts: &Parts<'_>, flash: &Geometry) -> BufferSetup
     let row = options.pages_in_row();
     let gate = gate(options);
     let whole_page = parts.geometry.sectors_per_unit();
-    let shape = |capacity| Shape {
+    let shape = |capacity| BufferShape {
         whole_page: SectorMask::range(0, whole_page),
         capacity,
         logical_pages: parts.logical_pages,
@@ -338,7 +338,7 @@ fn buffer(options: &Options, parts: &Parts<'_>, flash: &Geometry) -> BufferSetup
             write_back_above: 0,
             programs_in_flight: None,
             row,
-            flush_pages: None,
+            write_back_together: None,
             gate,
             latency,
         };
@@ -348,7 +348,7 @@ fn buffer(options: &Options, parts: &Parts<'_>, flash: &Geometry) -> BufferSetup
         Space::Pages | Space::Slots => pages,
         Space::Sectors => pages.saturating_mul(whole_page),
     };
-    let flush_pages = dram.flush_pages.filter(|_| gate.is_none());
+    let write_back_together = dram.write_back_together.filter(|_| gate.is_none());
     let (dies, planes) = (flash.dies(), flash.planes());
     let programs = match gate {
         Some(_) => planes,
@@ -367,29 +367,29 @@ fn buffer(options: &Options, parts: &Parts<'_>, flash: &Geometry) -> BufferSetup
         write_back_above: u32::try_from(above).unwrap_or(capacity),
         programs_in_flight: Some(programs),
         row,
-        flush_pages,
+        write_back_together,
         gate,
         latency,
     }
 }
 
-/// Flash pages that may still have to be written when the device comes to its end: full ones of all
-/// that the buffer holds, and those that were put together before and wait for a place.
+/// The number of flash pages that may still have to be written at the end of life: the pages of a
+/// full buffer, and programs that were already prepared and wait for a free page.
 #[must_use]
 pub fn drain_pages(buffer: &BufferSetup, geometry: &Geometry) -> u32 {
-    // Counted by sectors, it may hold one of each page.
+    // A buffer that is counted in sectors may hold one sector of each page.
     let Some(pages) = buffer.capacity else { return 0 };
     let together = pages.min(buffer.shape.logical_pages).div_ceil(geometry.units_per_page());
     together + buffer.programs_in_flight.unwrap_or(pages).min(pages)
 }
 
-/// Builds a device that observes nothing and carries no bytes.
+/// Builds a device without a probe and without data.
 #[must_use]
 pub fn assemble(setup: DeviceSetup) -> Device {
     assemble_with(setup, (), ())
 }
 
-/// Builds a device with an observer of its flash and with the bytes that it carries.
+/// Builds a device with a probe on its flash and with the bytes that it carries.
 #[must_use]
 pub fn assemble_with<P: Probe, C: Contents>(
     setup: DeviceSetup,
@@ -463,7 +463,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
             Chore::GoOn | Chore::Patrol => None,
         }),
         has_capacitors: setup.has_capacitors,
-        wakes: Attention::NONE,
+        wakes: Signals::NONE,
         end_of_life: None,
         ledger: Ledger::new(setup.checks_itself),
         plant: Plant::default(),
@@ -473,7 +473,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
     patrol::plan_patrol(&mut device.base);
     device.choose_skills();
     if device.base.checks_itself() && device.base.services.merger.is_some() {
-        // What a device starts with was programmed by nobody.
+        // The initial blocks of a log-block mapping were not programmed by any command.
         device.verify_loaded();
     }
     device

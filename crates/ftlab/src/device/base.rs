@@ -1,5 +1,5 @@
-//! What the paths of reads and writes stand on: the kernel, the services, the buffers, the desk where requests are
-//! answered. The paths keep only what is under way on them.
+//! The parts that the read and write paths share: the kernel, the services, the buffers, and the
+//! desk that completes requests. The paths themselves only hold what is in flight.
 
 use crate::cache::{Buffer, ReadCache, ReadCacheSetup};
 use crate::device::desk::Desk;
@@ -13,45 +13,44 @@ use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::ftl::cost::regulation;
 use crate::ftl::map_cache::{Ready, Seeker};
-use crate::ftl::service::Attention;
+use crate::ftl::service::Signals;
 use crate::scheduler::{Probe, Spent};
 use crate::units::{Lpn, PlaneId, RequestId, SectorMask, SimTime};
 use crate::verify::{Canary, Plant};
 
-/// All of a device but its paths.
+/// All of a device except its paths.
 #[derive(Clone, Debug)]
 pub(super) struct Base<P, C> {
     pub kernel: Kernel<P, C>,
     pub services: Services,
-    /// Requests go straight to flash; none if they are translated.
+    /// The state of a device without translation, whose requests go straight to flash.
     pub direct: Option<Box<Direct>>,
-    /// What was written and is not on flash, or not yet known to be there.
+    /// Written data that is not on flash, or not yet known to be there.
     pub buffer: Buffer,
     pub reads: Reads,
     pub desk: Desk,
-    /// What begins if no request comes.
+    /// The chores that start when no request comes.
     pub idle: Idle,
     pub sectors_per_page: u32,
     pub units_per_page: u32,
-    /// Whether what DRAM holds is carried to flash when power is cut.
+    /// Whether capacitors carry the contents of DRAM to flash when power is cut.
     pub has_capacitors: bool,
-    /// What somebody in this device wants to hear of; nobody is asked about the rest.
-    pub wakes: Attention,
+    /// The notifications that some part of this device needs; the others are never sent.
+    pub wakes: Signals,
     /// Whether, when and why the device stopped taking writes.
     pub end_of_life: Option<EndOfLife>,
-    /// What went in and came out, where devices check themselves.
+    /// The ledger of requests, for devices that check themselves.
     pub ledger: Ledger,
     pub plant: Plant,
 }
 
-/// What was read lately, and what is being read.
+/// The read side: the read cache, and reads in flight with a further purpose.
 #[derive(Clone, Debug)]
 pub(super) struct Reads {
-    /// What was read lately.
     pub cache: ReadCache,
-    /// What is being read ahead.
+    /// Flash pages that are being read ahead.
     pub ahead: ReadingAhead,
-    /// What is being read and stays in the buffer then.
+    /// Reads in flight whose data stays in the buffer.
     pub fetched: Fetched,
 }
 
@@ -66,19 +65,19 @@ impl Reads {
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
-    /// Whether the device checks itself: a constant where that is not compiled in.
+    /// Whether the device checks itself: a constant if checks are not compiled in.
     #[inline(always)]
     pub fn checks_itself(&self) -> bool {
         self.ledger.is_kept()
     }
 
-    /// What the host can address.
+    /// The capacity that the host can address, in sectors.
     #[inline]
     pub fn capacity_sectors(&self) -> u64 {
         u64::from(self.kernel.ftl.logical_pages()) * u64::from(self.sectors_per_page)
     }
 
-    /// Something that a request waited for is done; `spent` is its account of time.
+    /// Something that a request waited for is done; `spent` is the time that it took.
     #[inline]
     pub fn settle<const S: Skills>(&mut self, id: RequestId, spent: &Spent) {
         let Kernel { now, contents, .. } = &mut self.kernel;
@@ -92,7 +91,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         self.desk.finish::<{ skills::ALL }>(id, *now, contents);
     }
 
-    /// A request that needs nothing but DRAM is done when its data has passed through.
+    /// A request that needs only DRAM completes after the buffer's latency.
     pub fn finish_from_buffer(&mut self, id: RequestId) {
         let (now, latency) = (self.kernel.now, self.buffer.rules.latency);
         self.desk.intake.breakdown_mut(id).buffer += latency;
@@ -103,26 +102,26 @@ impl<P: Probe, C: Contents> Base<P, C> {
         self.desk.from_buffer.push_back((at, id));
     }
 
-    /// A request is answered: its data goes to the host.
+    /// A request is processed: its data goes to the host.
     #[inline]
     pub fn deliver(&mut self, id: RequestId) {
         let Kernel { now, contents, .. } = &mut self.kernel;
         self.desk.deliver(id, *now, contents);
     }
 
-    /// The host is told.
+    /// Completes a request to the host.
     pub fn complete(&mut self, id: RequestId) {
         let Kernel { now, contents, .. } = &mut self.kernel;
         self.desk.complete(id, *now, contents);
     }
 
-    /// Looks up the entry of a page. False if `who` has to wait for it.
+    /// Looks up the entry of a page. Returns false if `who` has to wait for it.
     pub fn finds_entry(&mut self, page: Lpn, who: Seeker) -> bool {
         let Base { kernel, services: Services { map, collector, .. }, .. } = self;
         map.as_mut().is_none_or(|map| map.finds(page, who, kernel, collector))
     }
 
-    /// Whether looking up the entry of a page may ask something of flash.
+    /// Whether the look-up of a page's entry may need a flash command.
     pub fn may_wait_for_entry(&self, page: Lpn) -> bool {
         let map = self.services.map.as_ref();
         map.is_some_and(|map| map.may_wait_for(page, &self.kernel.ftl))
@@ -134,24 +133,24 @@ impl<P: Probe, C: Contents> Base<P, C> {
         map.is_none_or(|map| map.knows(page, &self.kernel.ftl))
     }
 
-    /// Who goes on next, now that entries are in memory.
+    /// The next waiter whose entry is in memory now.
     pub fn next_with_entry(&mut self) -> Option<Ready> {
         self.services.map.as_mut()?.next_ready(&mut self.kernel)
     }
 
-    /// Rewrites the translation pages that are due.
-    pub fn rewrite_map(&mut self) {
+    /// Updates the translation pages that are due.
+    pub fn update_map(&mut self) {
         let Base { kernel, services: Services { map, collector, .. }, .. } = self;
-        map.iter_mut().for_each(|map| map.rewrite_due(kernel, collector));
+        map.iter_mut().for_each(|map| map.update_due(kernel, collector));
     }
 
-    /// A plane may be written again: translation pages that found no place go there.
+    /// A plane has free pages again: places translation pages that are waiting for one.
     pub fn retry_map(&mut self, plane: PlaneId) {
         let Base { kernel, services: Services { map, collector, .. }, .. } = self;
         map.iter_mut().for_each(|map| map.retry(plane, kernel, collector));
     }
 
-    /// The host reads sectors of a page from flash: it may be one that should lie there at another cost.
+    /// The host reads sectors of a page from flash: a regulator may want the page at another cost.
     pub fn note_flash_read(&mut self, page: Lpn, wanted: SectorMask) {
         let past = regulation::read_by_host(page, &mut self.kernel.ftl);
         if let Some(rewriter) = &mut self.services.rewriter {
@@ -159,13 +158,13 @@ impl<P: Probe, C: Contents> Base<P, C> {
         }
     }
 
-    /// Whether a die fell idle on which there is something to rewrite.
+    /// Whether an idle die has pages to rewrite.
     #[inline]
     pub fn may_rewrite(&self) -> bool {
         self.services.rewriter.as_ref().is_some_and(|rewriter| rewriter.has_idle_dies())
     }
 
-    /// Nothing more comes at this moment: dies that are still idle rewrite.
+    /// Nothing more happens at this moment: dies that are still idle rewrite pages.
     #[cold]
     pub fn rewrite(&mut self) {
         let Base { kernel, services, buffer, .. } = self;
@@ -174,7 +173,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         }
     }
 
-    /// The device comes to rest, or is prepared: what waits to be rewritten is given up.
+    /// The device comes to rest or is prepared: cancels rewrites that are waiting.
     pub fn give_up_rewrites(&mut self) {
         if let Some(rewriter) = &mut self.services.rewriter {
             rewriter.give_up(&mut self.kernel.flash);

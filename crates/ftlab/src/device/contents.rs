@@ -1,7 +1,7 @@
 //! The bytes that a device carries, if it carries any.
 //!
-//! A simulation moves no data; a verification or a block device does. [`Contents`] is told of every
-//! movement of data at the moment at which it happens, [`FlashContents`] of those that are the FTL's own. The default does nothing and costs nothing.
+//! A simulation moves no data, but a verification or a block device does. [`Contents`] is notified of every movement of
+//! data when it happens, [`FlashContents`] of those within the FTL. The defaults do nothing and cost nothing.
 
 use crate::cache::{CachePlace, SlotId};
 use crate::ftl::{FlashContents, Fragments};
@@ -16,7 +16,7 @@ pub struct FlashRead {
     pub request: RequestId,
     /// The logical page.
     pub page: Lpn,
-    /// Where it is read.
+    /// The place where it is read.
     pub at: Ppn,
     /// The sectors that the request wants from flash.
     pub sectors: SectorMask,
@@ -25,16 +25,16 @@ pub struct FlashRead {
 /// A page that is programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageProgram {
-    /// The page of the buffer from which its new sectors come.
+    /// The slot of the buffer that holds the new sectors.
     pub slot: SlotId,
     /// The logical page.
     pub page: Lpn,
     /// The new sectors.
     pub sectors: SectorMask,
-    /// The parts of the page on flash from which others come, if there are any. New sectors come before those
-    /// of the first part, these before those of the second.
+    /// The parts of the page on flash that supply its other sectors, if there are any. New sectors
+    /// take precedence over those of the first part, and these over those of the second.
     pub base: Fragments,
-    /// Where it is programmed. Another page may be programmed there, too, by the same program.
+    /// Where the page is programmed. The same program may put another page there, too.
     pub to: Ppn,
 }
 
@@ -45,51 +45,49 @@ pub struct FlashWrite {
     pub request: Request,
     /// The logical page.
     pub page: Lpn,
-    /// Where it is programmed.
+    /// The place where it is programmed.
     pub at: Ppn,
-    /// The sectors that the request brings.
+    /// The sectors that the request writes.
     pub sectors: SectorMask,
 }
 
-/// Moves data when the device does.
+/// Moves data whenever the device does.
 pub trait Contents: FlashContents {
-    /// A write's sectors of a page arrive in the buffer.
+    /// Sectors of a page that a request writes enter the buffer.
     fn write(&mut self, _request: &Request, _page: Lpn, _sectors: SectorMask, _slot: SlotId) {}
     /// A read takes sectors of a page from the buffer.
     fn read_buffer(&mut self, _: RequestId, _page: Lpn, _sectors: SectorMask, _slot: SlotId) {}
     /// Sectors that were read from flash for a request stay in the buffer.
     fn keep(&mut self, _read: &FlashRead, _slot: SlotId) {}
-    /// A flash command will read the flash page of this page for the read cache alone.
+    /// A flash command will read the flash page at this place for the read cache alone.
     fn plan_read_ahead(&mut self, _command: CommandId, _at: Ppn) {}
-    /// The copy of a page at `from`, which has just been read, comes into the read cache.
+    /// The copy of a page at `from`, which has just been read, enters the read cache.
     fn cache(&mut self, _page: Lpn, _from: Ppn, _place: CachePlace) {}
     /// A read takes sectors of a page from the read cache.
     fn read_cached(&mut self, _: RequestId, _page: Lpn, _sectors: SectorMask, _place: CachePlace) {}
-    /// What stands at a place of the read cache leaves it.
+    /// The read cache drops the page at this place.
     fn uncache(&mut self, _place: CachePlace) {}
-    /// These sectors of a page of the buffer are on their way to flash from now on; others that are there are
-    /// forgotten.
+    /// The write-back of these sectors of a buffered page begins; its other sectors are dropped.
     fn begin_write_back(&mut self, _slot: SlotId, _sectors: SectorMask) {}
-    /// A page of which nothing is in the buffer is on its way from flash to flash: to be ended as a
-    /// write-back.
+    /// A page without data in the buffer is copied from flash to flash, as padding. It ends as a write-back.
     fn pad(&mut self, _page: Lpn, _slot: SlotId) {}
     /// A page is programmed.
     fn program(&mut self, _program: &PageProgram) {}
-    /// A write-back is done; `left` says that the page left the buffer.
+    /// A write-back is done; `left` tells whether the page left the buffer.
     fn end_write_back(&mut self, _slot: SlotId, _left: bool) {}
-    /// What is in a page of the buffer and not on its way is forgotten.
+    /// The data of a buffered page that is not being written back is dropped.
     fn trim(&mut self, _slot: SlotId) {}
     /// A flash command will read this page.
     fn plan_read(&mut self, _command: CommandId, _read: FlashRead) {}
-    /// A flash command that is under way reads this page, too.
+    /// A flash command that is already in flight reads this page, too.
     fn join_read(&mut self, _command: CommandId, _read: FlashRead) {}
-    /// The pages that a flash command was to read have been read.
+    /// The flash command has read the pages that were planned for it.
     fn read_flash(&mut self, _command: CommandId) {}
     /// A flash command will program this page in place.
     fn plan_write(&mut self, _command: CommandId, _write: &FlashWrite) {}
-    /// The page that a flash command was to program in place has been programmed.
+    /// The flash command has programmed its page in place.
     fn write_flash(&mut self, _command: CommandId) {}
-    /// Power is cut: what is in DRAM is forgotten, and whatever was planned.
+    /// Power is cut: the contents of DRAM and all planned movements are lost.
     fn lose_power(&mut self) {}
     /// A request is done.
     fn finish(&mut self, _request: RequestId, _completion: &Completion) {}

@@ -1,5 +1,5 @@
-//! The desk: the requests in the device, and where they leave it. What they waited for is settled, their time is
-//! accounted for, and the host is told, after its front end if it has one.
+//! The desk: the requests in the device, and their way out. It settles what they wait for, accounts
+//! for their time, and completes them to the host, through the front end if there is one.
 
 use std::collections::VecDeque;
 
@@ -13,17 +13,17 @@ use crate::units::{Nanos, RequestId, SimTime};
 #[derive(Clone, Debug)]
 pub(super) struct Desk {
     pub queues: Queues,
-    /// Where commands wait before the device takes them up; none if nothing ever makes them wait.
+    /// The front end, where commands wait before the device takes them up; none if nothing delays them.
     pub front: Option<Box<FrontEnd>>,
     pub intake: Intake,
-    /// Requests that are done when their data has passed through DRAM.
+    /// Requests that complete after the buffer's latency.
     pub from_buffer: VecDeque<(SimTime, RequestId)>,
-    /// Completions that have not been handed out.
+    /// Completions that the host has not fetched.
     pub finished: Vec<Completion>,
 }
 
 impl Desk {
-    /// Something that a request waited for is done; `spent` is its account of time. If it was the
+    /// Something that a request waited for is done; `spent` is the time that it took. If it was the
     /// last thing, the request is done.
     #[inline]
     pub fn settle<const S: Skills>(
@@ -36,7 +36,7 @@ impl Desk {
         if self.intake.settle(id) {
             let active = self.intake.get(id);
             let account = account(spent, now - active.started());
-            // The time in which the device stood still is on the request's account already.
+            // The request's breakdown already contains its time in standstills.
             let Breakdown { submission, front_end, link, admission, gc, .. } = *active.breakdown();
             let breakdown = Breakdown {
                 submission,
@@ -54,7 +54,7 @@ impl Desk {
         }
     }
 
-    /// A request is done but for its way to the host.
+    /// A request is done, except for its way to the host.
     #[inline]
     pub fn finish<const S: Skills>(
         &mut self,
@@ -76,7 +76,7 @@ impl Desk {
         self.deliver(id, now, contents);
     }
 
-    /// A request is answered: its data goes to the host.
+    /// A request is processed: its data goes to the host.
     #[inline]
     pub fn deliver(&mut self, id: RequestId, now: SimTime, contents: &mut impl Contents) {
         if let Some(front) = &mut self.front
@@ -88,13 +88,13 @@ impl Desk {
         self.complete(id, now, contents);
     }
 
-    /// The host is told.
+    /// Completes a request to the host.
     pub fn complete(&mut self, id: RequestId, now: SimTime, contents: &mut impl Contents) {
         let breakdown = *self.intake.get(id).breakdown();
         self.leave::<{ skills::ALL }>(id, breakdown, now, contents);
     }
 
-    /// A request leaves the device, whose time went as `breakdown` says.
+    /// A request leaves the device; `breakdown` tells how its time was spent.
     #[inline(always)]
     fn leave<const S: Skills>(
         &mut self,
@@ -113,7 +113,7 @@ impl Desk {
         self.finished.push(completion);
     }
 
-    /// Something that a request waited for will not be done.
+    /// Something that a request waited for will never be done: the request fails.
     pub fn refuse(
         &mut self,
         id: RequestId,
@@ -126,9 +126,8 @@ impl Desk {
     }
 }
 
-/// Splits a request's time according to the flash command that ended it. What passed before that
-/// command began was waiting to be admitted. A request that came while the command was under way
-/// (a flush may) only waited.
+/// Splits a request's time according to the flash command that ended it. The time before this command began was spent
+/// waiting for admission. A request that came while the command was in flight (a flush may) only waited.
 fn account(spent: &Spent, elapsed: Nanos) -> Breakdown {
     let Some(before) = elapsed.0.checked_sub(spent.total().0) else {
         return Breakdown { queue: elapsed, ..Breakdown::default() };

@@ -1,12 +1,11 @@
-//! Requests of a device that translates nothing (`ftl.mapping.policy = "physical"`): each page of a request
-//! is one flash command to the page of that number.
+//! Requests of a device without translation (`ftl.mapping.policy = "physical"`): each page of a
+//! request is one flash command to the page with that number.
 //!
-//! A read senses its page, whether or not it was ever written. A write programs it, without reading it
-//! before: a part of a page costs what a whole one costs, and what becomes of the sectors that are not
-//! written is the business of whoever sends physical addresses. (Where a device carries data, they stay as
-//! they are.) A write is acknowledged when its pages are programmed. A flush waits for programs in flight.
-//! A trim does nothing: there is no block that could be emptied sooner. Accesses to one page keep their
-//! order, whatever the scheduler; the flash sees to that ([`Flash::keep_page_order`]).
+//! A read senses its page, even if it was never written. A write programs its page without reading it first, so a part
+//! of a page costs as much as a whole page. The issuer of physical addresses is responsible for the sectors that are
+//! not written; a device that carries data leaves them as they are. A write is acknowledged when its pages are
+//! programmed. A flush waits for the programs in flight. A trim does nothing, since no block could be emptied sooner.
+//! Commands to one page keep their order under every scheduler ([`Flash::keep_page_order`]).
 //!
 //! [`Flash::keep_page_order`]: crate::scheduler::Flash::keep_page_order
 
@@ -19,7 +18,7 @@ use crate::host::{Op, Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{Lpn, PageSpan, Ppn, RequestId};
 
-/// Takes a command up.
+/// Starts a request.
 pub(in crate::device) fn start_direct(
     id: RequestId,
     request: &Request,
@@ -44,7 +43,7 @@ pub(in crate::device) fn start_direct(
     }
 }
 
-/// Where a page lies.
+/// The place of a page.
 fn place_of<P, C>(page: Lpn, on: &Base<P, C>) -> Ppn {
     on.kernel.ftl.look_up(page).expect("without translation, every page has a place")
 }
@@ -85,7 +84,7 @@ fn program_in_place(
     on.kernel.flash.submit(on.kernel.now, program);
 }
 
-/// A page of a write is programmed.
+/// A page of a write has been programmed.
 pub(in crate::device) fn programmed_in_place(
     id: RequestId,
     program: CommandId,

@@ -1,4 +1,4 @@
-//! The end of a device, as its users hear of it.
+//! The end of a device's life, as reported to its users.
 
 use crate::ftl::wear::EndReason;
 use crate::units::{Bytes, SimTime};
@@ -10,8 +10,8 @@ pub struct EndOfLife {
     pub at: SimTime,
     /// Why.
     pub reason: EndReason,
-    /// What the host had written by then.
+    /// The data that the host had written by then.
     pub host_written: Bytes,
-    /// Whether something that was acknowledged found no page that could be programmed.
+    /// Whether acknowledged data found no flash page that could be programmed.
     pub left_in_dram: bool,
 }

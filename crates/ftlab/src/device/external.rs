@@ -1,9 +1,9 @@
-//! Policies from outside the crate take the place of those that a configuration chose
-//! (`external-policies`; see [`OutsidePolicy`](crate::policy::OutsidePolicy)).
+//! Policies from outside the crate replace those that a configuration chose (`external-policies`;
+//! see [`OutsidePolicy`](crate::policy::OutsidePolicy)).
 //!
-//! What hangs on a policy was settled with the configured one: how many streams find spare blocks, what DRAM a buffer
-//! has, whether there is a log. A policy that would need something else is refused. Seams that have no function here
-//! are public fields of the setups (`flash.timing.native = Timing::External(..)`), and nothing is checked there.
+//! The configured policy has already determined other parts of the device: the spare blocks for its streams, the DRAM
+//! of the buffer, whether there is a log. A policy that would need other parts is refused. Seams without a function
+//! here are public fields of the setups (`flash.timing.native = Timing::External(..)`); nothing is checked there.
 
 use std::fmt;
 
@@ -16,17 +16,18 @@ use crate::ftl::streams::{ExternalStreams, Streams};
 use crate::ftl::wear::{ExternalLevelling, Levelling};
 use crate::scheduler::{ExternalScheduler, Scheduler};
 
-/// Why a policy cannot take the place of the configured one.
+/// Why a policy cannot replace the configured one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misfit {
-    /// It fills more blocks of a plane at a time than the configured one, or has no stream for the host or for copies.
+    /// It fills more blocks of a plane at a time than the configured policy, or has no stream for
+    /// the host or for copies.
     Streams {
-        /// The blocks that it fills.
+        /// The number of blocks that it fills.
         wanted: u32,
-        /// Those of the configured one.
+        /// The number of blocks that the configured policy fills.
         room: u32,
     },
-    /// A part of the device that one of the two needs is there, or missing, because of the configured one.
+    /// The two policies need different parts of the device.
     Needs(&'static str),
 }
 
@@ -35,7 +36,7 @@ impl fmt::Display for Misfit {
         match self {
             Misfit::Streams { wanted, room } => write!(
                 f,
-                "the policy fills {wanted} blocks of a plane at a time, and the device has room for 2 to {room}, at \
+                "the policy fills {wanted} blocks of a plane at a time, and the device has room for 2 to {room}, with at \
                  least one for the host and one for copies: configure a policy with as many streams"
             ),
             Misfit::Needs(what) => write!(
@@ -48,7 +49,7 @@ impl fmt::Display for Misfit {
 
 impl std::error::Error for Misfit {}
 
-/// The first of some questions on which two policies differ.
+/// Returns the first question that two policies answer differently.
 fn agree<const N: usize>(questions: [(bool, bool, &'static str); N]) -> Result<(), Misfit> {
     match questions.into_iter().find(|(one, other, _)| one != other) {
         Some((.., what)) => Err(Misfit::Needs(what)),
@@ -57,31 +58,31 @@ fn agree<const N: usize>(questions: [(bool, bool, &'static str); N]) -> Result<(
 }
 
 impl DeviceSetup {
-    /// With this choice of victims.
+    /// Sets the victim policy.
     #[must_use]
     pub fn with_victim(mut self, policy: impl ExternalVictim + 'static) -> DeviceSetup {
         self.ftl.victim = Victim::External(Box::new(policy));
         self
     }
 
-    /// With this order of commands.
+    /// Sets the scheduler.
     #[must_use]
     pub fn with_scheduler(mut self, policy: impl ExternalScheduler + 'static) -> DeviceSetup {
         self.flash.scheduler = Scheduler::External(Box::new(policy));
         self
     }
 
-    /// With this static wear levelling.
+    /// Sets the static wear levelling.
     #[must_use]
     pub fn with_levelling(mut self, policy: impl ExternalLevelling + 'static) -> DeviceSetup {
         self.ftl.wear.levelling = Levelling::External(Box::new(policy));
         self
     }
 
-    /// With this placement.
+    /// Sets the placement.
     ///
     /// # Errors
-    /// The buffer has to know the plane of a page beforehand, which only the configured placement promises.
+    /// The buffer has to know the plane of a page in advance, which only the configured placement guarantees.
     pub fn with_placement(
         mut self,
         policy: impl ExternalPlacement + 'static,
@@ -93,10 +94,10 @@ impl DeviceSetup {
         Ok(self)
     }
 
-    /// With this separation of what is written.
+    /// Sets the separation into streams.
     ///
     /// # Errors
-    /// It has more streams than the configured one, for which blocks were set aside, or too few.
+    /// The policy has too few streams, or more than the configured one, for which blocks were set aside.
     pub fn with_streams(
         mut self,
         policy: impl ExternalStreams + 'static,
@@ -110,11 +111,11 @@ impl DeviceSetup {
         Ok(self)
     }
 
-    /// With this order in which pages leave the write buffer. The DRAM stays that of the configured buffer.
+    /// Sets the eviction policy of the write buffer. The DRAM stays that of the configured buffer.
     ///
     /// # Errors
-    /// The buffer has no DRAM, and the policy wants some, or the other way round; or one of them keeps versions or
-    /// holes.
+    /// Only one of the two policies needs DRAM, keeps several versions of a page, or counts the
+    /// holes that overwritten pages leave.
     pub fn with_write_buffer(
         mut self,
         policy: impl ExternalWriteBuffer + 'static,
@@ -122,17 +123,21 @@ impl DeviceSetup {
         let configured = &self.buffer.policy;
         agree([
             (policy.acknowledges_early(), configured.acknowledges_early(), "whether there is DRAM"),
-            (policy.gathers(), configured.gathers(), "whether versions of pages are kept"),
+            (
+                policy.keeps_versions(),
+                configured.keeps_versions(),
+                "whether versions of pages are kept",
+            ),
             (policy.appends(), configured.appends(), "whether places in the buffer are counted"),
         ])?;
         self.buffer.policy = WriteBuffer::External(Box::new(policy));
         Ok(self)
     }
 
-    /// With this map.
+    /// Sets the mapping.
     ///
     /// # Errors
-    /// Only one of the two translates, has a log, lies on flash, or keeps pages in pieces.
+    /// Only one of the two policies translates, has a log, keeps the map on flash, or packs pages.
     pub fn with_mapping(
         mut self,
         policy: impl ExternalMapping + 'static,

@@ -1,12 +1,12 @@
-//! A command on its way through the controller's front end: fetched from its submission queue,
-//! processed, its data brought over the link and taken in; the data of a read on its way back; and flash
-//! pages for which the processor needs its time.
+//! The way of a command through the controller's front end: it is fetched from its submission queue
+//! and processed, and its data crosses the link and is taken in. Also the data of reads on their
+//! way back, and flash pages that need time of the processor.
 
 use crate::device::Contents;
 use crate::device::base::Base;
 use crate::device::write::{Writes, start};
 use crate::engine::skills;
-use crate::host::{FrontEvent, Job, QueueId};
+use crate::host::{FrontEvent, ProcessorJob, QueueId};
 use crate::scheduler::{CommandId, Probe};
 use crate::units::{Nanos, RequestId};
 
@@ -22,10 +22,10 @@ pub(in crate::device) fn enqueue(
     fetch(writes, on);
 }
 
-/// The processor goes on, and fetches as many commands as the controller can take.
+/// Advances the processor, and fetches as many commands as the controller can take.
 pub(in crate::device) fn fetch(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     while let Some(front) = &mut on.desk.front {
-        // At the end of a device's life pages stay under way for ever that find no place.
+        // At the end of life, programs that find no free page stay under way forever.
         let under_way = on.buffer.under_way.programs() > 0 && !on.kernel.ftl.is_read_only();
         front.go_on(on.kernel.now, under_way);
         let Some(id) = front.fetch(&on.desk.intake) else { return };
@@ -38,7 +38,7 @@ pub(in crate::device) fn fetch(writes: &mut Writes, on: &mut Base<impl Probe, im
     }
 }
 
-/// Gets what a processed command writes, or starts it at once.
+/// Transfers the data of a processed command, or takes the command in at once.
 fn bring(id: RequestId, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     if let Some(front) = &mut on.desk.front
         && let Some(at) = front.bring(on.kernel.now, id, on.desk.intake.get(id).request())
@@ -49,7 +49,7 @@ fn bring(id: RequestId, writes: &mut Writes, on: &mut Base<impl Probe, impl Cont
     take_in(id, writes, on);
 }
 
-/// What a command brings has reached the controller.
+/// The data of a command has reached the controller.
 fn take_in(id: RequestId, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     if let Some(front) = &mut on.desk.front
         && front.take_in(on.kernel.now, id, on.desk.intake.get(id).request())
@@ -59,14 +59,14 @@ fn take_in(id: RequestId, writes: &mut Writes, on: &mut Base<impl Probe, impl Co
     start_late(id, writes, on);
 }
 
-/// Takes up a command that the front end has passed on.
+/// Starts a command that has passed the front end.
 fn start_late(id: RequestId, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     on.desk.intake.start(id, on.kernel.now);
     let request = *on.desk.intake.get(id).request();
     start::start::<{ skills::ALL }>(id, &request, writes, on);
 }
 
-/// Something of the front end is done now.
+/// Runs the front end's event that is due.
 pub(in crate::device) fn step_front(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     let event = on.desk.front.as_mut().and_then(|front| front.step(on.kernel.now));
     match event {
@@ -77,24 +77,29 @@ pub(in crate::device) fn step_front(writes: &mut Writes, on: &mut Base<impl Prob
     }
 }
 
-/// The processor has spent its time on something.
-fn processed(job: Job, took: Nanos, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+/// The processor has finished a job.
+fn processed(
+    job: ProcessorJob,
+    took: Nanos,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
     match job {
-        Job::TakeUp(id) => bring(id, writes, on),
-        Job::TakeIn(id) => {
+        ProcessorJob::TakeUp(id) => bring(id, writes, on),
+        ProcessorJob::TakeIn(id) => {
             on.desk.intake.breakdown_mut(id).front_end += took;
             start_late(id, writes, on);
         }
-        Job::Answer(id) => {
+        ProcessorJob::Answer(id) => {
             on.desk.intake.breakdown_mut(id).front_end += took;
             on.deliver(id);
         }
-        Job::Schedule(program) => scheduled(program, writes, on),
-        Job::Look => {}
+        ProcessorJob::Schedule(program) => scheduled(program, writes, on),
+        ProcessorJob::Look => {}
     }
 }
 
-/// The processor has handed over a flash page, or a row of them.
+/// The processor has scheduled a flash page, or a row of them.
 fn scheduled(program: CommandId, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     match on.buffer.rules.row {
         1 => writes.issue_now::<{ skills::ALL }>(program, on),
@@ -103,7 +108,7 @@ fn scheduled(program: CommandId, writes: &mut Writes, on: &mut Base<impl Probe, 
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
-    /// Commands of a queue that were submitted and are not completed.
+    /// The number of commands of a queue that were submitted and are not completed.
     pub(in crate::device) fn outstanding(&self, queue: QueueId) -> u32 {
         match &self.desk.front {
             Some(front) => front.outstanding(queue),
@@ -111,8 +116,8 @@ impl<P: Probe, C: Contents> Base<P, C> {
         }
     }
 
-    /// So many flash pages, of which `first` is one, are ready to be handed to the flash. Says whether the
-    /// processor needs its time for that.
+    /// `pages` flash pages, beginning with `first`, are ready for the flash. Returns whether the
+    /// processor needs time for them.
     #[inline]
     pub(in crate::device) fn wait_for_processor(&mut self, first: CommandId, pages: u32) -> bool {
         match &mut self.desk.front {

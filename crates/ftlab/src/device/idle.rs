@@ -1,42 +1,41 @@
-//! What the device begins when the host has been idle for some time, and what it does at certain times: one timer
-//! for all of it.
+//! Work that starts after the host has been idle for some time, or at a certain time: one timer for all.
 
 use crate::units::{Nanos, SimTime};
 
-/// Work for idle times.
+/// Work that the timer starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Chore {
-    /// Collection in the background.
+    /// Background collection.
     Collect,
     /// Folding the SLC cache.
     Fold,
-    /// Going on after the device stood still: at its time, whether or not the host is idle.
+    /// Continuing after a standstill: at its time, whether or not the host is idle.
     GoOn,
-    /// A look at all blocks: at its time, whether or not the host is idle.
+    /// Inspecting all blocks: at its time, whether or not the host is idle.
     Patrol,
 }
 
 impl Chore {
-    /// Those that wait for idle times; of those that are due at the same moment, the first goes first.
+    /// The chores that wait for an idle host. Of those due at the same moment, the first runs first.
     const ALL: [Chore; 2] = [Chore::Fold, Chore::Collect];
 }
 
-/// For each chore, how long the device must have been without requests, if it is to be done at all, and
-/// when that will be.
+/// For each chore, how long the device must be without requests before the chore starts (none: it
+/// never starts), and when it is due.
 #[derive(Clone, Debug)]
 pub(super) struct Idle {
     after: [Option<Nanos>; Chore::ALL.len()],
     due: [Option<SimTime>; Chore::ALL.len()],
-    /// When the device goes on, if it stands still.
+    /// The end of a standstill, if there is one.
     wakes: Option<SimTime>,
-    /// When it patrols, if it does.
+    /// The time of the next patrol, if there is one.
     patrols: Option<SimTime>,
-    /// The earliest of these.
+    /// The earliest of these times.
     next: Option<SimTime>,
 }
 
 impl Idle {
-    /// A device that has not been used yet.
+    /// The timer of a device that has not been used yet.
     pub fn new(after: impl Fn(Chore) -> Option<Nanos>) -> Idle {
         Idle {
             after: Chore::ALL.map(after),
@@ -47,7 +46,7 @@ impl Idle {
         }
     }
 
-    /// A request came.
+    /// A request arrives.
     #[inline]
     pub fn interrupted(&mut self) {
         if self.next.is_some() {
@@ -79,7 +78,7 @@ impl Idle {
         self.due.iter().chain([&self.wakes]).all(Option::is_none)
     }
 
-    /// The last request is done.
+    /// The last request completes.
     #[inline]
     pub fn begins(&mut self, now: SimTime) {
         if self.after.iter().any(Option::is_some) {
@@ -88,18 +87,18 @@ impl Idle {
         }
     }
 
-    /// Whether an idle host lets a chore begin.
+    /// Whether a chore starts when the host is idle.
     pub fn waits_for(&self, chore: Chore) -> bool {
         Chore::ALL.iter().zip(self.after).any(|(&of, after)| of == chore && after.is_some())
     }
 
-    /// When the next chore is due.
+    /// The time of the next chore.
     #[inline]
     pub fn next(&self) -> Option<SimTime> {
         self.next
     }
 
-    /// The chore that is due, once.
+    /// Takes the chore that is due.
     pub fn take(&mut self) -> Option<Chore> {
         if self.wakes.is_some() && self.wakes == self.next {
             self.wakes = None;
@@ -127,7 +126,7 @@ impl Idle {
 mod tests {
     use super::*;
 
-    /// What waits for an idle host is due before a device that stands still goes on, and is done then.
+    /// Chores for an idle host that are due before the end of a standstill run before it.
     #[test]
     fn chores_are_taken_at_their_times() {
         let mut idle = Idle::new(|chore| (chore == Chore::Collect).then_some(Nanos(10)));

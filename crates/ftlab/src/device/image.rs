@@ -1,4 +1,4 @@
-//! A device comes to rest, is saved, and is loaded: see [`image`](crate::image).
+//! Bringing a device to rest, saving it, and loading it: see [`image`](crate::image).
 
 use std::fmt;
 
@@ -10,19 +10,19 @@ use crate::engine::skills;
 use crate::ftl::mapping::Dftl;
 use crate::ftl::{Kernel, parity};
 use crate::host::{Advanced, Completion, Host, Op, Request};
-use crate::image::{Damage, Part, Resume, Snapshot, take_up};
+use crate::image::{Damage, ImagePart, Resume, Snapshot, take_up};
 use crate::scheduler::Probe;
 use crate::units::{BlockId, Lba, SimTime};
 
-/// Why a device can't come to rest: it came to the end of its life, and what it had acknowledged found
-/// no page that could be programmed, or what changed of a map that lies on flash is in DRAM alone.
+/// Why a device can't come to rest. It reached the end of its life with acknowledged data that
+/// found no flash page, or with changes of a map on flash that are only in DRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftInDram {
-    /// Pages that are in DRAM alone.
+    /// Pages that are only in DRAM.
     pub pages: usize,
-    /// Translation pages of which something is in DRAM alone.
+    /// Translation pages with changes that are only in DRAM.
     pub translation_pages: usize,
-    /// The end.
+    /// The end of life.
     pub end: EndOfLife,
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for LeftInDram {
         let EndOfLife { host_written: written, reason, .. } = self.end;
         write!(f, "after {written} of writes {reason}, and ")?;
         match (self.pages, self.translation_pages) {
-            (0, of_map) => write!(f, "what {of_map} pages of its map should say is in DRAM alone"),
+            (0, of_map) => write!(f, "changes of {of_map} translation pages are only in DRAM"),
             (pages, _) => write!(
                 f,
                 "{pages} pages that were acknowledged found no flash page that could be programmed"
@@ -42,19 +42,18 @@ impl fmt::Display for LeftInDram {
 
 impl std::error::Error for LeftInDram {}
 
-/// A flush, which takes neither address nor length.
+/// A flush has neither an address nor a length.
 const FLUSH: Request =
     Request { op: Op::Flush, lba: Lba(0), sectors: 0, stream: 0, tag: 0, fua: false };
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// Lets the device come to rest: everything that was asked of it is done, what lies in the write buffer
-    /// goes to flash, collection ends where it would end by itself. Completions of what was
-    /// outstanding are appended to `done`.
+    /// Brings the device to rest: completes all requests, writes the buffer to flash, and lets
+    /// collection finish. Appends the completions of outstanding requests to `done`.
     ///
-    /// A drive does the same when it is told to power down; its DRAM is empty afterwards.
+    /// A drive does the same when it is told to power down. Its DRAM is empty afterwards.
     ///
     /// # Errors
-    /// What lies in DRAM can't be written any more. The device still serves reads, but can't be saved.
+    /// The contents of DRAM can't be written any more. The device still serves reads, but can't be saved.
     pub fn rest(&mut self, done: &mut Vec<Completion>) -> Result<(), LeftInDram> {
         self.idle(done);
         self.base.give_up_rewrites();
@@ -66,12 +65,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         reads.cache.clear(|place| kernel.contents.uncache(place));
         if self.base.buffer.pages_held() > 0 {
             let before = done.len();
-            // Capacitors are for when power is cut: here all has to be on flash.
+            // Capacitors only help when power is cut. Here, all data has to be on flash.
             let capacitors = std::mem::take(&mut self.base.has_capacitors);
             self.submit(self.base.kernel.now, FLUSH);
             self.idle(done);
             self.base.has_capacitors = capacitors;
-            // The flush that was ours.
+            // The host must not see our own flush.
             let ours = done[before..].iter().position(|done| done.request == FLUSH);
             ours.map(|at| done.remove(before + at));
         }
@@ -82,7 +81,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return Err(LeftInDram { pages, translation_pages, end });
         }
         self.base.buffer.rest();
-        // One that was put off is not made up for by a device that is loaded.
+        // A device that is loaded does not make up for a patrol that was put off.
         patrol::plan_patrol(&mut self.base);
         Ok(())
     }
@@ -98,7 +97,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[must_use]
     pub fn save(&self) -> Snapshot {
         let Device {
-            // It follows from what the device is.
+            // Follows from the parts of the device.
             skills: _,
             base,
             writes,
@@ -106,28 +105,28 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let Base {
             kernel: Kernel { now, ftl, flash, contents: _ },
             services,
-            // Only what is in flight.
+            // Holds only what is in flight.
             direct: _,
             buffer,
             reads,
             desk,
-            // At rest the host has been idle for long enough.
+            // At rest, the host has been idle for long enough.
             idle: _,
             sectors_per_page: _,
             units_per_page: _,
             has_capacitors: _,
-            // It follows from what the device is.
+            // Follows from the parts of the device.
             wakes: _,
-            // The FTL knows why; when it was is of no use to those who load it.
+            // The FTL knows the reason; the time is of no use to those who load the image.
             end_of_life: _,
-            // Only checks.
+            // Only used by checks.
             ledger: _,
             plant: _,
         } = base;
-        // Of the services nothing is under way; what waits to be rewritten is given up at rest. A device that is
-        // switched off in order writes its map.
+        // No service has anything in flight, and rewrites that waited were cancelled. A device that
+        // is shut down properly has written its map.
         let Desk { front, intake, from_buffer, finished, queues: _ } = desk;
-        // Of the writes the rest is loads of programs in flight, or only brings tables closer to the processor.
+        // The other fields only hold programs in flight or prefetch tables.
         let Writes { stalled, standstill, .. } = writes;
         let quiet = intake.in_flight() + flash.in_flight() + buffer.pages_held() == 0;
         let map = services.are_at_rest();
@@ -137,9 +136,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let handed_out = stalled.is_empty() && from_buffer.is_empty() && finished.is_empty();
         assert!(quiet && handed_out, "only a device at rest can be saved");
         let mut snapshot = Snapshot::default();
-        snapshot.write(Part::Device, |out| out.number(now.0));
+        snapshot.write(ImagePart::Device, |out| out.number(now.0));
         crate::ftl::image::save(&mut snapshot, ftl);
-        snapshot.write(Part::Policies, |out| {
+        snapshot.write(ImagePart::Policies, |out| {
             crate::ftl::image::save_policies(out, ftl);
             flash.save(out);
             out.nested(|out| buffer.save(out));
@@ -148,20 +147,20 @@ impl<P: Probe, C: Contents> Device<P, C> {
         snapshot
     }
 
-    /// Takes up a saved state, in a device that was just assembled and has the same shape. The clock
-    /// goes on; what is counted begins anew.
+    /// Loads a saved state into a device that was just assembled and has the same shape. The clock
+    /// continues; counters start at zero.
     ///
     /// # Errors
-    /// What is wrong with the snapshot. The device is of no use then.
+    /// The snapshot is damaged or does not fit. The device is unusable then.
     pub fn load(&mut self, from: &Snapshot, resume: Resume) -> Result<(), Damage> {
-        let now = from.read(Part::Device, resume.random, |from| from.number())?;
+        let now = from.read(ImagePart::Device, resume.random, |from| from.number())?;
         if now > LATEST.0 {
-            return Err(Damage(format!("the clock stands at {now} ns, too near its end")));
+            return Err(Damage(format!("its clock, {now} ns, is too near the end of the range")));
         }
         self.base.kernel.now = SimTime(now);
         patrol::plan_patrol(&mut self.base);
         crate::ftl::image::load(from, resume, &mut self.base.kernel.ftl)?;
-        from.read(Part::Policies, resume.random, |from| {
+        from.read(ImagePart::Policies, resume.random, |from| {
             crate::ftl::image::load_policies(from, resume, &mut self.base.kernel.ftl)?;
             self.base.kernel.flash.take_up(from, resume)?;
             take_up(from, resume.cache, |from| self.base.buffer.load(from))?;
@@ -192,8 +191,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
-    /// What lies on flash and was programmed when nobody knew its age, in another model of timing or before the
-    /// device began, ages from now on.
+    /// Starts the age of data on flash whose time of programming is unknown, because another timing
+    /// model or nobody recorded it.
     pub(super) fn begin_ages(&mut self) {
         let all = (0..self.kernel.ftl.geometry().blocks()).map(BlockId::new);
         let Some(programmed) = self.kernel.flash.cells_mut().programmed_mut() else { return };
@@ -204,5 +203,5 @@ impl<P: Probe, C: Contents> Base<P, C> {
     }
 }
 
-/// A clock beyond this (73 years) is damage.
+/// A clock beyond this (73 years) is taken for damage.
 const LATEST: SimTime = SimTime(u64::MAX >> 3);

@@ -1,16 +1,16 @@
-//! Which set of skills a device runs on: the smallest that holds all that it has.
+//! Chooses the set of skills that a device runs on: the smallest one that holds all its skills.
 //!
-//! Each layer says what it has; what it does not name costs a device nothing. A device that has something which
-//! no smaller set names runs on all of them.
+//! Each layer reports its skills; a device does not pay for skills that its set lacks. A device
+//! with a skill that no smaller set holds runs on all skills.
 
 use crate::device::{Contents, Device};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
-use crate::ftl::service::Attention;
+use crate::ftl::service::Signals;
 use crate::scheduler::Probe;
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// Chooses the set. To be called when the device is put together, and when it has taken up a state.
+    /// Chooses the set. Call it when the device is assembled, and when it has loaded a state.
     pub(super) fn choose_skills(&mut self) {
         let has =
             self.base.kernel.flash.skills() | self.base.kernel.ftl.skills() | self.own_skills();
@@ -20,38 +20,38 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.base.wakes = self.wakes();
     }
 
-    /// Runs on a set from now on that holds its own. Nothing changes but the time that it takes to simulate.
+    /// Also runs with the skills of `set`, which must hold the device's own. Only the speed of the simulation changes.
     pub fn use_skills(&mut self, set: Skills) {
         debug_assert_eq!(self.skills & !set, 0, "the device has skills that the set lacks");
         self.skills |= set;
     }
 
-    /// The set on which it runs.
+    /// The set that the device runs on.
     #[must_use]
     pub fn skills(&self) -> Skills {
         self.skills
     }
 
-    /// What somebody in this device wants to hear of.
-    fn wakes(&self) -> Attention {
+    /// The notifications that some part of this device needs.
+    fn wakes(&self) -> Signals {
         let Kernel { ftl, flash, .. } = &self.base.kernel;
         let fails = flash.hazards().is_some() || ftl.life().is_some();
-        let hazards = if fails { Attention::HAZARDS } else { Attention::NONE };
+        let hazards = if fails { Signals::HAZARDS } else { Signals::NONE };
         let held = match ftl.triggers().preemptible {
-            true => Attention::HELD_BACK,
-            false => Attention::NONE,
+            true => Signals::HELD_BACK,
+            false => Signals::NONE,
         };
         self.base.services.wakes().and(hazards).and(held)
     }
 
-    /// What the device has beside flash and FTL.
+    /// The skills of the device itself, besides flash and FTL.
     fn own_skills(&self) -> Skills {
         let parts = [
             self.base.desk.front.is_some(),
             self.base.direct.is_some(),
             self.base.reads.cache.is_on(),
             self.base.buffer.rules.keeps_reads,
-            self.base.buffer.gathers(),
+            self.base.buffer.keeps_versions(),
             self.writes.cycles.gate().is_some(),
             self.base.idle.patrol().is_some(),
         ];

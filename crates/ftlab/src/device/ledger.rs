@@ -1,5 +1,5 @@
-//! Requests and events: what came in goes out once, and time does not run backwards. What was trimmed
-//! stays away.
+//! Checks requests and events: each request completes exactly once, time never goes backwards, and
+//! trimmed pages stay trimmed.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use crate::host::{Completion, Request};
 use crate::units::{Lpn, SimTime};
 use crate::verify;
 
-/// More events than this without a completion are no progress, with requests in the device.
+/// With requests in the device, more events than this without a completion count as no progress.
 const PATIENCE: u64 = 50_000_000;
 
-/// What went in and came out.
+/// The ledger of requests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ledger {
-    /// Whether it is kept at all.
+    /// Whether the ledger is kept at all.
     is_kept: bool,
     now: SimTime,
     submitted: u64,
@@ -22,52 +22,65 @@ pub(crate) struct Ledger {
     in_vain: u64,
     /// Events until the next audit.
     until_audit: u64,
-    /// Pages that were trimmed, and of which nothing came in since then.
+    /// Pages that were trimmed and not written since.
     trimmed: BTreeSet<Lpn>,
-    /// Failed programs of the device from which an image was taken.
+    /// Failed programs up to the moment when the loaded image was taken.
     pub(crate) failures_before: u32,
-    /// Erases of the blocks when the image was taken.
+    /// Erases of the blocks when the loaded image was taken.
     pub(crate) erases_before: u64,
 }
 
 impl Ledger {
-    /// The empty ledger of a device that checks itself, or does not.
+    /// An empty ledger. `is_kept`: whether the device checks itself.
     pub(crate) fn new(is_kept: bool) -> Ledger {
         Ledger { is_kept, ..Ledger::default() }
     }
 
-    /// Whether it is kept: a constant where checks are not compiled in.
+    /// Whether the ledger is kept: a constant if checks are not compiled in.
     #[inline(always)]
     pub(crate) fn is_kept(&self) -> bool {
         verify::ON && self.is_kept
     }
 
-    /// A request came in.
+    /// A request arrives.
     pub(crate) fn submitted(&mut self, at: SimTime, request: &Request) {
-        assert!(at >= self.now, "{request:?} comes at {at}, it is {}", self.now);
+        assert!(at >= self.now, "{request:?} arrives at {at}, but it is already {}", self.now);
         self.now = at;
         self.submitted += 1;
     }
 
-    /// Requests were done.
+    /// Requests complete.
     pub(crate) fn completed(&mut self, done: &[Completion], now: SimTime) {
         for done in done {
-            assert_eq!(done.finished, now, "told at another time than it was done: {done:?}");
-            assert!(done.submitted <= done.finished, "done before it came: {done:?}");
-            assert_eq!(done.breakdown.total(), done.latency(), "time is lost: {done:?}");
+            assert_eq!(
+                done.finished, now,
+                "completion reported at another time than it finished: {done:?}"
+            );
+            assert!(done.submitted <= done.finished, "completed before it was submitted: {done:?}");
+            assert_eq!(
+                done.breakdown.total(),
+                done.latency(),
+                "breakdown and latency differ: {done:?}"
+            );
         }
         self.completed += done.len() as u64;
         self.in_vain = 0;
-        assert!(self.completed <= self.submitted, "{self:?}: something was done twice");
+        assert!(
+            self.completed <= self.submitted,
+            "{self:?}: more requests completed than submitted"
+        );
     }
 
-    /// Something has happened. True if an audit is due, one every so many events.
+    /// An event occurs. Returns true if an audit is due (one per `audit_every` events).
     pub(crate) fn event(&mut self, now: SimTime, inside: usize, audit_every: u64) -> bool {
-        assert!(now >= self.now, "an event at {now}, and it is {} already", self.now);
+        assert!(now >= self.now, "an event at {now}, but it is already {}", self.now);
         self.now = now;
         assert_eq!(self.submitted - self.completed, inside as u64, "{self:?}: a request is lost");
         self.in_vain += 1;
-        assert!(inside == 0 || self.in_vain < PATIENCE, "{self:?}: much happens, nothing is done");
+        assert!(
+            inside == 0 || self.in_vain < PATIENCE,
+            "{self:?}: many events without a completion"
+        );
         let due = self.until_audit == 0;
         self.until_audit = if due { audit_every } else { self.until_audit - 1 };
         due
@@ -83,12 +96,12 @@ impl Ledger {
         self.trimmed.remove(&page);
     }
 
-    /// The pages that must not be anywhere.
+    /// The pages that must not be mapped.
     pub(crate) fn gone(&self) -> impl Iterator<Item = Lpn> {
         self.trimmed.iter().copied()
     }
 
-    /// An image was loaded: its clock goes on, and so do its failures of programs.
+    /// An image was loaded. Its clock and its counts of failed programs and erases continue.
     pub(crate) fn loaded(&mut self, now: SimTime, failures: u32, erases: u64) {
         self.now = now;
         self.erases_before = erases;

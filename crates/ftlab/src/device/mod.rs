@@ -1,7 +1,7 @@
-//! The device: the layers put together, and the loop that lets time pass.
+//! The device: puts the layers together and runs the event loop.
 //!
-//! Completions that need no flash (the write buffer has a fixed latency) wait in a queue of their own,
-//! which is in order by itself; everything else is an event of the flash.
+//! Completions that need no flash wait in a queue of their own. The write buffer's latency is
+//! fixed, so this queue is always in order. Everything else is an event of the flash.
 
 mod assemble;
 mod base;
@@ -46,7 +46,7 @@ use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::{Freed, Wanted};
 use crate::ftl::parity::submit;
-use crate::ftl::service::Attention;
+use crate::ftl::service::Signals;
 use crate::ftl::slc;
 use crate::ftl::wear::dies;
 use crate::ftl::{Ftl, FtlCounts, Kernel};
@@ -60,14 +60,14 @@ use crate::verify::Canary;
 /// `P` observes the flash, `C` carries the bytes; both default to nothing.
 #[derive(Clone, Debug)]
 pub struct Device<P = (), C = ()> {
-    /// On which set of skills the way of a page runs: one that holds all that this device has.
+    /// The set of skills whose instance of the hot paths runs: a superset of this device's skills.
     skills: Skills,
     base: Base<P, C>,
     writes: Writes,
 }
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// What the FTL did so far.
+    /// The FTL.
     pub fn ftl(&self) -> &Ftl {
         &self.base.kernel.ftl
     }
@@ -87,17 +87,17 @@ impl<P: Probe, C: Contents> Device<P, C> {
         &self.base.kernel.contents
     }
 
-    /// The bytes, to hand over or take out data.
+    /// The bytes, to pass data in or take it out.
     pub fn contents_mut(&mut self) -> &mut C {
         &mut self.base.kernel.contents
     }
 
-    /// What the FTL did so far, in numbers.
+    /// The FTL's counters.
     pub fn ftl_counts(&self) -> &FtlCounts {
         self.base.kernel.ftl.counts()
     }
 
-    /// What the write buffer did so far, in numbers.
+    /// The write buffer's counters.
     pub fn buffer_counts(&self) -> &BufferCounts {
         self.base.buffer.counts()
     }
@@ -107,7 +107,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         &self.base.reads.cache
     }
 
-    /// What programs pages again at another cost, if something does.
+    /// The service that rewrites pages at another cost, if there is one.
     pub fn rewriter(&self) -> Option<&Rewriter> {
         self.base.services.rewriter.as_deref()
     }
@@ -117,20 +117,20 @@ impl<P: Probe, C: Contents> Device<P, C> {
         &self.base.desk.queues
     }
 
-    /// Requests in the device.
+    /// The number of requests in the device.
     pub fn requests_in_flight(&self) -> usize {
         self.base.desk.intake.in_flight()
     }
 
-    /// Nothing is left to happen by itself. Says whether something does after all, now that this is
-    /// known; if not, time passes up to `limit`.
+    /// Called when no event is left. Returns whether something happens after all, now that this is
+    /// known. If not, time passes to `limit`.
     #[cold]
     fn goes_on(&mut self, limit: SimTime) -> bool {
-        // A pause is not the end, unless requests wait for what collection makes free.
+        // A pause is not the end, unless requests wait for pages that collection frees.
         if limit == SimTime::FOREVER || self.base.desk.intake.in_flight() > 0 {
             let Base { kernel, services, .. } = &mut self.base;
             services.collector.finish::<{ skills::ALL }>(kernel);
-            self.writes.rewrite_what_is_due::<{ skills::ALL }>(&mut self.base);
+            self.writes.update_due_map_pages::<{ skills::ALL }>(&mut self.base);
         }
         if self.base.kernel.flash.next_time().is_some() {
             return true;
@@ -151,9 +151,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         false
     }
 
-    /// Runs the event of the flash that is due now, and those after it up to `limit` for as long as
-    /// no request is done and nothing but the flash is next: nearly always the case.
-    // A function of its own: what is served from DRAM should not pay for its frame.
+    /// Runs the flash event that is due, and further ones up to `limit`, until a request completes
+    /// or another part is next. That is nearly always the case.
+    // A separate function, so that requests served from DRAM don't pay for its stack frame.
     #[inline(never)]
     fn run_flash<const S: Skills>(&mut self, limit: SimTime) {
         let alone = !any(S, RARE | SLC)
@@ -178,7 +178,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    /// Flash commands are done that one operation served; their die takes its next one.
+    /// The commands of one flash operation are done. Their die starts its next operation.
     #[inline]
     fn commands_done<const S: Skills>(&mut self, first: CommandId) {
         let die = self.base.kernel.flash.die_of(first);
@@ -188,40 +188,40 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.command_done::<S>(id);
         }
         self.base.kernel.flash.go_on_with::<S>(self.base.kernel.now, die);
-        if any(S, RARE | RARE_ON_FLASH) && self.base.wakes != Attention::NONE {
+        if any(S, RARE | RARE_ON_FLASH) && self.base.wakes != Signals::NONE {
             self.die_is_done(die);
         }
     }
 
-    /// A die is done with something: whoever wants to hear of that is told.
+    /// A die has finished an operation: notifies the parts that watch for this.
     fn die_is_done(&mut self, die: DieId) {
         let wakes = self.base.wakes;
-        if wakes.has(Attention::HAZARDS) {
+        if wakes.has(Signals::HAZARDS) {
             self.look_for_hazards();
         }
-        if wakes.has(Attention::DIE_DONE)
+        if wakes.has(Signals::DIE_DONE)
             && let Some(rewriter) = &mut self.base.services.rewriter
         {
             rewriter.die_is_done(die, &self.base.kernel);
         }
-        if wakes.has(Attention::HELD_BACK) {
+        if wakes.has(Signals::HELD_BACK) {
             let Base { kernel, services, .. } = &mut self.base;
             services
                 .collector
                 .let_go::<{ skills::ALL }>(submit::die_filled(die, &kernel.ftl), kernel);
         }
-        if wakes.has(Attention::QUIET)
+        if wakes.has(Signals::QUIET)
             && lock_step::is_stopping(&self.writes)
             && self.base.kernel.flash.in_flight() == 0
         {
             lock_step::flash_is_quiet(&mut self.writes, &mut self.base);
         }
-        if wakes.has(Attention::HAZARDS) {
+        if wakes.has(Signals::HAZARDS) {
             end_of_life::consider_end::<{ skills::ALL }>(&mut self.writes, &mut self.base);
         }
     }
 
-    /// A die may have died, or a block been read too often.
+    /// Handles dies that died and blocks that were read too often.
     fn look_for_hazards(&mut self) {
         if dies::has_news_of_death(&mut self.base.kernel.ftl) {
             dead_dies::go_on_without_die(&mut self.writes, &mut self.base);
@@ -231,7 +231,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    /// One flash command is done: tell whom it was done for.
+    /// A flash command is done: notifies its owner.
     #[inline]
     fn command_done<const S: Skills>(&mut self, id: CommandId) {
         let command = self.base.kernel.flash.command(id);
@@ -261,7 +261,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                     }
                     self.writes.retry_stalled::<S>(plane, &mut self.base);
                 }
-                self.writes.rewrite_what_is_due::<S>(&mut self.base);
+                self.writes.update_due_map_pages::<S>(&mut self.base);
                 if freed == Freed::GoesOn {
                     return;
                 }
@@ -272,7 +272,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.base.release::<S>(id);
     }
 
-    /// What was read for a host stays in the buffer, or in the read cache, where that is kept.
+    /// Keeps data that was read for the host in the buffer or the read cache, if they keep reads.
     fn keep_or_cache(&mut self, id: CommandId) {
         if self.base.buffer.rules.keeps_reads {
             self.writes.keep_what_was_read(id, &mut self.base);
@@ -282,7 +282,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    /// A command is done that few devices know.
+    /// A command of a service that few devices have is done.
     #[inline(never)]
     fn rare_done(&mut self, owner: Owner, id: CommandId) {
         match owner.service {
@@ -298,16 +298,16 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
             _ => {
                 let Base { kernel, services, .. } = &mut self.base;
-                let attention = services.done(owner, id, kernel);
-                self.writes.attend(attention, id, &mut self.base);
+                let signals = services.done(owner, id, kernel);
+                self.writes.handle_signals(signals, id, &mut self.base);
             }
         }
         self.base.release::<{ skills::ALL }>(id);
     }
 
-    /// Asks for a block to be emptied for a purpose of the caller's. Its plane does so after what it
-    /// is collecting; time has to pass for that. False if there is nothing to empty: the block is
-    /// free, bad, being filled, or being collected at this moment; and where blocks are merged.
+    /// Requests that a block is emptied, for a purpose of the caller's. Its plane does so after its
+    /// current collection, as time passes. Returns false if the block cannot be emptied: it is
+    /// free, bad, open, or being collected, or the device merges blocks.
     pub fn collect(&mut self, wanted: Wanted) -> bool {
         if self.base.services.merger.is_some() {
             return false;
@@ -316,7 +316,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         services.collector.collect::<{ skills::ALL }>(wanted, kernel)
     }
 
-    /// The host has been idle for long enough for something.
+    /// The host has been idle for long enough to start a chore.
     fn do_chore(&mut self, limit: SimTime) {
         let chore = self.base.idle.take();
         let Base { kernel, services, .. } = &mut self.base;
@@ -332,8 +332,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    /// When something happens next of itself; none if nothing is under way. For whoever stops the device between two
-    /// events.
+    /// The time of the next event that occurs by itself, or none if nothing is under way. Use it to
+    /// stop the device between two events.
     #[must_use]
     pub fn next_moment(&self) -> Option<SimTime> {
         self.base
@@ -344,16 +344,16 @@ impl<P: Probe, C: Contents> Device<P, C> {
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
-    /// The flash is done with a command, and so is whoever wanted it.
+    /// Releases a command that is done.
     #[inline(always)]
     fn release<const S: Skills>(&mut self, id: CommandId) {
         let keeps = self.plant.is(Canary::CommandKept);
-        if !(keeps && self.kernel.flash.command(id).origin == Origin::Merge) {
+        if !(keeps && self.kernel.flash.command(id).origin == Origin::ReadModifyWrite) {
             self.kernel.flash.release(id);
         }
     }
 
-    /// Collection may have become possible, or necessary, on a plane.
+    /// Collection may have become possible or necessary on a plane.
     fn consider_collecting<const S: Skills>(&mut self, plane: PlaneId) {
         if any(S, RARE) && self.services.merger.is_some() {
             return;
@@ -369,7 +369,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         slc::cache::set_idle_for_cache(false, &mut self.kernel.ftl);
     }
 
-    /// When the next event is due, and whose it is.
+    /// The time of the next event, and its part of the device.
     #[inline(always)]
     fn next_event(&self) -> Option<(SimTime, Part)> {
         let flash = self.kernel.flash.next_time();
@@ -391,13 +391,13 @@ impl<P: Probe, C: Contents> Base<P, C> {
     }
 }
 
-/// A part of the device that has something to do next. At the same moment they go in this order.
+/// A part of the device that has an event. Simultaneous events run in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Front,
     Buffer,
     Flash,
-    /// What waits for the host to be idle.
+    /// Chores that wait until the host is idle.
     Idle,
 }
 
@@ -443,7 +443,7 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
 }
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// A request comes.
+    /// Accepts a request of the host.
     #[inline(always)]
     fn take_up<const S: Skills>(&mut self, at: SimTime, request: Request) {
         if any(S, RARE) {
@@ -468,7 +468,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    /// Lets time pass, as the host asks for it.
+    /// Advances until a request completes, `limit` is reached, or nothing is left to do.
     fn advance<const S: Skills>(&mut self, limit: SimTime, done: &mut Vec<Completion>) -> Advanced {
         loop {
             if !self.base.desk.finished.is_empty() {
@@ -492,7 +492,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 && self.base.may_rewrite()
                 && event.is_none_or(|(at, _)| at > self.base.kernel.now)
             {
-                // What comes at this moment goes first.
+                // Requests that arrive at this moment go first.
                 if limit <= self.base.kernel.now {
                     return Advanced::Reached;
                 }

@@ -1,4 +1,5 @@
-//! The registry of services: a line for each. What the device asks of all of them is written once.
+//! The registry of services: one line per service generates everything that the device asks of all
+//! of them.
 
 use crate::device::Contents;
 use crate::engine::skills::Skills;
@@ -8,30 +9,30 @@ use crate::ftl::gc::Collector;
 use crate::ftl::journal::Journal;
 use crate::ftl::map_cache::MapCache;
 use crate::ftl::merge::Merger;
-use crate::ftl::service::{Attention, Service};
+use crate::ftl::service::{Service, Signals};
 use crate::scheduler::{CommandId, Owner, Probe};
 
 macro_rules! services {
     ($($(#[$doc:meta])* $name:ident: $service:ty,)*) => {
-        /// What moves data for purposes of the device's own.
+        /// The services: they move data for purposes of the device itself.
         #[derive(Clone, Debug)]
         pub(super) struct Services {
-            /// Which every device has.
+            /// Every device has a collector.
             pub collector: Collector,
             $($(#[$doc])* pub $name: Option<Box<$service>>,)*
         }
 
         impl Services {
-            /// What a device with these services needs of the skills.
+            /// The skills that a device with these services needs.
             pub fn skills(&self) -> Skills {
                 let of_each = [$(self.$name.as_ref().map_or(0, |_| <$service>::SKILLS)),*];
                 of_each.into_iter().fold(0, |all, one| all | one)
             }
 
-            /// What they want to hear of.
-            pub fn wakes(&self) -> Attention {
+            /// The notifications that they need.
+            pub fn wakes(&self) -> Signals {
                 let of_each = [$(self.$name.as_ref().map(|_| <$service>::WAKES)),*];
-                of_each.into_iter().flatten().fold(Attention::NONE, Attention::and)
+                of_each.into_iter().flatten().fold(Signals::NONE, Signals::and)
             }
 
             /// Why a device with these services can't be written without a clock.
@@ -40,27 +41,27 @@ macro_rules! services {
                 of_each.into_iter().flatten().next()
             }
 
-            /// Whether nothing waits and nothing is under way.
+            /// Whether nothing waits and nothing is in flight.
             pub fn are_at_rest(&self) -> bool {
                 true $(&& self.$name.as_ref().is_none_or(|service| service.is_at_rest()))*
             }
 
-            /// A command of one of them is done. Returns what others have to attend to.
+            /// A command of a service is done. Returns what the device has to attend to.
             pub fn done<P: Probe, C: Contents>(
                 &mut self,
                 owner: Owner,
                 id: CommandId,
                 on: &mut Kernel<P, C>,
-            ) -> Attention {
+            ) -> Signals {
                 $(if let Some(service) = &mut self.$name
                     && owner.service == <$service>::ID
                 {
                     return service.done(owner.token, id, on, &mut self.collector);
                 })*
-                Attention::NONE
+                Signals::NONE
             }
 
-            /// A command of one of them has read what nothing corrects.
+            /// A command of a service has read data that cannot be corrected.
             pub fn unreadable<P: Probe, C: Contents>(
                 &mut self,
                 owner: Owner,
@@ -77,12 +78,12 @@ macro_rules! services {
 }
 
 services! {
-    /// What merges blocks; none if they are collected.
+    /// Merges blocks; none if blocks are collected.
     merger: Merger,
-    /// What programs pages again at another cost; none if nothing does.
+    /// Rewrites pages at another cost.
     rewriter: Rewriter,
-    /// Who waits for entries of the map; none if all of it is in memory.
+    /// Look-ups that wait for entries of the map; none if all entries are in memory.
     map: MapCache,
-    /// What is on its way to the system area; none if nothing is kept there.
+    /// Writes to the system area; none if nothing is kept there.
     journal: Journal,
 }

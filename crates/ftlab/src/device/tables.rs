@@ -1,5 +1,5 @@
-//! How much memory the tables of a device take, so that a front end can say so before it makes one.
-//! ARCHITECTURE, "Memory", lists them; list links and counters of policies are left out.
+//! Estimates the memory that the tables of a device need, so that a front end can report it before it builds one.
+//! docs/inside.md, "Memory per page", lists the tables. List links and counters of policies are left out.
 
 use crate::config::Config;
 use crate::ftl::mapping::DftlOptions;
@@ -7,23 +7,23 @@ use crate::ftl::mapping::dftl::translation_pages;
 use crate::shape::Geometry;
 use crate::units::{Bytes, SECTOR_BYTES};
 
-/// What an entry of the mapping takes, and what an owner takes.
+/// The size of an entry of the mapping, and of an owner of a page.
 const ENTRY: u64 = size_of::<u32>() as u64;
-/// What is kept of a block: its record, its place in the order of closing, its collections.
+/// Per block: its record, its place in the order of closing, its collections.
 const BLOCK: u64 = 16 + 8 + 4;
 
-/// With parity across dies: commands under way on a superblock.
+/// With parity across dies, per superblock: commands in flight.
 const SUPERBLOCK: u64 = 4;
 
-/// With a log: what is kept of a block in use and its place in a list, of a data block, and the bits of a page.
+/// With a log: a block in use with its place in a list, a data block, and the bits of a page.
 const LOG_BLOCK: u64 = 12 + 8;
 const DATA_BLOCK: u64 = 4 + 4;
 const LOG_BITS: u64 = 2;
 
-/// With recovery: a version.
+/// With recovery: the version of a page.
 const VERSION: u64 = size_of::<u64>() as u64;
 
-/// Where programs may cost more or less: bits of a flash page and of a logical page, bytes of a block.
+/// If programs differ in cost: bits per flash page and per logical page, bytes per block.
 const COST_BITS: u64 = 2;
 const PAST_BITS: u64 = 2;
 const COST_BLOCK: u64 = 4 + 4;
@@ -31,15 +31,15 @@ const COST_BLOCK: u64 = 4 + 4;
 /// The memory of a device's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tables {
-    /// What is asked of the operating system at the start. It gives the memory itself where tables are
-    /// touched, and many systems refuse what they could never give.
+    /// Memory that is allocated at the start. The operating system provides it only where tables
+    /// are touched, but many systems refuse amounts that they could never provide.
     pub reserved: Bytes,
-    /// What has been touched at the least once every logical page was written.
+    /// The least memory that has been touched when every logical page was written once.
     pub written: Bytes,
 }
 
 impl Tables {
-    /// The tables of a device of this configuration.
+    /// Returns the size of the tables for a configuration.
     #[must_use]
     pub fn of(config: &Config) -> Tables {
         let geometry = Geometry::new(config.volume());
@@ -49,7 +49,7 @@ impl Tables {
         let under_way = config.options.ftl.parity.stripe().map_or(0, |_| SUPERBLOCK);
         let blocks = u64::from(geometry.blocks()) * (BLOCK + under_way) + costs;
         if !config.options.ftl.mapping.policy.translates() {
-            // Neither a map nor owners of pages.
+            // There is neither a map nor a table of owners.
             let valid = physical / u64::from(u8::BITS);
             return Tables { reserved: Bytes(valid + blocks), written: Bytes(0) };
         }
@@ -86,16 +86,16 @@ impl Tables {
     }
 }
 
-/// What a map on flash takes beside the flat table: the directory, an index of what is in memory, and that.
+/// A map on flash needs, besides the flat table: the directory, an index of the entries in memory, and these entries.
 fn of_map(options: &DftlOptions, logical: u64, page_size: Bytes) -> u64 {
-    /// An entry in memory, with its places in two lists.
+    /// An entry in memory with its places in two lists.
     const CACHED: u64 = 24;
     let directory = translation_pages(logical, page_size) * ENTRY;
     directory + logical * ENTRY + options.entries().min(logical) * CACHED
 }
 
-/// What recovery from power cuts keeps: versions by place (two where pages share one), deallocations by logical page,
-/// the last checkpoint.
+/// Recovery from power cuts keeps versions by place (two if pages are packed), deallocations by
+/// logical page, and the last checkpoint.
 fn of_recovery(config: &Config, physical: u64, logical: u64) -> u64 {
     /// An entry of a checkpoint.
     const CHECKPOINT: u64 = 16;
@@ -109,7 +109,7 @@ fn of_recovery(config: &Config, physical: u64, logical: u64) -> u64 {
     places + logical * VERSION + checkpoint
 }
 
-/// What is kept of costs: classes of flash pages, ages and erases of blocks, what pages have been through.
+/// Costs need classes of flash pages, ages and erases of blocks, and the history of pages.
 fn of_costs(config: &Config, geometry: &Geometry) -> u64 {
     let options = &config.options;
     if !options.nand.timing.policy.knows_costs() {
@@ -134,7 +134,7 @@ mod tests {
         let config = Config::load(&[Layer::preset("tiny")]).unwrap();
         let Tables { reserved, written } = Tables::of(&config);
         assert_eq!(written.0, 6_144 * 8 + 6_144 / 8);
-        // 256 blocks of 32 pages, each of which holds eight sectors.
+        // 256 blocks of 32 pages with eight sectors each.
         assert_eq!(reserved.0, 6_144 * 4 + 8_192 * (4 + 1) + 8_192 / 8 + 256 * 28);
     }
 

@@ -1,4 +1,4 @@
-//! The device's promises, checked from end to end: what tests call, and what a device does to itself
+//! Checks of the device's invariants: those that tests call, and those that a device runs on itself
 //! if it was asked to.
 
 use crate::device::base::Base;
@@ -8,19 +8,20 @@ use crate::ftl::BlockState;
 use crate::ftl::mapping::Dftl;
 use crate::ftl::parity::Stripes;
 use crate::nand::CellMode;
-use crate::scheduler::{FlashLaws, Held, Kind, Origin, Probe, flash_pages_programmed};
+use crate::scheduler::{FlashLaws, HeldBlock, Kind, Origin, Probe, flash_pages_programmed};
 use crate::units::{BlockId, DieId, SimTime};
 #[cfg(any(feature = "verify", debug_assertions))]
 use crate::verify::Canary;
 
-/// A whole audit looks at every page; there is one in so many events for each of so many pages.
+/// A full audit looks at every page. The interval between two audits is this many events, plus one
+/// event for this many pages.
 const EVENTS_PER_AUDIT: u64 = 64;
 const PAGES_PER_EVENT: u64 = 8;
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// Checks that everything the device knows agrees: mapping, spare area, valid bits and counts,
-    /// blocks and their lists, the buffer, and what was programmed for whom. Takes time in proportion
-    /// to the capacity.
+    /// Checks that all the device's tables agree: mapping, spare area, valid bits and counts,
+    /// blocks and their lists, the buffer, and the programs by purpose. The time is proportional to
+    /// the capacity.
     ///
     /// # Errors
     /// The first disagreement, in words.
@@ -30,7 +31,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.base.reads.cache.audit()?;
         let counts = self.base.kernel.ftl.counts();
         let mut done = *self.base.kernel.flash.done();
-        // The system area is none of the FTL's.
+        // The system area does not belong to the FTL.
         done[Origin::System as usize] = Default::default();
         let programmed = flash_pages_programmed(&done) * u64::from(self.base.units_per_page);
         let failed = (program_failures(&self.base) - self.base.ledger.failures_before)
@@ -44,12 +45,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let parity = parity * u64::from(self.base.units_per_page);
         let accounted = counts.host_pages + moved + counts.padding + others + map + parity;
         if programmed != accounted {
-            return Err(format!("{programmed} pages were programmed, {accounted} for somebody"));
+            return Err(format!(
+                "{programmed} pages were programmed, but {accounted} are accounted for"
+            ));
         }
         Ok(())
     }
 
-    /// Plants a bug, which the checks have to find.
+    /// Plants a bug that the checks have to find.
     #[cfg(any(feature = "verify", debug_assertions))]
     pub fn plant(&mut self, canary: Canary) {
         self.base.plant.plant(canary);
@@ -57,8 +60,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.base.kernel.flash.plant_mut().plant(canary);
     }
 
-    /// An audit, and what can only be said of a device that was watched from the start, or from the
-    /// load of its image, on.
+    /// An audit, and the checks that need a device that was watched from its start, or since its
+    /// image was loaded.
     fn verify_all(&self) {
         if let Err(broken) = self.audit() {
             panic!("at {}: {broken}", self.base.kernel.now);
@@ -71,15 +74,15 @@ impl<P: Probe, C: Contents> Device<P, C> {
         assert_eq!(
             erases,
             before + done,
-            "at {}: erases of blocks, and erases done",
+            "at {}: the erase counts of the blocks differ from the erases done",
             self.base.kernel.now
         );
         let back =
             self.base.ledger.gone().find(|&page| self.base.kernel.ftl.look_up(page).is_some());
-        assert_eq!(back, None, "at {}: a page that was trimmed is back", self.base.kernel.now);
+        assert_eq!(back, None, "at {}: a trimmed page is mapped again", self.base.kernel.now);
     }
 
-    /// The laws of requests and events, after each event, and an audit now and then.
+    /// Checks requests and time after each event, with an audit now and then.
     pub(super) fn verify_event(&mut self) {
         let done = self.base.desk.finished.len();
         let inside = self.base.desk.intake.in_flight() + done;
@@ -91,12 +94,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let next = self.base.kernel.flash.next_time().unwrap_or(SimTime::FOREVER);
         assert!(
             next >= self.base.kernel.now,
-            "an event at {next}, and it is {} already",
+            "an event at {next}, but it is already {}",
             self.base.kernel.now
         );
     }
 
-    /// Nothing is under way: everything that can be checked then.
+    /// Checks everything that can be checked when nothing is in flight.
     pub(super) fn verify_rest(&self) {
         if let Some(laws) = self.base.kernel.flash.laws() {
             laws.at_rest(
@@ -113,18 +116,26 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         let dies = (0..self.base.kernel.flash.geometry().dies()).map(DieId::new);
         let load: u32 = dies.map(|die| self.base.kernel.flash.load().of(die)).sum();
-        assert_eq!(load, 0, "dies at rest count commands");
+        assert_eq!(load, 0, "dies at rest still count commands");
         if self.base.desk.intake.in_flight() == 0 && self.writes.stalled.is_empty() {
-            assert_eq!(self.base.kernel.flash.in_flight(), 0, "commands that nobody waits for");
-            assert_eq!(self.base.buffer.under_way.programs(), 0, "programs of a buffer at rest");
-            assert!(self.writes.standstill.is_over(), "a device at rest stands still");
+            assert_eq!(
+                self.base.kernel.flash.in_flight(),
+                0,
+                "commands that nobody waits for are in flight"
+            );
+            assert_eq!(
+                self.base.buffer.under_way.programs(),
+                0,
+                "programs are in flight while the buffer is at rest"
+            );
+            assert!(self.writes.standstill.is_over(), "the device is at rest during a standstill");
             let settled = self.base.kernel.ftl.map_on_flash().is_none_or(Dftl::is_settled);
-            assert!(settled, "the map on flash is wrong, and nobody rewrites it");
+            assert!(settled, "the map on flash is outdated, and no update is under way");
         }
         self.verify_all();
     }
 
-    /// An image was loaded.
+    /// An image was loaded: the checks start from its state.
     pub(super) fn verify_loaded(&mut self) {
         self.base.ledger.loaded(
             self.base.kernel.now,
@@ -148,7 +159,7 @@ fn program_failures(on: &Base<impl Probe, impl Contents>) -> u32 {
     on.kernel.ftl.life().map_or(0, |life| life.losses().program_failures as u32)
 }
 
-/// Erases of all blocks, and erases that failed.
+/// The erases of all blocks, including failed ones.
 fn erases(on: &Base<impl Probe, impl Contents>) -> u64 {
     let failed = on.kernel.ftl.life().map_or(0, |life| life.losses().erase_failures);
     let together = on.kernel.ftl.stripes().map_or(1, |stripes| stripes.superblocks().width());
@@ -158,7 +169,7 @@ fn erases(on: &Base<impl Probe, impl Contents>) -> u64 {
     erases * u64::from(together) + in_part - spared
 }
 
-/// What the FTL takes each block for is what was done to it.
+/// Checks that the FTL's view of each block matches the commands that the flash carried out.
 fn verify_blocks(laws: &FlashLaws, on: &Base<impl Probe, impl Contents>) {
     let leaves_out = on.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out);
     for block in (0..on.kernel.ftl.geometry().blocks()).map(BlockId::new) {
@@ -168,15 +179,15 @@ fn verify_blocks(laws: &FlashLaws, on: &Base<impl Probe, impl Contents>) {
             let seen = laws.held(on_flash);
             let pages = if leaves_out { known.pages.max(seen.pages) } else { seen.pages };
             assert!(
-                bad || known == Held { pages, ..seen },
-                "{on_flash:?} is taken for {known:?} and is {seen:?}"
+                bad || known == HeldBlock { pages, ..seen },
+                "the FTL expects {on_flash:?} to be {known:?}, but it is {seen:?}"
             );
         }
     }
 }
 
-/// What a block is taken for, or each block on flash of a superblock.
-fn held(block: BlockId, on: &Base<impl Probe, impl Contents>) -> Vec<(BlockId, Held)> {
+/// The FTL's view of a block, or of each physical block of a superblock.
+fn held(block: BlockId, on: &Base<impl Probe, impl Contents>) -> Vec<(BlockId, HeldBlock)> {
     let blocks = on.kernel.ftl.blocks();
     let pages = blocks.programmed(block) / on.kernel.ftl.geometry().units_per_page();
     let mode = if pages == 0 {
@@ -184,7 +195,7 @@ fn held(block: BlockId, on: &Base<impl Probe, impl Contents>) -> Vec<(BlockId, H
     } else {
         on.kernel.ftl.mode_of::<{ skills::ALL }>(block)
     };
-    let held = |pages| Held { pages, mode, erases: blocks.erases(block) };
+    let held = |pages| HeldBlock { pages, mode, erases: blocks.erases(block) };
     match on.kernel.ftl.stripes() {
         None => vec![(block, held(pages))],
         Some(stripes) => {

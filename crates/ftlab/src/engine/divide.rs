@@ -1,14 +1,14 @@
-//! Division by a number that is fixed for the run, as a multiplication: page numbers are taken apart
-//! for every flash command, and geometries need not be powers of two.
+//! Division by a number that is fixed during the run, as a multiplication: page numbers are split
+//! for every flash command, and the sizes in a geometry need not be powers of two.
 
-/// Dividends lie below two to this: physical pages do.
+/// Dividends, such as physical pages, are below two to this power.
 const DIVIDEND_BITS: u32 = 31;
 
-/// A divisor known at assembly.
+/// A divisor that is fixed when the device is built.
 ///
-/// With k bits in the divisor, the product with ceil(2^(31+k) / divisor) is off by less than
-/// 2^-31 of a unit for dividends below 2^31, too little to reach the next integer
-/// (Granlund and Montgomery, "Division by Invariant Integers using Multiplication", PLDI 1994).
+/// With k bits in the divisor, the product with ceil(2^(31+k) / divisor) is off by less than 2^-31
+/// of a unit for dividends below 2^31, too little to reach the next integer (Granlund and
+/// Montgomery, "Division by Invariant Integers using Multiplication", PLDI 1994).
 #[derive(Clone, Copy, Debug)]
 pub struct Divisor {
     divisor: u32,
@@ -32,7 +32,7 @@ impl Divisor {
         self.divisor
     }
 
-    /// `dividend`, below 2^31, divided by it.
+    /// The quotient of `dividend`, which must be below 2^31.
     #[inline]
     #[must_use]
     pub fn of(self, dividend: u32) -> u32 {

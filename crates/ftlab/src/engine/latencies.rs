@@ -1,15 +1,16 @@
-//! Latencies of one kind of request: the exact mean and maximum, and percentiles within a tenth of
-//! a per cent.
+//! Latencies of one kind of request: exact mean and maximum, and percentiles within a tenth of a
+//! per cent.
 
 use hdrhistogram::Histogram;
 
 use crate::units::Nanos;
 
-/// The longest latency that percentiles tell apart: a day. Longer ones count as a day there.
+/// The longest latency in percentiles: a day. Longer ones count as a day there.
 const LONGEST_NS: u64 = 24 * 3600 * 1_000_000_000;
 /// Significant decimal digits of percentiles.
 const DIGITS: u8 = 3;
-/// A percentile is stated only if so many samples lie beyond it: with fewer, it is a guess.
+/// A percentile is stated only if at least this many samples lie beyond it: with fewer, it is a
+/// guess.
 const SAMPLES_BEYOND: f64 = 10.0;
 
 /// A distribution of latencies.
@@ -29,7 +30,7 @@ impl Default for Latencies {
 }
 
 impl Latencies {
-    /// Adds one.
+    /// Adds a latency.
     #[inline]
     pub fn record(&mut self, latency: Nanos) {
         self.histogram.saturating_record(latency.0);
@@ -44,7 +45,7 @@ impl Latencies {
         self.max = self.max.max(other.max);
     }
 
-    /// How many there are.
+    /// Number of latencies.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.histogram.len()
@@ -56,31 +57,31 @@ impl Latencies {
         self.sum_ns
     }
 
-    /// The latencies that occurred, as at most 0.1 % larger bounds in rising order, each with how
-    /// many requests took no longer than it and longer than the one before.
+    /// The histogram: upper bounds in ascending order, at most 0.1 % above the actual latencies,
+    /// each with the number of requests above the previous bound.
     pub fn counts(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
         let buckets = self.histogram.iter_recorded();
         buckets.map(|at| (Nanos(at.value_iterated_to()).min(self.max), at.count_at_value()))
     }
 
-    /// The exact mean, in nanoseconds; none if there is no latency.
+    /// The exact mean in nanoseconds, or `None` if there is no latency.
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.sum_ns as f64 / self.count() as f64)
     }
 
-    /// The longest; none if there is no latency.
+    /// The longest latency, or `None` if there is none.
     #[must_use]
     pub fn max(&self) -> Option<Nanos> {
         (self.count() > 0).then_some(self.max)
     }
 
     /// The latency that a share `quantile` of all does not exceed, at most 0.1 % above the exact
-    /// one. None if fewer than ten samples lie beyond it.
+    /// one, or `None` if fewer than ten samples lie beyond it.
     #[must_use]
     pub fn quantile(&self, quantile: f64) -> Option<Nanos> {
         let beyond = (1.0 - quantile) * self.count() as f64;
-        // (1 - 0.9) * 100 is a hair below ten in binary arithmetic.
+        // (1 - 0.9) * 100 is slightly below ten in binary arithmetic.
         let enough = beyond + 1e-6 >= SAMPLES_BEYOND;
         enough.then(|| Nanos(self.histogram.value_at_quantile(quantile)).min(self.max))
     }
@@ -100,7 +101,7 @@ mod tests {
     fn percentiles_agree_with_sorting_within_a_thousandth() {
         let mut random = Stream::new(7, "latencies");
         let mut latencies = Latencies::default();
-        // Spread over six decades, as latencies behind collection are.
+        // Spread over six decades, like latencies behind collection.
         let mut all: Vec<u64> = (0..200_000)
             .map(|_| {
                 let scale = 10u64.pow(2 + random.below(6) as u32);

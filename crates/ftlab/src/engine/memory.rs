@@ -1,6 +1,6 @@
-//! Hints to the processor about memory that will be needed soon. The one place with `unsafe`.
+//! Hints to the processor about memory that will be needed soon. The only place with `unsafe`.
 
-/// Asks for the cache line that holds `table[at]`, if there is such an entry. Changes nothing.
+/// Prefetches the cache line of `table[at]`, if there is such an entry. Has no observable effect.
 #[inline(always)]
 pub fn prefetch<T>(table: &[T], at: usize) {
     if let Some(entry) = table.get(at) {

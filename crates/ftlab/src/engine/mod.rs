@@ -1,5 +1,5 @@
-//! What drives the simulation and knows nothing of flash: the event queue, the table of things in
-//! flight, random streams, and arithmetic that the hot path needs.
+//! The parts of the simulator that know nothing of flash: the event queue, the table of objects in
+//! flight, random streams, and arithmetic for the hot path.
 
 mod divide;
 mod hash;

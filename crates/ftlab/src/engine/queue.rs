@@ -1,8 +1,9 @@
-//! The event queue: what happens next, ordered by moment and then by the order of scheduling.
+//! The event queue, ordered by time and then by the order of scheduling.
 //!
-//! A timing wheel. No flash operation takes longer than some span that is known at assembly, so every
-//! event lies within one turn of a wheel of slots, and the next one is found by looking for a bit
-//! instead of sifting a heap. The first event of a slot lies in it; those behind it hang from it, in order.
+//! It is a timing wheel. No flash operation takes longer than a span known when the device is built, so
+//! every event lies within one turn of a wheel of slots, and the next one is found with a bit search
+//! instead of a heap. The first event of a slot is stored in the slot; later ones are linked to it in
+//! order.
 //!
 //! Source: Varghese and Lauck, "Hashed and Hierarchical Timing Wheels: Data Structures for the Efficient
 //! Implementation of a Timer Facility", SOSP 1987; the bitmap over slots is ours.
@@ -10,12 +11,12 @@
 use super::slab::{Handle, Slab};
 use crate::units::{Nanos, SimTime};
 
-/// Slots of the wheel: one word of bits for words of bits for slots.
+/// Slots of the wheel. There is a bit for each, and a bit for each word of these bits, in one word.
 const SLOTS: usize = WORDS * WORD_BITS;
 const WORDS: usize = WORD_BITS;
 const WORD_BITS: usize = u64::BITS as usize;
 
-/// An event with its moment, and what comes behind it in its slot.
+/// An event with its time, and the next one in its slot.
 #[derive(Clone, Copy, Debug)]
 struct Entry<E> {
     at: SimTime,
@@ -26,28 +27,28 @@ struct Entry<E> {
 /// Events to come.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
-    /// The first event of each slot, in its place: most slots never hold another.
+    /// The first event of each slot, stored in place: most slots never hold another.
     slots: Box<[Option<Entry<E>>; SLOTS]>,
     /// The events behind the first of their slot.
     behind: Slab<Entry<E>>,
-    /// The last of them, for each slot that has some: new ones nearly always belong behind it.
+    /// The last of them for each slot that has any: new events nearly always come after it.
     last: Box<[Option<Handle<Entry<E>>>; SLOTS]>,
-    /// A bit for each slot that holds something.
+    /// A bit for each slot that is not empty.
     occupied: [u64; WORDS],
     /// A bit for each word of `occupied` that is not zero.
     summary: u64,
     /// A slot covers 2^shift nanoseconds.
     shift: u32,
-    /// The next event's moment, so that looking costs nothing.
+    /// The time of the next event, cached.
     next: Option<SimTime>,
 }
 
 impl<E: Copy> EventQueue<E> {
-    /// A queue for events that are scheduled at most `reach` ahead of the event before them.
+    /// Returns a queue for events that are scheduled at most `reach` ahead.
     #[must_use]
     pub fn new(reach: Nanos) -> EventQueue<E> {
         let mut shift = 0;
-        // One slot of the turn is lost to where in its slot the present moment lies.
+        // One slot of the turn is lost, because the current time may be anywhere in its slot.
         while (SLOTS as u64 - 1) << shift <= reach.0 {
             shift += 1;
         }
@@ -67,12 +68,12 @@ impl<E: Copy> EventQueue<E> {
         (at.0 >> self.shift) as usize % SLOTS
     }
 
-    /// Schedules `event` for moment `at`, which must not lie before the present moment `now`, nor
-    /// further ahead of it than the reach of the queue. No waiting event may lie before `now`.
+    /// Schedules `event` for time `at`, which must not be before the current time `now` nor more than the
+    /// reach of the queue after it. No waiting event may be before `now`.
     #[inline(always)]
     pub fn schedule(&mut self, now: SimTime, at: SimTime, event: E) {
         let turn = (at.0 >> self.shift).wrapping_sub(now.0 >> self.shift);
-        assert!(turn < SLOTS as u64, "an event at {at}, out of reach at {now}");
+        assert!(turn < SLOTS as u64, "an event at {at} is out of reach at {now}");
         let slot = self.slot_of(at);
         match &mut self.slots[slot] {
             empty @ None => {
@@ -94,7 +95,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Puts an event before the first one of its slot that is later.
+    /// Inserts an event before the first one of its slot that is later.
     #[inline(never)]
     fn insert_within(&mut self, slot: usize, at: SimTime, event: E) {
         let Some(first) = &mut self.slots[slot] else { return };
@@ -121,7 +122,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// The moment of the next event.
+    /// The time of the next event.
     #[inline]
     #[must_use]
     pub fn next_time(&self) -> Option<SimTime> {
@@ -147,7 +148,7 @@ impl<E: Copy> EventQueue<E> {
         Some((at, event))
     }
 
-    /// The first event of a slot is gone: the one behind it takes its place.
+    /// Moves up the next event of a slot after the first one was taken.
     #[inline]
     fn move_up(&mut self, slot: usize, next: Handle<Entry<E>>) {
         let entry = self.behind[next];
@@ -156,7 +157,7 @@ impl<E: Copy> EventQueue<E> {
         self.next = Some(entry.at);
     }
 
-    /// The moment of the first event at or after a slot, going round the wheel once.
+    /// The time of the first event at or after a slot, going once around the wheel.
     #[inline]
     fn first_after(&self, slot: usize) -> Option<SimTime> {
         let (word, bit) = (slot / WORD_BITS, slot % WORD_BITS);
@@ -167,7 +168,7 @@ impl<E: Copy> EventQueue<E> {
             if self.summary == 0 {
                 return None;
             }
-            // The words after this one, round the wheel; this one comes last, for its earlier slots.
+            // The words after this one, cyclically; this one comes last, for its earlier slots.
             let start = (word + 1) % WORDS;
             let ahead = self.summary.rotate_right(start as u32).trailing_zeros() as usize;
             let word = (start + ahead) % WORDS;
@@ -176,7 +177,7 @@ impl<E: Copy> EventQueue<E> {
         self.slots[found % SLOTS].map(|entry| entry.at)
     }
 
-    /// How many events are waiting.
+    /// Number of events in the queue.
     #[must_use]
     pub fn waiting(&self) -> usize {
         let first = self.occupied.iter().map(|word| word.count_ones() as usize).sum::<usize>();
@@ -189,7 +190,7 @@ mod tests {
     use super::*;
 
     proptest::proptest! {
-        /// Against a sorted list, with spans from "all at once" to the full reach.
+        /// Compares with a sorted list, with spans from "all at once" to the full reach.
         #[test]
         fn events_come_out_by_moment_then_by_order_of_scheduling(
             reach in 1u64..100_000,
@@ -218,7 +219,7 @@ mod tests {
                     now = got.map_or(now + reach * 3, |(at, _)| at);
                 }
                 if let Some(next) = queue.next_time() {
-                    // A host may come at any moment up to the next event.
+                    // A request may come at any time up to the next event.
                     now += pause % (next.0 - now + 1);
                 }
                 proptest::prop_assert_eq!(queue.waiting(), naive.len());

@@ -1,62 +1,63 @@
-//! What a device can do, as a constant: the code on the way of a page is compiled once for each set of
-//! skills that is worth it, and what a set lacks leaves nothing behind in it, not even a question.
+//! What a device can do, as a constant: code on the hot path is compiled once for each set of skills that is worth
+//! it, and a set compiles without any trace of the skills that it lacks, not even a branch.
 //!
-//! All sets share one source and one layout of the data, so a device may run on any set that holds all of
-//! its own skills; [`ALL`] serves every device. Which set it is, is chosen once, where the device is put
-//! together, and looked up once a request.
+//! All sets share one source and one data layout, so a device may run with any set that includes all of its own
+//! skills; [`ALL`] serves every device. The set is chosen once, when the device is built, and dispatched once per
+//! request.
 
-/// A set of skills, a bit for each.
+/// A set of skills, one bit each.
 pub type Skills = u32;
 
 /// One operation serves several planes of a die.
 pub const MULTI_PLANE: Skills = 1 << 0;
-/// Cells and register of a die work side by side.
+/// Cells and register of a die work in parallel.
 pub const CACHE_OPS: Skills = 1 << 1;
-/// Commands pass others that came before them, or what runs is left for them.
+/// Commands pass others that came before them, or suspend those that run.
 pub const OVERTAKING: Skills = 1 << 2;
-/// What few devices have on flash: chips that do one thing at a time, page order, costs that differ by
-/// program, parts that fail, commands that take the bus.
+/// Features that few devices have on flash: chips that do one thing at a time, page order, costs that differ by
+/// program, failures, commands that take the bus.
 pub const RARE_ON_FLASH: Skills = 1 << 3;
 /// A flash page holds several mapping units.
 pub const UNITS: Skills = 1 << 4;
 /// Flash pages are written in rows, one for each plane of a die.
 pub const ROWS: Skills = 1 << 5;
-/// Blocks with one bit a cell.
+/// Blocks with one bit per cell.
 pub const SLC: Skills = 1 << 6;
 /// Times of the cells that differ from page to page, or from block to block.
 pub const TIMES: Skills = 1 << 8;
-/// What few devices have above flash: everything else that is not on by default.
+/// Features that few devices have above flash: everything else that is off by default.
 pub const RARE: Skills = 1 << 7;
 
 /// Nothing but pages, blocks and collection.
 pub const PLAIN: Skills = 0;
-/// What drives on sale have.
+/// The features of commercial drives.
 pub const COMMON: Skills = MULTI_PLANE | CACHE_OPS | OVERTAKING | TIMES | UNITS | ROWS | SLC;
 /// Everything.
 pub const ALL: Skills = COMMON | RARE_ON_FLASH | RARE;
 
-/// Whether the dies of a flash with these skills do one thing at a time, each in the order in which it was asked.
+/// Whether the dies of a flash with these skills do one thing at a time, in order of arrival.
 #[inline(always)]
 #[must_use]
 pub const fn in_turn(set: Skills) -> bool {
     !any(set, MULTI_PLANE | CACHE_OPS | OVERTAKING | RARE_ON_FLASH)
 }
 
-/// Whether a set holds any of these skills.
+/// Whether a set includes any of these skills.
 #[inline(always)]
 #[must_use]
 pub const fn any(set: Skills, of: Skills) -> bool {
     set & of != 0
 }
 
-/// How many units there are of `units` that lie on one flash page: one, where that is all that a flash page holds.
+/// Returns `units`, the number of mapping units that concern a flash page, as the constant one if a flash page
+/// holds only one.
 #[inline(always)]
 #[must_use]
 pub const fn units_of_page(set: Skills, units: u32) -> u32 {
     if any(set, UNITS) { units } else { 1 }
 }
 
-/// The set of those skills that are said to be there.
+/// Returns the set of the skills that are marked as present.
 #[must_use]
 pub fn those(skills: &[(bool, Skills)]) -> Skills {
     skills.iter().filter(|(is_there, _)| *is_there).fold(0, |all, (_, skill)| all | skill)

@@ -1,7 +1,8 @@
-//! A table of short-lived things with stable 32-bit handles: requests and flash commands in flight.
+//! A table of short-lived objects with stable 32-bit handles: requests and flash commands in
+//! flight.
 //!
-//! Entries are recycled last in, first out, so a run touches as few cache lines as it has things in
-//! flight, and handing one out never allocates once the table has grown to the run's depth.
+//! Entries are recycled last in, first out, so a run touches only as many cache lines as it has
+//! objects in flight, and inserting never allocates once the table has grown to that number.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,12 +15,12 @@ use super::prefetch;
 pub struct Handle<T>(NonZeroU32, PhantomData<fn() -> T>);
 
 impl<T> Handle<T> {
-    /// The handle of entry `number`.
+    /// Returns the handle of entry `number`.
     #[must_use]
     pub const fn new(number: u32) -> Self {
         match NonZeroU32::new(number.wrapping_add(1)) {
             Some(stored) => Handle(stored, PhantomData),
-            None => panic!("fewer than 2^32 - 1 things in flight"),
+            None => panic!("fewer than 2^32 - 1 objects in flight"),
         }
     }
 
@@ -29,14 +30,14 @@ impl<T> Handle<T> {
         self.0.get() - 1
     }
 
-    /// The entry's number as a table position.
+    /// The entry's number as an index.
     #[must_use]
     pub const fn at(self) -> usize {
         self.get() as usize
     }
 }
 
-// Derives would ask for `T: Copy` and so on, which a handle does not need.
+// `derive` would require `T: Copy` and so on, which a handle does not need.
 impl<T> Clone for Handle<T> {
     fn clone(&self) -> Self {
         *self
@@ -69,13 +70,13 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// Puts `entry` into the table.
+    /// Inserts an entry.
     #[inline(always)]
     pub fn insert(&mut self, entry: T) -> Handle<T> {
         self.insert_with(|| entry)
     }
 
-    /// Makes an entry in its place, where inserting it would build it elsewhere and copy it.
+    /// Constructs an entry in its place, which saves the copy that `insert` would make.
     #[inline(always)]
     pub fn insert_with(&mut self, make: impl FnOnce() -> T) -> Handle<T> {
         let Some(number) = self.free.pop() else { return self.grow(make()) };
@@ -86,30 +87,30 @@ impl<T> Slab<T> {
 
     #[cold]
     fn grow(&mut self, entry: T) -> Handle<T> {
-        let number = u32::try_from(self.entries.len()).expect("fewer than 2^32 things in flight");
+        let number = u32::try_from(self.entries.len()).expect("fewer than 2^32 objects in flight");
         self.entries.push(entry);
         Handle::new(number)
     }
 
-    /// Gives the entry's place back. The handle must not be used again.
+    /// Frees an entry. The handle must not be used again.
     #[inline]
     pub fn release(&mut self, handle: Handle<T>) {
         self.free.push(handle.get());
     }
 
-    /// Asks for an entry that will be needed soon.
+    /// Prefetches an entry that will be needed soon.
     #[inline]
     pub fn prefetch(&self, handle: Handle<T>) {
         prefetch(&self.entries, handle.at());
     }
 
-    /// How many entries are in use.
+    /// Number of entries in use.
     #[must_use]
     pub fn in_use(&self) -> usize {
         self.entries.len() - self.free.len()
     }
 
-    /// The entries in use, by number. It looks at all that are free, too.
+    /// The entries in use, by number. Also visits all free entries.
     pub fn all(&self) -> impl Iterator<Item = &T> {
         let mut is_free = vec![false; self.entries.len()];
         self.free.iter().for_each(|&number| is_free[number as usize] = true);

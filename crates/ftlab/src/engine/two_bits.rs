@@ -1,12 +1,13 @@
-//! A table of two bits an entry, four to a byte. Zeroed memory, so it takes memory only where it is touched.
+//! A table of two bits per entry, four to a byte. It starts as zeroed memory, which is allocated only where
+//! it is touched.
 
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 
 const BITS: u32 = 2;
 const PER_BYTE: u32 = u8::BITS / BITS;
 const MASK: u8 = (1 << BITS) - 1;
 
-/// Numbers below four.
+/// A table of numbers below four.
 #[derive(Clone, Debug)]
 pub struct TwoBits {
     bytes: Vec<u8>,
@@ -14,13 +15,13 @@ pub struct TwoBits {
 }
 
 impl TwoBits {
-    /// So many entries, all zero.
+    /// Returns a table of `entries` zeros.
     #[must_use]
     pub fn new(entries: u32) -> TwoBits {
         TwoBits { bytes: vec![0; entries.div_ceil(PER_BYTE) as usize], entries }
     }
 
-    /// How many entries there are.
+    /// Number of entries.
     #[must_use]
     pub fn entries(&self) -> u32 {
         self.entries
@@ -33,7 +34,7 @@ impl TwoBits {
         self.bytes[(at / PER_BYTE) as usize] >> (at % PER_BYTE * BITS) & MASK
     }
 
-    /// Changes an entry.
+    /// Sets an entry.
     #[inline]
     pub fn set(&mut self, at: u32, value: u8) {
         debug_assert!(value <= MASK, "{value} has more than two bits");
@@ -42,13 +43,13 @@ impl TwoBits {
         *byte = *byte & !(MASK << shift) | (value & MASK) << shift;
     }
 
-    /// All entries are zero, in memory that nobody has touched.
+    /// Sets all entries to zero, in untouched memory.
     pub fn clear(&mut self) {
         self.bytes = vec![0; self.bytes.len()];
     }
 
-    /// Writes runs of equal bytes.
-    pub(crate) fn save(&self, out: &mut Writer) {
+    /// Saves runs of equal bytes.
+    pub(crate) fn save(&self, out: &mut ImageWriter) {
         let TwoBits { bytes, entries: _ } = self;
         let runs = bytes.chunk_by(|one, next| one == next);
         out.number(runs.clone().count() as u64);
@@ -58,8 +59,8 @@ impl TwoBits {
         }
     }
 
-    /// Takes up what [`save`](Self::save) wrote.
-    pub(crate) fn load(&mut self, from: &mut Reader<'_>, what: &str) -> Result<(), Damage> {
+    /// Loads what [`save`](Self::save) wrote.
+    pub(crate) fn load(&mut self, from: &mut ImageReader<'_>, what: &str) -> Result<(), Damage> {
         let mut filled = 0;
         for _ in 0..from.below(self.bytes.len() as u64 + 1, what)? {
             let left = (self.bytes.len() - filled) as u64;
@@ -92,12 +93,12 @@ mod tests {
 
     #[test]
     fn a_table_that_ends_too_early_is_damage() {
-        let mut out = Writer::default();
+        let mut out = ImageWriter::default();
         TwoBits::new(8).save(&mut out);
         let bytes = out.into_bytes();
         let load = |entries| {
             let mut table = TwoBits::new(entries);
-            table.load(&mut Reader::new(&bytes, false), "a table")
+            table.load(&mut ImageReader::new(&bytes, false), "a table")
         };
         assert!(load(8).is_ok());
         assert!(load(40).is_err());

@@ -1,4 +1,4 @@
-//! The FTL's promises, checked from end to end: what tests call, and what a run never needs.
+//! Checks of the FTL's invariants, which tests call and normal runs never need.
 
 use crate::engine::skills;
 use crate::ftl::gc::VictimPolicy;
@@ -24,7 +24,8 @@ impl Ftl {
     }
 }
 
-/// Every mapped page names a valid copy of its own. Returns how many physical pages are mapped to.
+/// Checks that every mapped page names a valid copy of its own. Returns how many physical pages are
+/// mapped.
 fn audit_mapping(ftl: &Ftl) -> Result<u64, String> {
     let mut mapped = 0;
     if !ftl.translates() {
@@ -52,7 +53,7 @@ fn audit_mapping(ftl: &Ftl) -> Result<u64, String> {
     Ok(mapped)
 }
 
-/// A block's count is the number of its valid bits. Returns it.
+/// Checks that a block's count equals the number of its valid bits. Returns it.
 fn audit_block(block: BlockId, ftl: &Ftl) -> Result<u64, String> {
     let mut valid = 0;
     let mut next = ftl.blocks.next_valid(block, 0);
@@ -72,7 +73,7 @@ fn audit_block(block: BlockId, ftl: &Ftl) -> Result<u64, String> {
     Ok(u64::from(valid))
 }
 
-/// Free blocks are counted, and every block is free, open, closed or collected.
+/// Checks the number of free blocks of a plane, its lists of blocks, and what depends on them.
 fn audit_plane(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
     let blocks = ftl.geometry.shape().blocks_per_plane;
     let free = (0..blocks)
@@ -83,7 +84,7 @@ fn audit_plane(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
         .count();
     let counted = ftl.free_blocks(plane);
     if free != counted as usize {
-        return Err(format!("{plane:?} counts {counted} free blocks and has {free}"));
+        return Err(format!("{plane:?} counts {counted} free blocks, but has {free}"));
     }
     if ftl.map.mapping.has_log() {
         return merge::audit::audit_log(plane, ftl);
@@ -94,13 +95,13 @@ fn audit_plane(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
         if ftl.space.writable[stream.at()].planes[plane.at()]
             != crate::ftl::room::is_writable::<{ skills::ALL }>(plane, stream, ftl)
         {
-            return Err(format!("{plane:?} is noted as what it is not: writable, or full"));
+            return Err(format!("{plane:?} is wrongly marked as writable, or as full"));
         }
     }
     slc::cache::audit_slc(plane, ftl)
 }
 
-/// The victim policy knows exactly the blocks that are closed, but for those of the SLC cache.
+/// Checks that the victim policy knows exactly the closed blocks, except those of the SLC cache.
 fn audit_candidates(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
     let mut known = ftl.policies.victim.candidates(plane);
     known.sort_unstable_by_key(|block| block.get());
@@ -111,12 +112,13 @@ fn audit_candidates(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
     };
     let closed: Vec<_> = all.filter(is_one).collect();
     if known != closed {
-        return Err(format!("{plane:?}: {closed:?} are closed, candidates are {known:?}"));
+        return Err(format!("{plane:?}: {closed:?} are closed, but the candidates are {known:?}"));
     }
     Ok(())
 }
 
-/// What a plane lists as erased, as open and as waiting to be collected is so, and is listed once.
+/// Checks that the erased, open and waiting blocks that a plane lists are in that state, and are
+/// listed once.
 fn audit_lists(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
     let state = &ftl.space.planes[plane.at()];
     let open = state.open_blocks();
@@ -128,7 +130,8 @@ fn audit_lists(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
     let mut listed: Vec<_> = open.chain(erased).chain(wanted).chain(run).collect();
     for &(block, should) in &listed {
         let is = ftl.blocks.state(block);
-        // A block that failed waits as what it is; at the end of the device's life it is filled up.
+        // A failed block keeps its state while it waits. At the end of the device's life it is
+        // filled up.
         let fails = is == BlockState::Failing
             && (should == BlockState::Collecting
                 || ftl.health.read_only && should == BlockState::Open);

@@ -1,15 +1,15 @@
-//! The blocks: how many valid pages each holds and which, how far it is programmed, how often it was
-//! erased. Policies read this; only the FTL's core changes it.
+//! The state of the blocks: which pages are valid, how far each block is programmed, and how often
+//! it was erased. Policies read it; only the core of the FTL changes it.
 
 use std::ops::Range;
 
 use super::streams::{MOST_STREAMS, WriteStream};
 use crate::engine::prefetch;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::shape::Geometry;
 use crate::units::{BlockId, Ppn};
 
-/// Where a block stands in its life.
+/// The state of a block in its life cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum BlockState {
@@ -18,20 +18,20 @@ pub enum BlockState {
     Free,
     /// Being filled.
     Open,
-    /// Full, and programmed to the last page unless it became too old to be filled: a candidate for collection.
+    /// A candidate for collection: full and programmed to the last page, or too old to be filled further.
     Closed,
-    /// Being collected, or about to be.
+    /// Being collected, or waiting for it.
     Collecting,
-    /// A program on it failed: it is filled no further, and waits to be emptied.
+    /// A program failed: the block is not filled any further, and waits to be emptied.
     Failing,
-    /// Out of use for good.
+    /// Retired.
     Bad,
-    /// On a die that died, whatever it held.
+    /// On a dead die, whatever it held.
     Dead,
 }
 
 impl BlockState {
-    /// All states, in the order of their numbers.
+    /// All states, ordered by number.
     pub const ALL: [BlockState; 7] = [
         BlockState::Free,
         BlockState::Open,
@@ -43,49 +43,49 @@ impl BlockState {
     ];
 }
 
-/// One block's record. All zero for an erased block that was never used, so that a table of them
+/// The record of a block. It is all zero for an erased block that was never used, so the table
 /// comes zeroed from the operating system and takes memory only where it was touched.
-type Record = [u32; 4];
+type BlockRecord = [u32; 4];
 /// Valid pages (mapping units).
 const VALID: usize = 0;
 /// Mapping units programmed, padding included.
 const PROGRAMMED: usize = 1;
-/// Times erased.
+/// Number of erases.
 const ERASES: usize = 2;
-/// The state, and above it the stream that the block was opened for.
+/// The state, and in the higher bits the stream that the block was opened for.
 const STATE: usize = 3;
-/// The state's part of its word.
+/// Number of bits of the state in its word.
 const STATE_BITS: u32 = 8;
 const STATE_MASK: u32 = (1 << STATE_BITS) - 1;
 
-/// No block lives so long; an image that says so is damaged.
+/// No block lasts this long: an image that claims it is damaged.
 const MOST_ERASES: u64 = 1 << 31;
 
-/// All blocks.
+/// The records of all blocks.
 #[derive(Clone, Debug)]
 pub struct Blocks {
-    records: Vec<Record>,
-    /// A bit for each page: whether it is the current copy of its logical page.
+    records: Vec<BlockRecord>,
+    /// One bit per page: whether it is the current copy of its logical page.
     valid: Vec<u64>,
     words_per_block: usize,
-    /// By block: how many had closed, it included, when it closed for the last time.
+    /// By block: the value of `closed` when it last closed.
     closings: Vec<u64>,
-    /// How many have closed.
+    /// How often a block has closed.
     closed: u64,
-    /// By block: how often collection chose it. A statistic, not state: no image keeps it.
+    /// By block: how often collection chose it. A statistic that no image keeps.
     collections: Vec<u32>,
     units_per_block: u32,
-    /// Mapping units in a block that is used with one bit a cell.
+    /// Mapping units in a block in SLC mode.
     slc_units: u32,
 }
 
 impl Blocks {
-    /// Erased blocks.
+    /// A table of erased blocks.
     #[must_use]
     pub fn new(geometry: &Geometry) -> Blocks {
         let words_per_block = geometry.units_per_block().div_ceil(u64::BITS) as usize;
         Blocks {
-            records: vec![Record::default(); geometry.blocks() as usize],
+            records: vec![BlockRecord::default(); geometry.blocks() as usize],
             valid: vec![0; geometry.blocks() as usize * words_per_block],
             words_per_block,
             closings: vec![0; geometry.blocks() as usize],
@@ -96,7 +96,7 @@ impl Blocks {
         }
     }
 
-    /// The same on flash whose cells store so many bits at full density.
+    /// The same for cells that natively store this many bits.
     #[must_use]
     pub(super) fn with_cells_of(mut self, bits: u32, geometry: &Geometry) -> Blocks {
         self.slc_units = geometry.shape().pages_per_block / bits * geometry.units_per_page();
@@ -109,21 +109,21 @@ impl Blocks {
         self.units_per_block
     }
 
-    /// Mapping units in a block that is used with one bit a cell.
+    /// Mapping units in a block in SLC mode.
     #[inline]
     #[must_use]
     pub fn slc_units(&self) -> u32 {
         self.slc_units
     }
 
-    /// Whether a block is in use with one bit a cell.
+    /// Whether a block is in use in SLC mode.
     #[inline]
     #[must_use]
     pub fn is_slc(&self, block: BlockId) -> bool {
         self.stream(block) == WriteStream::SLC
     }
 
-    /// Mapping units that a block holds, as it is used at present.
+    /// Mapping units that a block holds in its current mode.
     #[inline]
     #[must_use]
     pub fn units_of(&self, block: BlockId) -> u32 {
@@ -137,7 +137,7 @@ impl Blocks {
         if stream == WriteStream::SLC { self.slc_units } else { self.units_per_block }
     }
 
-    /// Valid pages (mapping units) of a block.
+    /// Number of valid pages (mapping units) of a block.
     #[inline]
     #[must_use]
     pub fn valid(&self, block: BlockId) -> u32 {
@@ -158,14 +158,14 @@ impl Blocks {
         self.records[block.at()][ERASES]
     }
 
-    /// Where a block stands in its life.
+    /// The state of a block.
     #[inline]
     #[must_use]
     pub fn state(&self, block: BlockId) -> BlockState {
         BlockState::ALL[(self.records[block.at()][STATE] & STATE_MASK) as usize]
     }
 
-    /// The stream that a block which is not free was opened for.
+    /// The stream that a block was opened for, if it is not free.
     #[inline]
     #[must_use]
     pub fn stream(&self, block: BlockId) -> WriteStream {
@@ -183,13 +183,13 @@ impl Blocks {
         self.records[block.at()][STATE] = (stream.at() as u32) << STATE_BITS | state as u32;
     }
 
-    /// A free block is opened for a stream.
+    /// Opens a free block for a stream.
     pub(super) fn open(&mut self, block: BlockId, stream: WriteStream) {
         self.records[block.at()][STATE] =
             (stream.at() as u32) << STATE_BITS | BlockState::Open as u32;
     }
 
-    /// A block is full, and a candidate for collection.
+    /// Closes a full block, which becomes a candidate for collection.
     #[inline]
     pub(super) fn close(&mut self, block: BlockId) {
         self.set_state(block, BlockState::Closed);
@@ -197,7 +197,7 @@ impl Blocks {
         self.closings[block.at()] = self.closed;
     }
 
-    /// The closed blocks, the one that closed longest ago first.
+    /// The closed blocks in the order of closing.
     #[must_use]
     pub fn by_closing(&self) -> Vec<BlockId> {
         let all = (0u32..).map(BlockId::new).take(self.records.len());
@@ -207,7 +207,7 @@ impl Blocks {
         closed
     }
 
-    /// Counts `units` more as programmed; returns how many are now.
+    /// Counts `units` more as programmed. Returns the new number.
     #[inline]
     pub(super) fn add_programmed(&mut self, block: BlockId, units: u32) -> u32 {
         let programmed = &mut self.records[block.at()][PROGRAMMED];
@@ -215,16 +215,16 @@ impl Blocks {
         *programmed
     }
 
-    /// The block was erased: free, with nothing on it.
+    /// A block was erased: it is free and empty.
     pub(super) fn reset(&mut self, block: BlockId) {
         let record = &mut self.records[block.at()];
-        assert_eq!(record[VALID], 0, "{block:?} was erased with valid pages on it");
+        assert_eq!(record[VALID], 0, "{block:?} is erased with valid pages on it");
         *record = [0, 0, record[ERASES] + 1, BlockState::Free as u32];
     }
 
-    /// The block is empty and goes out of use.
+    /// Retires an empty block.
     pub(super) fn retire(&mut self, block: BlockId) {
-        assert_eq!(self.valid(block), 0, "{block:?} was given up with valid pages on it");
+        assert_eq!(self.valid(block), 0, "{block:?} is retired with valid pages on it");
         self.records[block.at()][STATE] = BlockState::Bad as u32;
     }
 
@@ -238,12 +238,12 @@ impl Blocks {
         self.collections[block.at()] += 1;
     }
 
-    /// How often collection chose each block, in the order of their numbers.
+    /// How often collection chose each block, ordered by block number.
     pub fn all_collections(&self) -> impl Iterator<Item = u32> {
         self.collections.iter().copied()
     }
 
-    /// How often each block was erased, in the order of their numbers.
+    /// How often each block was erased, ordered by block number.
     pub fn all_erases(&self) -> impl Iterator<Item = u32> {
         self.records.iter().map(|record| record[ERASES])
     }
@@ -254,7 +254,7 @@ impl Blocks {
         (word, 1 << (unit % u64::BITS))
     }
 
-    /// Whether the page at place `unit` of `block` is valid.
+    /// Whether the page at `unit` of `block` is valid.
     #[inline]
     #[must_use]
     pub fn is_valid(&self, block: BlockId, unit: u32) -> bool {
@@ -262,7 +262,7 @@ impl Blocks {
         self.valid[word] & bit != 0
     }
 
-    /// The first valid page of `block` at or after place `from`.
+    /// The first valid page of `block` at or after `from`.
     #[inline]
     #[must_use]
     pub fn next_valid(&self, block: BlockId, from: u32) -> Option<u32> {
@@ -283,7 +283,7 @@ impl Blocks {
         geometry: &'a Geometry,
         block: BlockId,
     ) -> impl Iterator<Item = Ppn> + Clone + 'a {
-        // A block without any is not looked into, which leaves untouched memory alone.
+        // Skipping empty blocks leaves untouched memory alone.
         let first = (self.valid(block) > 0).then(|| self.next_valid(block, 0)).flatten();
         let units = std::iter::successors(first, move |unit| self.next_valid(block, unit + 1));
         units.map(move |unit| geometry.page_at(block, unit))
@@ -292,12 +292,12 @@ impl Blocks {
     #[inline]
     pub(super) fn set_valid(&mut self, block: BlockId, unit: u32) {
         let (word, bit) = self.bit(block, unit);
-        debug_assert_eq!(self.valid[word] & bit, 0, "{block:?} page {unit} is valid already");
+        debug_assert_eq!(self.valid[word] & bit, 0, "{block:?} page {unit} is already valid");
         self.valid[word] |= bit;
         self.records[block.at()][VALID] += 1;
     }
 
-    /// The pages of a block that are valid are these, as words of bits.
+    /// Sets the valid pages of a block, as words of bits.
     #[inline]
     pub(super) fn put_valid(&mut self, block: BlockId, words: impl Iterator<Item = u64>) {
         let first = block.at() * self.words_per_block;
@@ -312,13 +312,13 @@ impl Blocks {
     #[inline]
     pub(super) fn clear_valid(&mut self, block: BlockId, unit: u32) {
         let (word, bit) = self.bit(block, unit);
-        assert!(self.valid[word] & bit != 0, "{block:?} page {unit} was invalid already");
+        assert!(self.valid[word] & bit != 0, "{block:?} page {unit} is already invalid");
         self.valid[word] &= !bit;
         self.records[block.at()][VALID] -= 1;
     }
 
-    /// Takes the valid pages of a block that lie at these places out of those that are valid, and names each. Returns how
-    /// many.
+    /// Invalidates the valid pages among these places of a block, and calls `name` for each.
+    /// Returns how many there were.
     #[inline]
     pub(super) fn take_valid(
         &mut self,
@@ -345,13 +345,13 @@ impl Blocks {
         taken
     }
 
-    /// So many pages in a row become valid, none of which was.
+    /// Marks `count` adjacent pages as valid, none of which was.
     #[inline]
     pub(super) fn set_valid_row(&mut self, block: BlockId, unit: u32, count: u32) {
         let (word, bit) = self.bit(block, unit);
         if unit % u64::BITS + count <= u64::BITS {
             let row = (u64::MAX >> (u64::BITS - count)) * bit;
-            debug_assert_eq!(self.valid[word] & row, 0, "{block:?} page {unit} is valid already");
+            debug_assert_eq!(self.valid[word] & row, 0, "{block:?} page {unit} is already valid");
             self.valid[word] |= row;
             self.records[block.at()][VALID] += count;
         } else {
@@ -359,7 +359,7 @@ impl Blocks {
         }
     }
 
-    /// The same for as many as there may be.
+    /// Like [`set_valid_row`](Self::set_valid_row), for any number of pages.
     pub(super) fn set_valid_run(&mut self, block: BlockId, unit: u32, count: u32) {
         let (mut at, end) = (unit, unit + count);
         while at < end {
@@ -369,14 +369,14 @@ impl Blocks {
         }
     }
 
-    /// The block was never used after all.
+    /// Resets a block as if it had never been used.
     pub(super) fn forget(&mut self, block: BlockId) {
         self.put_valid(block, std::iter::repeat(0));
-        self.records[block.at()] = Record::default();
+        self.records[block.at()] = BlockRecord::default();
         self.closings[block.at()] = 0;
     }
 
-    /// After a power cut: a block is as it was, in this state, and full if it is in use.
+    /// After a power cut: restores a block in this state, with its old erase count. A closed block is full.
     pub(super) fn take_up(&mut self, before: &Blocks, block: BlockId, state: BlockState) {
         let [_, _, erases, word] = before.records[block.at()];
         let stream = if state == BlockState::Closed { word >> STATE_BITS << STATE_BITS } else { 0 };
@@ -386,7 +386,7 @@ impl Blocks {
         }
     }
 
-    /// After a power cut: nothing on a block counts, and it is erased.
+    /// After a power cut: erases a block that holds nothing valid.
     pub(super) fn reset_after_cut(&mut self, block: BlockId) {
         self.records[block.at()][PROGRAMMED] = 0;
         self.reset(block);
@@ -394,17 +394,17 @@ impl Blocks {
 
     /// Whether a block was ever used.
     pub(super) fn is_used(&self, block: BlockId) -> bool {
-        self.records[block.at()] != Record::default()
+        self.records[block.at()] != BlockRecord::default()
     }
 
-    /// Writes every block that was ever used; `pages` writes what lies on one.
+    /// Saves every block that was ever used; `pages` saves the contents of one.
     pub(super) fn save(
         &self,
         geometry: &Geometry,
-        out: &mut Writer,
-        pages: impl Fn(BlockId, &mut Writer),
+        out: &mut ImageWriter,
+        pages: impl Fn(BlockId, &mut ImageWriter),
     ) {
-        // The order of closing is written apart, as the blocks in that order.
+        // The order of closing is saved separately, as a list of blocks.
         let Blocks {
             records,
             valid,
@@ -433,12 +433,12 @@ impl Blocks {
         }
     }
 
-    /// Reads what [`save`](Self::save) wrote; `page` reads what lies on a block.
+    /// Loads what [`save`](Self::save) wrote; `page` loads the contents of a block.
     pub(super) fn load(
         &mut self,
         geometry: &Geometry,
-        from: &mut Reader<'_>,
-        mut pages: impl FnMut(&Blocks, BlockId, &mut Reader<'_>) -> Result<(), Damage>,
+        from: &mut ImageReader<'_>,
+        mut pages: impl FnMut(&Blocks, BlockId, &mut ImageReader<'_>) -> Result<(), Damage>,
     ) -> Result<(), Damage> {
         let used = from.below(u64::from(geometry.blocks()) + 1, "the number of blocks")?;
         let mut next = 0;
@@ -456,12 +456,12 @@ impl Blocks {
         Ok(())
     }
 
-    /// Reads the record of a block but for its valid pages. Returns how much is programmed.
+    /// Loads the record of a block, except for its valid pages. Returns how much is programmed.
     fn load_record(
         &mut self,
         block: BlockId,
         geometry: &Geometry,
-        from: &mut Reader<'_>,
+        from: &mut ImageReader<'_>,
     ) -> Result<u32, Damage> {
         let state = from.below(BlockState::ALL.len() as u64, "the state of a block")?;
         let state = BlockState::ALL[state as usize];
@@ -475,8 +475,8 @@ impl Blocks {
         let fits = match state {
             BlockState::Free => programmed == 0,
             BlockState::Open => programmed < whole,
-            // Nothing is collected at rest, but a block may wait for it. One that was too old to be filled further
-            // is not full.
+            // At rest nothing is collected, but a block may wait for it. A block that became too
+            // old to be filled further is not full.
             BlockState::Closed | BlockState::Collecting => {
                 programmed == whole || programmed > 0 && !is_slc
             }
@@ -503,7 +503,7 @@ impl Blocks {
         &mut self,
         block: BlockId,
         programmed: u32,
-        from: &mut Reader<'_>,
+        from: &mut ImageReader<'_>,
     ) -> Result<(), Damage> {
         let first = block.at() * self.words_per_block;
         for at in 0..programmed.div_ceil(u64::BITS) {
@@ -523,7 +523,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Notes the order in which the closed blocks closed; each must be listed once.
+    /// Loads the order in which the closed blocks closed. Each must be listed once.
     pub(super) fn load_closing(&mut self, order: &[BlockId]) -> Result<(), Damage> {
         for &block in order {
             if self.state(block) != BlockState::Closed || self.closings[block.at()] != 0 {
@@ -542,7 +542,7 @@ impl Blocks {
         }
     }
 
-    /// Brings what an invalidation of `page` will touch closer to the processor.
+    /// Prefetches what invalidating `page` uses.
     #[inline]
     pub fn prefetch(&self, geometry: &Geometry, page: Ppn) {
         let (block, unit) = geometry.place_of(page);

@@ -1,7 +1,7 @@
-//! What the programs in flight carry: for each page of a flash page, where its data comes from.
+//! The contents of programs in flight: for each page of a flash page, where its data comes from.
 //!
-//! Kept beside the commands rather than in them, because a command carries one page or thirty-two,
-//! depending on the geometry.
+//! This is kept outside the commands because a command may carry one page or thirty-two, depending
+//! on the geometry.
 
 use crate::scheduler::CommandId;
 
@@ -13,7 +13,7 @@ pub struct Cargo {
 }
 
 impl Cargo {
-    /// Rows as wide as a flash page has mapping units.
+    /// Rows with one entry for each mapping unit of a flash page.
     #[must_use]
     pub fn new(units_per_page: u32) -> Cargo {
         Cargo { rows: Vec::new(), width: units_per_page as usize }

@@ -1,5 +1,5 @@
-//! What becomes current, and what stops counting: pages are recorded when they are placed, committed when they are
-//! programmed, and invalidated when a newer copy is, or when they are deallocated.
+//! Recording, committing and invalidating: a page is recorded when it is placed, committed when it
+//! is programmed, and invalidated when a newer copy is committed or when it is deallocated.
 
 use crate::engine::skills;
 use crate::engine::skills::{RARE, SLC, Skills, any};
@@ -15,7 +15,7 @@ use crate::units::{BlockId, Lpn, Ppn, SectorMask};
 use crate::verify::Canary;
 
 impl Ftl {
-    /// Records on flash what a placed page of the host is programmed with.
+    /// Records the contents of a placed page of the host.
     #[inline]
     pub fn record<const S: Skills>(&mut self, at: Ppn, page: Lpn, sectors: SectorMask) {
         if any(S, RARE) && self.map.mapping.packs() {
@@ -36,14 +36,14 @@ impl Ftl {
         self.counts.host_pages += 1;
     }
 
-    /// The flash page that begins at `first` is programmed, with `units` pages of the host on it.
+    /// The flash page at `first` is programmed with `units` pages of the host.
     pub fn programmed_for_host<const S: Skills>(&mut self, first: Ppn, units: u32) {
         self.counts.host_pages += u64::from(units);
         slc::cache::count_slc::<S>(first, u64::from(units), Count::Written, self);
         self.programmed::<S>(first, units);
     }
 
-    /// The flash page that begins at `first` is programmed, `units` of it with pages.
+    /// The flash page at `first` is programmed with `units` pages.
     #[inline]
     pub(in crate::ftl) fn programmed<const S: Skills>(&mut self, first: Ppn, units: u32) {
         let units_per_page = skills::units_of_page(S, self.geometry.units_per_page());
@@ -68,7 +68,7 @@ impl Ftl {
         }
     }
 
-    /// A block is full: it may be collected from now on.
+    /// Closes a full block: it may be collected from now on.
     #[cold]
     pub(in crate::ftl) fn close(&mut self, block: BlockId) {
         self.blocks.close(block);
@@ -90,7 +90,7 @@ impl Ftl {
         self.space.feed(plane);
     }
 
-    /// The copy of `page` at `at` is programmed: it is the current one from now on. Called before
+    /// The copy of `page` at `at` is programmed and becomes current. Call this before
     /// [`programmed_for_host`](Self::programmed_for_host), which closes the block.
     #[inline]
     pub fn commit<const S: Skills>(&mut self, page: Lpn, at: Ppn) {
@@ -110,7 +110,7 @@ impl Ftl {
         }
     }
 
-    /// Deallocates a page. Returns where it, or its newest part, lay.
+    /// Deallocates a page. Returns the place of the page, or of its newest fragment.
     pub fn trim(&mut self, page: Lpn) -> Option<Ppn> {
         self.features.note_change(page);
         if let Some(record) = &mut self.features.record {
@@ -146,7 +146,7 @@ impl Ftl {
     }
 }
 
-/// Mapping units that a block holds, as it is used at present.
+/// Mapping units that a block holds in its current mode.
 #[inline(always)]
 fn units_of<const S: Skills>(block: BlockId, blocks: &Blocks) -> u32 {
     match any(S, SLC) {
@@ -156,7 +156,7 @@ fn units_of<const S: Skills>(block: BlockId, blocks: &Blocks) -> u32 {
 }
 
 impl Features {
-    /// The map says something else of a page: the next checkpoint has to.
+    /// The map entry of a page changes: the next checkpoint has to include it.
     #[inline]
     pub(in crate::ftl) fn note_change(&mut self, page: Lpn) {
         if let Some(record) = &mut self.record

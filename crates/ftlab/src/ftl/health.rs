@@ -1,4 +1,4 @@
-//! How a device does that can fail: what it has lost, and whether it has come to its end.
+//! The health of a device that can fail: its losses, and the end of its life.
 
 use super::wear::{DeadDies, Life};
 use crate::units::BlockId;
@@ -10,16 +10,16 @@ pub(crate) struct Health {
     pub life: Option<Box<Life>>,
     /// None as long as all dies live.
     pub dead: Option<Box<DeadDies>>,
-    /// Whether the device has not taken note of the last death.
+    /// Whether the device has not yet handled the last death.
     pub death_is_news: bool,
     /// Blocks that failed and wait to be emptied.
     pub failed: Vec<BlockId>,
-    /// Whether the device has come to its end.
+    /// Whether the device has reached the end of its life.
     pub read_only: bool,
 }
 
 impl Health {
-    /// A new device, which can fail if it has a life.
+    /// The health of a new device. It can fail if it has a life.
     pub fn new(life: Option<Box<Life>>) -> Health {
         Health { life, dead: None, death_is_news: false, failed: Vec::new(), read_only: false }
     }

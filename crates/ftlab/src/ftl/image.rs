@@ -1,8 +1,8 @@
 //! The FTL's part of an image: see [`image`](crate::image).
 //!
-//! What lies on flash is read first. From that follow the mapping, which is told of every valid page as
-//! of a commit, and the counts; then the planes, checked against the blocks; then the candidates,
-//! of which the victim policy is told as of blocks that close.
+//! The contents of the flash are read first. The mapping follows from them: every valid page is
+//! passed to it as a commit. Then come the planes, which are checked against the blocks, and the
+//! candidates, which are passed to the victim policy as blocks that close.
 
 use crate::engine::skills;
 use crate::ftl::gc::{VictimPolicy, VictimView, collection};
@@ -15,11 +15,11 @@ use crate::ftl::space::Space;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::{dies, life};
 use crate::ftl::{BlockState, Features, Ftl, Map, Policies, fragments, merge, slc};
-use crate::image::{Damage, Part, Reader, Resume, Snapshot, Writer, take_up};
+use crate::image::{Damage, ImagePart, ImageReader, ImageWriter, Resume, Snapshot, take_up};
 use crate::units::{BlockId, PlaneId};
 
-/// Writes what an FTL at rest remembers. Everything is taken apart, so that a new field does not
-/// compile until somebody has decided whether it outlives rest.
+/// Saves the state of an FTL at rest. The destructuring makes sure that a new field does not
+/// compile until somebody has decided whether it is saved.
 pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
     let Ftl {
         geometry,
@@ -28,19 +28,19 @@ pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
         map,
         blocks,
         space,
-        // What others remember is a part of its own.
+        // The state of other policies is a part of its own.
         policies: Policies { victim, placement: _, streams: _, levelling: _ },
-        // Written below: read-only, and what follows neither from the blocks that are bad or given up nor from those of
-        // dead dies. At rest, what failed is on the list of its plane, and deaths have been noticed.
+        // Saved below, as far as it does not follow from bad, failed and dead blocks. At rest, the
+        // failed blocks are on the lists of their planes, and deaths have been handled.
         health: _,
         features,
-        // What is measured counts from the load on.
+        // Measurements start at the load.
         counts: _,
-        // Only checks.
+        // Only used by checks.
         plant: _,
     } = ftl;
-    // The mapping follows from owners and valid bits, the room for packs from the places; what else the policy knows is
-    // a part of its own.
+    // The mapping follows from owners and valid bits, and the room for packs from the places.
+    // Further state of the mapping policy is a part of its own.
     let Map { spare, lost, mapping: _, pack_room: _ } = map;
     let Space {
         planes,
@@ -58,21 +58,21 @@ pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
     let Features {
         slc,
         stripes,
-        // What is due is found again.
+        // Due data is found again.
         refresh: _,
-        // What it remembers is a part of its own.
+        // Its state is a part of its own.
         regulation: _,
-        // A device that is loaded had been switched off in order: all that it holds counts.
+        // The device had been shut down properly, so all its data is valid.
         record: _,
     } = features;
-    to.write(Part::Blocks, |out| {
-        // What invalid pages hold matters to nobody any more.
+    to.write(ImagePart::Blocks, |out| {
+        // The contents of invalid pages don't matter any more.
         blocks.save(geometry, out, |block, out| match ftl.packs() {
             true => fragments::image::save_fragments(block, out, ftl),
             false => spare.save(blocks.valid_pages(geometry, block), out),
         });
     });
-    to.write(Part::Planes, |out| {
+    to.write(ImagePart::Planes, |out| {
         life::save_life(out, ftl);
         planes.iter().for_each(|plane| plane.save(out, |stream| blocks.units_in(stream)));
         slc.iter().for_each(|cache| cache.save(out));
@@ -81,7 +81,7 @@ pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
         out.list(fed.iter().map(|plane| plane.get()));
         stripes.iter().for_each(|stripes| stripes.save(out));
     });
-    to.write(Part::Closed, |out| {
+    to.write(ImagePart::Closed, |out| {
         out.list(blocks.by_closing().iter().map(|block| block.get()));
         for plane in (0..geometry.planes()).map(PlaneId::new) {
             out.list(victim.candidates(plane).iter().map(|block| block.get()));
@@ -90,8 +90,8 @@ pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
     });
 }
 
-/// Writes what the policies remember.
-pub(crate) fn save_policies(out: &mut Writer, ftl: &Ftl) {
+/// Saves the state of the policies.
+pub(crate) fn save_policies(out: &mut ImageWriter, ftl: &Ftl) {
     out.nested(|out| ftl.map.mapping.save(out));
     out.nested(|out| ftl.policies.placement.save(out));
     out.nested(|out| ftl.policies.streams.save(out));
@@ -100,7 +100,7 @@ pub(crate) fn save_policies(out: &mut Writer, ftl: &Ftl) {
     out.nested(|out| ftl.features.regulation.iter().for_each(|regulation| regulation.save(out)));
 }
 
-/// Takes the state up, in an FTL that was just built.
+/// Loads the state into an FTL that was just built.
 pub(crate) fn load(from: &Snapshot, resume: Resume, ftl: &mut Ftl) -> Result<(), Damage> {
     life::forget_factory_bad(ftl);
     fold::forget_data_blocks(ftl);
@@ -110,7 +110,7 @@ pub(crate) fn load(from: &Snapshot, resume: Resume, ftl: &mut Ftl) -> Result<(),
     if let Some(map) = ftl.map.mapping.dftl_mut() {
         map.begin_load();
     }
-    from.read(Part::Blocks, resume.random, |from| {
+    from.read(ImagePart::Blocks, resume.random, |from| {
         if ftl.packs() {
             return fragments::image::load_fragments(from, ftl);
         }
@@ -121,9 +121,9 @@ pub(crate) fn load(from: &Snapshot, resume: Resume, ftl: &mut Ftl) -> Result<(),
         map.end_load();
     }
     let left_over =
-        from.read(Part::Planes, resume.random, |from| load_planes(from, resume, ftl))?;
+        from.read(ImagePart::Planes, resume.random, |from| load_planes(from, resume, ftl))?;
     check_places(ftl)?;
-    from.read(Part::Closed, resume.random, |from| load_closed(from, &left_over, resume, ftl))?;
+    from.read(ImagePart::Closed, resume.random, |from| load_closed(from, &left_over, resume, ftl))?;
     crate::ftl::room::note_streams(resume, ftl);
     life::recount_losses(ftl);
     dies::recount_dead(ftl);
@@ -135,9 +135,9 @@ pub(crate) fn load(from: &Snapshot, resume: Resume, ftl: &mut Ftl) -> Result<(),
     Ok(())
 }
 
-/// Reads what the policies remember; those that do not resume begin anew.
+/// Loads the state of the policies. Those that do not resume start afresh.
 pub(crate) fn load_policies(
-    from: &mut Reader<'_>,
+    from: &mut ImageReader<'_>,
     resume: Resume,
     ftl: &mut Ftl,
 ) -> Result<(), Damage> {
@@ -152,18 +152,20 @@ pub(crate) fn load_policies(
     })
 }
 
-fn load_blocks(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
+fn load_blocks(from: &mut ImageReader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
     let Ftl { geometry, logical_pages, map: Map { mapping, spare, .. }, blocks, .. } = ftl;
     let pages = mapping.dftl().map_or(*logical_pages, Dftl::all_pages);
     blocks.load(geometry, from, |blocks, block, from| {
         if mapping.dftl().is_none() && blocks.stream(block).is_of_map() {
-            return Err(Damage(format!("{block:?} is one of a map that lies in memory")));
+            return Err(Damage(format!(
+                "{block:?} holds translation pages, but the map is not on flash"
+            )));
         }
         spare.load(blocks.valid_pages(geometry, block), pages, from)
     })
 }
 
-/// Tells the mapping of every valid page.
+/// Passes every valid page to the mapping.
 fn load_mapping(ftl: &mut Ftl) -> Result<(), Damage> {
     let Ftl { geometry, map: Map { mapping, spare, .. }, blocks, .. } = ftl;
     for block in (0..geometry.blocks()).map(BlockId::new) {
@@ -177,8 +179,8 @@ fn load_mapping(ftl: &mut Ftl) -> Result<(), Damage> {
     Ok(())
 }
 
-/// Every page lies where the placement would put it, unless the device came to its end: then it
-/// wrote to wherever there was room. A page that shares another one's place goes where that is.
+/// Checks that every page lies where the placement would put it. This need not be so if the device
+/// reached the end of its life, when it wrote to wherever there was room, or if pages are packed.
 fn check_places(ftl: &Ftl) -> Result<(), Damage> {
     let Ftl { geometry, policies, map: Map { spare, .. }, blocks, .. } = ftl;
     let placement = &policies.placement;
@@ -192,17 +194,17 @@ fn check_places(ftl: &Ftl) -> Result<(), Damage> {
         let mut strays = pages.filter(|&page| placement.pool(page) != placement.pool_of(plane));
         if let Some(page) = strays.next() {
             return Err(Damage(format!(
-                "{page:?} lies on {plane:?}, where this placement never puts it: one that goes by \
-                 addresses takes up only what one with the same order of levels has placed"
+                "{page:?} lies on {plane:?}, where this placement never puts it: a placement by \
+                 address only loads images of the same order of levels"
             )));
         }
     }
     Ok(())
 }
 
-/// Reads the planes. Returns open blocks that no stream goes on filling.
+/// Loads the planes. Returns open blocks that no stream continues.
 fn load_planes(
-    from: &mut Reader<'_>,
+    from: &mut ImageReader<'_>,
     resume: Resume,
     ftl: &mut Ftl,
 ) -> Result<Vec<BlockId>, Damage> {
@@ -250,7 +252,7 @@ fn load_planes(
     if resume.collection {
         ftl.space.fed.extend(fed.into_iter().map(PlaneId::new));
     } else {
-        // Other rules: every plane looks anew whether it is short of free blocks.
+        // Other rules may apply: every plane checks again whether it lacks free blocks.
         ftl.space.fed.extend((0..ftl.geometry.planes()).map(PlaneId::new));
     }
     if let Some(stripes) = &mut ftl.features.stripes {
@@ -259,7 +261,7 @@ fn load_planes(
     Ok(left_over)
 }
 
-/// Every block of a plane is listed once, as what it is.
+/// Checks that every block of a plane is listed once, in its actual state.
 fn check_plane(plane: PlaneId, left_over: &[BlockId], ftl: &Ftl) -> Result<(), Damage> {
     let state = &ftl.space.planes[plane.at()];
     let left_over = left_over.iter().filter(|&&block| ftl.geometry.plane_of(block) == plane);
@@ -273,14 +275,16 @@ fn check_plane(plane: PlaneId, left_over: &[BlockId], ftl: &Ftl) -> Result<(), D
         .map(|index| (index < state.used(), ftl.geometry.block_in(plane, index)));
     let (mut waiting, mut bad, mut dead) = (0, 0, 0);
     for (used, block) in all {
-        // Blocks of the SLC cache are listed whether they were used or not.
+        // Blocks of the SLC cache are listed even if they were never used.
         let own = slc::cache::is_own_slc(block, ftl);
         let used = used || own;
         match ftl.blocks.state(block) {
             BlockState::Bad => bad += 1,
             BlockState::Dead => dead += 1,
             _ if used != ftl.blocks.is_used(block) && !own => {
-                return Err(Damage(format!("{block:?} is used or not, contrary to its plane")));
+                return Err(Damage(format!(
+                    "{block:?} and its plane disagree on whether it was used"
+                )));
             }
             BlockState::Free | BlockState::Open | BlockState::Collecting | BlockState::Failing => {
                 waiting += usize::from(used);
@@ -295,7 +299,7 @@ fn check_plane(plane: PlaneId, left_over: &[BlockId], ftl: &Ftl) -> Result<(), D
         return check_dead_plane(plane, dead, ftl);
     }
     check_room(plane, bad, ftl)?;
-    // Collection needs somewhere to copy to, as long as there is any.
+    // Collection needs a block to copy to, until the device has reached its end.
     let ended = life::must_end(ftl).is_some();
     match state.free_blocks() {
         0 if !ended => Err(Damage(format!("{plane:?} has no free block for collection"))),
@@ -303,14 +307,14 @@ fn check_plane(plane: PlaneId, left_over: &[BlockId], ftl: &Ftl) -> Result<(), D
     }
 }
 
-/// A die died as a whole, and its planes with all of their blocks.
+/// Checks that a die is dead as a whole, with all its planes and blocks.
 fn check_dead_plane(plane: PlaneId, dead: u32, ftl: &Ftl) -> Result<(), Damage> {
     let die = ftl.geometry.die_of(plane);
     let first = |index| ftl.geometry.block_in(ftl.geometry.plane_in(die, index), 0);
     let mut planes = (0..ftl.geometry.planes_per_die()).map(first);
     let whole = dead == ftl.geometry.shape().blocks_per_plane;
     if !whole || !planes.all(|block| ftl.blocks.state(block) == BlockState::Dead) {
-        return Err(Damage(format!("die {} died in part", die.get())));
+        return Err(Damage(format!("die {} is only partly dead", die.get())));
     }
     match ftl.health.life.is_some() {
         true => Ok(()),
@@ -322,9 +326,9 @@ fn check_dead_plane(plane: PlaneId, dead: u32, ftl: &Ftl) -> Result<(), Damage> 
     }
 }
 
-/// A device that can fail comes to its end when a plane has too few good blocks. One on which nothing
-/// fails has no end, so it must be sure that it always finds something to collect; the configuration
-/// was checked for a device without bad blocks.
+/// Checks that a plane has enough good blocks. A device that can fail reaches its end if it has
+/// not. On a device without faults, collection must always find something; the configuration was
+/// checked for a device without bad blocks.
 fn check_room(plane: PlaneId, bad: u32, ftl: &Ftl) -> Result<(), Damage> {
     let lost = bad + ftl.space.planes[plane.at()].giving_up();
     if lost == 0 || ftl.health.life.is_some() {
@@ -349,8 +353,8 @@ fn check_room(plane: PlaneId, bad: u32, ftl: &Ftl) -> Result<(), Damage> {
     Ok(())
 }
 
-/// After a load: planes on which the host finds no room, although there is something to collect, are
-/// to look for it. No device at rest is left like that, so it is only damage that asks for it.
+/// After a load, planes on which the host finds no room, although there is something to collect,
+/// are woken. No device at rest is left like this, so only a damaged image needs it.
 pub(crate) fn wake_planes(ftl: &mut Ftl) -> bool {
     if ftl.map.mapping.has_log() {
         return false;
@@ -365,10 +369,10 @@ pub(crate) fn wake_planes(ftl: &mut Ftl) -> bool {
     ftl.space.fed.len() > before
 }
 
-/// Reads the order in which blocks closed, and tells the victim policy of them: in its own order if
-/// it resumes. Open blocks that nobody fills are closed as they are.
+/// Loads the order in which blocks closed, and passes them to the victim policy, in its own order
+/// if it resumes. Open blocks that no stream continues are closed as they are.
 fn load_closed(
-    from: &mut Reader<'_>,
+    from: &mut ImageReader<'_>,
     left_over: &[BlockId],
     resume: Resume,
     ftl: &mut Ftl,
@@ -386,14 +390,14 @@ fn load_closed(
         candidates.extend(list);
     }
     ftl.map.lost.load(from, ftl.geometry.physical_pages(), ftl.map.spare.full())?;
-    // Blocks of a log are merged, and none is a candidate.
+    // Blocks of a log are merged, so none is a candidate.
     if ftl.map.mapping.has_log() {
         return match candidates.is_empty() {
             true => Ok(()),
             false => Err(Damage::new("a log has candidates for collection")),
         };
     }
-    // What is cached is no candidate: it is folded in the order of closing.
+    // Cached blocks are not candidates: they are folded in the order of closing.
     let (cached, order): (Vec<BlockId>, Vec<BlockId>) =
         order.into_iter().partition(|&block| ftl.blocks.is_slc(block));
     cached.into_iter().for_each(|block| slc::cache::slc_loaded(block, ftl));

@@ -1,74 +1,73 @@
-//! The system area at work: deallocations and checkpoints on their way to flash, for the sake of
-//! [recovery](crate::ftl::recovery).
+//! The writer of the system area: programs deallocations and checkpoints for [recovery](crate::ftl::recovery).
 //!
-//! A trim is told, and takes effect, when the page of the journal that says so is on flash; those that come while
-//! one is being programmed share the next one. A checkpoint is written beside everything else, a few pages at a time,
-//! and counts when the last of them is on flash.
+//! A trim completes and takes effect when its page of the journal is on flash. Trims that arrive
+//! while one page is being programmed share the next one. A checkpoint is written in the
+//! background, a few pages at a time, and counts when its last page is on flash.
 //!
-//! The system area lies in blocks beside those that the FTL has, as those do that hold the firmware and the list of bad
-//! blocks: on each die some, of which one is filled at a time, the dies in turn. When a block is full the one before is
-//! erased. When the journal has filled a block's worth of pages, it is written anew as a bit for each logical page. Its
-//! wear is not modelled; its commands are.
+//! The system area has blocks of its own, as those for firmware and the list of bad blocks have:
+//! some on each die, of which one is filled at a time, in turn over the dies. When a block is full,
+//! the previous one is erased. When the journal has filled a block's worth of pages, it is written
+//! anew as a bit for each logical page. Its wear is not modelled, but its commands are.
 
 use super::gc::Collector;
 use super::recovery::Upkeep;
-use super::service::{Attention, Service};
+use super::service::{Service, Signals};
 use super::{FlashContents, Kernel};
 use crate::ftl::recovery::snapshot;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, ServiceId};
 use crate::shape::Geometry;
 use crate::units::{RequestId, SimTime};
 
-/// What is on its way to the system area, and what waits for it.
+/// Programs of the system area in flight, and the trims that wait for them.
 #[derive(Clone, Debug)]
 pub(crate) struct Journal {
     /// Trims that no program carries yet.
     waiting: Vec<RequestId>,
     /// Trims whose page is being programmed.
     writing: Vec<RequestId>,
-    /// Programs of the journal that are not done.
+    /// Programs of the journal in flight.
     programs: u32,
-    /// Pages of it that recovery reads.
+    /// Pages of the journal that recovery reads.
     pages: u32,
-    /// Of these, the ones since it was written anew.
+    /// Of these, pages since the journal was written anew.
     since: u32,
-    /// How many it takes as a bit for each logical page.
+    /// Pages of the journal as a bit for each logical page.
     compact: u32,
     area: Area,
     checkpoints: Option<Checkpoints>,
 }
 
-/// When the map goes to flash, and what of it is on its way.
+/// When checkpoints are written, and the progress of the current one.
 #[derive(Clone, Copy, Debug)]
 struct Checkpoints {
-    /// Mapping units of the host between two of them.
+    /// Mapping units that the host writes between two checkpoints.
     every: u64,
-    /// How many there had been at the last one.
+    /// Mapping units written at the last checkpoint.
     last: u64,
-    /// Pages that have not begun.
+    /// Pages that are not submitted yet.
     left: u32,
     under_way: u32,
 }
 
-/// Where the next page goes: by die, how far its block is filled.
+/// The place of the next page: by die, how far its block is filled.
 #[derive(Clone, Debug)]
 struct Area {
     filled: Vec<u32>,
     turn: u32,
 }
 
-/// What a command of the system area does.
+/// The purpose of a command of the system area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-enum Page {
+enum SystemCommand {
     Trims,
     Checkpoint,
-    /// An erase, of which nobody has to hear.
+    /// An erase, whose end nobody waits for.
     Nothing,
 }
 
 impl Journal {
-    /// Of a device of this shape.
+    /// The empty journal of a device of this shape.
     pub fn new(upkeep: Upkeep, geometry: &Geometry, logical_pages: u32) -> Journal {
         let shape = geometry.shape();
         let bits = u64::from(u8::BITS) * shape.page_size.0;
@@ -95,25 +94,24 @@ impl Journal {
         self.pages
     }
 
-    /// After a power cut: so many pages of it were found.
-    /// The blocks that were being filled are filled no further.
+    /// After a power cut: this many pages of the journal were found. The open blocks are not filled any further.
     pub fn take_up(&mut self, pages: u32, pages_per_block: u32) {
         self.pages = pages;
         self.area.filled.fill(pages_per_block);
     }
 
-    /// A trim is to be noted.
+    /// Records a trim.
     pub fn note<P: Probe, C>(&mut self, trim: RequestId, on: &mut Kernel<P, C>) {
         self.waiting.push(trim);
         self.write(on);
     }
 
-    /// The trims whose page is on flash.
+    /// Takes the trims whose page is on flash.
     pub fn take_noted(&mut self) -> Vec<RequestId> {
         std::mem::take(&mut self.writing)
     }
 
-    /// Begins the next page of the journal, if one is due and none is under way.
+    /// Begins the next page of the journal, if one is due and none is in flight.
     pub fn write<P: Probe, C>(&mut self, on: &mut Kernel<P, C>) {
         if self.programs > 0 || self.waiting.is_empty() {
             return;
@@ -127,10 +125,10 @@ impl Journal {
             pages += self.compact;
         }
         self.programs = pages;
-        (0..pages).for_each(|_| self.area.program(Page::Trims, on.now, &mut on.flash));
+        (0..pages).for_each(|_| self.area.program(SystemCommand::Trims, on.now, &mut on.flash));
     }
 
-    /// The host has written a flash page: the map may be due.
+    /// The host has written a flash page: begins a checkpoint if one is due.
     pub fn consider_checkpoint<P: Probe, C>(&mut self, on: &mut Kernel<P, C>) {
         let written = on.ftl.counts().host_pages;
         let Some(run) = &mut self.checkpoints else { return };
@@ -141,7 +139,8 @@ impl Journal {
         let Some(pages) = snapshot::begin_checkpoint(&mut on.ftl) else { return };
         let at_once = pages.min(on.flash.geometry().dies());
         (run.left, run.under_way) = (pages - at_once, at_once);
-        (0..at_once).for_each(|_| self.area.program(Page::Checkpoint, on.now, &mut on.flash));
+        (0..at_once)
+            .for_each(|_| self.area.program(SystemCommand::Checkpoint, on.now, &mut on.flash));
     }
 
     /// A page of a checkpoint is on flash.
@@ -149,7 +148,7 @@ impl Journal {
         let Some(run) = &mut self.checkpoints else { return };
         if run.left > 0 {
             run.left -= 1;
-            return self.area.program(Page::Checkpoint, on.now, &mut on.flash);
+            return self.area.program(SystemCommand::Checkpoint, on.now, &mut on.flash);
         }
         run.under_way -= 1;
         if run.under_way == 0 {
@@ -159,8 +158,8 @@ impl Journal {
 }
 
 impl Area {
-    /// Programs the next page.
-    fn program<P: Probe>(&mut self, what: Page, now: SimTime, flash: &mut Flash<P>) {
+    /// Programs the next page of the system area.
+    fn program<P: Probe>(&mut self, what: SystemCommand, now: SimTime, flash: &mut Flash<P>) {
         let geometry = flash.geometry();
         let die = geometry.die_at_turn(self.turn);
         self.turn = (self.turn + 1) % geometry.dies();
@@ -170,9 +169,10 @@ impl Area {
         *filled = number + 1;
         let block = geometry.block_in(geometry.plane_in(die, 0), 0);
         let page = geometry.page_at(block, number * geometry.units_per_page());
-        let owner = |what: Page| ServiceId::JOURNAL.owner(what as u32);
+        let owner = |what: SystemCommand| ServiceId::JOURNAL.owner(what as u32);
         if is_full {
-            let erase = Command::new(Kind::Erase, Origin::System, owner(Page::Nothing), page);
+            let erase =
+                Command::new(Kind::Erase, Origin::System, owner(SystemCommand::Nothing), page);
             let erase = flash.prepare(erase);
             flash.submit(now, erase);
         }
@@ -185,7 +185,7 @@ impl Area {
 
 impl Service for Journal {
     const ID: ServiceId = ServiceId::JOURNAL;
-    const NEEDS_TIME: &'static str = "what recovery needs is written beside";
+    const NEEDS_TIME: &'static str = "it records metadata for recovery";
 
     fn done(
         &mut self,
@@ -193,14 +193,14 @@ impl Service for Journal {
         _: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
         _: &mut Collector,
-    ) -> Attention {
-        if token == Page::Trims as u32 {
+    ) -> Signals {
+        if token == SystemCommand::Trims as u32 {
             self.programs -= 1;
-            return if self.programs == 0 { Attention::TRIMS } else { Attention::NONE };
+            return if self.programs == 0 { Signals::TRIMS } else { Signals::NONE };
         }
-        if token == Page::Checkpoint as u32 {
+        if token == SystemCommand::Checkpoint as u32 {
             self.checkpoint_page_done(on);
         }
-        Attention::NONE
+        Signals::NONE
     }
 }

@@ -1,5 +1,5 @@
-//! The kernel: the moment, the FTL with its blocks and its map, the flash, and the bytes. Everything that moves data
-//! on flash works on it, and on nothing else of the device.
+//! The kernel: the clock, the FTL, the flash, and the bytes. All code that moves data on flash
+//! works on the kernel and on nothing else of the device.
 
 use super::parity::Stripes;
 use super::{FlashContents, Ftl};
@@ -7,21 +7,21 @@ use crate::engine::skills::{RARE, Skills, any};
 use crate::scheduler::{CommandId, Flash, Probe};
 use crate::units::SimTime;
 
-/// What services of a device work on.
+/// The part of a device that its services work on.
 #[derive(Clone, Debug)]
 pub struct Kernel<P, C> {
-    /// The present moment.
+    /// The current time.
     pub now: SimTime,
-    /// Map and blocks.
+    /// The map and the blocks.
     pub ftl: Ftl,
-    /// The flash that does the work.
+    /// The flash.
     pub flash: Flash<P>,
     /// The bytes, if the device carries them.
     pub contents: C,
 }
 
 impl<P: Probe, C: FlashContents> Kernel<P, C> {
-    /// Hands a command whose page is known to the flash, or to the stripes that it becomes a part of.
+    /// Submits a command whose place is known to the flash, or to the stripes, which split it into parts.
     #[inline(always)]
     pub fn submit<const S: Skills>(&mut self, id: CommandId) {
         if any(S, RARE) && self.ftl.features.stripes.is_some() {
@@ -31,12 +31,12 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
         }
     }
 
-    /// Stripes to which nothing more comes, because a die has died, get their parity.
+    /// Programs the parity of stripes that get no more pages because a die has died.
     pub(crate) fn close_stripes(&mut self) {
         self.with_stripes(|stripes, kernel| stripes.close(kernel));
     }
 
-    /// Lets the stripes do something, if there are any. They find none meanwhile.
+    /// Calls `what` with the stripes, if there are any. They are taken out of the FTL meanwhile.
     pub(in crate::ftl) fn with_stripes<R>(
         &mut self,
         what: impl FnOnce(&mut Stripes, &mut Self) -> R,

@@ -1,7 +1,6 @@
-//! Data that is lost: pages that no effort reads any more, those that only a translation page named which none reads,
-//! and what was programmed from them. A drive marks such pages,
-//! so that nobody takes what lies there for data; the marks move with copies, and go with the block's erase or when
-//! the host writes the page again.
+//! Lost data: pages that cannot be read any more, pages that only an unreadable translation page named, and what was
+//! programmed from them. A drive marks such pages, so that nobody takes their contents for data. The marks move with
+//! copies. They vanish when the block is erased or the host writes the page again.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +8,10 @@ use super::{Fragments, Ftl};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::FlashContents;
 use crate::ftl::mapping::MappingPolicy;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::{Lpn, Ppn, SectorMask};
 
-/// Physical pages of which sectors are lost, and which.
+/// The physical pages with lost data, and which of their sectors are lost.
 #[derive(Clone, Debug, Default)]
 pub struct Lost {
     places: BTreeMap<u32, SectorMask>,
@@ -29,14 +28,14 @@ impl Lost {
         }
     }
 
-    /// Whether data of a physical page is lost, be it of one sector.
+    /// Whether any sector of a physical page is lost.
     #[inline]
     #[must_use]
     pub fn is_at(&self, at: Ppn) -> bool {
         !self.at(at).is_empty()
     }
 
-    /// How many physical pages have lost data, those of which newer copies exist among them.
+    /// Number of physical pages with lost data, including those of which newer copies exist.
     #[must_use]
     pub fn pages(&self) -> u64 {
         self.places.len() as u64
@@ -46,7 +45,7 @@ impl Lost {
         self.places.is_empty()
     }
 
-    /// These sectors are lost, too.
+    /// Marks these sectors as lost.
     fn add(&mut self, at: u32, sectors: SectorMask) {
         if !sectors.is_empty() {
             let lost = self.places.entry(at).or_insert(SectorMask::EMPTY);
@@ -56,7 +55,7 @@ impl Lost {
 }
 
 impl Lost {
-    pub(super) fn save(&self, out: &mut Writer) {
+    pub(super) fn save(&self, out: &mut ImageWriter) {
         let Lost { places } = self;
         out.list(places.keys().copied());
         for sectors in places.values() {
@@ -64,10 +63,10 @@ impl Lost {
         }
     }
 
-    /// Takes up what [`save`](Self::save) wrote; `whole` are the sectors of a page.
+    /// Loads what [`save`](Self::save) wrote; `whole` are the sectors of a page.
     pub(super) fn load(
         &mut self,
-        from: &mut Reader<'_>,
+        from: &mut ImageReader<'_>,
         pages: u32,
         whole: SectorMask,
     ) -> Result<(), Damage> {
@@ -76,7 +75,7 @@ impl Lost {
             bytes.copy_from_slice(from.raw(size_of::<u128>())?);
             let sectors = SectorMask(u128::from_le_bytes(bytes));
             if sectors.is_empty() || !whole.covers(sectors) {
-                return Err(Damage(format!("page {at} has lost sectors that are none of its own")));
+                return Err(Damage(format!("page {at} has lost sectors that it does not have")));
             }
             self.places.insert(at, sectors);
         }
@@ -93,7 +92,7 @@ impl Ftl {
     }
 }
 
-/// Nothing reads the flash page of a page any more. Returns its first page.
+/// Marks the whole flash page of a page as lost. Returns its first page.
 pub(crate) fn lose_flash_page(at: Ppn, ftl: &mut Ftl) -> Ppn {
     let units = ftl.geometry.units_per_page();
     let first = at.get() - at.get() % units;
@@ -101,14 +100,14 @@ pub(crate) fn lose_flash_page(at: Ppn, ftl: &mut Ftl) -> Ppn {
     Ppn::new(first)
 }
 
-/// Nobody knows any more where a page of the host lies.
+/// The place of a host page is not known any more: marks the page as lost.
 pub(crate) fn lose_page(page: Lpn, ftl: &mut Ftl) {
     if let Some(at) = ftl.map.mapping.look_up(page) {
         ftl.map.lost.add(at.get(), ftl.map.spare.full());
     }
 }
 
-/// The data of a page is copied.
+/// Copies the data of a page together with its marks.
 #[inline]
 pub(crate) fn carry<const S: Skills>(
     from: Ppn,
@@ -123,8 +122,8 @@ pub(crate) fn carry<const S: Skills>(
     ftl.map.lost.add(to.get(), ftl.lost().at(from));
 }
 
-/// New sectors of a page are programmed at `to`, and beside them what they leave of older parts. What of that is
-/// lost is marked, sector by sector: what is new can be read.
+/// New sectors of a page are programmed at `to`, together with the remaining sectors of older
+/// parts. Marks those of the remaining sectors that are lost. New sectors can be read.
 pub(crate) fn complete_from(base: Fragments, sectors: SectorMask, to: Ppn, ftl: &mut Ftl) {
     for part in base.into_iter().flatten() {
         let left = part.sectors.without(sectors);
@@ -132,13 +131,13 @@ pub(crate) fn complete_from(base: Fragments, sectors: SectorMask, to: Ppn, ftl: 
     }
 }
 
-/// A block was erased: `units` pages from `first` on.
+/// A block of `units` pages from `first` on was erased.
 pub(crate) fn clear(first: Ppn, units: u32, contents: &mut impl FlashContents, ftl: &mut Ftl) {
     contents.erase(first, units);
     forget_block(first, units, ftl);
 }
 
-/// Nothing is on these pages any more, neither data nor marks.
+/// Removes everything about these pages, both data and marks.
 pub(in crate::ftl) fn forget_block(first: Ppn, units: u32, ftl: &mut Ftl) {
     if let Some(record) = &mut ftl.features.record {
         record.void(first, units);

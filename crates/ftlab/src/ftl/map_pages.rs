@@ -1,5 +1,5 @@
-//! Translation pages of a map that lies on flash, from the FTL's side: placed and committed as pages are,
-//! counted apart.
+//! Translation pages of a map on flash, from the FTL's side: placed and committed like other pages,
+//! but counted separately.
 
 use super::Ftl;
 use super::mapping::{Dftl, MappingPolicy};
@@ -9,7 +9,7 @@ use crate::units::{PlaneId, Ppn, Tpn};
 use crate::verify::Canary;
 
 impl Ftl {
-    /// The map, if it lies on flash.
+    /// The map, if it is on flash.
     #[inline]
     #[must_use]
     pub fn map_on_flash(&self) -> Option<&Dftl> {
@@ -17,7 +17,7 @@ impl Ftl {
     }
 }
 
-/// The same, to be changed by the core.
+/// Like [`map_on_flash`](Ftl::map_on_flash), for changes by the core.
 #[inline]
 pub(crate) fn map_on_flash_mut(ftl: &mut Ftl) -> Option<&mut Dftl> {
     ftl.map.mapping.dftl_mut()
@@ -28,8 +28,7 @@ pub(in crate::ftl) fn has_map_on_flash(ftl: &Ftl) -> bool {
     ftl.map.mapping.dftl().is_some()
 }
 
-/// Finds a place for a translation page and notes on flash what it is. None if nothing that may be used
-/// is free.
+/// Chooses the place of a translation page and records it in the spare area. Returns none if no usable page is free.
 pub(crate) fn place_translation(of: Tpn, load: &Load, ftl: &mut Ftl) -> Option<Ppn> {
     let pages = ftl.map.mapping.dftl()?.pages_of(of);
     let first = crate::ftl::room::place_map_page(pages.clone().next()?, load, ftl)?;
@@ -43,7 +42,7 @@ pub(crate) fn place_translation(of: Tpn, load: &Load, ftl: &mut Ftl) -> Option<P
     Some(first)
 }
 
-/// The translation page at `first` is programmed: it is the current one from now on.
+/// The translation page at `first` is programmed and becomes current.
 pub(crate) fn commit_translation(of: Tpn, first: Ppn, ftl: &mut Ftl) {
     let Some(pages) = ftl.map.mapping.dftl().map(|map| map.pages_of(of)) else { return };
     for (page, at) in pages.zip(first.get()..) {
@@ -52,7 +51,7 @@ pub(crate) fn commit_translation(of: Tpn, first: Ppn, ftl: &mut Ftl) {
     ftl.programmed::<{ skills::ALL }>(first, ftl.geometry.units_per_page());
 }
 
-/// So many translation pages wait for a place.
+/// Sets how many translation pages wait for a place.
 pub(crate) fn set_map_stalled(stalled: u32, ftl: &mut Ftl) {
     ftl.space.map_stalled = stalled;
 }
@@ -63,7 +62,7 @@ pub(crate) fn has_translation(of: Tpn, ftl: &Ftl) -> bool {
     first.is_some_and(|page| ftl.map.mapping.look_up(page).is_some())
 }
 
-/// Collection made a copy at `to`: who may have to be told that pages lie elsewhere.
+/// Collection made a copy at `to`: notes that the map has to be updated.
 pub(in crate::ftl) fn note_copy(to: Ppn, current: bool, ftl: &mut Ftl) {
     let forgets = ftl.plant.is(Canary::CopyNotInMap);
     let Some(page) = ftl.map.spare.owner(to).filter(|_| !forgets) else { return };
@@ -73,14 +72,14 @@ pub(in crate::ftl) fn note_copy(to: Ppn, current: bool, ftl: &mut Ftl) {
     }
 }
 
-/// A block of translation pages is collected.
+/// Counts the collection of a block of translation pages.
 pub(in crate::ftl) fn note_map_block(ftl: &mut Ftl) {
     if let Some(map) = ftl.map.mapping.dftl_mut() {
         map.counts_mut().blocks += 1;
     }
 }
 
-/// A block of translation pages went bad.
+/// Counts a block of translation pages that went bad.
 #[cold]
 pub(in crate::ftl) fn note_lost_map_block(ftl: &mut Ftl) {
     if let Some(map) = ftl.map.mapping.dftl_mut() {
@@ -88,15 +87,15 @@ pub(in crate::ftl) fn note_lost_map_block(ftl: &mut Ftl) {
     }
 }
 
-/// Whether the collection of a plane has moved pages of which the translation pages on flash, and nothing
-/// in memory, say where they were.
+/// Whether collection of a plane has moved pages whose new places are not yet in the map on flash,
+/// nor among the entries in memory.
 #[inline]
 pub(in crate::ftl) fn map_is_behind(plane: PlaneId, ftl: &Ftl) -> bool {
     ftl.map.mapping.dftl().is_some_and(|map| map.has_touched(plane))
 }
 
-/// Those translation pages are to be rewritten.
-pub(in crate::ftl) fn rewrite_map_of(plane: PlaneId, ftl: &mut Ftl) {
+/// Schedules the updates of these translation pages.
+pub(in crate::ftl) fn update_map_of(plane: PlaneId, ftl: &mut Ftl) {
     if let Some(map) = ftl.map.mapping.dftl_mut() {
         map.collected(plane);
     }

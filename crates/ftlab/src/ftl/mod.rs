@@ -1,8 +1,8 @@
 //! The flash translation layer: the only code that changes the mapping and the state of blocks.
 //!
-//! A write is placed when its program is issued and committed when the program is done; until then the
-//! older copy is the current one. So whatever the mapping names has been programmed, and a page that
-//! moves can be read at its old place until its block is erased.
+//! A write is placed when its program is issued, and committed when the program is done. Until then
+//! the older copy stays current. Therefore every page that the mapping names has been programmed,
+//! and a page that moves can be read at its old place until its block is erased.
 
 pub(crate) mod audit;
 mod blocks;
@@ -70,39 +70,39 @@ use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
 use crate::verify::Plant;
 
-/// What an FTL is made of.
+/// The parts of an FTL.
 #[derive(Clone, Debug)]
 pub struct FtlSetup {
-    /// The shape of the device, or of the volume that superblocks make of it.
+    /// The shape of the device, or of the volume that superblocks form.
     pub geometry: Geometry,
-    /// How that volume lies on flash; none if it is the flash itself.
+    /// The layout of that volume on flash; none if the FTL sees the flash itself.
     pub superblocks: Option<Superblocks>,
     /// Logical pages (mapping units) that the host sees.
     pub logical_pages: u32,
-    /// The table.
+    /// The mapping table.
     pub mapping: Mapping,
-    /// Where writes go.
+    /// Chooses the plane of a write.
     pub placement: Placement,
-    /// Which writes share blocks.
+    /// Decides which writes share blocks.
     pub streams: Streams,
-    /// What is collected.
+    /// Chooses the blocks that are collected.
     pub victim: Victim,
-    /// When it is collected.
+    /// The free-block thresholds of collection.
     pub thresholds: Thresholds,
-    /// What is done about wear.
+    /// Wear levelling, refresh and faults.
     pub wear: WearSetup,
-    /// What else decides when, and at which pace.
+    /// Further rules for when and how fast blocks are collected.
     pub triggers: Triggers,
     /// The SLC cache.
     pub slc: SlcSetup,
-    /// What regulates the cost of programs; none if the timing of the cells leaves no choice.
+    /// Regulates the cost of programs; none if the timing model has only one.
     pub cost: Option<CostSetup>,
-    /// How the map is found again after a power cut.
+    /// How the map is recovered after a power cut.
     pub recovery: Recovery,
 }
 
 counters! {
-    /// What the FTL did, in pages (mapping units) unless said otherwise.
+    /// What the FTL did, in pages (mapping units) unless stated otherwise.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct FtlCounts {
         /// Pages programmed for the host.
@@ -110,9 +110,9 @@ counters! {
         /// Pages that collection copied.
         gc_pages: u64, unit "pages", at "gc/copied_pages" or "write_amplification/gc_pages",
             compared lower "GC copies, pages";
-        /// Of these, pages that had been overwritten by the time the copy was done.
+        /// Of these, pages that were overwritten before the copy was done.
         gc_stale: u64, unit "pages", at "gc/stale_copied_pages";
-        /// Places in flash pages that were programmed with nothing, for lack of pages to fill them.
+        /// Mapping units of flash pages that were programmed empty, for lack of pages to fill them.
         padding: u64, unit "pages", at "write_amplification/padding_pages", compared lower if any "padding, pages";
         /// Pages deallocated.
         trimmed: u64, unit "pages";
@@ -122,16 +122,16 @@ counters! {
         gc_victim_valid: u64, unit "pages";
         /// Blocks and copied pages by purpose, in the order of [`Purpose::ALL`].
         by_purpose: [PurposeCounts; Purpose::ALL.len()];
-        /// Blocks that patrols found due and left alone, each at each patrol: so worn that a copy of their data would be
-        /// due at once.
+        /// Blocks that patrols found due but left alone, counted at each patrol: so worn that a copy of their data would be
+        /// due again at once.
         beyond_refresh: u64, unit "blocks", at "cost/beyond_refresh";
-        /// Pages that a host read found empty: never written, or deallocated. They cost no flash read.
+        /// Pages that a host read found never written or deallocated. They cost no flash read.
         unwritten_reads: u64, unit "pages", at "unwritten_read_pages";
     }
 }
 
-/// Blocks that each plane of a device that can fail keeps back: one for an erase that fails, and its
-/// part of what the write buffer may hold at the end.
+/// The blocks that each plane of a device that can fail sets aside: one for an erase that fails,
+/// and its share of what the write buffer may hold at the end of life.
 fn kept_back(geometry: &Geometry, drain_pages: u32) -> u32 {
     1 + drain_pages.div_ceil(geometry.planes() * geometry.shape().pages_per_block)
 }
@@ -148,22 +148,22 @@ pub struct Ftl {
     health: Health,
     features: Features,
     counts: FtlCounts,
-    /// Only where devices check themselves.
+    /// Only used if the device checks itself.
     pub(crate) plant: Plant,
 }
 
-/// What lies where, and what stands beside it on flash.
+/// The mapping, and the metadata on flash.
 #[derive(Clone, Debug)]
 pub(crate) struct Map {
     mapping: Mapping,
     spare: Spare,
-    /// Pages whose data nothing reads any more.
+    /// Pages whose data cannot be read any more.
     lost: Lost,
-    /// Nothing unless pages are packed.
+    /// Empty unless pages are packed.
     pack_room: PackRoom,
 }
 
-/// What decides, and does not act.
+/// Policies that decide but don't act.
 #[derive(Clone, Debug)]
 pub(crate) struct Policies {
     placement: Placement,
@@ -172,23 +172,23 @@ pub(crate) struct Policies {
     levelling: Levelling,
 }
 
-/// What a device need not have. Each is a folder of its own.
+/// Optional parts. Each has a folder of its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Features {
     /// None if data is never refreshed.
     refresh: Option<Box<Refresh>>,
-    /// None if no block is ever used with one bit a cell.
+    /// None if no block is used in SLC mode.
     slc: Option<Box<CacheState>>,
     /// None if all programs cost the same.
     regulation: Option<Box<Regulation>>,
-    /// What stands on flash for recovery; none if nothing is kept for it.
+    /// The metadata on flash for recovery; none if nothing is kept for it.
     record: Option<Box<Record>>,
-    /// None if dies are used one by one.
+    /// None without parity across dies.
     stripes: Option<Box<Stripes>>,
 }
 
 impl Ftl {
-    /// An FTL over erased flash.
+    /// An FTL on erased flash.
     #[must_use]
     pub fn new(setup: FtlSetup) -> Ftl {
         let geometry = setup.geometry;
@@ -221,7 +221,7 @@ impl Ftl {
             };
             Box::new(Life::new(faults, &demand, drain_pages))
         });
-        // Where nothing is translated, nobody asks who owns a page.
+        // Without translation, nobody asks for the owner of a page.
         let owned_pages = if setup.mapping.translates() { geometry.physical_pages() } else { 0 };
         let regulation = |cost| Box::new(Regulation::new(cost, setup.logical_pages));
         let pack_room = match setup.mapping.packs() {
@@ -285,7 +285,7 @@ impl Ftl {
         ftl
     }
 
-    /// What it has of the [`skills`].
+    /// The [`skills`] that the FTL needs.
     pub(crate) fn skills(&self) -> Skills {
         let rare = [
             !self.map.mapping.is_plain(),
@@ -307,14 +307,14 @@ impl Ftl {
         ])
     }
 
-    /// The shape of what it fills: the flash, or the volume that superblocks make of it.
+    /// The shape of the flash, or of the volume that superblocks form.
     #[inline]
     #[must_use]
     pub fn geometry(&self) -> &Geometry {
         &self.geometry
     }
 
-    /// The stripes of superblocks, if dies are used together.
+    /// The stripes of superblocks, if there is parity across dies.
     #[inline]
     #[must_use]
     pub fn stripes(&self) -> Option<&Stripes> {
@@ -327,7 +327,7 @@ impl Ftl {
         self.logical_pages
     }
 
-    /// Whether it translates at all ([`Mapping::translates`]).
+    /// Whether the FTL translates at all ([`Mapping::translates`]).
     #[must_use]
     pub fn translates(&self) -> bool {
         self.map.mapping.translates()
@@ -339,20 +339,20 @@ impl Ftl {
         self.features.record.is_some()
     }
 
-    /// What it did so far.
+    /// The FTL's counters.
     #[must_use]
     pub fn counts(&self) -> &FtlCounts {
         &self.counts
     }
 
-    /// What decides when it collects, beside the thresholds.
+    /// The rules for when to collect, besides the thresholds.
     #[inline]
     #[must_use]
     pub fn triggers(&self) -> &Triggers {
         &self.space.triggers
     }
 
-    /// The blocks, to look at.
+    /// The state of the blocks.
     #[must_use]
     pub fn blocks(&self) -> &Blocks {
         &self.blocks
@@ -365,14 +365,14 @@ impl Ftl {
         self.map.spare.full()
     }
 
-    /// Where the current copy of a page lies; of a page in [`fragments`](Self::fragments), the newest.
+    /// The place of a page's current copy, or of its newest [fragment](Self::fragments).
     #[inline]
     #[must_use]
     pub fn look_up(&self, page: Lpn) -> Option<Ppn> {
         self.map.mapping.look_up(page)
     }
 
-    /// Where the current copy of a page that the host reads lies; counts the page if there is none.
+    /// The place of the current copy of a page that the host reads. Counts the page if there is none.
     #[inline]
     pub fn look_up_for_host<const S: Skills>(&mut self, page: Lpn) -> Option<Ppn> {
         let at = self.look_up(page);
@@ -383,7 +383,7 @@ impl Ftl {
         at
     }
 
-    /// The page whose data is programmed at `at`, the first if there are two.
+    /// The page whose data is programmed at `at`; the first one if two are packed there.
     #[inline]
     #[must_use]
     pub fn owner_of(&self, at: Ppn) -> Option<Lpn> {
@@ -393,13 +393,13 @@ impl Ftl {
         }
     }
 
-    /// Brings the mapping entry of a page closer to the processor.
+    /// Prefetches the mapping entry of a page.
     #[inline]
     pub fn prefetch(&self, page: Lpn) {
         self.map.mapping.prefetch(page);
     }
 
-    /// Brings what overwriting a page will touch closer, once its mapping entry is close.
+    /// Prefetches what overwriting a page uses, once its mapping entry is prefetched.
     #[inline]
     pub fn prefetch_overwrite(&self, page: Lpn) {
         if let Some(old) = self.map.mapping.look_up(page) {
@@ -407,33 +407,33 @@ impl Ftl {
         }
     }
 
-    /// The first of the pages that may share a flash page with `page`, if not any may.
+    /// The first of the pages that may share a flash page with `page`; none if any page may.
     #[inline]
     #[must_use]
     pub fn group(&self, page: Lpn) -> Option<Lpn> {
         if self.health.read_only { None } else { self.policies.placement.group(page) }
     }
 
-    /// What else may be written in a row with `page`.
+    /// Which page may be written in a row with `page`, as flash page `number`.
     #[must_use]
     pub fn mate(&self, page: Lpn, number: u32) -> Mate {
         if self.health.read_only { Mate::Any } else { self.policies.placement.mate(page, number) }
     }
 
-    /// Where a page may go.
+    /// The pool of planes to which a page may go.
     #[must_use]
     pub fn pool(&self, page: Lpn) -> u32 {
         self.policies.placement.pool(page)
     }
 
-    /// Which writes share blocks.
+    /// The streams policy, which decides which writes share blocks.
     #[inline]
     #[must_use]
     pub fn streams(&self) -> &Streams {
         &self.policies.streams
     }
 
-    /// Where planes are written, and where a page may go.
+    /// The placement policy, which chooses planes.
     #[must_use]
     pub fn placement(&self) -> &Placement {
         &self.policies.placement

@@ -1,4 +1,4 @@
-//! Where a flash page of the host goes.
+//! The place of a flash page of the host.
 
 use crate::engine::skills::{RARE, SLC, Skills, any};
 use crate::ftl::placement::{PlacementPolicy, PlacementView};
@@ -10,8 +10,8 @@ use crate::scheduler::Load;
 use crate::units::{Lpn, Ppn};
 
 impl Ftl {
-    /// Chooses where the flash page that begins with logical page `page` goes, and takes it. None if
-    /// nothing that may be used is free.
+    /// Chooses the place of the flash page that begins with logical page `page`, and takes it.
+    /// Returns none if no usable page is free.
     #[inline]
     pub fn place<const S: Skills>(
         &mut self,

@@ -1,4 +1,4 @@
-//! A plane's blocks from the FTL's side: which are free, which are being filled, which is collected.
+//! The blocks of a plane, as the FTL sees them: free, open, or being collected.
 
 use std::collections::VecDeque;
 
@@ -6,17 +6,17 @@ use super::BlockState;
 use super::gc::{Collection, Purpose, Wanted};
 use super::streams::{MOST_STREAMS, WriteStream};
 use super::wear::{FreeBlockOrder, FreeBlocks, Pick};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::BlockId;
 
-/// A block that is being filled.
+/// An open block.
 #[derive(Clone, Copy, Debug)]
 struct OpenBlock {
     block: BlockId,
     next_unit: u32,
 }
 
-/// A block as an image knows it.
+/// A block as an image describes it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loaded {
     pub block: BlockId,
@@ -25,22 +25,22 @@ pub(super) struct Loaded {
     pub erases: u32,
 }
 
-/// One plane.
+/// The state of a plane.
 #[derive(Clone, Debug)]
 pub struct Plane {
     open: [Option<OpenBlock>; MOST_STREAMS],
     free: FreeBlocks,
     pub(super) collection: Option<Collection>,
-    /// Blocks that are to be collected, in the order of asking.
+    /// Blocks that are to be collected, in the order of the requests.
     pub(super) wanted: VecDeque<Wanted>,
     /// Flash pages that the host may still take while the plane collects.
     pub(super) host_credit: u32,
-    /// Copies that collection may make for what the host wrote, if that is bounded.
+    /// Copies that collection may still make for what the host wrote, if they are limited.
     pub(super) copy_credit: u32,
 }
 
 impl Plane {
-    /// A plane of so many erased blocks.
+    /// A plane of `blocks` erased blocks.
     #[must_use]
     pub fn new(blocks: u32, order: FreeBlockOrder) -> Plane {
         Plane {
@@ -58,12 +58,12 @@ impl Plane {
         self.free.next_erased()
     }
 
-    /// The first `used` blocks are in use from the start.
+    /// Starts again with the first `used` blocks in use.
     pub(super) fn restart(&mut self, used: u32) {
         self.free.restart(used);
     }
 
-    /// Blocks that are erased and not in use.
+    /// The number of free blocks.
     #[inline]
     #[must_use]
     pub fn free_blocks(&self) -> u32 {
@@ -76,7 +76,8 @@ impl Plane {
         self.collection.as_ref().map(Collection::victim)
     }
 
-    /// Takes a free block; `good_at` names the block of a number in the plane, unless it is bad.
+    /// Takes a free block. `good_at` returns the block with this number in the plane, unless it is
+    /// bad.
     pub(super) fn take_free(
         &mut self,
         pick: Pick,
@@ -85,7 +86,7 @@ impl Plane {
         self.free.take(pick, good_at)
     }
 
-    /// A block was erased, for the `erases`th time.
+    /// A block was erased and is free; `erases` is its erase count.
     pub(super) fn give_back(&mut self, block: BlockId, erases: u32) {
         self.free.give_back(block, erases);
     }
@@ -95,7 +96,7 @@ impl Plane {
         self.free.lose_unused();
     }
 
-    /// Its die died: nothing is filled, free or collected on it any more.
+    /// The plane's die has died: it has no open, free or collected blocks any more.
     pub(super) fn die(&mut self) {
         let Plane { open, free, collection, wanted, host_credit, copy_credit } = self;
         *open = [None; MOST_STREAMS];
@@ -109,9 +110,9 @@ impl Plane {
         self.open[stream.at()] = Some(OpenBlock { block, next_unit: 0 });
     }
 
-    /// Writes which blocks are free and which are being filled: those that have room.
-    pub(super) fn save(&self, out: &mut Writer, units_of: impl Fn(WriteStream) -> u32) {
-        // Nothing is collected at rest, so nobody is paced. How far an open block is filled stands in
+    /// Saves which blocks are free and which open blocks have room.
+    pub(super) fn save(&self, out: &mut ImageWriter, units_of: impl Fn(WriteStream) -> u32) {
+        // At rest there is no collection, and so no pacing. How far an open block is filled is in
         // its record.
         let Plane { open, free, collection: _, wanted, host_credit: _, copy_credit: _ } = self;
         out.number(free.used());
@@ -128,12 +129,12 @@ impl Plane {
         }
     }
 
-    /// Reads what [`save`](Self::save) wrote. `check` says where a block stands in its life and how far
-    /// it is filled, if it lies on this plane. Returns open blocks for which this plane has no stream:
-    /// those that the streams of the device, which `is_filled` tells, don't go on filling.
+    /// Loads what [`save`](Self::save) wrote. `check` returns the state of a block if it lies on
+    /// this plane. Returns the open blocks that no stream of the device continues; `is_filled`
+    /// tells which streams the device has.
     pub(super) fn load(
         &mut self,
-        from: &mut Reader<'_>,
+        from: &mut ImageReader<'_>,
         is_filled: impl Fn(WriteStream) -> bool,
         blocks: u32,
         check: impl Fn(u32) -> Result<Loaded, Damage>,
@@ -143,7 +144,7 @@ impl Plane {
         for block in from.list(BlockId::MAX_INDEX, "a free block")? {
             let Loaded { block, state, erases, .. } = check(block)?;
             if state != BlockState::Free {
-                return Err(Damage(format!("{block:?} is {state:?} and listed as free")));
+                return Err(Damage(format!("{block:?} is {state:?}, but listed as free")));
             }
             self.free.give_back(block, erases);
         }
@@ -153,7 +154,7 @@ impl Plane {
             let Some(block) = raw.checked_sub(1) else { continue };
             let Loaded { block, state, programmed: next_unit, .. } = check(block)?;
             if state != BlockState::Open {
-                return Err(Damage(format!("{block:?} is {state:?} and listed as open")));
+                return Err(Damage(format!("{block:?} is {state:?}, but listed as open")));
             }
             match is_filled(WriteStream::new(stream as u8)) {
                 true => self.open[stream as usize] = Some(OpenBlock { block, next_unit }),
@@ -164,7 +165,9 @@ impl Plane {
             let wanted = check(from.below(u64::from(u32::MAX), "a wanted block")?)?;
             let Loaded { block, state, .. } = wanted;
             if !matches!(state, BlockState::Collecting | BlockState::Failing) {
-                return Err(Damage(format!("{block:?} is {state:?} and waits to be collected")));
+                return Err(Damage(format!(
+                    "{block:?} is {state:?}, but listed as waiting for collection"
+                )));
             }
             let purpose = from.below(Purpose::ALL.len() as u64, "the purpose of a collection")?;
             self.wanted.push_back(Wanted { block, purpose: Purpose::ALL[purpose as usize] });
@@ -172,32 +175,32 @@ impl Plane {
         Ok(left_over)
     }
 
-    /// The erased blocks, the open ones and those that wait to be collected. Those that were never used
-    /// are not among them.
+    /// The erased blocks, the open blocks, and those that wait to be collected, without blocks that
+    /// were never used.
     pub(super) fn listed(&self) -> impl Iterator<Item = BlockId> {
         let open = self.open.iter().flatten().map(|open| open.block);
         let wanted = self.wanted.iter().map(|wanted| wanted.block);
         self.free.erased_by_age().into_iter().chain(open).chain(wanted)
     }
 
-    /// How many blocks that were never used are good, after a load.
+    /// Sets the number of never used blocks that are good, after a load.
     pub(super) fn count_unused(&mut self, good: u32) {
         self.free.count_unused(good);
     }
 
-    /// Whether a block waits to be emptied for a purpose.
+    /// Whether a block waits to be collected for this purpose.
     pub(super) fn waits_for(&self, purpose: Purpose) -> bool {
         self.wanted.iter().any(|wanted| wanted.purpose == purpose)
     }
 
-    /// Blocks that wait to be given up.
+    /// The number of blocks that wait to be retired.
     pub(super) fn giving_up(&self) -> u32 {
         self.wanted.iter().filter(|wanted| wanted.purpose == Purpose::Retire).count() as u32
     }
 
-    /// Fills a block no further, if it is being filled. Returns its stream and
-    /// how much of it was taken, if it is. A stream that has filled it is not asked: the block may be
-    /// another stream's by now.
+    /// Closes a block if it is open. Returns its stream, and how many units of it were taken. A
+    /// stream that has filled its block does not count: the block may belong to another stream by
+    /// now.
     pub(super) fn close(
         &mut self,
         block: BlockId,
@@ -216,19 +219,19 @@ impl Plane {
         self.open[stream.at()].map_or(0, |open| units_per_block - open.next_unit)
     }
 
-    /// The open blocks, with their streams and the place of the next flash page.
+    /// The open blocks with their streams and their next units.
     pub(super) fn open_blocks(&self) -> impl Iterator<Item = (WriteStream, BlockId, u32)> {
         let open = self.open.iter().zip(0..);
         open.filter_map(|(open, at)| Some((WriteStream::new(at), (*open)?)))
             .map(|(stream, OpenBlock { block, next_unit })| (stream, block, next_unit))
     }
 
-    /// The erased blocks; those that were never used are not among them.
+    /// The erased blocks, without blocks that were never used.
     pub(super) fn erased(&self) -> impl Iterator<Item = BlockId> {
         self.free.erased_by_age().into_iter()
     }
 
-    /// Blocks that were used at some time.
+    /// The number of blocks that were ever used.
     pub(super) fn used(&self) -> u32 {
         self.free.used()
     }
@@ -239,14 +242,14 @@ impl Plane {
         self.open[stream.at()].is_some_and(|open| open.next_unit < units_per_block)
     }
 
-    /// Leaves out the next units of the open block of a stream.
+    /// Skips the next units of the open block of a stream.
     pub(super) fn leave_out(&mut self, stream: WriteStream, units: u32) {
         if let Some(open) = &mut self.open[stream.at()] {
             open.next_unit += units;
         }
     }
 
-    /// Takes the next flash page of a stream's open block, if it has one left.
+    /// Takes the next flash page of a stream's open block, if one is left.
     #[inline]
     pub(super) fn next_page(
         &mut self,

@@ -1,27 +1,27 @@
-//! Changes of the page map that collection owes it, where nobody looks at the map in between.
+//! Deferred changes of the page map by collection, for times when nobody reads the map.
 //!
-//! Collection copies pages as they lie on flash, and their map entries lie anywhere: each is a miss of every cache, the
-//! processor's table of memory pages included. Put off until many of one part of the map are together, they cost a
-//! third of that. The places of valid pages stand in the spare area meanwhile, which is all that collection asks
-//! for. Who asks the map has to [settle](settle_page) the page first.
+//! Collection copies pages in the order of flash, but their map entries are scattered: each change misses every cache
+//! and the TLB. Deferring the changes until many of one part of the map have come together costs a third of that.
+//! Meanwhile the places of valid pages are in the spare area, which is all that collection needs. Readers of the map
+//! have to [settle](settle_page) the page first.
 
 use super::Ftl;
 use crate::ftl::mapping::MappingPolicy;
 use crate::units::{Lpn, Ppn};
 
-/// Parts of the map, at the most: as many as keep a place to write to each of them near the processor.
+/// The most parts of the map: as many as can have their write position cached.
 const MOST_PARTS: u32 = 512;
-/// Entries of the smallest part, as a power of two.
+/// The size of the smallest part, in entries, as a power of two.
 const LEAST_BITS: u32 = 16;
-/// Entries of a part that are changed together.
+/// Entries of a part that are applied together.
 const TOGETHER: usize = 512;
-/// Marks of a part, 64 in a word: each says that a page of some of the numbers that share it is in the part.
+/// Mark words of a part. A mark says that the part has a change for one of the pages that share the mark.
 const MARK_WORDS: usize = 128;
 
-/// What the map does not say yet.
+/// Changes that the map does not contain yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Relocations {
-    /// Pages of a part, as a power of two.
+    /// The size of a part in pages, as a power of two.
     bits: u32,
     parts: Vec<Part>,
 }
@@ -34,7 +34,7 @@ struct Part {
 }
 
 impl Relocations {
-    /// Nothing, for a map of so many pages.
+    /// No changes, for a map of this many pages.
     pub fn new(pages: u32) -> Relocations {
         let mut bits = LEAST_BITS;
         while pages >> bits >= MOST_PARTS {
@@ -44,7 +44,7 @@ impl Relocations {
         Relocations { bits, parts: vec![part; (pages >> bits) as usize + 1] }
     }
 
-    /// A page lies at `at` from now on.
+    /// A page has moved to `at`.
     #[inline]
     pub fn put(&mut self, page: Lpn, at: Ppn) {
         let part = &mut self.parts[(page.get() >> self.bits) as usize];
@@ -55,7 +55,7 @@ impl Relocations {
     }
 }
 
-/// Where the mark of a page stands.
+/// The position of a page's mark.
 #[inline]
 fn mark(page: Lpn) -> (usize, u64) {
     let word = (page.get() / u64::BITS) as usize % MARK_WORDS;
@@ -72,7 +72,7 @@ impl Part {
     }
 }
 
-/// The map says of a page what it should.
+/// Makes the map entry of a page current.
 #[inline]
 pub(crate) fn settle_page(page: Lpn, later: &mut Relocations, ftl: &mut Ftl) {
     let part = &mut later.parts[(page.get() >> later.bits) as usize];
@@ -82,7 +82,7 @@ pub(crate) fn settle_page(page: Lpn, later: &mut Relocations, ftl: &mut Ftl) {
     }
 }
 
-/// The map says of all pages what it should.
+/// Makes the whole map current.
 pub(crate) fn settle_all(later: &mut Relocations, ftl: &mut Ftl) {
     later.parts.iter_mut().for_each(|part| part.settle(ftl));
 }

@@ -1,5 +1,5 @@
-//! Room for what is written: where the next flash page of a write or a copy lies, which block is opened when
-//! one is full, and which planes the host may write to.
+//! Room for writes and copies: takes the next flash page of an open block, opens blocks, and tracks
+//! the planes that the host may write to.
 
 use crate::engine::skills;
 use crate::engine::skills::{RARE, SLC, Skills, any};
@@ -16,13 +16,13 @@ use crate::scheduler::Load;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
 
 impl Ftl {
-    /// Whether the host may write pages of a stream to a plane at present.
+    /// Whether the host may currently write pages of a stream to a plane.
     #[must_use]
     pub fn may_write(&self, plane: PlaneId, stream: WriteStream) -> bool {
         may_cache(plane, self) || self.space.writable[stream.at()].planes[plane.at()]
     }
 
-    /// Whether the host may write to a plane at present, in any stream.
+    /// Whether the host may currently write to a plane, in any stream.
     #[must_use]
     pub fn may_write_any(&self, plane: PlaneId) -> bool {
         let mut native = self.space.writable.iter();
@@ -30,7 +30,7 @@ impl Ftl {
         data || may_write_map(plane, self)
     }
 
-    /// As [`place`](Self::place), for a further flash page of a row: on another plane of the same die.
+    /// Like [`place`](Self::place), for a further flash page of a row: on another plane of the die.
     pub fn place_beside<const S: Skills>(
         &mut self,
         page: Lpn,
@@ -54,7 +54,7 @@ impl Ftl {
     }
 }
 
-/// Whether translation pages may be written to a plane at present.
+/// Whether translation pages may currently be written to a plane.
 pub(in crate::ftl) fn may_write_map(plane: PlaneId, ftl: &Ftl) -> bool {
     ftl.space.map_writable.as_ref().is_some_and(|writable| writable.planes[plane.at()])
 }
@@ -63,7 +63,7 @@ fn may_cache(plane: PlaneId, ftl: &Ftl) -> bool {
     ftl.features.slc.as_ref().is_some_and(|cache| cache.writable.planes[plane.at()])
 }
 
-/// Chooses where a translation page goes, and takes that flash page.
+/// Chooses the place of a translation page, and takes that flash page.
 pub(in crate::ftl) fn place_map_page(page: Lpn, load: &Load, ftl: &mut Ftl) -> Option<Ppn> {
     let view = PlacementView { load, writable: ftl.space.map_writable.as_ref()? };
     let plane = ftl.policies.placement.choose(page, &view)?;
@@ -86,8 +86,8 @@ pub(in crate::ftl) fn take_for_host<const S: Skills>(
     Some(at)
 }
 
-/// A flash page for copies of what lies at `from`. If its own stream can get no block, it goes
-/// beside other copies: what the reserve holds is enough for a victim only as a whole.
+/// Takes a flash page for a copy of the page at `from`. If its stream can get no block, the copy
+/// goes beside those of another stream: the reserve suffices only for a victim as a whole.
 #[inline]
 pub(in crate::ftl) fn place_copy<const S: Skills>(
     plane: PlaneId,
@@ -100,7 +100,7 @@ pub(in crate::ftl) fn place_copy<const S: Skills>(
         false => ftl.map.spare.owner(from)?,
     };
     let is_of_map = any(S, RARE) && ftl.map.mapping.dftl().is_some_and(|map| map.is_of_map(page));
-    // What leaves the cache, or was programmed again, counts as written by the host just now.
+    // A page that leaves the SLC cache, or was rewritten, counts as just written by the host.
     let source = match any(S, RARE | SLC)
         && (source == WriteStream::SLC || source == WriteStream::REWRITES)
     {
@@ -121,7 +121,7 @@ pub(in crate::ftl) fn place_copy<const S: Skills>(
     }
 }
 
-/// A flash page for copies in whatever stream has one.
+/// Takes a flash page for a copy in any stream that has one.
 #[cold]
 fn beside_other_copies<const S: Skills>(
     plane: PlaneId,
@@ -133,8 +133,8 @@ fn beside_other_copies<const S: Skills>(
     others.find_map(|stream| take_page::<S>(plane, stream, kept_back, ftl))
 }
 
-/// Takes the next flash page of a plane's open block; opens another block when it is full, if more
-/// than `reserve` are free.
+/// Takes the next flash page of a stream's open block. If the block is full, opens another one,
+/// provided that more than `reserve` blocks are free.
 #[inline]
 pub(in crate::ftl) fn take_page<const S: Skills>(
     plane: PlaneId,
@@ -162,7 +162,7 @@ pub(in crate::ftl) fn take_page<const S: Skills>(
     Some(ftl.geometry.page_at(block, unit))
 }
 
-/// Where a stream of the host, or that of translation pages, may write.
+/// Where a stream of the host, or the stream of translation pages, may write.
 #[inline]
 pub(in crate::ftl) fn writable_mut(stream: WriteStream, ftl: &mut Ftl) -> Option<&mut Writable> {
     match ftl.space.writable.get_mut(stream.at()) {
@@ -218,7 +218,7 @@ pub(in crate::ftl) fn take_free_block(
     ftl: &mut Ftl,
 ) -> Option<BlockId> {
     let state = &mut ftl.space.planes[plane.at()];
-    // What moves for wear lies still: it goes where wear is highest.
+    // Data that wear levelling moves is cold: it goes to the most worn block.
     let levels = |run: &Collection| run.purpose() == Purpose::WearLevel;
     let pick = match !for_host && state.collection.as_ref().is_some_and(levels) {
         true => Pick::MostWorn,
@@ -230,16 +230,16 @@ pub(in crate::ftl) fn take_free_block(
     })
 }
 
-/// Free blocks of a plane that the host may not take: one more while a block is being given up,
-/// whose pages may fill one and which returns none.
+/// Free blocks of a plane that the host may not take. There is one more while a block is being
+/// retired: its pages may fill a block, and it gives none back.
 fn reserve_of(plane: PlaneId, ftl: &Ftl) -> u32 {
     let run = ftl.space.planes[plane.at()].collection.as_ref();
     let giving_up = run.is_some_and(|run| !run.returns_block());
     ftl.space.thresholds.reserve + u32::from(giving_up && !ftl.health.read_only)
 }
 
-/// Whether the host may write to a plane in a stream: there is a page for it, and it does not run
-/// ahead of collection where blocks are scarce.
+/// Whether the host may write to a plane in a stream: a page is available, and the host does not
+/// run ahead of collection while free blocks are scarce.
 pub(in crate::ftl) fn is_writable<const S: Skills>(
     plane: PlaneId,
     stream: WriteStream,
@@ -248,7 +248,7 @@ pub(in crate::ftl) fn is_writable<const S: Skills>(
     let state = &ftl.space.planes[plane.at()];
     let (free, reserve) = (state.free_blocks(), ftl.space.thresholds.reserve);
     let room = state.has_room(stream, ftl.geometry.units_per_block());
-    // With blocks to spare the host need not wait, whatever it has been credited with.
+    // With blocks to spare the host need not wait, whatever its credit.
     let scarce = free <= reserve + 1;
     let collecting = state.collection.is_some() && !ftl.health.read_only;
     let paced = scarce && collecting && state.host_credit == 0;
@@ -257,7 +257,7 @@ pub(in crate::ftl) fn is_writable<const S: Skills>(
         && !(any(S, SLC) && slc::cache::slc_holds(plane, ftl))
 }
 
-/// Notes whether the host may write to a plane, after anything changed on which that depends.
+/// Updates whether the host may write to a plane. Call it after any change that this depends on.
 pub(in crate::ftl) fn refresh_writable<const S: Skills>(plane: PlaneId, ftl: &mut Ftl) {
     for stream in (0..).take(ftl.space.writable.len()).map(WriteStream::new) {
         let writable = is_writable::<S>(plane, stream, ftl);
@@ -279,8 +279,8 @@ pub(in crate::ftl) fn refresh_writable<const S: Skills>(plane: PlaneId, ftl: &mu
     }
 }
 
-/// Notes where each stream goes on, and to which a block belongs: a policy that begins anew takes
-/// everything that is full for written by the host.
+/// Sets where each stream continues, and the stream of each block. If the policy does not resume,
+/// all full blocks count as written by the host.
 pub(in crate::ftl) fn note_streams(resume: Resume, ftl: &mut Ftl) {
     let first = WriteStream::new(0);
     if !resume.streams {

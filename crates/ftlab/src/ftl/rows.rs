@@ -1,5 +1,5 @@
-//! Whole pages that fill flash pages, as a fill writes them: the tables are changed a flash page at a time, or, where all planes
-//! go on as they did before, by as many flash pages of each as are alike.
+//! Whole pages that fill flash pages, for a fill: the tables are changed one flash page at a time
+//! or, while all planes repeat themselves, by all flash pages that are alike.
 
 use super::Ftl;
 use super::mapping::MappingPolicy;
@@ -10,17 +10,17 @@ use super::streams::{StreamsPolicy, WriteStream};
 use crate::engine::skills::ALL;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
 
-/// Flash pages of each plane whose map entries are written before those of the next plane: their entries lie together.
+/// Flash pages of one plane whose map entries are written before those of the next: their entries are adjacent.
 const PAGES_AT_ONCE: u32 = 16;
 
-/// Records on flash what a placed flash page is programmed with: whole pages of the host from `first` on. Where the
-/// streams go by tags alone.
+/// Records the contents of a placed flash page: whole pages of the host from `first` on. Only if
+/// the streams depend on tags alone.
 #[inline]
 pub(crate) fn record(at: Ppn, first: Lpn, ftl: &mut Ftl) {
     ftl.map.spare.record_row(at, ftl.geometry.units_per_page(), first, 1);
 }
 
-/// The flash page at `at` is programmed: the copies on it are the current ones from now on. Called before
+/// The flash page at `at` is programmed: its pages become current. Call this before
 /// [`programmed_for_host`](Ftl::programmed_for_host).
 #[inline]
 pub(crate) fn commit(first: Lpn, at: Ppn, ftl: &mut Ftl) {
@@ -40,29 +40,29 @@ pub(crate) fn holds_nothing(ftl: &Ftl) -> bool {
     (0..ftl.geometry.blocks()).all(|block| ftl.blocks.valid(BlockId::new(block)) == 0)
 }
 
-/// How far a plane is with what a fill writes to it.
+/// How far a fill has written to a plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Front {
     pub block: BlockId,
     stream: WriteStream,
-    /// How many units of the block are taken, and how many of these have been programmed.
+    /// The units of the block that are taken, and those that are programmed.
     pub taken: u32,
     pub landed: u32,
 }
 
 impl Front {
-    /// The same so many units further on.
+    /// The front `units` further on.
     pub fn further(self, units: u32) -> Front {
         Front { taken: self.taken + units, landed: self.landed + units, ..self }
     }
 
-    /// Units that the block has left.
+    /// Units left in the block.
     pub fn room(self, ftl: &Ftl) -> u32 {
         ftl.blocks.units_in(self.stream) - self.taken
     }
 }
 
-/// How far a plane is, if it has a block open for what the host writes next.
+/// The front of a plane, if it has a block open for the next writes of the host.
 pub(crate) fn front(plane: PlaneId, ftl: &Ftl) -> Option<Front> {
     let cached = ftl.features.slc.as_ref().is_some_and(|cache| cache.writable.planes[plane.at()]);
     let stream = match cached {
@@ -74,28 +74,28 @@ pub(crate) fn front(plane: PlaneId, ftl: &Ftl) -> Option<Front> {
     Some(Front { block, stream, taken, landed: ftl.blocks.programmed(block) })
 }
 
-/// Whether nothing but the host's writes goes on, and nothing else begins before a block is full.
+/// Whether only the host writes, and nothing else begins before a block is full.
 pub(crate) fn only_host_writes(ftl: &Ftl) -> bool {
     let rests = |(plane, short): (&super::Plane, &bool)| {
         let asked = plane.collection.is_some() || !plane.wanted.is_empty() || *short;
         !asked && plane.host_credit == 0 && plane.free_blocks() > ftl.space.thresholds.start
     };
-    ftl.policies.placement.repeats_itself()
+    ftl.policies.placement.is_periodic()
         && ftl.features.slc.as_ref().is_none_or(|cache| cache.waits_for_shortage())
         && ftl.space.fed.is_empty()
         && ftl.space.planes.iter().zip(&ftl.space.hungry).all(rests)
 }
 
-/// What repeats itself on every plane.
+/// A period after which the writes of all planes repeat.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Again {
-    /// After so many units of each plane.
+    /// Its length, in units of each plane.
     pub period: u32,
-    /// With logical pages so much further on.
+    /// The distance of its logical pages.
     pub shift: u32,
 }
 
-/// Whether a plane got in the last period what it got in the one before, but for the shift.
+/// Whether the last period of a plane repeats the one before, shifted.
 pub(crate) fn was_alike(front: &Front, again: Again, ftl: &Ftl) -> bool {
     let Again { period, shift } = again;
     let owner = |unit| ftl.map.spare.owner(ftl.geometry.page_at(front.block, unit));
@@ -106,8 +106,8 @@ pub(crate) fn was_alike(front: &Front, again: Again, ftl: &Ftl) -> bool {
             .all(|unit| owner(unit) == before(unit))
 }
 
-/// Each plane goes on by so many units, as it did in the last period: so many more are taken, and so many more are
-/// programmed. No page of them lay on flash before.
+/// Repeats the last period on each plane for `units` units: they are taken and programmed. None of
+/// their pages was on flash before.
 pub(crate) fn go_on(fronts: &[Front], units: u32, again: Again, ftl: &mut Ftl) {
     for (plane, front) in (0..).map(PlaneId::new).zip(fronts) {
         let next = ftl.geometry.page_at(front.block, front.taken);
@@ -127,11 +127,11 @@ pub(crate) fn go_on(fronts: &[Front], units: u32, again: Again, ftl: &mut Ftl) {
         slc::cache::count_slc::<{ ALL }>(first, units.into(), Count::Written, ftl);
     }
     ftl.counts.host_pages += u64::from(units) * fronts.len() as u64;
-    ftl.policies.placement.went_on(units);
+    ftl.policies.placement.advance(units);
     map(fronts, units, ftl);
 }
 
-/// The map says where those pages are.
+/// Maps these pages.
 fn map(fronts: &[Front], units: u32, ftl: &mut Ftl) {
     let units_per_page = ftl.geometry.units_per_page();
     let at_once = PAGES_AT_ONCE * units_per_page;

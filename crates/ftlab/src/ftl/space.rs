@@ -1,5 +1,5 @@
-//! Where there is room: the planes with their open and free blocks, which of them take writes, which are short of blocks,
-//! and from when on they collect.
+//! Free space: the planes with their open and free blocks, which of them accept writes, which lack
+//! free blocks, and when they collect.
 
 use super::gc::{Thresholds, Triggers};
 use super::placement::Writable;
@@ -7,19 +7,19 @@ use super::plane::Plane;
 use super::wear::FreeBlockOrder;
 use crate::units::PlaneId;
 
-/// The room of a device.
+/// The free space of a device.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
     pub planes: Vec<Plane>,
-    /// By stream of the host: where it may write.
+    /// By stream of the host: the planes that it may write to.
     pub writable: Vec<Writable>,
-    /// The same for translation pages, where the map lies on flash.
+    /// The same for translation pages, if the map is on flash.
     pub map_writable: Option<Box<Writable>>,
-    /// Translation pages that wait for a place to be written to.
+    /// Number of translation pages that wait for a place.
     pub map_stalled: u32,
-    /// By plane: whether it was short of free blocks and had nothing worth collecting.
+    /// By plane: whether it lacked free blocks and found nothing worth collecting.
     pub hungry: Vec<bool>,
-    /// Hungry planes in which something has become worth a look since.
+    /// Hungry planes on which something has changed since.
     pub fed: Vec<PlaneId>,
     pub free_block: FreeBlockOrder,
     pub thresholds: Thresholds,
@@ -27,7 +27,7 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// A candidate for collection appeared on a plane, or lost a page.
+    /// A block of a plane has become a candidate for collection, or a candidate has lost a page.
     #[inline]
     pub fn feed(&mut self, plane: PlaneId) {
         if std::mem::take(&mut self.hungry[plane.at()]) {
@@ -39,8 +39,7 @@ impl Space {
         self.hungry[plane.at()] = true;
     }
 
-    /// Whether a plane is short of free blocks and found nothing to collect, and nothing has changed
-    /// on it since.
+    /// Whether a plane lacks free blocks, found nothing to collect, and has not changed since.
     pub fn is_hungry(&self, plane: PlaneId) -> bool {
         self.hungry[plane.at()]
     }

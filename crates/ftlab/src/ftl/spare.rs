@@ -1,27 +1,26 @@
-//! The spare area of the flash pages: which logical page each physical page holds, and which of its
-//! sectors were ever written. It is what a real device finds on flash after a power cut, and what
-//! collection needs to know.
+//! The spare area of the flash pages: which logical page each physical page holds, and which of its sectors were ever
+//! written. A real device finds this on flash after a power cut, and collection needs it.
 
 use super::fragments::OwnerPart;
 use crate::engine::prefetch;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::{Lpn, Ppn, SectorMask};
 
-/// Marks an owner whose page holds only some sectors; their mask is then kept beside.
+/// Marks an owner whose page holds only some sectors. Their mask is in a separate table.
 const PARTIAL: u32 = 1 << 31;
 
-/// With [`PARTIAL`], marks a page that two logical pages share: the rest of the word is the number of its
-/// record. Only for mappings that pack pages; their logical pages are numbered below the mark.
+/// With [`PARTIAL`], marks a page that two logical pages share. The rest of the word is the number of its record. Only
+/// used by mappings that pack pages, whose logical pages are numbered below this mark.
 const SHARED: u32 = PARTIAL | 1 << 30;
 
-/// How many owners ahead of collection their memory is asked for: a cache line, so that it is still there when
-/// collection comes to it, however many planes collect meanwhile.
+/// How many owners ahead of collection are prefetched: one cache line, so that it is still cached
+/// when collection reaches it, however many planes collect at the same time.
 const PREFETCH_DISTANCE: usize = 16;
 
 /// Owners and sector masks by physical page.
 ///
-/// Owners take four bytes a page. Masks take a bit a sector, but only where a page is partial: the
-/// table is zeroed memory that nobody touches otherwise.
+/// An owner takes four bytes per page. A mask takes one bit per sector, but only if the page is
+/// partial: otherwise the table is zeroed memory that is never touched.
 #[derive(Clone, Debug)]
 pub struct Spare {
     owners: Vec<u32>,
@@ -30,14 +29,14 @@ pub struct Spare {
     full: SectorMask,
     /// Whether any page was ever partial.
     any_partial: bool,
-    /// What the pages that two logical pages share were programmed with.
+    /// The contents of the pages that two logical pages share.
     shared: Vec<[OwnerPart; 2]>,
-    /// Records that belong to no page.
+    /// The numbers of unused records.
     free: Vec<u32>,
 }
 
 impl Spare {
-    /// The spare area of `physical_pages` erased pages of `sectors` each.
+    /// The spare area of `physical_pages` erased pages with this many sectors each.
     #[must_use]
     pub fn new(physical_pages: u32, sectors: u32) -> Spare {
         let mask_bytes = sectors.div_ceil(u8::BITS) as usize;
@@ -59,7 +58,7 @@ impl Spare {
         self.full
     }
 
-    /// Records what a page is programmed with.
+    /// Records the contents of a page.
     #[inline]
     pub fn record(&mut self, at: Ppn, page: Lpn, sectors: SectorMask) {
         if sectors == self.full {
@@ -73,7 +72,7 @@ impl Spare {
         self.masks[start..start + self.mask_bytes].copy_from_slice(&bytes[..self.mask_bytes]);
     }
 
-    /// Records what a page is programmed with, of two logical pages.
+    /// Records the contents of a page that two logical pages share.
     pub(super) fn record_pack(&mut self, at: Ppn, parts: [OwnerPart; 2]) {
         self.release(at);
         let number = match self.free.pop() {
@@ -89,7 +88,7 @@ impl Spare {
         self.owners[at.at()] = number | SHARED;
     }
 
-    /// Before a page is recorded anew, where pages may be shared: its record is free.
+    /// Frees the record of a shared page before the page is recorded anew.
     pub(super) fn release(&mut self, at: Ppn) {
         self.free.extend(self.record_of(at));
     }
@@ -101,7 +100,7 @@ impl Spare {
         (word & SHARED == SHARED).then_some(word & !SHARED)
     }
 
-    /// What a page was last programmed with, of each logical page in it. Only where pages may be shared.
+    /// What a page was last programmed with, by logical page. Only for mappings that pack pages.
     #[must_use]
     pub(super) fn parts(&self, at: Ppn) -> [Option<OwnerPart>; 2] {
         match self.record_of(at) {
@@ -110,7 +109,7 @@ impl Spare {
         }
     }
 
-    /// The sectors that a page was programmed with of one of its owners. Only where pages may be shared.
+    /// The sectors of one owner that a page was programmed with. Only for mappings that pack pages.
     #[must_use]
     pub(super) fn sectors_of(&self, at: Ppn, page: Lpn) -> SectorMask {
         let mut parts = self.parts(at).into_iter().flatten();
@@ -124,7 +123,7 @@ impl Spare {
         self.any_partial
     }
 
-    /// Records whole pages at so many places in a row, of logical pages that lie `stride` apart.
+    /// Records whole pages at `count` adjacent places. Their logical pages are `stride` apart.
     #[inline]
     pub(super) fn record_row(&mut self, first: Ppn, count: u32, page: Lpn, stride: u32) {
         let row = &mut self.owners[first.at()..first.at() + count as usize];
@@ -135,8 +134,8 @@ impl Spare {
         }
     }
 
-    /// Records whole pages at so many places in a row, each of the logical page that is by `shift` behind the one which lies
-    /// `back` places before.
+    /// Records whole pages at `count` adjacent places. Each holds the logical page of the place
+    /// `back` places before it, plus `shift`.
     pub(super) fn record_again(&mut self, first: Ppn, count: u32, back: u32, shift: u32) {
         let end = first.at() + count as usize;
         let row = &mut self.owners[first.at() - back as usize..end];
@@ -145,14 +144,14 @@ impl Spare {
         }
     }
 
-    /// The logical page that was last programmed there, of a page that is not shared.
+    /// The logical page that was last programmed there. Not for shared pages.
     #[inline]
     #[must_use]
     pub fn owner(&self, at: Ppn) -> Option<Lpn> {
         Lpn::from_raw(self.owners[at.at()] & !PARTIAL)
     }
 
-    /// The sectors that a programmed page holds, of a page that is not shared.
+    /// The sectors that a programmed page holds. Not for shared pages.
     #[inline]
     #[must_use]
     pub fn sectors(&self, at: Ppn) -> SectorMask {
@@ -165,8 +164,7 @@ impl Spare {
         SectorMask(u128::from_le_bytes(bytes))
     }
 
-    /// Records at `to` what a page is programmed with that is copied from `from`. Returns its owner. Not where pages
-    /// may be shared.
+    /// Records that the page at `from` is copied to `to`. Returns its owner. Not for shared pages.
     #[inline]
     pub(super) fn copy(&mut self, from: Ppn, to: Ppn) -> Lpn {
         let page = self.owner(from).expect("a page that was valid has an owner");
@@ -175,13 +173,13 @@ impl Spare {
         page
     }
 
-    /// Writes what these pages were programmed with.
-    pub(super) fn save(&self, pages: impl Iterator<Item = Ppn> + Clone, out: &mut Writer) {
+    /// Saves the contents of these pages.
+    pub(super) fn save(&self, pages: impl Iterator<Item = Ppn> + Clone, out: &mut ImageWriter) {
         let Spare { owners, masks: _, mask_bytes, full: _, any_partial: _, shared: _, free: _ } =
             self;
         let mut before = 0;
         for at in pages.clone() {
-            // Neighbours mostly belong to neighbours.
+            // Adjacent pages mostly have adjacent owners.
             let owner = owners[at.at()] & !PARTIAL;
             out.difference(before + 1, owner);
             before = owner;
@@ -196,12 +194,12 @@ impl Spare {
         }
     }
 
-    /// Reads what [`save`](Self::save) wrote. Owners lie below `logical_pages`.
+    /// Loads what [`save`](Self::save) wrote. Owners must be below `logical_pages`.
     pub(super) fn load(
         &mut self,
         pages: impl Iterator<Item = Ppn> + Clone,
         logical_pages: u32,
-        from: &mut Reader<'_>,
+        from: &mut ImageReader<'_>,
     ) -> Result<(), Damage> {
         let mut before = 0;
         for at in pages.clone() {
@@ -226,21 +224,21 @@ impl Spare {
         Ok(())
     }
 
-    fn load_mask(&mut self, at: Ppn, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load_mask(&mut self, at: Ppn, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let mut bytes = [0; size_of::<u128>()];
         bytes[..self.mask_bytes].copy_from_slice(from.raw(self.mask_bytes)?);
         let mask = SectorMask(u128::from_le_bytes(bytes));
         let Some(owner) = self.owner(at) else {
-            return Err(Damage(format!("{at:?} holds sectors of nothing")));
+            return Err(Damage(format!("{at:?} holds sectors but has no owner")));
         };
         if mask == self.full || !self.full.covers(mask) {
-            return Err(Damage(format!("{at:?} holds sectors that are not those of a part")));
+            return Err(Damage(format!("the sectors of {at:?} are not a part of a page")));
         }
         self.record(at, owner, mask);
         Ok(())
     }
 
-    /// Brings the owners of so many pages in a row closer to the processor.
+    /// Prefetches the owners of `count` adjacent pages.
     #[inline]
     pub(super) fn prefetch_row(&self, first: Ppn, count: u32) {
         const PER_LINE: usize = 64 / size_of::<u32>();
@@ -248,7 +246,7 @@ impl Spare {
         (first.at()..end).step_by(PER_LINE).for_each(|at| prefetch(&self.owners, at));
     }
 
-    /// Brings the owners a little behind a page closer to the processor: collection comes to them next.
+    /// Prefetches the owners that collection reaches soon after this page.
     #[inline]
     pub fn prefetch_after(&self, at: Ppn) {
         prefetch(&self.owners, at.at() + PREFETCH_DISTANCE);

@@ -1,29 +1,29 @@
 //! The controller's front end: commands wait in their submission queues until it fetches them, it spends
-//! its time on each, and data crosses the link. A device without any of that has none, and pays nothing.
+//! time on each, and data crosses the link. A device without any of this has no front end, at no cost.
 
 use std::collections::VecDeque;
 
 use super::arbitration::{Arbitration, Backlog};
 use super::link::{Link, LinkSetup};
-use super::processor::{Job, Processor, ProcessorSetup, data_of};
+use super::processor::{Processor, ProcessorJob, ProcessorSetup, data_of};
 use super::{Intake, Op, QueueId, QueueSet, Request};
 use crate::host::arbitration::ArbitrationPolicy;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::scheduler::CommandId;
 use crate::units::{Nanos, RequestId, SimTime};
 
-/// What a front end is made of.
+/// The setup of a front end.
 #[derive(Clone, Debug)]
 pub struct FrontEndSetup {
-    /// How many submission queues there are.
+    /// Number of submission queues.
     pub queues: u32,
-    /// Whose turn it is.
+    /// The policy that chooses the next queue.
     pub arbitration: Arbitration,
     /// Commands that the controller works on at once.
     pub outstanding: u32,
-    /// What it spends its time on, one thing after the other.
+    /// The costs of the processor, which does one thing after the other.
     pub processor: ProcessorSetup,
-    /// The link; none if data takes no time on it.
+    /// The link, or `None` if it takes no time.
     pub link: Option<LinkSetup>,
 }
 
@@ -34,25 +34,25 @@ pub struct FrontEnd {
     lines: Vec<VecDeque<RequestId>>,
     /// The queues that hold commands.
     waiting: QueueSet,
-    /// By queue: commands submitted and not completed.
+    /// By queue: commands that were submitted and have not completed.
     outstanding: Vec<u32>,
     arbitration: Arbitration,
-    /// Commands that were fetched and are not completed, and how many may be.
+    /// Commands that were fetched and have not completed, and the maximum.
     at_work: u32,
     most_at_work: u32,
     processor: Processor,
     link: Option<Link>,
 }
 
-/// Something of the front end is done.
+/// Something that the front end finishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrontEvent {
     /// The data of a read has reached the host.
     Delivered(RequestId),
     /// The data of a write has reached the controller.
     Brought(RequestId),
-    /// The processor has spent its time on something, so long after it was asked to.
-    Processed(Job, Nanos),
+    /// The processor has finished a job, this long after it was asked to do it.
+    Processed(ProcessorJob, Nanos),
 }
 
 impl FrontEnd {
@@ -62,7 +62,7 @@ impl FrontEnd {
         !self.processor.is_free()
     }
 
-    /// An idle front end.
+    /// Returns an idle front end.
     #[must_use]
     pub fn new(setup: FrontEndSetup) -> FrontEnd {
         let queues = setup.queues as usize;
@@ -78,8 +78,8 @@ impl FrontEnd {
         }
     }
 
-    /// Writes what the arbitration remembers. At rest nothing waits, and nothing is on the link.
-    pub(crate) fn save(&self, out: &mut Writer) {
+    /// Saves the state of the arbitration. At rest no command waits, and nothing is on the link.
+    pub(crate) fn save(&self, out: &mut ImageWriter) {
         let FrontEnd {
             lines: _,
             waiting: _,
@@ -93,24 +93,24 @@ impl FrontEnd {
         arbitration.save(out);
     }
 
-    /// Takes up what the same arbitration remembered.
-    pub(crate) fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    /// Loads the state of the same arbitration policy.
+    pub(crate) fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.arbitration.load(from)
     }
 
-    /// Commands of a queue that were submitted and are not completed.
+    /// Commands of a queue that were submitted and have not completed.
     #[inline]
     #[must_use]
     pub fn outstanding(&self, queue: QueueId) -> u32 {
         self.outstanding[queue.at()]
     }
 
-    /// A command comes to a queue.
+    /// Adds a command to a queue.
     pub fn submitted(&mut self, queue: QueueId, id: RequestId) {
         self.outstanding[queue.at()] += 1;
         if !self.waiting.contains(queue) {
             self.waiting.insert(queue);
-            self.arbitration.woke(queue);
+            self.arbitration.becomes_backlogged(queue);
         }
         self.lines[queue.at()].push_back(id);
     }
@@ -124,7 +124,7 @@ impl FrontEnd {
         let backlog = Backlog::new(self.waiting, &self.lines, intake);
         let queue = self.arbitration.choose(&backlog);
         let line = &mut self.lines[queue.at()];
-        let id = line.pop_front().expect("policies choose queues that wait");
+        let id = line.pop_front().expect("policies choose queues that hold commands");
         if line.is_empty() {
             self.waiting.remove(queue);
         }
@@ -132,34 +132,37 @@ impl FrontEnd {
         Some(id)
     }
 
-    /// The processor goes on, where it stands. `under_way` says that write-backs are under way.
+    /// Lets the processor start its next job. `under_way` says whether write-backs are under way.
     pub fn go_on(&mut self, now: SimTime, under_way: bool) {
         self.processor.go_on(now, under_way);
     }
 
-    /// Begins to process a fetched command and says how long that takes; without a time it is
-    /// processed already.
+    /// Starts processing a fetched command and returns the time that it takes, or `None` if it takes no
+    /// time.
     pub fn process(&mut self, now: SimTime, id: RequestId) -> Option<Nanos> {
         self.processor.take_up(now, id)
     }
 
-    /// Has the data of a command that has reached the controller taken in. False if that takes no time.
+    /// Lets the processor take in the data of a write that has reached the controller. Returns false if
+    /// that takes no time.
     pub fn take_in(&mut self, now: SimTime, id: RequestId, request: &Request) -> bool {
         self.processor.take_in(now, id, request)
     }
 
-    /// Has a request that was served from flash answered. False if that takes no time.
+    /// Lets the processor answer a request that was served from flash. Returns false if that takes no
+    /// time.
     pub fn answer(&mut self, now: SimTime, id: RequestId, request: &Request) -> bool {
         self.processor.answer(now, id, request)
     }
 
-    /// Has so many flash pages handed to the flash together. False if that takes no time.
+    /// Lets the processor hand `pages` flash pages to the flash together. Returns false if that takes no
+    /// time.
     pub fn schedule(&mut self, now: SimTime, program: CommandId, pages: u32) -> bool {
         self.processor.schedule(now, program, pages)
     }
 
-    /// Sends the data of a write on its way to the controller and says when it will be there; none if
-    /// there is nothing to wait for.
+    /// Sends the data of a write to the controller. Returns the time of its arrival, or `None` if it
+    /// takes no time.
     pub fn bring(&mut self, now: SimTime, id: RequestId, request: &Request) -> Option<SimTime> {
         let link = self.link.as_mut().filter(|_| request.op == Op::Write)?;
         Some(link.bring(now, id, data_of(request)))
@@ -171,19 +174,19 @@ impl FrontEnd {
         Some(link.deliver(now, id, data_of(request)))
     }
 
-    /// The device itself has a request done, as if it had come through a queue.
+    /// Adds a request of the device itself, as if it had come through a queue.
     pub(crate) fn adopt(&mut self, queue: QueueId) {
         self.outstanding[queue.at()] += 1;
         self.at_work += 1;
     }
 
-    /// A command of a queue is completed.
+    /// Notes that a command of a queue has completed.
     pub fn completed(&mut self, queue: QueueId) {
         self.outstanding[queue.at()] -= 1;
         self.at_work -= 1;
     }
 
-    /// When something is done next.
+    /// The time at which the next thing is finished.
     #[inline(never)]
     #[must_use]
     pub fn next_time(&self) -> Option<SimTime> {
@@ -191,7 +194,7 @@ impl FrontEnd {
         ways.filter_map(|way| way.next_time()).chain(self.processor.next_time()).min()
     }
 
-    /// Takes the next thing that is done now. At the same moment the host is served first.
+    /// Takes the next thing that is finished now. If several are, data for the host comes first.
     pub fn step(&mut self, now: SimTime) -> Option<FrontEvent> {
         if let Some(link) = &mut self.link {
             if let Some(id) = link.outbound.arrived(now) {

@@ -1,4 +1,4 @@
-//! The requests that are in the device: how many pages each still waits for, and where its time goes.
+//! The requests in the device: how many pages each still waits for, and how its time is spent.
 
 use super::{Breakdown, Completion, Op, Outcome, QueueId, Request};
 use crate::engine::{Handle, Slab};
@@ -7,14 +7,14 @@ use crate::units::{Bytes, RequestId, SECTOR_BYTES, SimTime};
 /// A request in the device.
 #[derive(Clone, Debug)]
 pub struct Active {
-    /// The answer, as far as it is known: of its time, up to the page that finished last. It leaves
-    /// as it stands here. Until then `finished` holds when the device took the request up: so this
-    /// fits two cache lines.
+    /// The answer as far as it is known, with the times of the page that finished last. It is handed
+    /// out in this form. Until then `finished` holds the time at which the device took up the
+    /// request, so that this fits two cache lines.
     answer: Completion,
 }
 
 impl Active {
-    /// What was asked.
+    /// The request as submitted.
     #[inline]
     #[must_use]
     pub fn request(&self) -> &Request {
@@ -27,14 +27,14 @@ impl Active {
         self.answer.queue
     }
 
-    /// When the device took it up: later than it was submitted, if it had to wait for the front end.
+    /// When the device took it up. Later than its submission if it had to wait for the front end.
     #[inline]
     #[must_use]
     pub fn started(&self) -> SimTime {
         self.answer.finished
     }
 
-    /// Where its time went, as far as that is known.
+    /// How its time was spent, as far as that is known.
     #[must_use]
     pub fn breakdown(&self) -> &Breakdown {
         &self.answer.breakdown
@@ -47,7 +47,7 @@ impl Active {
     }
 }
 
-/// Where a request stands in the table.
+/// The handle of a request in the table.
 #[inline]
 const fn place(id: RequestId) -> Handle<Active> {
     Handle::new(id.get())
@@ -57,15 +57,15 @@ const fn place(id: RequestId) -> Handle<Active> {
 #[derive(Clone, Debug, Default)]
 pub struct Intake {
     active: Slab<Active>,
-    /// By request: pages, or other things, that it still waits for.
+    /// By request: number of pages or other things that it still waits for.
     waits_for: Vec<u32>,
-    /// Sectors of the writes that are done.
+    /// Sectors of completed writes.
     written_sectors: u64,
 }
 
 impl Intake {
-    /// Takes a request in. It waits for one thing: [`settle`](Self::settle), called when all of its
-    /// pages have been started, so that it can't finish half-way through the splitting.
+    /// Adds a request. It waits for one thing: [`settle`](Self::settle), called when all of its pages
+    /// have been started, so that it cannot finish while it is still being split.
     #[inline]
     pub fn admit(&mut self, submitted: SimTime, queue: QueueId, request: Request) -> RequestId {
         let (breakdown, outcome) = (Breakdown::default(), Outcome::Done);
@@ -80,18 +80,18 @@ impl Intake {
         id
     }
 
-    /// The front end has passed the request on.
+    /// Sets the time at which the front end passed the request on.
     pub fn start(&mut self, id: RequestId, now: SimTime) {
         self.active[place(id)].answer.finished = now;
     }
 
-    /// The request waits for one thing more.
+    /// Makes the request wait for one more thing.
     #[inline]
     pub fn wait_for_one(&mut self, id: RequestId) {
         self.waits_for[id.at()] += 1;
     }
 
-    /// One thing that the request waited for is done; true if it was the last.
+    /// Notes that a thing that the request waited for is done. Returns whether it was the last.
     #[inline]
     #[must_use]
     pub fn settle(&mut self, id: RequestId) -> bool {
@@ -100,7 +100,7 @@ impl Intake {
         *waits_for == 0
     }
 
-    /// The request.
+    /// A request in the device.
     #[inline]
     pub fn get(&self, id: RequestId) -> &Active {
         &self.active[place(id)]
@@ -112,18 +112,19 @@ impl Intake {
         &mut self.active[place(id)].answer.breakdown
     }
 
-    /// The request can't be done: the device takes no writes any more.
+    /// Marks the request as refused, because the device accepts no writes any more.
     pub fn refuse(&mut self, id: RequestId) {
         self.active[place(id)].answer.outcome = Outcome::ReadOnly;
     }
 
-    /// Some of what the request reads is lost.
+    /// Marks the request as unreadable, because some of its data is lost.
     pub fn cannot_read(&mut self, id: RequestId) {
         self.active[place(id)].answer.outcome = Outcome::Unreadable;
     }
 
-    /// Takes a finished request out, whose time went as `breakdown` says.
-    // What was just written is not read back at another width: processors stall on that.
+    /// Removes a finished request, whose time was spent as `breakdown` says.
+    // Taken as a parameter, because reading back what was just written at another width would stall
+    // the processor.
     #[inline(always)]
     pub fn finish(&mut self, id: RequestId, finished: SimTime, breakdown: Breakdown) -> Completion {
         self.active.release(place(id));
@@ -134,18 +135,18 @@ impl Intake {
         Completion { finished, breakdown, ..*answer }
     }
 
-    /// What the writes that are done have written.
+    /// Bytes of completed writes.
     #[must_use]
     pub fn written(&self) -> Bytes {
         Bytes(self.written_sectors * SECTOR_BYTES)
     }
 
-    /// The requests in the device, in no order that means anything.
+    /// The requests in the device, in no particular order.
     pub fn all(&self) -> impl Iterator<Item = &Active> {
         self.active.all()
     }
 
-    /// How many requests are in the device.
+    /// Number of requests in the device.
     pub fn in_flight(&self) -> usize {
         self.active.in_use()
     }

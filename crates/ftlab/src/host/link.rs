@@ -1,16 +1,16 @@
-//! The link between host and device: data of writes one way, data of reads the other, each way one
-//! transfer at a time in the order in which they were asked for.
+//! The link between host and device: data of writes goes one way, data of reads the other. Each way
+//! carries one transfer at a time, in the order of the calls.
 
 use std::collections::VecDeque;
 
 use crate::units::{Bytes, BytesPerSec, Nanos, RequestId, SimTime};
 
-/// How long data takes.
+/// The times of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkSetup {
-    /// What it carries each second each way; none if only each transfer takes its time.
+    /// Data rate each way, or `None` if only the setup of a transfer takes time.
     pub rate: Option<BytesPerSec>,
-    /// What each transfer takes beside its data.
+    /// Time of a transfer besides its data.
     pub setup: Nanos,
 }
 
@@ -20,52 +20,52 @@ impl LinkSetup {
     }
 }
 
-/// Both ways.
+/// Both directions.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     setup: LinkSetup,
     /// Data of writes.
-    pub inbound: Way,
+    pub inbound: LinkDirection,
     /// Data of reads.
-    pub outbound: Way,
+    pub outbound: LinkDirection,
 }
 
-/// One way: transfers under way, with the moments at which they end.
+/// One direction: the transfers under way, with the times at which they end.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Way {
+pub(super) struct LinkDirection {
     transfers: VecDeque<(SimTime, RequestId)>,
     free_at: SimTime,
 }
 
 impl Link {
     pub fn new(setup: LinkSetup) -> Link {
-        Link { setup, inbound: Way::default(), outbound: Way::default() }
+        Link { setup, inbound: LinkDirection::default(), outbound: LinkDirection::default() }
     }
 
-    /// The data of a write sets out; says when it has arrived.
+    /// Sends the data of a write. Returns the time of its arrival.
     pub fn bring(&mut self, now: SimTime, id: RequestId, data: Bytes) -> SimTime {
         self.inbound.send(now, id, self.setup.time_for(data))
     }
 
-    /// The data of a read sets out; says when it has arrived.
+    /// Sends the data of a read. Returns the time of its arrival.
     pub fn deliver(&mut self, now: SimTime, id: RequestId, data: Bytes) -> SimTime {
         self.outbound.send(now, id, self.setup.time_for(data))
     }
 }
 
-impl Way {
+impl LinkDirection {
     fn send(&mut self, now: SimTime, id: RequestId, takes: Nanos) -> SimTime {
         self.free_at = self.free_at.max(now) + takes;
         self.transfers.push_back((self.free_at, id));
         self.free_at
     }
 
-    /// When the first transfer ends.
+    /// The end of the first transfer.
     pub fn next_time(&self) -> Option<SimTime> {
         self.transfers.front().map(|&(at, _)| at)
     }
 
-    /// Takes out the first transfer if it ends now.
+    /// Removes the first transfer if it ends now.
     pub fn arrived(&mut self, now: SimTime) -> Option<RequestId> {
         let &(at, id) = self.transfers.front()?;
         (at == now).then(|| {

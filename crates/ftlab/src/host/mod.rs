@@ -1,4 +1,4 @@
-//! The host side: commands as they arrive in submission queues, fetched by the controller, split into
+//! The host side: commands arrive in submission queues, are fetched by the controller, split into
 //! pages with sector masks, and completed.
 
 pub mod arbitration;
@@ -14,6 +14,6 @@ pub use front_end::{FrontEnd, FrontEndSetup, FrontEvent};
 pub use intake::{Active, Intake};
 pub use link::LinkSetup;
 pub use pages::Pages;
-pub use processor::{Copies, Job, ProcessorSetup};
+pub use processor::{Copies, ProcessorJob, ProcessorSetup};
 pub use queue::{MOST_QUEUES, QueueId, QueueSet, Queues, StreamMap};
 pub use request::{Advanced, Breakdown, Completion, Host, Op, Outcome, Request};

@@ -1,4 +1,4 @@
-//! Splits a request into pages: which logical page, and which of its sectors.
+//! Splits a request into logical pages and their sectors.
 
 use crate::units::{Lba, Lpn, PageSpan, SectorMask};
 
@@ -11,7 +11,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Splits the range; `sectors_per_page` is a power of two.
+    /// Splits the range; `sectors_per_page` must be a power of two.
     #[inline]
     #[must_use]
     pub fn new(lba: Lba, sectors: u32, sectors_per_page: u32) -> Pages {

@@ -1,12 +1,12 @@
-//! The controller's processor, where one does everything in turn: it takes commands up, takes in what
-//! they write, hands flash pages to the flash, and answers reads.
+//! The controller's processor, if one does everything in turn: it takes up commands, takes in the data of
+//! writes, hands flash pages to the flash, and answers reads.
 //!
 //! Source: Lu, Fan and Jiang, "Improved Flash Translation Layer Algorithm Based on OpenSSD", Computer
-//! Systems & Applications 27(5), 2018, sections 4.1.1, 5.2 and figures 3 to 5: on that board the
-//! processor's time, and what it copies from one place of its memory to another, are a part of every result.
+//! Systems & Applications 27(5), 2018, sections 4.1.1, 5.2 and figures 3 to 5. On that board the processor's
+//! time, and its copies within memory, are a part of every result.
 //!
-//! Pages on their way to flash go before what waits for its turn. While write-backs are under way it may
-//! do nothing else ([`ProcessorSetup::waits`]). Time is spent per job; nothing is preempted.
+//! Pages for the flash go before all other jobs. While write-backs are under way it may do nothing else
+//! ([`ProcessorSetup::waits`]). Jobs are not preempted.
 
 use std::collections::VecDeque;
 
@@ -18,17 +18,17 @@ use crate::units::{Bytes, BytesPerSec, Nanos, RequestId, SECTOR_BYTES, SimTime};
 choices! {
     /// What the processor copies within its memory.
     pub enum Copies {
-        /// Nothing: data is moved to and from the place where it stays.
+        /// Nothing: data is moved directly to and from its final place.
         Nothing = "nothing",
-        /// What is written, from where the link has put it to its place in the buffer.
+        /// Data of writes, from where the link has put it to its place in the buffer.
         Writes = "writes",
-        /// What passes through a buffer of one page: a page that is programmed, and what a read has
-        /// from flash.
+        /// Data that passes through a buffer of one page: pages that are programmed, and data of reads from
+        /// flash.
         PageBuffer = "page-buffer",
     }
 }
 
-/// What each thing costs the processor.
+/// The time that each job takes the processor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessorSetup {
     /// Taking up a command.
@@ -37,9 +37,9 @@ pub struct ProcessorSetup {
     pub unit: Nanos,
     /// Handing a flash page of a write-back to the flash.
     pub page: Nanos,
-    /// Seeing that a host's read, or what it waits for, has ended in flash.
+    /// Noticing that the flash has finished a host's read, or what the processor waits for.
     pub poll: Nanos,
-    /// What it copies, and how fast; none if it copies nothing.
+    /// What it copies and at which rate, or `None` if it copies nothing.
     pub copies: Option<(Copies, BytesPerSec)>,
     /// Whether it does nothing else while write-backs are under way.
     pub waits: bool,
@@ -65,7 +65,7 @@ impl ProcessorSetup {
         }
     }
 
-    /// What it takes to take in the data of a write.
+    /// Time to take in the data of a write.
     fn taking_in(&self, request: &Request) -> Nanos {
         if request.op != Op::Write {
             return Nanos::ZERO;
@@ -76,7 +76,7 @@ impl ProcessorSetup {
         Nanos(units * self.unit.0) + self.copying(Copies::Writes, data_of(request))
     }
 
-    /// What it takes to answer a read that was served from flash.
+    /// Time to answer a read that was served from flash.
     fn answering(&self, request: &Request) -> Nanos {
         match request.op {
             Op::Read => self.poll + self.copying(Copies::PageBuffer, data_of(request)),
@@ -93,25 +93,25 @@ pub(super) fn data_of(request: &Request) -> Bytes {
     Bytes(u64::from(request.sectors) * SECTOR_BYTES)
 }
 
-/// Something that the processor spends its time on.
+/// A job of the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Job {
-    /// A command is taken up.
+pub enum ProcessorJob {
+    /// Takes up a command.
     TakeUp(RequestId),
-    /// The data of a write is taken in.
+    /// Takes in the data of a write.
     TakeIn(RequestId),
-    /// A read that was served from flash is answered.
+    /// Answers a read that was served from flash.
     Answer(RequestId),
-    /// A flash page, or a row of them, is handed to the flash.
+    /// Hands a flash page, or a row of them, to the flash.
     Schedule(CommandId),
-    /// It finds that the flash has done what it waited for.
+    /// Notices that the flash has done what it waited for.
     Look,
 }
 
-/// A job, what it takes, and when it was asked for.
+/// A job, the time that it takes, and when it was requested.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
-    job: Job,
+    job: ProcessorJob,
     takes: Nanos,
     since: SimTime,
 }
@@ -123,7 +123,7 @@ pub(super) struct Processor {
     current: Option<(SimTime, Asked)>,
     pages: VecDeque<Asked>,
     others: VecDeque<Asked>,
-    /// It waited for the flash when it was last looked at.
+    /// Whether it waited for the flash at the last check.
     was_held: bool,
 }
 
@@ -148,28 +148,28 @@ impl Processor {
         self.current.is_none() && !self.was_held && self.others.is_empty()
     }
 
-    /// A command is to be taken up: it goes first, for the processor is idle. Says what that takes;
-    /// nothing is asked if it takes no time.
+    /// Starts to take up a command at once, because the processor is idle. Returns the time that it takes,
+    /// or `None` if it takes none.
     pub fn take_up(&mut self, now: SimTime, id: RequestId) -> Option<Nanos> {
         let takes = Some(self.setup.command).filter(|&time| time > Nanos::ZERO)?;
-        let asked = Asked { job: Job::TakeUp(id), takes, since: now };
+        let asked = Asked { job: ProcessorJob::TakeUp(id), takes, since: now };
         self.current = Some((now + takes, asked));
         Some(takes)
     }
 
-    /// The data of a command is to be taken in. Says whether there is anything to wait for.
+    /// Queues a job to take in the data of a command. Returns false if it takes no time.
     pub fn take_in(&mut self, now: SimTime, id: RequestId, request: &Request) -> bool {
         let takes = self.setup.taking_in(request);
-        // What comes after something else has to be taken in after it.
-        self.ask(now, Job::TakeIn(id), takes)
+        // Data that arrives later must also be taken in later.
+        self.ask(now, ProcessorJob::TakeIn(id), takes)
     }
 
-    /// A request that was served from flash is to be answered. Says whether there is anything to wait for.
+    /// Queues a job to answer a request that was served from flash. Returns false if it takes no time.
     pub fn answer(&mut self, now: SimTime, id: RequestId, request: &Request) -> bool {
-        self.ask(now, Job::Answer(id), self.setup.answering(request))
+        self.ask(now, ProcessorJob::Answer(id), self.setup.answering(request))
     }
 
-    fn ask(&mut self, now: SimTime, job: Job, takes: Nanos) -> bool {
+    fn ask(&mut self, now: SimTime, job: ProcessorJob, takes: Nanos) -> bool {
         let costs = takes > Nanos::ZERO;
         if costs {
             self.others.push_back(Asked { job, takes, since: now });
@@ -177,23 +177,22 @@ impl Processor {
         costs
     }
 
-    /// So many flash pages are to be handed to the flash together. Says whether there is anything to
-    /// wait for.
+    /// Queues a job to hand `pages` flash pages to the flash together. Returns false if it takes no time.
     pub fn schedule(&mut self, now: SimTime, program: CommandId, pages: u32) -> bool {
         let takes = Nanos(self.setup.scheduling().0 * u64::from(pages));
         let costs = takes > Nanos::ZERO;
         if costs {
-            self.pages.push_back(Asked { job: Job::Schedule(program), takes, since: now });
+            self.pages.push_back(Asked { job: ProcessorJob::Schedule(program), takes, since: now });
         }
         costs
     }
 
-    /// Begins what comes next, if nothing is being done. `under_way` says that write-backs are.
+    /// Starts the next job if the processor is free. `under_way` says whether write-backs are under way.
     pub fn go_on(&mut self, now: SimTime, under_way: bool) {
         let held = self.setup.waits && under_way;
         let was_held = std::mem::replace(&mut self.was_held, held);
         if was_held && !held && self.setup.poll > Nanos::ZERO {
-            let look = Asked { job: Job::Look, takes: self.setup.poll, since: now };
+            let look = Asked { job: ProcessorJob::Look, takes: self.setup.poll, since: now };
             self.others.push_front(look);
         }
         if self.current.is_some() {
@@ -206,13 +205,13 @@ impl Processor {
         self.current = next.map(|asked| (now + asked.takes, asked));
     }
 
-    /// When what is being done ends.
+    /// When the current job ends.
     pub fn next_time(&self) -> Option<SimTime> {
         self.current.as_ref().map(|&(at, _)| at)
     }
 
-    /// Takes out what ends now, with the time since it was asked for.
-    pub fn step(&mut self, now: SimTime) -> Option<(Job, Nanos)> {
+    /// Takes the job that ends now, with the time since it was requested.
+    pub fn step(&mut self, now: SimTime) -> Option<(ProcessorJob, Nanos)> {
         let (_, asked) = self.current.take_if(|(at, _)| *at == now)?;
         Some((asked.job, now - asked.since))
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::options::declare::choices;
 
-/// The most submission queues.
+/// Maximum number of submission queues.
 pub const MOST_QUEUES: u32 = QueueSet::CAPACITY;
 
 /// A submission queue, numbered from 0.
@@ -12,7 +12,7 @@ pub const MOST_QUEUES: u32 = QueueSet::CAPACITY;
 pub struct QueueId(u8);
 
 impl QueueId {
-    /// Queue `number`, below [`MOST_QUEUES`].
+    /// Returns queue `number`, below [`MOST_QUEUES`].
     #[must_use]
     pub const fn new(number: u32) -> QueueId {
         debug_assert!(number < MOST_QUEUES);
@@ -25,7 +25,7 @@ impl QueueId {
         self.0 as u32
     }
 
-    /// Its number as a position in a table.
+    /// Its number as an index.
     #[must_use]
     pub const fn at(self) -> usize {
         self.0 as usize
@@ -39,35 +39,35 @@ pub struct QueueSet(u128);
 impl QueueSet {
     const CAPACITY: u32 = u128::BITS;
 
-    /// Puts a queue in.
+    /// Adds a queue.
     pub fn insert(&mut self, queue: QueueId) {
         self.0 |= 1 << queue.get();
     }
 
-    /// Takes a queue out.
+    /// Removes a queue.
     pub fn remove(&mut self, queue: QueueId) {
         self.0 &= !(1 << queue.get());
     }
 
-    /// Whether the queue is in it.
+    /// Whether the set contains a queue.
     #[must_use]
     pub fn contains(self, queue: QueueId) -> bool {
         self.0 >> queue.get() & 1 == 1
     }
 
-    /// Whether it holds none.
+    /// Whether the set is empty.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The queues that are in both.
+    /// The queues that are in both sets.
     #[must_use]
     pub fn within(self, other: QueueSet) -> QueueSet {
         QueueSet(self.0 & other.0)
     }
 
-    /// The next queue of the set after `queue`, going round; `queue` itself comes last.
+    /// The next queue of the set after `queue`, cyclically; `queue` itself comes last.
     #[must_use]
     pub fn next_after(self, queue: QueueId) -> Option<QueueId> {
         let above = self.0 & (u128::MAX << queue.get() << 1);
@@ -75,7 +75,7 @@ impl QueueSet {
         (from != 0).then(|| QueueId::new(from.trailing_zeros()))
     }
 
-    /// The queues, ascending.
+    /// The queues in ascending order.
     pub fn iter(self) -> impl Iterator<Item = QueueId> {
         let mut left = self.0;
         std::iter::from_fn(move || {
@@ -97,37 +97,37 @@ impl FromIterator<QueueId> for QueueSet {
 choices! {
     /// How streams are spread over submission queues.
     pub enum StreamMap {
-        /// The number of the stream modulo the number of queues.
+        /// Stream i goes to queue i modulo the number of queues.
         Modulo = "modulo",
-        /// Stream i to queue i, all that are left to the last queue.
+        /// Stream i goes to queue i, all remaining streams to the last queue.
         Saturate = "saturate",
     }
 }
 
-/// The submission queues of a device: how many, how deep, and who uses which.
+/// The submission queues of a device: how many, how deep, and which stream uses which.
 #[derive(Clone, Debug)]
 pub struct Queues {
     /// By queue: commands that the host may have outstanding.
     pub depths: Vec<u32>,
-    /// By queue: its weight, as the arbitration sees it; all alike if it knows none.
+    /// By queue: its weight for the arbitration; all equal if the policy has no weights.
     pub weights: Vec<u32>,
     /// Which queue a stream uses.
     pub map: StreamMap,
 }
 
 impl Queues {
-    /// How many there are.
+    /// Number of queues.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.depths.len() as u32
     }
 
-    /// All of them, ascending.
+    /// All queues in ascending order.
     pub fn all(&self) -> impl Iterator<Item = QueueId> + use<> {
         (0..self.count()).map(QueueId::new)
     }
 
-    /// The queue that commands of a stream go to.
+    /// The queue for commands of a stream.
     #[inline]
     #[must_use]
     pub fn of(&self, stream: u32) -> QueueId {

@@ -1,4 +1,4 @@
-//! What a host asks of the device, and what the device answers.
+//! Requests of the host and the answers of the device.
 
 use serde::Serialize;
 
@@ -13,21 +13,21 @@ pub enum Op {
     Read,
     /// Write sectors.
     Write,
-    /// Deallocate sectors; pages that the range covers only in part keep their data.
+    /// Deallocate sectors. Pages that the range covers only in part keep their data.
     Trim,
     /// Make everything acknowledged before this command durable. Address and length are ignored.
     Flush,
 }
 
 impl Op {
-    /// Whether data comes or goes with it.
+    /// Whether it transfers data.
     #[inline]
     #[must_use]
     pub const fn moves_data(self) -> bool {
         matches!(self, Op::Read | Op::Write)
     }
 
-    /// Whether what the device holds is another after it.
+    /// Whether it changes the content of the device.
     #[inline]
     #[must_use]
     pub const fn changes_data(self) -> bool {
@@ -35,7 +35,7 @@ impl Op {
     }
 }
 
-/// One host command. Plain data: whoever submits it chooses the `tag` and finds it again in the
+/// A host command. Plain data: the submitter chooses the `tag` and finds it again in the
 /// [`Completion`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
@@ -43,18 +43,19 @@ pub struct Request {
     pub op: Op,
     /// The first sector.
     pub lba: Lba,
-    /// How many sectors; at least one, except for a flush.
+    /// Number of sectors; at least one, except for a flush.
     pub sectors: u32,
-    /// The stream, queue or volume it belongs to, for policies that tell them apart.
+    /// The stream, queue or volume that it belongs to, for policies that distinguish them.
     pub stream: u32,
     /// The submitter's own mark, handed back unchanged.
     pub tag: u32,
-    /// Of a write: it is told when its data is on flash (force unit access). Means nothing for others.
+    /// Whether a write is acknowledged only when its data is on flash (force unit access). Ignored for
+    /// other commands.
     pub fua: bool,
 }
 
-/// Where the time of a request went. The parts sum to its latency exactly; for a request of several
-/// pages they follow the page that finished last.
+/// How the time of a request was spent. The parts add up to its latency exactly; for a request of
+/// several pages they follow the page that finished last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Breakdown {
     /// In the submission queue, until the controller fetched the command.
@@ -65,15 +66,15 @@ pub struct Breakdown {
     pub link: Nanos,
     /// In DRAM: moving data to or from the write buffer.
     pub buffer: Nanos,
-    /// Waiting for room in the write buffer, or for the write-back that a flush or a write without a
-    /// buffer waits for to begin.
+    /// Waiting for room in the write buffer, or for the start of the write-back that a flush or an
+    /// unbuffered write waits for.
     pub admission: Nanos,
-    /// Waiting for entries of the map that were not in memory (`ftl.map.mapping.policy = "dftl"`).
+    /// Waiting for entries of the map that were not in memory (`ftl.mapping.policy = "dftl"`).
     pub translation: Nanos,
     /// Waiting for a die or a bus that served other host work.
     pub queue: Nanos,
-    /// Waiting for a die or a bus that was busy with garbage collection, or for a free page; for room
-    /// in the write buffer, too, as long as write-backs found no free page.
+    /// Waiting for a die or a bus that was busy with garbage collection, or for a free page; also for
+    /// room in the write buffer while write-backs found no free page.
     pub gc: Nanos,
     /// On the bus.
     pub bus: Nanos,
@@ -105,17 +106,18 @@ pub enum Outcome {
     /// It was done.
     #[default]
     Done,
-    /// The device takes no writes any more (see [`ftl::wear`](crate::ftl::wear)). What the request
-    /// was to change is unchanged, or changed in part; what it was to make durable may not be.
+    /// The device accepts no writes any more (see [`ftl::wear`](crate::ftl::wear)). The data that the
+    /// request was to change is unchanged, or changed in part; the data that it was to make durable may
+    /// not be.
     ReadOnly,
-    /// A read found data that nothing corrects: it is lost, and what the read brings is none.
+    /// A read found uncorrectable data: it is lost, and the result of the read is invalid.
     Unreadable,
 }
 
-/// The answer to one request.
+/// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The request, as it was submitted.
+    /// The request as submitted.
     pub request: Request,
     /// The submission queue through which it came.
     pub queue: QueueId,
@@ -123,14 +125,14 @@ pub struct Completion {
     pub submitted: SimTime,
     /// When it was done.
     pub finished: SimTime,
-    /// Where the time between went.
+    /// How the time in between was spent.
     pub breakdown: Breakdown,
     /// How it ended.
     pub outcome: Outcome,
 }
 
 impl Completion {
-    /// From submission to completion.
+    /// The time from submission to completion.
     #[must_use]
     pub fn latency(&self) -> Nanos {
         self.finished - self.submitted
@@ -140,26 +142,25 @@ impl Completion {
 /// Why [`Host::advance_until`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advanced {
-    /// At least one request finished at the present moment; its completion was appended.
+    /// At least one request finished now; its completion was appended.
     Completed,
-    /// The limit was reached, and nothing finished on the way.
+    /// The limit was reached, and no request finished before.
     Reached,
-    /// Nothing is left to do before the limit or after it: no request is in the device and no
-    /// background work either. The clock stands where the last event left it, or at the limit if
-    /// that is a finite moment.
+    /// Nothing is left to do, before the limit or after it: there is neither a request nor background
+    /// work. The clock is at the last event, or at the limit if that is finite.
     Idle,
 }
 
-/// The whole interface between a front end and a device: replay, command line, Python and block
-/// device call these three and differ only in who owns the clock.
+/// The whole interface between a front end and a device. Replay, command line, Python and block device
+/// use it and differ only in who owns the clock.
 pub trait Host {
-    /// The present moment.
+    /// The current time.
     fn now(&self) -> SimTime;
 
-    /// How many sectors the host can address.
+    /// Number of sectors that the host can address.
     fn capacity_sectors(&self) -> u64;
 
-    /// The submission queue that commands of `stream` go to.
+    /// The submission queue for commands of `stream`.
     fn queue_of(&self, stream: u32) -> QueueId {
         let _ = stream;
         QueueId::default()
@@ -171,21 +172,21 @@ pub trait Host {
         true
     }
 
-    /// Hands over one command at moment `at`.
+    /// Submits a command at time `at`.
     ///
-    /// `at` must not lie before [`now`](Self::now), and the device must have been advanced so far that
-    /// nothing is due in it before that (a request at the present moment always may be submitted). What
-    /// is due at the same moment comes after the command. Its queue must have
-    /// [room](Self::has_room). The range must lie within the capacity and hold at least one sector,
-    /// unless it is a flush. Panics otherwise: front ends validate what comes from outside.
+    /// `at` must not be before [`now`](Self::now), and the device must have been advanced so far that
+    /// nothing is due in it before `at` (submitting at the current time is always allowed). Events due
+    /// at the same time come after the command. Its queue must have [room](Self::has_room). The range
+    /// must lie within the capacity and contain at least one sector, unless it is a flush. Panics
+    /// otherwise: front ends validate external input.
     fn submit(&mut self, at: SimTime, request: Request);
 
-    /// Runs the device until something completes or `limit` is reached, whichever comes first.
-    /// Events at `limit` itself are run. Completions of the instant are appended to `done`.
+    /// Runs the device until something completes or `limit` is reached, whichever comes first. Events
+    /// at `limit` itself are run. Completions are appended to `done`.
     fn advance_until(&mut self, limit: SimTime, done: &mut Vec<Completion>) -> Advanced;
 
-    /// Says that `request` will be submitted soon, so that the tables it needs may be brought into
-    /// the processor's caches. Changes nothing that can be observed.
+    /// Announces that `request` will be submitted soon, so that the tables it needs can be brought into
+    /// the processor's caches. Has no observable effect.
     fn expect(&self, request: &Request) {
         let _ = request;
     }

@@ -1,5 +1,5 @@
-//! Numbers as bytes: seven bits a byte, the lowest first, the top bit saying that more follow
-//! (LEB128). No byte order, no alignment, small where numbers are small.
+//! Numbers as bytes: seven bits per byte, the lowest first; the top bit says that more follow
+//! (LEB128). No byte order, no alignment, and compact for small numbers.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ const BITS: u32 = 7;
 /// The bit that says that more bytes follow.
 const MORE: u8 = 1 << BITS;
 
-/// What is wrong with bytes that should have been state.
+/// What is wrong with saved state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage(pub String);
 
 impl Damage {
-    /// Damage, in words.
+    /// Returns damage described by `what`.
     pub fn new(what: impl Into<String>) -> Damage {
         Damage(what.into())
     }
@@ -29,18 +29,18 @@ impl std::error::Error for Damage {}
 
 /// Writes state.
 #[derive(Clone, Debug, Default)]
-pub struct Writer {
+pub struct ImageWriter {
     bytes: Vec<u8>,
 }
 
-impl Writer {
-    /// What was written.
+impl ImageWriter {
+    /// The bytes written.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// A number.
+    /// Writes a number.
     #[inline]
     pub fn number(&mut self, number: impl Into<u64>) {
         let mut left: u64 = number.into();
@@ -51,19 +51,19 @@ impl Writer {
         self.bytes.push(left as u8);
     }
 
-    /// A difference: small ones of either sign take few bytes.
+    /// Writes a difference. Small ones of either sign take few bytes.
     #[inline]
     pub fn difference(&mut self, from: u32, to: u32) {
         let difference = i64::from(to) - i64::from(from);
         self.number((difference << 1 ^ difference >> (i64::BITS - 1)) as u64);
     }
 
-    /// Yes or no.
+    /// Writes a flag.
     pub fn flag(&mut self, flag: bool) {
         self.number(u8::from(flag));
     }
 
-    /// Numbers, and how many there are.
+    /// Writes a list of numbers with its length.
     pub fn list(&mut self, numbers: impl ExactSizeIterator<Item = u32>) {
         self.number(numbers.len() as u64);
         let mut before = 0;
@@ -73,44 +73,44 @@ impl Writer {
         }
     }
 
-    /// Bytes as they are; the reader must know how many.
+    /// Writes raw bytes; the reader must know how many.
     pub fn raw(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// What `write` writes, with its length in front, so that a reader may skip it.
-    pub fn nested(&mut self, write: impl FnOnce(&mut Writer)) {
-        let mut inner = Writer::default();
+    /// Writes what `write` writes, preceded by its length, so that a reader may skip it.
+    pub fn nested(&mut self, write: impl FnOnce(&mut ImageWriter)) {
+        let mut inner = ImageWriter::default();
         write(&mut inner);
         self.number(inner.bytes.len() as u64);
         self.raw(&inner.bytes);
     }
 }
 
-/// Reads state, and believes nothing.
+/// Reads state and validates everything.
 #[derive(Clone, Debug)]
-pub struct Reader<'a> {
+pub struct ImageReader<'a> {
     left: &'a [u8],
     resumes_random: bool,
 }
 
-impl<'a> Reader<'a> {
-    /// Reads `bytes`. Random streams go on where they stood if `resumes_random`.
+impl<'a> ImageReader<'a> {
+    /// Returns a reader of `bytes`. Random streams resume if `resumes_random`.
     #[must_use]
-    pub fn new(bytes: &'a [u8], resumes_random: bool) -> Reader<'a> {
-        Reader { left: bytes, resumes_random }
+    pub fn new(bytes: &'a [u8], resumes_random: bool) -> ImageReader<'a> {
+        ImageReader { left: bytes, resumes_random }
     }
 
-    /// Whether random streams go on where they stood.
+    /// Whether random streams resume.
     #[must_use]
     pub fn resumes_random(&self) -> bool {
         self.resumes_random
     }
 
-    /// A number.
+    /// Reads a number.
     ///
     /// # Errors
-    /// The bytes end, or the number is larger than 64 bits.
+    /// The bytes end, or the number does not fit 64 bits.
     #[inline]
     pub fn number(&mut self) -> Result<u64, Damage> {
         let mut number = 0;
@@ -129,10 +129,10 @@ impl<'a> Reader<'a> {
         Err(Damage::new("the data ends too early"))
     }
 
-    /// A number below `limit`; `what` it is, for the error.
+    /// Reads a number below `limit`; `what` names it in the error.
     ///
     /// # Errors
-    /// It is not, or can't be read.
+    /// It is too large, or cannot be read.
     pub fn below(&mut self, limit: u64, what: &str) -> Result<u32, Damage> {
         let number = self.number()?;
         u32::try_from(number)
@@ -141,10 +141,10 @@ impl<'a> Reader<'a> {
             .ok_or_else(|| Damage(format!("{what} is {number}, which must be below {limit}")))
     }
 
-    /// A number that differs from `from` as written; `what` it is, for the error.
+    /// Reads a number that was written as a difference from `from`; `what` names it in the error.
     ///
     /// # Errors
-    /// It does not fit 32 bits, or can't be read.
+    /// It does not fit 32 bits, or cannot be read.
     #[inline]
     pub fn difference(&mut self, from: u32, what: &str) -> Result<u32, Damage> {
         let number = self.number()?;
@@ -155,22 +155,22 @@ impl<'a> Reader<'a> {
             .ok_or_else(|| Damage(format!("{what} does not fit 32 bits")))
     }
 
-    /// Yes or no.
+    /// Reads a flag.
     ///
     /// # Errors
-    /// Neither, or it can't be read.
+    /// It is neither 0 nor 1, or cannot be read.
     pub fn flag(&mut self, what: &str) -> Result<bool, Damage> {
         Ok(self.below(2, what)? == 1)
     }
 
-    /// Numbers below `limit`, at most `limit` of them.
+    /// Reads a list of at most `limit` numbers below `limit`.
     ///
     /// # Errors
-    /// One is larger, there are too many, or they can't be read.
+    /// A number is too large, there are too many, or they cannot be read.
     pub fn list(&mut self, limit: u32, what: &str) -> Result<Vec<u32>, Damage> {
         let length = self.below(u64::from(limit) + 1, what)?;
         let mut before = 0;
-        // Each takes a byte at least, so a length alone can't ask for memory.
+        // Each takes at least a byte, so a length alone cannot allocate much memory.
         let mut list = Vec::with_capacity((length as usize).min(self.left.len()));
         for _ in 0..length {
             before = self.difference(before, what)?;
@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
         Ok(list)
     }
 
-    /// So many bytes as they are.
+    /// Reads `length` raw bytes.
     ///
     /// # Errors
     /// There are fewer left.
@@ -195,19 +195,19 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// A reader for what [`Writer::nested`] wrote.
+    /// Returns a reader for what [`ImageWriter::nested`] wrote.
     ///
     /// # Errors
     /// It is longer than what is left.
-    pub fn nested(&mut self) -> Result<Reader<'a>, Damage> {
+    pub fn nested(&mut self) -> Result<ImageReader<'a>, Damage> {
         let length = usize::try_from(self.number()?).unwrap_or(usize::MAX);
-        Ok(Reader { left: self.raw(length)?, ..*self })
+        Ok(ImageReader { left: self.raw(length)?, ..*self })
     }
 
-    /// Nothing must be left.
+    /// Checks that nothing is left.
     ///
     /// # Errors
-    /// There is.
+    /// Bytes are left.
     pub fn end(&self) -> Result<(), Damage> {
         match self.left.len() {
             0 => Ok(()),
@@ -223,27 +223,29 @@ mod tests {
     #[test]
     fn numbers_come_back_and_nonsense_does_not() {
         let numbers = [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX];
-        let mut out = Writer::default();
+        let mut out = ImageWriter::default();
         numbers.iter().for_each(|&number| out.number(number));
         out.difference(7, 3);
         out.difference(0, u32::MAX);
         out.list([5, 1, 9].into_iter());
         out.nested(|out| out.flag(true));
         let bytes = out.into_bytes();
-        let mut from = Reader::new(&bytes, true);
+        let mut from = ImageReader::new(&bytes, true);
         assert!(numbers.iter().all(|&number| from.number() == Ok(number)));
         assert_eq!(from.difference(7, "it"), Ok(3));
         assert_eq!(from.difference(0, "it"), Ok(u32::MAX));
         assert_eq!(from.list(10, "it"), Ok(vec![5, 1, 9]));
         let mut inner = from.nested().unwrap();
         assert_eq!((inner.flag("it"), inner.end(), from.end()), (Ok(true), Ok(()), Ok(())));
-        assert!(Reader::new(&[0xff; 10], true).number().is_err());
-        assert!(Reader::new(&[0x80], true).number().is_err());
-        assert!(Reader::new(&[3], true).flag("it").is_err());
-        // A length of four billion over two bytes.
+        assert!(ImageReader::new(&[0xff; 10], true).number().is_err());
+        assert!(ImageReader::new(&[0x80], true).number().is_err());
+        assert!(ImageReader::new(&[3], true).flag("it").is_err());
+        // A length of four billion with two bytes of data.
         assert!(
-            Reader::new(&[0xff, 0xff, 0xff, 0xff, 0x0e, 1, 1], true).list(u32::MAX, "").is_err()
+            ImageReader::new(&[0xff, 0xff, 0xff, 0xff, 0x0e, 1, 1], true)
+                .list(u32::MAX, "")
+                .is_err()
         );
-        assert!(Reader::new(&[4, 0], true).nested().is_err());
+        assert!(ImageReader::new(&[4, 0], true).nested().is_err());
     }
 }

@@ -1,27 +1,25 @@
-//! Images: the state of a device at rest, as bytes, so that many experiments share one ageing.
+//! Images: the state of a device at rest, as bytes, so that many experiments can share one ageing.
 //!
-//! An image holds two things. What lies on flash and what the FTL keeps beside it (the *physical*
-//! state: wear, valid pages with their owners and sectors, free and open blocks, the order in which
-//! blocks closed) is restored into any device of the same shape. What policies remember (the *policy* state) is restored
-//! where the loading device has the same policy with the same options; another policy is told
-//! what it would have been told: which blocks are closed, in the order in which they closed.
+//! An image holds two things. The *physical* state (wear, valid pages with their owners and sectors, free and open
+//! blocks, the order in which blocks closed) is restored into any device of the same shape. The *policy* state is
+//! restored where the loading device has the same policy with the same options. Another policy is told only what the
+//! core tells any policy: which blocks are closed, in the order in which they closed.
 //!
-//! Each owner of state writes and reads its own part, with [`Writer`] and [`Reader`], and takes
-//! itself apart without `..`: a new field does not compile until somebody has decided whether it
-//! outlives rest. Facts are stored once: what follows from others (the mapping, counts) is derived
-//! while loading, so bytes that load make a consistent device.
+//! Each owner of state saves and loads its own part with [`ImageWriter`] and [`ImageReader`], and destructures itself without
+//! `..`: a new field does not compile until someone has decided whether it is saved. Each fact is stored once.
+//! Derived state (the mapping, counts) is rebuilt while loading, so any image that loads gives a consistent device.
 
 mod code;
 mod snapshot;
 
-pub use code::{Damage, Reader, Writer};
-pub use snapshot::{Part, Snapshot};
+pub use code::{Damage, ImageReader, ImageWriter};
+pub use snapshot::{ImagePart, Snapshot};
 
-/// Which policies find themselves again, with the same options, in the loading device, and so take up
-/// their own state. The others are told what happened.
+/// Which policies resume, because the loading device has them with the same options. The others are told what
+/// happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resume {
-    /// The host's side: arbitration.
+    /// The host side: arbitration.
     pub host: bool,
     /// The mapping.
     pub mapping: bool,
@@ -39,16 +37,16 @@ pub struct Resume {
     pub scheduler: bool,
     /// The timing of the cells.
     pub timing: bool,
-    /// The cost of programs: what pages have been through.
+    /// The cost of programs: the history of pages.
     pub cost: bool,
     /// Everything else that decides when collection starts and stops.
     pub collection: bool,
-    /// Random streams go on where they stood. Otherwise they begin anew, from the seed of the run.
+    /// Whether random streams resume. Otherwise they start anew, from the seed of the run.
     pub random: bool,
 }
 
 impl Resume {
-    /// All of them: the device that loads is the device that was saved.
+    /// Everything: the loading device is the one that was saved.
     pub const ALL: Resume = Resume {
         host: true,
         mapping: true,
@@ -64,7 +62,7 @@ impl Resume {
         random: true,
     };
 
-    /// None of them.
+    /// Nothing.
     pub const NONE: Resume = Resume {
         host: false,
         mapping: false,
@@ -81,11 +79,11 @@ impl Resume {
     };
 }
 
-/// Reads what a policy remembers, or passes it over if another policy is to begin anew.
+/// Loads the state of a policy, or skips it if another policy starts anew.
 pub(crate) fn take_up(
-    from: &mut Reader<'_>,
+    from: &mut ImageReader<'_>,
     resumes: bool,
-    load: impl FnOnce(&mut Reader<'_>) -> Result<(), Damage>,
+    load: impl FnOnce(&mut ImageReader<'_>) -> Result<(), Damage>,
 ) -> Result<(), Damage> {
     let mut inner = from.nested()?;
     if !resumes {
@@ -95,18 +93,17 @@ pub(crate) fn take_up(
     inner.end()
 }
 
-/// For a policy that remembers nothing between requests: the methods of
-/// [`Policy`](crate::policy::Policy) that save and load it. All its fields are listed, each of
-/// which comes from the configuration or is empty at rest.
+/// Implements the methods of [`Policy`](crate::policy::Policy) that save and load, for a policy without state between
+/// requests. All its fields are listed: each comes from the configuration or is empty at rest.
 macro_rules! keeps_nothing {
     ($Type:ident { $($field:ident),* $(,)? }) => {
-        fn save(&self, _out: &mut $crate::image::Writer) {
+        fn save(&self, _out: &mut $crate::image::ImageWriter) {
             let $Type { $($field: _),* } = self;
         }
 
         fn load(
             &mut self,
-            _from: &mut $crate::image::Reader<'_>,
+            _from: &mut $crate::image::ImageReader<'_>,
         ) -> Result<(), $crate::image::Damage> {
             Ok(())
         }

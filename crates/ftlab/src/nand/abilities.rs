@@ -1,5 +1,5 @@
-//! What the dies can do beyond one operation on one plane at a time: multi-plane commands, cache
-//! operations, and leaving an operation for a read. Which of them a part offers is in its data sheet.
+//! What the dies can do besides one operation on one plane at a time: multi-plane commands, cache operations, and
+//! suspension of an operation for a read. Data sheets say which of them a part offers.
 
 use super::die::CacheOps;
 use super::operation::Kind;
@@ -19,7 +19,7 @@ choices! {
     }
 }
 
-/// Commands that one operation serves together, on several planes of a die.
+/// Which commands one operation can serve together on several planes of a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MultiPlane {
     /// Reads.
@@ -32,7 +32,7 @@ pub struct MultiPlane {
     pub address: AddressRule,
     /// The pause on the bus between the addresses, or the data, of two planes (tDBSY).
     pub gap: Nanos,
-    /// How many waiting commands are looked at, for each plane, in search of those that fit; none if all.
+    /// Number of waiting commands per plane that are searched for suitable ones, or `None` for all.
     pub looks: Option<u32>,
 }
 
@@ -51,7 +51,7 @@ impl MultiPlane {
     #[inline]
     #[must_use]
     pub fn allows(&self, kind: Kind) -> bool {
-        // No jump by kind: each command asks, and kinds come as they please.
+        // Without branches: every command asks, and kinds come in no predictable order.
         let of = |this: Kind, offered: bool| (kind == this) & offered;
         of(Kind::Read, self.read) | of(Kind::Program, self.program) | of(Kind::Erase, self.erase)
     }
@@ -69,8 +69,8 @@ impl MultiPlane {
         self.address_of(geometry, kind, one) == self.address_of(geometry, kind, other)
     }
 
-    /// What the addresses of pages on different planes of a die have to have in common, so that they may be served
-    /// together: block, and flash page, as far as they count. Blocks are erased whole: there only the block does.
+    /// The part of a page's address that must be the same on all planes for pages to be served together: block and
+    /// flash page, as far as they matter. Erases ignore the flash page.
     #[inline]
     #[must_use]
     pub fn address_of(&self, geometry: &Geometry, kind: Kind, page: Ppn) -> (u32, u32) {
@@ -88,19 +88,19 @@ impl MultiPlane {
     }
 }
 
-/// A row that is being placed: flash pages on different planes of a die, which one program is to serve.
+/// A row that is being placed: flash pages on different planes of a die for one program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The die.
     pub die: DieId,
-    /// Planes that have a page of the row, a bit for each, by their number in the die.
+    /// Planes that have a page of the row: a bit for each, by number in the die.
     taken: u32,
-    /// Where in their blocks all pages have to lie, in mapping units; none if anywhere.
+    /// The place of all pages in their blocks, in mapping units, or `None` for any.
     unit: Option<u32>,
 }
 
 impl Row {
-    /// A row with its first page. That open blocks have the same number is left to chance.
+    /// Returns a row with its first page. Nothing ensures that the open blocks have the same number.
     #[must_use]
     pub fn new(geometry: &Geometry, address: AddressRule, page: Ppn) -> Row {
         let block = geometry.block_of(page);
@@ -115,26 +115,26 @@ impl Row {
         row
     }
 
-    /// A page more, on a plane of the die.
+    /// Adds a page on a plane of the die.
     pub fn take(&mut self, geometry: &Geometry, plane: PlaneId) {
         self.taken |= 1 << (plane.get() % geometry.planes_per_die());
     }
 
-    /// Whether a page at `unit` of its block, on the plane of this number in the die, may join.
+    /// Whether a page at place `unit` of its block, on plane `index` of the die, may join.
     #[must_use]
     pub fn admits(&self, index: u32, unit: u32) -> bool {
         self.taken & (1 << index) == 0 && self.unit.is_none_or(|row| row == unit)
     }
 }
 
-/// What it costs to leave an operation for a while.
+/// The time that suspending and resuming takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PauseCost {
-    /// From the command until a program has been left (tPSUS, tPRSL...).
+    /// From the command until a program is suspended (tPSUS, tPRSL...).
     pub program: Nanos,
-    /// From the command until an erase has been left.
+    /// From the command until an erase is suspended.
     pub erase: Nanos,
-    /// From the command to go on until the operation goes on.
+    /// From the command to resume until the operation goes on.
     pub resume: Nanos,
 }
 
@@ -145,15 +145,15 @@ pub struct Abilities {
     pub multi_plane: MultiPlane,
     /// Cells and transfers at once.
     pub cache: CacheOps,
-    /// Operations left for reads: the scheduler decides whether.
+    /// Suspension for reads; the scheduler decides when to use it.
     pub pause: PauseCost,
-    /// Whether a chip does one thing at a time: its other dies begin nothing meanwhile. Only where a chip
-    /// has several.
+    /// Whether a chip does one thing at a time, so that its other dies have to wait. Only for chips with several
+    /// dies.
     pub one_die_at_a_time: bool,
 }
 
 impl Abilities {
-    /// One operation on one plane, from its beginning to its end.
+    /// One operation on one plane at a time, without interruption.
     pub const NONE: Abilities = Abilities {
         multi_plane: MultiPlane::NONE,
         cache: CacheOps { read: false, program: false, busy: Nanos::ZERO },

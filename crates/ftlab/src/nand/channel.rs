@@ -1,4 +1,4 @@
-//! A channel: one bus that moves one page at a time between the controller and the dies on it.
+//! A channel: a bus that moves one page at a time between the controller and the dies on it.
 
 use crate::units::{Nanos, SimTime};
 
@@ -7,7 +7,7 @@ use crate::units::{Nanos, SimTime};
 pub struct Channel {
     free_at: SimTime,
     busy: Nanos,
-    /// Time taken by collection, whole transfers, the running one included.
+    /// Time taken by collection, including all of the current transfer.
     gc: Nanos,
     running_is_gc: bool,
 }
@@ -20,14 +20,14 @@ impl Channel {
         self.free_at <= now
     }
 
-    /// When the running transfer ends.
+    /// The end of the current transfer.
     #[inline]
     #[must_use]
     pub fn free_at(&self) -> SimTime {
         self.free_at
     }
 
-    /// Takes the bus from `now` for `span`; returns when the transfer ends.
+    /// Occupies the bus from `now` for `span`. Returns the end of the transfer.
     #[inline]
     pub fn transfer(&mut self, now: SimTime, span: Nanos, for_gc: bool) -> SimTime {
         assert!(self.is_free(now), "two transfers on one bus: {self:?} at {now}");
@@ -40,7 +40,7 @@ impl Channel {
         self.free_at
     }
 
-    /// Time on the bus until `now`, all transfers.
+    /// Time on the bus until `now`.
     #[must_use]
     pub fn busy_until(&self, now: SimTime) -> Nanos {
         Nanos(self.busy.0 - self.free_at.saturating_since(now).0)

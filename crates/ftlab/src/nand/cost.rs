@@ -1,5 +1,5 @@
-//! What a program may cost, and what reading the page costs then: cells that are programmed in fine steps take
-//! long and hold few raw errors, so a page is sensed with few reference voltages; coarse steps, the other way round.
+//! The cost of a program, and its effect on reads of the page: programming in fine steps takes long and leaves few
+//! raw errors, so a page can be sensed with few reference voltages; with coarse steps it is the other way round.
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), sections 2.1 and 2.2, table 1.
 
@@ -7,20 +7,20 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum CostClass {
-    /// In coarse steps: the program is short, reads are dear.
+    /// In coarse steps: the program is short, reads are long.
     Low,
-    /// In between, as parts do it that know no other way.
+    /// In between, as in parts without this choice.
     #[default]
     Medium,
-    /// In fine steps: the program is long, reads are cheap.
+    /// In fine steps: the program is long, reads are short.
     High,
 }
 
 impl CostClass {
-    /// All of them, the cheapest program first.
+    /// All classes, the cheapest program first.
     pub const ALL: [CostClass; 3] = [CostClass::Low, CostClass::Medium, CostClass::High];
 
-    /// As people write it.
+    /// The name in the configuration.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -30,7 +30,7 @@ impl CostClass {
         }
     }
 
-    /// What a page of this class takes to be read while it is as its maker expects it.
+    /// The effort of reading a page of this class in the state for which the part is rated.
     #[inline]
     #[must_use]
     pub const fn effort(self) -> ReadEffort {
@@ -42,20 +42,20 @@ impl CostClass {
     }
 }
 
-/// How much it takes to read a flash page: 0 is the least, each further one senses with more reference voltages, or
-/// once more.
+/// The effort of reading a flash page. 0 is the least; each further one senses with more reference voltages, or once
+/// more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReadEffort(pub u8);
 
 impl ReadEffort {
-    /// Readings past the first: efforts beyond those of the three classes are retries.
+    /// Number of retries: efforts beyond those of the three classes.
     #[inline]
     #[must_use]
     pub const fn retries(self) -> u64 {
         self.0.saturating_sub(CostClass::Low.effort().0) as u64
     }
 
-    /// The effort as a table position.
+    /// The effort as an index.
     #[inline]
     #[must_use]
     pub const fn at(self) -> usize {
@@ -69,26 +69,26 @@ impl Default for ReadEffort {
     }
 }
 
-/// What has to wait for a program to be cheap, where that is decided when it begins.
+/// What must be waiting for a program to be cheap, if that is decided when it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crowd {
-    /// Something waits for the die that programs.
+    /// A command for the die that programs.
     Die,
-    /// Something waits for any die.
+    /// A command for any die.
     Device,
 }
 
-/// What a program is to cost.
+/// The cost at which a page is to be programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramCost {
-    /// This much.
+    /// A fixed cost class.
     Of(CostClass),
-    /// Little if others wait at the moment when it begins, much if not.
+    /// Low if other commands wait when it begins, high otherwise.
     ByCrowd(Crowd),
 }
 
 impl ProgramCost {
-    /// What a flash page costs that holds pages of both costs: the higher one.
+    /// Returns the cost of a flash page with pages of both costs: the higher one.
     #[inline]
     #[must_use]
     pub fn and(self, other: ProgramCost) -> ProgramCost {

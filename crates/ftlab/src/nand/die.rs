@@ -1,9 +1,9 @@
-//! A die: its cells do one thing at a time, and its register holds what was sensed until the bus has
-//! taken it, or what the cells will program next.
+//! A die: its cells do one thing at a time, and its register holds sensed data until the bus takes
+//! it, or the data that the cells program next.
 //!
 //! Without cache operations the two take turns: the cells rest while the register is in use. With
-//! them, the cells may sense the next page while the register is being emptied, and the register may
-//! take in the next page while the cells program.
+//! them, the cells may sense the next page while the register is emptied, and the register may load
+//! the next page while the cells program.
 
 use crate::units::{Nanos, SimTime};
 
@@ -15,15 +15,15 @@ pub enum Cells {
     Idle,
     /// Sensing.
     Sensing,
-    /// Sensed; what they sensed waits for the register.
+    /// Nothing; sensed data waits for the register.
     Sensed,
-    /// Programming. Before that, data moved in, if there was a transfer.
+    /// Programming, including the preceding transfer of data.
     Programming,
     /// Erasing.
     Erasing,
     /// Sensing and programming without the bus.
     Copying,
-    /// Leaving an operation that will be resumed.
+    /// Suspending an operation.
     Pausing,
 }
 
@@ -33,41 +33,41 @@ pub enum Register {
     /// Nothing.
     #[default]
     Empty,
-    /// Holding what was sensed until the bus takes it.
+    /// Holding sensed data until the bus takes it.
     Holding,
-    /// Moving it out over the bus.
+    /// Sending it over the bus.
     Sending,
-    /// Holding, or taking in, what the cells program next.
+    /// Holding or loading the data that the cells program next.
     Loaded,
 }
 
-/// What a die can take on besides what it does.
+/// What a die can accept besides its current work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accepts {
     /// Any command.
     Anything,
-    /// A read: it can be sensed while the register is emptied.
+    /// A read, which can be sensed while the register is emptied.
     Reads,
-    /// A program: its data can be taken in while the cells program.
+    /// A program, whose data can be loaded while the cells program.
     Programs,
-    /// A host read: an operation stands still for it.
+    /// A host read, for which an operation is suspended.
     HostReads,
     /// Nothing.
     Nothing,
 }
 
-/// Operations of the cells and transfers that may overlap, which not every part offers.
+/// Which operations of the cells and transfers may overlap. Not every part offers this.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheOps {
-    /// Sensing the next page while the one before it is sent.
+    /// Sensing the next page while the previous one is sent.
     pub read: bool,
-    /// Taking in the next page while the one before it is programmed.
+    /// Loading the next page while the previous one is programmed.
     pub program: bool,
-    /// What an operation of the cells takes longer if it follows through the register.
+    /// Extra time of an operation that follows another one through the register.
     pub busy: Nanos,
 }
 
-/// Whose work occupies the die.
+/// On whose behalf the die is busy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Occupant {
     #[default]
@@ -81,7 +81,7 @@ enum Occupant {
 pub struct Die {
     cells: Cells,
     register: Register,
-    /// An operation of the cells stands still.
+    /// Whether an operation of the cells is suspended.
     paused: bool,
     occupant: Occupant,
     since: SimTime,
@@ -89,7 +89,7 @@ pub struct Die {
     gc: Nanos,
 }
 
-/// States of cells and register, as a set.
+/// A set of states of cells and register.
 #[derive(Clone, Copy, Debug)]
 pub struct DieStates(u32);
 
@@ -98,7 +98,7 @@ impl DieStates {
         1 << (cells as u32 * 4 + register as u32)
     }
 
-    /// The states in which a die can begin nothing before its next event, whatever waits for it.
+    /// The states in which a die cannot begin anything before its next event, whatever waits for it.
     #[must_use]
     pub fn settled(cache: &CacheOps) -> DieStates {
         let always = [Cells::Sensing, Cells::Erasing, Cells::Copying, Cells::Pausing];
@@ -113,7 +113,7 @@ impl DieStates {
         DieStates(states)
     }
 
-    /// Whether a die is in one of them.
+    /// Whether a die is in one of these states.
     #[inline]
     #[must_use]
     pub fn hold(self, die: &Die) -> bool {
@@ -122,35 +122,35 @@ impl DieStates {
 }
 
 impl Die {
-    /// What its cells are doing.
+    /// What the cells are doing.
     #[inline]
     #[must_use]
     pub fn cells(&self) -> Cells {
         self.cells
     }
 
-    /// What its register is doing.
+    /// What the register is doing.
     #[inline]
     #[must_use]
     pub fn register(&self) -> Register {
         self.register
     }
 
-    /// Whether an operation of its cells stands still.
+    /// Whether an operation of the cells is suspended.
     #[inline]
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.paused
     }
 
-    /// Whether it does nothing, and nothing stands still on it.
+    /// Whether the die does nothing and no operation is suspended.
     #[inline]
     #[must_use]
     pub fn is_idle(&self) -> bool {
         (self.cells, self.register) == (Cells::Idle, Register::Empty) && !self.paused
     }
 
-    /// What it can take on now.
+    /// What the die can accept now.
     #[inline]
     #[must_use]
     pub fn accepts(&self, cache: &CacheOps) -> Accepts {
@@ -165,7 +165,7 @@ impl Die {
         }
     }
 
-    /// The cells begin an operation.
+    /// Starts an operation of the cells.
     #[inline]
     pub fn begin(&mut self, now: SimTime, cells: Cells, for_gc: bool) {
         assert_eq!(self.cells, Cells::Idle, "two operations on one die at {now}: {self:?}");
@@ -173,14 +173,14 @@ impl Die {
         self.occupy(now, if for_gc { Occupant::Collection } else { Occupant::Host });
     }
 
-    /// The cells have sensed, and the register is not free to take it.
+    /// Lets the cells, which have sensed, wait for the register.
     #[inline]
     pub fn wait_for_register(&mut self) {
         debug_assert_eq!(self.cells, Cells::Sensing);
         self.cells = Cells::Sensed;
     }
 
-    /// What was sensed moves to the register.
+    /// Moves sensed data to the register.
     #[inline]
     pub fn hold(&mut self, now: SimTime) {
         assert_eq!(self.register, Register::Empty, "two pages in one register at {now}: {self:?}");
@@ -188,14 +188,14 @@ impl Die {
         self.register = Register::Holding;
     }
 
-    /// The bus takes what the register holds.
+    /// Starts sending the data in the register.
     #[inline]
     pub fn send(&mut self) {
         debug_assert_eq!(self.register, Register::Holding);
         self.register = Register::Sending;
     }
 
-    /// A page has left the register; `more` says that another one of the same sensing is there.
+    /// Ends sending a page. `more` says whether the register has another one from the same operation.
     #[inline]
     pub fn sent(&mut self, now: SimTime, more: bool) {
         debug_assert_eq!(self.register, Register::Sending);
@@ -203,14 +203,14 @@ impl Die {
         self.rest(now);
     }
 
-    /// The register takes in what the cells program next.
+    /// Starts loading the register for the next program.
     #[inline]
     pub fn load(&mut self, now: SimTime) {
         assert_eq!(self.register, Register::Empty, "two pages in one register at {now}: {self:?}");
         self.register = Register::Loaded;
     }
 
-    /// What the register took in goes to the cells, which begin to program it.
+    /// Passes the loaded data to the cells, which begin to program it.
     #[inline]
     pub fn unload(&mut self, now: SimTime, for_gc: bool) {
         debug_assert_eq!(self.register, Register::Loaded);
@@ -218,21 +218,21 @@ impl Die {
         self.begin(now, Cells::Programming, for_gc);
     }
 
-    /// The cells are done.
+    /// Ends the operation of the cells.
     #[inline]
     pub fn finish(&mut self, now: SimTime) {
         self.cells = Cells::Idle;
         self.rest(now);
     }
 
-    /// The cells begin to leave their operation for a while. Whose it was occupies the die until they
-    /// have left it: so long a read waits for it.
+    /// Starts to suspend the operation of the cells. Until it is suspended, the die counts as busy
+    /// with that operation, because this is how long a read waits for it.
     pub fn pause(&mut self, now: SimTime) {
-        assert!(!self.paused, "an operation was paused within a pause at {now}: {self:?}");
+        assert!(!self.paused, "an operation was suspended during a suspension at {now}: {self:?}");
         self.cells = Cells::Pausing;
     }
 
-    /// The cells have left their operation, for the host.
+    /// Completes the suspension. The die is now free for host reads.
     pub fn paused(&mut self, now: SimTime) {
         debug_assert_eq!(self.cells, Cells::Pausing);
         self.cells = Cells::Idle;
@@ -240,7 +240,7 @@ impl Die {
         self.occupy(now, Occupant::Host);
     }
 
-    /// The cells go on with the operation that they left.
+    /// Resumes the suspended operation.
     pub fn resume(&mut self, now: SimTime, cells: Cells, for_gc: bool) {
         debug_assert!(self.paused);
         self.paused = false;
@@ -262,7 +262,7 @@ impl Die {
         self.since = now;
     }
 
-    /// Nobody occupies it any more, if neither cells nor register do.
+    /// Marks the die as free if cells and register are.
     #[inline]
     fn rest(&mut self, now: SimTime) {
         if self.cells == Cells::Idle && self.register == Register::Empty && !self.paused {
@@ -270,18 +270,18 @@ impl Die {
         }
     }
 
-    /// The host has occupied it for a while, besides what it was seen to do.
+    /// Adds time for the host, besides the operations above.
     pub fn was_busy(&mut self, time: Nanos) {
         self.busy += time;
     }
 
-    /// Collection has occupied it for a while, besides what it was seen to do.
+    /// Adds time for collection, besides the operations above.
     pub fn was_busy_for_collection(&mut self, time: Nanos) {
         self.busy += time;
         self.gc += time;
     }
 
-    /// Time occupied until `now`.
+    /// Busy time until `now`.
     #[must_use]
     pub fn busy_until(&self, now: SimTime) -> Nanos {
         match self.occupant {
@@ -290,7 +290,7 @@ impl Die {
         }
     }
 
-    /// Time occupied by collection until `now`.
+    /// Busy time for collection until `now`.
     #[inline]
     #[must_use]
     pub fn gc_until(&self, now: SimTime) -> Nanos {

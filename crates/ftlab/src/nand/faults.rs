@@ -1,13 +1,13 @@
 //! Which blocks are bad from the factory, and which operations fail.
 //!
-//! A failure is a property of the flash: whether the n-th erase of a block fails, or a program in its
-//! n-th life, depends on the seed and on these numbers alone, never on the order in which things
-//! happen. So two policies that are compared under one seed meet the same weak blocks, and no table is
-//! kept. A failed program leaves the other pages of its block readable; a failed erase ends the block.
+//! A failure is a property of the flash: whether the n-th erase of a block fails, or a program in its n-th life,
+//! depends only on the seed and these numbers, never on the order of events. So two policies that are compared under
+//! one seed meet the same weak blocks, and no table is needed. A failed program leaves the other pages of its block
+//! readable; a failed erase makes the block unusable.
 //!
-//! Source: Numonyx NAND08GxxxC2B data sheet, 9.2 "NAND flash memory failure modes" (what a failure
-//! does and does not destroy); the numbers are drawn by the finalizer of SplitMix64 (Steele, Lea and
-//! Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
+//! Source: Numonyx NAND08GxxxC2B data sheet, 9.2 "NAND flash memory failure modes" (what a failure does and does not
+//! destroy); numbers are drawn with the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom
+//! Number Generators", OOPSLA 2014).
 
 use super::{Endurance, Scheduled};
 use crate::engine::Stream;
@@ -18,34 +18,33 @@ use crate::units::{BlockId, Ratio};
 options! {
     /// Blocks that are bad when the device is new, and operations that fail at random.
     pub struct FaultOptions at "nand.faults" {
-        /// The share of blocks that are bad from the factory. Each block is, with this probability;
-        /// the first block of a plane never is.
+        /// The probability that a block is bad from the factory. The first block of a plane never is.
         factory_bad: Ratio = "0%", in "0%"..="50%",
             source "parts are sold with up to 2% (Cypress KBA215722); the first block is guaranteed";
-        /// Programs that fail among a billion. The page is programmed elsewhere, and its block given
-        /// up once its other pages have been moved.
+        /// Programs that fail, in a billion. The page is programmed elsewhere, and its block is retired once its
+        /// other pages have been moved.
         program_failures: u32 = "0", in "0"..="1000000000", unit "in a billion",
-            source "default: none; 2% of blocks lost in a life of 3,000 cycles of 1,000 pages are 7";
-        /// Erases that fail among a billion. The block is given up.
+            source "default: none; 7 lose 2% of the blocks in a life of 3,000 cycles with 1,000 pages";
+        /// Erases that fail, in a billion. The block is retired.
         erase_failures: u32 = "0", in "0"..="1000000000", unit "in a billion",
-            source "default: none; 2% of blocks lost in a life of 3,000 cycles are 6,700";
-        /// Reads of flash pages that find what nothing corrects, retries included, among a billion. The data is
-        /// lost: reads of it end with an error until it is written again.
+            source "default: none; 6,700 lose 2% of the blocks in a life of 3,000 cycles";
+        /// Reads of flash pages that are uncorrectable even after retries, in a billion. The data is lost: its reads
+        /// end with an error until it is written again.
         read_failures: u32 = "0", in "0"..="1000000000", unit "in a billion",
             source "default: none; JEDEC JESD218 allows a client drive one sector in 10^15 bits, 0.03 of a billion 4 KiB";
-        /// Reads of a block since its erase after which nothing reads its pages any more: a simple form of read disturb,
-        /// whatever the timing. With timing "ispp", nand.timing.disturbed_errors is closer to what cells do.
+        /// Reads of a block since its erase after which none of its pages can be read: a simple form of read disturb,
+        /// with any timing. With timing "ispp", nand.timing.disturbed_errors is closer to what cells do.
         disturb_limit: Option<u32> = "none", in "1"..="4000000000", unit "reads",
             source "default: none; parts are specified for tens of thousands to millions, or not at all";
-        /// What fails at a moment that is named, such as "2s: die 3 dies", "1s: next program of block 17 fails",
-        /// "1s: next erase of plane 2 fails", "1s: page 1234 is unreadable" (a flash page; or a block). Times are those
-        /// of the simulation; numbers count over the whole device.
-        schedule: Vec<Scheduled> = "", source "default: nothing fails when it is told to";
+        /// Faults at given times, such as "2s: die 3 dies", "1s: next program of block 17 fails", "1s: next erase of
+        /// plane 2 fails", "1s: page 1234 is unreadable" (a flash page, or a block). Times are those of the
+        /// simulation; numbers count over the whole device.
+        schedule: Vec<Scheduled> = "", source "default: no scheduled faults";
     }
 }
 
 impl FaultOptions {
-    /// Whether any block can be bad, or any program or erase fail.
+    /// Whether any block can be bad, or any program or erase can fail.
     #[must_use]
     pub fn can_fail(&self) -> bool {
         self.factory_bad.ppm > 0
@@ -54,17 +53,17 @@ impl FaultOptions {
             || self.costs_blocks()
     }
 
-    /// Whether a schedule costs blocks.
+    /// Whether the schedule makes blocks unusable.
     #[must_use]
     pub fn costs_blocks(&self) -> bool {
         self.schedule.iter().any(|scheduled| scheduled.fault.costs_blocks())
     }
 }
 
-/// Failures are counted among so many operations.
+/// The unit of failure rates.
 pub(super) const BILLION: u64 = 1_000_000_000;
 
-/// What is drawn for a block: each has numbers of its own.
+/// What is drawn for a block. Each has its own sequence of numbers.
 #[derive(Clone, Copy)]
 enum Draw {
     Factory,
@@ -76,14 +75,14 @@ enum Draw {
 /// The weak spots of the flash.
 #[derive(Clone, Debug)]
 pub struct Faults {
-    /// What all draws depend on.
+    /// The key of all draws.
     key: u64,
     options: FaultOptions,
     endurance: Endurance,
 }
 
 impl Faults {
-    /// The weak spots under a seed; none if nothing can ever fail.
+    /// Returns the weak spots under a seed, or `None` if nothing can ever fail.
     #[must_use]
     pub fn new(options: &FaultOptions, endurance: Endurance, seed: u64) -> Option<Faults> {
         let nothing = !options.can_fail() && endurance.is_unlimited();
@@ -91,25 +90,25 @@ impl Faults {
         (!nothing).then(|| Faults { key, options: options.clone(), endurance })
     }
 
-    /// What all draws depend on: an image keeps it, so that its weak blocks stay the same.
+    /// The key of all draws. An image keeps it, so that its weak blocks stay the same.
     #[must_use]
     pub fn key(&self) -> u64 {
         self.key
     }
 
-    /// Takes up the weak spots of an image.
+    /// Takes over the key of an image.
     pub(crate) fn set_key(&mut self, key: u64) {
         self.key = key;
     }
 
-    /// A number for one event in the life of a block.
+    /// Draws the number of one event in the life of a block.
     fn draw(&self, what: Draw, block: BlockId, erases: u32, unit: u32) -> u64 {
         let number = u64::from(block.get()) << 32 | u64::from(erases);
         let event = u64::from(unit) << 2 | what as u64;
         mix(mix(self.key ^ mix(number)).wrapping_add(event))
     }
 
-    /// Whether a block is bad from the factory; `first` says that it is the first of its plane.
+    /// Whether a block is bad from the factory; `first` says whether it is the first of its plane.
     #[must_use]
     pub fn is_factory_bad(&self, block: BlockId, first: bool) -> bool {
         let number = self.draw(Draw::Factory, block, 0, 0);
@@ -122,7 +121,7 @@ impl Faults {
         self.options.factory_bad.ppm > 0
     }
 
-    /// Whether erasing a block fails that was erased `erases` times before: by wear, or by chance.
+    /// Whether the erase of a block that was erased `erases` times before fails, by wear or by chance.
     #[must_use]
     pub fn erase_fails(&self, block: BlockId, erases: u32) -> bool {
         let number = self.draw(Draw::Erase, block, erases, 0);
@@ -130,7 +129,7 @@ impl Faults {
             || happens(number, self.options.erase_failures.into(), BILLION)
     }
 
-    /// Whether programming the flash page that begins at place `unit` of a block fails.
+    /// Whether programming the flash page that starts at place `unit` of a block fails.
     #[must_use]
     pub fn program_fails(&self, block: BlockId, erases: u32, unit: u32) -> bool {
         let failures = self.options.program_failures;
@@ -140,20 +139,20 @@ impl Faults {
         }
     }
 
-    /// How often a block can be erased; none if there is no limit.
+    /// How often a block can be erased, or `None` for no limit.
     #[must_use]
     pub fn endurance_of(&self, block: BlockId) -> Option<u32> {
         self.endurance.of_block(&|| self.draw(Draw::Endurance, block, 0, 0))
     }
 
-    /// How often a block can be erased on average; none if there is no limit.
+    /// How often a block can be erased on average, or `None` for no limit.
     #[must_use]
     pub fn mean_endurance(&self) -> Option<u32> {
         self.endurance.cycles()
     }
 }
 
-/// Whether something that happens `among` times in `of` happens where this number was drawn.
+/// Whether an event with probability `among` / `of` occurs for the number drawn.
 pub(super) fn happens(number: u64, among: u64, of: u64) -> bool {
     let scaled = (u128::from(number) * u128::from(of)) >> u64::BITS;
     (scaled as u64) < among
@@ -189,7 +188,7 @@ mod tests {
         }
     }
 
-    /// Within five standard deviations of a binomial count: missed once in two million seeds.
+    /// Within five standard deviations of a binomial count: fails for one in two million seeds.
     fn assert_binomial(count: usize, trials: u32, probability: f64) {
         let (trials, count) = (f64::from(trials), count as f64);
         let mean = trials * probability;
@@ -244,7 +243,7 @@ mod tests {
         // For shape 4, the standard deviation is 0.2805 of the mean.
         let error = 3_000.0 * 0.2805 / f64::from(BLOCKS).sqrt();
         assert!((mean - 3_000.0).abs() < 5.0 * error + 1.0, "mean {mean}");
-        // A third of the mean is passed by all but 1 - exp(-(gamma(1.25) / 3)^4).
+        // Probability of a life below a third of the mean: 1 - exp(-(gamma(1.25) / 3)^4).
         let early = lives.iter().filter(|&&life| life < 1_000.0).count();
         let share = 1.0 - libm::exp(-libm::pow(libm::tgamma(1.25) / 3.0, 4.0));
         assert_binomial(early, BLOCKS, share);

@@ -1,74 +1,74 @@
-//! What fails on the flash itself, command by command: dies that died, operations and pages that a schedule names, and
-//! reads that end uncorrectable by chance.
+//! Failures in the flash itself, command by command: dead dies, operations and pages that a schedule names, and reads
+//! that are uncorrectable by chance.
 //!
-//! The flash asks when it is done with a command. Nothing here depends on the order in which
-//! things happen elsewhere: a die is dead from its moment on, and whether a read fails by chance follows
-//! from the seed, the block, its erases, the flash page, and how often the block was read since its erase.
+//! The flash asks when it is done with a command. Nothing here depends on the order of events elsewhere: a die is
+//! dead from a given time on, and whether a read fails by chance follows from the seed, the block, its erases, the
+//! flash page, and the number of reads of the block since its erase.
 
 use super::faults::{BILLION, FaultOptions, happens, mix};
-use super::{Fault, Kind, Place, Scheduled};
+use super::{Fault, FlashPlace, Kind, Scheduled};
 use crate::counters::counters;
 use crate::engine::Stream;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::shape::Geometry;
 use crate::units::{BlockId, DieId, Nanos, SimTime};
 
-/// What blocks have been through, as the flash saw it.
+/// The history of blocks, as seen by the flash.
 #[derive(Clone, Debug, Default)]
 struct Reads {
-    /// By block: since its erase.
+    /// By block: reads since its erase.
     reads: Vec<u32>,
     /// By block.
     erases: Vec<u32>,
-    /// Blocks that were read often, and nobody took note.
+    /// Blocks that have been read often and have not been reported yet.
     often: Vec<BlockId>,
 }
 
-/// Who else wants to know how often blocks were read.
+/// Other uses of the counts of reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counting {
     /// Whether reads add errors.
     pub disturbs: bool,
-    /// Reads of a block after which it is to be refreshed, and again after as many more.
+    /// Number of reads after which a block is to be refreshed, and again after as many more.
     pub often: Option<u32>,
 }
 
 counters! {
-    /// Commands that failed, and what they found.
+    /// Commands that failed.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct HazardCounts {
         /// Flash commands that failed because their die was dead.
         on_dead_dies: u64, unit "commands", at "health/commands_on_dead_dies";
-        /// Reads of flash pages, and the sensing of copybacks, that found what nothing corrects by chance, by schedule, or
-        /// because the block was read too often; where the timing knows errors, its own are in `cost`.
+        /// Reads of flash pages, and the sensing of copybacks, that could not be corrected, by chance, by schedule, or
+        /// because the block was read too often. If the timing model has errors, its own are in `cost`.
         unreadable: u64, unit "flash pages", at "health/unreadable_flash_pages";
     }
 }
 
-/// What fails.
+/// All failures of the flash.
 #[derive(Clone, Debug)]
 pub struct Hazards {
     geometry: Geometry,
-    /// By die: from when on it is dead.
+    /// By die: when it dies.
     deaths: Vec<Option<SimTime>>,
-    /// What has not happened, or is not over.
+    /// Faults that have not happened or are not over.
     ahead: Vec<Scheduled>,
-    /// What has, so that a device that is loaded does not meet it again.
+    /// Faults that are over. A device that is loaded skips them.
     over: Vec<Scheduled>,
-    /// What reads that fail by chance depend on.
+    /// The key of reads that fail by chance.
     key: u64,
-    /// Reads among a billion that fail by chance.
+    /// Reads that fail by chance, in a billion.
     read_failures: u32,
-    /// Reads of a block after which nothing reads it.
+    /// Reads of a block after which it cannot be read.
     disturb_limit: Option<u32>,
     counting: Counting,
-    /// None if nobody counts.
+    /// `None` if nothing needs the counts.
     reads: Option<Reads>,
     counts: HazardCounts,
 }
 
 impl Hazards {
-    /// What these options say, under a seed; none if it is nothing.
+    /// Returns the failures that these options define under a seed, or `None` if there are none.
     #[must_use]
     pub fn new(
         options: &FaultOptions,
@@ -98,7 +98,7 @@ impl Hazards {
         (!options.schedule.is_empty() || counts).then_some(hazards)
     }
 
-    /// Nothing fails, unless dies are found to be dead.
+    /// Returns an empty set of failures, to which dead dies can be added.
     pub(crate) fn none(geometry: &Geometry) -> Hazards {
         Hazards {
             geometry: geometry.clone(),
@@ -114,7 +114,7 @@ impl Hazards {
         }
     }
 
-    /// A die is dead from a moment on.
+    /// Makes a die dead from `at` on.
     pub(crate) fn dies(&mut self, die: DieId, at: SimTime) {
         let death = &mut self.deaths[die.at()];
         *death = Some(death.map_or(at, |before| before.min(at)));
@@ -126,38 +126,39 @@ impl Hazards {
         self.deaths[die.at()].is_some_and(|at| at <= now)
     }
 
-    /// What failed so far.
+    /// The counts so far.
     #[must_use]
     pub fn counts(&self) -> &HazardCounts {
         &self.counts
     }
 
-    /// Faults of the schedule that have not come until `now`, in the order in which they are written.
+    /// Scheduled faults later than `now`, in the order of the schedule.
     pub fn to_come(&self, now: SimTime) -> impl Iterator<Item = &Scheduled> {
         self.ahead.iter().filter(move |scheduled| since_power_on(scheduled.at) > now)
     }
 
-    /// Operations that were to fail until `now`, and that nobody has asked for.
+    /// Scheduled operations that should have failed by `now` but have not taken place.
     pub fn unmet(&self, now: SimTime) -> impl Iterator<Item = &Scheduled> {
         let is_next = |fault| matches!(fault, Fault::ProgramFails(_) | Fault::EraseFails(_));
         let due = move |one: &&Scheduled| since_power_on(one.at) <= now && is_next(one.fault);
         self.ahead.iter().filter(due)
     }
 
-    /// How often a block was read since its erase; not at all if nobody counts.
+    /// Reads of a block since its erase; zero if reads are not counted.
     #[must_use]
     pub fn reads_of(&self, block: BlockId) -> u32 {
         self.reads.as_ref().map_or(0, |reads| reads.reads[block.at()])
     }
 
-    /// A block that was read often, once.
+    /// Takes the next block that has been read often.
     #[inline]
     pub(crate) fn next_read_often(&mut self) -> Option<BlockId> {
         self.reads.as_mut()?.often.pop()
     }
 
-    /// A read of a flash page begins: whether it ends uncorrectable, by chance or because its block was read too often.
-    pub(crate) fn read_fails(&mut self, at: &Place) -> bool {
+    /// Counts a read of a flash page. Returns whether it is uncorrectable, by chance or because its block has been
+    /// read too often.
+    pub(crate) fn read_fails(&mut self, at: &FlashPlace) -> bool {
         let Some(Reads { reads, erases, often }) = &mut self.reads else { return false };
         let reads = &mut reads[at.block.at()];
         let life = u64::from(at.block.get()) << 32 | u64::from(erases[at.block.at()]);
@@ -174,8 +175,8 @@ impl Hazards {
         fails
     }
 
-    /// A command of a kind on a flash page is done: whether it failed.
-    pub(crate) fn fails(&mut self, now: SimTime, die: DieId, kind: Kind, at: &Place) -> bool {
+    /// Returns whether a command that is done has failed. Counts erases.
+    pub(crate) fn fails(&mut self, now: SimTime, die: DieId, kind: Kind, at: &FlashPlace) -> bool {
         if self.is_dead(die, now) {
             self.counts.on_dead_dies += 1;
             return true;
@@ -193,7 +194,7 @@ impl Hazards {
         failed.is_some()
     }
 
-    /// A flash page was sensed: whether a schedule says that nothing reads it.
+    /// Whether the schedule says that a flash page, just sensed, is unreadable.
     pub(crate) fn is_unreadable(&mut self, now: SimTime, flash_page: u32) -> bool {
         let found = self.ahead.iter().any(|scheduled| match scheduled.fault {
             Fault::Unreadable(spot) => {
@@ -206,7 +207,7 @@ impl Hazards {
         found
     }
 
-    /// A block was erased: what could not be read is gone.
+    /// Records the erase of a block, which ends its unreadable pages.
     pub(crate) fn erased(&mut self, now: SimTime, block: BlockId) {
         if let Some(Reads { reads, erases, .. }) = &mut self.reads {
             reads[block.at()] = 0;
@@ -224,18 +225,18 @@ impl Hazards {
         });
     }
 
-    /// A block was erased so often before the device was loaded.
+    /// Sets how often a block was erased before the device was loaded.
     pub(crate) fn set_erases(&mut self, block: BlockId, count: u32) {
         if let Some(Reads { erases, .. }) = &mut self.reads {
             erases[block.at()] = count;
         }
     }
 
-    /// Writes what has happened, and how often blocks were read.
-    pub(crate) fn save(&self, out: &mut Writer) {
+    /// Saves past faults and the reads of blocks.
+    pub(crate) fn save(&self, out: &mut ImageWriter) {
         let Hazards {
             geometry: _,
-            // The FTL knows those that are dead, and the schedule those that will be.
+            // The FTL knows dead dies, and the schedule future faults.
             deaths: _,
             ahead: _,
             over,
@@ -249,7 +250,7 @@ impl Hazards {
         out.number(*key);
         out.number(over.len() as u64);
         over.iter().for_each(|scheduled| scheduled.save(out));
-        // How often blocks were erased stands with the blocks.
+        // The erases of blocks are saved with the blocks.
         let reads = reads.iter().flat_map(|reads| (0u32..).zip(&reads.reads));
         let read: Vec<_> = reads.filter(|&(_, &reads)| reads > 0).collect();
         out.number(read.len() as u64);
@@ -259,8 +260,8 @@ impl Hazards {
         }
     }
 
-    /// Takes up what [`save`](Self::save) wrote: what happened does not happen again.
-    pub(crate) fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    /// Loads what [`save`](Self::save) wrote. Past faults do not happen again.
+    pub(crate) fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.key = from.number()?;
         for _ in 0..from.number()? {
             let scheduled = Scheduled::load(from)?;

@@ -1,7 +1,7 @@
-//! The flash itself: its shape, its prices, and the state of each die and channel.
+//! The flash itself: its times, its errors, and the state of each die and channel.
 //!
-//! Nothing waits here: a die or a bus that is busy is simply busy, and the queues belong to
-//! [`scheduler`](crate::scheduler).
+//! Nothing waits here: a die or a bus is simply busy, and [`scheduler`](crate::scheduler) has the
+//! queues.
 
 mod abilities;
 mod channel;
@@ -27,8 +27,8 @@ pub use faults::{FaultOptions, Faults};
 pub use hazards::{Counting, HazardCounts, Hazards};
 pub use mode::CellMode;
 pub use operation::Kind;
-pub(crate) use programmed::Place;
+pub(crate) use programmed::FlashPlace;
 pub use programmed::{Prior, Programmed};
 pub use reliability::{LEVELS, Limit, Reliability, ReliabilityOptions, Strain};
-pub use schedule::{Area, Fault, Scheduled, Spot};
+pub use schedule::{Area, Fault, FaultSpot, Scheduled};
 pub use superblocks::{Stripe, Superblocks, volume_of};

@@ -1,27 +1,27 @@
-//! What a die can be told to do.
+//! Operations of a die.
 
 use serde::Serialize;
 
-/// What a die can be told to do. Results count commands under the names of their kinds.
+/// The kind of an operation. Results count operations under these names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Kind {
-    /// Sense a flash page and move codewords of it out.
+    /// Senses a flash page and sends codewords of it.
     #[serde(rename = "reads")]
     Read,
-    /// Take a flash page in and program it.
+    /// Loads a flash page and programs it.
     #[serde(rename = "programs")]
     Program,
-    /// Erase a block.
+    /// Erases a block.
     #[serde(rename = "erases")]
     Erase,
-    /// Move a whole flash page to another one of its plane without the bus: sense it, and program
-    /// what was sensed. The data is not corrected on the way.
+    /// Moves a whole flash page to another one of its plane without the bus: senses it and programs
+    /// the result, without correcting errors.
     #[serde(rename = "copybacks")]
     Copyback,
 }
 
 impl Kind {
-    /// All kinds, in the order in which counters list them.
+    /// All kinds, in the order of the counters.
     pub const ALL: [Kind; 4] = [Kind::Read, Kind::Program, Kind::Erase, Kind::Copyback];
 
     /// Whether it programs a flash page.

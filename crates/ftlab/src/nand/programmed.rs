@@ -1,33 +1,34 @@
-//! What lies on flash at which cost: the class that each flash page was programmed at, since when a block holds data,
-//! and how often it was erased. The flash keeps it, as cells do; regulators look at it.
+//! The state of programmed flash: the cost class of each flash page, when the data of a block was programmed, and how
+//! often it was erased. The flash keeps it, as cells do; regulators read it.
 //!
-//! Two bits a flash page, eight bytes a block, zeroed memory that nobody touches before it is programmed.
+//! It takes two bits per flash page and eight bytes per block of zeroed memory, which is not touched before it is
+//! used.
 
 use super::CostClass;
 use crate::engine::TwoBits;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::shape::Geometry;
 use crate::units::{BlockId, Nanos, Ppn, SimTime};
 
-/// Births are kept in seconds.
+/// Times of programming are kept in seconds.
 const SECOND: u64 = 1_000_000_000;
 
-/// The data from before the part of a run that is measured.
+/// The assumed state of data from before the measured part of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prior {
-    /// The class that it has.
+    /// Its class.
     pub class: CostClass,
     /// Whether pages keep the class at which they were programmed in preparation.
     pub as_written: bool,
 }
 
-/// At which cost flash pages were programmed.
+/// The cost at which flash pages were programmed.
 #[derive(Clone, Debug)]
 pub struct Programmed {
-    /// By flash page: nothing for one that is erased or from before, else its class and one.
+    /// By flash page: zero if it is erased or from before the run, otherwise its class plus one.
     classes: TwoBits,
-    /// By block: when the first page was programmed, in seconds and one; nothing if none was. Of data that the flash
-    /// did not see programmed: when it was first known to be there.
+    /// By block: when its first page was programmed, in seconds plus one, or zero if none was. For data that the
+    /// flash did not see programmed: when it was first known to exist.
     born: Vec<u32>,
     /// By block.
     erases: Vec<u32>,
@@ -35,7 +36,7 @@ pub struct Programmed {
 }
 
 impl Programmed {
-    /// Nothing is programmed yet.
+    /// Returns the state of an erased flash.
     #[must_use]
     pub fn new(geometry: &Geometry, prior: Prior) -> Programmed {
         let flash_pages = geometry.physical_pages() / geometry.units_per_page();
@@ -48,7 +49,7 @@ impl Programmed {
         }
     }
 
-    /// The class of a flash page that is programmed.
+    /// The class of a programmed flash page.
     #[inline]
     #[must_use]
     pub fn class_of(&self, flash_page: u32) -> CostClass {
@@ -60,20 +61,20 @@ impl Programmed {
         }
     }
 
-    /// Whether a flash page that is programmed holds data from before.
+    /// Whether a programmed flash page holds data from before the run.
     #[inline]
     #[must_use]
     pub fn is_prior(&self, flash_page: u32) -> bool {
         self.classes.get(flash_page) == 0
     }
 
-    /// What data from before is taken for.
+    /// The assumed state of data from before the run.
     #[must_use]
     pub fn prior(&self) -> Prior {
         self.prior
     }
 
-    /// How long ago the first page of a block was programmed: no page of it is older. To the second.
+    /// The age of the first page of a block, in whole seconds. No page of it is older.
     #[inline]
     #[must_use]
     pub fn age(&self, block: BlockId, now: SimTime) -> Nanos {
@@ -90,17 +91,17 @@ impl Programmed {
         self.erases[block.at()]
     }
 
-    /// A block was erased so often before the device was loaded.
+    /// Sets how often a block was erased before the device was loaded.
     pub(crate) fn set_erases(&mut self, block: BlockId, erases: u32) {
         self.erases[block.at()] = erases;
     }
 
-    /// Since when blocks hold data is known of none: an image says it, or nobody does.
+    /// Forgets when blocks were programmed. An image may restore it.
     pub(crate) fn forget_ages(&mut self) {
         self.born.fill(0);
     }
 
-    /// A block holds data. If the flash did not see it programmed, it ages from now on.
+    /// Notes that a block holds data. If the flash did not see it programmed, it ages from now on.
     pub(crate) fn holds(&mut self, block: BlockId, now: SimTime) {
         let born = &mut self.born[block.at()];
         if *born == 0 {
@@ -108,10 +109,10 @@ impl Programmed {
         }
     }
 
-    /// A flash page was programmed. Data from before that is copied as it was stays from before.
+    /// Records a program. Data from before the run that is copied unchanged stays marked as such.
     pub(crate) fn program(
         &mut self,
-        at: &Place,
+        at: &FlashPlace,
         class: CostClass,
         from_before: bool,
         now: SimTime,
@@ -120,8 +121,8 @@ impl Programmed {
         self.holds(at.block, now);
     }
 
-    /// A block was erased.
-    pub(crate) fn erase(&mut self, at: &Place, flash_pages: u32) {
+    /// Records an erase.
+    pub(crate) fn erase(&mut self, at: &FlashPlace, flash_pages: u32) {
         for flash_page in at.flash_page..at.flash_page + flash_pages {
             self.classes.set(flash_page, 0);
         }
@@ -129,16 +130,16 @@ impl Programmed {
         self.erases[at.block.at()] += 1;
     }
 
-    /// All that lies on flash is data from before.
+    /// Marks everything on flash as data from before the run.
     pub(crate) fn prepared(&mut self) {
         if !self.prior.as_written {
             self.classes.clear();
         }
     }
 
-    /// Writes since when blocks hold data, and runs of equal classes.
-    pub(crate) fn save(&self, out: &mut Writer) {
-        // How often blocks were erased stands with the blocks.
+    /// Saves when blocks were programmed, and runs of equal classes.
+    pub(crate) fn save(&self, out: &mut ImageWriter) {
+        // The erases of blocks are saved with the blocks.
         let Programmed { classes, born, erases: _, prior: _ } = self;
         let holding = born.iter().enumerate().filter(|&(_, &born)| born > 0);
         out.number(holding.clone().count() as u64);
@@ -149,8 +150,8 @@ impl Programmed {
         classes.save(out);
     }
 
-    /// Takes up what [`save`](Self::save) wrote.
-    pub(crate) fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    /// Loads what [`save`](Self::save) wrote.
+    pub(crate) fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let blocks = self.born.len() as u64;
         for _ in 0..from.below(blocks + 1, "the number of blocks that hold data")? {
             let block = from.below(blocks, "a block that holds data")?;
@@ -160,21 +161,21 @@ impl Programmed {
     }
 }
 
-/// How a moment is kept: in seconds and one.
+/// The stored form of a time: seconds plus one.
 fn second_of(now: SimTime) -> u32 {
     u32::try_from(now.0 / SECOND + 1).unwrap_or(u32::MAX)
 }
 
-/// Where something is programmed, or erased.
+/// A flash page and its block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct FlashPlace {
     pub flash_page: u32,
     pub block: BlockId,
 }
 
-impl Place {
+impl FlashPlace {
     #[inline]
-    pub(crate) fn of(geometry: &Geometry, page: Ppn) -> Place {
-        Place { flash_page: geometry.flash_page_of(page), block: geometry.block_of(page) }
+    pub(crate) fn of(geometry: &Geometry, page: Ppn) -> FlashPlace {
+        FlashPlace { flash_page: geometry.flash_page_of(page), block: geometry.block_of(page) }
     }
 }

@@ -1,80 +1,82 @@
-//! How many raw bit errors a flash page holds, and what it takes to read it for all that: from the step in which it
-//! was programmed, the wear of its block and the age of its data. Pure arithmetic: who knows wear and age is the FTL.
+//! The raw bit errors of a flash page, and the effort to read it in spite of them: from the step with which it was
+//! programmed, the wear of its block, the age of its data and the reads of the block. Pure arithmetic; callers know
+//! wear and age.
 //!
 //! ```text
 //! errors = (step / rated step)^2 * (fresh + wear * (cycled + retained * age + disturbed * reads))
 //! ```
 //!
-//! with the wear in rated cycles, the age in rated ages, and the reads of the block since its erase in so many of them as the
-//! options say. That reads of a block add errors to all of its pages in proportion to their number, the more the
-//! block is worn, is what Cai et al. find ("Read Disturb Errors in MLC NAND Flash Memory", DSN 2015). This is a model of first order. Its shape is that of
-//! what was measured: errors grow with wear and with time, those of retention dominate in the end, and cells that
-//! are worn lose their charge sooner (Cai, Haratsch, Mutlu and Mai, "Error Patterns in MLC NAND Flash Memory", DATE
-//! 2012; Cai et al., "Flash Correct-and-Refresh", ICCD 2012). They find a growth with wear that is steeper than
-//! linear; that is not modelled, nor is temperature. That a coarse step costs errors is what AGCR rests on (section
-//! 2.1): cells come to lie within a step of where they should, so wider steps overlap more. The square is assumed.
+//! Wear is in rated cycles, age in rated ages, and the reads of the block since its erase in units set by an option.
+//! That reads of a block add errors to all of its pages, in proportion to their number and more so in worn blocks,
+//! follows Cai et al. ("Read Disturb Errors in MLC NAND Flash Memory", DSN 2015).
 //!
-//! The code corrects what the reference voltages let it see: a ladder of levels, each with more of them (Zhao et al.,
-//! "LDPC-in-SSD", FAST 2013, for hard and soft decisions). Past its last level come retries, which sense with the most
-//! references again, a little beside where they were. All limits are assumed, and all constants are options.
+//! This is a first-order model. Its shape agrees with measurements: errors grow with wear and with time, retention
+//! errors dominate in the end, and worn cells lose their charge sooner (Cai, Haratsch, Mutlu and Mai, "Error Patterns
+//! in MLC NAND Flash Memory", DATE 2012; Cai et al., "Flash Correct-and-Refresh", ICCD 2012). They find that errors
+//! grow faster than linearly with wear; this is not modelled, nor is temperature. That a coarse step costs errors is
+//! the basis of AGCR (section 2.1): cells end up within a step of their target, so wider steps overlap more. The
+//! square is assumed.
 //!
-//! Decisions are integers: both sides of a comparison are multiplied by all that would divide them.
+//! The code corrects as many errors as the number of reference voltages allows: there is a ladder of levels, each
+//! with more of them (Zhao et al., "LDPC-in-SSD", FAST 2013, for hard and soft decisions). After the last level come
+//! retries, which sense again with the most references, slightly shifted. All limits are assumed, and all constants
+//! are options.
+//!
+//! Decisions use integers only: both sides of a comparison are multiplied by all divisors.
 
 use super::{CostClass, ReadEffort};
 use crate::options::declare::options;
 use crate::units::{Nanos, Ratio};
 
 options! {
-    /// Raw bit errors, and what corrects them.
+    /// Raw bit errors, and the code that corrects them.
     pub struct ReliabilityOptions at "nand.timing" {
-        /// By how much the voltage of a program rises from pulse to pulse (ISPP): a step for each cost of a
-        /// program: low, medium, high.
+        /// How much the voltage of a program rises from pulse to pulse (ISPP), for low, medium and high cost.
         program_step: Vec<u32> = "400, 300, 225", in "10"..="2000", unit "mV",
-            source "from AGCR, table 1, and program_volt; the sum is what is assumed";
+            source "from AGCR, table 1, and program_volt; the ratios follow, the scale is assumed";
         /// The step of a page whose errors the options state.
         rated_step: u32 = "300", in "10"..="2000", unit "mV",
-            source "assumed: that of medium cost, at which parts are rated";
+            source "assumed: the step of medium cost, for which parts are rated";
         /// Erases of a block for which the part is rated.
         rated_cycles: u32 = "3000", in "1"..="1000000", unit "erases",
-            source "HP, Solid State Drive Technology (white paper), table 1: MLC bears 3,000";
-        /// How long data is to be kept for which the part is rated.
+            source "HP, Solid State Drive Technology (white paper), table 1: MLC endures 3,000";
+        /// Retention time for which the part is rated.
         rated_age: Nanos = "1y", in "1h"..="100y",
             source "JEDEC JESD218: a client drive keeps its data for a year without power, at 30 degrees";
-        /// Errors of a page just programmed into cells that are new, at the rated step.
+        /// Errors of a page just programmed into new cells, at the rated step.
         fresh_errors: u32 = "600", in "0"..="100000", unit "in a million bits",
-            source "assumed: a tenth of what there is at rated wear and age";
-        /// Errors that come with the rated cycles.
+            source "assumed: about a tenth of the errors at rated wear and age";
+        /// Errors added by the rated cycles.
         cycled_errors: u32 = "2000", in "0"..="100000", unit "in a million bits",
-            source "assumed: fewer than those of retention (Cai et al., DATE 2012)";
-        /// Errors that come with the rated age, after the rated cycles.
+            source "assumed: fewer than retention errors (Cai et al., DATE 2012)";
+        /// Errors added by the rated age, after the rated cycles.
         retained_errors: u32 = "3000", in "0"..="100000", unit "in a million bits",
             source "assumed: more than all others (Cai et al., ICCD 2012: retention errors dominate)";
-        /// Errors that come with the reads of a block that disturbed_reads says, after the rated cycles. Whatever is
-        /// sensed in the block counts, retries as one with their read.
+        /// Errors added by disturbed_reads reads of a block, after the rated cycles. All sensing in the block counts;
+        /// the retries of a read do not count separately.
         disturbed_errors: u32 = "0", in "0"..="100000", unit "in a million bits",
-            source "default: none; Cai et al., DSN 2015, measure what to put here for a part";
+            source "default: none; Cai et al., DSN 2015, measure values for parts";
         /// Reads of a block since its erase that cause these errors.
         disturbed_reads: u32 = "100000", in "1"..="4000000000", unit "reads",
-            source "assumed: the order of magnitude of what Cai et al. measure at, DSN 2015",
+            source "assumed: the order of magnitude of the reads in Cai et al., DSN 2015",
             applies_with "nand.timing.disturbed_errors" not "0";
-        /// The wear of a block counts at least as this share of the rated cycles: what the controller
-        /// plans for. With "0%" cost follows the wear that there is.
+        /// The wear of a block counts at least as this share of the rated cycles: what the controller plans for. With
+        /// "0%" cost follows the actual wear.
         wear_at_least: Ratio = "100%", in "0%"..="1000%",
-            source "default: costs are those of the rated part, as AGCR's table has them";
-        /// The age of data counts at least as this share of the rated age. With "0%" cost follows the age
-        /// that there is.
+            source "default: costs are those of the rated part, as in AGCR's table";
+        /// The age of data counts at least as this share of the rated age. With "0%" cost follows the actual age.
         age_at_least: Ratio = "100%", in "0%"..="1000%",
-            source "default: costs are those of the rated part, as AGCR's table has them";
-        /// Reference voltages for each threshold between two states of a cell, on the three levels of
-        /// sensing: one is a hard decision, more are soft ones.
+            source "default: costs are those of the rated part, as in AGCR's table";
+        /// Reference voltages for each threshold between two states of a cell, on the three levels of sensing: one is
+        /// a hard decision, more are soft ones.
         references: Vec<u32> = "1, 3, 7", in "1"..="63", unit "references",
-            source "2^b - 1 tell 2^b places apart: b = 1, 2, 3; AGCR's table follows (docs/cost-regulation.md)";
-        /// Raw errors that the code corrects with so many references.
+            source "2^b - 1 distinguish 2^b places: b = 1, 2, 3; AGCR's table follows (docs/cost-regulation.md)";
+        /// Raw errors that the code corrects on each level.
         corrects: Vec<u32> = "4000, 7000, 12000", in "1"..="500000", unit "in a million bits",
             source "assumed: the order of magnitude of LDPC codes of rate 8/9 or 9/10";
-        /// How often a page is read again, on the last level, with its references shifted.
-        retries: u32 = "3", in "0"..="16", unit "retries", source "assumed; parts have tables of several";
-        /// What each retry corrects beyond the last level, as a share of that.
+        /// How often a page is read again on the last level, with its references shifted.
+        retries: u32 = "3", in "0"..="16", unit "retries", source "assumed; parts have tables with several";
+        /// What each retry corrects beyond the last level, as a share of what that level corrects.
         retry_gain: Ratio = "30%", in "1%"..="100%", source "assumed",
             applies_with "nand.timing.retries" not "0";
     }
@@ -86,34 +88,34 @@ pub const LEVELS: usize = 3;
 /// Ages are counted in seconds, which keeps products within 128 bits.
 const NANOS_IN_SECOND: u64 = 1_000_000_000;
 
-/// Up to where the errors of a page may grow.
+/// A bound of a page's errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// As long as the last level of sensing reads it at once.
+    /// The last level of sensing reads it without retries.
     LastLevel,
-    /// As long as it can be read at all.
+    /// It can be read at all.
     LastRetry,
 }
 
-/// What the cells of a block have been through.
+/// The history of a block's cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Strain {
-    /// How often they were erased.
+    /// Number of erases.
     pub erases: u32,
-    /// How old their data is.
+    /// Age of the data.
     pub age: Nanos,
-    /// How often the block was read since its erase.
+    /// Reads of the block since its erase.
     pub reads: u32,
 }
 
-/// Raw errors by class, wear, age and reads, and what corrects them.
+/// Raw errors by class, wear, age and reads, and the code that corrects them.
 #[derive(Clone, Debug)]
 pub struct Reliability {
-    /// Errors in a million bits: fresh; those of the rated wear; those of the rated age then.
+    /// Errors in a million bits: fresh; added by the rated wear; added by the rated age after that.
     fresh: u128,
     cycled: u128,
     retained: u128,
-    /// Those of the rated wear and so many reads.
+    /// Added by `disturbed_reads` reads after the rated wear.
     disturbed: u128,
     disturbed_reads: u128,
     rated_cycles: u128,
@@ -122,16 +124,16 @@ pub struct Reliability {
     least_erases: u128,
     /// In seconds.
     least_age: u64,
-    /// By class: the square of its step, where the rated step has one of `rated_square`.
+    /// By class: the square of its step, in units in which that of the rated step is `rated_square`.
     squares: [u128; CostClass::ALL.len()],
     rated_square: u128,
-    /// By class and effort: the most that [`weigh`](Reliability::weigh) may give.
+    /// By class and effort: the largest correctable result of [`weigh`](Reliability::weigh).
     limits: [Vec<u128>; CostClass::ALL.len()],
 }
 
 impl Reliability {
-    /// The model with these options; lists that are too short count as if what is missing corrected nothing
-    /// (checks of the config refuse them).
+    /// Returns the model with these options. Missing entries of lists that are too short correct nothing (checks of
+    /// the config refuse them).
     #[must_use]
     pub fn new(options: &ReliabilityOptions) -> Reliability {
         let square = |step: u32| u128::from(step) * u128::from(step);
@@ -161,8 +163,8 @@ impl Reliability {
         }
     }
 
-    /// Raw bit errors for each bit of a page that was programmed in this class, of a block with so many
-    /// erases, where its data is so old; wear and age count as at least what is planned for.
+    /// Returns the raw bit error rate of a page of this class, in a block with this number of erases and data of this
+    /// age; both count at least as what is planned for.
     #[must_use]
     pub fn raw_errors(&self, class: CostClass, erases: u32, age: Nanos) -> f64 {
         let weighed = self.weigh(erases, age.0 / NANOS_IN_SECOND) * self.squares[class as usize];
@@ -176,14 +178,14 @@ impl Reliability {
         self.disturbed > 0
     }
 
-    /// The least effort that reads such a page of a block that was not read; none if nothing does, and its data is
-    /// lost.
+    /// The least effort that reads such a page in a block without reads, or `None` if it cannot be read and its data
+    /// is lost.
     #[must_use]
     pub fn effort(&self, class: CostClass, erases: u32, age: Nanos) -> Option<ReadEffort> {
         self.effort_after(class, &Strain { erases, age, reads: 0 })
     }
 
-    /// The least effort that reads a page of this class whose cells have been through so much.
+    /// The least effort that reads a page of this class whose cells have this history.
     #[must_use]
     pub fn effort_after(&self, class: CostClass, strain: &Strain) -> Option<ReadEffort> {
         let errors = self.weigh_strain(strain);
@@ -191,20 +193,20 @@ impl Reliability {
         u8::try_from(at).ok().map(ReadEffort)
     }
 
-    /// Whether the errors of such a page, of a block that was not read, are within a limit.
+    /// Whether the errors of such a page, in a block without reads, are within a limit.
     #[must_use]
     pub fn is_within(&self, limit: Limit, class: CostClass, erases: u32, age: Nanos) -> bool {
         self.holds(limit, class, &Strain { erases, age, reads: 0 })
     }
 
-    /// The same for a page whose cells have been through so much.
+    /// The same for a page whose cells have this history.
     #[must_use]
     pub fn holds(&self, limit: Limit, class: CostClass, strain: &Strain) -> bool {
         self.weigh_strain(strain) <= self.limit(limit, class)
     }
 
-    /// The age at which the errors of such a page pass a limit, to the second; nothing if they have from
-    /// the beginning. None if they do at no age that a clock shows.
+    /// The age in whole seconds at which the errors of such a page exceed a limit; zero if they always do, `None` if
+    /// they never do or only after an age beyond the range of a clock.
     #[must_use]
     pub fn lasts(&self, class: CostClass, erases: u32, up_to: Limit) -> Option<Nanos> {
         let most = self.limit(up_to, class);
@@ -233,12 +235,12 @@ impl Reliability {
         self.weigh(erases, age.0 / NANOS_IN_SECOND) + by_reads / self.disturbed_reads
     }
 
-    /// The same for a block that was not read.
+    /// The same for a block without reads.
     fn weigh(&self, erases: u32, seconds: u64) -> u128 {
         self.weigh_at(erases, seconds.max(self.least_age))
     }
 
-    /// The same, at an age that is younger than planned for.
+    /// The same, without the minimum of the age.
     fn weigh_at(&self, erases: u32, seconds: u64) -> u128 {
         let worn = self.cycled * self.rated_age + self.retained * u128::from(seconds);
         self.fresh * self.rated_cycles * self.rated_age + self.erases(erases) * worn

@@ -1,64 +1,64 @@
-//! Faults that happen at a moment that is named: what they are, and how they are written.
+//! Faults at given times: what they are, and how they are written.
 //!
-//! Times are those of the simulation; a moment that is over when a device begins has come at once. What counts is
-//! when the flash is done with something: a die that dies at that moment, or before, has failed at it. Numbers are
-//! those of the geometry: flash pages are counted over the device, block by block, the blocks of a plane in a row,
-//! then the planes of a die, then the dies.
+//! Times are those of the simulation; a fault whose time is past when a device begins happens at once. What counts
+//! is when the flash is done with something: a command that ends when its die dies, or later, has failed. Numbers
+//! are those of the geometry: flash pages are counted over the device, block by block, then plane by plane, then
+//! die by die.
 
 use std::ops::Range;
 
 use super::Kind;
-use crate::image::{Damage, Reader, Writer};
-use crate::options::value::{Item, Kind as ValueKind, Value, ValueError};
+use crate::image::{Damage, ImageReader, ImageWriter};
+use crate::options::value::{Item, Value, ValueError, ValueKind};
 use crate::shape::Geometry;
 use crate::units::Nanos;
 
-/// Blocks in which an operation fails.
+/// The blocks in which an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Area {
-    /// All of a plane.
+    /// All blocks of a plane.
     Plane(u32),
-    /// One.
+    /// One block.
     Block(u32),
 }
 
 /// What becomes unreadable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spot {
+pub enum FaultSpot {
     /// A block.
     Block(u32),
     /// A flash page.
     Page(u32),
 }
 
-/// Something that fails.
+/// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A die answers no more: whatever it is at, and whatever it is told from then on, fails.
+    /// A die stops responding: its current command fails, and so does any later one.
     DieDies(u32),
-    /// The next program fails, one time.
+    /// The next program fails, once.
     ProgramFails(Area),
-    /// The next erase fails, one time.
+    /// The next erase fails, once.
     EraseFails(Area),
-    /// Nothing reads what lies there, until its block is erased.
-    Unreadable(Spot),
+    /// The data cannot be read until its block is erased.
+    Unreadable(FaultSpot),
 }
 
-/// A fault and its moment.
+/// A fault and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scheduled {
-    /// When, since the device was new.
+    /// The time, since the device was new.
     pub at: Nanos,
-    /// What.
+    /// The fault.
     pub fault: Fault,
 }
 
-/// How a fault is written.
+/// How faults are written.
 const FORMS: &str = "write one of: \"2s: die 3 dies\", \"2s: next program of block 17 fails\" (or of plane), \
                      \"2s: next erase of block 17 fails\" (or of plane), \"2s: page 1234 is unreadable\" (or block)";
 
 impl Area {
-    /// Whether an operation on a block of a plane is concerned.
+    /// Whether a block of a plane is in the area.
     pub(super) fn holds(self, block: u32, plane: u32) -> bool {
         match self {
             Area::Plane(number) => number == plane,
@@ -82,19 +82,18 @@ impl Area {
     }
 }
 
-impl Spot {
-    /// Its flash pages.
+impl FaultSpot {
     pub(super) fn flash_pages(self, geometry: &Geometry) -> Range<u32> {
         let per_block = geometry.shape().pages_per_block;
         match self {
-            Spot::Block(block) => block * per_block..(block + 1) * per_block,
-            Spot::Page(page) => page..page + 1,
+            FaultSpot::Block(block) => block * per_block..(block + 1) * per_block,
+            FaultSpot::Page(page) => page..page + 1,
         }
     }
 }
 
 impl Fault {
-    /// What it names, and its number.
+    /// The part of the device that it names, and its number.
     #[must_use]
     pub const fn names(self) -> (&'static str, u32) {
         match self {
@@ -104,24 +103,24 @@ impl Fault {
             }
             Fault::ProgramFails(Area::Block(block))
             | Fault::EraseFails(Area::Block(block))
-            | Fault::Unreadable(Spot::Block(block)) => ("block", block),
-            Fault::Unreadable(Spot::Page(page)) => ("page", page),
+            | Fault::Unreadable(FaultSpot::Block(block)) => ("block", block),
+            Fault::Unreadable(FaultSpot::Page(page)) => ("page", page),
         }
     }
 
-    /// Whether it can happen only once, whenever that is.
+    /// Whether it is permanent.
     #[must_use]
     pub const fn is_for_good(self) -> bool {
         matches!(self, Fault::DieDies(_))
     }
 
-    /// Whether blocks go out of use by it.
+    /// Whether it makes blocks unusable.
     #[must_use]
     pub const fn costs_blocks(self) -> bool {
         !matches!(self, Fault::Unreadable(_))
     }
 
-    /// Whether it is that the next operation of a kind on a block fails.
+    /// Whether the next operation of this kind on this block fails.
     pub(super) fn fails(self, kind: Kind, block: u32, plane: u32) -> bool {
         match self {
             Fault::ProgramFails(area) => kind.programs() && area.holds(block, plane),
@@ -142,9 +141,11 @@ impl Fault {
                 Area::parse(kind, number(at)?).map(Fault::EraseFails)
             }
             ["page", page, "is", "unreadable"] => {
-                Some(Fault::Unreadable(Spot::Page(number(page)?)))
+                Some(Fault::Unreadable(FaultSpot::Page(number(page)?)))
             }
-            ["block", at, "is", "unreadable"] => Some(Fault::Unreadable(Spot::Block(number(at)?))),
+            ["block", at, "is", "unreadable"] => {
+                Some(Fault::Unreadable(FaultSpot::Block(number(at)?)))
+            }
             _ => None,
         }
     }
@@ -154,20 +155,20 @@ impl Fault {
             Fault::DieDies(die) => format!("die {die} dies"),
             Fault::ProgramFails(area) => format!("next program of {} fails", area.print()),
             Fault::EraseFails(area) => format!("next erase of {} fails", area.print()),
-            Fault::Unreadable(Spot::Page(page)) => format!("page {page} is unreadable"),
-            Fault::Unreadable(Spot::Block(block)) => format!("block {block} is unreadable"),
+            Fault::Unreadable(FaultSpot::Page(page)) => format!("page {page} is unreadable"),
+            Fault::Unreadable(FaultSpot::Block(block)) => format!("block {block} is unreadable"),
         }
     }
 }
 
 impl Scheduled {
-    /// Writes it, as it is written in a device file.
-    pub(super) fn save(&self, out: &mut Writer) {
+    /// Saves it as text, as in a device file.
+    pub(super) fn save(&self, out: &mut ImageWriter) {
         out.nested(|out| out.raw(self.print().as_bytes()));
     }
 
-    /// Reads what [`save`](Self::save) wrote.
-    pub(super) fn load(from: &mut Reader<'_>) -> Result<Scheduled, Damage> {
+    /// Loads what [`save`](Self::save) wrote.
+    pub(super) fn load(from: &mut ImageReader<'_>) -> Result<Scheduled, Damage> {
         let mut text = from.nested()?;
         let mut bytes = Vec::new();
         while text.end().is_err() {
@@ -175,7 +176,7 @@ impl Scheduled {
         }
         let text = std::str::from_utf8(&bytes).ok();
         let fault = text.and_then(|text| Scheduled::parse(text).ok());
-        fault.ok_or_else(|| Damage::new("what is to be a fault that happened is none"))
+        fault.ok_or_else(|| Damage::new("a past fault is not a valid fault"))
     }
 }
 
@@ -190,7 +191,7 @@ impl Value for Scheduled {
         let at = Nanos::parse(at.trim())?;
         match Fault::parse(fault) {
             Some(fault) => Ok(Scheduled { at, fault }),
-            None => Err(ValueError::new(format!("\"{}\" is no fault", fault.trim()), FORMS)),
+            None => Err(ValueError::new(format!("\"{}\" is not a fault", fault.trim()), FORMS)),
         }
     }
 
@@ -203,7 +204,7 @@ impl Value for Scheduled {
     }
 
     fn placeholder() -> Scheduled {
-        Scheduled { at: Nanos::ZERO, fault: Fault::Unreadable(Spot::Page(0)) }
+        Scheduled { at: Nanos::ZERO, fault: Fault::Unreadable(FaultSpot::Page(0)) }
     }
 }
 
@@ -250,7 +251,7 @@ mod tests {
         }
     }
 
-    /// A fault is of one kind of operation and of one place.
+    /// A fault concerns one kind of operation at one place.
     #[test]
     fn a_fault_meets_its_kind_of_operation_at_its_place_alone() {
         let program = Fault::ProgramFails(Area::Block(3));

@@ -1,9 +1,9 @@
-//! Superblocks: blocks at one place of several dies, used as one. What lies at one page number of all of
-//! them is a *stripe*: data, and one page that holds the parity of the others, on another die in each
-//! stripe.
+//! Superblocks: blocks at the same place of several dies, used as one. The flash pages of the same
+//! number in all of them form a *stripe*: data, and one page with the parity of the others, on a
+//! different die in each stripe.
 //!
-//! Whoever fills superblocks sees a *volume*: a flash with fewer dies, whose blocks hold the pages of
-//! several without those of parity. Only this file knows where such a page lies.
+//! Code that fills superblocks sees a *volume*: a flash with fewer dies, whose blocks hold the data
+//! pages of several. Only this file knows where such a page is on flash.
 
 use crate::engine::Divisor;
 use crate::shape::{Geometry, Shape};
@@ -12,27 +12,28 @@ use crate::units::{BlockId, DieId, Ppn};
 /// A stripe: the flash pages of one number in the blocks of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stripe {
-    /// The superblock: a block of the volume.
+    /// The superblock, a block of the volume.
     pub block: BlockId,
     /// The number of the flash page in each block on flash.
     pub row: u32,
 }
 
-/// How a volume lies on flash.
+/// The layout of a volume on flash.
 #[derive(Clone, Debug)]
 pub struct Superblocks {
     flash: Geometry,
     volume: Geometry,
     width: u32,
-    /// Flash pages of data in a stripe.
+    /// Data flash pages in a stripe.
     data: Divisor,
 }
 
 impl Superblocks {
-    /// Superblocks over so many dies each; these go round the channels.
+    /// Returns the layout of superblocks over `width` dies each. The dies of a superblock alternate
+    /// between channels.
     ///
     /// # Panics
-    /// If the dies do not make whole groups of two or more; the configuration is checked for that.
+    /// If the dies do not form whole groups of two or more; the configuration is checked for that.
     #[must_use]
     pub fn new(flash: &Geometry, width: u32) -> Superblocks {
         let whole = width > 1 && flash.dies().is_multiple_of(width);
@@ -41,13 +42,13 @@ impl Superblocks {
         Superblocks { flash: flash.clone(), volume, width, data: Divisor::new(width - 1) }
     }
 
-    /// The flash as it is.
+    /// The physical flash.
     #[must_use]
     pub fn flash(&self) -> &Geometry {
         &self.flash
     }
 
-    /// The flash as whoever fills superblocks sees it.
+    /// The volume of superblocks.
     #[must_use]
     pub fn volume(&self) -> &Geometry {
         &self.volume
@@ -59,7 +60,7 @@ impl Superblocks {
         self.width
     }
 
-    /// The stripe of a page of the volume, and the place of its flash page among those of data.
+    /// The stripe of a page of the volume, and the place of its flash page among the data pages.
     #[inline]
     #[must_use]
     pub fn stripe_of(&self, page: Ppn) -> (Stripe, u32) {
@@ -68,14 +69,14 @@ impl Superblocks {
         (Stripe { block, row }, place)
     }
 
-    /// The flash page at a place of a stripe, by its first page in the volume.
+    /// The flash page at a place of a stripe, as its first page in the volume.
     #[must_use]
     pub fn page_at(&self, stripe: Stripe, place: u32) -> Ppn {
         let flash_page = stripe.row * self.data.get() + place;
         self.volume.page_at(stripe.block, flash_page * self.volume.units_per_page())
     }
 
-    /// The member of the superblock whose turn it is to hold the parity of a stripe.
+    /// The member of the superblock that holds the parity of a stripe.
     #[must_use]
     pub fn parity_of(&self, stripe: Stripe) -> u32 {
         (stripe.row + self.volume.index_in_plane(stripe.block)) % self.width
@@ -88,7 +89,7 @@ impl Superblocks {
         (self.parity_of(stripe) + 1 + place) % self.width
     }
 
-    /// The place of a member in a stripe; none if it is its turn to hold the parity.
+    /// The place of a member in a stripe, or `None` if it holds the parity.
     #[must_use]
     pub fn place_of(&self, stripe: Stripe, member: u32) -> Option<u32> {
         let place = (member + self.width - self.parity_of(stripe)) % self.width;
@@ -105,20 +106,20 @@ impl Superblocks {
         self.flash.block_in(plane, self.volume.index_in_plane(block))
     }
 
-    /// The flash page of a member of a stripe, by its first page on flash.
+    /// The flash page of a member of a stripe, as its first page on flash.
     #[must_use]
     pub fn on_flash(&self, stripe: Stripe, member: u32) -> Ppn {
         let unit = stripe.row * self.flash.units_per_page();
         self.flash.page_at(self.block_on_flash(stripe.block, member), unit)
     }
 
-    /// The die of a member of a group: a die of the volume.
+    /// The die of a member of a group. A group is a die of the volume.
     #[must_use]
     pub fn die_of(&self, group: DieId, member: u32) -> DieId {
         self.flash.die_at_turn(group.get() * self.width + member)
     }
 
-    /// The group of a die, and which member of it the die is.
+    /// The group of a die, and its index in the group.
     #[must_use]
     pub fn group_of(&self, die: DieId) -> (DieId, u32) {
         let turn = self.flash.turn_of(die);
@@ -133,7 +134,7 @@ impl Superblocks {
     }
 }
 
-/// The shape of a volume over groups of `width` dies. Groups are on no channel of their own.
+/// The shape of a volume over groups of `width` dies. Groups share a single virtual channel.
 #[must_use]
 pub fn volume_of(flash: &Shape, width: u32) -> Shape {
     let dies = flash.channels * flash.chips_per_channel * flash.dies_per_chip;

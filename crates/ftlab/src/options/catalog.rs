@@ -1,5 +1,5 @@
-//! Everything that can be configured, gathered from the declarations: what `explain`, `list`, the
-//! generated reference and the messages about unknown names look things up in.
+//! The catalog: all options, sections and seams, gathered from the declarations. `explain`, `list`,
+//! the generated reference and the messages about unknown names use it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,9 +7,9 @@ use std::fmt;
 use super::declaration::{Condition, Declaration, any_of};
 use super::seam::SeamInfo;
 use super::text::quoted;
-use super::value::{Choice, Kind};
+use super::value::{Choice, ValueKind};
 
-/// Which policies an option belongs to.
+/// The policies that an option belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppliesTo {
     /// The option that names the policy.
@@ -25,26 +25,27 @@ impl fmt::Display for AppliesTo {
     }
 }
 
-/// One option with all that is known about it.
+/// An option with all its metadata.
 #[derive(Clone, Debug)]
 pub struct OptionInfo {
     /// The full path, such as `ftl.gc.start`.
     pub path: &'static str,
     /// What it means.
     pub doc: &'static str,
-    /// What kind of value it takes.
-    pub kind: Kind,
-    /// What a count counts; empty where the value carries its unit itself.
+    /// The kind of its values.
+    pub kind: ValueKind,
+    /// What a count counts; empty if the value carries its own unit.
     pub unit: &'static str,
-    /// The value it has when nothing sets it; `None` if it must be set.
+    /// The default; `None` if the option must be set.
     pub default: Option<&'static str>,
-    /// The least and the most, both allowed.
+    /// The least and the greatest value, both allowed.
     pub range: Option<(&'static str, &'static str)>,
-    /// Where the default and the range come from; empty for a seam, whose policies name their own.
+    /// The source of the default and the range; empty for a seam, whose policies name their own.
     pub source: &'static str,
     /// The names it takes, if it is a choice.
     pub choices: Vec<Choice>,
-    /// Under which of other options' values it does something: any is enough. Empty if it always does.
+    /// The values of other options under which it does something: any of these is enough. Empty if
+    /// it always does.
     pub applies_with: &'static [Condition],
     /// The policies it belongs to; `None` if it always applies.
     pub applies_to: Option<AppliesTo>,
@@ -57,7 +58,7 @@ pub struct OptionInfo {
 pub struct SectionInfo {
     /// The path, such as `ftl.gc`.
     pub path: &'static str,
-    /// What the section is about.
+    /// What the section configures.
     pub doc: &'static str,
 }
 
@@ -82,14 +83,15 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// What was gathered.
+    /// Returns the catalog.
     pub(crate) fn finish(self) -> Catalog {
         self.catalog
     }
 
     /// Adds the options of a section, or of the policy that is being described.
     pub fn options(&mut self, path: &'static str, doc: &'static str, declared: &[Declaration]) {
-        // The options of a policy are declared like a section, but are part of their seam's.
+        // The options of a policy are declared like a section, but belong to the section of their
+        // seam.
         if !path.is_empty() && self.policy.is_none() {
             self.catalog.sections.push(SectionInfo { path, doc });
         }
@@ -119,7 +121,7 @@ impl Builder {
         self.add(OptionInfo {
             path: seam.path,
             doc: seam.doc,
-            kind: Kind::Choice,
+            kind: ValueKind::Choice,
             unit: "",
             default: Some(seam.default),
             range: None,
@@ -131,14 +133,14 @@ impl Builder {
         });
     }
 
-    /// Adds what `describe` adds as belonging to one policy of a seam.
+    /// Adds everything that `describe` adds as belonging to one policy of a seam.
     pub fn policy(&mut self, seam: SeamInfo, policy: &'static str, describe: fn(&mut Builder)) {
         let outer = self.policy.replace((seam.path, policy));
         describe(self);
         self.policy = outer;
     }
 
-    /// Several policies may share an option: it is then one option that belongs to all of them.
+    /// Several policies may share an option. It is listed once and belongs to all of them.
     fn add(&mut self, option: OptionInfo) {
         let catalog = &mut self.catalog;
         let Some(at) = catalog.index.get(option.path) else {
@@ -205,7 +207,7 @@ impl Catalog {
 }
 
 impl fmt::Display for OptionInfo {
-    /// A block of text: the path, the doc, then what it accepts.
+    /// Prints the path, the documentation, and what the option accepts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n  {}\n", self.path, self.doc)?;
         let mut line = |name: &str, text: &str| match text {
@@ -242,7 +244,7 @@ impl fmt::Display for OptionInfo {
 }
 
 impl OptionInfo {
-    /// What kind of value it takes; of a switch, its two names.
+    /// The kind of its values; for a switch, its two names.
     #[must_use]
     pub fn kind_name(&self) -> String {
         match self.choices.as_slice() {
@@ -253,20 +255,20 @@ impl OptionInfo {
         }
     }
 
-    /// A value with what it counts, if it is a count.
+    /// A value with its unit, if it is a count.
     #[must_use]
     pub fn with_unit(&self, value: &str) -> String {
         if self.unit.is_empty() { value.to_owned() } else { format!("{value} {}", self.unit) }
     }
 
-    /// How a value is written, as TOML: the default, a bound, or the example of the kind.
+    /// An example of a value as TOML: the default, a bound, or the example of its kind.
     #[must_use]
     pub fn example(&self) -> String {
         let text = self.default.filter(|text| !text.is_empty());
         match (text.or(self.range.map(|(low, _)| low)), self.kind) {
-            (Some(text), Kind::Count) => text.to_owned(),
-            (Some(text), kind) if kind != Kind::Times => quoted(text),
-            (None, Kind::Choice) if !self.choices.is_empty() => quoted(self.choices[0].name),
+            (Some(text), ValueKind::Count) => text.to_owned(),
+            (Some(text), kind) if kind != ValueKind::Times => quoted(text),
+            (None, ValueKind::Choice) if !self.choices.is_empty() => quoted(self.choices[0].name),
             (_, kind) => kind.example().to_owned(),
         }
     }

@@ -1,40 +1,40 @@
-//! What the declaration of an option says.
+//! The declaration of an option.
 
 use std::fmt;
 
 use super::text::quoted;
-use super::value::{Choice, Kind};
+use super::value::{Choice, ValueKind};
 
-/// One option, as it is declared.
+/// A declared option.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration {
     /// The full path, such as `ftl.gc.start`.
     pub path: &'static str,
     /// What it means.
     pub doc: &'static str,
-    /// What kind of value it takes.
-    pub kind: Kind,
-    /// What a count counts; empty where the value carries its unit itself.
+    /// The kind of its values.
+    pub kind: ValueKind,
+    /// What a count counts; empty if the value carries its own unit.
     pub unit: &'static str,
-    /// The value it has when nothing sets it; `None` if it must be set.
+    /// The default; `None` if the option must be set.
     pub default: Option<&'static str>,
-    /// The least and the most, both allowed.
+    /// The least and the greatest value, both allowed.
     pub range: Option<(&'static str, &'static str)>,
-    /// Where the default and the range come from.
+    /// The source of the default and the range.
     pub source: &'static str,
-    /// Under which of other options' values it does something: any of these is enough. Always if there
-    /// is none.
+    /// The values of other options under which it does something: any of these is enough. Empty if
+    /// it always does.
     pub applies_with: &'static [Condition],
     /// The names it takes, if it is a choice.
     pub choices: fn() -> &'static [Choice],
 }
 
-/// What another option has to be for an option to do anything.
+/// The value that another option must have so that an option does anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Condition {
     /// The path of the other option.
     pub path: &'static str,
-    /// Whether it has to be `value`, or anything else.
+    /// Whether it has to be `value`, or any other value.
     pub is: bool,
     /// The value, as it is printed.
     pub value: &'static str,
@@ -49,7 +49,7 @@ impl fmt::Display for Condition {
     }
 }
 
-/// Any of several conditions, in words.
+/// Puts alternative conditions into words.
 #[must_use]
 pub fn any_of(conditions: &[Condition]) -> String {
     let told: Vec<String> = conditions.iter().map(Condition::to_string).collect();

@@ -1,21 +1,20 @@
-//! How options are declared: once, where they belong.
+//! Declares options, each once and where it belongs.
 //!
-//! `options!` declares a section of a device, the options of one policy, or a table of a document (a workload, an
-//! experiment). It yields the typed struct together with its documentation and the code that reads, checks and
-//! prints it. `choices!` declares a list of names. (Seams and their policies are declared in
-//! [`policy`](crate::policy).) Everything else (`explain`, the reference, the schemas, the errors) is derived from
-//! these declarations.
+//! `options!` declares a section of a device, the options of one policy, or a table of a document (a workload or an
+//! experiment). It expands to a typed struct with its documentation, and to the code that reads, checks and prints it.
+//! `choices!` declares a list of names. [`policy`](crate::policy) declares seams and their policies. Everything else
+//! (`explain`, the reference, the schemas, the errors) is derived from these declarations.
 
 use super::catalog::Builder;
-use super::reader::Reader;
+use super::reader::LayerReader;
 use super::show::Printer;
 
 /// A part of the config: a section with its options, or a seam with those of its policies.
 pub trait Node: Sized {
-    /// Adds everything that is declared here to the catalog.
+    /// Adds the declarations to the catalog.
     fn describe(catalog: &mut Builder);
-    /// Reads and checks the options. Problems go to the reader; the result then stands in for them.
-    fn read(reader: &mut Reader<'_>) -> Self;
+    /// Reads and checks the options. Problems are reported to the reader, and placeholders replace wrong values.
+    fn read(reader: &mut LayerReader<'_>) -> Self;
     /// Prints the options.
     fn write(&self, printer: &mut Printer<'_>);
 }
@@ -32,14 +31,15 @@ pub trait Node: Sized {
 /// }
 /// ```
 ///
-/// An option that does something only while another has some value says so after its source:
-/// `applies_with "scheduler.suspend" not "none"`, several joined by `or`. Who sets it otherwise is told.
+/// An option that does something only if another option has some value says so after its source:
+/// `applies_with "scheduler.suspend" not "none"`. Several conditions are joined by `or`. A user who
+/// sets the option otherwise is told.
 ///
 /// `= required` instead of a default makes an option that must be set. `with` embeds other nodes:
 /// seams and subsections. The options of a policy are declared in the policy's file, at the path of
 /// its seam's section; policies that share options share such a struct, or embed it.
 ///
-/// A table of a document says `in` and how it is written there, and reads a text of its own
+/// A table of a document uses `in` with its form in a file, and reads a text of its own
 /// ([`table`](crate::options::table)):
 ///
 /// ```text
@@ -56,9 +56,8 @@ pub trait Node: Sized {
 /// }
 /// ```
 ///
-/// A key with `depends` is an `Option`, and so is one that only some kinds have; `needed by` names kinds for which it
-/// must be given all the same. A default is TOML, or a text without its quotes. `with` embeds the keys of another
-/// table in the same one.
+/// A key with `depends` is an `Option`, and so is a key that only some kinds have; `needed by` names kinds for which it
+/// must be given. A default is TOML, or a text without quotes. `with` embeds the keys of another table into this one.
 #[macro_export]
 macro_rules! options {
     (
@@ -77,11 +76,11 @@ macro_rules! options {
         $(#[doc = $doc])+
         #[derive(Clone, Debug)]
         $vis struct $Name {
-            /// Where the table stands.
+            /// The place of the table.
             #[allow(dead_code, reason = "not every table is pointed at")]
             pub table: $crate::options::table::At,
             $(
-                /// What kind of table it is: which of its keys apply.
+                /// The kind of the table, which decides which keys apply.
                 pub $by: $By,
             )?
             $($(
@@ -152,7 +151,7 @@ macro_rules! options {
             }
         }
 
-        /// As a part of another table.
+        /// Used as a part of another table.
         impl $crate::options::table::Field for $Name {
             fn form() -> $crate::options::table::Form {
                 $crate::options::table::Form::Table(<Self as $crate::options::table::Table>::info())
@@ -257,7 +256,7 @@ macro_rules! options {
             }
 
             #[allow(unused_variables, unused_mut, unused_assignments, reason = "empty sections")]
-            fn read(reader: &mut $crate::options::reader::Reader<'_>) -> Self {
+            fn read(reader: &mut $crate::options::reader::LayerReader<'_>) -> Self {
                 let mut declared = Self::DECLARED.iter();
                 Self {
                     $($field: reader.option::<$Type>(
@@ -303,7 +302,7 @@ macro_rules! choices {
         }
 
         impl $crate::options::value::Value for $Name {
-            const KIND: $crate::options::value::Kind = $crate::options::value::Kind::Choice;
+            const KIND: $crate::options::value::ValueKind = $crate::options::value::ValueKind::Choice;
 
             fn parse(text: &str) -> Result<Self, $crate::options::value::ValueError> {
                 match Self::ALL.iter().find(|value| value.print() == text) {

@@ -1,5 +1,5 @@
-//! The texts a config is made of, one over the other: preset, the user's file, each `--set`.
-//! Parsing one yields its entries, each with its place; unknown keys are found here.
+//! The texts of a config, one over the other: the preset, the user's file, and each `--set`.
+//! Parsing a text yields its entries with their places, and finds unknown keys.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use toml::de::{DeTable, DeValue};
 
 use super::catalog::Catalog;
 use super::presets;
-use super::problem::{Place, Problem};
+use super::problem::{Problem, SourcePlace};
 use super::text::{clip, shown};
 use super::value::{Raw, ValueError, unknown_name};
 
-/// One of the texts a config is made of.
+/// One of the texts of a config.
 #[derive(Clone, Debug)]
 pub struct Layer {
     pub(crate) label: String,
@@ -26,13 +26,13 @@ pub(crate) enum LayerKind {
     Preset,
     UnknownPreset,
     File,
-    /// A configuration in full that was printed before.
+    /// A complete configuration that was printed before.
     Saved,
     Set,
 }
 
 impl Layer {
-    /// A preset that is built in. A name that is not known becomes a problem of the config.
+    /// A built-in preset. An unknown name becomes a problem of the config.
     #[must_use]
     pub fn preset(name: &str) -> Layer {
         let (text, kind) = match presets::find(name) {
@@ -42,71 +42,71 @@ impl Layer {
         Layer { label: format!("preset {name}"), text: text.into(), kind }
     }
 
-    /// A user's file. The label is what messages call it, usually its path.
+    /// A user's file. Messages call it by its label, usually its path.
     #[must_use]
     pub fn file(label: &str, text: &str) -> Layer {
         Layer { label: label.to_owned(), text: text.into(), kind: LayerKind::File }
     }
 
-    /// The configuration of a saved device, in full. Nobody wrote it by hand.
+    /// The complete configuration of a saved device, which nobody wrote by hand.
     #[must_use]
     pub fn saved(label: &str, text: &str) -> Layer {
         Layer { kind: LayerKind::Saved, ..Layer::file(label, text) }
     }
 
-    /// One override, such as `ftl.gc.victim=greedy`; `number` counts them from one. The value is a
-    /// TOML value or a bare text.
+    /// An override, such as `ftl.gc.victim=greedy`. `number` counts overrides from one. The value
+    /// is a TOML value or a bare text.
     #[must_use]
     pub fn set(number: usize, assignment: &str) -> Layer {
         Layer::set_by(&format!("--set {number}"), assignment)
     }
 
-    /// One override that came about otherwise; the label is what messages call it.
+    /// An override from another source. Messages call it by its label.
     #[must_use]
     pub fn set_by(label: &str, assignment: &str) -> Layer {
         Layer { label: label.to_owned(), text: assignment.into(), kind: LayerKind::Set }
     }
 
-    pub(crate) fn place(&self, span: Range<usize>) -> Place {
-        Place::new(&self.label, &self.text, span)
+    pub(crate) fn place(&self, span: Range<usize>) -> SourcePlace {
+        SourcePlace::new(&self.label, &self.text, span)
     }
 }
 
 /// An option that a layer sets.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct LayerEntry {
     pub path: &'static str,
     pub key: Range<usize>,
     pub value: Range<usize>,
     pub raw: Raw,
 }
 
-/// What a layer holds.
+/// The contents of a layer.
 #[derive(Debug)]
 pub(crate) struct Parsed {
-    /// Whether the text could be read at all, whatever it sets.
+    /// Whether the text could be parsed at all.
     pub is_read: bool,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<LayerEntry>,
     pub problems: Vec<Problem>,
-    /// What a file builds on.
-    pub base: Option<Base>,
+    /// The base of a file.
+    pub base: Option<PresetBase>,
 }
 
 /// The preset or the file that a file builds on.
 #[derive(Clone, Debug)]
-pub(crate) struct Base {
+pub(crate) struct PresetBase {
     pub name: String,
     pub span: Range<usize>,
 }
 
-impl Base {
-    /// The key that names it.
+impl PresetBase {
+    /// The key that names the base.
     pub const KEY: &'static str = "base";
 }
 
-/// So many problems of a text are told.
+/// The most problems that are reported for a text.
 const MOST_PROBLEMS: usize = 500;
-/// How that is written, for remedies.
+/// How a base is written, for remedies.
 pub(crate) const BASE_HINT: &str = "base = \"tlc-512g\" at the top of a user's file";
 
 pub(crate) fn parse(layer: &Layer, catalog: &'static Catalog) -> Parsed {
@@ -152,7 +152,7 @@ impl Parser<'_> {
         for error in &errors {
             self.syntax(error, 0);
         }
-        // After a syntax error the keys may have been misread; what follows from them is noise.
+        // After a syntax error, keys may have been misread, and further errors would be noise.
         if errors.is_empty() {
             self.table("", table.get_ref());
         }
@@ -183,7 +183,7 @@ impl Parser<'_> {
         match self.catalog.option(&path) {
             Some(option) => {
                 let value = offset..end;
-                self.parsed.entries.push(Entry { path: option.path, key, value, raw });
+                self.parsed.entries.push(LayerEntry { path: option.path, key, value, raw });
             }
             None if self.catalog.holds(&path) => self.not_an_option(&path, key),
             None => self.unknown(&path, key),
@@ -191,7 +191,7 @@ impl Parser<'_> {
     }
 
     fn unknown(&mut self, path: &str, key: Range<usize>) {
-        if path == Base::KEY {
+        if path == PresetBase::KEY {
             let message = "a base cannot be named here".to_owned();
             return self.problem(path, key, message, format!("write {BASE_HINT}"));
         }
@@ -209,12 +209,12 @@ impl Parser<'_> {
         self.problem(path, key, "is a section, not an option".to_owned(), remedy);
     }
 
-    /// Whether so much is wrong that the rest is not looked at. Each unknown name costs a search for what was
-    /// meant, and nobody reads thousands.
+    /// Whether so much is wrong that the rest is skipped. Each unknown name costs a search for
+    /// similar names, and nobody reads thousands of problems.
     fn has_told_enough(&mut self, at: Range<usize>) -> bool {
         if self.parsed.problems.len() == MOST_PROBLEMS {
             let message = format!("{MOST_PROBLEMS} problems were found before this line");
-            let remedy = "mend those first: what follows was not looked at".to_owned();
+            let remedy = "fix these first: the rest was not checked".to_owned();
             self.problem("", at, message, remedy);
         }
         self.parsed.problems.len() > MOST_PROBLEMS
@@ -230,12 +230,12 @@ impl Parser<'_> {
                 "" => name.to_string(),
                 _ => format!("{prefix}.{name}"),
             };
-            if prefix.is_empty() && name == Base::KEY && self.layer.kind == LayerKind::File {
+            if prefix.is_empty() && name == PresetBase::KEY && self.layer.kind == LayerKind::File {
                 self.base(value);
             } else if let Some(option) = self.catalog.option(&path) {
                 let raw = Raw::of(value.get_ref(), 0);
                 let (key, value) = (key.span(), value.span());
-                self.parsed.entries.push(Entry { path: option.path, key, value, raw });
+                self.parsed.entries.push(LayerEntry { path: option.path, key, value, raw });
             } else if !self.catalog.holds(&path) {
                 self.unknown(&path, key.span());
             } else if let Some(inner) = value.get_ref().as_table() {
@@ -253,12 +253,12 @@ impl Parser<'_> {
     fn base(&mut self, value: &Spanned<DeValue<'_>>) {
         match value.get_ref().as_str() {
             Some(name) => {
-                self.parsed.base = Some(Base { name: name.to_owned(), span: value.span() });
+                self.parsed.base = Some(PresetBase { name: name.to_owned(), span: value.span() });
             }
             None => {
                 let found = Raw::of(value.get_ref(), 0).describe();
                 let message = format!("expected the name of a preset or of a file, found {found}");
-                self.problem(Base::KEY, value.span(), message, format!("write {BASE_HINT}"));
+                self.problem(PresetBase::KEY, value.span(), message, format!("write {BASE_HINT}"));
             }
         }
     }

@@ -1,13 +1,13 @@
-//! Which option somebody meant who wrote one that is not known: by the letters of its name, by the words in it, by
-//! what others call the same thing, and by its place.
+//! Finds the option that was meant by an unknown one: by the letters of its name, by its words, by
+//! synonyms, and by its section.
 
 use super::catalog::Catalog;
 use super::text::nearest;
 
-/// How a remedy begins that knows better.
+/// The beginning of a remedy that names a similar option.
 pub(crate) const MEANT: &str = "did you mean";
 
-/// Words of data sheets, papers and other simulators, and the last part of the option that stands for them here.
+/// Words of data sheets, papers and other simulators, and the last part of the option that they mean here.
 const SYNONYMS: [(&str, &str); 36] = [
     ("algorithm", "policy"),
     ("algorithm", "victim"),
@@ -48,7 +48,7 @@ const SYNONYMS: [(&str, &str); 36] = [
 ];
 
 impl Catalog {
-    /// What to write instead of the unknown `path`, and what is known around there.
+    /// The remedy for the unknown `path`: what was probably meant, and what is known in its section.
     pub(crate) fn remedy_for(&self, path: &str) -> String {
         let mut parent = path.rsplit_once('.').map_or("", |(parent, _)| parent);
         while !self.holds(parent) {
@@ -69,7 +69,7 @@ impl Catalog {
     }
 }
 
-/// The option or the section that `path` probably stands for. `parent` is the longest part of it that is known.
+/// The option or section that was probably meant by `path`. `parent` is its longest known part.
 fn meant(catalog: &Catalog, path: &str, parent: &str) -> Option<String> {
     let rest = path.strip_prefix(parent).unwrap_or(path).trim_start_matches('.');
     let last = path.rsplit('.').next().unwrap_or(path).to_lowercase();
@@ -78,9 +78,9 @@ fn meant(catalog: &Catalog, path: &str, parent: &str) -> Option<String> {
         "" => name.to_owned(),
         _ => format!("{parent}.{name}"),
     };
-    // An option holds nothing further: who writes ftl.gc.victim.policy means ftl.gc.victim.
+    // An option has no options: ftl.gc.victim.policy means ftl.gc.victim.
     let option = rest.split('.').next().map(full).filter(|path| catalog.option(path).is_some());
-    // What stands in a section that is not known itself says nothing of the options of the one around it.
+    // The contents of an unknown section are unrelated to the options of the section around it.
     let is_here = !rest.contains('.');
     let worded = by_words(&last, &children).filter(|_| is_here);
     let near = || nearest(rest, children.iter().copied());
@@ -101,13 +101,13 @@ fn synonyms(word: &str) -> impl Iterator<Item = &'static str> {
     SYNONYMS.iter().filter(move |(other, _)| *other == word).map(|(_, here)| *here)
 }
 
-/// A known path with a slip in it. What it ends in must be alike, not only where it lies.
+/// A known path that resembles `path`. The last parts must resemble each other, too.
 fn near_path<'a>(path: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     let alike = |known: &&str| nearest(last_of(path), [last_of(known)]).is_some();
     nearest(path, known.filter(alike)).map(str::to_owned)
 }
 
-/// The shortest of these names that holds all words of `wanted`, in the singular or the plural; of several the first.
+/// The shortest of these names that contains all words of `wanted`, in singular or plural; the first of several.
 fn by_words<'a>(wanted: &str, known: &[&'a str]) -> Option<&'a str> {
     let words = |name: &str| -> Vec<String> {
         let words = name.split(['_', '-']).filter(|word| !word.is_empty());
@@ -115,7 +115,7 @@ fn by_words<'a>(wanted: &str, known: &[&'a str]) -> Option<&'a str> {
     };
     let all = words(wanted);
     let holds = |name: &&&str| !all.is_empty() && all.iter().all(|word| words(name).contains(word));
-    // Who writes `pages` means `pages_per_block` rather than `page_size`.
+    // `pages` means `pages_per_block` rather than `page_size`.
     let differs = |name: &str| !name.starts_with(wanted);
     known.iter().filter(holds).min_by_key(|name| (differs(name), words(name).len())).copied()
 }

@@ -1,9 +1,8 @@
-//! How an option is declared, read, checked for its range, printed and explained, whatever it is about.
+//! Options in general: how they are declared, read, checked, printed and explained.
 //!
-//! Each layer and each policy declares its options in its own file ([`declare`]). A text with values is a [`Layer`];
-//! several, one over the other, are read against the declarations, and all that is wrong with them is noted, each
-//! [`Problem`] with its place and its remedy. What options a device has, and what they mean together, is known
-//! above.
+//! Each layer and each policy declares its options in its own file ([`declare`]). A text with values is a [`Layer`].
+//! Several layers, one over the other, are read against the declarations. Every mistake becomes a [`Problem`] with its
+//! place and its remedy. The modules above know the options of a device and check how they work together.
 
 pub mod catalog;
 pub mod declaration;
@@ -25,9 +24,9 @@ pub use catalog::{AppliesTo, OptionInfo, SectionInfo};
 pub use declaration::any_of;
 pub use declare::Node;
 pub use layer::Layer;
-pub(crate) use layer::{Base, Parsed, parse};
+pub(crate) use layer::{Parsed, PresetBase, parse};
 pub(crate) use meant::MEANT;
-pub use problem::{ConfigError, Level, Place, Problem, Problems, excerpt};
-pub use reader::Origin;
+pub use problem::{ConfigError, Level, Problem, Problems, SourcePlace, excerpt};
+pub use reader::ValueOrigin;
 pub use seam::{PolicyInfo, SeamInfo};
 pub use switch::Switch;

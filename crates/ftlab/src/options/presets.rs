@@ -1,9 +1,9 @@
-//! The device presets that are built in, so that `--device NAME` works anywhere.
+//! The built-in device presets, which make `--device NAME` work anywhere.
 
 /// A preset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preset {
-    /// Its name: that of its file.
+    /// Its name, which is the name of its file.
     pub name: &'static str,
     /// Its TOML text.
     pub text: &'static str,
@@ -20,7 +20,7 @@ macro_rules! presets {
     };
 }
 
-/// All device presets: a toy, real parts with the smallest cell first, then the machines of papers.
+/// All device presets: a toy, real parts from the smallest cell up, then the machines of papers.
 #[must_use]
 pub const fn devices() -> &'static [Preset] {
     presets![
@@ -50,7 +50,7 @@ pub fn names() -> Vec<&'static str> {
     devices().iter().map(|preset| preset.name).collect()
 }
 
-/// The device preset of that name.
+/// The device preset with this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Preset> {
     devices().iter().find(|preset| preset.name == name)

@@ -1,6 +1,6 @@
-//! What is wrong with a text that a user wrote: each problem with its place, its line and its remedy.
+//! Problems in texts that a user wrote, each with its place, its line and its remedy.
 //!
-//! Device configs and workload files report with these types, so that all problems look alike.
+//! Device configs and workload files share these types, so that all problems look alike.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,28 +9,28 @@ use std::sync::Arc;
 pub use annotate_snippets::Level;
 use annotate_snippets::{AnnotationKind, Group, Renderer, Snippet};
 
-/// Plain text, without colours. Of a line that is longer than this, the surroundings of the span are shown.
+/// Plain text without colours. For a line longer than this, only the surroundings of the span are shown.
 const RENDERER: Renderer = Renderer::plain().term_width(120);
-/// So many problems are told at once; who has more reads no further.
+/// The most problems that are printed at once.
 const MOST_TOLD: usize = 50;
 
-/// Where in a text a problem lies.
+/// A place in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePlace {
     /// The name of the text: a file, a preset, or `--set 2`.
     pub label: String,
     /// The whole text.
     pub text: Arc<str>,
-    /// The bytes of the text that are meant. They lie within the text, on character boundaries.
+    /// The bytes of the place. They lie within the text, on character boundaries.
     pub span: Range<usize>,
 }
 
-impl Place {
-    /// A place in a file. A span that does not lie within the text is cut to it.
+impl SourcePlace {
+    /// A place in a file. A span beyond the text is cut.
     #[must_use]
-    pub fn new(label: &str, text: &Arc<str>, span: Range<usize>) -> Place {
+    pub fn new(label: &str, text: &Arc<str>, span: Range<usize>) -> SourcePlace {
         let span = within(text, &span);
-        Place { label: label.to_owned(), text: Arc::clone(text), span }
+        SourcePlace { label: label.to_owned(), text: Arc::clone(text), span }
     }
 
     /// The line, counted from one.
@@ -52,29 +52,29 @@ impl Place {
     }
 }
 
-/// One thing that is wrong, or (as a warning) suspicious.
+/// A mistake or, as a warning, something suspicious.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The option, section or key that it is about, such as `ftl.gc.start` or `phase[2].size`; empty
-    /// for the text as a whole.
+    /// The option, section or key that it is about, such as `ftl.gc.start` or `phase[2].size`;
+    /// empty for the whole text.
     pub path: String,
     /// What is wrong.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub remedy: String,
-    /// Where it was written; `None` if nothing that was written is at fault, such as a value missing.
-    pub place: Option<Place>,
+    /// Where it was written; `None` if nothing written is at fault, such as for a missing value.
+    pub place: Option<SourcePlace>,
 }
 
 impl Problem {
-    /// What the TOML parser refuses; `place` is where.
+    /// An error of the TOML parser at `place`.
     #[must_use]
-    pub fn syntax(error: &toml::de::Error, place: Place) -> Problem {
-        /// What the parser says of `key = text`.
+    pub fn syntax(error: &toml::de::Error, place: SourcePlace) -> Problem {
+        /// The parser's message for `key = text`.
         const UNQUOTED: &str = "string values must be quoted";
         let (message, remedy) = match error.message() {
             message if message.contains(UNQUOTED) => (
-                "a text must stand in quotes".to_owned(),
+                "a text must be in quotes".to_owned(),
                 "put the value between double quotes, like \"200us\"",
             ),
             message if message.contains("duplicate key") => {
@@ -93,7 +93,7 @@ impl Problem {
         }
     }
 
-    /// The problem as a plain text of several lines, headed by `level`.
+    /// The problem as plain text of several lines, headed by `level`.
     #[must_use]
     pub fn render(&self, level: Level<'_>) -> String {
         let subject = match self.path.as_str() {
@@ -101,7 +101,7 @@ impl Problem {
             path => format!("{path}: "),
         };
         let mut report = Group::with_title(level.primary_title(subject + &self.message));
-        if let Some(Place { label, text, span }) = &self.place {
+        if let Some(SourcePlace { label, text, span }) = &self.place {
             let mark = AnnotationKind::Primary.span(first_line(text, span));
             report = report.element(Snippet::source(&**text).path(label).annotation(mark));
         }
@@ -110,7 +110,8 @@ impl Problem {
     }
 }
 
-/// The line of a text that holds a span, with a mark under the span. The text's first line has this number.
+/// The line of a text that holds a span, with a mark under the span. `first_number` is the number
+/// of the text's first line.
 #[must_use]
 pub fn excerpt(text: &str, first_number: usize, span: &Range<usize>) -> String {
     let mark = AnnotationKind::Primary.span(first_line(text, span));
@@ -137,18 +138,18 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Everything that is wrong, in the order of the texts and of what stands in them.
+/// All problems, in the order of the texts and of their contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems {
     /// At least one problem.
     pub problems: Vec<Problem>,
 }
 
-/// What is wrong with the config of a device.
+/// The problems of a device config.
 pub type ConfigError = Problems;
 
 impl fmt::Display for Problems {
-    /// All of them, or the first fifty and how many more there are.
+    /// Prints all problems, or the first fifty and the number of the others.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, problem) in self.problems.iter().take(MOST_TOLD).enumerate() {
             if at > 0 {
@@ -158,7 +159,7 @@ impl fmt::Display for Problems {
         }
         match self.problems.len().saturating_sub(MOST_TOLD) {
             0 => Ok(()),
-            rest => writeln!(f, "\n{rest} more problems follow; correct these first"),
+            rest => writeln!(f, "\n{rest} more problems follow; fix these first"),
         }
     }
 }

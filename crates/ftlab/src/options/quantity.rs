@@ -1,18 +1,17 @@
-//! Numbers with units: times, sizes, rates, shares, amounts and counts, and what to write instead of
-//! one that is wrong.
+//! Numbers with units: times, sizes, rates, shares, amounts and counts, and the remedies for wrong ones.
 
 use super::text::{is_long, nearest, quoted, shown};
-use super::value::{Kind, Value, ValueError, ordered};
+use super::value::{Value, ValueError, ValueKind, ordered};
 use crate::units::{Amount, BusRate, Bytes, BytesPerSec, Nanos, Ratio, RequestRate, TransferRate};
 
-/// A decimal number taken apart: 12.5 is 125 with one place.
+/// A decimal number in parts: 12.5 is 125 with one decimal place.
 struct Decimal {
     digits: u128,
     places: u32,
 }
 
-/// Splits `1_000.5 us` into its number and its unit. `None` if no number leads, or one that nobody
-/// would write.
+/// Splits `1_000.5 us` into its number and its unit. `None` if there is no number at the start, or
+/// the text is implausibly long.
 fn split_number(text: &str) -> Option<(&str, &str)> {
     let text = text.trim();
     if is_long(text) {
@@ -45,7 +44,7 @@ fn parse_decimal(number: &str) -> Option<Decimal> {
 }
 
 impl Decimal {
-    /// The number times `scale`, if that is whole and fits.
+    /// The number times `scale`, if that is a whole number and fits.
     fn scaled(&self, scale: u64) -> Result<u64, ScaleError> {
         let wide = self.digits.checked_mul(u128::from(scale)).ok_or(ScaleError::TooLarge)?;
         // 10^39 does not fit 128 bits, and no scale here has that many factors of ten.
@@ -62,14 +61,14 @@ enum ScaleError {
     NotWhole,
 }
 
-/// The number of an example, which suits most options.
+/// A number that suits most options, for examples.
 const EXAMPLE: &str = "20";
 
-/// How one kind of quantity is written.
+/// The notation of one kind of quantity.
 struct Quantity {
     /// With its article: "a time".
     what: &'static str,
-    /// Spellings and how many of the smallest unit each is.
+    /// The units, with their values in the smallest unit.
     units: &'static [(&'static str, u64)],
     /// The units as a message lists them.
     listed: &'static str,
@@ -77,13 +76,13 @@ struct Quantity {
     smallest: &'static str,
     /// The most that is accepted, in the smallest unit.
     most: u64,
-    /// What a number without a unit was most likely meant to be.
+    /// What a number without a unit probably means.
     guess: fn(&str) -> String,
 }
 
 /// A day, in nanoseconds.
 const DAY: u64 = 86_400_000_000_000;
-/// A year of 365 days, as data sheets state retention: leap days are nothing there.
+/// A year of 365 days, as data sheets state retention; leap days don't matter there.
 const YEAR: u64 = 365 * DAY;
 
 const TIME: Quantity = Quantity {
@@ -149,7 +148,7 @@ const RATE: Quantity = Quantity {
     },
 };
 
-/// Transfers are of a byte each.
+/// Transfers of one byte each.
 const BUS_RATE: Quantity = Quantity {
     what: "the rate of a bus",
     units: &[
@@ -186,7 +185,7 @@ const REQUEST_RATE: Quantity = Quantity {
     units: &[("/s", 1_000)],
     listed: "/s",
     smallest: "0.001/s",
-    // A request each nanosecond, the resolution of the clock.
+    // One request per nanosecond, which is the resolution of the clock.
     most: 1_000_000_000_000,
     guess: |number| format!("{number}/s"),
 };
@@ -198,7 +197,7 @@ const SHARE: Quantity = Quantity {
     smallest: "0.0001%",
     most: u32::MAX as u64,
     guess: |number| match parse_decimal(number).map(|decimal| decimal.scaled(1_000_000)) {
-        // 0.07 was meant as 7 %, but 7 as 7 %.
+        // 0.07 means 7 %, and so does 7.
         Some(Ok(ppm @ 1..1_000_000)) => Ratio { ppm: ppm as u32 }.print(),
         _ => format!("{number}%"),
     },
@@ -251,7 +250,7 @@ impl Quantity {
         }
         let names = self.units.iter().map(|(name, _)| *name);
         let meant = match (self.what, unit.to_ascii_lowercase().as_str()) {
-            // K could be either; a guess would be wrong by 2.4 %.
+            // K is ambiguous; a guess could be wrong by 2.4 %.
             ("a size", "k" | "kb" | "m" | "mb" | "g" | "gb" | "t" | "tb") => {
                 let letter = unit[..1].to_ascii_uppercase();
                 let decimal = if letter == "K" { "k" } else { &letter };
@@ -260,7 +259,7 @@ impl Quantity {
             ("a time", lower) if lower.ends_with("sec") => {
                 format!("write \"{number}{}s\"", lower.trim_end_matches("sec"))
             }
-            // How many bits a transfer moves, and how many of them are data, is not known here.
+            // It is not known here how many bits a transfer moves, and how many of them are data.
             ("a rate", "t/s" | "kt/s" | "mt/s" | "gt/s") => {
                 "write what it carries in bytes (a lane of PCIe 4.0 with 16 GT/s has 1.97GB/s)"
                     .to_owned()
@@ -277,7 +276,7 @@ impl Quantity {
     }
 }
 
-/// The decimal `whole.rest`, where `rest` has so many `places`, without zeros at its end.
+/// The decimal `whole.rest`, where `rest` has this many `places`, without trailing zeros.
 fn exact(whole: u64, rest: u64, places: usize) -> String {
     if rest == 0 {
         return whole.to_string();
@@ -293,8 +292,8 @@ impl Value for Nanos {
         TIME.parse(text).map(Nanos)
     }
 
-    /// The largest unit up to seconds that leaves a number of one or more, in exact decimals: `1.5ms`. Whole
-    /// days and years are printed as such; hours and minutes, which read as well in seconds, are not.
+    /// Prints the largest unit up to seconds that gives a number of at least one, in exact decimals: `1.5ms`. Whole
+    /// days and years are printed as such. Hours and minutes are not, because seconds read as well.
     fn print(&self) -> String {
         for (span, unit) in [(YEAR, "y"), (DAY, "d")] {
             if self.0 > 0 && self.0.is_multiple_of(span) {
@@ -347,14 +346,14 @@ impl Value for BusRate {
     }
 }
 
-/// The word for a value that is not limited.
+/// The value that means no limit.
 const NO_LIMIT: &str = "none";
 
-/// Values that may be without limit.
+/// Implements values that may be unlimited.
 macro_rules! unlimited {
     ($Type:ty, $kind:ident) => {
         impl Value for Option<$Type> {
-            const KIND: Kind = Kind::$kind;
+            const KIND: ValueKind = ValueKind::$kind;
 
             fn parse(text: &str) -> Result<Option<$Type>, ValueError> {
                 if text == NO_LIMIT {
@@ -390,7 +389,7 @@ impl Value for Ratio {
     ordered!(Share);
 
     fn parse(text: &str) -> Result<Ratio, ValueError> {
-        // The quantity's limit is what fits 32 bits.
+        // The limit of the quantity is what fits 32 bits.
         SHARE.parse(text).map(|ppm| Ratio { ppm: u32::try_from(ppm).unwrap_or(u32::MAX) })
     }
 
@@ -424,7 +423,7 @@ impl Value for RequestRate {
 }
 
 impl Value for Amount {
-    const KIND: Kind = Kind::Amount;
+    const KIND: ValueKind = ValueKind::Amount;
 
     fn parse(text: &str) -> Result<Amount, ValueError> {
         if text.trim_end().ends_with('%') {
@@ -443,7 +442,7 @@ impl Value for Amount {
         }
     }
 
-    /// Ranges are of sizes; of what a share is one, only the context knows.
+    /// Ranges apply to sizes. Only the context knows the whole of a share.
     fn within(&self, low: &str, high: &str) -> bool {
         match self {
             Amount::Bytes(size) => size.within(low, high),
@@ -456,7 +455,7 @@ impl Value for Amount {
     }
 }
 
-/// Reads a whole number of at most `bits` bits.
+/// Parses a whole number of at most `bits` bits.
 fn parse_count(text: &str, bits: u32) -> Result<u64, ValueError> {
     let remedy = "write a whole number, like 8 or 1_000";
     let Some((number, unit)) = split_number(text) else {

@@ -1,86 +1,86 @@
-//! Takes the layers together and reads the options from them, noting every problem and where each
-//! value comes from. Reading goes on past a problem, so that all of them come at once.
+//! Combines the layers and reads the options from them, recording every problem and the origin of
+//! each value. Reading continues after a problem, so that all of them are reported at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::catalog::{Catalog, OptionInfo};
 use super::declaration::{Condition, Declaration, any_of};
-use super::layer::{BASE_HINT, Entry, Layer, LayerKind, Parsed};
-use super::problem::{Place, Problem};
+use super::layer::{BASE_HINT, Layer, LayerEntry, LayerKind, Parsed};
+use super::problem::{Problem, SourcePlace};
 use super::seam::SeamInfo;
 use super::text::{quoted, shown};
 use super::value::{Raw, Value, ValueError, read_within, unknown_name};
 
-/// Where the value of an option comes from.
+/// The origin of an option's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// Nothing set it.
+pub enum ValueOrigin {
+    /// Nothing sets it.
     Default,
-    /// Nothing set it, and the default gave way to another option.
+    /// Nothing sets it, and the default was adjusted to another option.
     Adjusted(&'static str),
-    /// A layer set it.
+    /// A layer sets it.
     Layer {
-        /// What messages call the layer: a file, `preset tlc-512g`, `--set 2`.
+        /// The layer's label in messages: a file, `preset tlc-512g`, `--set 2`.
         label: String,
-        /// The line in it, counted from one; `None` where it has only one.
+        /// The line in it, counted from one; `None` if it has only one line.
         line: Option<usize>,
     },
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Origin::Default => f.write_str("default"),
-            Origin::Adjusted(how) => write!(f, "default, {how}"),
-            Origin::Layer { label, line: Some(line) } => write!(f, "{label}:{line}"),
-            Origin::Layer { label, line: None } => f.write_str(label),
+            ValueOrigin::Default => f.write_str("default"),
+            ValueOrigin::Adjusted(how) => write!(f, "default, {how}"),
+            ValueOrigin::Layer { label, line: Some(line) } => write!(f, "{label}:{line}"),
+            ValueOrigin::Layer { label, line: None } => f.write_str(label),
         }
     }
 }
 
-/// Which policy of a seam was chosen.
+/// The chosen policy of a seam.
 #[derive(Clone, Copy, Debug)]
 pub struct Chosen {
-    /// Its place in the seam's list.
+    /// Its position in the seam's list.
     pub index: usize,
-    /// Whether it only stands in for one that is not known.
+    /// Whether it only replaces an unknown policy.
     stand_in: bool,
 }
 
-/// The layers taken together.
-pub struct Reader<'a> {
+/// The combined layers.
+pub struct LayerReader<'a> {
     layers: &'a [Layer],
     catalog: &'static Catalog,
-    /// For each option that is set, the topmost layer that sets it.
-    entries: BTreeMap<&'static str, (usize, Entry)>,
+    /// By option that is set: the topmost layer that sets it.
+    entries: BTreeMap<&'static str, (usize, LayerEntry)>,
     problems: Vec<Problem>,
-    pub(crate) origins: BTreeMap<&'static str, Origin>,
+    pub(crate) origins: BTreeMap<&'static str, ValueOrigin>,
     missing: Vec<&'static str>,
     read: BTreeSet<&'static str>,
-    /// Options whose value stands in for a wrong one: nothing may be concluded from it.
+    /// Options whose values replace wrong ones, so that nothing may be concluded from them.
     wrong: BTreeSet<&'static str>,
     /// The policies in force, by the path of their seam.
     chosen: BTreeMap<&'static str, (&'static str, Chosen)>,
     /// The values in force, as they are printed.
     values: BTreeMap<&'static str, String>,
-    /// Inside a policy that stands in for an unknown one.
+    /// Whether it is reading a policy that only replaces an unknown one.
     muted: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LayerReader<'a> {
     pub(crate) fn new(
         layers: &'a [Layer],
         parsed: Vec<Parsed>,
         catalog: &'static Catalog,
-    ) -> Reader<'a> {
+    ) -> LayerReader<'a> {
         let mut entries = BTreeMap::new();
         let mut problems = Vec::new();
         for (at, layer) in parsed.into_iter().enumerate() {
             problems.extend(layer.problems);
             entries.extend(layer.entries.into_iter().map(|entry| (entry.path, (at, entry))));
         }
-        Reader {
+        LayerReader {
             layers,
             catalog,
             entries,
@@ -95,14 +95,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads one option; if it is wrong, a problem is noted and some value in range stands in.
+    /// Reads an option. If it is wrong, records a problem and returns a placeholder in range.
     pub fn option<T: Value>(&mut self, declared: &Declaration) -> T {
         self.read.insert(declared.path);
         let entry = self.entries.get(declared.path).cloned();
         let value = match entry {
             Some((layer, entry)) => self.read_entry(declared, layer, &entry),
             None => {
-                self.origins.insert(declared.path, Origin::Default);
+                self.origins.insert(declared.path, ValueOrigin::Default);
                 if declared.default.is_none() && !self.muted {
                     self.missing.push(declared.path);
                 }
@@ -124,20 +124,26 @@ impl<'a> Reader<'a> {
         &mut self,
         declared: &Declaration,
         layer: usize,
-        entry: &Entry,
+        entry: &LayerEntry,
     ) -> Option<T> {
         self.origins.insert(declared.path, self.origin(layer, entry));
         let result = read_within(&entry.raw, declared.range, declared.unit);
         result.map_err(|errors| self.value_problems(declared.path, layer, entry, errors)).ok()
     }
 
-    fn value_problems(&mut self, path: &str, layer: usize, entry: &Entry, errors: Vec<ValueError>) {
+    fn value_problems(
+        &mut self,
+        path: &str,
+        layer: usize,
+        entry: &LayerEntry,
+        errors: Vec<ValueError>,
+    ) {
         for error in errors {
             self.value_problem(path, layer, entry, error);
         }
     }
 
-    fn value_problem(&mut self, path: &str, layer: usize, entry: &Entry, error: ValueError) {
+    fn value_problem(&mut self, path: &str, layer: usize, entry: &LayerEntry, error: ValueError) {
         let span = match (&entry.raw, error.item) {
             (Raw::List(items), Some(at)) => items[at].0.clone(),
             _ => entry.value.clone(),
@@ -150,20 +156,20 @@ impl<'a> Reader<'a> {
         });
     }
 
-    fn origin(&self, layer: usize, entry: &Entry) -> Origin {
+    fn origin(&self, layer: usize, entry: &LayerEntry) -> ValueOrigin {
         let layer = &self.layers[layer];
         let line = (layer.kind != LayerKind::Set).then(|| layer.place(entry.key.clone()).line());
-        Origin::Layer { label: layer.label.clone(), line }
+        ValueOrigin::Layer { label: layer.label.clone(), line }
     }
 
-    /// Reads which policy of a seam is chosen.
+    /// Reads the choice of a seam's policy.
     pub fn choose(&mut self, seam: SeamInfo) -> Chosen {
         self.read.insert(seam.path);
         let index = |name: &str| seam.policies.iter().position(|policy| policy.name == name);
         let stand_in = Chosen { index: index(seam.default).unwrap_or(0), stand_in: true };
         let chosen = match self.entries.get(seam.path).cloned() {
             None => {
-                self.origins.insert(seam.path, Origin::Default);
+                self.origins.insert(seam.path, ValueOrigin::Default);
                 Chosen { stand_in: false, ..stand_in }
             }
             Some((layer, entry)) => {
@@ -197,7 +203,7 @@ impl<'a> Reader<'a> {
         chosen
     }
 
-    /// Reads the options of the policy that was chosen.
+    /// Reads the options of the chosen policy.
     pub fn of_policy<T>(&mut self, chosen: Chosen, read: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.muted;
         self.muted |= chosen.stand_in;
@@ -206,7 +212,7 @@ impl<'a> Reader<'a> {
         options
     }
 
-    /// After everything was read: what is missing, and what was set for a policy not in force.
+    /// Reports missing options, and options of policies that are not in force.
     pub(crate) fn finish(&mut self) {
         if !self.missing.is_empty() {
             let (path, message) = match self.missing.as_slice() {
@@ -217,7 +223,7 @@ impl<'a> Reader<'a> {
             let remedy = format!("set {what}, or build on a preset: {BASE_HINT}");
             self.problems.push(Problem { path, message, remedy, place: None });
         }
-        let unread: Vec<(usize, Entry)> = self
+        let unread: Vec<(usize, LayerEntry)> = self
             .entries
             .values()
             .filter(|(_, entry)| !self.read.contains(entry.path))
@@ -228,12 +234,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn other_policy(&mut self, layer: usize, entry: &Entry) {
+    fn other_policy(&mut self, layer: usize, entry: &LayerEntry) {
         let option = self.catalog.option(entry.path).expect("layers hold only known options");
         let Some(applies_to) = &option.applies_to else { return };
         let Some((name, chosen)) = self.chosen.get(applies_to.seam) else { return };
         let set_by = self.entries.get(applies_to.seam).map(|(layer, _)| *layer);
-        // A higher layer that changes the policy drops the options of the policy beneath it.
+        // A higher layer that changes the policy drops the options of the policy below.
         if chosen.stand_in || set_by.is_some_and(|set_by| set_by > layer) {
             return;
         }
@@ -254,16 +260,16 @@ impl<'a> Reader<'a> {
         paths.iter().all(|path| !self.wrong.contains(path))
     }
 
-    /// Whether the user set the option by hand, in a file or with --set (not a preset, nor an image), and
-    /// to something else than its default: who gives a configuration in full, as `ftlab config show`
-    /// prints it, has not asked for anything.
+    /// Whether the user set the option by hand, in a file or with --set (not by a preset or an
+    /// image), to something other than its default. Somebody who passes a complete configuration,
+    /// as `ftlab config show` prints it, has not asked for its defaults.
     pub(crate) fn user_changed(&self, path: &str) -> bool {
         let by_hand = self.set_by_hand(path);
         let default = self.catalog.option(path).and_then(|option| option.default);
         by_hand && self.sound(&[path]) && self.values.get(path).map(String::as_str) != default
     }
 
-    /// Whether the user set the option by hand, in a file or with --set, to whatever.
+    /// Whether the user set the option by hand, in a file or with --set, to any value.
     pub(crate) fn set_by_hand(&self, path: &str) -> bool {
         self.entries.get(path).is_some_and(|(layer, _)| {
             matches!(self.layers[*layer].kind, LayerKind::File | LayerKind::Set)
@@ -275,7 +281,7 @@ impl<'a> Reader<'a> {
         self.catalog.options.iter().map(|option| option.path)
     }
 
-    /// Options that the user changed, and that do nothing as other options are.
+    /// The options that the user changed although they do nothing under the other options.
     pub(crate) fn idle(&self) -> Vec<Problem> {
         let holds = |condition: &Condition| {
             let value = self.values.get(condition.path).map(String::as_str);
@@ -304,8 +310,8 @@ impl<'a> Reader<'a> {
         self.entries.contains_key(path)
     }
 
-    /// Whether a layer sets the option, and not only a preset for another policy than the one that a layer
-    /// above it chose at `seam`.
+    /// Whether a layer sets the option, other than a preset that set it for a policy which a higher
+    /// layer has replaced at `seam`.
     pub(crate) fn is_set_for(&self, path: &str, seam: &str) -> bool {
         let Some((layer, _)) = self.entries.get(path) else { return false };
         let by_preset = matches!(self.layers[*layer].kind, LayerKind::Preset);
@@ -313,10 +319,10 @@ impl<'a> Reader<'a> {
         !by_preset || chosen.is_none_or(|chosen| chosen <= *layer)
     }
 
-    /// Where the first of these options that is set was set in the topmost layer.
-    pub(crate) fn place(&self, paths: &[&str]) -> Option<Place> {
+    /// The place of the first of these options, in the topmost layer that sets any of them.
+    pub(crate) fn place(&self, paths: &[&str]) -> Option<SourcePlace> {
         let set = paths.iter().filter_map(|path| self.entries.get(path));
-        // The later of two equal maxima wins: reversed, the option named first does.
+        // Of equal maxima the last one wins; reversed, it is the option named first.
         let (layer, entry) = set.rev().max_by_key(|(layer, _)| *layer)?;
         Some(self.layers[*layer].place(entry.value.clone()))
     }
@@ -325,7 +331,7 @@ impl<'a> Reader<'a> {
         self.problems.push(problem);
     }
 
-    /// All problems, in the order of the layers and of their text; those without a place first.
+    /// Returns all problems, ordered by layer and place; those without a place come first.
     pub(crate) fn problems(&mut self) -> Vec<Problem> {
         let mut problems = std::mem::take(&mut self.problems);
         sort(self.layers, &mut problems);
@@ -333,7 +339,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Sorts problems in the order of the layers and of their text; those without a place come first.
+/// Sorts problems by layer and place; those without a place come first.
 pub(crate) fn sort(layers: &[Layer], problems: &mut [Problem]) {
     problems.sort_by_key(|problem| {
         problem.place.as_ref().map(|place| {

@@ -1,13 +1,13 @@
-//! What is known of a seam and its policies: rows for lists, for the reference, and for reading a choice.
+//! The metadata of seams and policies, for lists, for the reference, and for reading a choice.
 
-/// A policy as a row of a list.
+/// The metadata of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolicyInfo {
     /// Its name.
     pub name: &'static str,
-    /// One line.
+    /// A summary of one line.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'static str,
 }
 
@@ -18,7 +18,7 @@ pub struct SeamInfo {
     pub path: &'static str,
     /// What the policies of the seam decide.
     pub doc: &'static str,
-    /// The policy in force when nothing is set.
+    /// The default policy.
     pub default: &'static str,
     /// All policies, in the order of their registry.
     pub policies: &'static [PolicyInfo],

@@ -1,29 +1,29 @@
-//! Prints a config back as TOML: sections in the order of the I/O path, options as declared, each
-//! with where it came from.
+//! Prints a config as TOML: sections in the order of the I/O path, options in the order of
+//! declaration, each with its origin.
 
 use std::collections::BTreeMap;
 
 use super::catalog::Catalog;
-use super::reader::Origin;
+use super::reader::ValueOrigin;
 use super::text::quoted;
 use super::value::Value;
 
 /// Collects the lines of a config, section by section.
 pub struct Printer<'a> {
     catalog: &'static Catalog,
-    /// Where values came from; `None` prints the values alone.
-    origins: Option<&'a BTreeMap<&'static str, Origin>>,
+    /// The origins of the values; `None` prints only the values.
+    origins: Option<&'a BTreeMap<&'static str, ValueOrigin>>,
     sections: BTreeMap<&'static str, Lines>,
 }
 
 #[derive(Default)]
 struct Lines {
-    /// Policies come first in their section: they decide what else it holds.
-    policies: Vec<Line>,
-    options: Vec<Line>,
+    /// Policies come first in their section: they decide what else it contains.
+    policies: Vec<ShownLine>,
+    options: Vec<ShownLine>,
 }
 
-struct Line {
+struct ShownLine {
     path: &'static str,
     assignment: String,
 }
@@ -31,20 +31,20 @@ struct Line {
 impl<'a> Printer<'a> {
     pub(crate) fn new(
         catalog: &'static Catalog,
-        origins: Option<&'a BTreeMap<&'static str, Origin>>,
+        origins: Option<&'a BTreeMap<&'static str, ValueOrigin>>,
     ) -> Printer<'a> {
         Printer { catalog, origins, sections: BTreeMap::new() }
     }
 
     /// Adds the value of an option.
     pub fn option<T: Value>(&mut self, path: &'static str, value: &T) {
-        let (section, line) = Line::new(path, &value.to_toml());
+        let (section, line) = ShownLine::new(path, &value.to_toml());
         self.sections.entry(section).or_default().options.push(line);
     }
 
     /// Adds the choice of a policy.
     pub fn policy(&mut self, path: &'static str, name: &str) {
-        let (section, line) = Line::new(path, &quoted(name));
+        let (section, line) = ShownLine::new(path, &quoted(name));
         self.sections.entry(section).or_default().policies.push(line);
     }
 
@@ -57,7 +57,7 @@ impl<'a> Printer<'a> {
             }
             text += &format!("[{}]\n", section.path);
             let lines = || lines.policies.iter().chain(&lines.options);
-            // A few long texts must not push every comment to the right.
+            // A few long values should not push all comments to the right.
             const WIDEST: usize = 48;
             let widths = lines().map(|line| line.assignment.chars().count());
             let width = widths.filter(|width| *width <= WIDEST).max().unwrap_or(0);
@@ -76,9 +76,9 @@ impl<'a> Printer<'a> {
     }
 }
 
-impl Line {
-    fn new(path: &'static str, value: &str) -> (&'static str, Line) {
+impl ShownLine {
+    fn new(path: &'static str, value: &str) -> (&'static str, ShownLine) {
         let (section, key) = path.rsplit_once('.').unwrap_or(("", path));
-        (section, Line { path, assignment: format!("{key} = {value}") })
+        (section, ShownLine { path, assignment: format!("{key} = {value}") })
     }
 }

@@ -1,4 +1,4 @@
-//! The values of an option that is on or off.
+//! The values of an option that can be on or off.
 
 use super::declare::choices;
 

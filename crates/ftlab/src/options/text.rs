@@ -1,7 +1,7 @@
-//! How texts from files stand in messages, and which name was probably meant by one that is unknown.
+//! Texts in messages, and the search for similar names.
 
-/// So many characters of a text stand in a message. Longer words are no slip of a known name, and
-/// longer numbers no number.
+/// The most characters of a text that a message shows. A longer word is not a typo of a known name,
+/// and a longer number is not a number.
 pub(super) const LONGEST: usize = 60;
 
 /// `text` as a TOML string.
@@ -10,7 +10,7 @@ pub fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-/// `text` as it may stand in a message: its beginning, on one line.
+/// `text` for a message: its beginning, on one line.
 #[must_use]
 pub fn clip(text: &str) -> String {
     let mut shown: String = text.chars().take(LONGEST).map(printable).collect();
@@ -20,14 +20,13 @@ pub fn clip(text: &str) -> String {
     shown
 }
 
-/// `text` in quotes, as it may stand in a message: its beginning, on one line.
+/// `text` in quotes for a message: its beginning, on one line.
 #[must_use]
 pub fn shown(text: &str) -> String {
     quoted(&clip(text))
 }
 
-/// A number as it may stand in a message: one that would take more than a few digits to say how large it is, or
-/// how small, as a power of ten.
+/// A number for a message. A very large or very small number is printed as a power of ten.
 #[must_use]
 pub fn legible(number: f64) -> String {
     const PLAIN: std::ops::Range<f64> = 1e-6..1e15;
@@ -42,14 +41,14 @@ pub(super) fn is_long(text: &str) -> bool {
     text.chars().nth(LONGEST).is_some()
 }
 
-/// The character, or a blank if it would move the cursor or ring a bell.
+/// The character, or a blank if it would control the terminal.
 pub(super) fn printable(character: char) -> char {
     if character.is_control() { ' ' } else { character }
 }
 
-/// The name most like `wanted`, if any is much like it.
+/// The name most similar to `wanted`, if any is similar enough.
 pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Two thirds alike catches a slip or two, a lost part and a doubled letter, but not chance.
+    // This catches a typo or two, a missing part and a doubled letter, but not chance.
     const ALIKE: f64 = 0.6;
     if is_long(wanted) {
         return None;

@@ -1,9 +1,7 @@
-//! The texts of a file and the values they stand for: what a value is, how it is read from TOML and
-//! printed. Numbers and their units are in [`quantity`](super::quantity).
+//! Values: how they are read from TOML and printed. Numbers with units are in [`quantity`](super::quantity).
 //!
-//! Parsing is exact (no floating point) and total: any text gives a value or an error that says what
-//! to write instead. Printing a value and parsing the text gives the value back. Device configs and
-//! workload files share these parsers.
+//! Parsing is exact (no floating point) and total: any text yields a value, or an error with its remedy. Printing and
+//! parsing a value yields the same value. Device configs and workload files share these parsers.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,9 +19,9 @@ pub struct ValueError {
     pub message: String,
     /// What to write instead.
     pub remedy: String,
-    /// Which entry of a list is meant, if the value is a list.
+    /// The entry that is wrong, if the value is a list.
     pub item: Option<usize>,
-    /// The value that the remedy proposes, if it is one.
+    /// The value that the remedy proposes, if it proposes one.
     pub proposed: Option<String>,
 }
 
@@ -42,16 +40,16 @@ impl fmt::Display for ValueError {
 
 impl std::error::Error for ValueError {}
 
-/// What kind of value an option takes.
+/// The kind of an option's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// A whole number.
     Count,
     /// A span of time, with a unit.
     Time,
     /// A size, with a unit.
     Size,
-    /// A transfer rate, with a unit.
+    /// A data rate, with a unit.
     Rate,
     /// A rate of transfers on a bus, with a unit.
     TransferRate,
@@ -59,7 +57,7 @@ pub enum Kind {
     RequestRate,
     /// A share, in per cent.
     Share,
-    /// A size or a share of some whole.
+    /// A size, or a share of a whole.
     Amount,
     /// Free text.
     Text,
@@ -71,64 +69,64 @@ pub enum Kind {
     Counts,
     /// A list of names.
     Names,
-    /// The four levels of the device, in an order.
+    /// The four levels of the device, in some order.
     Order,
-    /// A list of things that fail at some moment.
+    /// A list of faults with their times.
     Faults,
 }
 
-impl Kind {
+impl ValueKind {
     /// The name of the kind, in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Count => "count",
-            Kind::Time => "time",
-            Kind::Size => "size",
-            Kind::Rate => "rate",
-            Kind::TransferRate => "rate of transfers",
-            Kind::RequestRate => "rate of requests",
-            Kind::Share => "share",
-            Kind::Amount => "amount",
-            Kind::Text => "text",
-            Kind::Choice => "choice",
-            Kind::Times => "list of times",
-            Kind::Counts => "list of counts",
-            Kind::Names => "list of names",
-            Kind::Order => "order of levels",
-            Kind::Faults => "list of faults",
+            ValueKind::Count => "count",
+            ValueKind::Time => "time",
+            ValueKind::Size => "size",
+            ValueKind::Rate => "rate",
+            ValueKind::TransferRate => "rate of transfers",
+            ValueKind::RequestRate => "rate of requests",
+            ValueKind::Share => "share",
+            ValueKind::Amount => "amount",
+            ValueKind::Text => "text",
+            ValueKind::Choice => "choice",
+            ValueKind::Times => "list of times",
+            ValueKind::Counts => "list of counts",
+            ValueKind::Names => "list of names",
+            ValueKind::Order => "order of levels",
+            ValueKind::Faults => "list of faults",
         }
     }
 
     pub(super) fn with_article(self) -> String {
-        let article = if matches!(self, Kind::Order | Kind::Amount) { "an" } else { "a" };
+        let article = if matches!(self, ValueKind::Order | ValueKind::Amount) { "an" } else { "a" };
         format!("{article} {}", self.name())
     }
 
-    /// How such a value is written.
+    /// An example of such a value.
     #[must_use]
     pub const fn example(self) -> &'static str {
         match self {
-            Kind::Count => "8",
-            Kind::Time => "\"200us\"",
-            Kind::Size => "\"16KiB\"",
-            Kind::Rate => "\"800MB/s\"",
-            Kind::TransferRate => "\"533MT/s\"",
-            Kind::RequestRate => "\"50000/s\"",
-            Kind::Share => "\"7%\"",
-            Kind::Amount => "\"2GiB\" or \"50%\"",
-            Kind::Text => "\"some text\"",
-            Kind::Choice => "\"name\"",
-            Kind::Times => "[\"40us\", \"60us\"]",
-            Kind::Counts => "[1, 4]",
-            Kind::Names => "[\"name\", \"name\"]",
-            Kind::Order => "\"channel-chip-die-plane\"",
-            Kind::Faults => "[\"2s: die 3 dies\"]",
+            ValueKind::Count => "8",
+            ValueKind::Time => "\"200us\"",
+            ValueKind::Size => "\"16KiB\"",
+            ValueKind::Rate => "\"800MB/s\"",
+            ValueKind::TransferRate => "\"533MT/s\"",
+            ValueKind::RequestRate => "\"50000/s\"",
+            ValueKind::Share => "\"7%\"",
+            ValueKind::Amount => "\"2GiB\" or \"50%\"",
+            ValueKind::Text => "\"some text\"",
+            ValueKind::Choice => "\"name\"",
+            ValueKind::Times => "[\"40us\", \"60us\"]",
+            ValueKind::Counts => "[1, 4]",
+            ValueKind::Names => "[\"name\", \"name\"]",
+            ValueKind::Order => "\"channel-chip-die-plane\"",
+            ValueKind::Faults => "[\"2s: die 3 dies\"]",
         }
     }
 }
 
-/// One of the names that a choice takes.
+/// A name that a choice takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The name, as it is written.
@@ -137,7 +135,7 @@ pub struct Choice {
     pub doc: &'static str,
 }
 
-/// A value as TOML has it, before the option it belongs to says what it means.
+/// A TOML value, before it is known which option it belongs to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Raw {
     /// A string.
@@ -146,30 +144,29 @@ pub enum Raw {
     Number(String),
     /// `true` or `false`.
     Switch(bool),
-    /// A list, each entry with its place in the text.
+    /// A list; each entry has its place in the text.
     List(Vec<(Range<usize>, Raw)>),
     /// A table.
-    Table(Vec<Pair>),
-    /// Something that nothing takes; the name of its TOML type.
+    Table(Vec<TableEntry>),
+    /// Something that no option takes, by the name of its TOML type.
     Other(&'static str),
 }
 
-/// A key of a table with its value, each with its place in the text.
+/// A key of a table and its value, each with its place in the text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pair {
+pub struct TableEntry {
     /// The key.
     pub name: String,
-    /// Where the key stands.
+    /// The place of the key.
     pub name_span: Range<usize>,
-    /// Where the value stands.
+    /// The place of the value.
     pub span: Range<usize>,
     /// The value.
     pub raw: Raw,
 }
 
 impl Raw {
-    /// The value as the TOML parser has it. `offset` is where the parsed text starts: it is added to the
-    /// places of all that the value holds.
+    /// Converts a value of the TOML parser. `offset` is where the parsed text starts; it is added to all places.
     #[must_use]
     pub fn of(value: &DeValue<'_>, offset: usize) -> Raw {
         match value {
@@ -204,23 +201,24 @@ impl Raw {
         }
     }
 
-    /// A table as the TOML parser has it, in the order of its text.
+    /// Converts a table of the TOML parser, in the order of its text.
     #[must_use]
     pub fn of_table(table: &DeTable<'_>, offset: usize) -> Raw {
         let moved = |span: Range<usize>| span.start + offset..span.end + offset;
-        let pair =
-            |(name, value): (&toml::Spanned<Cow<'_, str>>, &toml::Spanned<DeValue<'_>>)| Pair {
+        let pair = |(name, value): (&toml::Spanned<Cow<'_, str>>, &toml::Spanned<DeValue<'_>>)| {
+            TableEntry {
                 name: name.get_ref().to_string(),
                 name_span: moved(name.span()),
                 span: moved(value.span()),
                 raw: Raw::of(value.get_ref(), offset),
-            };
-        let mut pairs: Vec<Pair> = table.iter().map(pair).collect();
+            }
+        };
+        let mut pairs: Vec<TableEntry> = table.iter().map(pair).collect();
         pairs.sort_by_key(|pair| pair.name_span.start);
         Raw::Table(pairs)
     }
 
-    /// What it is, as a message says it.
+    /// Describes the value for a message.
     #[must_use]
     pub fn describe(&self) -> String {
         match self {
@@ -236,25 +234,25 @@ impl Raw {
 
 /// A type that an option can have.
 pub trait Value: Sized + Clone + PartialEq + fmt::Debug {
-    /// What kind of value it is, for the reference and for messages.
-    const KIND: Kind;
+    /// The kind of the values, for the reference and for messages.
+    const KIND: ValueKind;
 
-    /// Reads the text form: what stands between the quotes.
+    /// Parses the text form: the text between the quotes.
     ///
     /// # Errors
-    /// When the text is not such a value; the error says what to write.
+    /// The text is not such a value. The error says what to write.
     fn parse(text: &str) -> Result<Self, ValueError>;
 
-    /// Prints the text form; parsing it gives the value back.
+    /// Prints the text form. Parsing it yields the same value.
     fn print(&self) -> String;
 
     /// Whether the value lies between two values in text form, both included.
     fn within(&self, low: &str, high: &str) -> bool;
 
-    /// Some value, to go on checking with when the real one is wrong.
+    /// Any value, with which checks continue if the real one is wrong.
     fn placeholder() -> Self;
 
-    /// The names it takes, if it is a choice.
+    /// The possible names, if it is a choice.
     #[must_use]
     fn choices() -> &'static [Choice] {
         &[]
@@ -263,13 +261,16 @@ pub trait Value: Sized + Clone + PartialEq + fmt::Debug {
     /// Reads a TOML value.
     ///
     /// # Errors
-    /// When it is not such a value; a list has an error for every entry that is wrong.
+    /// It is not such a value. A list has one error for each wrong entry.
     fn read(raw: &Raw) -> Result<Self, Vec<ValueError>> {
         match raw {
             Raw::Text(text) => Self::parse(text).map_err(|error| vec![error]),
-            // As text a bare number fails for want of its unit, with the remedy that fits.
+            // As a text, a bare number fails because it lacks its unit, with the right remedy.
             Raw::Number(number)
-                if !matches!(Self::KIND, Kind::Text | Kind::Choice | Kind::Order) =>
+                if !matches!(
+                    Self::KIND,
+                    ValueKind::Text | ValueKind::Choice | ValueKind::Order
+                ) =>
             {
                 Self::parse(number).map_err(|error| vec![error])
             }
@@ -283,11 +284,10 @@ pub trait Value: Sized + Clone + PartialEq + fmt::Debug {
     }
 }
 
-/// Reads a TOML value that must lie in `range` (in text form, both ends included); `unit` says what a
-/// count counts.
+/// Reads a TOML value that must lie in `range` (in text form, both ends included). `unit` says what a count counts.
 ///
 /// # Errors
-/// When it is not such a value, or outside the range.
+/// It is not such a value, or is outside the range.
 pub fn read_within<T: Value>(
     raw: &Raw,
     range: Option<(&str, &str)>,
@@ -297,7 +297,7 @@ pub fn read_within<T: Value>(
     let space = if unit.is_empty() { "" } else { " " };
     let inside = || format!("write {low} to {high}{space}{unit}");
     let value = T::read(raw).map_err(|mut errors| {
-        // Nothing is proposed that would be refused in its turn.
+        // Never propose a value that would be refused, too.
         let refused = |text: &String| T::parse(text).is_ok_and(|value| !value.within(low, high));
         for error in errors.iter_mut().filter(|error| error.proposed.as_ref().is_some_and(refused))
         {
@@ -314,7 +314,7 @@ pub fn read_within<T: Value>(
     }
 }
 
-/// Names as a sentence lists them: `on or off`, `slc, mlc or tlc`.
+/// Lists names as in a sentence: `on or off`, `slc, mlc or tlc`.
 pub(super) fn either(names: &[String]) -> String {
     match names {
         [] => String::new(),
@@ -323,7 +323,7 @@ pub(super) fn either(names: &[String]) -> String {
     }
 }
 
-pub(super) fn wrong_type(kind: Kind, choices: &[Choice], raw: &Raw) -> ValueError {
+pub(super) fn wrong_type(kind: ValueKind, choices: &[Choice], raw: &Raw) -> ValueError {
     if !choices.is_empty() {
         let named = |show: fn(&str) -> String| -> String {
             either(&choices.iter().map(|choice| show(choice.name)).collect::<Vec<_>>())
@@ -342,10 +342,10 @@ pub(super) fn wrong_type(kind: Kind, choices: &[Choice], raw: &Raw) -> ValueErro
     )
 }
 
-/// What values have in common that are ordered and have a default.
+/// The common part of values that are ordered and have a default.
 macro_rules! ordered {
     ($kind:ident) => {
-        const KIND: $crate::options::value::Kind = $crate::options::value::Kind::$kind;
+        const KIND: $crate::options::value::ValueKind = $crate::options::value::ValueKind::$kind;
 
         fn within(&self, low: &str, high: &str) -> bool {
             matches!((Self::parse(low), Self::parse(high)),
@@ -372,26 +372,26 @@ impl Value for String {
     }
 }
 
-/// A value that options take lists of.
+/// A value that options take in lists.
 pub trait Item: Value {
-    /// What kind of value such a list is.
-    const LIST: Kind;
+    /// The kind of such a list.
+    const LIST: ValueKind;
 }
 
 impl Item for Nanos {
-    const LIST: Kind = Kind::Times;
+    const LIST: ValueKind = ValueKind::Times;
 }
 
 impl Item for u32 {
-    const LIST: Kind = Kind::Counts;
+    const LIST: ValueKind = ValueKind::Counts;
 }
 
 impl Item for u64 {
-    const LIST: Kind = Kind::Counts;
+    const LIST: ValueKind = ValueKind::Counts;
 }
 
 impl<T: Item> Value for Vec<T> {
-    const KIND: Kind = T::LIST;
+    const KIND: ValueKind = T::LIST;
 
     fn parse(text: &str) -> Result<Self, ValueError> {
         let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
@@ -418,7 +418,9 @@ impl<T: Item> Value for Vec<T> {
         let items = match raw {
             Raw::List(items) => items,
             Raw::Text(text) => return Self::parse(text).map_err(|error| vec![error]),
-            Raw::Number(_) if T::LIST == Kind::Counts => return T::read(raw).map(|one| vec![one]),
+            Raw::Number(_) if T::LIST == ValueKind::Counts => {
+                return T::read(raw).map(|one| vec![one]);
+            }
             other => return Err(vec![wrong_type(Self::KIND, &[], other)]),
         };
         let mut values = Vec::new();
@@ -439,7 +441,7 @@ impl<T: Item> Value for Vec<T> {
     }
 }
 
-/// The error for a name that is not among those that are known.
+/// The error for an unknown name.
 #[must_use]
 pub fn unknown_name(text: &str, known: &[&str]) -> ValueError {
     let list = known.join(", ");

@@ -1,17 +1,16 @@
-//! Contracts: what the core asks of the policies of a seam, as traits.
+//! Contracts: the traits that the policies of a seam implement.
 //!
-//! A seam has up to two. Its *contract* (`VictimPolicy`, `Placing` ...) is what a policy that was built answers
-//! while the device runs. Its *facts* (`BufferFacts`, `MappingFacts` ...) are what follows from the options alone,
-//! before anything is built: checks of a configuration and sizes of tables ask these. Both are declared by
-//! `contract!`, which states the trait as it stands there and has the seam's enum answer for whichever policy
-//! it holds, by a match that the compiler sees through. So nothing outside a policy's file names it, but for its
-//! line in `seam!`.
+//! A seam has up to two. Its *contract* (`VictimPolicy`, `SchedulerPolicy` ...) is implemented by policies that
+//! have been built, and used while the device runs. Its *facts* (`WriteBufferFacts`, `MappingFacts` ...) follow
+//! from the options alone, before anything is built; checks of a configuration and sizes of tables use them. Both
+//! are declared by `contract!`, which declares the trait and implements it for the seam's enum with a match that
+//! the compiler can inline. So no code outside a policy's file names the policy, except its line in `seam!`.
 
-/// Declares a contract, or facts, and has the enum of the seam keep to it.
+/// Declares a contract, or facts, and implements it for the enum of the seam.
 ///
 /// ```text
 /// contract! {
-///     /// What a policy decides.
+///     /// The decisions of a policy.
 ///     pub trait SchedulerPolicy for Scheduler, by scheduler_policy, or ExternalScheduler {
 ///         /// The rank of an arriving command.
 ///         fn rank(&mut self, arrival: &Arrival, view: &View<'_>) -> u64;
@@ -19,7 +18,7 @@
 /// }
 ///
 /// contract! {
-///     /// What the options of a mapping say of it.
+///     /// What the options of a mapping determine.
 ///     pub trait MappingFacts of MappingChoice, by mapping_policy {
 ///         /// Whether two logical pages may share a physical one.
 ///         fn packs(_options: &Self::Options) -> bool { false }
@@ -27,9 +26,9 @@
 /// }
 /// ```
 ///
-/// Facts become functions of the enum over the options, without their first argument. The name after `or` is that
-/// of the trait of policies from outside the crate, which whatever keeps to the contract has by itself, with the
-/// feature `external-policies`.
+/// Facts become methods of the enum over the options, without their first argument. The name after `or` is that of
+/// the trait of policies from outside the crate, which every implementation of the contract has automatically,
+/// with the feature `external-policies`.
 macro_rules! contract {
     (
         $(#[$meta:meta])*
@@ -40,10 +39,10 @@ macro_rules! contract {
             $($body)*
         }
 
-        #[doc = concat!("A policy from outside the crate that keeps to [`", stringify!($Contract), "`], to be boxed.")]
+        #[doc = concat!("A boxed policy from outside the crate that implements [`", stringify!($Contract), "`].")]
         #[cfg(feature = "external-policies")]
         pub trait $External: $Contract + $crate::policy::OutsidePolicy {
-            /// A copy of it, with all that it remembers.
+            /// Returns a copy with all of its state.
             #[must_use]
             fn boxed_clone(&self) -> Box<dyn $External>;
         }
@@ -80,7 +79,7 @@ macro_rules! contract {
         }
     };
 
-    // One function after the other: with a default or without, of what changes the policy or does not.
+    // One function at a time: with or without a default, with `&self` or `&mut self`.
     (@answers $Contract:ident $dispatch:ident) => {};
     (@answers $Contract:ident $dispatch:ident
         $(#[$meta:meta])*

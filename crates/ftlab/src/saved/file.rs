@@ -6,24 +6,24 @@
 //! ```
 //!
 //! Numbers are little-endian. The sections are `ftlab` (the version that wrote it), `config` (canonical
-//! TOML), `seed`, `story` (JSON: how the device came to its state) and the parts of the [`Snapshot`].
-//! Whoever writes files may compress what follows the preamble.
+//! TOML), `seed`, `story` (JSON: the history of the device) and the parts of the [`Snapshot`]. Code
+//! that writes files may compress everything after the preamble.
 
 use std::fmt;
 
 use crate::config::{Config, ConfigError, Layer};
-use crate::image::{Damage, Part, Snapshot};
+use crate::image::{Damage, ImagePart, Snapshot};
 use crate::shape::Geometry;
 
-/// What a file begins with.
+/// The first bytes of a file.
 pub const MAGIC: &[u8; 8] = b"FTLABIMG";
-/// The number of the format: raised with every change of what the parts hold.
+/// The number of the format. It increases with every change of the content of the parts.
 pub const FORMAT: u32 = 5;
 /// Bytes of the preamble.
 pub const PREAMBLE: usize = MAGIC.len() + size_of::<u32>();
 /// Bytes of a checksum.
 const CHECKSUM: usize = blake3::OUT_LEN;
-/// The sections before the parts, in their order.
+/// The sections before the parts, in order.
 const TEXTS: [&str; 4] = ["ftlab", "config", "seed", "story"];
 
 /// A saved device.
@@ -31,26 +31,26 @@ const TEXTS: [&str; 4] = ["ftlab", "config", "seed", "story"];
 pub struct Image {
     /// The version of ftlab that wrote it.
     pub ftlab_version: String,
-    /// The configuration of the device, as [`Config::canonical`] prints it.
+    /// The configuration of the device, as printed by [`Config::canonical`].
     pub config: String,
     /// The seed of the run that made it.
     pub seed: u64,
-    /// How the device came to its state, as JSON; nothing here looks into it.
+    /// The history of the device as JSON. Nothing here interprets it.
     pub story: String,
     /// The state.
     pub snapshot: Snapshot,
 }
 
-/// Why bytes are no image that can be used.
+/// Why bytes cannot be used as an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// They do not begin as an image does.
+    /// They do not start like an image.
     NotAnImage,
-    /// The number of the format is one of another byte order.
+    /// The number of the format has another byte order.
     OtherByteOrder,
     /// The number of the format is another one.
     OtherFormat(u32),
-    /// They end too early, hold something else than they should, or do not match their checksum.
+    /// They end too early, have invalid content, or do not match their checksum.
     Damaged(Damage),
 }
 
@@ -58,10 +58,10 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::NotAnImage => f.write_str(
-                "this is no image of a device\n  remedy: make one with ftlab device save",
+                "this is not an image of a device\n  remedy: make one with ftlab device save",
             ),
             Refusal::OtherByteOrder => f.write_str(
-                "this image was written in another byte order, which no version of ftlab does: it \
+                "this image has another byte order, which no version of ftlab writes: it \
                  was damaged on its way\n  remedy: fetch or make it again",
             ),
             Refusal::OtherFormat(format) => write!(
@@ -86,7 +86,7 @@ impl From<Damage> for Refusal {
     }
 }
 
-/// The preamble of a file.
+/// Returns the preamble of a file.
 #[must_use]
 pub fn preamble() -> [u8; PREAMBLE] {
     let mut bytes = [0; PREAMBLE];
@@ -98,13 +98,13 @@ pub fn preamble() -> [u8; PREAMBLE] {
 /// Checks the preamble of a file.
 ///
 /// # Errors
-/// It is none, or one of another format.
+/// It is not a preamble, or has another format.
 pub fn check_preamble(bytes: &[u8]) -> Result<(), Refusal> {
     let format = bytes.strip_prefix(MAGIC).and_then(|rest| rest.first_chunk());
     let Some(&format) = format else {
         let cut = !bytes.is_empty() && MAGIC.starts_with(&bytes[..bytes.len().min(MAGIC.len())]);
         return Err(match cut || bytes.starts_with(MAGIC) {
-            true => Damage::new("it ends within its first bytes").into(),
+            true => Damage::new("it ends within the preamble").into(),
             false => Refusal::NotAnImage,
         });
     };
@@ -116,13 +116,13 @@ pub fn check_preamble(bytes: &[u8]) -> Result<(), Refusal> {
 }
 
 impl Image {
-    /// The sections, to follow the [`preamble`].
+    /// Returns the sections that follow the [`preamble`].
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let Image { ftlab_version, config, seed, story, snapshot } = self;
         let seed = seed.to_le_bytes();
         let texts = [ftlab_version.as_bytes(), config.as_bytes(), &seed, story.as_bytes()];
-        let parts = Part::ALL.map(|part| (part.name(), snapshot.part(part)));
+        let parts = ImagePart::ALL.map(|part| (part.name(), snapshot.part(part)));
         let mut out = Vec::new();
         for (name, content) in TEXTS.into_iter().zip(texts).chain(parts) {
             out.push(name.len() as u8);
@@ -137,19 +137,19 @@ impl Image {
     /// Reads the sections that follow the [`preamble`].
     ///
     /// # Errors
-    /// What is wrong with them. Whether the state makes sense is seen when a device loads it.
+    /// The first problem with them. Whether the state is consistent is checked when a device loads it.
     pub fn decode(bytes: &[u8]) -> Result<Image, Refusal> {
         let mut left = bytes;
         let [version, config, seed, story] = TEXTS.map(|name| section(&mut left, name));
         let text = |name: &str, content: &[u8]| {
             String::from_utf8(content.to_vec())
-                .map_err(|_| Damage(format!("section {name} is no text")))
+                .map_err(|_| Damage(format!("section {name} is not a text")))
         };
-        // The first that is damaged is told: those behind it are out of place.
+        // Report the first damaged section: later ones are out of place.
         let (ftlab_version, config, seed, story) = (version?, config?, seed?, story?);
-        let seed = seed.try_into().map_err(|_| Damage::new("section seed is no number"))?;
+        let seed = seed.try_into().map_err(|_| Damage::new("section seed is not a number"))?;
         let mut snapshot = Snapshot::default();
-        for part in Part::ALL {
+        for part in ImagePart::ALL {
             snapshot.put(part, section(&mut left, part.name())?.to_vec());
         }
         if !left.is_empty() {
@@ -164,20 +164,20 @@ impl Image {
         })
     }
 
-    /// The configuration of the device that was saved. `label` is what messages call it.
+    /// The configuration of the device that was saved. Messages call it `label`.
     ///
     /// # Errors
-    /// This version of ftlab does not take it.
+    /// This version of ftlab does not accept it.
     pub fn config(&self, label: &str) -> Result<Config, ConfigError> {
         Config::load(&[Layer::saved(label, &self.config)])
     }
 }
 
-/// The most bytes that the sections of an image can have that begins with `sections`: at least the
-/// first [`LONGEST_TEXTS`] of them. Whoever decompresses a file stops there.
+/// Returns the maximum size of the sections of an image, given at least the first [`LONGEST_TEXTS`]
+/// bytes of them. Code that decompresses a file stops there.
 ///
 /// # Errors
-/// They do not begin as sections do, or their configuration is none.
+/// The sections do not start correctly, or their configuration is not valid.
 pub fn most_bytes(sections: &[u8]) -> Result<u64, Refusal> {
     let mut left = sections;
     let [version, config, ..] = TEXTS.map(|name| section(&mut left, name));
@@ -190,7 +190,7 @@ pub fn most_bytes(sections: &[u8]) -> Result<u64, Refusal> {
     Ok(LONGEST_TEXTS + pages + u64::from(geometry.blocks()) * MOST_PER_BLOCK)
 }
 
-/// The texts of an image are never longer together.
+/// Maximum total size of the texts of an image.
 pub const LONGEST_TEXTS: u64 = 4 << 20;
 /// An owner, a mask of sectors with its place, a valid bit.
 const MOST_PER_PAGE: u64 = 32;
@@ -204,7 +204,7 @@ fn checksum(name: &str, content: &[u8]) -> [u8; CHECKSUM] {
     *hasher.finalize().as_bytes()
 }
 
-/// Takes the next section, which must be called `name`, off the bytes.
+/// Takes the next section, which must be called `name`, from the bytes.
 fn section<'a>(left: &mut &'a [u8], name: &str) -> Result<&'a [u8], Damage> {
     let cut = || Damage(format!("it ends before or within section {name}"));
     let mut take = |length: usize| {
@@ -214,7 +214,7 @@ fn section<'a>(left: &mut &'a [u8], name: &str) -> Result<&'a [u8], Damage> {
     };
     let named = take(1)?[0];
     if take(usize::from(named))? != name.as_bytes() {
-        return Err(Damage(format!("another section stands where {name} should")));
+        return Err(Damage(format!("it has another section instead of {name}")));
     }
     let mut length = [0; size_of::<u64>()];
     length.copy_from_slice(take(size_of::<u64>())?);

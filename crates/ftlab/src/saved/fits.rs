@@ -1,4 +1,4 @@
-//! Whether an image fits a configuration, and what of it resumes.
+//! Whether an image fits a configuration, and which of its state resumes.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use crate::config::{Config, FtlOptions, Options};
 use crate::image::Resume;
 use crate::options::value::Value;
 
-/// An option on which the image and the loading device must agree, and do not.
+/// An option on which the image and the loading device disagree but must agree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The path of the option.
     pub path: &'static str,
-    /// What the image has.
+    /// Its value in the image.
     pub image: String,
-    /// What the loading device has.
+    /// Its value in the loading device.
     pub device: String,
 }
 
@@ -24,16 +24,17 @@ impl fmt::Display for Difference {
     }
 }
 
-/// A seam whose policy the image and the loading device share, or not.
+/// A part of the policy state, and whether it resumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// What it is about.
+    /// Its name.
     pub what: &'static str,
-    /// Whether its state goes on; otherwise it begins anew.
+    /// Whether its state resumes; otherwise it starts anew.
     pub resumes: bool,
 }
 
-/// Everything that must be the same in the image and the device that loads it: what addresses mean.
+/// Returns the options that define the meaning of addresses and differ between the image and the
+/// device that loads it.
 #[must_use]
 pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
     let (a, b) = (image.shape(), device.shape());
@@ -67,7 +68,7 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
     let pages = |config: &Config| {
         let pages = format!("{} pages for the host", config.logical_pages());
         match config.shares() {
-            Some(shares) => format!("{pages} and {} log blocks on a plane", shares.log),
+            Some(shares) => format!("{pages} and {} log blocks per plane", shares.log),
             None => pages,
         }
     };
@@ -86,7 +87,8 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
 }
 
 impl Resume {
-    /// What two configurations have in common. Random streams go on if the seeds are the same, too.
+    /// Returns what two configurations have in common. Random streams resume if the seeds are the
+    /// same, too.
     #[must_use]
     pub fn between(saved: &Options, loading: &Options, same_seed: bool) -> Resume {
         let (a, b) = (saved, loading);
@@ -95,7 +97,7 @@ impl Resume {
             host: a.host == b.host && a.firmware == b.firmware,
             mapping: a.ftl.mapping == b.ftl.mapping,
             placement: a.ftl.placement == b.ftl.placement,
-            // What they know of pages is as long as the device has pages.
+            // Their state has an entry for each page of the device.
             streams: a.ftl.streams == b.ftl.streams
                 && a.ftl.mapping == b.ftl.mapping
                 && a.ftl.over_provisioning == b.ftl.over_provisioning,
@@ -108,13 +110,13 @@ impl Resume {
                 && a.ftl.over_provisioning == b.ftl.over_provisioning
                 && a.nand.timing.policy.knows_costs()
                 && b.nand.timing.policy.knows_costs(),
-            // At which cost pages are programmed is nothing to collection.
+            // The cost of programs does not affect collection.
             collection: FtlOptions { cost: b.ftl.cost.clone(), ..a.ftl.clone() } == b.ftl,
             random: same_seed,
         }
     }
 
-    /// The same, to be told.
+    /// The same as a list for reports.
     #[must_use]
     pub fn told(&self) -> Vec<Taken> {
         let Resume {

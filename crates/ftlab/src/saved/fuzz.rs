@@ -1,22 +1,22 @@
-//! The fuzz target of images: whatever the bytes, they are refused or make a device that works.
+//! The fuzz target of images: any bytes are either refused or give a working device.
 
 use super::file::{self, Image};
 use crate::config::{Config, Layer};
 use crate::device::{DeviceSetup, assemble};
 use crate::host::{Advanced, Host, Op, Request};
-use crate::image::{Part, Resume};
+use crate::image::{ImagePart, Resume};
 use crate::units::{Lba, SimTime};
 
-/// The devices on which images are tried: these take no time to make.
+/// Maximum capacity of the devices on which images are tried: they are built in no time.
 const LARGEST_BYTES: u64 = 64 << 20;
 /// Requests that a loaded device must serve.
 const REQUESTS: u64 = 64;
 /// Sectors of a request.
 const PAGE: u64 = 8;
 
-/// Reads `data` as an uncompressed image. As a mutation seldom keeps the checksums, it is then taken
-/// for changes to the state of a small device, behind the checksums: four bytes each, which say the
-/// part, the place and the new byte.
+/// Reads `data` as an uncompressed image. As mutations rarely keep the checksums, `data` is also
+/// taken as changes to the state of a small device, after the checksums: four bytes for each, with
+/// the part, the place and the new byte.
 pub fn load_any(data: &[u8]) {
     if file::check_preamble(data).is_ok()
         && let Ok(image) = Image::decode(&data[file::PREAMBLE..])
@@ -27,13 +27,13 @@ pub fn load_any(data: &[u8]) {
     let sets = SMALL.into_iter().chain([&*mapping]).zip(1..);
     let sets = sets.map(|(set, number)| Layer::set(number, set));
     let layers: Vec<Layer> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();
-    let config = Config::load(&layers).expect("it is sound");
+    let config = Config::load(&layers).expect("the options are valid");
     let mut image = small(&config);
     let mut encoded = image.encode();
     for change in data.chunks_exact(CHANGE) {
         let &[part, low, high, byte] = change else { continue };
         let place = usize::from(u16::from_le_bytes([low, high]));
-        let part = Part::ALL[usize::from(part) % Part::ALL.len()];
+        let part = ImagePart::ALL[usize::from(part) % ImagePart::ALL.len()];
         let mut bytes = image.snapshot.part(part).to_vec();
         if !bytes.is_empty() {
             let at = place % bytes.len();
@@ -48,12 +48,12 @@ pub fn load_any(data: &[u8]) {
         try_out(&image);
     }
     if file::most_bytes(&encoded).is_ok() {
-        // Checksums held, so the texts are whole.
+        // The checksums match, so the texts are intact.
         assert!(encoded.starts_with(&[5]), "the first section is called ftlab");
     }
 }
 
-/// A device so small that it is soon full, with hardly a block to spare.
+/// A device that fills up quickly, with hardly a spare block.
 const SMALL: [&str; 7] = [
     "nand.channels=1",
     "nand.chips_per_channel=1",
@@ -64,19 +64,19 @@ const SMALL: [&str; 7] = [
     "ftl.over_provisioning=80%",
 ];
 
-/// Those that images know; which one a change meets is in the length of the data.
+/// The mappings that support images. The length of the data selects one.
 const MAPPINGS: [&str; 6] = ["page", "log-block", "bast", "fast", "nftl", "reconstruction"];
 
 /// Bytes of a change.
 const CHANGE: usize = 4;
 
-/// A tiny device at rest with something on it.
+/// Returns a tiny device at rest that has been used.
 fn small(config: &Config) -> Image {
     let mut device = assemble(DeviceSetup::new(config, 1));
     let requests = device.capacity_sectors() / PAGE * 2;
     serve(&mut device, requests);
-    assert!(device.ftl_counts().gc_runs > 0, "it is in use");
-    device.rest(&mut Vec::new()).expect("nothing fails on it");
+    assert!(device.ftl_counts().gc_runs > 0, "the device has collected");
+    device.rest(&mut Vec::new()).expect("nothing fails");
     Image {
         ftlab_version: String::new(),
         config: config.canonical(),
@@ -101,7 +101,7 @@ fn try_out(image: &Image) {
     }
 }
 
-/// Writes all over the device; every request is answered.
+/// Writes all over the device and checks that every request completes.
 fn serve(device: &mut crate::device::Device, requests: u64) {
     let capacity = device.capacity_sectors();
     let sectors = capacity.min(PAGE) as u32;

@@ -1,7 +1,7 @@
-//! A saved device: its state with the configuration and the story that led to it, as a file holds them, and whether
-//! they fit another device.
+//! A saved device: its state with its configuration and history, as a file holds them, and whether they fit another
+//! device.
 //!
-//! The state itself is written and read by each layer ([`image`](crate::image)).
+//! Each layer saves and loads its own state ([`image`](crate::image)).
 
 pub mod file;
 mod fits;

@@ -1,6 +1,6 @@
-//! The flash array: every die and every bus, the commands that they work on, and what waits for them. It says what a
-//! die may do next and what for it wants its bus, and keeps the accounts of waits. When something begins, and what
-//! follows from it, is for the [`Dispatcher`](super::dispatch::Dispatcher).
+//! The flash array: dies and buses, the commands that they work on, and what waits for them. It says what a die may
+//! do next and what it wants the bus for, and keeps the accounts of waits. The
+//! [`Dispatcher`](super::dispatch::Dispatcher) decides when something begins, and handles what follows.
 
 mod chip;
 mod together;
@@ -12,7 +12,7 @@ use super::command::{Command, CommandId};
 use super::datasheet::Datasheet;
 use super::history::CellHistory;
 use super::lanes::Lanes;
-use super::line::{BusOrder, Line, Turn, Wish};
+use super::line::{BusOrder, BusTurn, Line, Wish};
 use super::page_order::PageOrder;
 use super::pause::PauseRule;
 use super::station::Station;
@@ -22,14 +22,14 @@ use crate::nand::{Accepts, CostClass, Crowd, Kind, ProgramCost, Register};
 use crate::units::{ChannelId, DieId, Nanos, SimTime};
 use crate::verify::{Canary, Plant};
 
-/// By what dies and buses choose among what they could do.
+/// The rules by which dies and buses choose what to do.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
-    /// Which operations are left for a host read.
+    /// Which operations are suspended for a host read.
     pub pause: PauseRule,
     /// Which command a bus serves first.
     pub bus_order: BusOrder,
-    /// Whether a bus moves out what waits in the dies before it begins anything.
+    /// Whether a bus moves out data that waits in the dies before it begins anything else.
     pub data_out_first: bool,
     /// Whether a command can go before one that came earlier.
     pub overtaking: bool,
@@ -44,13 +44,12 @@ pub(super) struct FlashArray {
     pub commands: Slab<Command>,
     pub stations: Vec<Station>,
     pub lines: Vec<Line>,
-    /// Where pages are programmed in place.
+    /// Only if pages are programmed in place.
     pub page_order: Option<Box<PageOrder>>,
     pub plant: Plant,
 }
 
 impl FlashArray {
-    /// One at which nothing is under way.
     pub fn new(sheet: Datasheet, rules: Rules, cells: CellHistory) -> FlashArray {
         let station = |die| Station::new(&sheet.geometry, DieId::new(die));
         FlashArray {
@@ -65,7 +64,7 @@ impl FlashArray {
         }
     }
 
-    /// Whether commands of a die wait in one lane, where each goes in its turn; none may wait yet.
+    /// Sets whether commands of a die wait in a single lane, in order of arrival. No command may wait yet.
     pub fn wait_in_turn(&mut self, in_turn: bool) {
         self.stations.iter_mut().for_each(|station| station.lanes = Lanes::new(in_turn));
     }
@@ -79,7 +78,7 @@ impl FlashArray {
         }
     }
 
-    /// The command that a die may begin next, in the state in which it is.
+    /// The command that a die may begin next in its current state.
     #[inline(always)]
     pub fn next_command<const S: Skills>(&self, die: DieId) -> Option<CommandId> {
         let station = &self.stations[die.at()];
@@ -105,8 +104,8 @@ impl FlashArray {
             || !self.yields_on_chip(die, id)
     }
 
-    /// The host read for which a die may leave an operation, or leave it alone for longer: not one that has
-    /// to wait for that very operation, or for another program of its page.
+    /// The host read for which a die may suspend an operation, or keep it suspended. Not a read that has to wait for
+    /// that very operation, or for another program of its page.
     pub fn read_beside(&self, die: DieId, operation: Option<CommandId>) -> Option<CommandId> {
         let read = self.stations[die.at()].lanes.first_host_read()?;
         let Some(order) = &self.page_order else { return Some(read) };
@@ -118,8 +117,7 @@ impl FlashArray {
         (free && order.is_first(page, self.commands[read].ticket.arrival)).then_some(read)
     }
 
-    /// Where pages are programmed in place: the rank of a command that comes for a die, which the policy ranks at
-    /// `rank`.
+    /// Returns the rank of a command for a die, given the policy's rank, if pages are programmed in place.
     pub fn rank_by_page(&mut self, die: DieId, id: CommandId, arrival: u64, rank: u64) -> u64 {
         let FlashArray { page_order, commands, stations, sheet, .. } = self;
         let Some(order) = page_order else { return rank };
@@ -130,14 +128,14 @@ impl FlashArray {
         before.into_iter().flatten().map(|before| commands[before].ticket.key).fold(rank, u64::max)
     }
 
-    /// A command waits for its page no longer.
+    /// Notes that a command no longer waits for its page.
     pub fn leave_page(&mut self, id: CommandId) {
         if let Some(order) = &mut self.page_order {
             order.pop(self.sheet.geometry.flash_page_of(self.commands[id].page), id);
         }
     }
 
-    /// What a die wants the bus for at present. What was sensed goes out first.
+    /// What a die currently wants the bus for. Data that was sensed goes out first.
     #[inline]
     pub fn wish<const S: Skills>(&self, die: DieId) -> Option<Wish> {
         let station = &self.stations[die.at()];
@@ -155,7 +153,7 @@ impl FlashArray {
             || skills::any(S, skills::RARE_ON_FLASH) && self.sheet.bus.carries_commands()
     }
 
-    /// Takes a die off the line if it found something to do that needs no bus.
+    /// Removes a die from the line if it no longer wants the bus, because it found something to do that needs none.
     #[inline]
     pub fn leave_line_unless_wanted<const S: Skills>(&mut self, die: DieId) {
         if self.stations[die.at()].wants_bus {
@@ -172,15 +170,16 @@ impl FlashArray {
         }
     }
 
-    /// Whom a bus serves next: the die whose command ranks best, or came first, as the policy wants it; equals are
-    /// served as they arrived. What waits in a die may go before all that is to begin. Who wants it no more leaves.
+    /// The die that a bus serves next: the one with the best rank or the earliest arrival, as the policy says; the
+    /// order of arrival breaks ties. Data that waits in a die may go before anything that is to begin. Dies that no
+    /// longer want the bus leave the line.
     #[inline]
-    pub fn whose_turn<const S: Skills>(&mut self, channel: ChannelId) -> Option<Turn> {
-        let mut best: Option<Turn> = None;
+    pub fn whose_turn<const S: Skills>(&mut self, channel: ChannelId) -> Option<BusTurn> {
+        let mut best: Option<BusTurn> = None;
         let mut place = 0;
         while let Some(&die) = self.lines[channel.at()].wanted_by.get(place) {
             let Some(wish) = self.wish::<S>(die) else {
-                // Something came that needs no bus and goes first: the die will look what it wants then.
+                // A better command came that needs no bus. The die will look again after it.
                 self.stations[die.at()].wants_bus = false;
                 self.lines[channel.at()].wanted_by.swap_remove(place);
                 continue;
@@ -197,14 +196,14 @@ impl FlashArray {
                 && matches!(wish, Wish::Begin(_))
                 && !ignores_data;
             if best.is_none_or(|best| (waits_for_data, rank) < (best.waits_for_data, best.rank)) {
-                best = Some(Turn { waits_for_data, rank, place, wish });
+                best = Some(BusTurn { waits_for_data, rank, place, wish });
             }
             place += 1;
         }
         best
     }
 
-    /// How long a command that begins takes the cells.
+    /// Time in the cells of a command that begins.
     #[inline(always)]
     pub fn price<const S: Skills>(&mut self, id: CommandId, now: SimTime) -> Nanos {
         let FlashArray { sheet, cells, commands, page_order, .. } = self;
@@ -223,7 +222,7 @@ impl FlashArray {
         self.sheet.in_cells(&self.commands[id])
     }
 
-    /// A program begins whose cost others decide, by waiting.
+    /// Decides the cost of a program that begins, where it depends on whether other commands wait.
     #[cold]
     fn decide_cost(&mut self, id: CommandId, crowd: Crowd) {
         let is_waited_for = |station: &Station| station.lanes.first().is_some();
@@ -235,14 +234,14 @@ impl FlashArray {
         self.commands[id].set_cost(ProgramCost::Of(class));
     }
 
-    /// What the cells of a die sensed moves to its register, and waits for the bus.
+    /// Moves what the cells of a die sensed to its register, where it waits for the bus.
     #[inline]
     pub fn hold<const S: Skills>(&mut self, now: SimTime, die: DieId) {
         let station = &mut self.stations[die.at()];
         let sensed = station.in_cells.take();
         station.in_register = sensed;
         station.die.hold(now);
-        // What waited for the register has waited since it was sensed.
+        // Data that waited for the register has waited since it was sensed.
         let since = station.cells_until;
         let mut next = sensed;
         while let Some(id) = next {
@@ -251,7 +250,7 @@ impl FlashArray {
         }
     }
 
-    /// Keeps the bus of a channel busy for a transfer; returns when that ends.
+    /// Occupies the bus of a channel for a transfer. Returns its end.
     #[inline]
     pub fn occupy(
         &mut self,

@@ -1,6 +1,6 @@
-//! Work of the cells in numbers, where it is added up and not carried out command by command.
+//! Amounts of work of the cells, where it is summed up rather than carried out command by command.
 
-/// Work of the cells.
+/// An amount of work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellWork {
     /// Pages read and programmed.
@@ -10,16 +10,16 @@ pub struct CellWork {
 }
 
 impl CellWork {
-    /// That of an erase.
+    /// One erase.
     pub const ERASE: CellWork = CellWork { copies: 0, erases: 1 };
 
-    /// Both together.
+    /// Returns the sum.
     #[must_use]
     pub const fn and(self, other: CellWork) -> CellWork {
         CellWork { copies: self.copies + other.copies, erases: self.erases + other.erases }
     }
 
-    /// Whether it is no more than another in either.
+    /// Whether neither amount is larger than in `other`.
     #[must_use]
     pub const fn fits(self, other: CellWork) -> bool {
         self.copies <= other.copies && self.erases <= other.erases

@@ -1,4 +1,4 @@
-//! A flash command: what is to be done to one die, for whom, and what waits for it.
+//! A flash command: what one die is to do, for whom, and which command waits for it.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::nand::{CellMode, CostClass, Kind, ProgramCost, ReadEffort};
 use crate::units::{DieId, Nanos, Ppn, SimTime};
 use crate::verify;
 
-/// On whose account the work is done.
+/// The purpose of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -17,24 +17,25 @@ pub enum Origin {
     /// and all programs of translation pages.
     Host,
     /// The read of a read-modify-write. With a map on flash also reads of translation pages for write-backs and trims.
-    Merge,
-    /// Garbage collection. With a map on flash also the reads of translation pages that it changes.
+    ReadModifyWrite,
+    /// Garbage collection. With a map on flash also reads of translation pages that it updates, not their programs.
     Gc,
-    /// Moving data for the sake of the blocks: wear levelling, refreshing, and emptying blocks that go bad.
+    /// Moving data to care for blocks: wear levelling, refreshing, and emptying blocks that go bad.
     Wear,
     /// Moving data from the SLC cache to blocks of full density.
     Fold,
     /// Programming pages again, at another cost.
     Rewrite,
-    /// The system area: the journal of trims, checkpoints of the map, and erases of the blocks that hold them.
+    /// The system area, which keeps the data for recovery from power cuts: the journal of trims, checkpoints of the map,
+    /// and erases of the blocks that hold them.
     System,
 }
 
 impl Origin {
-    /// All origins, in the order in which counters list them.
+    /// All origins, in the order of the counters.
     pub const ALL: [Origin; 7] = [
         Origin::Host,
-        Origin::Merge,
+        Origin::ReadModifyWrite,
         Origin::Gc,
         Origin::Wear,
         Origin::Fold,
@@ -43,14 +44,14 @@ impl Origin {
     ];
 }
 
-/// Where a command's time went so far.
+/// How a command's time was spent so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Waiting for entries of the map, before the command could begin.
+    /// Waiting for entries of the map before the command could begin.
     pub translation: Nanos,
-    /// Waiting for the die or the bus, which served host work.
+    /// Waiting for the die or the bus while it served host work.
     pub queue: Nanos,
-    /// Waiting for the die or the bus, which served collection, or another purpose of the device's own: wear,
+    /// Waiting for the die or the bus while it served collection or another task of the device: wear levelling,
     /// folding, rewrites.
     pub gc: Nanos,
     /// On the bus.
@@ -60,9 +61,9 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// Accounts for a wait, of which collection held the die or the bus for `for_gc`. The two can
-    /// overlap (the die collects while the bus moves another die's collected page), so the share
-    /// of collection is at most the wait itself.
+    /// Accounts for a wait, during which the die or the bus was busy with collection for `for_gc`. The two can
+    /// overlap (the die collects while the bus moves another die's collected page), so the share of collection
+    /// is capped at the wait itself.
     #[inline]
     pub(super) fn account_wait(&mut self, waited: Nanos, for_gc: Nanos) {
         let gc = for_gc.min(waited);
@@ -70,7 +71,7 @@ impl Spent {
         self.queue += Nanos(waited.0 - gc.0);
     }
 
-    /// What was spent after it comes to it.
+    /// Adds time spent later.
     pub(crate) fn add(&mut self, more: &Spent) {
         let Spent { translation, queue, gc, bus, cell } = *more;
         self.translation += translation;
@@ -80,12 +81,12 @@ impl Spent {
         self.cell += cell;
     }
 
-    /// Nothing but a wait for entries of the map.
+    /// Returns a wait for entries of the map and nothing else.
     pub(crate) fn on_translation(waited: Nanos) -> Spent {
         Spent { translation: waited, ..Spent::default() }
     }
 
-    /// The sum of the parts: from the command's start to its end.
+    /// The sum of the parts: the time from the command's start to its end.
     #[must_use]
     pub fn total(&self) -> Nanos {
         self.translation + self.queue + self.gc + self.bus + self.cell
@@ -95,89 +96,90 @@ impl Spent {
 /// A handle to a command in flight.
 pub type CommandId = Handle<Command>;
 
-/// What a policy sees of a command that arrives.
+/// An arriving command as a policy sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// Which one.
+    /// Its handle.
     pub id: CommandId,
     /// What the die is to do.
     pub kind: Kind,
-    /// On whose account.
+    /// Its purpose.
     pub origin: Origin,
-    /// For which die.
+    /// Its die.
     pub die: DieId,
-    /// When it arrives.
+    /// The time of arrival.
     pub at: SimTime,
-    /// How many commands arrived before, over the whole device.
+    /// Number of commands that arrived before it on the whole device.
     pub sequence: u64,
 }
 
-/// One flash command.
+/// A flash command.
 #[derive(Clone, Debug)]
 pub struct Command {
     /// What the die does.
     pub kind: Kind,
-    /// On whose account.
+    /// Its purpose.
     pub origin: Origin,
-    /// Who is told.
+    /// Who is told when it is done.
     pub owner: Owner,
-    /// How many pages (mapping units) of the flash page it carries.
+    /// Number of pages (mapping units) of the flash page that it carries.
     pub units: u32,
-    /// How many codewords cross the bus.
+    /// Number of codewords that cross the bus.
     pub codewords: u32,
-    /// Its page; of a flash page or a block the first one. A program has one only once it is placed.
+    /// Its page: the first one of a flash page or block. A program has one only once it is placed.
     pub page: Ppn,
     /// The flash page that a copyback senses, or that a merge copies.
     pub source: Option<Ppn>,
-    /// How the cells of its block are used.
+    /// The mode of the cells of its block.
     pub mode: CellMode,
     /// What it meets in the cells.
-    pub found: Found,
-    /// What it is to cost to program the page.
+    pub found: CellFindings,
+    /// The cost at which it is to program the page.
     pub(super) cost: ProgramCost,
     /// The command that waits for this one.
     pub then: Option<CommandId>,
-    /// How many commands this one still waits for.
+    /// Number of commands that this one still waits for.
     pub waits_for: u32,
-    /// Where its time went.
+    /// How its time was spent.
     pub spent: Spent,
     pub(super) ticket: Ticket,
 }
 
 /// What a command meets in the cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
-    /// What it costs to sense the page; only where timing knows costs.
+pub struct CellFindings {
+    /// The effort of sensing the page; only if the timing knows costs.
     pub effort: ReadEffort,
-    /// Whether nothing reads the page that it senses: its data is lost.
+    /// Whether the page that it senses cannot be read: its data is lost.
     pub unreadable: bool,
-    /// Whether it failed: nothing was programmed, or erased.
+    /// Whether it failed, so nothing was programmed or erased.
     pub failed: bool,
-    /// Whether it reads data from before, or copies it as it was.
+    /// Whether it reads, or copies unchanged, data from before the run.
     pub(crate) from_before: bool,
 }
 
-/// What the flash keeps with a command: where it goes, and where it stands.
+/// The scheduler's state of a command.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticket {
     /// Its die.
     pub die: DieId,
-    /// What decides whether it may share an operation with others, where several planes work at once.
+    /// Decides whether it may share an operation with others on several planes.
     pub seat: Seat,
-    /// Its rank among what waits for the die, from the policy: smaller goes first.
+    /// Its rank for the die, from the policy. The smallest goes first.
     pub key: u64,
-    /// How many commands arrived before it, over the whole device.
+    /// Number of commands that arrived before it on the whole device.
     pub arrival: u64,
-    /// The next one of its row, then in its lane, then of those that share its operation.
+    /// The next command: first of its row, then in its lane, then of those that share its operation.
     pub next: Option<CommandId>,
-    /// Since when it has been waiting for its die, then for the bus.
+    /// When its wait for the die, and later for the bus, began.
     pub waiting_since: SimTime,
-    /// The die's account of collection when it arrived. (The channel's is kept with the die.)
+    /// The time that the die had spent on collection when the command arrived. (The channel's is kept with the
+    /// die.)
     pub gc_mark: Nanos,
 }
 
 impl Ticket {
-    /// That of a command that was not submitted.
+    /// The ticket of a command that has not been submitted.
     const BLANK: Ticket = Ticket {
         die: DieId::new(0),
         seat: Seat { plane: 0, address: (0, 0), block: 0 },
@@ -189,19 +191,19 @@ impl Ticket {
     };
 }
 
-/// Where a command works in its die, as far as that decides which others its operation may serve too.
+/// The position of a command in its die, as far as it decides which other commands its operation may serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seat {
     /// A bit for its plane.
     pub plane: u32,
-    /// Its block, and its flash page in that, as far as they have to be the same for all.
+    /// Its block and its flash page in the block, as far as they must be the same for all.
     pub address: (u32, u32),
     /// Its block.
     pub block: u32,
 }
 
 impl Command {
-    /// A command that has not been placed, queued or made to wait for anything.
+    /// Returns a command that has not been placed or queued and waits for nothing.
     #[inline]
     #[must_use]
     pub fn new(kind: Kind, origin: Origin, owner: Owner, page: Ppn) -> Command {
@@ -214,7 +216,7 @@ impl Command {
             page,
             source: None,
             mode: CellMode::Native,
-            found: Found::default(),
+            found: CellFindings::default(),
             cost: ProgramCost::Of(CostClass::default()),
             then: None,
             waits_for: 0,
@@ -223,7 +225,7 @@ impl Command {
         }
     }
 
-    /// The same, carrying so many pages of its flash page, and so many codewords over the bus.
+    /// Sets the number of pages and of codewords that it carries.
     #[inline(always)]
     #[must_use]
     pub fn carrying(mut self, units: u32, codewords: u32) -> Command {
@@ -231,7 +233,7 @@ impl Command {
         self
     }
 
-    /// The same, on a block whose cells are used so.
+    /// Sets the mode of the cells of its block.
     #[inline(always)]
     #[must_use]
     pub fn in_mode(mut self, mode: CellMode) -> Command {
@@ -239,7 +241,7 @@ impl Command {
         self
     }
 
-    /// The same, for which another one waits.
+    /// Sets the command that waits for this one.
     #[inline(always)]
     #[must_use]
     pub fn then(mut self, waiting: CommandId) -> Command {
@@ -247,7 +249,7 @@ impl Command {
         self
     }
 
-    /// The same, which itself waits for so many.
+    /// Sets the number of commands that this one waits for.
     #[inline(always)]
     #[must_use]
     pub fn after(mut self, others: u32) -> Command {
@@ -255,27 +257,27 @@ impl Command {
         self
     }
 
-    /// What it has read is programmed next, elsewhere: so many codewords.
+    /// Turns a read into the program of its data elsewhere.
     #[inline]
     pub(crate) fn turn_into_program(&mut self, codewords: u32) {
         self.kind = Kind::Program;
         self.codewords = codewords;
         self.mode = CellMode::Native;
-        self.found = Found::default();
+        self.found = CellFindings::default();
     }
 
-    /// Says what it is to cost.
+    /// Sets the cost at which it is to program.
     #[inline]
     pub fn set_cost(&mut self, cost: ProgramCost) {
         self.cost = cost;
     }
 
-    /// What it was to cost.
+    /// The cost at which it was to program.
     pub(crate) fn cost(&self) -> ProgramCost {
         self.cost
     }
 
-    /// What it costs to program the page, as far as that is known. Where others decide that, it may be dear.
+    /// The cost class of the program, as far as it is known. If it depends on other commands, the highest one.
     #[inline]
     pub(super) fn class(&self) -> CostClass {
         match self.cost {
@@ -284,20 +286,20 @@ impl Command {
         }
     }
 
-    /// Its rank. Equals are served as they arrived, so that programs and copybacks of a block keep their
-    /// order.
+    /// Its rank. The order of arrival breaks ties, so programs and copybacks of a block keep their order.
     #[inline]
     pub(super) fn rank(&self) -> (u64, u64) {
         (self.ticket.key, self.ticket.arrival)
     }
 
-    /// How many commands arrived before it.
+    /// Number of commands that arrived before it.
     pub(crate) fn arrival(&self) -> u64 {
         self.ticket.arrival
     }
 
-    /// Whether its account of time is kept. Nobody asks for that of what only moves data, so only the set of all
-    /// skills keeps it, for those who watch single commands; so do devices that check themselves.
+    /// Whether the times in [`Spent`] are kept. Nobody asks for those of commands that only move data, so these
+    /// have them only with the set of all skills, for observers of single commands, and in devices that check
+    /// themselves.
     #[inline(always)]
     pub(super) fn keeps_account<const S: Skills>(&self) -> bool {
         let moves =
@@ -305,9 +307,9 @@ impl Command {
         any(S, RARE_ON_FLASH) || verify::ON || !moves
     }
 
-    /// Whether nobody but the device wants it, for whatever purpose: who waits behind it waits for
+    /// Whether it serves only the device itself, for any purpose. A command that waits behind it waits for
     /// collection.
     pub(super) fn is_gc(&self) -> bool {
-        !matches!(self.origin, Origin::Host | Origin::Merge)
+        !matches!(self.origin, Origin::Host | Origin::ReadModifyWrite)
     }
 }

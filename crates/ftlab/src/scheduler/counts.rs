@@ -1,14 +1,14 @@
-//! What the flash counts: commands done, how often dies did more than one thing at a time, and what reads and
-//! programs cost.
+//! Counts of the flash: commands done, how often dies did more than one thing at a time, and the costs of
+//! reads and programs.
 
-use super::command::{Command, Found, Origin};
+use super::command::{CellFindings, Command, Origin};
 use crate::counters::counters;
 use crate::nand::{CellMode, CostClass, Kind};
 
 /// Commands done, by origin and kind.
 pub type CommandCounts = [[u64; Kind::ALL.len()]; Origin::ALL.len()];
 
-/// Flash pages programmed, whoever asked for it.
+/// Number of flash pages programmed, for any purpose.
 #[must_use]
 pub fn flash_pages_programmed(done: &CommandCounts) -> u64 {
     let of = |kinds: &[u64; Kind::ALL.len()]| -> u64 {
@@ -18,50 +18,51 @@ pub fn flash_pages_programmed(done: &CommandCounts) -> u64 {
 }
 
 counters! {
-    /// How often the dies did more than one thing at a time, in flash commands.
+    /// How often dies did more than one thing at a time.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct Overlaps {
-        /// Commands that were served by an operation of another command, on another plane.
+        /// Commands that were served by another command's operation, on another plane.
         multi_plane: [u64; Kind::ALL.len()], unit "commands";
-        /// Reads that were sensed while the page before was sent.
+        /// Pages sensed while the previous page was in the register.
         cached_reads: u64, unit "commands", at "flash_overlaps/cached_reads";
-        /// Programs whose data came while the page before was programmed.
+        /// Pages loaded while the previous page was being programmed.
         cached_programs: u64, unit "commands", at "flash_overlaps/cached_programs";
-        /// Times that a program was left for a host read.
+        /// Programs suspended for host reads.
         program_pauses: u64, unit "pauses", at "flash_overlaps/suspended_programs";
-        /// Times that an erase was left for a host read.
+        /// Erases suspended for host reads.
         erase_pauses: u64, unit "pauses", at "flash_overlaps/suspended_erases";
     }
 }
 
-/// Efforts that are told apart: those of the three classes, and more.
+/// Number of efforts that are told apart: those of the three classes, and more.
 pub const EFFORTS: usize = CostClass::ALL.len() + 1;
 
 counters! {
-    /// Flash commands by cost; nothing where timing knows no costs.
+    /// Flash commands by cost; all zero if the timing knows no costs.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct CostCounts {
         /// Flash pages read, by origin and effort, the least first.
         reads: [[u64; EFFORTS]; Origin::ALL.len()], unit "flash pages";
         /// Flash pages programmed, by origin and class, the cheapest first.
         programs: [[u64; CostClass::ALL.len()]; Origin::ALL.len()], unit "flash pages";
-        /// Of the reads of the host, those of data from before.
+        /// Host reads of data from before the run.
         prior_reads: u64, unit "flash pages";
-        /// Readings past the first, on the last level of the code, of all reads: of the host, of collection and others.
+        /// Read retries, of the host, collection and others: readings after the first. Each senses once more on the last
+        /// level of the code.
         retries: u64, unit "readings", at "cost/retries";
-        /// Flash pages of which nothing read the data any more: it is lost.
+        /// Flash pages that could not be read at all: their data is lost.
         unreadable: u64, unit "flash pages", at "cost/unreadable";
     }
 }
 
 impl CostCounts {
-    /// A command is done. Cells that hold one bit cost what they cost.
+    /// Counts a command that is done, unless its cells hold one bit.
     pub(super) fn count(&mut self, command: &Command) {
         if command.mode != CellMode::Native {
             return;
         }
         let Command { kind, origin, found, .. } = *command;
-        let Found { effort, unreadable, from_before, .. } = found;
+        let CellFindings { effort, unreadable, from_before, .. } = found;
         if matches!(kind, Kind::Read | Kind::Copyback) {
             self.reads[origin as usize][effort.at().min(EFFORTS - 1)] += 1;
             self.retries += effort.retries();

@@ -1,7 +1,7 @@
-//! What the flash is, as its data sheet has it: its shape, what its dies can do, and how long that takes the cells
-//! and the buses. None of it changes while the flash is at work.
+//! The data sheet of the flash: its shape, what its dies can do, and how long it takes in the cells and on the
+//! buses. It never changes at run time.
 
-use super::command::{Command, Found, Origin};
+use super::command::{CellFindings, Command, Origin};
 use super::owner::ServiceId;
 use crate::engine::skills::{self, Skills};
 use crate::nand::timing::{Bus, Prices, ProgramOf, ReadOf, TimingPolicy};
@@ -11,19 +11,19 @@ use crate::nand::{
 use crate::shape::Geometry;
 use crate::units::{Nanos, Ppn};
 
-/// What the flash can do, and what that takes.
+/// What the flash can do, and how long it takes.
 #[derive(Clone, Debug)]
 pub(crate) struct Datasheet {
     pub(super) geometry: Geometry,
-    /// The price of the cells' work.
+    /// Times in the cells.
     pub(super) timing: Prices,
-    /// What each kind of command takes the cells, where that is the same for all pages.
+    /// Time of each kind of command in the cells, where it is the same for all pages.
     pub(super) flat: [Nanos; Kind::ALL.len()],
-    /// The price of transfers.
+    /// Times on the bus.
     pub(super) bus: Bus,
-    /// What the dies can do beyond one thing at a time.
+    /// What the dies can do besides one thing at a time.
     pub(super) abilities: Abilities,
-    /// The states of a die in which looking for its next command is idle.
+    /// The states of a die in which it is pointless to look for its next command.
     pub(super) settled: DieStates,
 }
 
@@ -41,7 +41,7 @@ impl Datasheet {
         sheet
     }
 
-    /// How long a kind of command takes the native cells of a page, be it the first.
+    /// Time of a kind of command in native cells, for the first page.
     fn native_time(&self, kind: Kind) -> Nanos {
         let page = Ppn::new(0);
         let mut any = Command::new(kind, Origin::System, ServiceId::JOURNAL.owner(0), page);
@@ -49,7 +49,7 @@ impl Datasheet {
         self.in_cells(&any)
     }
 
-    /// The longest that anything takes, from the moment at which it begins.
+    /// Upper bound of the time that any single step takes.
     pub(super) fn longest_step(&self) -> Nanos {
         let Abilities { cache, pause, multi_plane, .. } = &self.abilities;
         let in_bus = self.bus.longest(self.geometry.planes_per_die(), multi_plane.gap);
@@ -57,17 +57,17 @@ impl Datasheet {
         in_bus + self.timing.longest() + cache.busy + pauses
     }
 
-    /// How long a command takes the cells.
+    /// Time that a command takes in the cells.
     #[inline(always)]
     pub(super) fn in_cells(&self, command: &Command) -> Nanos {
-        let Command { kind, page, source, mode, found: Found { effort, .. }, .. } = *command;
+        let Command { kind, page, source, mode, found: CellFindings { effort, .. }, .. } = *command;
         let program = ProgramOf { page, mode, class: command.class() };
         match kind {
             Kind::Read => self.timing.read(&self.geometry, &ReadOf { page, mode, effort }),
             Kind::Program => self.timing.program(&self.geometry, &program),
             Kind::Erase => self.timing.erase(mode),
             Kind::Copyback => {
-                let page = source.expect("a copyback says what it copies");
+                let page = source.expect("a copyback has a source");
                 let read = ReadOf { page, mode, effort };
                 self.timing.read(&self.geometry, &read)
                     + self.timing.program(&self.geometry, &program)
@@ -75,7 +75,7 @@ impl Datasheet {
         }
     }
 
-    /// How long a command, and the data of a program, take the bus before the command begins.
+    /// Time that a command, and the data of a program, take on the bus before the command begins.
     #[inline(always)]
     pub(super) fn in_bus<const S: Skills>(&self, command: &Command) -> Nanos {
         let data = if command.kind == Kind::Program { command.codewords } else { 0 };
@@ -96,13 +96,13 @@ impl Datasheet {
         self.geometry.planes_per_die() > 1 && (read || program || erase)
     }
 
-    /// The errors of pages, where the timing knows them.
+    /// The error model, if the timing has one.
     #[inline]
     pub(crate) fn reliability(&self) -> Option<&Reliability> {
         self.timing.native.reliability()
     }
 
-    /// How long an operation keeps the cells of its die busy, where programs cost the same whatever they are for.
+    /// Time that an operation takes in the cells, where programs cost the same for every purpose.
     #[inline]
     pub(crate) fn price_of(&self, kind: Kind, page: Ppn, mode: CellMode) -> Nanos {
         let (class, effort) = (CostClass::default(), ReadEffort::default());
@@ -117,7 +117,7 @@ impl Datasheet {
         }
     }
 
-    /// How long reading a page and programming it elsewhere on its die keeps the cells busy.
+    /// Time to read a page and program it elsewhere on its die, in the cells.
     #[inline]
     pub(crate) fn price_of_copy(&self, from: Ppn, to: Ppn) -> Nanos {
         let (timing, geometry) = (&self.timing.native, &self.geometry);
@@ -133,20 +133,20 @@ impl Datasheet {
         })
     }
 
-    /// How long reading and programming a page keeps the cells busy, where that is the same for all.
+    /// Times to read and to program a page in the cells, where they are the same for all pages.
     pub(crate) fn price_of_page(&self) -> (Nanos, Nanos) {
         let (timing, geometry, any) = (&self.timing.native, &self.geometry, Ppn::new(0));
         let (effort, class) = (ReadEffort::default(), CostClass::default());
         (timing.read(geometry, any, effort), timing.program(geometry, any, class))
     }
 
-    /// How long erasing blocks keeps the cells busy.
+    /// Time to erase blocks.
     pub(crate) fn price_of_erases(&self, erases: u32) -> Nanos {
         Nanos(self.timing.erase(CellMode::Native).0 * u64::from(erases))
     }
 
-    /// Whether a die does one thing at a time, waits for no other and for no bus, and all that it does takes what
-    /// is known beforehand: then times do nothing but add up.
+    /// Whether times merely add up: a die does one thing at a time, waits for no other die and for no bus, and the
+    /// time of every operation is known beforehand.
     pub(super) fn only_adds_up(&self) -> bool {
         let bus = &self.bus;
         let free = bus.transfer(bus.page_codewords()) + bus.command() == Nanos::ZERO;

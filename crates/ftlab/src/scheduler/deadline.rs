@@ -1,9 +1,9 @@
-//! Priorities by source, as deadlines: a command is due some time after it arrived, depending on whose
-//! it is, and a die takes the command that is due first.
+//! Priorities by source, as deadlines: a command is due some time after its arrival, depending on its
+//! source, and a die takes the command that is due first.
 //!
-//! With delays far apart the sources have strict priorities as long as nobody waits that long; nobody
-//! waits forever. An erase is due when the latest of all reads that arrived with it would be, so it
-//! passes none of them.
+//! If the delays are far apart, sources have strict priorities as long as no command waits that long, and
+//! no command waits forever. An erase is due just after the latest deadline of any read that arrives with
+//! it, so it passes no earlier read.
 //!
 //! Source: earliest deadline first, Liu and Layland, "Scheduling Algorithms for Multiprogramming in a
 //! Hard-Real-Time Environment", JACM 1973; with a deadline for each kind of I/O as in the deadline
@@ -27,12 +27,14 @@ pub struct Deadline {
 options! {
     /// When commands are due.
     pub struct DeadlineOptions at "scheduler" {
-        /// A host read is due so long after it arrived.
-        host_read: Nanos = "0ns", in "0ns"..="100s", source "reads first: somebody waits for them";
-        /// A program for the host, or the read of a partial write, is due so long after it arrived.
+        /// Time after its arrival at which a host read is due.
+        host_read: Nanos = "0ns", in "0ns"..="100s", source "reads first: the host waits for them";
+        /// Time after its arrival at which a program for the host, or the read of a partial write, is
+        /// due.
         host_write: Nanos = "5ms", in "0ns"..="100s",
-            source "assumed: several programs long, so that a write waits for reads, but not for ever";
-        /// A command of the device's own, such as collection, is due so long after it arrived.
+            source "assumed: several programs long, so that a write waits for reads, but not forever";
+        /// Time after its arrival at which a command of the device's own is due, such as one of
+        /// collection.
         gc: Nanos = "20ms", in "0ns"..="100s",
             source "assumed: behind the host, but not for long enough to run out of free blocks";
     }
@@ -53,7 +55,7 @@ impl Policy for Deadline {
 }
 
 impl Deadline {
-    /// Priorities with these delays.
+    /// Returns a policy with these delays.
     #[must_use]
     pub fn new(options: &DeadlineOptions) -> Deadline {
         let DeadlineOptions { host_read, host_write, gc } = *options;
@@ -69,10 +71,10 @@ impl SchedulerPolicy for Deadline {
     #[inline(always)]
     fn rank(&mut self, arrival: &Arrival, _view: &View<'_>) -> u64 {
         let due = match (arrival.kind, arrival.origin) {
-            // Behind the reads of the same moment, too.
+            // Behind the reads of the same time, too.
             (Kind::Erase, _) => arrival.at + self.last + Nanos(1),
             (Kind::Read, Origin::Host) => arrival.at + self.host_read,
-            (_, Origin::Host | Origin::Merge) => arrival.at + self.host_write,
+            (_, Origin::Host | Origin::ReadModifyWrite) => arrival.at + self.host_write,
             _ => arrival.at + self.gc,
         };
         due.0

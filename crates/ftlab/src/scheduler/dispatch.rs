@@ -1,6 +1,6 @@
 //! Gives dies and buses their work: ranks a command when it comes, begins what a die may begin next, and goes on when
-//! a step is over. What cells do is in `cells`, transfers are in `bus`, what is left for host reads in `suspend`, and
-//! dies that do one thing after the other in `in_turn`.
+//! a step ends. `cells` has operations of the cells, `bus` transfers, `suspend` suspensions for host reads, and
+//! `in_turn` dies that do one thing after the other.
 
 mod bus;
 mod cells;
@@ -22,7 +22,7 @@ use crate::nand::{Accepts, Kind, Register};
 use crate::units::{DieId, SimTime};
 use crate::verify::{Canary, Plant};
 
-/// The array, the policy that orders its commands, and what happens next.
+/// The array, the policy that orders its commands, and the events to come.
 #[derive(Clone, Debug)]
 pub(super) struct Dispatcher<P> {
     pub array: FlashArray,
@@ -41,19 +41,18 @@ struct Operation {
     die: DieId,
     /// The first of the commands that share it.
     first: CommandId,
-    /// When the cells begin: when addresses and data are there.
+    /// When the cells begin: when addresses and data have arrived.
     cells_from: SimTime,
 }
 
 impl<P: Probe> Dispatcher<P> {
-    /// Nothing is under way.
     pub fn new(array: FlashArray, scheduler: Scheduler, watch: Watch<P>) -> Dispatcher<P> {
         let events = Events::new(array.sheet.longest_step());
         let overlaps = Overlaps::default();
         Dispatcher { array, scheduler, events, arrivals: 0, overlaps, watch }
     }
 
-    /// Puts a command into the lane of its die. Returns how it arrived.
+    /// Puts a command into the lane of its die.
     #[inline(always)]
     pub fn enqueue<const S: Skills>(&mut self, now: SimTime, id: CommandId) -> Arrival {
         let Command { kind, origin, page, .. } = self.array.commands[id];
@@ -81,7 +80,7 @@ impl<P: Probe> Dispatcher<P> {
         arrival
     }
 
-    /// The rank of a command that comes, from the policy.
+    /// The policy's rank of an arriving command.
     #[inline(always)]
     fn rank<const S: Skills>(&mut self, arrival: &Arrival) -> u64 {
         let Arrival { id, die, at: now, sequence, .. } = *arrival;
@@ -89,7 +88,7 @@ impl<P: Probe> Dispatcher<P> {
         if skills::any(S, skills::RARE_ON_FLASH) {
             array.cells.arrives(&array.sheet, now, &mut array.commands[id]);
         }
-        // Without overtaking, a rank is the number of those that came before.
+        // Without overtaking, the rank is the arrival number.
         let mut rank = sequence;
         if skills::any(S, skills::OVERTAKING) {
             rank = scheduler.rank(arrival, &View { array });
@@ -100,8 +99,8 @@ impl<P: Probe> Dispatcher<P> {
         rank
     }
 
-    /// A command came for a die. Where a command can go before one that came earlier, all that comes at
-    /// one moment is known before any of it begins.
+    /// Starts a die for which a command came. If commands can overtake, the start is delayed until everything that
+    /// comes at the same time is known.
     #[inline(always)]
     pub fn arrived<const S: Skills>(&mut self, now: SimTime, die: DieId) {
         if !skills::any(S, skills::OVERTAKING) || !self.array.rules.overtaking {
@@ -115,7 +114,7 @@ impl<P: Probe> Dispatcher<P> {
         }
     }
 
-    /// Runs the next event. Returns the first of the commands that it completed, and when.
+    /// Runs the next event. Returns the first of the commands that it completed, and the time.
     #[inline]
     pub fn step<const S: Skills>(&mut self) -> Option<(SimTime, CommandId)> {
         let (now, event) = self.events.pop()?;
@@ -137,13 +136,13 @@ impl<P: Probe> Dispatcher<P> {
         }
     }
 
-    /// Everything has come that comes at this moment.
+    /// Starts a die now that everything that comes at this time is known.
     fn look<const S: Skills>(&mut self, now: SimTime, die: DieId) {
         self.array.stations[die.at()].will_look = false;
         self.start::<S>(now, die);
     }
 
-    /// Begins what the die can begin now, or lines it up for the bus.
+    /// Begins what the die can begin now, or puts it into the line for the bus.
     #[inline]
     pub fn start<const S: Skills>(&mut self, now: SimTime, die: DieId) {
         let station = &self.array.stations[die.at()];
@@ -175,7 +174,7 @@ impl<P: Probe> Dispatcher<P> {
         if self.array.needs_bus::<S>(self.array.commands[id].kind) {
             return self.want_bus::<S>(now, die, Wish::Begin(id));
         }
-        self.take_together::<S>(die, id);
+        self.join_planes::<S>(die, id);
         let mut next = Some(id);
         while let Some(command) = next {
             self.array.account_wait::<S>(now, die, command, WaitedFor::Die);
@@ -185,10 +184,10 @@ impl<P: Probe> Dispatcher<P> {
         self.array.leave_line_unless_wanted::<S>(die);
     }
 
-    /// A die has no command that it may begin. What it left for reads goes on.
+    /// Resumes a suspended operation if a die has no command that it may begin.
     #[inline]
     fn nothing_next<const S: Skills>(&mut self, now: SimTime, die: DieId) {
-        // A read may have come that goes before the page which was to be taken in.
+        // A read may have come that goes before the page that was to be loaded.
         self.array.leave_line_unless_wanted::<S>(die);
         if !skills::any(S, skills::OVERTAKING) {
             return;
@@ -198,7 +197,7 @@ impl<P: Probe> Dispatcher<P> {
             && station.die.accepts(&self.array.sheet.abilities.cache) == Accepts::HostReads
         {
             self.resume(now, die);
-            // The next page may come in while this one is programmed.
+            // The next page may be loaded while this one is programmed.
             if let Some(wish) = self.array.wish::<S>(die) {
                 self.want_bus::<S>(now, die, wish);
             }
@@ -206,7 +205,7 @@ impl<P: Probe> Dispatcher<P> {
         }
     }
 
-    /// What the register holds wants the bus.
+    /// Requests the bus for what the register holds.
     #[inline]
     fn send_held<const S: Skills>(&mut self, now: SimTime, die: DieId) {
         let station = &self.array.stations[die.at()];
@@ -218,10 +217,10 @@ impl<P: Probe> Dispatcher<P> {
         }
     }
 
-    /// Takes a command out of its lane, and with it those on other planes that its operation can serve
-    /// too; they hang from it.
+    /// Takes a command from its lane, along with commands for other planes that its operation can serve, which are
+    /// linked to it.
     #[inline(always)]
-    fn take_together<const S: Skills>(&mut self, die: DieId, first: CommandId) {
+    fn join_planes<const S: Skills>(&mut self, die: DieId, first: CommandId) {
         let FlashArray { stations, commands, sheet, .. } = &mut self.array;
         stations[die.at()].lanes.take(commands, first);
         commands[first].ticket.next = None;
@@ -244,7 +243,7 @@ impl<P: Probe> Dispatcher<P> {
         }
     }
 
-    /// Tells the policy that a die begins with a command.
+    /// Tells the policy that a die begins a command.
     #[inline(always)]
     fn tell_begins<const S: Skills>(&mut self, die: DieId, id: CommandId) {
         let Dispatcher { array, scheduler, .. } = self;
@@ -257,7 +256,7 @@ impl<P: Probe> Dispatcher<P> {
     }
 }
 
-/// Notes with a command when it came, and how it ranks.
+/// Records the arrival and rank of a command.
 #[inline(always)]
 fn note_arrival<const S: Skills>(
     command: &mut Command,

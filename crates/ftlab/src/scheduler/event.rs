@@ -1,11 +1,11 @@
-//! What happens next in the flash.
+//! The events of the flash.
 
 use std::num::NonZeroU32;
 
 use crate::engine::EventQueue;
 use crate::units::{ChannelId, DieId};
 
-/// A die is done with a step, or has to look what came for it; a bus that is wanted falls free.
+/// A die finishes a step or looks for new commands, or a bus that is wanted becomes free.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     Die(DieId),
@@ -13,14 +13,14 @@ pub(super) enum Event {
     Bus(ChannelId),
 }
 
-/// An event in four bytes, as it waits: there are thousands of places for one.
+/// An event in four bytes, because the queue has thousands of places for one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packed(NonZeroU32);
 
-/// The events to come.
+/// The queue of events.
 pub(super) type Events = EventQueue<Packed>;
 
-/// Bits that say which kind an event is of. All kinds are odd, so that none is zero.
+/// Bits for the kind of an event. All kinds are odd, so that no packed event is zero.
 const KIND_BITS: u32 = 3;
 const KIND: u32 = (1 << KIND_BITS) - 1;
 const DIE: u32 = 1;
@@ -28,7 +28,7 @@ const LOOK: u32 = 3;
 const BUS: u32 = 5;
 
 impl Event {
-    /// As it waits. No device has so many dies that the number would not fit.
+    /// Packs the event. No device has so many dies that the number would not fit.
     #[inline(always)]
     pub fn packed(self) -> Packed {
         let (number, kind) = match self {
@@ -42,7 +42,7 @@ impl Event {
 }
 
 impl Packed {
-    /// The die, if it is done with a step: nearly every event is of that kind.
+    /// The die, if it finishes a step, as in nearly every event.
     #[inline(always)]
     pub fn of_die(self) -> Option<DieId> {
         (self.0.get() & KIND == DIE).then(|| DieId::new(self.0.get() >> KIND_BITS))

@@ -1,16 +1,16 @@
-//! First in, first out: each die takes its commands in the order of their arrival.
+//! First in, first out: each die takes its commands in order of arrival.
 
 use super::{Arrival, SchedulerPolicy, View};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
-/// The textbook baseline.
+/// First in, first out.
 #[derive(Clone, Debug, Default)]
 pub struct Fifo;
 
 impl Policy for Fifo {
     const NAME: &'static str = "fifo";
-    const SUMMARY: &'static str = "each die takes its commands in the order of their arrival";
+    const SUMMARY: &'static str = "each die takes its commands in order of arrival";
     const SOURCE: &'static str = "textbook";
     type Options = NoOptions;
 

@@ -1,6 +1,5 @@
-//! The flash as those above it know it: commands from the moment at which they are prepared to their completion, how
-//! much each die has to do, and what was done. How dies and buses get it done is for the
-//! [`Dispatcher`](super::dispatch::Dispatcher).
+//! The flash as seen by the layers above: commands from preparation to completion, the load of each die, and counts.
+//! The [`Dispatcher`](super::dispatch::Dispatcher) makes dies and buses do the work.
 
 mod at_once;
 mod image;
@@ -26,28 +25,28 @@ use crate::shape::Geometry;
 use crate::units::{DieId, Nanos, Ppn, SimTime};
 use crate::verify::{self, Canary, Plant};
 
-/// What [`Flash`] is made of.
+/// The setup of a [`Flash`].
 #[derive(Clone, Debug)]
 pub struct FlashSetup {
     /// The shape of the device.
     pub geometry: Geometry,
-    /// The price of the cells' work.
+    /// Times in the cells.
     pub timing: Prices,
-    /// The price of transfers.
+    /// Times on the bus.
     pub bus: Bus,
-    /// What the dies can do beyond one thing at a time.
+    /// What the dies can do besides one thing at a time.
     pub abilities: Abilities,
-    /// Which operations are left for a host read.
+    /// Which operations are suspended for a host read.
     pub pause: PauseRule,
     /// The order of commands.
     pub scheduler: Scheduler,
-    /// What data from before is taken for, where timing knows costs.
+    /// The assumed state of data from before the run, if the timing knows costs.
     pub prior: Prior,
-    /// Whether all that comes at one moment is known before any of it begins, whatever the order.
+    /// Whether all commands that come at the same time are known before any of them begins, under any policy.
     pub whole_moments: bool,
-    /// Whether a bus moves out what waits in the dies before it begins anything.
+    /// Whether a bus moves out data that waits in the dies before it begins anything else.
     pub data_out_first: bool,
-    /// What fails, but for programs and erases that fail by chance; none if nothing does.
+    /// Failures, except programs and erases that fail by chance. `None` if nothing fails.
     pub hazards: Option<Hazards>,
 }
 
@@ -55,14 +54,14 @@ pub struct FlashSetup {
 #[derive(Clone, Debug)]
 pub struct Flash<P = ()> {
     dispatcher: Dispatcher<P>,
-    /// What dynamic placement balances.
+    /// Used by dynamic placement to balance the dies.
     load: Load,
     done: CommandCounts,
     costs: CostCounts,
 }
 
 impl<P: Probe> Flash<P> {
-    /// An idle flash.
+    /// Returns an idle flash.
     pub fn new(setup: FlashSetup, probe: P) -> Flash<P> {
         let FlashSetup { geometry, timing, bus, abilities, .. } = setup;
         let FlashSetup { pause, scheduler, prior, whole_moments, data_out_first, hazards, .. } =
@@ -85,7 +84,7 @@ impl<P: Probe> Flash<P> {
         flash
     }
 
-    /// What it has of the [`skills`].
+    /// Which [`skills`] it has.
     pub(crate) fn skills(&self) -> Skills {
         let FlashArray { sheet, rules, cells, page_order, .. } = &self.dispatcher.array;
         let Abilities { cache, one_die_at_a_time, .. } = &sheet.abilities;
@@ -111,14 +110,14 @@ impl<P: Probe> Flash<P> {
         &self.dispatcher.array.sheet.geometry
     }
 
-    /// The prices of transfers.
+    /// Times on the bus.
     #[inline]
     pub fn bus(&self) -> &Bus {
         &self.dispatcher.array.sheet.bus
     }
 
-    /// From now on, accesses to one flash page keep their order under every policy, and pages may be
-    /// programmed in place.
+    /// From now on, keeps accesses to a flash page in order under every policy, because pages may be programmed in
+    /// place.
     pub fn keep_page_order(&mut self) {
         self.dispatcher.array.page_order = Some(Box::<PageOrder>::default());
         self.dispatcher.array.wait_in_turn(false);
@@ -127,7 +126,7 @@ impl<P: Probe> Flash<P> {
         }
     }
 
-    /// Pages of a block may be left out, and are programmed no more before the next erase.
+    /// From now on, lets pages of a block be skipped; they cannot be programmed before the next erase.
     pub(crate) fn leave_pages_out(&mut self) {
         if let Some(laws) = self.laws_mut() {
             laws.leave_pages_out();
@@ -140,7 +139,7 @@ impl<P: Probe> Flash<P> {
         self.dispatcher.scheduler.has_deadlines()
     }
 
-    /// Commands waiting or running on each die.
+    /// Number of commands that wait or run on each die.
     #[inline]
     pub fn load(&self) -> &Load {
         &self.load
@@ -151,50 +150,50 @@ impl<P: Probe> Flash<P> {
         &self.done
     }
 
-    /// What commands cost so far.
+    /// Costs of the commands done.
     #[must_use]
     pub fn costs(&self) -> &CostCounts {
         &self.costs
     }
 
-    /// How often the dies did more than one thing at a time.
+    /// How often dies did more than one thing at a time.
     pub fn overlaps(&self) -> &Overlaps {
         &self.dispatcher.overlaps
     }
 
-    /// Time that each die was occupied until `now`.
+    /// Busy time of each die until `now`.
     pub fn die_busy(&self, now: SimTime) -> impl Iterator<Item = Nanos> {
         self.dispatcher.array.stations.iter().map(move |station| station.die.busy_until(now))
     }
 
-    /// Time that each bus was occupied until `now`.
+    /// Busy time of each bus until `now`.
     pub fn channel_busy(&self, now: SimTime) -> impl Iterator<Item = Nanos> {
         self.dispatcher.array.lines.iter().map(move |line| line.channel.busy_until(now))
     }
 
-    /// Who watches every span of activity.
+    /// The observer of every span of activity.
     pub fn probe(&self) -> &P {
         &self.dispatcher.watch.probe
     }
 
-    /// The same, to be told something else.
+    /// The same observer, to be changed.
     pub fn probe_mut(&mut self) -> &mut P {
         &mut self.dispatcher.watch.probe
     }
 
-    /// What flash can do, where devices check themselves.
+    /// The laws of flash, in devices that check themselves.
     #[inline]
     pub(crate) fn laws(&self) -> Option<&FlashLaws> {
         self.dispatcher.watch.laws.as_deref().filter(|_| verify::ON)
     }
 
-    /// From now on, what flash can do is checked.
+    /// From now on, checks the laws of flash.
     pub(crate) fn check_laws(&mut self) {
         let FlashArray { sheet, rules, .. } = &self.dispatcher.array;
         self.dispatcher.watch.laws = Some(Box::new(laws_for(sheet, rules)));
     }
 
-    /// The same, to be told what is known without having been seen.
+    /// The laws, to be told facts that they cannot observe.
     pub(crate) fn laws_mut(&mut self) -> Option<&mut FlashLaws> {
         self.dispatcher.watch.laws.as_deref_mut()
     }
@@ -205,37 +204,36 @@ impl<P: Probe> Flash<P> {
         self.dispatcher.array.plant
     }
 
-    /// The same, to be changed.
     pub(crate) fn plant_mut(&mut self) -> &mut Plant {
         &mut self.dispatcher.array.plant
     }
 
-    /// What the cells have been through.
+    /// The history of the cells.
     #[inline]
     pub(crate) fn cells(&self) -> &CellHistory {
         &self.dispatcher.array.cells
     }
 
-    /// The same, to be changed by who knows more of it.
+    /// The history of the cells, to be changed by code that knows more.
     #[inline]
     pub(crate) fn cells_mut(&mut self) -> &mut CellHistory {
         &mut self.dispatcher.array.cells
     }
 
-    /// At which cost flash pages were programmed, where timing knows costs.
+    /// The cost at which flash pages were programmed, if the timing knows costs.
     #[inline]
     #[must_use]
     pub fn programmed(&self) -> Option<&Programmed> {
         self.cells().programmed.as_deref()
     }
 
-    /// What fails; none if nothing does, or only programs and erases by chance.
+    /// Failures, or `None` if nothing fails, or only programs and erases by chance.
     #[must_use]
     pub fn hazards(&self) -> Option<&Hazards> {
         self.cells().hazards.as_deref()
     }
 
-    /// The class of the flash page of a page.
+    /// The cost class of the flash page that contains a page.
     #[inline]
     #[must_use]
     pub fn class_at(&self, page: Ppn) -> CostClass {
@@ -248,36 +246,36 @@ impl<P: Probe> Flash<P> {
         &self.dispatcher.array.commands[id]
     }
 
-    /// A command in flight, to be changed by its owner before it is submitted.
+    /// A command in flight, which its owner may change before it is submitted.
     #[inline]
     pub fn command_mut(&mut self, id: CommandId) -> &mut Command {
         &mut self.dispatcher.array.commands[id]
     }
 
-    /// Makes a command known without submitting it: its place or its inputs are still missing.
+    /// Adds a command without submitting it: its place or its inputs are still missing.
     #[inline]
     pub fn prepare(&mut self, command: Command) -> CommandId {
         self.prepare_with(|| command)
     }
 
-    /// The same for a command that is made in its place.
+    /// The same, but the command is constructed in place.
     #[inline(always)]
     pub fn prepare_with(&mut self, make: impl FnOnce() -> Command) -> CommandId {
         self.dispatcher.array.commands.insert_with(make)
     }
 
-    /// Commands in flight, prepared ones included.
+    /// Number of commands in flight, including prepared ones.
     pub fn in_flight(&self) -> usize {
         self.dispatcher.array.commands.in_use()
     }
 
-    /// Gives back a command that was reported done.
+    /// Frees a command that was reported done.
     #[inline]
     pub fn release(&mut self, id: CommandId) {
         self.dispatcher.array.commands.release(id);
     }
 
-    /// Says that a command which has not been submitted belongs to a row, after `last`.
+    /// Appends a command that has not been submitted to a row, after `last`.
     pub fn link(&mut self, last: CommandId, id: CommandId) {
         self.command_mut(last).ticket.next = Some(id);
     }
@@ -293,12 +291,12 @@ impl<P: Probe> Flash<P> {
         self.command(id).ticket.die
     }
 
-    /// Puts a command whose page is known into the lane of its die, and starts it if it can start.
+    /// Puts a command whose page is known into the lane of its die, and starts it if possible.
     pub fn submit(&mut self, now: SimTime, id: CommandId) {
         self.submit_with::<{ skills::ALL }>(now, id);
     }
 
-    /// The same on a flash that has no other skills.
+    /// The same, for a flash with these skills at most.
     #[inline]
     pub fn submit_with<const S: Skills>(&mut self, now: SimTime, id: CommandId) {
         if skills::in_turn(S) {
@@ -311,8 +309,7 @@ impl<P: Probe> Flash<P> {
         }
     }
 
-    /// Lets programs of one row wait for their die before it starts any of them, so that it finds them
-    /// together.
+    /// Submits a row of programs. All of them wait for their die before it starts any, so it finds them together.
     pub fn submit_row<const S: Skills>(&mut self, now: SimTime, row: &[CommandId]) {
         for &id in row {
             self.enqueue::<S>(now, id);
@@ -322,7 +319,7 @@ impl<P: Probe> Flash<P> {
         }
     }
 
-    /// Puts a command into the lane of its die. Returns the die, and whether it is a read of the host.
+    /// Puts a command into the lane of its die. Returns the die, and whether it is a host read.
     #[inline(always)]
     fn enqueue<const S: Skills>(&mut self, now: SimTime, id: CommandId) -> (DieId, bool) {
         let Flash { dispatcher, load, .. } = self;
@@ -333,20 +330,20 @@ impl<P: Probe> Flash<P> {
         (arrival.die, arrival.kind == Kind::Read && arrival.origin == Origin::Host)
     }
 
-    /// When the next event is due.
+    /// The time of the next event.
     #[inline]
     pub fn next_time(&self) -> Option<SimTime> {
         self.dispatcher.events.next_time()
     }
 
-    /// Runs the next event, on any flash ([`step_with`](Self::step_with)).
+    /// Runs the next event on any flash: see [`step_with`](Self::step_with).
     pub fn step(&mut self) -> Option<(SimTime, CommandId)> {
         self.step_with::<{ skills::ALL }>()
     }
 
-    /// Runs the next event. Returns the command that it completed, if any, of which others hang that
-    /// one operation completed with it ([`next_completed`](Self::next_completed)). The caller deals
-    /// with each, [`release`](Self::release)s it, and then lets the die [`go_on`](Self::go_on).
+    /// Runs the next event. Returns the command that it completed, if any; commands that the same operation
+    /// completed are linked to it ([`next_completed`](Self::next_completed)). The caller handles each,
+    /// [`release`](Self::release)s it, and then lets the die [`go_on`](Self::go_on).
     #[inline]
     pub fn step_with<const S: Skills>(&mut self) -> Option<(SimTime, CommandId)> {
         let (now, first) = self.dispatcher.step::<S>()?;
@@ -358,13 +355,13 @@ impl<P: Probe> Flash<P> {
         Some((now, first))
     }
 
-    /// The command that was completed together with this one, if there is one more.
+    /// The next command that was completed together with this one, if any.
     #[inline]
     pub fn next_completed(&self, id: CommandId) -> Option<CommandId> {
         self.command(id).ticket.next
     }
 
-    /// The same on a flash that has no other skills.
+    /// The same, for a flash with these skills at most.
     #[inline(always)]
     pub fn companion<const S: Skills>(&self, id: CommandId) -> Option<CommandId> {
         self.dispatcher.array.companion::<S>(id)
@@ -399,13 +396,13 @@ impl<P: Probe> Flash<P> {
         self.dispatcher.watch.done(now, id, command);
     }
 
-    /// A command is done: what it met in the cells, and what that cost.
+    /// Records what a command that is done met in the cells, and its cost.
     #[inline(never)]
     fn note_cells(&mut self, now: SimTime, id: CommandId) {
         let FlashArray { cells, sheet, commands, plant, .. } = &mut self.dispatcher.array;
         let command = &mut commands[id];
         cells.meet_hazards(sheet, now, command);
-        // The system area has no part in the map, and its cells cost what they cost.
+        // The system area is not in the map, and its costs are not counted.
         if cells.programmed.is_some() && command.origin != Origin::System {
             let lost = plant.is(Canary::ClassOfCopyLost) && command.is_gc();
             let known = if lost { CostClass::default() } else { command.class() };
@@ -415,7 +412,7 @@ impl<P: Probe> Flash<P> {
     }
 }
 
-/// What flash can do that is put together so.
+/// Returns the laws for a flash with this data sheet and these rules.
 fn laws_for(sheet: &Datasheet, rules: &Rules) -> FlashLaws {
     let mut laws = FlashLaws::new(&sheet.geometry, &sheet.abilities, &sheet.bus);
     if sheet.reliability().is_none() {

@@ -1,25 +1,25 @@
-//! What the cells have been through: at what their pages were programmed, where timing knows costs, and what fails
-//! on them. It is a matter of the cells, and not of whoever drives them: it outlives a power cut.
+//! The history of the cells: the cost at which their pages were programmed, if the timing knows costs, and their
+//! failures. It belongs to the cells, not to the code that drives them, so it survives a power cut.
 
 use super::command::{Command, Origin};
 use super::datasheet::Datasheet;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::timing::TimingPolicy;
-use crate::nand::{CellMode, CostClass, Hazards, Kind, Place, Prior, Programmed, Strain};
+use crate::nand::{CellMode, CostClass, FlashPlace, Hazards, Kind, Prior, Programmed, Strain};
 use crate::shape::Geometry;
 use crate::units::{BlockId, DieId, Ppn, SimTime};
 
 /// The history of all cells.
 #[derive(Clone, Debug)]
 pub(crate) struct CellHistory {
-    /// None if all programs cost the same.
+    /// `None` if all programs cost the same.
     pub(super) programmed: Option<Box<Programmed>>,
-    /// None if nothing fails at a moment that is named, and no read by chance.
+    /// `None` if nothing fails at a given time and no read fails by chance.
     pub(super) hazards: Option<Box<Hazards>>,
 }
 
 impl CellHistory {
-    /// That of a new flash, where `hazards` may come.
+    /// Returns the history of a new flash with these failures to come.
     pub(super) fn new(sheet: &Datasheet, prior: Prior, hazards: Option<Hazards>) -> CellHistory {
         let programmed = || Box::new(Programmed::new(&sheet.geometry, prior));
         CellHistory {
@@ -28,18 +28,18 @@ impl CellHistory {
         }
     }
 
-    /// Whether anything of it matters to commands.
+    /// Whether any of it affects commands.
     #[inline]
     pub(super) fn matters(&self) -> bool {
         self.programmed.is_some() || self.hazards.is_some()
     }
 
-    /// At which cost flash pages were programmed, to be changed by the core.
+    /// The costs at which flash pages were programmed.
     pub(crate) fn programmed_mut(&mut self) -> Option<&mut Programmed> {
         self.programmed.as_deref_mut()
     }
 
-    /// The class of the flash page of a page.
+    /// The cost class of the flash page that contains a page.
     #[inline]
     pub(super) fn class_at(&self, geometry: &Geometry, page: Ppn) -> CostClass {
         let flash_page = geometry.flash_page_of(page);
@@ -51,13 +51,13 @@ impl CellHistory {
         self.hazards.as_ref().is_some_and(|hazards| hazards.is_dead(die, now))
     }
 
-    /// A die is known to be dead, from an image, whatever the options of this device say.
+    /// Marks a die as dead because an image says so, whatever the options of this device say.
     pub(super) fn know_dead(&mut self, geometry: &Geometry, die: DieId) {
         let none = || Box::new(Hazards::none(geometry));
         self.hazards.get_or_insert_with(none).dies(die, SimTime::ZERO);
     }
 
-    /// A block was erased so often before the device was loaded.
+    /// Sets how often a block was erased before the device was loaded.
     pub(crate) fn know_erases(&mut self, block: BlockId, erases: u32) {
         if let Some(programmed) = &mut self.programmed {
             programmed.set_erases(block, erases);
@@ -67,7 +67,7 @@ impl CellHistory {
         }
     }
 
-    /// Recovery erased a block, so that it was erased so often by now.
+    /// Notes that recovery erased a block; `erases` is the new count.
     pub(crate) fn know_erased(&mut self, block: BlockId, erases: u32, now: SimTime) {
         if let Some(hazards) = &mut self.hazards {
             hazards.erased(now, block);
@@ -75,13 +75,13 @@ impl CellHistory {
         self.know_erases(block, erases);
     }
 
-    /// A block that was read often, once.
+    /// Takes the next block that has been read often.
     #[inline]
     pub(crate) fn next_read_often(&mut self) -> Option<BlockId> {
         self.hazards.as_mut()?.next_read_often()
     }
 
-    /// A command comes: what the cells that it is for have been through, before anybody prices it.
+    /// Records the read of the cells, and finds its effort, when a command arrives and before its time is known.
     #[inline]
     pub(super) fn arrives(&mut self, sheet: &Datasheet, now: SimTime, command: &mut Command) {
         let senses = matches!(command.kind, Kind::Read | Kind::Copyback);
@@ -93,13 +93,13 @@ impl CellHistory {
         }
     }
 
-    /// Finds what it takes to sense the page that a command senses, as it lies there now.
+    /// Finds the effort of sensing the page of a command in its current state.
     #[inline(never)]
     pub(super) fn find_effort(&self, sheet: &Datasheet, now: SimTime, command: &mut Command) {
         let Some(programmed) = &self.programmed else { return };
         let timing = &sheet.timing.native;
-        let Place { flash_page, block } =
-            Place::of(&sheet.geometry, command.source.unwrap_or(command.page));
+        let FlashPlace { flash_page, block } =
+            FlashPlace::of(&sheet.geometry, command.source.unwrap_or(command.page));
         let reads = self.hazards.as_ref().map_or(0, |hazards| hazards.reads_of(block));
         let strain =
             Strain { erases: programmed.erases(block), age: programmed.age(block, now), reads };
@@ -111,12 +111,12 @@ impl CellHistory {
         }
     }
 
-    /// A block is read once more, and what is read may be found uncorrectable. Retries are made before that is known,
-    /// where the timing has them.
+    /// Counts a read of a block and decides whether it is uncorrectable. All retries, if the timing has any, are made
+    /// before that is known.
     #[inline(never)]
     fn read_once_more(&mut self, sheet: &Datasheet, command: &mut Command) {
         let Some(hazards) = &mut self.hazards else { return };
-        let at = Place::of(&sheet.geometry, command.source.unwrap_or(command.page));
+        let at = FlashPlace::of(&sheet.geometry, command.source.unwrap_or(command.page));
         if hazards.read_fails(&at) {
             command.found.unreadable = true;
             if sheet.timing.native.reliability().is_some() {
@@ -125,17 +125,17 @@ impl CellHistory {
         }
     }
 
-    /// A command is done: whether it met something that fails.
+    /// Decides whether a command that is done met a failure.
     #[inline(never)]
     pub(super) fn meet_hazards(&mut self, sheet: &Datasheet, now: SimTime, command: &mut Command) {
         let Some(hazards) = &mut self.hazards else { return };
         let Command { kind, page, source, origin, .. } = *command;
-        // The system area lies beside what the options name.
+        // The failures in the options do not concern the system area.
         if origin == Origin::System {
             return;
         }
         let senses = matches!(kind, Kind::Read | Kind::Copyback);
-        let at = Place::of(&sheet.geometry, page);
+        let at = FlashPlace::of(&sheet.geometry, page);
         if hazards.fails(now, command.ticket.die, kind, &at) {
             command.found.failed = true;
             command.found.unreadable |= senses;
@@ -145,7 +145,7 @@ impl CellHistory {
         }
     }
 
-    /// A command is done on flash whose timing knows costs: at what its page lies there now, `known` as of this class.
+    /// Records the cost class of the page of a command that is done; `known` is its class.
     #[inline(never)]
     pub(super) fn note_class(
         &mut self,
@@ -155,7 +155,7 @@ impl CellHistory {
         known: CostClass,
     ) {
         let Some(programmed) = &mut self.programmed else { return };
-        let at = Place::of(&sheet.geometry, command.page);
+        let at = FlashPlace::of(&sheet.geometry, command.page);
         match command.kind {
             Kind::Read => {}
             Kind::Program | Kind::Copyback => {
@@ -165,31 +165,31 @@ impl CellHistory {
         }
     }
 
-    pub(super) fn save(&self, out: &mut Writer) {
+    pub(super) fn save(&self, out: &mut ImageWriter) {
         let CellHistory { programmed, hazards } = self;
         out.nested(|out| programmed.iter().for_each(|programmed| programmed.save(out)));
         out.nested(|out| hazards.iter().for_each(|hazards| hazards.save(out)));
     }
 
-    /// Takes up what has happened before.
-    pub(super) fn take_up(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    /// Loads what happened before.
+    pub(super) fn take_up(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.take_up_costs(&mut from.nested()?)?;
         self.take_up_hazards(&mut from.nested()?)
     }
 
-    fn take_up_costs(&mut self, part: &mut Reader<'_>) -> Result<(), Damage> {
+    fn take_up_costs(&mut self, part: &mut ImageReader<'_>) -> Result<(), Damage> {
         let Some(programmed) = &mut self.programmed else { return Ok(()) };
-        // What the device started with is gone.
+        // The initial ages do not apply.
         programmed.forget_ages();
         if part.end().is_ok() {
-            // Flash that knew no costs has nothing to say.
+            // The flash that was saved knew no costs.
             return Ok(());
         }
         programmed.load(part)?;
         part.end()
     }
 
-    fn take_up_hazards(&mut self, part: &mut Reader<'_>) -> Result<(), Damage> {
+    fn take_up_hazards(&mut self, part: &mut ImageReader<'_>) -> Result<(), Damage> {
         let Some(hazards) = &mut self.hazards else { return Ok(()) };
         if part.end().is_ok() {
             // Nothing failed on the flash that was saved.

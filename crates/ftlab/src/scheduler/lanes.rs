@@ -1,8 +1,8 @@
-//! What waits for one die: a first-in-first-out lane for each origin and kind of command, threaded
-//! through the commands themselves.
+//! The commands that wait for a die: a FIFO lane for each origin and kind, linked through the commands
+//! themselves.
 //!
-//! Within a lane, ranks never fall, so the next command is the best of a few heads, however
-//! many thousands wait.
+//! Ranks never decrease within a lane, so the next command is the best of a few heads, however many
+//! thousands wait.
 
 use super::command::{Command, CommandId, Origin};
 use crate::engine::Slab;
@@ -13,18 +13,18 @@ const LANES: usize = Kind::ALL.len() * Origin::ALL.len();
 /// The lanes of one die.
 #[derive(Clone, Debug, Default)]
 pub struct Lanes {
-    /// All commands wait in the first lane: nothing ever passes another.
+    /// Whether all commands wait in the first lane, in order of arrival.
     in_turn: bool,
-    /// A bit for each lane that holds something.
+    /// A bit for each lane that is not empty.
     occupied: u32,
-    /// The best of the heads: asked for more often than it changes.
+    /// The best of the heads, cached because it is asked for more often than it changes.
     best: Option<CommandId>,
     /// The rank and the arrival number of the best.
     best_key: (u64, u64),
     lanes: [Lane; LANES],
 }
 
-/// A lane: its first and its last command, side by side, as they are used.
+/// A lane: its first and last command, next to each other because they are used together.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
     head: Option<CommandId>,
@@ -32,7 +32,7 @@ struct Lane {
 }
 
 impl Lanes {
-    /// Nothing waits. `in_turn`: each command goes in its turn.
+    /// Returns empty lanes. With `in_turn`, commands go in order of arrival.
     pub fn new(in_turn: bool) -> Lanes {
         Lanes { in_turn, ..Lanes::default() }
     }
@@ -45,7 +45,7 @@ impl Lanes {
         Self::lane(command.origin, command.kind)
     }
 
-    /// Puts a command at the end of its lane.
+    /// Adds a command at the end of its lane.
     #[inline(always)]
     pub fn push(&mut self, commands: &mut Slab<Command>, id: CommandId) {
         if self.in_turn {
@@ -58,7 +58,7 @@ impl Lanes {
         let waiting = self.occupied & (1 << lane) != 0;
         match self.lanes[lane].tail.replace(id) {
             Some(last) if waiting => {
-                debug_assert!(commands[last].ticket.key <= key.0, "ranks fall in a lane");
+                debug_assert!(commands[last].ticket.key <= key.0, "ranks decrease in a lane");
                 commands[last].ticket.next = Some(id);
             }
             _ => {
@@ -71,7 +71,7 @@ impl Lanes {
         }
     }
 
-    /// The same where each goes in its turn.
+    /// The same in order of arrival.
     #[inline(always)]
     pub fn push_in_turn(&mut self, commands: &mut Slab<Command>, id: CommandId) {
         commands[id].ticket.next = None;
@@ -84,25 +84,25 @@ impl Lanes {
         }
     }
 
-    /// Takes out what goes next, where each goes in its turn: `next` stood behind it.
+    /// Removes the next command in order of arrival; `next` is the one behind it.
     #[inline(always)]
     pub fn take_in_turn(&mut self, next: Option<CommandId>) {
         (self.lanes[0].head, self.best) = (next, next);
         self.occupied = u32::from(next.is_some());
     }
 
-    /// The command that goes next: the smallest rank of all heads.
+    /// The command that goes next: the smallest rank among the heads.
     #[inline]
     pub fn first(&self) -> Option<CommandId> {
         self.best
     }
 
-    /// Looks for the best among the heads.
+    /// Finds the best of the heads.
     #[inline(always)]
     fn find_best(&mut self, commands: &Slab<Command>) {
         let only = self.occupied;
         if only & only.wrapping_sub(1) == 0 {
-            // One lane, or none: nothing to compare.
+            // One lane or none: nothing to compare.
             self.best = match only {
                 0 => None,
                 _ => self.lanes[only.trailing_zeros() as usize % LANES].head,
@@ -125,7 +125,7 @@ impl Lanes {
         }
     }
 
-    /// The command of an origin and a kind that goes next.
+    /// The next command of an origin and a kind.
     #[inline]
     pub fn first_of(&self, origin: Origin, kind: Kind) -> Option<CommandId> {
         self.lanes[Self::lane(origin, kind)].head
@@ -137,7 +137,7 @@ impl Lanes {
         self.occupied & (1 << Self::lane_of(command)) != 0
     }
 
-    /// The number of the read that came first, of those that wait; beyond all numbers if none does.
+    /// The arrival number of the earliest waiting read, or the largest number if none waits.
     pub fn oldest_read(&self, commands: &Slab<Command>) -> u64 {
         let reads = Origin::ALL.into_iter().filter_map(|origin| self.first_of(origin, Kind::Read));
         reads.map(|id| commands[id].ticket.arrival).min().unwrap_or(u64::MAX)
@@ -149,13 +149,13 @@ impl Lanes {
         self.first_of(Origin::Host, Kind::Read)
     }
 
-    /// The command behind which one like `command` goes.
+    /// The last command in the lane of `command`.
     pub fn last_of(&self, command: &Command) -> Option<CommandId> {
         let lane = Self::lane_of(command);
         self.lanes[lane].tail.filter(|_| self.occupied & (1 << lane) != 0)
     }
 
-    /// Takes out a command that is the head of its lane.
+    /// Removes a command that is the head of its lane.
     #[inline(always)]
     pub fn take(&mut self, commands: &Slab<Command>, id: CommandId) {
         if self.in_turn {
@@ -170,13 +170,13 @@ impl Lanes {
         self.find_best(commands);
     }
 
-    /// Looks into the lane of `like`, which was its head and has been taken out, and takes out the first
-    /// command that may be chosen.
+    /// Removes the first suitable command from the lane of `like`, which was its head and has been
+    /// removed.
     pub fn take_fitting(
         &mut self,
         commands: &mut Slab<Command>,
         like: CommandId,
-        choice: Choice<impl Fn(&Command) -> bool, impl Fn(&Command, &Command) -> bool>,
+        choice: LaneChoice<impl Fn(&Command) -> bool, impl Fn(&Command, &Command) -> bool>,
     ) -> Option<CommandId> {
         let lane = Self::lane_of(&commands[like]);
         let mut previous = None;
@@ -232,12 +232,12 @@ impl Lanes {
     }
 }
 
-/// Which command of a lane may be taken out before its turn.
-pub struct Choice<F, P> {
-    /// How many are looked at.
+/// The rules for removing a command before its turn.
+pub struct LaneChoice<F, P> {
+    /// How many commands are looked at.
     pub looks: usize,
-    /// Whether one is wanted.
+    /// Whether a command is suitable.
     pub fits: F,
-    /// Whether one that programs may pass another that came earlier. Others may.
+    /// Whether one command that programs may pass an earlier one. Others always may.
     pub may_pass: P,
 }

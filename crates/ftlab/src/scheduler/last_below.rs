@@ -1,16 +1,15 @@
-//! Numbers in the order in which they were added. The last of them that lies below a limit is found
-//! without a walk: in the time of a look if there is none, else in steps that grow with the logarithm
-//! of how many there are.
+//! A list of numbers that finds the last one below a limit without a walk: in constant time if there is
+//! none, otherwise in O(log n). Any number may be removed at any time.
 //!
-//! A ring of places with a tree of minima above it. Any number may be taken out at any time.
+//! It is a ring of places with a tree of minima above it.
 
-/// Where a number stands: how many were added before it.
+/// The place of a number: how many were added before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place(u64);
+pub struct RingPlace(u64);
 
-/// What stands in a place that holds nothing: below no limit.
+/// The value of an empty place, below no limit.
 const NOTHING: i64 = i64::MAX;
-/// Places of a ring that has been used at all.
+/// Number of places when the ring is first used.
 const FEWEST: usize = 8;
 
 /// The numbers, each with a mark that says what it belongs to.
@@ -19,25 +18,24 @@ pub struct LastBelow {
     /// The minima: the root at 1, the children of `n` at `2n` and `2n + 1`, the places of the ring last.
     least: Vec<i64>,
     marks: Vec<u64>,
-    /// The first place that may hold something.
+    /// The first place that may hold a number.
     head: u64,
     /// The place after the last one.
     tail: u64,
 }
 
 impl LastBelow {
-    /// Whether it holds nothing.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.head == self.tail
     }
 
-    /// Adds a number behind all others.
-    pub fn push(&mut self, mark: u64, number: i64) -> Place {
+    /// Appends a number.
+    pub fn push(&mut self, mark: u64, number: i64) -> RingPlace {
         if self.tail - self.head == self.marks.len() as u64 {
             self.grow();
         }
-        let place = Place(self.tail);
+        let place = RingPlace(self.tail);
         self.tail += 1;
         let slot = self.slot(place.0);
         self.marks[slot] = mark;
@@ -45,8 +43,8 @@ impl LastBelow {
         place
     }
 
-    /// Takes a number out.
-    pub fn remove(&mut self, place: Place) {
+    /// Removes a number.
+    pub fn remove(&mut self, place: RingPlace) {
         let slot = self.slot(place.0);
         debug_assert!(self.least[self.marks.len() + slot] != NOTHING, "{place:?} is empty");
         self.put(slot, NOTHING);
@@ -55,8 +53,8 @@ impl LastBelow {
         }
     }
 
-    /// Lowers every number that was added with a smaller mark, where marks rise. Takes time in proportion to
-    /// how many there are.
+    /// Decreases every number that was added with a smaller mark. Marks must be ascending. Takes time in
+    /// proportion to the numbers.
     pub fn lower_before(&mut self, mark: u64, by: i64) {
         for place in self.head..self.tail {
             let slot = self.slot(place);
@@ -79,10 +77,10 @@ impl LastBelow {
         }
     }
 
-    /// Where the ring wraps, what is at its beginning came last.
+    /// If the ring wraps, the numbers at its beginning are the latest.
     fn search(&self, limit: i64) -> Option<u64> {
         let places = self.marks.len();
-        // Right of the path from the end of the ring's beginning to the root lies what came earlier.
+        // The nodes to the left of the path to the root cover the latest numbers; the rest come earlier.
         let mut node = places + self.slot(self.tail);
         while node > 1 {
             if node % 2 == 1 && self.least[node - 1] < limit {
@@ -146,11 +144,11 @@ mod tests {
     use super::*;
 
     proptest::proptest! {
-        /// Against a walk from the end.
+        /// Compares with a walk from the end.
         #[test]
         fn it_finds_what_a_walk_finds(steps in proptest::collection::vec((0u8..6, 0i64..50, 0usize..40), 1..400)) {
             let mut tested = LastBelow::default();
-            let mut naive: Vec<(u64, i64, Place)> = Vec::new();
+            let mut naive: Vec<(u64, i64, RingPlace)> = Vec::new();
             for (number, (step, value, which)) in (0u64..).zip(steps) {
                 match step {
                     0 | 1 => naive.push((number, value, tested.push(number, value))),

@@ -1,7 +1,7 @@
-//! What flash can do: a die's cells do one operation at a time, its register holds one page of each
-//! plane, a bus moves one thing at a time; pages are programmed in order, once after each erase, and
-//! read only when they are programmed. Follows the spans that the flash reports and objects to
-//! anything else.
+//! The laws of flash: a die's cells do one operation at a time, its register holds one page of each
+//! plane, and a bus moves one thing at a time; pages are programmed in order, once after each erase,
+//! and are read only after they are programmed. This checker follows the spans that the flash reports
+//! and panics at any violation.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -19,24 +19,24 @@ use crate::units::{BlockId, DieId, Nanos, Ppn, SimTime};
 /// What a bus is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BusUse {
-    /// What was sensed leaves the register.
+    /// Data that was sensed leaves the register.
     Send,
     /// A command, its addresses, and the data of a program go to the die.
     Begin,
 }
 
-/// A use of a bus, and what it has to cost.
+/// A use of a bus, and the time that it must take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OnBus {
-    /// What for.
+    /// The use.
     pub what: BusUse,
-    /// What it has to take.
+    /// The time that it must take.
     pub price: Nanos,
-    /// Whether it opens an operation: others that share it follow.
+    /// Whether it opens an operation; others that share it follow.
     pub first: bool,
 }
 
-/// What the cells do.
+/// An operation of the cells.
 #[derive(Clone, Debug)]
 struct Operation {
     kind: Kind,
@@ -45,7 +45,7 @@ struct Operation {
     pages: Vec<Ppn>,
 }
 
-/// Pages that were sensed together, and are not all sent.
+/// Pages that were sensed together and have not all been sent.
 #[derive(Clone, Debug)]
 struct Sensed {
     until: SimTime,
@@ -55,30 +55,30 @@ struct Sensed {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Die {
+struct DieRecord {
     cells: Option<Operation>,
     /// When the cells are free.
     free_at: SimTime,
-    /// What was left for reads, and how much of it remains.
+    /// The operation suspended for reads, and the time that it has left.
     paused: Option<(Operation, Nanos)>,
     /// What is in the register, and what waits for it.
     sensed: VecDeque<Sensed>,
     /// Pages to be programmed next, and when their data has arrived.
     loaded: Vec<(Ppn, SimTime)>,
-    /// Whatever takes no data: its command has been sent, and when it has arrived.
+    /// Commands without data that have been sent, and when they have arrived.
     ordered: Vec<(Ppn, SimTime)>,
 }
 
-impl Die {
-    /// Whether nothing is under way on it.
+impl DieRecord {
+    /// Whether nothing is under way on the die.
     fn is_done(&self, now: SimTime) -> bool {
         let sent = self.sensed.iter().all(|set| set.sent.is_some_and(|sent| sent <= now));
         let done = self.paused.is_none() && self.loaded.is_empty() && self.ordered.is_empty();
         sent && done && self.free_at <= now
     }
 
-    /// Whether something that was sensed could have been sent before `now`, and was not. What a cache
-    /// read senses gets to the register when the page before it has left.
+    /// Whether any sensed data could have been sent before `now` and was not. What a cache read
+    /// senses enters the register when the page before it has left.
     fn holds_data_before(&self, now: SimTime) -> bool {
         let mut register_free = SimTime::ZERO;
         for set in &self.sensed {
@@ -99,19 +99,19 @@ struct Bus {
 #[derive(Clone, Copy, Debug, Default)]
 struct Block {
     programmed: u32,
-    /// When the last of them is.
+    /// When the last of them is done.
     done_at: SimTime,
-    /// How its cells are used.
+    /// The mode of its cells.
     mode: CellMode,
     erases: u32,
 }
 
-/// What an image says of a block.
+/// What an image says about a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Held {
-    /// Flash pages that are programmed.
+pub(crate) struct HeldBlock {
+    /// Number of programmed flash pages.
     pub pages: u32,
-    /// How its cells are used, if any are.
+    /// The mode of its cells, if any are programmed.
     pub mode: CellMode,
     /// How often it was erased.
     pub erases: u32,
@@ -120,14 +120,15 @@ pub(crate) struct Held {
 /// Pages that are programmed in place.
 #[derive(Clone, Debug, Default)]
 struct InPlace {
-    /// By page: what waits for it, by the order of arrival.
+    /// By page: the arrival numbers of the commands that wait for it.
     waiting: BTreeMap<u32, VecDeque<u64>>,
     /// By page: when its last program is done.
     done_at: BTreeMap<u32, SimTime>,
 }
 
 impl InPlace {
-    /// Accesses to a page keep their order, and a page that is being programmed is left alone.
+    /// Checks that accesses to a page keep their order and that no page is used while it is
+    /// programmed.
     fn begins(&mut self, a: &Activity, command: &Command) {
         let page = a.page.get();
         let first = self.waiting.get_mut(&page).and_then(VecDeque::pop_front);
@@ -147,21 +148,21 @@ pub(crate) struct FlashLaws {
     one_die_at_a_time: bool,
     commands_take_the_bus: bool,
     data_out_first: bool,
-    dies: Vec<Die>,
+    dies: Vec<DieRecord>,
     buses: Vec<Bus>,
     blocks: Vec<Block>,
-    /// Where pages are programmed in place: blocks are none then.
+    /// Only if pages are programmed in place. Then the laws of blocks do not apply.
     in_place: Option<InPlace>,
-    /// Whether pages of a block may be left out: they can't be programmed later.
+    /// Whether pages of a block may be skipped. They cannot be programmed later.
     leaves_pages_out: bool,
-    /// At which cost flash pages were programmed.
+    /// The cost classes of flash pages.
     classes: Classes,
-    /// By command in flight: when it came, and what stood on its account of time by then.
+    /// By command in flight: when it came, and its [`Spent`](super::Spent) time until then.
     commands: Vec<(SimTime, Nanos)>,
 }
 
 impl FlashLaws {
-    /// An idle, erased flash.
+    /// Returns the laws of an idle, erased flash.
     pub(crate) fn new(geometry: &Geometry, abilities: &Abilities, bus: &timing::Bus) -> FlashLaws {
         FlashLaws {
             cache: abilities.cache,
@@ -170,7 +171,7 @@ impl FlashLaws {
             one_die_at_a_time: abilities.one_die_at_a_time,
             commands_take_the_bus: bus.carries_commands(),
             data_out_first: false,
-            dies: vec![Die::default(); geometry.dies() as usize],
+            dies: vec![DieRecord::default(); geometry.dies() as usize],
             buses: vec![Bus::default(); geometry.channels() as usize],
             blocks: vec![Block::default(); geometry.blocks() as usize],
             in_place: None,
@@ -181,38 +182,38 @@ impl FlashLaws {
         }
     }
 
-    /// Pages may be programmed in any order and over old data, and read though they were not.
+    /// Lets pages be programmed in any order and over old data, and read before they are programmed.
     pub(crate) fn program_in_place(&mut self) {
         self.in_place = Some(InPlace::default());
     }
 
-    /// Pages of a block may be left out.
+    /// Lets pages of a block be skipped.
     pub(crate) fn leave_pages_out(&mut self) {
         self.leaves_pages_out = true;
     }
 
-    /// A bus moves out what dies hold before anything begins on it.
+    /// Requires that a bus moves out what dies hold before anything begins on it.
     pub(crate) fn move_data_out_first(&mut self) {
         self.data_out_first = true;
     }
 
-    /// What a block holds, from an image.
-    pub(crate) fn holds(&mut self, block: BlockId, held: Held) {
-        let Held { pages: programmed, mode, erases } = held;
+    /// Sets the state of a block from an image.
+    pub(crate) fn holds(&mut self, block: BlockId, held: HeldBlock) {
+        let HeldBlock { pages: programmed, mode, erases } = held;
         self.blocks[block.at()] = Block { programmed, done_at: SimTime::ZERO, mode, erases };
     }
 
-    /// What reads take follows from the class of their page alone.
+    /// Requires that the effort of a read follows from the class of its page alone.
     pub(crate) fn classes_decide_reads(&mut self) {
         self.classes.decide_reads = true;
     }
 
-    /// What flash pages were programmed at, from an image.
+    /// Sets the classes of flash pages from an image.
     pub(crate) fn take_up_classes(&mut self, programmed: &Programmed) {
         self.classes.take_up(programmed, self.flash_pages());
     }
 
-    /// Nothing is under way: what the flash takes its pages for is what was done to them.
+    /// Checks, at rest, that the flash's view of its pages agrees with what was done to them.
     pub(crate) fn check_classes(&self, programmed: &Programmed) {
         self.classes.agree(programmed, self.flash_pages());
     }
@@ -221,7 +222,7 @@ impl FlashLaws {
         self.geometry.physical_pages() / self.geometry.units_per_page()
     }
 
-    /// What the cells do is seen in what pages cost.
+    /// Records or checks the cost class of the page.
     fn note_class(&mut self, a: &Activity, command: &Command) {
         let flash_page = self.geometry.flash_page_of(a.page);
         match a.kind {
@@ -235,12 +236,12 @@ impl FlashLaws {
     }
 
     /// What has been done to a block.
-    pub(crate) fn held(&self, block: BlockId) -> Held {
+    pub(crate) fn held(&self, block: BlockId) -> HeldBlock {
         let Block { programmed: pages, mode, erases, .. } = self.blocks[block.at()];
-        Held { pages, mode, erases }
+        HeldBlock { pages, mode, erases }
     }
 
-    /// A command comes to its die, for which so many wait, or are at work.
+    /// Records the arrival of a command at its die, which has `load` others that wait or run.
     pub(crate) fn submitted(&mut self, id: CommandId, now: SimTime, command: &Command, load: u32) {
         let cuts_in = command.origin == Origin::Rewrite && load > 0;
         assert!(
@@ -257,14 +258,16 @@ impl FlashLaws {
         }
     }
 
-    /// A command is done: every moment since it came stands on its account, once.
+    /// Checks that the account of a command that is done covers every moment since its arrival
+    /// exactly once.
     pub(crate) fn done(&self, id: CommandId, now: SimTime, command: &Command) {
         let (came, before) = self.commands[id.at()];
         let spent = Nanos(command.spent.total().0 - before.0);
         assert_eq!(now - came, spent, "time is lost between {came} and {now}: {command:?}");
     }
 
-    /// The cells of a die are busy; `first` opens an operation, which others share.
+    /// Checks a span in which the cells of a die are busy; `first` opens an operation, which others
+    /// share.
     pub(crate) fn cell(&mut self, a: &Activity, command: &Command, first: bool) {
         let (source, mode) = (command.source, command.mode);
         let of_system = a.origin == Origin::System;
@@ -281,7 +284,7 @@ impl FlashLaws {
         if self.commands_take_the_bus && !resumed && a.kind != Kind::Program {
             let ordered = &mut self.dies[a.die.at()].ordered;
             let place = ordered.iter().position(|&(page, at)| page == a.page && at <= a.from);
-            ordered.swap_remove(place.unwrap_or_else(|| panic!("nobody told the die to: {a:?}")));
+            ordered.swap_remove(place.unwrap_or_else(|| panic!("the die was not told to: {a:?}")));
         }
         if let Some(pages) = &mut self.in_place {
             if !resumed {
@@ -290,7 +293,7 @@ impl FlashLaws {
             return self.uses_in_place(a, resumed);
         }
         match a.kind {
-            // Its pages are none of those that the FTL has; their addresses say what they cost.
+            // Its pages are not those of the FTL; their addresses only determine their cost.
             Kind::Program if of_system && !resumed => self.takes_data(a),
             _ if of_system => {}
             Kind::Read => self.reads(a.page, mode, a),
@@ -303,21 +306,21 @@ impl FlashLaws {
         }
     }
 
-    /// Whether this is what the die left before.
+    /// Whether this resumes the operation that the die suspended.
     fn goes_on(&self, a: &Activity) -> bool {
         let die = &self.dies[a.die.at()];
         let same = |known: &Operation| known.kind == a.kind && known.pages.contains(&a.page);
         die.paused.as_ref().is_some_and(|(left, _)| same(left))
     }
 
-    /// Where a chip does one thing at a time, its other dies are done with everything.
+    /// Checks that the other dies of a chip are done with everything, if it does one thing at a time.
     fn is_alone_on_chip(&self, a: &Activity) {
         if !self.one_die_at_a_time {
             return;
         }
         for other in self.geometry.dies_of_chip(a.die).filter(|&other| other != a.die) {
             let die = &self.dies[other.at()];
-            assert!(die.is_done(a.from), "{a:?} begins, but {other:?} of its chip works: {die:?}");
+            assert!(die.is_done(a.from), "{a:?} begins while {other:?} of its chip works: {die:?}");
         }
     }
 
@@ -334,11 +337,11 @@ impl FlashLaws {
         );
         match &die.paused {
             Some((_, left)) if resumed => {
-                assert_eq!(a.until - a.from, *left, "{a:?} goes on with another rest");
+                assert_eq!(a.until - a.from, *left, "{a:?} resumes with a different time left");
             }
             Some(_) => {
                 let for_host = a.kind == Kind::Read && a.origin == Origin::Host;
-                assert!(for_host, "{a:?} uses a pause that was made for host reads");
+                assert!(for_host, "{a:?} uses a suspension for host reads");
             }
             None => {}
         }
@@ -370,7 +373,7 @@ impl FlashLaws {
         self.end_pause_when_whole(a.die);
     }
 
-    /// The operation that was left goes on: all of its pages do.
+    /// Ends the suspension when all of its pages go on.
     fn end_pause_when_whole(&mut self, die: DieId) {
         let die = &mut self.dies[die.at()];
         if let (Some((left, _)), Some(cells)) = (&die.paused, &die.cells)
@@ -387,13 +390,13 @@ impl FlashLaws {
             return;
         }
         let fits = block.programmed == 0 || block.mode == mode;
-        assert!(fits, "an erase in another mode than that of {block:?}: {a:?}");
+        assert!(fits, "an erase in a mode other than that of {block:?}: {a:?}");
         *block = Block { erases: block.erases + 1, ..Block::default() };
     }
 
     fn uses_in_place(&mut self, a: &Activity, resumed: bool) {
         let known = matches!(a.kind, Kind::Read | Kind::Program) && a.origin == Origin::Host;
-        assert!(known, "nobody translates, so nobody asks for this: {a:?}");
+        assert!(known, "a command that does not occur without translation: {a:?}");
         let Some(pages) = self.in_place.as_mut().filter(|_| a.kind == Kind::Program) else {
             return;
         };
@@ -422,7 +425,7 @@ impl FlashLaws {
         let at = self.geometry.flash_page_in_block(a.page);
         block.done_at = a.until;
         if resumed {
-            assert_eq!(at + 1, block.programmed, "another page goes on: {a:?}");
+            assert_eq!(at + 1, block.programmed, "another page resumes: {a:?}");
             return;
         }
         let in_order = at == block.programmed || self.leaves_pages_out && at > block.programmed;
@@ -437,7 +440,7 @@ impl FlashLaws {
         }
     }
 
-    /// The cells of a die leave what they do.
+    /// Checks that the cells may suspend what they do.
     pub(crate) fn pauses(&mut self, a: &Activity, at: SimTime) {
         let die = &mut self.dies[a.die.at()];
         match &mut self.in_place {
@@ -447,24 +450,24 @@ impl FlashLaws {
         }
         let Some(cells) = die.cells.take() else {
             let shared = die.paused.as_ref().is_some_and(|(left, _)| left.pages.contains(&a.page));
-            return assert!(shared, "nothing can be left: {a:?}");
+            return assert!(shared, "nothing to suspend: {a:?}");
         };
-        assert!(cells.pages.contains(&a.page), "{a:?} is left, {cells:?} is there");
-        assert!(cells.from <= at && at < cells.until, "{cells:?} can't be left at {at}");
+        assert!(cells.pages.contains(&a.page), "{a:?} is suspended, but {cells:?} is running");
+        assert!(cells.from <= at && at < cells.until, "{cells:?} can't be suspended at {at}");
         let cost = if cells.kind == Kind::Erase { self.pause.erase } else { self.pause.program };
         die.free_at = at + cost;
         let left = cells.until - at;
         die.paused = Some((cells, left));
     }
 
-    /// A bus is busy.
+    /// Checks a transfer on a bus.
     pub(crate) fn bus(&mut self, a: &Activity, on: &OnBus) {
         let bus = &mut self.buses[a.channel.at()];
         assert_eq!(a.channel, self.geometry.channel_of(a.die).0, "a bus of another channel: {a:?}");
-        assert_eq!(a.until - a.from, on.price, "a transfer at another price: {a:?}");
+        assert_eq!(a.until - a.from, on.price, "a transfer of another length: {a:?}");
         let gap = if on.first { Nanos::ZERO } else { self.multi_plane.gap };
         let free_at = bus.free_at + gap;
-        assert!(free_at <= a.from, "two things on one bus, which is free at {free_at}: {a:?}");
+        assert!(free_at <= a.from, "two transfers on one bus, which is free at {free_at}: {a:?}");
         bus.free_at = a.until;
         bus.busy += on.price + gap;
         if on.what == BusUse::Begin {
@@ -479,7 +482,7 @@ impl FlashLaws {
         }
     }
 
-    /// What begins on a bus passes nothing that another die of it has had to send for a while.
+    /// Checks that what begins on a bus passes no data that another die has had to send for a while.
     fn nobody_holds_data(&self, a: &Activity) {
         for place in 0..self.geometry.dies_per_channel() {
             let die = self.geometry.die_on(a.channel, place);
@@ -498,7 +501,7 @@ impl FlashLaws {
         let Some(set) = set else { panic!("nothing to send: {a:?}") };
         let place = set.pages.iter().position(|&page| page == a.page);
         let Some(place) = place.filter(|_| set.until <= a.from) else {
-            panic!("{a:?} is sent, {set:?} is there");
+            panic!("{a:?} is sent, but the register holds {set:?}");
         };
         set.pages.swap_remove(place);
         if set.pages.is_empty() {
@@ -522,14 +525,15 @@ impl FlashLaws {
         die.loaded.push((a.page, a.until));
     }
 
-    /// Nothing is under way: everything was finished, and the flash's own accounts of time are right.
+    /// Checks at rest that everything was finished and that the flash's own accounts of time are
+    /// right.
     pub(crate) fn at_rest(&self, now: SimTime, bus_busy: impl Iterator<Item = Nanos>) {
         for die in &self.dies {
-            assert!(die.is_done(now), "a die at rest is not: {die:?}");
+            assert!(die.is_done(now), "a die still has work at rest: {die:?}");
         }
         if let Some(pages) = &self.in_place {
             assert!(pages.waiting.values().all(VecDeque::is_empty), "accesses that never began");
         }
-        assert!(bus_busy.eq(self.buses.iter().map(|bus| bus.busy)), "time on buses");
+        assert!(bus_busy.eq(self.buses.iter().map(|bus| bus.busy)), "the busy time of the buses");
     }
 }

@@ -11,19 +11,19 @@ use crate::verify::{Canary, Plant};
 pub(super) struct Line {
     pub channel: Channel,
     pub wanted_by: Vec<DieId>,
-    /// When it was last put off to the end of the moment whom it serves.
+    /// When the decision whom to serve was last put off to the end of the same moment.
     pub put_off: Option<SimTime>,
 }
 
 impl Line {
-    /// Whether a die that wants the bus gets it at once: it is free, nobody waits for it, and nothing else ends at
-    /// this moment that may bring another die.
+    /// Whether a die that wants the bus gets it at once: it is free, no die waits for it, and no other event at
+    /// this time can bring another die.
     #[inline(always)]
     pub fn is_free_at_once(&self, now: SimTime, events: &Events) -> bool {
         self.wanted_by.is_empty() && self.channel.is_free(now) && events.next_time() != Some(now)
     }
 
-    /// Keeps the bus busy for a transfer; returns when that ends.
+    /// Occupies the bus for a transfer. Returns its end.
     #[inline(always)]
     pub fn occupy(&mut self, plant: Plant, now: SimTime, span: Nanos, for_gc: bool) -> SimTime {
         match plant.is(Canary::BusFreeEarly) {
@@ -35,10 +35,10 @@ impl Line {
     }
 }
 
-/// Which command a bus that falls free serves first, among those that want it.
+/// Which of the commands that want a bus it serves first when it becomes free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BusOrder {
-    /// The one that ranks best.
+    /// The one of the best rank.
     Rank,
     /// The one that arrived first.
     Arrival,
@@ -49,12 +49,12 @@ pub enum BusOrder {
 pub(super) enum Wish {
     /// To send what its register holds for this command.
     Send(CommandId),
-    /// To begin with this command, which waits in its lane.
+    /// To begin this command, which waits in its lane.
     Begin(CommandId),
 }
 
 impl Wish {
-    /// The command that it is for.
+    /// The command concerned.
     pub fn command(self) -> CommandId {
         match self {
             Wish::Send(id) | Wish::Begin(id) => id,
@@ -62,13 +62,13 @@ impl Wish {
     }
 }
 
-/// Whose turn it is, as far as a line was looked through.
+/// The best candidate so far in a search of the line.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
+pub(super) struct BusTurn {
     /// Whether data that dies hold goes first, whatever the ranks.
     pub waits_for_data: bool,
     pub rank: (u64, u64),
-    /// Its place in the line.
+    /// Its index in the line.
     pub place: usize,
     pub wish: Wish,
 }

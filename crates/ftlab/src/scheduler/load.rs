@@ -1,8 +1,8 @@
-//! How many commands each die has, waiting or running, kept so that the die with the least is found
-//! without a search: a set of dies, as bits, for each number of commands. Dies with 63 or more are in
-//! one set: whoever waits behind so many waits no longer behind a few more.
+//! The load of each die: its commands that wait or run. The least loaded die is found without a
+//! search, because there is a bit set of dies for each number of commands. Dies with 63 commands or
+//! more share one set, as a few more make no difference behind so many.
 //!
-//! In the sets, dies stand in the order in which equals take turns: a channel further each time.
+//! In the sets, dies are in the order in which ties are broken: one channel further each time.
 
 use crate::shape::Geometry;
 use crate::units::DieId;
@@ -15,7 +15,7 @@ pub struct DieSet {
 }
 
 impl DieSet {
-    /// All dies of a device.
+    /// Returns the set of all dies of a device.
     #[must_use]
     pub fn all(geometry: &Geometry) -> DieSet {
         let mut set = DieSet { words: vec![0; words_for(geometry)] };
@@ -23,7 +23,7 @@ impl DieSet {
         set
     }
 
-    /// Puts the die of a turn into the set, or takes it out.
+    /// Adds the die of a turn to the set, or removes it.
     #[inline]
     pub fn put(&mut self, turn: u32, into: bool) {
         let word = &mut self.words[(turn / u64::BITS) as usize];
@@ -35,7 +35,7 @@ fn words_for(geometry: &Geometry) -> usize {
     geometry.dies().div_ceil(u64::BITS) as usize
 }
 
-/// Sets of dies: one for each load, the last one for all higher loads.
+/// Number of sets: one for each load, the last one for all higher loads.
 const LEVELS: usize = u64::BITS as usize;
 
 /// The load of all dies.
@@ -49,7 +49,7 @@ pub struct Load {
     levels: u64,
 }
 
-/// The commands of a die, and where its bit stands.
+/// The commands of a die, and its turn.
 #[derive(Clone, Copy, Debug)]
 struct Commands {
     count: u32,
@@ -57,7 +57,7 @@ struct Commands {
 }
 
 impl Load {
-    /// Idle dies.
+    /// Returns the load of idle dies.
     #[must_use]
     pub fn new(geometry: &Geometry) -> Load {
         let turn_of = |die| Commands { count: 0, turn: geometry.turn_of(DieId::new(die)) };
@@ -72,7 +72,7 @@ impl Load {
         }
     }
 
-    /// Commands of a die, waiting or running.
+    /// Number of commands of a die that wait or run.
     #[inline]
     #[must_use]
     pub fn of(&self, die: DieId) -> u32 {
@@ -85,7 +85,7 @@ impl Load {
         self.levels & 1 == 1
     }
 
-    /// A command more.
+    /// Adds a command.
     #[inline(always)]
     pub(crate) fn add(&mut self, die: DieId) {
         let Commands { count, turn } = &mut self.commands[die.at()];
@@ -96,7 +96,7 @@ impl Load {
         }
     }
 
-    /// A command less.
+    /// Removes a command.
     #[inline(always)]
     pub(crate) fn remove(&mut self, die: DieId) {
         let Commands { count, turn } = &mut self.commands[die.at()];
@@ -107,7 +107,7 @@ impl Load {
         }
     }
 
-    /// So many commands more, at once.
+    /// Adds several commands at once.
     #[inline]
     pub(crate) fn add_many(&mut self, die: DieId, more: u32) {
         let Commands { count, turn } = &mut self.commands[die.at()];
@@ -117,7 +117,7 @@ impl Load {
         self.shift(turn, before, now);
     }
 
-    /// So many commands less, at once.
+    /// Removes several commands at once.
     #[inline]
     pub(crate) fn remove_many(&mut self, die: DieId, less: u32) {
         let Commands { count, turn } = &mut self.commands[die.at()];
@@ -129,7 +129,7 @@ impl Load {
 
     #[inline(always)]
     fn shift(&mut self, turn: u32, from: usize, to: usize) {
-        // One word a set is the usual case.
+        // Usually a set is one word.
         let Ok(sets) = <&mut [u64; LEVELS]>::try_from(self.sets.as_mut_slice()) else {
             return self.shift_far(turn, from, to);
         };
@@ -154,13 +154,13 @@ impl Load {
 
     #[inline]
     fn is_empty(&self, level: usize) -> bool {
-        // One word is the usual case, and the one that was looked at.
+        // Usually a set is one word, which the caller has already looked at.
         let words = self.words_per_set;
         words == 1 || self.sets[level * words..][..words].iter().all(|&word| word == 0)
     }
 
-    /// The turn of the die with the least load among those given; among equals, of the one whose turn
-    /// comes first from `start` on, round and round.
+    /// The turn of the least loaded die among those given. Ties go to the first turn at or after
+    /// `start`, cyclically.
     #[inline]
     #[must_use]
     pub fn least_loaded(&self, among: &DieSet, start: u32) -> Option<u32> {
@@ -189,14 +189,14 @@ impl Load {
     }
 }
 
-/// The first bit that is in both sets, from `start` on, round and round.
+/// The first bit that is in both sets, from `start` on, cyclically.
 #[inline]
 fn first_from(set: &[u64], members: &[u64], start: u32) -> Option<u32> {
     let at = |word: usize, mask: u64| {
         let found = set[word] & members[word] & mask;
         (found != 0).then(|| word as u32 * u64::BITS + found.trailing_zeros())
     };
-    // The word with the start is visited twice: its later bits first, its earlier bits last.
+    // The word with `start` is visited twice: its later bits first, its earlier bits last.
     let (first, bit) = ((start / u64::BITS) as usize, start % u64::BITS);
     let later = u64::MAX << bit;
     at(first, later)
@@ -225,7 +225,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Against a search of all dies, in turn.
+        /// Compares with a search of all dies in turn.
         #[test]
         fn it_finds_what_a_search_finds(
             channels in 1u32..12,

@@ -1,6 +1,6 @@
-//! What a channel will do if nothing more comes: when each command that waits will be done, waits for
-//! the bus included. Plays the queue to its end, so it takes time in proportion to what waits; of a queue
-//! that is too long for that nothing is told.
+//! Predicts when each command that waits on a channel will be done if nothing more comes, including waits
+//! for the bus. It simulates the queue to its end, in time proportional to its length, and makes no
+//! prediction for long queues.
 
 use std::collections::VecDeque;
 
@@ -9,18 +9,18 @@ use super::view::{Present, View};
 use crate::nand::Kind;
 use crate::units::{ChannelId, DieId, Nanos, SimTime};
 
-/// The longest queue of a channel that is played: each read that comes costs some 50 ns for each command.
+/// The longest queue that is simulated. Each new read costs about 50 ns per command.
 const LONGEST: usize = 256;
 
-/// What waits for each die, in the order in which it will be served.
+/// The commands that wait for each die, in the order in which they will be served.
 #[derive(Clone, Debug)]
 pub struct LookAhead {
     dies: Vec<VecDeque<CommandId>>,
-    /// What the dies of a channel do next, while that is played.
+    /// The dies of a channel during a simulation.
     played: Vec<Played>,
 }
 
-/// A die while the queue is played.
+/// A die during a simulation.
 #[derive(Clone, Copy, Debug)]
 struct Played {
     die: DieId,
@@ -33,26 +33,26 @@ struct Played {
 #[derive(Clone, Copy, Debug)]
 struct Wish {
     from: SimTime,
-    /// The arrival number of the command: the smallest is served first.
+    /// The arrival number of the command; the smallest is served first.
     came: u64,
     on_bus: Nanos,
-    /// How long the cells then are busy.
+    /// Time in the cells afterwards.
     cells: Nanos,
-    /// What the die then sends, if it has sensed something.
+    /// Time of the data that the die then sends, if it senses.
     sends: Option<Nanos>,
-    /// Which of those that wait it is, if it is one of them.
+    /// The waiting command, if it is one.
     id: Option<CommandId>,
-    /// Whether it is to begin something; otherwise the die sends.
+    /// Whether it begins a command; otherwise the die sends.
     begins: bool,
 }
 
 impl LookAhead {
-    /// Nothing waits for so many dies.
+    /// Returns empty queues for `dies` dies.
     pub fn new(dies: u32) -> LookAhead {
         LookAhead { dies: vec![VecDeque::new(); dies as usize], played: Vec::new() }
     }
 
-    /// A command joins the queue of its die, behind all of its rank or a smaller one.
+    /// Adds a command to the queue of its die, behind all of the same or a smaller rank.
     pub fn join(
         &mut self,
         die: DieId,
@@ -65,21 +65,21 @@ impl LookAhead {
         queue.insert(before, id);
     }
 
-    /// A command begins.
+    /// Removes a command that begins.
     pub fn leave(&mut self, die: DieId, id: CommandId) {
         let queue = &mut self.dies[die.at()];
         let place = queue.iter().position(|&other| other == id);
         place.and_then(|place| queue.remove(place));
     }
 
-    /// Whether the queue of a channel is short enough to be played.
+    /// Whether the queue of a channel is short enough to be simulated.
     pub fn is_short(&self, channel: ChannelId, view: &View<'_>) -> bool {
         let geometry = view.geometry();
         let dies = (0..geometry.dies_per_channel()).map(|place| geometry.die_on(channel, place));
         dies.map(|die| self.dies[die.at()].len()).sum::<usize>() <= LONGEST
     }
 
-    /// Tells when each command that waits on a channel will be done.
+    /// Reports to `done` when each command that waits on a channel will be done.
     pub fn play(
         &mut self,
         channel: ChannelId,
@@ -129,7 +129,7 @@ impl LookAhead {
         self.played = played;
     }
 
-    /// A die that is free begins what waits for it, up to the first command that wants the bus.
+    /// Lets a free die begin its commands, up to the first one that wants the bus.
     fn go_on(
         &self,
         one: &mut Played,

@@ -1,17 +1,16 @@
 //! The order of flash commands beneath the FTL.
 //!
-//! [`Flash`] owns every command in flight, the lanes in which they wait, and the dies and buses that
-//! serve them. The policy ranks a command once, when it arrives; a die that falls idle takes the
-//! command of the smallest rank, and so does a bus that falls free among the dies that want it.
+//! [`Flash`] owns every command in flight, the lanes in which they wait, and the dies and buses that serve them. The
+//! policy ranks a command once, when it arrives. A die that becomes idle takes the command of the smallest rank, and
+//! so does a bus that becomes free, among the dies that want it.
 //!
-//! Its parts, from the bottom: `datasheet` is what flash can do and what that takes; `array` is the dies, the buses and
-//! what waits for them, of which a policy sees a [`View`]; `dispatch` gives them their work; `flash` is what those above
-//! see of it.
+//! The parts, from the bottom up: `datasheet` says what the flash can do and how long it takes; `array` has the dies,
+//! the buses and what waits for them, which a policy sees as a [`View`]; `dispatch` gives them work; `flash` is the
+//! interface to the layers above.
 //!
-//! A read senses first and then needs the bus, its die held until the data is out. A program needs the
-//! bus first; while it waits for it, its die stays open for a better command. An erase never passes
-//! a read of its die that arrived earlier: that is what keeps data readable until it is gone, and
-//! every policy must see to it.
+//! A read senses first and then needs the bus; its die is held until the data is out. A program needs the bus first;
+//! while it waits for the bus, its die may still take a better command. An erase never passes a read of its die that
+//! arrived earlier: this keeps data readable until it is gone, and every policy must ensure it.
 
 mod array;
 mod cell_work;
@@ -43,13 +42,13 @@ mod watch;
 
 pub use crate::nand::Kind;
 pub use cell_work::CellWork;
-pub use command::{Arrival, Command, CommandId, Found, Origin, Spent};
+pub use command::{Arrival, CellFindings, Command, CommandId, Origin, Spent};
 pub use counts::{CommandCounts, CostCounts, EFFORTS, Overlaps, flash_pages_programmed};
 pub use deadline::{Deadline, DeadlineOptions};
 pub use fifo::Fifo;
 pub use flash::{Flash, FlashSetup};
 pub(crate) use history::CellHistory;
-pub(crate) use laws::{FlashLaws, Held};
+pub(crate) use laws::{FlashLaws, HeldBlock};
 pub use line::BusOrder;
 pub use load::{DieSet, Load};
 pub use owner::{Owner, ServiceId};
@@ -75,7 +74,7 @@ seam! {
 }
 
 contract! {
-    /// What a scheduler decides.
+    /// The decisions of a scheduling policy.
     pub trait SchedulerPolicy for Scheduler, by scheduler_policy, or ExternalScheduler {
         /// Which command a bus serves first. Asked once.
         #[must_use]
@@ -83,25 +82,25 @@ contract! {
             BusOrder::Rank
         }
 
-        /// Whether the rank of a command is the moment at which it is due.
+        /// Whether the rank of a command is the time at which it is due.
         #[must_use]
         fn has_deadlines(&self) -> bool {
             false
         }
 
-        /// Whether a command can go before one that came earlier, even at the same moment. Asked once.
+        /// Whether a command can go before one that came earlier, even at the same time. Asked once.
         #[must_use]
         fn overtaking(&self) -> bool {
             true
         }
 
-        /// The rank of an arriving command: smaller goes first. Among what waits for a die, ranks of
-        /// commands of one origin and kind must not fall from one to the next. Equals are served as they
-        /// arrived. An erase never goes before a read of its die that arrived earlier.
+        /// Ranks an arriving command; the smallest rank goes first. Among the commands that wait for a die, the ranks
+        /// of one origin and kind must never decrease. Commands of equal rank are served in order of arrival. An
+        /// erase must never go before a read of its die that arrived earlier.
         #[must_use]
         fn rank(&mut self, arrival: &Arrival, view: &View<'_>) -> u64;
 
-        /// A die begins with a command: it waits no longer.
+        /// Called when a die begins a command, which then no longer waits.
         #[inline(always)]
         fn begins(&mut self, _die: DieId, _id: CommandId, _view: &View<'_>) {}
     }

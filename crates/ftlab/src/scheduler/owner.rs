@@ -1,11 +1,11 @@
 //! Who is told when a command is done.
 
-/// A service of the device, and what it knows the command by.
+/// The owner of a command: a service of the device and a token of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
-    /// Whose command it is.
+    /// The service.
     pub service: ServiceId,
-    /// What it is to that service: a request, a plane, a page of the map.
+    /// What the command is for: a request, a plane, a page of the map.
     pub token: u32,
 }
 
@@ -13,7 +13,7 @@ pub struct Owner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceId(u8);
 
-/// Numbers the services: one line for each.
+/// Numbers the services, one per line.
 macro_rules! numbers {
     ($($(#[$doc:meta])* $name:ident = $number:literal;)*) => {
         impl ServiceId {
@@ -28,7 +28,7 @@ macro_rules! numbers {
 numbers! {
     /// Reads of the host; the token is the request.
     READS = 0;
-    /// Write-backs of the buffer, and what is read for them.
+    /// Write-backs of the buffer, and the reads for them.
     WRITES = 1;
     /// Collection; the token is the plane.
     COLLECTOR = 2;
@@ -42,14 +42,14 @@ numbers! {
     JOURNAL = 6;
     /// Commands of dies that are used together.
     STRIPES = 7;
-    /// Flash pages that are read for the read cache alone.
+    /// Flash pages that are read only for the read cache.
     READ_AHEAD = 8;
-    /// Writes that program their page themselves, without translation; the token is the request.
+    /// Writes that program their page directly, without translation; the token is the request.
     DIRECT = 9;
 }
 
 impl ServiceId {
-    /// A command of this service, which knows it by `token`.
+    /// Returns the owner of a command of this service.
     #[inline]
     #[must_use]
     pub const fn owner(self, token: u32) -> Owner {

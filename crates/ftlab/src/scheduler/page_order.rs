@@ -1,9 +1,9 @@
-//! Keeps accesses to one flash page in the order in which they came, whatever the policy, where pages are
-//! programmed in place: a read that a policy lets pass writes must not pass the one that it is to see.
+//! Keeps accesses to a flash page in order of arrival under every policy, where pages are programmed in
+//! place: a read that passes writes must not pass the write whose data it is to see.
 //!
-//! What comes ranks no better than what waits for the same page already, and no better than what waits in
-//! its lane, because ranks must not fall there. So a read that has to stand behind a write keeps later
-//! reads of its die behind itself: reads keep their order. For a policy that sees to all of that itself,
+//! A new command ranks no better than commands that already wait for the same page, and no better than
+//! those in its lane, because ranks must not decrease there. A read that has to stay behind a write
+//! therefore keeps later reads of its die behind itself. For a policy that ensures all of this itself,
 //! nothing changes.
 
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ impl PageOrder {
         self.pages.get(&page).map(|&(_, last)| last)
     }
 
-    /// A command comes for a page.
+    /// Adds a command for a page.
     pub fn push(&mut self, page: u32, id: CommandId, arrival: u64) {
         if self.waiting.len() <= id.at() {
             self.waiting.resize(id.at() + 1, Waiting::default());
@@ -48,9 +48,9 @@ impl PageOrder {
         }
     }
 
-    /// A command begins, and waits no longer.
+    /// Removes a command that begins.
     pub fn pop(&mut self, page: u32, id: CommandId) {
-        let ends = self.pages.get_mut(&page).expect("what begins has waited");
+        let ends = self.pages.get_mut(&page).expect("a command that begins has waited");
         assert_eq!(ends.0, id, "accesses to a page lose their order");
         match self.waiting[id.at()].next {
             Some(next) => ends.0 = next,
@@ -58,7 +58,7 @@ impl PageOrder {
         }
     }
 
-    /// Whether the command that came as the so-manieth waits for its page longest.
+    /// Whether the command with this arrival number has waited longest for its page.
     pub fn is_first(&self, page: u32, arrival: u64) -> bool {
         let first = self.pages.get(&page).map(|&(first, _)| self.waiting[first.at()].arrival);
         first == Some(arrival)

@@ -1,27 +1,27 @@
-//! What somebody who watches the flash is told.
+//! Observation of the flash.
 
 use super::command::{Arrival, Origin};
 use crate::nand::Kind;
 use crate::units::{ChannelId, DieId, Ppn, SimTime};
 
-/// A span of time in which a part of the device was busy, as a [`Probe`] sees it.
+/// A span of time in which a part of the device was busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {
-    /// What was being done.
+    /// What was done.
     pub kind: Kind,
-    /// On whose account.
+    /// Its purpose.
     pub origin: Origin,
-    /// How many commands had arrived before the one that is served ([`Arrival::sequence`]).
+    /// Number of commands that arrived before the one that is served ([`Arrival::sequence`]).
     pub sequence: u64,
-    /// The page (of a flash page or block, the first).
+    /// The page; the first one of a flash page or block.
     pub page: Ppn,
     /// The die.
     pub die: DieId,
     /// Its channel.
     pub channel: ChannelId,
-    /// From when.
+    /// The start.
     pub from: SimTime,
-    /// Until when.
+    /// The end.
     pub until: SimTime,
 }
 
@@ -30,14 +30,14 @@ pub trait Probe {
     /// Whether it observes anything at all.
     const ACTIVE: bool = true;
 
-    /// A command arrives, and waits for its die.
+    /// Called when a command arrives, before it waits for its die.
     fn arrives(&mut self, _arrival: &Arrival) {}
-    /// The cells of a die are busy.
+    /// Called for a span in which the cells of a die are busy.
     fn cell(&mut self, _activity: &Activity) {}
-    /// The bus of a channel is busy.
+    /// Called for a span in which the bus of a channel is busy.
     fn bus(&mut self, _activity: &Activity) {}
-    /// The cells leave what they were said to be busy with, at this moment. They will be said to be
-    /// busy with the rest when they go on.
+    /// Called when the cells suspend an activity that was already reported. The rest is reported
+    /// when they resume.
     fn pause(&mut self, _activity: &Activity, _at: SimTime) {}
 }
 

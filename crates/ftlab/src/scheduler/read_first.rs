@@ -1,11 +1,12 @@
 //! Host reads first: a host is waiting for them, while a write has been acknowledged or can wait.
-//! Everything else keeps the order of arrival. No bound: writes starve as long as reads arrive.
+//! Everything else keeps its order of arrival. There is no bound: writes starve as long as reads
+//! arrive.
 
 use super::{Arrival, Kind, Origin, SchedulerPolicy, View};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
-/// Added to the rank of what is not a host read: larger than any sequence number.
+/// Added to the rank of everything but host reads; larger than any sequence number.
 const BEHIND_ALL_READS: u64 = 1 << 63;
 
 /// Non-preemptive priority of host reads.

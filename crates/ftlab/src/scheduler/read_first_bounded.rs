@@ -1,42 +1,40 @@
-//! Host reads overtake writes that wait, as long as that makes none of these later than a bound.
+//! Host reads overtake waiting writes, as long as this makes no write later than a bound.
 //!
-//! Commands wait in a queue, one for each channel (or die). What comes goes to its end. A host read then
-//! walks forward past writes, and stops behind
+//! Commands wait in a queue, one for each channel (or die). A new command joins at the end. A host read then moves
+//! forward past writes, and stops behind
 //!
 //! 1. any host read: reads keep their order, and so do writes;
-//! 2. what waits for its own page, where pages are programmed in place: it reads what was written. (Elsewhere
-//!    nobody reads a page that is yet to be programmed.)
-//! 3. an erase of its die: erases take no part, so that collection can't starve;
-//! 4. a write whose latency, from when it came to when it is done, would exceed its bound if the read
-//!    went before it. The bound is soft: nothing passes a write that is late anyway, and nothing is
-//!    done to make it less so.
+//! 2. any command for its own page, where pages are programmed in place: it must read what was written. (Otherwise
+//!    a page is never read before it is programmed.)
+//! 3. an erase of its die: erases are never passed, so that collection cannot starve;
+//! 4. a write whose latency, from arrival to completion, would exceed its bound if the read went first. The bound
+//!    is soft: nothing passes a write that is late anyway, but it is not sped up either.
 //!
-//! Source: the read/write scheduler beneath the FTL of 2017 (Zhu, Wu, Xiong and Xie, Computer Science
-//! 44(6), in Chinese), section 3.3. It departs from the paper, or goes beyond it, in this:
+//! Source: the read/write scheduler beneath the FTL of 2017 (Zhu, Wu, Xiong and Xie, Computer Science 44(6), in
+//! Chinese), section 3.3. Departures and additions:
 //!
-//! - The paper does not say how it estimates a write's latency. Here it is the write's age, what is left of what
-//!   its die does, the time of all commands of the die that go before it, the read's own if it is one of
-//!   them, and the write's. Waits for the bus are left out. With `scheduler.estimate = "look-ahead"`
-//!   they are not: then the queue of the channel is played to its end for each read that comes, if it holds
-//!   no more than 256 commands, and the read's own time is added to what waits for its die.
-//! - The paper knows no collection. Reads for collection and for partial writes wait as writes do: host
-//!   reads pass them, and they have bounds. Collection has a bound of its own. A copyback counts as a write.
-//! - What shares an operation on several planes counts as if it came one by one, until it has begun; and it
-//!   goes with that operation, past what stands between.
-//! - While a program or an erase is left for reads (`scheduler.suspend`), host reads are served whatever
-//!   they would stop behind.
-//! - Dies that wait for another one of their chip (`nand.one_die_at_a_time`) are thought not to: what stands before
-//!   them there is left out.
-//! - Buses serve what came first, among the dies that want them (the paper does not say).
+//! - The paper does not say how it estimates a write's latency. Here it is the sum of the write's age, the time
+//!   that its die needs for its current operation, the time of all commands of the die that go before it (including
+//!   the read if it is one of them), and the write's own time. Waits for the bus are ignored, unless
+//!   `scheduler.estimate = "look-ahead"`: then the queue of the channel is simulated to its end for each new read,
+//!   if it holds at most 256 commands, and the read's own time is added to what waits for its die.
+//! - The paper does not cover collection. Reads for collection and for partial writes wait as writes do: host reads
+//!   pass them, and they have bounds. Collection has a bound of its own. A copyback counts as a write.
+//! - Commands that share an operation on several planes count as separate ones until the operation begins; then
+//!   they leave with it, past the commands between them.
+//! - While a program or an erase is suspended for reads (`scheduler.suspend`), host reads are served regardless of
+//!   what they would stop behind.
+//! - The estimate ignores that dies wait for other dies of their chip (`nand.one_die_at_a_time`).
+//! - Buses serve the dies that want them in order of arrival (the paper does not say).
 //!
-//! Otherwise no queue is walked. A read can stop at a late write only if that is the last late one; whether a
-//! write is late, is decided by a number that never changes once the write has come, against a limit
-//! that all writes of a die have in common. For with `came` the time of everything that has joined the
-//! queue of a die at its end, `work` the time of all that waits in it, and `came` up to a write, the
-//! write is done after what is left of the die's operation and `work - (came - came_up_to_it)`: reads
-//! only ever go before the writes that are still to be passed, since they keep their order.
+//! Without look-ahead, no queue is walked. Only the last late write can stop a read. Whether a write is late is
+//! decided by comparing a number that never changes after the write's arrival with a limit that all writes of a die
+//! share. Let `came` be the time of all commands that ever joined the end of a die's queue, `came_up_to_it` its
+//! value when a given write had joined, and `work` the time of all that waits. The write is done after the rest of
+//! the die's operation and `work - (came - came_up_to_it)`, because later reads only ever go before writes that can
+//! still be passed: reads keep their order.
 
-use super::last_below::{LastBelow, Place};
+use super::last_below::{LastBelow, RingPlace};
 use super::look_ahead::LookAhead;
 use super::view::View;
 use super::{Arrival, BusOrder, Command, CommandId, Kind, Origin, SchedulerPolicy};
@@ -46,7 +44,7 @@ use crate::policy::{Parts, Policy};
 use crate::units::{DieId, Nanos, SimTime};
 
 choices! {
-    /// What waits in one queue.
+    /// Which commands wait in one queue.
     pub enum Scope {
         /// All commands of a channel.
         Channel = "channel",
@@ -56,31 +54,31 @@ choices! {
 }
 
 choices! {
-    /// What is thought to hold a write up.
+    /// What an estimate of a write's latency takes into account.
     pub enum Estimate {
         /// Its die.
         Die = "die",
-        /// Its die and the bus, by playing all that waits on the channel; its die alone while more than 256
-        /// commands do, for this takes time in proportion to them.
+        /// Its die and the bus, by simulating the whole queue of the channel. Takes time in proportion to the
+        /// queue, so with more than 256 commands only the die is taken into account.
         LookAhead = "look-ahead",
     }
 }
 
 options! {
-    /// How far reads may hold writes up.
+    /// How much reads may delay writes.
     pub struct ReadFirstBoundedOptions at "scheduler" {
-        /// No host read goes before a program for the host, or a read for a partial write, that would be done
-        /// later than so long after it came; "none" lets reads pass all of them. Anything below the
-        /// time of a program is first in, first out between reads and writes of the host. What is served
-        /// while an operation is left for reads (scheduler.suspend) goes by no bound.
+        /// No host read goes before a program for the host, or a read for a partial write, that would then be done
+        /// later than this after its arrival; "none" lets reads pass all of them. Any value below the time of a
+        /// program keeps reads and writes of the host in order of arrival. Reads that are served while an operation
+        /// is suspended (scheduler.suspend) have no bound.
         write_bound: Option<Nanos> = "5ms", in "0ns"..="100s",
-            source "assumed: several programs long, as scheduler.host_write; the paper varies it from 200 us to none";
+            source "assumed: several programs long, as scheduler.host_write; the paper varies it from 200 us to no bound";
         /// The same for the device's own commands, such as copies of collection. Erases are never passed.
         gc_bound: Option<Nanos> = "20ms", in "0ns"..="100s",
             source "assumed: as scheduler.gc, so that collection keeps up with the host";
-        /// What waits in one queue: a read passes no read of its queue, and no late write.
+        /// Which commands wait in one queue: a read passes no read of its queue, and no late write.
         scope: Scope = "channel", source "the read/write scheduler paper, section 4.1: one queue for a channel";
-        /// What is thought to hold a write up when its latency is estimated.
+        /// What the estimate of a write's latency takes into account.
         estimate: Estimate = "die", source "assumed: the paper does not say";
     }
 }
@@ -91,20 +89,20 @@ pub struct ReadFirstBounded {
     write_bound: Option<Nanos>,
     gc_bound: Option<Nanos>,
     scope: Scope,
-    /// What waits for each die.
+    /// The queue of each die.
     dies: Vec<DieQueue>,
-    /// What waits, in its order, if that is played ahead.
+    /// The waiting commands in their order, for look-ahead.
     ahead: Option<LookAhead>,
-    /// What is remembered of each command that waits, by its number.
+    /// Notes on waiting commands, by number.
     waiting: Vec<Waiting>,
 }
 
 /// Time that commands take of a die.
 #[derive(Clone, Copy, Debug, Default)]
 struct Work {
-    /// Of all that wait.
+    /// Sum over all that wait.
     waiting: Nanos,
-    /// Of all that ever joined the queue at its end.
+    /// Sum over all that ever joined the end of the queue.
     came: Nanos,
 }
 
@@ -120,14 +118,14 @@ impl Work {
         self.waiting = Nanos(self.waiting.0 - time.0);
     }
 
-    /// When what comes last will be done, after what is `left` of the present; counted as deadlines
-    /// are, less what came.
+    /// When the last command in the queue will be done, if the die is busy for `left`; relative to `came`, as the
+    /// deadlines in `due`.
     fn end(&self, now: SimTime, left: Nanos) -> i64 {
         (now + left + self.waiting).0 as i64 - self.came.0 as i64
     }
 }
 
-/// Commands of a kind that wait: how many, and the rank of the last.
+/// Waiting commands of a kind: how many, and the rank of the last.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     count: u32,
@@ -146,15 +144,15 @@ struct DieQueue {
     work: Work,
     host_reads: Count,
     erases: Count,
-    /// When writes have to be done, less what had come to the die by then; marked with their ranks.
+    /// Deadlines of writes, relative to `came` when they joined; marked with their ranks.
     due: LastBelow,
 }
 
-/// What is remembered of a command that waits.
+/// Notes on a command that waits.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
     service: Nanos,
-    due: Option<Place>,
+    due: Option<RingPlace>,
 }
 
 /// The rank before all others.
@@ -175,7 +173,7 @@ impl Policy for ReadFirstBounded {
 }
 
 impl ReadFirstBounded {
-    /// Empty queues of so many dies.
+    /// Returns empty queues for `dies` dies.
     #[must_use]
     pub fn new(options: &ReadFirstBoundedOptions, dies: u32) -> ReadFirstBounded {
         let ReadFirstBoundedOptions { write_bound, gc_bound, scope, estimate } = *options;
@@ -193,18 +191,18 @@ impl ReadFirstBounded {
         (command.kind, command.origin) == (Kind::Read, Origin::Host)
     }
 
-    /// How late a command may be. Erases are never passed, so they need no bound.
+    /// The bound of a command. Erases need none, as they are never passed.
     fn bound(&self, command: &Command) -> Option<Nanos> {
         match (command.kind, command.origin) {
             (Kind::Erase, _) => None,
-            (_, Origin::Host | Origin::Merge) => self.write_bound,
+            (_, Origin::Host | Origin::ReadModifyWrite) => self.write_bound,
             (_, Origin::Gc | Origin::Wear | Origin::Fold | Origin::Rewrite | Origin::System) => {
                 self.gc_bound
             }
         }
     }
 
-    /// The rank of what a host read stops behind.
+    /// The rank of the command behind which a host read stops.
     fn stop(&mut self, arrival: &Arrival, service: Nanos, view: &View<'_>) -> u64 {
         let geometry = view.geometry();
         let Arrival { die, .. } = *arrival;
@@ -245,7 +243,7 @@ impl ReadFirstBounded {
         queue.due.last_below(end).unwrap_or(FRONT)
     }
 
-    /// The same of all dies that share the queue, with waits for the bus.
+    /// The same over all dies that share the queue, including waits for the bus.
     fn last_late_ahead(&mut self, read: &Arrival, service: Nanos, view: &View<'_>) -> u64 {
         let Some(mut ahead) = self.ahead.take() else { return FRONT };
         let (channel, _) = view.geometry().channel_of(read.die);
@@ -264,13 +262,13 @@ impl ReadFirstBounded {
         last
     }
 
-    /// A command goes to the end of the queue. Returns its rank.
+    /// Adds a command to the end of the queue. Returns its rank.
     fn append(
         &mut self,
         arrival: &Arrival,
         service: Nanos,
         view: &View<'_>,
-    ) -> (u64, Option<Place>) {
+    ) -> (u64, Option<RingPlace>) {
         let rank = arrival.sequence + 1;
         let command = view.command(arrival.id);
         let bound = self.bound(command);
@@ -289,14 +287,14 @@ impl SchedulerPolicy for ReadFirstBounded {
         BusOrder::Arrival
     }
 
-    // Not inlined, so that it does not weigh on the path of other policies.
+    // Not inlined, to keep the path of other policies fast.
     #[inline(never)]
     fn rank(&mut self, arrival: &Arrival, view: &View<'_>) -> u64 {
         let Arrival { id, die, .. } = *arrival;
         let command = view.command(id);
         let service = view.service(command);
         let (rank, due) = if Self::overtakes(command) {
-            // Equals are served as they came: right behind what it stops at.
+            // Commands of equal rank are served in order of arrival: right behind the one where it stops.
             let rank = self.stop(arrival, service, view);
             let queue = &mut self.dies[die.at()];
             queue.host_reads = Count { count: queue.host_reads.count + 1, last: rank };
@@ -323,7 +321,7 @@ impl SchedulerPolicy for ReadFirstBounded {
         queue.work.leave(service);
         due.into_iter().for_each(|place| queue.due.remove(place));
         if !Self::overtakes(command) {
-            // What leaves together with a command before it has not been in the way of those between.
+            // A command that leaves early, with an operation of a command before it, did not delay those between.
             queue.due.lower_before(command.rank().0, service.0 as i64);
         }
         match command.kind {

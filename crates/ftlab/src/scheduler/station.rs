@@ -1,4 +1,4 @@
-//! A die, what waits for it, and what its cells and its register are busy with.
+//! A die, what waits for it, and what its cells and register are busy with.
 
 use super::command::CommandId;
 use super::lanes::Lanes;
@@ -7,37 +7,37 @@ use crate::nand::{Cells, Die, Kind};
 use crate::shape::Geometry;
 use crate::units::{ChannelId, DieId, Nanos, SimTime};
 
-/// A die, what waits for it, and what it does.
+/// A die and its state.
 #[derive(Clone, Debug)]
 pub(super) struct Station {
-    /// Whose bus serves it.
+    /// The channel whose bus serves it.
     pub channel: ChannelId,
     pub die: Die,
     pub lanes: Lanes,
     /// What the cells do: the first of the commands that share the operation.
     pub in_cells: Option<CommandId>,
-    /// Since when the cells are at it: before that, addresses and data move in.
+    /// When the cells begin: until then, addresses and data move in.
     pub cells_from: SimTime,
     /// When the cells are done.
     pub cells_until: SimTime,
-    /// Whose data the register holds: the first command, likewise.
+    /// What the register holds: the first of the commands, likewise.
     pub in_register: Option<CommandId>,
-    /// When what the register sends has left it.
+    /// When the data that the register sends has left it.
     pub sent_at: SimTime,
-    /// When what the register takes in has arrived.
+    /// When the data that the register loads has arrived.
     pub loaded_at: SimTime,
-    /// What was left for host reads.
+    /// The operation suspended for host reads.
     pub suspension: Suspension,
-    /// Whether it will look for something to begin when everything has come that comes at this moment.
+    /// Whether it will look for something to begin once everything that comes at this time has come.
     pub will_look: bool,
-    /// Whether it is on the list of dies that want the bus.
+    /// Whether it is in the line for the bus.
     pub wants_bus: bool,
-    /// The channel's account of collection when it began to want the bus.
+    /// The time that the channel had spent on collection when the die began to want the bus.
     pub bus_gc_mark: Nanos,
 }
 
 impl Station {
-    /// An idle die.
+    /// Returns an idle die.
     pub fn new(geometry: &Geometry, die: DieId) -> Station {
         let (channel, _) = geometry.channel_of(die);
         Station {
@@ -58,7 +58,7 @@ impl Station {
     }
 }
 
-/// The cells' state while they do a command of this kind.
+/// The state of the cells during a command of this kind.
 pub(super) fn cells_for(kind: Kind) -> Cells {
     match kind {
         Kind::Read => Cells::Sensing,

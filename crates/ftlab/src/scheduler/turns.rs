@@ -1,11 +1,11 @@
-//! Dies that do one thing after the other, each for as long as its cells take, and nothing beside: no buses, no
-//! registers, no order but that of arrival. A device that is written without a clock
-//! ([`Untimed`](crate::device::Untimed)) knows by them which die is done first, and so where dynamic placement
-//! writes next and how far collection gets between two writes of the host.
+//! A simplified model of dies that do one thing after the other, each for the time that its cells take, in order
+//! of arrival. It has no buses and no registers. A device that is written without a clock
+//! ([`Untimed`](crate::device::Untimed)) uses it to find which die is done first, and so where dynamic placement
+//! writes next and how far collection gets between two host writes.
 //!
-//! Why that is enough: a device that is written as fast as it takes keeps its dies busy, and a die that is busy
-//! all the time gets on as its cells do. What waits for a bus meanwhile waits behind cells that would not be free
-//! either. How long all of it takes is another matter, and nobody is told.
+//! This is accurate enough: a device that is written at full speed keeps its dies busy, and a busy die advances
+//! at the speed of its cells. A command that waits for a bus meanwhile waits behind cells that would not be free
+//! either. The total time is not modelled and is reported to nobody.
 
 use std::collections::VecDeque;
 
@@ -18,57 +18,57 @@ use crate::units::{DieId, Nanos, PlaneId};
 pub struct Gathered {
     /// The plane.
     pub plane: PlaneId,
-    /// The place of the first, in mapping units.
+    /// The place of the first page, in mapping units.
     pub first: u32,
-    /// The place before which the last one lies, and at which the next copy may begin.
+    /// The place after the last page, where the next copy may begin.
     pub next: u32,
-    /// How many.
+    /// Number of pages.
     pub units: u32,
 }
 
 /// What a die is given to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// The read of what pages of a write-back lack, for the row of programs that this number leads.
-    Merge(u32),
-    /// The program of this number, of a write-back.
+    /// The reads of a read-modify-write, for the row of programs that this number leads.
+    OldCopy(u32),
+    /// A program of a write-back, by number.
     Program(u32),
-    /// The reads of what a copy takes along.
+    /// The reads of a copy.
     Reads(Gathered),
-    /// The program of a copy of this plane's collection.
+    /// The program of a copy for this plane's collection.
     Copy(PlaneId),
     /// The erase that ends this plane's collection.
     Erase(PlaneId),
 }
 
-/// Something that waits for its die, or is being done.
+/// Work that waits for its die or is being done.
 #[derive(Clone, Copy, Debug)]
-struct Job {
+struct DieJob {
     work: Work,
-    /// How many commands that is, for those who look at how much there is to do.
+    /// Number of commands that it counts as in the load.
     commands: u32,
     takes: Nanos,
 }
 
-/// A die that has nothing to do is done at no time.
+/// The finishing time of a die that has nothing to do.
 const IDLE: u64 = u64::MAX;
 
 /// The dies.
 #[derive(Clone, Debug)]
 pub struct Turns {
-    /// What waits or is being done, by die: what placement sees.
+    /// Commands that wait or run, by die: what placement sees.
     load: Load,
     /// By turn of the die.
-    jobs: Vec<VecDeque<Job>>,
-    /// By turn of the die: when it is done with the first of its jobs, in nanoseconds of its cells.
+    jobs: Vec<VecDeque<DieJob>>,
+    /// By turn of the die: when its first job is done, in nanoseconds of cell time.
     done_at: Vec<u64>,
-    /// What the die that was done last had reached.
+    /// The time at which a die last finished a job.
     now: u64,
     geometry: Geometry,
 }
 
 impl Turns {
-    /// Dies with nothing to do.
+    /// Returns dies with nothing to do.
     #[must_use]
     pub fn new(geometry: &Geometry) -> Turns {
         let dies = geometry.dies() as usize;
@@ -81,31 +81,31 @@ impl Turns {
         }
     }
 
-    /// How much each die has to do.
+    /// The load of each die.
     #[inline]
     #[must_use]
     pub fn load(&self) -> &Load {
         &self.load
     }
 
-    /// Whether nothing is to be done.
+    /// Whether no die has anything to do.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.jobs.iter().all(VecDeque::is_empty)
     }
 
-    /// For how long the die of a turn is still busy with what it does.
+    /// Time that the die of a turn still needs for its current job.
     pub fn left(&self, turn: u32) -> Option<Nanos> {
         let done_at = self.done_at[turn as usize];
         (done_at != IDLE).then(|| Nanos(done_at - self.now))
     }
 
-    /// What the die of a turn has to do, and for how long each keeps it busy.
+    /// The jobs of the die of a turn, and the time that each takes.
     pub fn jobs(&self, turn: u32) -> impl Iterator<Item = (Work, Nanos)> {
         self.jobs[turn as usize].iter().map(|job| (job.work, job.takes))
     }
 
-    /// Gives a die something more to do: so many commands, which keep its cells busy for so long.
+    /// Gives a die more work: `commands` commands, which take `takes` in its cells.
     #[inline]
     pub fn push(&mut self, die: DieId, work: Work, commands: u32, takes: Nanos) {
         self.load.add_many(die, commands);
@@ -113,11 +113,11 @@ impl Turns {
         if self.jobs[turn].is_empty() {
             self.done_at[turn] = self.now + takes.0;
         }
-        self.jobs[turn].push_back(Job { work, commands, takes });
+        self.jobs[turn].push_back(DieJob { work, commands, takes });
     }
 
-    /// The next thing that is done: that of the die which is done first, among equals of the one whose turn is
-    /// first. None if nothing is to be done.
+    /// Finishes the next job: that of the die which is done first, or of the first turn in a tie. Returns `None`
+    /// if there is none.
     #[inline]
     pub fn next_done(&mut self) -> Option<Work> {
         let (mut turn, mut first) = (0, IDLE);

@@ -1,4 +1,4 @@
-//! What a scheduling policy may look at: what commands cost, and what the dies and buses are busy with.
+//! What a scheduling policy may look at: the cost of commands, and what the dies and buses are busy with.
 
 use super::array::FlashArray;
 use super::command::{Command, CommandId};
@@ -6,16 +6,17 @@ use crate::nand::{Cells, Kind, Register};
 use crate::shape::Geometry;
 use crate::units::{ChannelId, DieId, Nanos, SimTime};
 
-/// What a die is in the middle of.
+/// What a die is doing.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Present {
-    /// It is free, or will be at this moment.
+    /// It is or will be free at this time.
     FreeAt(SimTime),
-    /// It sends what it sensed, from this moment on, if it gets the bus; for a command of this arrival number.
+    /// It sends what it sensed, from this time on, as soon as it gets the bus. `came` is the arrival number of
+    /// the command.
     Sends { from: SimTime, came: u64, on_bus: Nanos },
 }
 
-/// The flash as a policy sees it. Nothing can be changed through it.
+/// A read-only view of the flash for a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     pub(super) array: &'a FlashArray,
@@ -34,8 +35,8 @@ impl<'a> View<'a> {
         &self.array.commands[id]
     }
 
-    /// The rank of the last command that waits for the page of `command`, where pages are programmed in place.
-    /// Elsewhere nobody reads a page that is yet to be programmed.
+    /// The rank of the last command that waits for the page of `command`, if pages are programmed in place.
+    /// Otherwise a page is never read before it is programmed.
     #[must_use]
     pub fn last_on_page(&self, command: &Command) -> Option<u64> {
         let last =
@@ -43,7 +44,7 @@ impl<'a> View<'a> {
         Some(self.array.commands[last].ticket.key)
     }
 
-    /// How long the data of a command takes the bus.
+    /// Time that the data of a command takes on the bus.
     #[must_use]
     pub fn data_on_bus(&self, command: &Command) -> Nanos {
         match command.kind {
@@ -52,31 +53,31 @@ impl<'a> View<'a> {
         }
     }
 
-    /// How long a command without its data takes the bus; none if it needs no bus.
+    /// Time that a command without its data takes on the bus, or `None` if it needs no bus.
     #[must_use]
     pub fn command_on_bus(&self) -> Option<Nanos> {
         self.array.sheet.bus.carries_commands().then(|| self.array.sheet.bus.command())
     }
 
-    /// Whether a bus moves out what waits in the dies before it begins anything.
+    /// Whether a bus moves out data that waits in the dies before it begins anything else.
     pub(super) fn data_out_first(&self) -> bool {
         self.array.rules.data_out_first
     }
 
-    /// How long a command takes the cells.
+    /// Time that a command takes in the cells.
     #[inline(always)]
     #[must_use]
     pub fn in_cells(&self, command: &Command) -> Nanos {
         self.array.sheet.in_cells(command)
     }
 
-    /// How long a command takes its die, from the moment at which it begins, if nothing is in its way.
+    /// Time from the moment a command begins on its die to its end, if nothing delays it.
     #[must_use]
     pub fn service(&self, command: &Command) -> Nanos {
         self.array.sheet.bus.command() + self.data_on_bus(command) + self.in_cells(command)
     }
 
-    /// How long what was sensed together takes the bus.
+    /// Time to move everything that was sensed together over the bus.
     fn moving(&self, first: Option<CommandId>) -> Nanos {
         let chain = std::iter::successors(first, |&id| self.array.commands[id].ticket.next);
         chain.fold(Nanos::ZERO, |sum, id| {
@@ -84,7 +85,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// What a die is in the middle of.
+    /// What a die is doing.
     pub(super) fn present(&self, die: DieId, now: SimTime) -> Present {
         let station = &self.array.stations[die.at()];
         let sensed = match (station.die.cells(), station.die.register()) {
@@ -102,7 +103,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What is left of what a die does, if nothing is in its way.
+    /// Time until a die is done, if nothing delays it.
     #[must_use]
     pub fn left_of(&self, die: DieId, now: SimTime) -> Nanos {
         let station = &self.array.stations[die.at()];
@@ -131,7 +132,7 @@ impl<'a> View<'a> {
         cells + register + paused.map_or(Nanos::ZERO, |paused| paused.left + resume)
     }
 
-    /// What is left of the transfer on the bus of a channel.
+    /// Time until the current transfer on the bus of a channel ends.
     #[must_use]
     pub fn left_on_bus(&self, channel: ChannelId, now: SimTime) -> Nanos {
         self.array.lines[channel.at()].channel.free_at().saturating_since(now)

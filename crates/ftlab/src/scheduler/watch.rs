@@ -1,5 +1,5 @@
-//! Who watches the flash at work: a [`Probe`], and in devices that check themselves the laws of flash. Both are told
-//! of every span of time in which cells or a bus are busy. Where nobody watches, none of this is left.
+//! Observers of the flash: a [`Probe`] and, in devices that check themselves, the laws of flash. Both are told of
+//! every span in which cells or a bus are busy. Without observers all of this compiles to nothing.
 
 use super::array::FlashArray;
 use super::command::{Arrival, Command, CommandId, Ticket};
@@ -9,16 +9,16 @@ use crate::engine::skills;
 use crate::units::SimTime;
 use crate::verify;
 
-/// Those who watch.
+/// The observers.
 #[derive(Clone, Debug)]
 pub(super) struct Watch<P> {
     /// Sees every span of activity.
     pub probe: P,
-    /// What flash can do, where devices check themselves.
+    /// The laws of flash, in devices that check themselves.
     pub laws: Option<Box<FlashLaws>>,
 }
 
-/// What a command has been doing for a span of time.
+/// The activity of a command for a span of time.
 fn activity(array: &FlashArray, id: CommandId, from: SimTime, until: SimTime) -> Activity {
     let Command { kind, origin, page, ticket: Ticket { die, arrival: sequence, .. }, .. } =
         array.commands[id];
@@ -27,7 +27,7 @@ fn activity(array: &FlashArray, id: CommandId, from: SimTime, until: SimTime) ->
 }
 
 impl<P: Probe> Watch<P> {
-    /// A command arrives.
+    /// Reports that a command arrives.
     #[inline(always)]
     pub fn arrives(&mut self, arrival: &Arrival) {
         if P::ACTIVE {
@@ -35,7 +35,7 @@ impl<P: Probe> Watch<P> {
         }
     }
 
-    /// A command waits for its die, for which so many others wait, or are at work.
+    /// Reports that a command waits for its die, which has `load` others that wait or run.
     #[inline(always)]
     pub fn submitted(&mut self, now: SimTime, id: CommandId, command: &Command, load: u32) {
         if verify::ON
@@ -45,7 +45,7 @@ impl<P: Probe> Watch<P> {
         }
     }
 
-    /// A command is done.
+    /// Reports that a command is done.
     #[inline(always)]
     pub fn done(&mut self, now: SimTime, id: CommandId, command: &Command) {
         if verify::ON
@@ -55,7 +55,7 @@ impl<P: Probe> Watch<P> {
         }
     }
 
-    /// The cells are busy with a command and those that share its operation.
+    /// Reports that the cells are busy with a command and those that share its operation.
     #[inline]
     pub fn cells(&mut self, array: &FlashArray, first: CommandId, from: SimTime, until: SimTime) {
         if P::ACTIVE || verify::ON {
@@ -71,7 +71,7 @@ impl<P: Probe> Watch<P> {
         }
     }
 
-    /// The cells leave, at this moment, what they have been at since `from`.
+    /// Reports that the cells suspend what they have been doing since `from`.
     #[inline]
     pub fn pause(&mut self, array: &FlashArray, first: CommandId, from: SimTime, at: SimTime) {
         if P::ACTIVE || verify::ON {
@@ -87,7 +87,7 @@ impl<P: Probe> Watch<P> {
         }
     }
 
-    /// The bus moves out what a die holds for a command.
+    /// Reports that the bus moves out what a die holds for a command.
     #[inline(always)]
     pub fn sends(&mut self, array: &FlashArray, id: CommandId, from: SimTime, until: SimTime) {
         self.bus(array, id, (from, until), |command| OnBus {
@@ -97,8 +97,8 @@ impl<P: Probe> Watch<P> {
         });
     }
 
-    /// The bus moves in addresses, and the data of a program, for the `first` of the commands of an operation or
-    /// another.
+    /// Reports that the bus moves in addresses, and the data of a program, for the `first` of the commands of an
+    /// operation or another.
     #[inline]
     pub fn moves_in(
         &mut self,
@@ -113,7 +113,7 @@ impl<P: Probe> Watch<P> {
         });
     }
 
-    /// The bus is busy with a command; `on` says what for, and what that has to cost.
+    /// Reports that the bus is busy with a command; `on` says what for, and the time that it must take.
     #[inline]
     fn bus(
         &mut self,

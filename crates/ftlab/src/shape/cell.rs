@@ -1,4 +1,4 @@
-//! What the cells store.
+//! The bits that a cell stores.
 
 use crate::options::declare::choices;
 

@@ -1,12 +1,12 @@
 //! The shape of the device, and the only place that converts between its address spaces.
 //!
-//! Numbers run from large to small parts: channel, chip, die, plane, block, page, so a plane's
-//! blocks and a block's pages are neighbours in every table.
+//! Numbers run from large to small parts (channel, chip, die, plane, block, page), so the blocks of
+//! a plane and the pages of a block are adjacent in every table.
 
 use crate::engine::Divisor;
 use crate::units::{BlockId, Bytes, ChannelId, DieId, PlaneId, Ppn};
 
-/// The counts that make up a device.
+/// The counts that define a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Channels of the device.
@@ -23,7 +23,7 @@ pub struct Shape {
     pub pages_per_block: u32,
     /// Size of a flash page, without its spare area.
     pub page_size: Bytes,
-    /// Size of a page in the sense of the mapping: the flash page or a part of it.
+    /// Size of a page, the mapping unit: a flash page or a part of it.
     pub mapping_unit: Bytes,
 }
 
@@ -37,7 +37,7 @@ impl Shape {
     }
 }
 
-/// The shape with everything derived from it that a hot path asks for.
+/// The shape with the derived numbers that hot paths need.
 #[derive(Clone, Debug)]
 pub struct Geometry {
     shape: Shape,
@@ -80,7 +80,7 @@ impl Geometry {
         }
     }
 
-    /// The counts it was made of.
+    /// The counts that define the device.
     #[must_use]
     pub fn shape(&self) -> &Shape {
         &self.shape
@@ -150,7 +150,7 @@ impl Geometry {
         self.shape.mapping_unit.sectors() as u32
     }
 
-    /// The block that holds a page.
+    /// The block that contains a page.
     #[inline]
     #[must_use]
     pub fn block_of(&self, page: Ppn) -> BlockId {
@@ -179,7 +179,7 @@ impl Geometry {
         DieId::new(self.units_per_die.of(page.get()))
     }
 
-    /// The flash page, counted within its block, that holds a page.
+    /// The number, within its block, of the flash page that contains a page.
     #[inline]
     #[must_use]
     pub fn flash_page_in_block(&self, page: Ppn) -> u32 {
@@ -193,7 +193,7 @@ impl Geometry {
         self.plane_of(self.block_of(page))
     }
 
-    /// The number of the flash page over the whole device.
+    /// The number, over the whole device, of the flash page that contains a page.
     #[inline]
     #[must_use]
     pub fn flash_page_of(&self, page: Ppn) -> u32 {
@@ -242,7 +242,7 @@ impl Geometry {
         PlaneId::new(die.get() * self.shape.planes_per_die + index)
     }
 
-    /// The dies of the chip that a die is in.
+    /// The dies of the chip that contains a die.
     pub fn dies_of_chip(&self, die: DieId) -> impl Iterator<Item = DieId> + use<> {
         let dies = self.shape.dies_per_chip;
         let first = die.get() - die.get() % dies;
@@ -257,7 +257,7 @@ impl Geometry {
         (ChannelId::new(channel), place)
     }
 
-    /// The turn of a die when dies take turns a channel further each time.
+    /// The turn of a die in the order that moves on by one channel each time.
     #[inline]
     #[must_use]
     pub fn turn_of(&self, die: DieId) -> u32 {
@@ -265,7 +265,7 @@ impl Geometry {
         place * self.shape.channels + channel.get()
     }
 
-    /// The die whose turn it is.
+    /// The die at a turn.
     #[inline]
     #[must_use]
     pub fn die_at_turn(&self, turn: u32) -> DieId {

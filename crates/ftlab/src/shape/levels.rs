@@ -1,8 +1,8 @@
-//! The levels of parallelism, and in which order consecutive pages move on over them.
+//! The levels of parallelism, and the order in which consecutive pages are striped over them.
 
 use super::Geometry;
 use crate::options::text::shown;
-use crate::options::value::{Kind, Value, ValueError};
+use crate::options::value::{Value, ValueError, ValueKind};
 
 /// A level of parallelism over which addresses are striped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,13 +32,12 @@ impl Level {
     }
 }
 
-/// The levels in the order in which consecutive pages move on: the first changes fastest. Each
-/// occurs once.
+/// An order of the levels for consecutive pages: the first changes fastest. Each occurs once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StripeOrder([Level; 4]);
 
 impl StripeOrder {
-    /// Over channels first.
+    /// Channels change fastest.
     pub const CHANNELS_FIRST: StripeOrder =
         StripeOrder([Level::Channel, Level::Chip, Level::Die, Level::Plane]);
 
@@ -59,7 +58,7 @@ const fn level_name(level: Level) -> &'static str {
 }
 
 impl Value for StripeOrder {
-    const KIND: Kind = Kind::Order;
+    const KIND: ValueKind = ValueKind::Order;
 
     fn parse(text: &str) -> Result<StripeOrder, ValueError> {
         let level = |name: &str| Level::ALL.into_iter().find(|level| level_name(*level) == name);

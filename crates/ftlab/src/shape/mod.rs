@@ -1,5 +1,5 @@
-//! What a device is like, in plain numbers: its counts and address spaces, what its cells store, how its blocks are
-//! shared out, over what addresses are spread. Every layer, and every policy, may be built from these.
+//! The shape of a device in plain numbers: its counts and address spaces, the bits of its cells, the shares of its
+//! blocks, and the order in which addresses are striped. Every layer and every policy may be built from these.
 
 mod cell;
 mod geometry;

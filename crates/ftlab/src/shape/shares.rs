@@ -1,6 +1,6 @@
-//! How a plane's blocks are shared out by a mapping with a log.
+//! How a mapping with a log divides the blocks of a plane.
 
-/// How a plane's blocks are shared out.
+/// The shares of a plane's blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shares {
     /// Data blocks of a plane.
@@ -10,7 +10,7 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Blocks beside data and log: one that stays free while the last log block is emptied, and the
-    /// target of a merge.
+    /// Blocks besides data and log: one that stays free while the last log block is emptied, and
+    /// the target of a merge.
     pub const BESIDE: u32 = 2;
 }

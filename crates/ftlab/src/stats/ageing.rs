@@ -1,13 +1,13 @@
-//! Whether a device that is being aged has come to its steady state: the form of the criterion is that of
-//! SNIA PTS (see [`steady`](super::steady)), range and slope over a window of rounds, of write
-//! amplification and of throughput.
+//! Whether a device that is being aged has reached its steady state. The criterion has the form of
+//! that of SNIA PTS (see [`steady`](super::steady)): the range and the slope, over a window of
+//! rounds, of write amplification and throughput.
 //!
-//! With the figures of PTS (rounds of a tenth of the capacity, 20 %, 10 %) a device with much
-//! over-provisioning is taken for steady on the way down from its first peak, up to 7 % too high: all blocks
-//! of the fill come up for collection at the same age, so write amplification overshoots. Rounds of
-//! a fifth of the capacity and a quarter of the tolerance come within 2 % (`tests/validation/ageing.rs`).
+//! With the values of PTS (rounds of a tenth of the capacity, 20 %, 10 %), a device with much over-provisioning counts
+//! as steady on the way down from its first peak, up to 7 % too high: all blocks of the fill are collected at the same
+//! age, so write amplification overshoots. Rounds of a fifth of the capacity and a quarter of the tolerance come within
+//! 2 % (`tests/validation/ageing.rs`).
 //!
-//! Before collection starts everything looks steady, at a write amplification of one. So each judged
+//! Before collection starts, write amplification is one and looks steady. Therefore each judged
 //! round must have collected.
 
 use serde::Serialize;
@@ -27,11 +27,11 @@ pub struct AgeingRule {
     /// How many rounds are judged together.
     #[serde(rename = "window_rounds")]
     pub window: u32,
-    /// The most by which the largest and the smallest value may differ, as a share of the mean; the
-    /// fitted line may rise or fall by half of it.
+    /// The most by which the largest and the smallest value may differ, as a share of the mean. The
+    /// fitted line may rise or fall by half of this.
     #[serde(rename = "tolerance_ppm")]
     pub tolerance: Ratio,
-    /// It ends after so many drive writes in any case.
+    /// Ageing ends after this many drive writes in any case.
     pub limit_drive_writes: u32,
 }
 
@@ -53,14 +53,14 @@ pub struct AgedRound {
     pub host_bytes: u64,
     /// Bytes programmed on flash.
     pub flash_bytes: u64,
-    /// How long it took; none where the device is aged without a clock.
+    /// Its duration; none if the device is aged without a clock.
     #[serde(rename = "duration_ns")]
     pub duration: Option<Nanos>,
     /// Blocks collected.
     pub gc_runs: u64,
 }
 
-/// What has come of it.
+/// The result of an ageing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Aged {
@@ -70,42 +70,42 @@ pub enum Aged {
     NotSteady,
     /// Collection never started before the limit.
     GcNeverStarted,
-    /// The device came to the end of its life and takes no writes any more.
+    /// The device reached the end of its life and takes no more writes.
     EndOfLife,
 }
 
-/// How far an ageing is, for whoever waits for it.
+/// The progress of an ageing, for those who wait for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AgeingOutlook {
     /// Rounds that are over.
     pub rounds: u32,
-    /// Rounds that are judged together, and the most that the limit leaves time for.
+    /// Rounds that are judged together, and the most rounds within the limit.
     pub window: u32,
     /// See `window`.
     pub most_rounds: u32,
     /// Write amplification of the last round; none before the first is over.
     pub write_amplification: Option<f64>,
-    /// By how much write amplification or throughput, whichever is less steady, differ over the window,
-    /// as a share of the mean; none before the window is full.
+    /// The range of write amplification or of throughput over the window, whichever is larger, as a
+    /// share of the mean; none before the window is full.
     pub range_ratio: Option<f64>,
-    /// What it may be at the most.
+    /// The most that it may be.
     pub tolerance_ratio: f64,
 }
 
-/// What is known of a device that is being aged.
+/// The state of an ageing.
 #[derive(Clone, Debug)]
 pub struct Ageing {
     rule: AgeingRule,
     round_sectors: u64,
-    /// What may be written in all, and what was before the round under way.
+    /// Sectors that may be written in total, and sectors written before the current round.
     limit_sectors: u64,
     before: u64,
     page_bytes: u64,
-    /// Sectors written in the round under way.
+    /// Sectors written in the current round.
     written: u64,
     at_start: Mark,
     rounds: Vec<AgedRound>,
-    /// Whether time passes.
+    /// Whether the device has a clock.
     has_clock: bool,
     /// Whether the device takes no writes any more.
     ended: bool,
@@ -129,7 +129,7 @@ impl Mark {
 }
 
 impl Ageing {
-    /// Nothing is known yet.
+    /// Starts an ageing.
     #[must_use]
     pub fn new<P: Probe, C: Contents>(rule: AgeingRule, device: &Device<P, C>) -> Ageing {
         Ageing {
@@ -146,20 +146,20 @@ impl Ageing {
         }
     }
 
-    /// The same of a device that is written without a clock: write amplification alone is judged.
+    /// The same for a device that is written without a clock: only write amplification is judged.
     #[must_use]
     pub fn without_clock(self) -> Ageing {
         Ageing { has_clock: false, ..self }
     }
 
-    /// Records so many sectors that were written.
+    /// Counts sectors that were written.
     #[inline]
     pub fn wrote(&mut self, sectors: u32) {
         self.written += u64::from(sectors);
     }
 
-    /// Looks at the device, before completions of the present moment are recorded. True once it is
-    /// steady, the limit is reached, or the device has come to its end.
+    /// Observes the device, before completions of the present moment are recorded. Returns true if
+    /// it is steady, the limit is reached, or its life has ended.
     #[inline]
     pub fn look<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) -> bool {
         self.ended = device.end_of_life().is_some();
@@ -167,7 +167,7 @@ impl Ageing {
         steady || self.ended || self.before + self.written >= self.limit_sectors
     }
 
-    /// Records a request. Writes that were refused wrote nothing.
+    /// Records a request. Refused writes don't count.
     #[inline]
     pub fn record(&mut self, completion: &Completion) {
         if completion.request.op == Op::Write && completion.outcome == Outcome::Done {
@@ -189,7 +189,7 @@ impl Ageing {
         self.is_steady()
     }
 
-    /// The rounds that are over, oldest first.
+    /// The completed rounds, oldest first.
     #[must_use]
     pub fn rounds(&self) -> &[AgedRound] {
         &self.rounds
@@ -201,13 +201,13 @@ impl Ageing {
         Some(&self.rounds[first..])
     }
 
-    /// How steady write amplification was over the last rounds.
+    /// The steadiness of write amplification over the last rounds.
     #[must_use]
     pub fn write_amplification(&self) -> Option<Steadiness> {
         self.judge(amplification)
     }
 
-    /// How steady the throughput of writes was over the last rounds, in 10^6 bytes a second. None without a clock.
+    /// The steadiness of write throughput over the last rounds, in 10^6 bytes per second. None without a clock.
     #[must_use]
     pub fn write_mb_per_s(&self) -> Option<Steadiness> {
         let ns = |round: &AgedRound| round.duration.map_or(1, |duration| duration.0.max(1));
@@ -221,7 +221,7 @@ impl Ageing {
         Some(Steadiness::within(&values, range, range / 2.0))
     }
 
-    /// How far it is.
+    /// The progress of the ageing.
     #[must_use]
     pub fn outlook(&self) -> AgeingOutlook {
         let count = |rounds: usize| u32::try_from(rounds).unwrap_or(u32::MAX);
@@ -238,7 +238,7 @@ impl Ageing {
         }
     }
 
-    /// Whether it is steady.
+    /// Whether the device is steady.
     #[must_use]
     pub fn is_steady(&self) -> bool {
         let collects = self.judged().is_some_and(|rounds| rounds.iter().all(|r| r.gc_runs > 0));
@@ -247,7 +247,7 @@ impl Ageing {
         collects && steady(self.write_amplification()) && in_rate()
     }
 
-    /// What has come of it, at the end.
+    /// The result of the ageing, at its end.
     #[must_use]
     pub fn verdict(&self) -> Aged {
         match self.is_steady() {

@@ -1,7 +1,7 @@
-//! How each block fared: erases, collections, valid pages, state. The table behind a heat map.
+//! The history of each block: erases, collections, valid pages, state. The table behind a heat map.
 //!
-//! Devices have up to millions of blocks; neighbours of a plane are put together until the table has
-//! a bounded number of rows.
+//! Devices have up to millions of blocks. Adjacent blocks of a plane are combined until the table
+//! has a limited number of rows.
 
 use crate::device::{Contents, Device};
 use crate::ftl::BlockState;
@@ -11,7 +11,7 @@ use crate::units::{DieId, PlaneId};
 /// The most rows, unless the device has more planes.
 const MOST_ROWS: u32 = 1 << 17;
 
-/// Neighbouring blocks of one plane: a single one, unless the device is large.
+/// Adjacent blocks of one plane: a single one, unless the device is large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockGroup {
     /// The die.
@@ -55,7 +55,7 @@ impl BlockMarks {
     }
 }
 
-/// All blocks, plane by plane; `marks` are those of the moment from which is measured.
+/// All blocks, plane by plane. `marks` are from the start of the measurement.
 pub(super) fn groups<P: Probe, C: Contents>(
     device: &Device<P, C>,
     marks: Option<&BlockMarks>,

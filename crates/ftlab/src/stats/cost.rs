@@ -1,4 +1,4 @@
-//! What programs and reads cost, in the report.
+//! The cost of programs and reads, in the report.
 
 use serde::Serialize;
 
@@ -11,8 +11,7 @@ use crate::ftl::gc::Purpose;
 use crate::nand::CostClass;
 use crate::scheduler::{CostCounts, Origin, Probe};
 
-/// The cost of programs, and of reads after them. Reads and programs are flash pages. Cells that hold one bit do not
-/// count.
+/// The cost of programs, and of later reads, in flash pages. Blocks in SLC mode do not count.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostReport {
     /// The regulator.
@@ -23,11 +22,11 @@ pub struct CostReport {
     pub prior_as_written: bool,
     /// Reads of the host by what they cost. Those of translation pages for it are among them.
     pub reads: ReadsByCost,
-    /// Of these, reads of data from before that nobody has moved at another cost since; null where it keeps the class
-    /// at which it was written, and is not told apart.
+    /// Of these, reads of data from before that has not moved at another cost since; null if such
+    /// data keeps the class at which it was written, and is not distinguished.
     pub prior_reads: Option<u64>,
     /// Reads for read-modify-write.
-    pub merge_reads: ReadsByCost,
+    pub read_modify_write_reads: ReadsByCost,
     /// Programs for the host by what they cost.
     pub programs: ProgramsByCost,
     /// Programs for collection, wear, folding and merges.
@@ -95,7 +94,7 @@ pub(super) fn cost<P: Probe, C: Contents>(
         prior_as_written: programmed.prior().as_written,
         reads: reads(Origin::Host),
         prior_reads: (!programmed.prior().as_written).then_some(costs.prior_reads),
-        merge_reads: reads(Origin::Merge),
+        read_modify_write_reads: reads(Origin::ReadModifyWrite),
         programs: programs(&[Origin::Host]),
         copies: programs(&[Origin::Gc, Origin::Wear, Origin::Fold]),
         counts: *costs,

@@ -1,5 +1,5 @@
-//! The device's counters at one moment. They only grow, so what happened between two moments is
-//! their difference.
+//! The device's counters at one moment. They only grow, so their difference tells what happened
+//! between two moments.
 
 use crate::cache::{BufferCounts, ReadCacheCounts};
 use crate::counters::{Counters, Family, counters};

@@ -1,4 +1,4 @@
-//! Quotients and sums that several parts of a report state.
+//! Ratios and sums that several parts of a report use.
 
 use super::DeviceCounters;
 use crate::scheduler::flash_pages_programmed;

@@ -1,4 +1,4 @@
-//! The health of the flash, as a drive's own log states it.
+//! The health of the flash, in the terms of a drive's own log.
 //!
 //! Source: NVM Express Base Specification, SMART / Health Information log page (available spare,
 //! percentage used, critical warning "media has been placed in read only mode").
@@ -19,20 +19,19 @@ pub struct Health {
     pub losses: Losses,
     /// Dies that were found dead.
     pub dead_dies: u32,
-    /// Pages (mapping units) of the host that lie on them: reads of these end as unreadable. With parity across dies, pages
-    /// of stripes all of whose dies are dead.
+    /// Pages (mapping units) of the host on dead dies, whose reads end as unreadable. With parity
+    /// across dies, pages of stripes whose dies are all dead.
     pub pages_on_dead_dies: u64,
-    /// What was not executed, or not readable.
+    /// Commands on dead dies, and reads that could not be corrected.
     #[serde(flatten)]
     pub hazards: HazardCounts,
-    /// Pages (mapping units) on flash of which sectors are lost at the end, overwritten ones among them until their
-    /// block is erased.
+    /// Pages (mapping units) on flash with lost sectors at the end, including overwritten ones
+    /// whose block has not been erased.
     pub lost_pages: u64,
-    /// What is left of the spare blocks of the plane that has lost most of them: at 0 the device takes
-    /// no more writes.
+    /// The rest of the spare blocks, of the plane that has lost most of them. At 0 the device takes no more writes.
     pub available_spare_ratio: f64,
-    /// Mean erases of a block as a share of the cycles that blocks bear on average; null if there is
-    /// no limit. It may pass 1.
+    /// Mean erases of a block as a share of the average endurance of the blocks; null if there is
+    /// no limit. It may exceed 1.
     pub endurance_used_ratio: Option<f64>,
     /// When and why the device stopped taking writes; null if it still takes them.
     pub end_of_life: Option<EndReport>,
@@ -51,7 +50,7 @@ pub struct EndReport {
     pub left_in_dram: bool,
 }
 
-/// The health of a device; none if nothing can fail on it but by age.
+/// The health of a device; none if nothing can fail except by age.
 pub(super) fn health<P: Probe, C: Contents>(device: &Device<P, C>) -> Option<Health> {
     let (life, hazards) = (device.ftl().life(), device.flash().hazards());
     if life.is_none() && hazards.is_none() {

@@ -1,4 +1,4 @@
-//! What the host saw: requests, bytes and latencies, and where the time went, each operation apart.
+//! The view of the host: requests, bytes, latencies and their parts, for each operation.
 
 use crate::engine::Latencies;
 use crate::host::{Breakdown, Completion, Op, Outcome};
@@ -94,8 +94,8 @@ pub struct HostStats {
 }
 
 impl HostStats {
-    /// Records a request that arrived at `arrived`: earlier than its submission if it had to wait
-    /// for a place in the host's queue, which then counts towards its latency.
+    /// Records a request that arrived at `arrived`. This is earlier than its submission if it had
+    /// to wait for a place in the host's queue; the wait is part of its latency.
     #[inline]
     pub fn record(&mut self, completion: &Completion, arrived: SimTime) {
         let op = &mut self.ops[completion.request.op as usize];
@@ -138,7 +138,7 @@ impl HostStats {
 
     /// From the last arrival to the last completion.
     #[must_use]
-    pub fn drain(&self) -> Nanos {
+    pub fn backlog(&self) -> Nanos {
         self.last_completion.saturating_since(self.last_arrival)
     }
 
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(stats.op(Op::Write).bytes(), 8192);
         assert_eq!(stats.op(Op::Trim).latencies.count(), 0);
         assert_eq!(stats.span(), Some((SimTime(900), SimTime(3_105))));
-        assert_eq!((stats.duration(), stats.drain()), (Nanos(2_205), Nanos(105)));
+        assert_eq!((stats.duration(), stats.backlog()), (Nanos(2_205), Nanos(105)));
     }
 
     #[test]

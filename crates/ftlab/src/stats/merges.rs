@@ -1,4 +1,4 @@
-//! Merges in the report: what a mapping with a log does instead of collecting.
+//! Merges in the report, for mappings with a log.
 
 use serde::Serialize;
 
@@ -13,8 +13,8 @@ pub struct Merges {
     pub counts: MergeCounts,
     /// Merges of each reclaim since the first measured phase began, unmeasured phases after it included.
     pub per_reclaim: PerReclaim,
-    /// For how long a plane took no writes for want of room (in lock-step: for how long the device stood
-    /// still), since the first measured phase began, unmeasured phases after it included.
+    /// How long a plane took no writes for lack of room (in lock-step: how long the device stood
+    /// still), since the first measured phase began, including later unmeasured phases.
     pub stall_ns: LatencyReport,
     /// How often that was so.
     pub stalls: u64,

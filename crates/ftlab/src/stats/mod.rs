@@ -1,9 +1,9 @@
-//! What is measured: latencies and where they come from, what the flash did, how it changed over
-//! time, whether it was steady, and the report that all of it goes into.
+//! Measurement: latencies and their causes, the work of the flash, changes over time, the steady
+//! state, and the report that contains it all.
 //!
-//! A [`Recorder`] takes every completion and looks at the device now and then; its [`Report`] is
-//! what the command line prints, `result.json` holds and Python returns. Recording allocates nothing
-//! once it runs. Ratios are formed when the report is built, from counters that are whole numbers.
+//! A [`Recorder`] takes every completion and observes the device from time to time. Its [`Report`]
+//! is what the command line prints, `result.json` holds and Python returns. Recording allocates
+//! nothing once it runs. Ratios are computed when the report is built, from integer counters.
 
 mod ageing;
 mod block_map;

@@ -1,5 +1,5 @@
-//! What whoever reads the numbers has to know, in plain words: the device was fresh, was not
-//! steady, could not keep up, or there were too few requests for a percentile.
+//! Notes that readers of the numbers need, in plain words: the device was fresh, was not steady or
+//! could not keep up, or there were too few requests for a percentile.
 
 pub(super) mod faults;
 
@@ -12,71 +12,71 @@ use crate::ftl::gc::Purpose;
 use crate::ftl::wear::EndReason;
 use crate::units::Nanos;
 
-/// What decided when requests arrived.
+/// What determines the arrival of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arriving {
-    /// Their own times (open loop): a device that is too slow gets further and further behind.
+    /// Their own times (open loop): a device that is too slow falls behind more and more.
     #[default]
     ByTime,
     /// Completions of earlier requests.
     AfterCompletions,
 }
 
-/// A device was aged to a steady state and came to rest, before anything else was played on it.
+/// The device was aged to a steady state and came to rest before anything else was played.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AgedBefore {
     /// The write amplification at which it was steady.
     pub amplification: f64,
-    /// By what share its rounds of ageing might differ.
+    /// The tolerance of its rounds of ageing, as a share.
     pub tolerance: f64,
-    /// What the host wrote since, in phases that are not measured.
+    /// Bytes that the host has written since, in unmeasured phases.
     pub written_since_bytes: u64,
 }
 
-/// What the recorder can't know of a run.
+/// Facts about a run that the recorder can't know.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Circumstances {
-    /// What decided when requests arrived.
+    /// What determined the arrival of requests.
     pub arriving: Arriving,
     /// Whether the run was stopped before its end.
     pub interrupted: bool,
-    /// How the device had been aged, if that was to a steady state.
+    /// The ageing of the device, if it was aged to a steady state.
     pub aged: Option<AgedBefore>,
 }
 
 impl Circumstances {
-    /// Whether measuring met what a device that was aged and came to rest does better at first than in use.
+    /// Whether the measurement began on an aged device at rest, which at first performs better than in use.
     fn rested(&self, capacity_bytes: u64) -> bool {
         let enough = RESTED_SHARE * capacity_bytes as f64;
         self.aged.is_some_and(|aged| (aged.written_since_bytes as f64) < enough)
     }
 }
 
-/// A device is behind if, after the last arrival, it needs longer than this share of the time in which
-/// requests arrived, ...
+/// A device is behind if it needs, after the last arrival, longer than this share of the time over
+/// which requests arrived, ...
 const BEHIND_SHARE: f64 = 0.02;
 /// ... and longer than a few erases take.
 const BEHIND_AT_LEAST: Nanos = Nanos::from_micros(50_000);
-/// What stays in the write buffer matters if it is more than this share of what was written back.
+/// Pages left in the write buffer matter if they are more than this share of the pages written back.
 const LEFT_SHARE: f64 = 0.05;
-/// Reads of pages that were never written matter if they are more than this share of all.
+/// Reads of pages that were never written matter if they are more than this share of all reads.
 const UNWRITTEN_SHARE: f64 = 0.01;
-/// The class of data from before is worth a word if it was read in more than this share of all reads from flash.
+/// The class of data from before matters if more than this share of all flash reads were of such data.
 const PRIOR_SHARE: f64 = 0.1;
-/// Write amplification departs from what ageing found if it differs by more than so many times the tolerance
-/// within which ageing called the device steady, ...
+/// Write amplification departs from that of the ageing if it differs by more than this many times
+/// the tolerance within which the device counted as steady, ...
 const DEPARTS_TOLERANCES: f64 = 2.0;
 /// ... over enough collections that the choice of single victims does not matter.
 const DEPARTS_RUNS: u64 = 100;
-/// A device that rested is as it was in use once this share of its capacity was written: docs/ageing.md has the
-/// measurement.
+/// An aged device at rest is as in use again when this share of its capacity was written:
+/// docs/ageing.md has the measurement.
 const RESTED_SHARE: f64 = 0.25;
 
-/// Wear is uneven if the most worn block was erased so many times as often as the mean, ...
+/// Wear is uneven if the most worn block was erased this many times as often as the mean, ...
 const UNEVEN_TIMES: f64 = 5.0;
-/// ... and so many times more often than it: with few erases a large ratio says nothing.
+/// ... and this many times more than the mean: with few erases, a large ratio says nothing.
 const UNEVEN_BY: f64 = 50.0;
-/// Write amplifications that differ by less look alike where they are printed.
+/// Write amplifications that differ by less look alike in print.
 const SHOWN_APART: f64 = 0.001;
 
 pub(super) fn collect(
@@ -116,8 +116,8 @@ fn end_of_life(report: &Report) -> Option<String> {
     let end = report.health.as_ref()?.end_of_life?;
     let why = match end.reason {
         EndReason::TooFewBlocks => "too few blocks were good",
-        EndReason::NoRoom => "failures in a row left no room to collect in",
-        EndReason::DiesDied => "dies had died, and the others had no room for what was valid",
+        EndReason::NoRoom => "failures left no room for collection",
+        EndReason::DiesDied => "dies had died, and the others had no room for the valid pages",
     };
     let refused: u64 = report.host.ops().iter().map(|(_, op)| op.refused_requests).sum();
     let lost = match end.left_in_dram {
@@ -133,7 +133,7 @@ fn end_of_life(report: &Report) -> Option<String> {
     ))
 }
 
-/// What a regulator gains is then what it was given.
+/// Then the gain of a regulator depends on this assumption.
 fn prior_class(report: &Report) -> Option<String> {
     let cost = report.cost.as_ref()?;
     let ReadsByCost { low, medium, high, with_retries } = cost.reads;
@@ -141,16 +141,16 @@ fn prior_class(report: &Report) -> Option<String> {
     let share = prior as f64 / all.max(1) as f64;
     (share > PRIOR_SHARE).then(|| {
         format!(
-            "{:.0} % of what the host read from flash was there before, and is taken to have been programmed at \
-             {} cost: much of what reads cost here is what ftl.cost.prior says. Compare regulators with one value \
-             for all of them, too.",
+            "{:.0} % of the host's reads from flash were of data that was there before, which counts as programmed at \
+             {} cost: ftl.cost.prior decides much of the cost of reads here. Also compare regulators with one value \
+             of it for all.",
             share * 100.0,
             cost.prior
         )
     })
 }
 
-/// Latencies and the counters of the device then speak of different requests.
+/// Then latencies and the counters of the device cover different requests.
 fn beyond_the_first(report: &Report) -> Option<String> {
     let phases = || report.phases.iter().filter(|phase| phase.unmeasured_requests > 0);
     let names: Vec<String> = phases().map(|phase| phase_called(&phase.name)).collect();
@@ -165,7 +165,7 @@ fn beyond_the_first(report: &Report) -> Option<String> {
     })
 }
 
-/// What a phase is called in a sentence: one without a name has its number.
+/// The name of a phase in a sentence: its number if it has no name.
 #[must_use]
 pub fn phase_called(name: &str) -> String {
     match name.chars().all(|c| c.is_ascii_digit() || " +".contains(c)) {
@@ -174,7 +174,7 @@ pub fn phase_called(name: &str) -> String {
     }
 }
 
-/// In a decimal unit that shows it.
+/// Formats a size in a suitable decimal unit.
 fn size(bytes: u64) -> String {
     let bytes = bytes as f64;
     match bytes {
@@ -184,11 +184,11 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// Data was lost, and nobody refreshed it in time.
+/// Data was lost because it was not refreshed in time.
 fn unreadable(report: &Report) -> Option<String> {
     let by_age = report.cost.as_ref().map_or(0, |cost| cost.counts.unreadable);
     let by_faults = match &report.parity {
-        // What could be computed is not lost.
+        // Pages that could be computed are not lost.
         Some(parity) => parity.counts.lost,
         None => report.health.as_ref().map_or(0, |health| health.hazards.unreadable),
     };
@@ -197,7 +197,7 @@ fn unreadable(report: &Report) -> Option<String> {
     let requests: u64 = report.host.ops().iter().map(|(_, op)| op.unreadable_requests).sum();
     (pages + requests > 0).then(|| {
         format!(
-            "Data is lost: {pages} reads of flash pages found more errors than anything corrects{}, and {requests} \
+            "Data is lost: {pages} reads of flash pages found more errors than can be corrected{}, and {requests} \
              requests of the host ended as unreadable: they count in requests, IOPS, bytes and latencies.{}",
             match dead {
                 0 => String::new(),
@@ -209,26 +209,26 @@ fn unreadable(report: &Report) -> Option<String> {
     })
 }
 
-/// Writes were refused by a device that takes others.
+/// A device that takes other writes refused some.
 fn refused(report: &Report) -> Option<String> {
     let health = report.health.as_ref().filter(|health| health.end_of_life.is_none())?;
     let refused: u64 = report.host.ops().iter().map(|(_, op)| op.refused_requests).sum();
     (refused > 0).then(|| {
         format!(
-            "{refused} writes were refused: placement sends their pages to dead dies alone ({} died). With \
+            "{refused} writes were refused: placement sends their pages only to dead dies ({} died). With \
              ftl.placement.policy = \"dynamic\" they would go elsewhere.",
             health.dead_dies
         )
     })
 }
 
-/// Refresh gave up.
+/// Refresh gave up on some blocks.
 fn beyond_refresh(report: &Report) -> Option<String> {
     let blocks = report.cost.as_ref().map_or(0, |cost| cost.ftl.beyond_refresh);
     (blocks > 0).then(|| {
         format!(
             "Blocks were so worn that a copy of their data would have been due again at once: they were not refreshed \
-             ({blocks} times), and their data may be lost. Look more often (ftl.refresh.period)."
+             ({blocks} times), and their data may be lost. Patrol more often (ftl.refresh.period)."
         )
     })
 }
@@ -238,7 +238,7 @@ fn unwritten(report: &Report) -> Option<String> {
     (unwritten as f64 > UNWRITTEN_SHARE * all as f64).then(|| {
         format!(
             "{:.1} % of the pages that were read had never been written: the device answers those \
-             without touching flash, so read latencies are too good. Write the device first \
+             without touching flash, so read latencies are too low. Write the device first \
              (--precondition fill).",
             unwritten as f64 / all as f64 * 100.0
         )
@@ -249,15 +249,15 @@ fn behind(host: &HostStats, circumstances: &Circumstances) -> Option<String> {
     if circumstances.arriving != Arriving::ByTime {
         return None;
     }
-    let drain = host.drain();
-    let arriving = host.duration().0.saturating_sub(drain.0);
-    let late = drain > BEHIND_AT_LEAST && drain.0 as f64 > BEHIND_SHARE * arriving as f64;
+    let backlog = host.backlog();
+    let arriving = host.duration().0.saturating_sub(backlog.0);
+    let late = backlog > BEHIND_AT_LEAST && backlog.0 as f64 > BEHIND_SHARE * arriving as f64;
     late.then(|| {
         format!(
             "The device could not keep up: after the last request had arrived it took {} more. \
              Latencies show the growing queue, not the device; replay slower (--speed) or with a \
              fixed queue depth (--queue-depth).",
-            seconds(drain)
+            seconds(backlog)
         )
     })
 }
@@ -321,7 +321,7 @@ fn steadiness(
     }
 }
 
-/// The device is not as it was when its ageing ended, or the load is another.
+/// The device is not in the state in which its ageing ended, or the load is another.
 fn departs(report: &Report, capacity_bytes: u64, circumstances: &Circumstances) -> Option<String> {
     let AgedBefore { amplification: steady, tolerance, .. } = circumstances.aged?;
     let measured = report.write_amplification.total_ratio.filter(|_| steady > 0.0)?;
@@ -361,7 +361,7 @@ fn left_in_buffer(report: &Report) -> Option<String> {
     })
 }
 
-/// The whole is the smaller of the two where the FTL was given fewer pages than the host wrote.
+/// The total is smaller than its part if the FTL got fewer pages than the host wrote.
 fn absorbed(report: &Report) -> Option<String> {
     let cache = report.cache.as_ref()?;
     let wa = &report.write_amplification;
@@ -369,9 +369,9 @@ fn absorbed(report: &Report) -> Option<String> {
     let given = report.ftl.host_pages * wa.page_bytes;
     (by_gc - total >= SHOWN_APART && given < wa.host_bytes).then(|| {
         format!(
-            "Write amplification by GC alone ({by_gc:.3}) is larger than the whole ({total:.3}): it counts from what \
-             the FTL was given to program, {}, and the whole from what the host wrote, {}. The rest the write buffer \
-             absorbed: {} of the written pages replaced one that was still there, and {} pages were left in it.",
+            "Write amplification by GC alone ({by_gc:.3}) is larger than the total ({total:.3}): it is relative to what \
+             the FTL had to program, {}, and the total to what the host wrote, {}. The write buffer absorbed the rest: \
+             {} of the written pages replaced one that was still in it, and {} pages were left in it at the end.",
             size(given),
             size(wa.host_bytes),
             cache.write_hit_ratio.map_or("none".to_owned(), |hits| format!("{:.1} %", hits * 100.0)),
@@ -392,7 +392,7 @@ fn uneven_wear(report: &Report) -> Option<String> {
     is_uneven.then(|| {
         format!(
             "Wear is uneven: one block was erased {most} times since the device was new, {:.0} times the mean of \
-             {mean:.1} (told from {UNEVEN_TIMES} times the mean on, and {UNEVEN_BY} erases above it).{remedy}",
+             {mean:.1} (noted from {UNEVEN_TIMES} times the mean and {UNEVEN_BY} erases above it).{remedy}",
             most / mean
         )
     })

@@ -1,4 +1,4 @@
-//! What a report says of the requests of one operation, and how that follows from what was measured.
+//! The report of the requests of one operation, and its computation.
 
 use serde::Serialize;
 
@@ -28,8 +28,8 @@ pub struct OpReport {
     pub time_share_ratio: Option<TimeShares>,
 }
 
-/// A distribution of latencies in nanoseconds. Mean and maximum are exact, percentiles at most 0.1 %
-/// too large; a percentile is null if fewer than ten samples lie beyond it.
+/// A distribution of latencies in nanoseconds. Mean and maximum are exact; percentiles are at most
+/// 0.1 % too large. A percentile is null if fewer than ten samples lie beyond it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LatencyReport {
     /// The mean.

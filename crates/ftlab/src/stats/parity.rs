@@ -1,11 +1,11 @@
-//! Parity across dies, in the report: what it cost, and what it saved.
+//! Parity across dies in the report: its costs and benefits.
 
 use serde::Serialize;
 
 use crate::ftl::parity::ParityCounts;
 
-/// Parity across dies. What it programs and reads is among the flash commands of those for whom it is done, and
-/// its programs in `write_amplification`.
+/// Parity across dies. Its reads and programs are counted among the flash commands of the origin
+/// that they serve, and its programs in `write_amplification`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ParityReport {
     /// Dies of a stripe, the one that holds its parity included.

@@ -1,4 +1,4 @@
-//! What was measured in one phase of a run.
+//! The measurements of one phase of a run.
 
 use super::{DeviceCounters, HostStats};
 
@@ -11,8 +11,8 @@ pub struct PhaseStats {
     pub measured: bool,
     /// What the host saw, of what the results count.
     pub host: HostStats,
-    /// Requests of a measured phase that the results do not count: they came after the first that are
-    /// measured and only kept the device busy.
+    /// Requests of a measured phase that the results do not count: those after the first, measured
+    /// ones, which only kept the device busy.
     pub unmeasured: Unmeasured,
     /// As `host`, for each submission queue, if there are several.
     pub queues: Vec<HostStats>,

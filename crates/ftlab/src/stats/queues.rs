@@ -1,4 +1,4 @@
-//! What each submission queue got, and how fair that was.
+//! The service that each submission queue got, and its fairness.
 
 use serde::Serialize;
 
@@ -13,8 +13,8 @@ use crate::units::Nanos;
 pub struct QueueReport {
     /// Its number, from 0.
     pub queue: u32,
-    /// Who sends commands to it, as the load calls them: tenants of a workload, jobs of fio. Empty where the
-    /// load names nobody.
+    /// The senders of its commands, as the load calls them: tenants of a workload, or jobs of fio.
+    /// Empty if the load names none.
     pub tenants: Vec<String>,
     /// Its weight; 1 if the arbitration knows no weights.
     pub weight: u32,
@@ -46,15 +46,15 @@ impl QueueReport {
     }
 }
 
-/// How evenly the queues were served in proportion to their weights. Only queues with requests count.
-/// Jain's index is that of Jain, Chiu and Hawe, DEC-TR-301, 1984. None of these says how a queue would
-/// have fared alone: for its slowdown, run it alone and compare.
+/// The fairness of the service in proportion to the weights of the queues. Only queues with
+/// requests count. Jain's index is that of Jain, Chiu and Hawe, DEC-TR-301, 1984. None of the
+/// values says how a queue would fare alone: for its slowdown, run it alone and compare.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Fairness {
     /// Queues with requests.
     pub queues: u32,
-    /// Jain's index of bytes a second over weight: 1 if all queues got the same for their weight, 1/n
-    /// if one of n got everything. Null if nothing was moved.
+    /// Jain's index of bytes per second over weight: 1 if all queues got the same for their weight,
+    /// 1/n if one of n got everything. Null if nothing was moved.
     pub jain_bytes_ratio: Option<f64>,
     /// The same of requests a second over weight.
     pub jain_requests_ratio: Option<f64>,
@@ -114,9 +114,9 @@ pub(super) fn fairness(stats: &[HostStats], queues: &Queues) -> Option<Fairness>
     })
 }
 
-/// Jain's fairness index: the square of the sum over n times the sum of squares. Jain, Chiu, Hawe, "A
-/// Quantitative Measure of Fairness and Discrimination for Resource Allocation in Shared Computer
-/// Systems", DEC-TR-301, 1984. It does not depend on the unit: counts will do for rates.
+/// Jain's fairness index: the square of the sum over n times the sum of squares. Jain, Chiu, Hawe, "A Quantitative
+/// Measure of Fairness and Discrimination for Resource Allocation in Shared Computer Systems", DEC-TR-301, 1984. It
+/// does not depend on the unit, so counts can stand for rates.
 fn jain(values: &[f64]) -> Option<f64> {
     let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|value| value * value).sum();

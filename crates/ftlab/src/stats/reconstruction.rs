@@ -1,5 +1,4 @@
-//! Pages in pieces, in the report: what a mapping that packs partial pages has to remember beside the page
-//! map.
+//! Fragments in the report: what a mapping that packs partial pages has to store besides the page map.
 
 use serde::Serialize;
 
@@ -11,12 +10,11 @@ use crate::scheduler::Probe;
 /// The number of a page, in a table of firmware.
 const NUMBER_BYTES: u64 = 4;
 
-/// Reconstruction of pages. Where a most is given, it counts since the device was switched on, what came
-/// before the measured phases included.
+/// Reconstruction of pages. Maxima cover the time since the device was switched on, including
+/// everything before the measured phases.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PageReconstruction {
-    /// Programs that wrote parts of two logical pages, at least one of which was still wanted when they were
-    /// done.
+    /// Programs with parts of two logical pages, at least one of which was still needed at the end of the program.
     pub packs: u64,
     /// Logical pages that lie in two parts on flash, at the end.
     pub fragmented_pages: u32,
@@ -35,9 +33,9 @@ pub struct PageReconstruction {
 /// The memory of RMAP, in two ways of counting.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RmapMemory {
-    /// As firmware would hold it. For each logical page in two parts: its number, the place of its older part
-    /// (4 B each), and which sectors either part was programmed with (a bit a sector, twice). For each shared
-    /// physical page: its number (4 B), until one of the two leaves.
+    /// As firmware would store it. For each logical page in two parts: its number, the place of its older part (4 B
+    /// each), and the sectors with which each part was programmed (one bit per sector, twice). For each shared physical
+    /// page: its number (4 B), until one of the two leaves.
     pub bytes: u64,
     /// The same as a share of the page map of 4 B a logical page.
     pub page_map_ratio: f64,
@@ -88,8 +86,8 @@ pub(super) fn page_reconstruction<P: Probe, C: Contents>(
 mod tests {
     use super::*;
 
-    /// Of 1000 logical pages of 8 sectors (a page map of 4000 B), 10 are in two parts and 7 physical pages
-    /// are shared: 10 x (4 + 4 + 1 + 1) + 7 x 4 B, and 10 x 4 B as the paper counts.
+    /// Of 1000 logical pages of 8 sectors (a page map of 4000 B), 10 are in two parts and 7
+    /// physical pages are shared: 10 x (4 + 4 + 1 + 1) + 7 x 4 B, and 10 x 4 B as the paper counts.
     #[test]
     fn memory_of_rmap_by_hand() {
         let memory = RmapMemory::of(Pieces { fragmented: 10, shared: 7 }, 8, 1_000);

@@ -1,10 +1,10 @@
-//! Puts the measurements of a run together: statistics for every phase, the timeline, the rounds.
+//! Collects the measurements of a run: statistics for every phase, the timeline, and the rounds.
 
 use super::block_map::{self, BlockGroup, BlockMarks};
 use super::notes;
 use super::phase::{PhaseStats, Unmeasured};
 use super::report::Report;
-use super::steady::Rounds;
+use super::steady::SteadyRounds;
 use super::summary;
 use super::{Circumstances, DeviceCounters, HostStats, Timeline};
 use crate::device::{Contents, Device};
@@ -12,12 +12,12 @@ use crate::host::{Completion, Host, Op, Outcome};
 use crate::scheduler::Probe;
 use crate::units::{SECTOR_BYTES, SimTime};
 
-/// A phase under way.
+/// The current phase.
 #[derive(Clone, Debug)]
 struct Open {
     name: String,
     measured: bool,
-    /// By submission queue: what the host saw. The sum is formed when the phase ends.
+    /// By submission queue: the view of the host. The sum is computed at the end of the phase.
     queues: Vec<HostStats>,
     unmeasured: Unmeasured,
     at_start: DeviceCounters,
@@ -25,22 +25,21 @@ struct Open {
 
 /// Records a run on a device.
 ///
-/// At each moment at which requests complete, [`look`](Self::look) is called first and then
-/// [`record`](Self::record) for each of them.
+/// Whenever requests complete, call [`look`](Self::look) first and then [`record`](Self::record) for each of them.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     phases: Vec<PhaseStats>,
     open: Option<Open>,
-    /// Of what came before the first measured phase, once that has begun; none if nothing did.
+    /// The time before the first measured phase, once that has begun; none if it was empty.
     preparation: Option<Timeline>,
     timeline: Timeline,
-    rounds: Rounds,
-    /// The blocks when the first measured phase began.
+    rounds: SteadyRounds,
+    /// The state of the blocks when the first measured phase began.
     blocks: Option<BlockMarks>,
 }
 
 impl Recorder {
-    /// A recorder for what `device` does from now on.
+    /// A recorder that starts observing `device` now.
     #[must_use]
     pub fn new<P: Probe, C: Contents>(device: &Device<P, C>) -> Recorder {
         Recorder {
@@ -48,7 +47,7 @@ impl Recorder {
             open: None,
             preparation: None,
             timeline: Timeline::new(device),
-            rounds: Rounds::new(device),
+            rounds: SteadyRounds::new(device),
             blocks: None,
         }
     }
@@ -73,7 +72,7 @@ impl Recorder {
         self.open = Some(Open { name: name.to_owned(), measured, queues, unmeasured, at_start });
     }
 
-    /// What is measured gets windows of its own.
+    /// Starts a timeline of its own for the measurement.
     fn begin_measuring<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
         if device.now() > self.timeline.start() {
             let mut preparation = std::mem::replace(&mut self.timeline, Timeline::new(device));
@@ -82,7 +81,7 @@ impl Recorder {
         }
     }
 
-    /// A phase has ended, or the run was stopped within it. Without one under way, nothing happens.
+    /// A phase ends, or the run was stopped within it. Does nothing without a current phase.
     pub fn phase_ended<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
         if let Some(Open { name, measured, mut queues, unmeasured, at_start }) = self.open.take() {
             let mut host = queues.pop().unwrap_or_default();
@@ -99,7 +98,7 @@ impl Recorder {
         self.timeline.observe(device);
     }
 
-    /// As [`phase_ended`](Self::phase_ended), of a phase in which no time passed: so many writes were made.
+    /// Like [`phase_ended`](Self::phase_ended), for a phase without a clock; `written` counts its writes.
     pub fn untimed_phase_ended<P: Probe, C: Contents>(
         &mut self,
         device: &Device<P, C>,
@@ -114,7 +113,7 @@ impl Recorder {
         self.rounds.restart(device);
     }
 
-    /// Looks at the device if it is time to.
+    /// Observes the device if it is time to.
     #[inline]
     pub fn look<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
         if self.timeline.is_over(device.now()) {
@@ -137,8 +136,8 @@ impl Recorder {
         }
     }
 
-    /// Records a request that only kept the device busy, after those of its phase that are measured.
-    /// Its latency is nobody's business; what it wrote belongs to what the device did.
+    /// Records a request that only kept the device busy, after the measured requests of its phase.
+    /// Its latency does not count, but its writes belong to the work of the device.
     pub fn record_unmeasured(&mut self, completion: &Completion) {
         let Some(open) = &mut self.open else { return };
         open.unmeasured.requests += 1;
@@ -151,25 +150,24 @@ impl Recorder {
         }
     }
 
-    /// The phases that have ended.
+    /// The completed phases.
     #[must_use]
     pub fn phases(&self) -> &[PhaseStats] {
         &self.phases
     }
 
-    /// How things changed over time, from the start of measuring on; before that, since the recorder was
-    /// made.
+    /// The changes over time since the measurement started; before that, since the recorder was created.
     #[must_use]
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
     }
 
-    /// How things changed over time in all: while the device was prepared, if it was, and since.
+    /// The changes over all time: during preparation, if there was any, and since.
     pub fn timelines(&self) -> impl Iterator<Item = &Timeline> + Clone {
         self.preparation.iter().chain([&self.timeline])
     }
 
-    /// How each block fared, plane by plane; neighbours are put together if there are very many.
+    /// The history of each block, plane by plane. Adjacent blocks are combined if there are very many.
     #[must_use]
     pub fn block_map<P: Probe, C: Contents>(&self, device: &Device<P, C>) -> Vec<BlockGroup> {
         block_map::groups(device, self.blocks.as_ref())

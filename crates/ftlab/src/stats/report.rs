@@ -1,4 +1,4 @@
-//! The report of a run: every key carries its unit, and what can't be known is null, not a guess.
+//! The report of a run. Every key carries its unit, and unknown values are null, not guesses.
 
 use serde::{Serialize, Serializer};
 
@@ -19,12 +19,11 @@ use crate::ftl::FtlCounts;
 use crate::ftl::gc::{Purpose, PurposeCounts};
 use crate::scheduler::{Kind, Origin, Overlaps};
 
-/// The version of the report's layout. It changes when a key is renamed, removed or changes its
-/// meaning; new keys do not change it.
+/// The version of the report's layout. It changes when a key is renamed or removed, or changes its
+/// meaning. New keys do not change it.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// What was measured, over all measured phases. MB are 10^6 bytes; ratios are between 0 and 1
-/// unless they amplify.
+/// The measurements over all measured phases. MB are 10^6 bytes. Ratios are between 0 and 1 unless they amplify.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// See [`SCHEMA_VERSION`].
@@ -112,11 +111,11 @@ impl HostReport {
 /// What the host's writes cost on flash.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WriteAmplification {
-    /// Bytes programmed on flash, whole flash pages, for every byte that the host wrote. What the
-    /// write buffer absorbs lowers it, below one too; null if the host wrote nothing.
+    /// Bytes programmed on flash, in whole flash pages, for every byte that the host wrote. It is lowered, even below
+    /// one, by writes that the write buffer absorbs; null if the host wrote nothing.
     pub total_ratio: Option<f64>,
-    /// Pages that the FTL programmed for every page that it was given to program: what garbage
-    /// collection alone costs. Null if it was given none.
+    /// Pages that the FTL programmed for every page that it was given to program: the cost of
+    /// garbage collection alone. Null if it was given none.
     pub ftl_ratio: Option<f64>,
     /// Bytes that the host wrote, in all of the measured phases' requests.
     pub host_bytes: u64,
@@ -245,11 +244,10 @@ pub struct PhaseSummary {
     pub measured: bool,
     /// Requests finished; of a phase with `measure_first`, those that are measured.
     pub requests: u64,
-    /// Requests that came after those and only kept the device busy: all that is said of requests leaves
-    /// them out, and what the device did counts them.
+    /// Requests after the measured ones, which only kept the device busy. Figures of requests leave
+    /// them out; those of the device's work include them.
     pub unmeasured_requests: u64,
-    /// When the first request arrived, counted from when the device was switched on; null without
-    /// requests.
+    /// When the first request arrived, counted from when the device was switched on; null without requests.
     pub started_ns: Option<u64>,
     /// From the first arrival to the last completion; null where the device was written without a clock.
     pub duration_ns: Option<u64>,

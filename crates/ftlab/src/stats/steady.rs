@@ -1,9 +1,10 @@
-//! Whether the device was in a steady state at the end: the criterion of the SNIA Solid State Storage
-//! Performance Test Specification (PTS 2.0.2), applied to write amplification and throughput.
+//! Whether the device was in a steady state at the end, by the criterion of the SNIA Solid State
+//! Storage Performance Test Specification (PTS 2.0.2), applied to write amplification and
+//! throughput.
 //!
-//! A round is a tenth of the logical capacity written by the host. The last five rounds are steady if
-//! the largest and the smallest value lie within 20 % of their mean of each other, and the
-//! line fitted through them rises or falls by at most 10 % of the mean over the five.
+//! A round is the time in which the host writes a tenth of the logical capacity. The last five
+//! rounds are steady if the largest and the smallest value differ by at most 20 % of the mean, and
+//! the line fitted through them rises or falls by at most 10 % of the mean over the five rounds.
 
 use serde::Serialize;
 
@@ -62,8 +63,8 @@ impl Steadiness {
         Steadiness::within(&values, MAX_RANGE, MAX_EXCURSION)
     }
 
-    /// Whether values lie within a range and their fitted line within an excursion, both as shares of
-    /// their mean.
+    /// Computes whether values lie within a range and their fitted line within an excursion, both
+    /// as shares of their mean.
     pub(super) fn within(values: &[f64], range: f64, most_excursion: f64) -> Steadiness {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
@@ -120,7 +121,7 @@ pub struct SteadyReport {
 
 /// The rounds of a run.
 #[derive(Clone, Debug)]
-pub(super) struct Rounds {
+pub(super) struct SteadyRounds {
     round_sectors: u64,
     page_bytes: u64,
     written: u64,
@@ -133,9 +134,9 @@ pub(super) struct Rounds {
     collects: bool,
 }
 
-impl Rounds {
-    pub fn new<P: Probe, C: Contents>(device: &Device<P, C>) -> Rounds {
-        Rounds {
+impl SteadyRounds {
+    pub fn new<P: Probe, C: Contents>(device: &Device<P, C>) -> SteadyRounds {
+        SteadyRounds {
             round_sectors: ROUND.of(device.capacity_sectors()).max(1),
             page_bytes: device.flash().geometry().shape().page_size.0,
             written: 0,
@@ -148,9 +149,10 @@ impl Rounds {
         }
     }
 
-    /// Forgets what came before: a verdict speaks of what is measured, not of what prepared the device.
+    /// Forgets earlier rounds: a verdict refers to what is measured, not to the preparation of the
+    /// device.
     pub fn restart<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
-        *self = Rounds::new(device);
+        *self = SteadyRounds::new(device);
     }
 
     #[inline]
@@ -183,13 +185,13 @@ impl Rounds {
         self.rounds += 1;
     }
 
-    /// The report, for what was measured: `written` bytes by the host, and these counters.
+    /// The report on what was measured: `written` bytes of the host, and these counters.
     pub fn report(&self, written: u64, measured: &DeviceCounters) -> SteadyReport {
         let known = usize::try_from(self.rounds).unwrap_or(JUDGED).min(JUDGED);
         let judged = (known == JUDGED).then_some(&self.last);
         let write_amplification =
             judged.map(|r| Steadiness::of(r.map(|r| r.write_amplification())));
-        // Bytes a nanosecond are 10^3 times 10^6 bytes a second.
+        // Bytes per nanosecond are 10^3 times 10^6 bytes per second.
         let write_mb_per_s = judged.map(|r| Steadiness::of(r.map(|r| r.bytes_per_ns() * 1e3)));
         let verdict = match write_amplification {
             _ if written == 0 => Verdict::NothingWritten,
@@ -218,8 +220,8 @@ pub(super) fn programs<P: Probe, C: Contents>(device: &Device<P, C>) -> u64 {
 mod tests {
     use super::*;
 
-    fn rounds() -> Rounds {
-        Rounds {
+    fn rounds() -> SteadyRounds {
+        SteadyRounds {
             round_sectors: 100,
             page_bytes: 4096,
             written: 0,
@@ -262,7 +264,7 @@ mod tests {
         assert_eq!(verdict(&[2.0, 2.04, 2.08, 2.12, 2.16]), Verdict::Steady);
         let rounds = rounds();
         assert_eq!(rounds.report(0, &collecting()).verdict, Verdict::NothingWritten);
-        let physical = Rounds { collects: false, ..rounds.clone() };
+        let physical = SteadyRounds { collects: false, ..rounds.clone() };
         assert_eq!(physical.report(1, &collecting()).verdict, Verdict::NothingToCollect);
         let idle = DeviceCounters::default();
         assert_eq!(rounds.report(1, &idle).verdict, Verdict::GcNeverStarted);

@@ -1,4 +1,4 @@
-//! Makes the report of what was counted in the measured phases.
+//! Builds the report from the counters of the measured phases.
 
 use super::cost::cost;
 use super::figures::{flash_bytes, mb_per_second, per_second, ratio};
@@ -16,7 +16,7 @@ use super::report::{
     Utilisation, Wear, WriteAmplification,
 };
 use super::slc::SlcCache;
-use super::steady::Rounds;
+use super::steady::SteadyRounds;
 use super::translation::translation;
 use super::{Circumstances, DeviceCounters, PhaseStats};
 use crate::counters::By;
@@ -29,7 +29,7 @@ use crate::units::{Nanos, SECTOR_BYTES};
 
 pub(super) fn build<P: Probe, C: Contents>(
     phases: &[PhaseStats],
-    rounds: &Rounds,
+    rounds: &SteadyRounds,
     device: &Device<P, C>,
     circumstances: &Circumstances,
 ) -> Report {
@@ -110,8 +110,7 @@ fn host_report(host: &HostStats, duration: Nanos) -> HostReport {
     }
 }
 
-/// The time over which rates are formed. There is none where a single request is all there is: its rate would be
-/// that of its own latency.
+/// The time over which rates are computed. None for a single request, whose rate would only reflect its own latency.
 fn rated_over(host: &HostStats, duration: Nanos) -> Option<Nanos> {
     (host.requests() != 1).then_some(duration)
 }

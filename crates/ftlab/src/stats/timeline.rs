@@ -1,7 +1,7 @@
-//! How things changed over time, in a bounded number of windows of equal length. When they are full,
-//! pairs are merged and the length doubles, so a run of any length takes the same memory. A recorder has
-//! one for what prepared the device and one from the start of measuring: however long an ageing was, it
-//! makes no window of what is measured any longer.
+//! Changes over time, in a limited number of windows of equal length. When they are full, pairs of
+//! windows are combined and the length doubles, so a run of any length takes the same memory. A
+//! recorder has one timeline for the preparation of the device and one for the measurement, so a
+//! long ageing does not lengthen the windows of the measurement.
 
 use super::window_latencies::WindowLatencies;
 use crate::device::{Contents, Device};
@@ -9,7 +9,7 @@ use crate::host::{Completion, Host, Op};
 use crate::scheduler::{Kind, Probe};
 use crate::units::{Nanos, PlaneId, SECTOR_BYTES, SimTime};
 
-/// The most windows; half of them are in use at least, once the run is that long.
+/// The most windows. At least half of them are in use once the run is that long.
 const WINDOWS: usize = 1024;
 /// The length of a window to begin with.
 const FIRST_LENGTH: Nanos = Nanos(1 << 20);
@@ -27,8 +27,8 @@ pub struct WindowOp {
     pub latency_max: Nanos,
 }
 
-/// One window. What the device did is read at the first completion after the window's end: what it
-/// did between that end and that completion counts here, not in the next window.
+/// One window. The work of the device is read at the first completion after the window's end, so
+/// its work between that end and the completion counts here, not in the next window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// By operation, in the order of [`Op`].
@@ -51,7 +51,7 @@ pub struct Window {
     pub free_blocks_min: Option<u32>,
 }
 
-/// The device's counters when it was looked at last.
+/// The device's counters when it was last observed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     host_pages: u64,
@@ -83,7 +83,7 @@ pub struct Timeline {
     length: Nanos,
     closed: Vec<Window>,
     open: Window,
-    /// What the submission queues got, if there are several: window after window, all queues of each.
+    /// The service of the submission queues, if there are several: window by window, all queues of each.
     closed_queues: Vec<WindowOp>,
     open_queues: Vec<WindowOp>,
     open_until: SimTime,
@@ -113,7 +113,7 @@ impl Timeline {
         }
     }
 
-    /// What the device did until now, without time, is in no window.
+    /// Excludes the work of the device until now, which took no time, from all windows.
     pub fn forget<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
         self.seen = Seen::of(device);
     }
@@ -124,12 +124,12 @@ impl Timeline {
         self.start
     }
 
-    /// Looks at the device a last time: what it does from now on belongs elsewhere.
+    /// Observes the device a last time: its later work belongs elsewhere.
     pub fn end<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
         self.observe(device);
         let end = device.now();
         self.ended = Some(end);
-        // What finished just now is in a window that begins now, and would have no length.
+        // Requests that finished just now are in a new window, which would have no length.
         if self.open_until == end + self.length
             && let Some(last) = self.closed.pop()
         {
@@ -141,15 +141,14 @@ impl Timeline {
         }
     }
 
-    /// Whether the window that is open is over, so that the device is to be looked at before more is
-    /// recorded.
+    /// Whether the current window is over, so that the device must be observed before more is recorded.
     #[inline]
     #[must_use]
     pub fn is_over(&self, now: SimTime) -> bool {
         now >= self.open_until
     }
 
-    /// Records a completion in the window that is open.
+    /// Records a completion in the current window.
     #[inline]
     pub fn record(&mut self, completion: &Completion, latency: Nanos) {
         let bytes = u64::from(completion.request.sectors) * SECTOR_BYTES;
@@ -161,7 +160,7 @@ impl Timeline {
         self.latencies.record(self.closed.len(), completion.request.op, latency);
     }
 
-    /// Looks at the device, closes the windows that are over and opens the one of the moment.
+    /// Observes the device, closes the windows that are over, and opens the current one.
     #[cold]
     pub fn observe<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
         self.look(device);
@@ -178,7 +177,7 @@ impl Timeline {
         }
     }
 
-    /// Adds what the device did since it was last looked at to the window that is open.
+    /// Adds the work of the device since the last observation to the current window.
     fn look<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
         let seen = Seen::of(device);
         let before = std::mem::replace(&mut self.seen, seen);
@@ -196,8 +195,8 @@ impl Timeline {
         open.free_blocks_min = fewer(open.free_blocks_min, fewest);
     }
 
-    /// Halves the number of windows and doubles their length. They are an even number with the one
-    /// that is open, which merges with the last that is closed.
+    /// Halves the number of windows and doubles their length. Together with the current window they
+    /// are an even number; the current one is combined with the last closed one.
     fn merge_pairs(&mut self) {
         let pairs = self.closed.len() / 2;
         self.latencies.merge_pairs(self.closed.len() + 1);
@@ -225,8 +224,8 @@ impl Timeline {
         self.closed_queues.truncate(pairs * queues);
     }
 
-    /// What each submission queue got in each window: the window's start, and a row for each queue.
-    /// Nothing if there is one queue.
+    /// The service of each submission queue in each window: the window's start, and a row for each
+    /// queue. Nothing if there is only one queue.
     pub fn queue_windows(&self) -> impl Iterator<Item = (SimTime, &[WindowOp])> + Clone {
         let queues = self.open_queues.len();
         let closed = self.closed_queues.chunks_exact(queues.max(1));
@@ -240,8 +239,8 @@ impl Timeline {
         self.length
     }
 
-    /// The length of the window that starts at `start`. Only the last one of a timeline that has ended
-    /// may be shorter than the others.
+    /// The length of the window that starts at `start`. Only the last window of a timeline that has
+    /// ended may be shorter than the others.
     #[must_use]
     pub fn length_from(&self, start: SimTime) -> Nanos {
         let left = self.ended.map(|end| end.saturating_since(start));
@@ -253,8 +252,8 @@ impl Timeline {
         (0u64..).map(|at| self.start + Nanos(self.length.0 * at))
     }
 
-    /// The latency that 99 % of the reads, or of the writes, of a window did not exceed, at most 6.3 %
-    /// too large and never above the longest; `window` counts in the order of
+    /// The latency that 99 % of the reads, or of the writes, of a window did not exceed: at most
+    /// 6.3 % too large, and never above the longest. `window` is the index in
     /// [`windows`](Self::windows). None without requests, and for other operations.
     #[must_use]
     pub fn latency_p99(&self, window: usize, op: Op) -> Option<Nanos> {
@@ -262,7 +261,7 @@ impl Timeline {
         self.latencies.quantile(window, op, 0.99).map(|found| found.min(longest))
     }
 
-    /// The windows with the moments at which they start; the last may not be over yet.
+    /// The windows with their start times; the last may not be over yet.
     pub fn windows(&self) -> impl Iterator<Item = (SimTime, &Window)> + Clone {
         self.starts().zip(self.closed.iter().chain([&self.open]))
     }

@@ -1,4 +1,4 @@
-//! The map on flash in the report: what demand paging cost beside the data.
+//! The map on flash in the report: the cost of demand paging.
 
 use serde::Serialize;
 
@@ -41,13 +41,13 @@ pub struct Translation {
     pub trim_programs: u64,
     /// Translation pages that collecting such blocks copied.
     pub copied_pages: f64,
-    /// Translation pages read, but for those copies, for every flash page that was read for the host; null if
-    /// none was.
+    /// Translation pages read, except for these copies, for every flash page that was read for the
+    /// host; null if none was.
     pub read_ratio: Option<f64>,
     /// Bytes of translation pages programmed, copies included, for every byte that the host wrote.
     pub write_ratio: Option<f64>,
-    /// All other bytes programmed for every byte that the host wrote: with the former, the write
-    /// amplification.
+    /// All other bytes programmed for every byte that the host wrote; the sum with `write_ratio` is
+    /// the write amplification.
     pub data_write_ratio: Option<f64>,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn translation<P: Probe, C: Contents>(
     let hits = counts.read_hits + counts.write_hits;
     let misses = counts.read_misses + counts.write_misses;
     let all_reads: u64 = counts.reads.iter().sum();
-    // What was read for the map stands on the host's account where a read of the host waited for it.
+    // Reads of translation pages are counted as the host's if a host read waited for them.
     let for_map = reads(&[Cause::HostRead, Cause::RoomForRead]);
     let host: u64 = counters.commands[Origin::Host as usize][Kind::Read as usize];
     let map_bytes = counts.programmed() * shape.page_size.0 + counts.copies * shape.mapping_unit.0;

@@ -1,16 +1,16 @@
-//! Percentiles of the latencies within each window of the timeline: a coarse histogram for each
-//! window, of reads and of writes.
+//! Percentiles of the latencies within each window of the timeline: a coarse histogram for the
+//! reads and one for the writes of each window.
 //!
-//! Sixteen buckets for each power of two state a percentile at most 6.3 % too large. The table comes
+//! With sixteen buckets per power of two, a percentile is at most 6.3 % too large. The table comes
 //! zeroed from the operating system and takes memory only where latencies fell.
 
 use crate::host::Op;
 use crate::units::Nanos;
 
-/// Buckets for each power of two, as a power of two.
+/// Buckets per power of two, as a power of two.
 const STEP_BITS: u32 = 4;
 const STEPS: usize = 1 << STEP_BITS;
-/// Longer latencies than 2^47 ns, a day and a half, count as that.
+/// Longer latencies than 2^47 ns, a day and a half, count as 2^47 ns.
 const MOST_BITS: u32 = 47;
 /// Buckets of one histogram.
 const BUCKETS: usize = STEPS * (MOST_BITS - STEP_BITS + 1) as usize;
@@ -25,7 +25,7 @@ pub(super) struct WindowLatencies {
 
 fn bucket_of(latency: Nanos) -> usize {
     let ns = latency.0.min((1 << MOST_BITS) - 1);
-    // Below the first power of two that is split into all its steps each number has a bucket.
+    // Small numbers, below the first power of two with all its steps, each have their own bucket.
     let Some(shift) = (ns | 1).ilog2().checked_sub(STEP_BITS) else { return ns as usize };
     let step = (ns >> shift) as usize;
     shift as usize * STEPS + step
@@ -39,7 +39,7 @@ fn top_of(bucket: usize) -> Nanos {
 }
 
 impl WindowLatencies {
-    /// Empty histograms for so many windows.
+    /// Empty histograms for this many windows.
     pub fn new(windows: usize) -> WindowLatencies {
         WindowLatencies { counts: vec![0; windows * OPS.len() * BUCKETS] }
     }
@@ -58,7 +58,7 @@ impl WindowLatencies {
         }
     }
 
-    /// Puts windows together in pairs, the first two into the first; `windows` are in use.
+    /// Combines pairs of windows, the first two into the first; `windows` are in use.
     pub fn merge_pairs(&mut self, windows: usize) {
         let row = OPS.len() * BUCKETS;
         for to in 0..windows.div_ceil(2) {
@@ -71,7 +71,7 @@ impl WindowLatencies {
         self.counts[windows.div_ceil(2) * row..windows * row].fill(0);
     }
 
-    /// Puts the window after `window`, which is the last in use, into it.
+    /// Combines the window after `window`, which is the last in use, into it.
     pub fn merge_next(&mut self, window: usize) {
         let row = OPS.len() * BUCKETS;
         let (first, second) = self.counts[window * row..(window + 2) * row].split_at_mut(row);
@@ -80,8 +80,8 @@ impl WindowLatencies {
         }
     }
 
-    /// The latency that a share `quantile` of a window's requests does not exceed, at most 6.3 % too
-    /// large; none without requests. With few requests it is the longest.
+    /// The latency that a share `quantile` of a window's requests does not exceed, at most 6.3 %
+    /// too large; none without requests. With few requests it is the longest.
     pub fn quantile(&self, window: usize, op: Op, quantile: f64) -> Option<Nanos> {
         let counts = &self.counts[WindowLatencies::row(window, op)?];
         let all: u64 = counts.iter().copied().map(u64::from).sum();

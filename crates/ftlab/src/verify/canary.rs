@@ -1,17 +1,17 @@
-//! Planted bugs: each breaks a promise in one place, and the swarm has to find it. If it does not, the
-//! checks are too weak, and its silence says nothing about real bugs.
+//! Planted bugs: each breaks a promise in one place, and the swarm must find it. If it does not, the
+//! checks are too weak, and their silence says nothing about real bugs.
 //!
-//! A bug is there only in builds in which devices can check themselves, and only in a device in which it
-//! was planted. Elsewhere [`Plant`] is empty, and its question a constant `false`.
+//! A bug exists only in builds in which devices can check themselves, and only in a device in which it was
+//! planted. Elsewhere [`Plant`] is empty, and [`Plant::is`] is a constant `false`.
 
 /// The bugs that can be planted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Canary {
-    /// The older copy of a page that was written again stays valid.
+    /// The older copy of a page that is written again stays valid.
     OldCopyStays,
-    /// An older copy is reported to the victim policy as lost, and its valid bit stays.
+    /// An older copy is reported to the victim policy as invalid, but its valid bit stays.
     ValidBitStays,
-    /// A page that collection has copied is still looked for at its old place.
+    /// A page that collection has copied is still mapped to its old place.
     CopyNotMapped,
     /// An erased block is listed as free twice.
     BlockFreeTwice,
@@ -21,9 +21,9 @@ pub enum Canary {
     ReadPassesBuffer,
     /// A page whose trim came while it was being programmed comes back.
     TrimForgotten,
-    /// A page that is written in part loses what it held on flash.
+    /// A page that is written in part loses its data on flash.
     OlderSectorsLost,
-    /// A bus falls free in the middle of a transfer.
+    /// A bus becomes free in the middle of a transfer.
     BusFreeEarly,
     /// An erase goes before everything that waits for its die.
     ErasePassesReads,
@@ -31,86 +31,88 @@ pub enum Canary {
     PlaneServesTwo,
     /// A chip that does one thing at a time begins something on each of its dies.
     ChipDoesTwo,
-    /// A bus serves by age alone, though data is to go out first.
+    /// A bus serves in order of arrival alone, although data should go out first.
     BeginsBeforeData,
-    /// An operation that was left for reads goes on where it would have been by then.
+    /// A suspended operation resumes as if it had continued in the meantime.
     PauseCostsNothing,
-    /// What comes out of DRAM was done before it was asked for.
+    /// What comes out of DRAM was done before it was requested.
     EventInThePast,
-    /// Of requests that are done at the same moment, one is not told.
+    /// If several requests complete at the same time, one completion is lost.
     CompletionLost,
-    /// A block that is full is not made known to the victim policy, if its plane collects just then.
+    /// A full block is not reported to the victim policy if its plane is collecting just then.
     NeverACandidate,
-    /// Copies do not note which sectors they hold.
+    /// Copies do not record which sectors they hold.
     SectorsForgotten,
-    /// The last page of a block that is collected is not copied, unless others take it along.
+    /// The last page of a collected block is not copied, unless others take it along.
     LastPageNotCopied,
-    /// An erase that is done still counts as load of its die.
+    /// A completed erase still counts in the load of its die.
     LoadDrifts,
-    /// An erase is done and not counted.
+    /// A completed erase is not counted.
     EraseNotCounted,
-    /// A read that waits for the bus is not charged for it.
+    /// A read is not charged for its wait for the bus.
     WaitNotAccounted,
-    /// The read of a merge is done and not given back.
+    /// The read of a read-modify-write is done but not released.
     CommandKept,
-    /// A merge of blocks takes the first page from its data block, though a newer copy lies in the log.
+    /// A merge of blocks takes the first page from its data block, although the log has a newer copy.
     NewerCopyForgotten,
-    /// A page that a throttle has left over is still looked for at its old place.
+    /// A page left over by a throttle is still mapped to its old place.
     MovedNotMapped,
-    /// A copy of a page that two logical pages share notes the first of them alone.
+    /// A copy of a page that two logical pages share records only the first of them.
     SecondOwnerForgotten,
-    /// A shared page is given up as soon as one of its two owners leaves.
+    /// A shared page is invalidated as soon as one of its two owners leaves.
     SharedPageFreedEarly,
-    /// Of two pages that were packed, the second is still looked for where it lay.
+    /// Of two packed pages, the second is still mapped to its old place.
     PartnerNotMapped,
-    /// What was read from flash is kept, though something newer was written meanwhile.
+    /// Data that was read from flash is kept, although newer data was written meanwhile.
     StaleReadKept,
-    /// What was read stays in the read cache when it is written or deallocated.
+    /// A page stays in the read cache when it is written or deallocated.
     OldReadServed,
-    /// What was read comes into the read cache, though something newer is in the write buffer.
+    /// A page enters the read cache although newer data is in the write buffer.
     ReadBesideWrite,
-    /// An entry of the map that differs from flash makes room for another one, and is not written.
+    /// A dirty entry of the map is evicted without being written.
     DirtyEntryForgotten,
-    /// Collection moves a page, and nobody tells the map on flash.
+    /// Collection moves a page without updating the map on flash.
     CopyNotInMap,
-    /// What a copy was programmed at is taken for something else.
+    /// The cost class of a copy is lost.
     ClassOfCopyLost,
-    /// A page that the host writes stays what it was before, a page that is read or one that nobody knows.
+    /// A regulator does not learn that the host writes a page.
     WriteNotRemembered,
     /// A rewrite does not wait until its die has nothing else to do.
     RewriteCutsIn,
-    /// A page that was rewritten lies there from then on, whatever was written meanwhile.
+    /// A rewritten page becomes current whatever was written meanwhile.
     RewriteOverNewer,
-    /// Parity across dies misses the last page of data of its stripe.
+    /// Parity across dies misses the last data page of its stripe.
     ParityMissesLastPage,
-    /// A page is computed without one of those that it takes.
+    /// A page is reconstructed without one of the pages needed.
     ComputedWithoutOne,
-    /// A page is computed from one whose program failed.
+    /// A page is reconstructed from one whose program failed.
     FailedPageCounts,
-    /// After a power cut: what was being programmed counts.
+    /// After a power cut: pages that were being programmed count.
     TornPageBelieved,
-    /// After a power cut: what was deallocated counts.
+    /// After a power cut: deallocated data counts.
     DeallocationForgotten,
-    /// After a power cut: of several versions of a page the one in the block that was opened first counts.
+    /// After a power cut: of several versions of a page, the one in the block that was opened first
+    /// counts.
     OlderVersionWins,
-    /// After a power cut: of a page in two parts only the newer one is found.
+    /// After a power cut: of a page in two parts, only the newer one is found.
     FragmentNotRecovered,
-    /// A copy that collection makes has no version: recovery does not know what it is.
+    /// A copy made by collection has no version, so recovery cannot identify it.
     CopyWithoutVersion,
-    /// A checkpoint leaves out the last part of the map that has changed.
+    /// A checkpoint leaves out the last changed part of the map.
     CheckpointMissesPart,
-    /// After a power cut: what of a cycle of writes was on flash counts, though the rest was not.
+    /// After a power cut: the part of a cycle of writes that was on flash counts, although the rest was
+    /// not.
     HalfCycleCounts,
-    /// After a power cut: a merge counts, whatever of it was done.
+    /// After a power cut: an incomplete merge counts.
     HalfMergeCounts,
-    /// After a power cut: nobody knows of which pages data was lost.
+    /// After a power cut: it is forgotten which pages lost data.
     LostMarksForgotten,
-    /// A write that is to be on flash is acknowledged from DRAM.
+    /// A write with force unit access is acknowledged from DRAM.
     ForceIgnored,
 }
 
 impl Canary {
-    /// Those that a device betrays while it has power.
+    /// Bugs that show while the device has power.
     pub const WITH_POWER: [Canary; 38] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
@@ -152,11 +154,11 @@ impl Canary {
         Canary::ParityMissesLastPage,
     ];
 
-    /// Those that show when a die died, or a page can't be read, where there is parity.
+    /// Bugs that show when a die has died or a page cannot be read, with parity.
     pub const OF_DEATHS: [Canary; 3] =
         [Canary::ParityMissesLastPage, Canary::ComputedWithoutOne, Canary::FailedPageCounts];
 
-    /// Those that show when power was cut.
+    /// Bugs that show after a power cut.
     pub const OF_POWER_CUTS: [Canary; 10] = [
         Canary::TornPageBelieved,
         Canary::DeallocationForgotten,
@@ -171,7 +173,7 @@ impl Canary {
     ];
 }
 
-/// The bug that a part of a device carries, if any.
+/// The bug planted in a part of a device, if any.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Plant {
     #[cfg(any(feature = "verify", debug_assertions))]
@@ -185,7 +187,7 @@ impl Plant {
         self.canary = Some(canary);
     }
 
-    /// Whether it is this one.
+    /// Whether this bug is planted.
     #[inline(always)]
     #[cfg_attr(
         not(any(feature = "verify", debug_assertions)),

@@ -1,12 +1,12 @@
-//! Laws that every device obeys at every moment, watched while it runs.
+//! Laws that every device obeys at all times, checked while it runs.
 //!
 //! A device that was asked to ([`DeviceSetup::checking`](crate::device::DeviceSetup::checking)) checks itself: every
-//! span in which a die or a bus is busy (`scheduler/laws.rs`), every request and every event (`device/ledger.rs`), and
-//! now and then everything that it knows (`Device::audit`). A broken law panics and says what was broken.
+//! span in which a die or a bus is busy (`scheduler/laws.rs`), every request and every event (`device/ledger.rs`),
+//! and now and then its whole state (`Device::audit`). A broken law panics with a message.
 //!
-//! Debug builds can do this, and builds with the cargo feature `verify`. In other builds [`ON`] is a constant `false`,
-//! and nothing of this is left in the program. Here is what every layer needs of that: the switch, and the bugs that
-//! are planted to try the laws.
+//! This is possible in debug builds and in builds with the cargo feature `verify`. In other builds [`ON`] is a
+//! constant `false`, and none of it is compiled. This module has what every layer needs: the switch, and the planted
+//! bugs that test the laws.
 
 mod canary;
 

@@ -22,7 +22,7 @@ pub struct BufferSpec {
     /// Without a gate.
     pub programs_in_flight: Option<u32>,
     /// Flash pages that go together; an append buffer has them go by twos otherwise.
-    pub flush_pages: Option<u32>,
+    pub write_back_together: Option<u32>,
     pub gate: Option<Gate>,
     pub latency: Nanos,
 }
@@ -39,7 +39,7 @@ pub const NO_BUFFER: BufferSpec = BufferSpec {
     keeps_reads: false,
     write_back_above: 0,
     programs_in_flight: None,
-    flush_pages: None,
+    write_back_together: None,
     gate: None,
     latency: DRAM,
 };
@@ -53,7 +53,7 @@ pub fn lru(capacity: u32) -> BufferSpec {
         keeps_reads: false,
         write_back_above: capacity,
         programs_in_flight: Some(8),
-        flush_pages: None,
+        write_back_together: None,
         gate: None,
         latency: DRAM,
     }
@@ -61,9 +61,9 @@ pub fn lru(capacity: u32) -> BufferSpec {
 
 impl BufferSpec {
     /// Flash pages that go together.
-    fn flush_pages(&self) -> Option<u32> {
+    fn write_back_together(&self) -> Option<u32> {
         let appends = self.policy == WriteBufferKind::Append;
-        self.flush_pages.or(appends.then_some(2)).filter(|_| self.gate.is_none())
+        self.write_back_together.or(appends.then_some(2)).filter(|_| self.gate.is_none())
     }
 
     /// What the capacity counts.
@@ -132,8 +132,8 @@ impl Spec {
         let gate = self.buffer.gate;
         let of_planes = self.buffer.capacity.map(|_| self.geometry().planes());
         let of_dies = self.buffer.programs_in_flight.map(|programs| programs * row);
-        let flush_pages = self.buffer.flush_pages();
-        let free = flush_pages.map(|pages| pages.max(row)).or(of_dies);
+        let write_back_together = self.buffer.write_back_together();
+        let free = write_back_together.map(|pages| pages.max(row)).or(of_dies);
         let whole_page = self.sectors_per_page();
         let space = self.buffer.space();
         let each = if space == Space::Sectors { whole_page } else { 1 };
@@ -141,7 +141,7 @@ impl Spec {
             policy: self.write_buffer(),
             capacity: self.buffer.capacity.map(|pages| pages * each),
             space,
-            shape: cache::Shape {
+            shape: cache::BufferShape {
                 whole_page: SectorMask::range(0, whole_page),
                 capacity: self.buffer.capacity.unwrap_or(0),
                 logical_pages: self.logical_pages,
@@ -150,7 +150,7 @@ impl Spec {
             write_back_above: self.buffer.write_back_above * each,
             programs_in_flight: if gate.is_some() { of_planes } else { free },
             row,
-            flush_pages,
+            write_back_together,
             gate,
             latency: self.buffer.latency,
         }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use ftlab::ftl::wear::FreeBlockOrder;
-use ftlab::nand::{Area, Fault, FaultOptions, Scheduled, Spot};
+use ftlab::nand::{Area, Fault, FaultOptions, FaultSpot, Scheduled};
 use ftlab::units::{Nanos, Ratio};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -94,8 +94,8 @@ impl Mishap {
             3 => Fault::ProgramFails(Area::Plane(self.number % geometry.planes())),
             4 => Fault::EraseFails(block),
             5 => Fault::EraseFails(Area::Plane(self.number % geometry.planes())),
-            6 => Fault::Unreadable(Spot::Block(self.number % geometry.blocks())),
-            _ => Fault::Unreadable(Spot::Page(self.number % pages)),
+            6 => Fault::Unreadable(FaultSpot::Block(self.number % geometry.blocks())),
+            _ => Fault::Unreadable(FaultSpot::Page(self.number % pages)),
         };
         Scheduled { at: self.at, fault }
     }

@@ -83,7 +83,12 @@ fn buffer() -> impl Strategy<Value = BufferSpec> {
     let policies: Vec<_> = WriteBufferKind::ALL.iter().copied().filter(with_dram).collect();
     let kept = (select(policies), any::<bool>(), option::weighted(0.3, 1u32..=4));
     let buffered = (counted, kept, programs, latency).prop_map(
-        |((capacity, above, space), (policy, keeps_reads, flush_pages), programs, latency)| {
+        |(
+            (capacity, above, space),
+            (policy, keeps_reads, write_back_together),
+            programs,
+            latency,
+        )| {
             BufferSpec {
                 policy,
                 capacity: Some(capacity),
@@ -92,7 +97,7 @@ fn buffer() -> impl Strategy<Value = BufferSpec> {
                 keeps_reads: keeps_reads && policy != WriteBufferKind::Append,
                 write_back_above: above.min(capacity),
                 programs_in_flight: programs,
-                flush_pages,
+                write_back_together,
                 gate: None,
                 latency,
             }

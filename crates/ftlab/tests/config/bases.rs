@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ftlab::config::{Config, ConfigError, Files, Layer, Origin, circle};
+use ftlab::config::{Config, ConfigError, Files, Layer, ValueOrigin, circle};
 use ftlab::options::value::ValueError;
 
 /// Files by name, all in one folder.
@@ -54,7 +54,7 @@ fn a_file_goes_over_what_it_builds_on_and_values_remember_theirs() {
     let gc = &config.options.ftl.gc;
     assert_eq!((gc.start, gc.stop, gc.reserve), (5, 8, 1));
     assert_eq!(config.options.device.name, "house");
-    let origin = |path| config.origin(path).map(Origin::to_string);
+    let origin = |path| config.origin(path).map(ValueOrigin::to_string);
     assert_eq!(origin("ftl.gc.stop").as_deref(), Some("mine.toml:3"));
     assert_eq!(origin("ftl.gc.start").as_deref(), Some("lab.toml:3"));
     assert_eq!(origin("ftl.gc.reserve").as_deref(), Some("--set 1"));

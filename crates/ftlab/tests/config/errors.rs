@@ -172,7 +172,7 @@ fn an_slc_cache_that_cannot_work() {
     let found = text(&[policy, "nand.faults.program_failures=5"]);
     assert!(found.contains("on blocks that fail or wear out is not modelled"), "{found}");
     let found = error(&with_sets("slc-16g", &["ftl.slc_cache.policy=dynamic"])).to_string();
-    assert!(found.contains("cells of one bit need no cache"), "{found}");
+    assert!(found.contains("cells with one bit need no SLC cache"), "{found}");
     let found = text(&["ftl.slc_cache.policy=dynamic", "ftl.slc_cache.blocks=4"]);
     assert!(found.contains("ftl.slc_cache.blocks"), "{found}");
 }
@@ -382,7 +382,7 @@ fn what_a_board_can_not_have() {
         &["cache.policy=gating", "ftl.mapping.unit=flash-page", "ftl.placement.policy=static"],
         &["ftl.mapping.policy=reconstruction"],
         &["cache.read.capacity=4KiB"],
-        &["cache.flush_pages=0"],
+        &["cache.append_together=0"],
         &["firmware.copies=everything"],
     ];
     let told = refused.map(|sets| error(&with_sets("cosmos-openssd", sets)).to_string());

@@ -15,7 +15,7 @@ use ftlab::device::{Device, DeviceSetup, Recovered, assemble, power_up};
 use ftlab::engine::Stream;
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::options::OptionInfo;
-use ftlab::options::value::Kind;
+use ftlab::options::value::ValueKind;
 use ftlab::units::{Lba, Nanos, SimTime};
 
 /// What all devices have in common: small, and full enough to collect.
@@ -313,31 +313,35 @@ fn load_needed(sets: &[String], option: &OptionInfo) -> Option<Config> {
 /// Values to try: they follow from the declaration.
 fn values(option: &OptionInfo) -> Vec<String> {
     let texts: &[&str] = match option.kind {
-        Kind::Choice => {
+        ValueKind::Choice => {
             return option.choices.iter().map(|choice| choice.name.to_owned()).collect();
         }
         // For three queues: each name beside each other one.
-        Kind::Names => {
+        ValueKind::Names => {
             let names = || option.choices.iter().map(|choice| choice.name);
             let pairs = names().flat_map(|one| names().map(move |other| (one, other)));
             let list = |(one, other)| format!("[\"{one}\", \"{other}\", \"{other}\"]");
             return pairs.map(list).collect();
         }
-        Kind::Count => &["1", "2", "3", "4", "5", "8", "12", "16", "40", "100", "1000", "50000000"],
-        Kind::Time => &["0ns", "3us", "25us", "100us", "1ms", "7ms", "90d"],
-        Kind::Times => &["[\"40us\", \"60us\", \"90us\"]", "[\"400us\", \"600us\", \"900us\"]"],
-        Kind::Counts => {
+        ValueKind::Count => {
+            &["1", "2", "3", "4", "5", "8", "12", "16", "40", "100", "1000", "50000000"]
+        }
+        ValueKind::Time => &["0ns", "3us", "25us", "100us", "1ms", "7ms", "90d"],
+        ValueKind::Times => {
+            &["[\"40us\", \"60us\", \"90us\"]", "[\"400us\", \"600us\", \"900us\"]"]
+        }
+        ValueKind::Counts => {
             &["[1, 2, 3]", "[4, 2, 1, 1]", "2", "[400, 200, 100]", "[1000, 7000, 50000]"]
         }
-        Kind::Size => &["512B", "2KiB", "8KiB", "32KiB", "64KiB", "1MiB"],
-        Kind::Rate => &["50MB/s", "200MB/s"],
-        Kind::TransferRate => &["50MT/s", "200MT/s"],
-        Kind::RequestRate => &["1000/s", "100000/s"],
-        Kind::Share => &["1%", "5%", "20%", "50%", "90%", "150%"],
-        Kind::Amount => &["64KiB", "1MiB", "10%", "50%"],
-        Kind::Text => &["changed"],
-        Kind::Faults => &["[\"5ms: die 0 dies\"]", "[\"0ns: block 0 is unreadable\"]"],
-        Kind::Order => &["plane-die-chip-channel", "chip-channel-plane-die"],
+        ValueKind::Size => &["512B", "2KiB", "8KiB", "32KiB", "64KiB", "1MiB"],
+        ValueKind::Rate => &["50MB/s", "200MB/s"],
+        ValueKind::TransferRate => &["50MT/s", "200MT/s"],
+        ValueKind::RequestRate => &["1000/s", "100000/s"],
+        ValueKind::Share => &["1%", "5%", "20%", "50%", "90%", "150%"],
+        ValueKind::Amount => &["64KiB", "1MiB", "10%", "50%"],
+        ValueKind::Text => &["changed"],
+        ValueKind::Faults => &["[\"5ms: die 0 dies\"]", "[\"0ns: block 0 is unreadable\"]"],
+        ValueKind::Order => &["plane-die-chip-channel", "chip-channel-plane-die"],
     };
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
@@ -365,7 +369,7 @@ fn every_choice_shows() {
     for option in all_options() {
         for choice in option.choices.iter().filter(|choice| Some(choice.name) != option.default) {
             let named = |value: &String| match option.kind {
-                Kind::Names => value.contains(&format!("\"{}\"", choice.name)),
+                ValueKind::Names => value.contains(&format!("\"{}\"", choice.name)),
                 _ => value == choice.name,
             };
             if !values(option).iter().filter(|v| named(v)).any(|v| known.shows(option, v)) {

@@ -24,9 +24,9 @@ fn an_image_comes_back_as_it_was() {
 fn every_damage_is_told() {
     let told = |bytes: &[u8]| check_preamble(bytes).unwrap_err().to_string();
     assert_eq!(check_preamble(&preamble()), Ok(()));
-    assert!(told(b"").contains("no image"));
-    assert!(told(b"PAR1PAR1PAR1").contains("no image"));
-    assert!(told(b"FTLAB").contains("ends within its first bytes"));
+    assert!(told(b"").contains("not an image"));
+    assert!(told(b"PAR1PAR1PAR1").contains("not an image"));
+    assert!(told(b"FTLAB").contains("ends within the preamble"));
     let turned = [&MAGIC[..], &FORMAT.to_be_bytes()].concat();
     assert_eq!(check_preamble(&turned), Err(Refusal::OtherByteOrder));
     assert!(told(&turned).contains("byte order"));

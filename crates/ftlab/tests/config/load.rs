@@ -1,14 +1,14 @@
 //! Layers, origins, round trips and random configs.
 
 use ftlab::cache::WriteBufferChoice;
-use ftlab::config::{Config, Layer, MapUnit, Origin};
+use ftlab::config::{Config, Layer, MapUnit, ValueOrigin};
 use ftlab::config::{Topic, all_options, all_policies, explain, fuzz};
 use ftlab::device::{DeviceSetup, assemble};
 use ftlab::host::Host;
 use ftlab::nand::timing::{TimingChoice, TimingPolicy};
 use ftlab::nand::{CostClass, ReadEffort, Scheduled};
 use ftlab::options::presets;
-use ftlab::options::value::{Kind, Value};
+use ftlab::options::value::{Value, ValueKind};
 use ftlab::scheduler::SchedulerChoice;
 use ftlab::shape::{Geometry, StripeOrder};
 use ftlab::units::{Amount, BlockId, Bytes, BytesPerSec, Nanos, Ratio, RequestRate, TransferRate};
@@ -31,7 +31,7 @@ fn later_layers_win_and_values_remember_theirs() {
     assert_eq!(config.options.ftl.gc.stop, 9);
     assert_eq!(config.options.nand.channels, 4);
     assert!(matches!(config.options.scheduler.policy, SchedulerChoice::ReadFirst(_)));
-    let origin = |path| config.origin(path).map(Origin::to_string);
+    let origin = |path| config.origin(path).map(ValueOrigin::to_string);
     assert_eq!(origin("ftl.gc.start").as_deref(), Some("my.toml:3"));
     assert_eq!(origin("ftl.gc.stop").as_deref(), Some("--set 3"));
     assert_eq!(origin("scheduler.policy").as_deref(), Some("--set 2"));
@@ -140,7 +140,7 @@ fn every_declaration_holds_together() {
         assert!(!option.doc.is_empty() && option.doc.ends_with('.'), "{}", option.path);
         assert!(option.seam.is_some() || !option.source.is_empty(), "{}", option.path);
         assert!(matches!(explain(option.path), Ok(Topic::Option(_))), "{}", option.path);
-        if option.kind == Kind::Count {
+        if option.kind == ValueKind::Count {
             assert!(!option.unit.is_empty(), "{} does not say what it counts", option.path);
         }
         for text in option.default.iter().chain(option.range.iter().flat_map(|(a, b)| [a, b])) {
@@ -158,33 +158,35 @@ fn every_declaration_holds_together() {
     }
 }
 
-fn parses(kind: Kind, text: &str) -> bool {
+fn parses(kind: ValueKind, text: &str) -> bool {
     match kind {
-        Kind::Count => Option::<u32>::parse(text).is_ok(),
-        Kind::Time => Option::<Nanos>::parse(text).is_ok(),
-        Kind::Times => Vec::<Nanos>::parse(text).is_ok(),
-        Kind::Counts => Vec::<u32>::parse(text).is_ok(),
-        Kind::Size => Option::<Bytes>::parse(text).is_ok(),
-        Kind::Rate => Option::<BytesPerSec>::parse(text).is_ok(),
-        Kind::Share => Ratio::parse(text).is_ok(),
-        Kind::RequestRate => RequestRate::parse(text).is_ok(),
-        Kind::TransferRate => TransferRate::parse(text).is_ok(),
-        Kind::Amount => Amount::parse(text).is_ok(),
-        Kind::Order => StripeOrder::parse(text).is_ok(),
-        Kind::Faults => Vec::<Scheduled>::parse(text).is_ok(),
-        Kind::Text | Kind::Choice | Kind::Names => true,
+        ValueKind::Count => Option::<u32>::parse(text).is_ok(),
+        ValueKind::Time => Option::<Nanos>::parse(text).is_ok(),
+        ValueKind::Times => Vec::<Nanos>::parse(text).is_ok(),
+        ValueKind::Counts => Vec::<u32>::parse(text).is_ok(),
+        ValueKind::Size => Option::<Bytes>::parse(text).is_ok(),
+        ValueKind::Rate => Option::<BytesPerSec>::parse(text).is_ok(),
+        ValueKind::Share => Ratio::parse(text).is_ok(),
+        ValueKind::RequestRate => RequestRate::parse(text).is_ok(),
+        ValueKind::TransferRate => TransferRate::parse(text).is_ok(),
+        ValueKind::Amount => Amount::parse(text).is_ok(),
+        ValueKind::Order => StripeOrder::parse(text).is_ok(),
+        ValueKind::Faults => Vec::<Scheduled>::parse(text).is_ok(),
+        ValueKind::Text | ValueKind::Choice | ValueKind::Names => true,
     }
 }
 
-fn lies_within(kind: Kind, text: &str, low: &str, high: &str) -> bool {
+fn lies_within(kind: ValueKind, text: &str, low: &str, high: &str) -> bool {
     match kind {
-        Kind::Count => Option::<u32>::parse(text).is_ok_and(|value| value.within(low, high)),
-        Kind::Time => Option::<Nanos>::parse(text).is_ok_and(|value| value.within(low, high)),
-        Kind::Times => Vec::<Nanos>::parse(text).is_ok_and(|value| value.within(low, high)),
-        Kind::Size => Option::<Bytes>::parse(text).is_ok_and(|value| value.within(low, high)),
-        Kind::Rate => Option::<BytesPerSec>::parse(text).is_ok_and(|value| value.within(low, high)),
-        Kind::Counts => Vec::<u32>::parse(text).is_ok_and(|value| value.within(low, high)),
-        Kind::Share => Ratio::parse(text).is_ok_and(|value| value.within(low, high)),
+        ValueKind::Count => Option::<u32>::parse(text).is_ok_and(|value| value.within(low, high)),
+        ValueKind::Time => Option::<Nanos>::parse(text).is_ok_and(|value| value.within(low, high)),
+        ValueKind::Times => Vec::<Nanos>::parse(text).is_ok_and(|value| value.within(low, high)),
+        ValueKind::Size => Option::<Bytes>::parse(text).is_ok_and(|value| value.within(low, high)),
+        ValueKind::Rate => {
+            Option::<BytesPerSec>::parse(text).is_ok_and(|value| value.within(low, high))
+        }
+        ValueKind::Counts => Vec::<u32>::parse(text).is_ok_and(|value| value.within(low, high)),
+        ValueKind::Share => Ratio::parse(text).is_ok_and(|value| value.within(low, high)),
         other => panic!("{other:?} has no range"),
     }
 }

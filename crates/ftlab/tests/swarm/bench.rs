@@ -17,7 +17,8 @@ use ftlab::scheduler::Origin;
 use ftlab::units::{Lpn, SectorMask, SimTime};
 use ftlab::verify::Canary;
 use ftlab_torture::{
-    Command, Found, Judge, Load, Promises, Step, Versions, changes, may_lose, reads_fail,
+    CaseLoad, Command, FoundVersions, Judge, Promises, Step, Versions, changes, may_lose,
+    reads_fail,
 };
 
 /// The seed of policies that draw random numbers.
@@ -27,7 +28,7 @@ const SEED: u64 = 1;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Met {
     pub collected: bool,
-    pub merged: bool,
+    pub old_copy_read: bool,
     pub shared_operations: bool,
     pub cached: bool,
     pub paused: bool,
@@ -61,7 +62,7 @@ pub struct Met {
 impl Met {
     /// What there is to meet.
     pub fn all(&self) -> [(&'static str, bool); 30] {
-        let Met { collected, merged, shared_operations, cached, paused, .. } = *self;
+        let Met { collected, old_copy_read, shared_operations, cached, paused, .. } = *self;
         let Met { stalled, reloaded, failed, refused, .. } = *self;
         let Met { one_bit, past_one_bit, folded, in_place, .. } = *self;
         let Met { log_merged, log_switched, log_moved, merged_along, .. } = *self;
@@ -70,7 +71,7 @@ impl Met {
         let Met { cheap, dear, rewritten, not_rewritten, .. } = *self;
         [
             ("collected", collected),
-            ("merged", merged),
+            ("read an old copy", old_copy_read),
             ("shared operations", shared_operations),
             ("cached", cached),
             ("paused", paused),
@@ -217,7 +218,7 @@ impl Bench {
     }
 
     /// Asks all that a load asks.
-    pub fn run(&mut self, load: &Load) -> Result<(), String> {
+    pub fn run(&mut self, load: &CaseLoad) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
         if load.fills {
             let size = (capacity / 16).next_multiple_of(self.per_page);
@@ -279,7 +280,7 @@ impl Bench {
         Ok(advanced)
     }
 
-    fn completed(&mut self, completion: &Completion, found: &Found) -> Result<(), String> {
+    fn completed(&mut self, completion: &Completion, found: &FoundVersions) -> Result<(), String> {
         let op = completion.request.op;
         if completion.outcome == Outcome::ReadOnly {
             // Whether it changed anything is left open for ever.
@@ -347,16 +348,16 @@ impl Bench {
     /// Everything done, then everything flushed, then everything read.
     fn finish(&mut self) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
-        self.drain()?;
+        self.advance_to_idle()?;
         self.submit(plain(Op::Flush, 0..0));
-        self.drain()?;
+        self.advance_to_idle()?;
         self.judge_pasts()?;
         let contents = self.device.contents();
         let parity =
             contents.parity().map(|parity| parity.check(self.least, |at| contents.words(at)));
         parity.unwrap_or(Ok(()))?;
         self.submit(plain(Op::Read, 0..capacity));
-        self.drain()?;
+        self.advance_to_idle()?;
         self.note();
         Ok(())
     }
@@ -377,7 +378,7 @@ impl Bench {
         Ok(())
     }
 
-    fn drain(&mut self) -> Result<(), String> {
+    fn advance_to_idle(&mut self) -> Result<(), String> {
         while self.advance(SimTime::FOREVER)? != Advanced::Idle {}
         self.is_empty()
     }
@@ -392,10 +393,10 @@ impl Bench {
 
     fn note(&mut self) {
         let (done, overlaps) = (self.device.flash().done(), self.device.flash().overlaps());
-        let merges: u64 = done[Origin::Merge as usize].iter().sum();
+        let rmw: u64 = done[Origin::ReadModifyWrite as usize].iter().sum();
         let met = &mut self.met;
         met.collected |= self.device.ftl_counts().gc_runs > 0;
-        met.merged |= merges > 0;
+        met.old_copy_read |= rmw > 0;
         met.shared_operations |= overlaps.multi_plane.iter().any(|&shared| shared > 0);
         met.cached |= overlaps.cached_reads + overlaps.cached_programs > 0;
         met.paused |= overlaps.program_pauses + overlaps.erase_pauses > 0;

@@ -8,7 +8,7 @@ use ftlab::saved::differences;
 use ftlab::verify::Canary;
 use ftlab_torture::draw::{self, Settings};
 use ftlab_torture::shrink::{smaller_loads, smaller_settings};
-use ftlab_torture::{Load, finding};
+use ftlab_torture::{CaseLoad, finding};
 
 use crate::bench::{Bench, Met};
 
@@ -16,8 +16,8 @@ use crate::bench::{Bench, Met};
 #[derive(Clone, Debug)]
 pub struct Case {
     pub settings: Settings,
-    pub load: Load,
-    pub then: Option<(Settings, Load)>,
+    pub load: CaseLoad,
+    pub then: Option<(Settings, CaseLoad)>,
 }
 
 /// Where the two devices of a case may not differ: the flash itself, and where pages may lie.
@@ -44,11 +44,11 @@ impl Case {
     pub fn draw(seed: u64) -> Case {
         let mut stream = Stream::new(seed, "swarm");
         let settings = draw::device(&mut stream);
-        let load = Load::draw(&mut stream);
+        let load = CaseLoad::draw(&mut stream);
         let then = (stream.below(4) == 0)
             .then(|| {
                 let other = draw::other_device(&mut stream, &settings, of_the_flash)?;
-                Some((other, Load::draw(&mut stream)))
+                Some((other, CaseLoad::draw(&mut stream)))
             })
             .flatten()
             .filter(|(other, _)| match (draw::load(&settings), draw::load(other)) {
@@ -110,7 +110,8 @@ impl Case {
             all.push(Case { settings, ..self.clone() });
         }
         if let Some((settings, load)) = &self.then {
-            let then = |settings: &Settings, load: &Load| Some((settings.clone(), load.clone()));
+            let then =
+                |settings: &Settings, load: &CaseLoad| Some((settings.clone(), load.clone()));
             for load in smaller_loads(load) {
                 all.push(Case { then: then(settings, &load), ..self.clone() });
             }
@@ -125,16 +126,16 @@ impl Case {
 impl fmt::Display for Case {
     /// The devices as texts that `ftlab run --device` takes, and the commands.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut part = |settings: &Settings, load: &Load| {
+        let mut part = |settings: &Settings, load: &CaseLoad| {
             writeln!(f, "{}", draw::text(settings))?;
-            let Load { depth, fills, steps } = load;
+            let CaseLoad { depth, fills, steps } = load;
             writeln!(f, "depth {depth}, filled first: {fills}, {} commands:", steps.len())?;
             steps.iter().take(20).try_for_each(|step| writeln!(f, "  {step:?}"))
         };
         part(&self.settings, &self.load)?;
         let Some((settings, load)) = &self.then else { return Ok(()) };
         writeln!(f, "then, saved and loaded into")?;
-        let mut part = |settings: &Settings, load: &Load| {
+        let mut part = |settings: &Settings, load: &CaseLoad| {
             writeln!(f, "{}", draw::text(settings))?;
             writeln!(f, "depth {}, filled: {}, {:?}", load.depth, load.fills, load.steps)
         };

@@ -23,7 +23,7 @@ use crate::common::random::{self, Step};
 use crate::common::{PlacementKind, Spec, WriteBufferKind, assert_no_standstill, lru, request};
 use crate::watch::{Log, Watch, Watcher};
 use ftlab_torture::{AnyProbe, Reference};
-use ftlab_torture::{Fault, Found, Versions, changes};
+use ftlab_torture::{Fault, FoundVersions, Versions, changes};
 
 /// A command in flight: when it began, and what it changes or reads.
 #[derive(Clone, Debug)]
@@ -136,7 +136,7 @@ impl Bench {
         Ok(advanced)
     }
 
-    fn completed(&mut self, completion: &Completion, found: &Found) -> Result<(), String> {
+    fn completed(&mut self, completion: &Completion, found: &FoundVersions) -> Result<(), String> {
         let Request { op, tag, .. } = completion.request;
         assert_eq!(completion.breakdown.total(), completion.latency(), "{completion:?}");
         let Flying { begun, range } = self.flying.remove(&tag).expect("what completes was begun");
@@ -236,12 +236,12 @@ impl Bench {
     /// Everything done, then everything flushed, then everything read.
     pub fn finish(&mut self) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
-        self.drain()?;
+        self.advance_to_idle()?;
         self.submit(Op::Flush, 0..0);
-        self.drain()?;
+        self.advance_to_idle()?;
         self.audit()?;
         self.submit(Op::Read, 0..capacity);
-        self.drain()?;
+        self.advance_to_idle()?;
         let log = self.watch.borrow();
         log.assert_at_rest();
         let now = self.device.now();
@@ -250,7 +250,7 @@ impl Bench {
         Ok(())
     }
 
-    pub fn drain(&mut self) -> Result<(), String> {
+    pub fn advance_to_idle(&mut self) -> Result<(), String> {
         while self.advance(SimTime::FOREVER)? != Advanced::Idle {}
         assert_no_standstill(&self.device);
         Ok(())
@@ -414,7 +414,7 @@ fn lost_data_is_noticed() {
 
 /// The run of the canary does what it is for.
 #[test]
-fn the_busy_device_collects_merges_and_pads() {
+fn the_busy_device_collects_pads_and_reads_old_copies() {
     let mut bench = Bench::new(&busy(), None);
     assert_eq!(bench.run(8, &random_steps(1, 1_500)), Ok(()));
     let counts = bench.device.ftl_counts();

@@ -181,7 +181,7 @@ fn lists_that_are_out_of_order_or_too_short_are_refused() {
         ("nand.timing.program_step=[225, 300, 400]", "the coarsest first"),
         ("nand.timing.references=[1, 3]", "the references of three levels"),
         ("nand.timing.corrects=[4000, 12000, 7000]", "the least first"),
-        ("nand.timing.cycled_errors=50000", "which nothing corrects"),
+        ("nand.timing.cycled_errors=50000", "which cannot be corrected"),
     ] {
         let told = errors(&[set]);
         assert!(told.contains(said), "{set}: {told}");
@@ -216,7 +216,7 @@ fn options() -> impl Strategy<Value = ReliabilityOptions> {
     )
 }
 
-/// None, which nothing corrects, is the most.
+/// None, which cannot be corrected, is the most.
 fn rank(effort: Option<ReadEffort>) -> u8 {
     effort.map_or(u8::MAX, |effort| effort.0)
 }

@@ -4,7 +4,7 @@
 use ftlab::ftl::gc::Purpose;
 use ftlab::ftl::wear::EndReason;
 use ftlab::host::{Host, Op};
-use ftlab::nand::{Fault, Scheduled, Spot};
+use ftlab::nand::{Fault, FaultSpot, Scheduled};
 use ftlab::units::{Lpn, Nanos, SimTime};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -133,7 +133,7 @@ fn a_short_life_loses_nothing() {
 fn ask(bench: &mut Bench, op: Op, range: std::ops::Range<u64>) -> (u32, u32) {
     let before = (bench.unreadable, bench.refused);
     bench.submit(op, range);
-    assert_eq!(bench.drain(), Ok(()));
+    assert_eq!(bench.advance_to_idle(), Ok(()));
     (bench.unreadable - before.0, bench.refused - before.1)
 }
 
@@ -231,7 +231,7 @@ fn static_placement_refuses_what_has_no_die_left() {
 #[test]
 fn a_page_that_is_unreadable_is_good_again_when_it_is_written_again() {
     let mut spec = two_dies(PlacementKind::Static);
-    spec.life.faults.schedule = at(Nanos::ZERO, Fault::Unreadable(Spot::Page(0)));
+    spec.life.faults.schedule = at(Nanos::ZERO, Fault::Unreadable(FaultSpot::Page(0)));
     let mut bench = Bench::new(&spec, None);
     assert_eq!(ask(&mut bench, Op::Write, 0..16), DONE);
     assert_eq!(ask(&mut bench, Op::Read, 8..16), DONE);
@@ -253,7 +253,7 @@ fn read_for_long(refresh_reads: Option<u32>) -> Bench {
     assert_eq!(ask(&mut bench, Op::Write, 0..96 * 8), DONE);
     for _ in 0..4_000 {
         bench.submit(Op::Read, 0..8);
-        assert_eq!(bench.drain(), Ok(()));
+        assert_eq!(bench.advance_to_idle(), Ok(()));
     }
     bench
 }

@@ -89,8 +89,8 @@ fn the_stock_firmware_takes_what_its_steps_add_up_to() {
     assert!(found.iter().all(|&cycle| cycle == read), "{read}: {found:?}");
 }
 
-/// A flush of 16 pages, over all channels and ways, whose pages the processor hands out one by one.
-fn flush() -> u64 {
+/// A write-back of 16 pages, over all channels and ways, whose pages the processor hands out one by one.
+fn write_back() -> u64 {
     let mut free = [0; CHANNELS];
     let mut ended = 0;
     for page in 0..WAYS {
@@ -102,7 +102,7 @@ fn flush() -> u64 {
     ended + POLL
 }
 
-/// The optimised firmware flushes 16 pages after every 32 slots, and waits for them; with a flush that lets
+/// The optimised firmware writes back 16 pages after every 32 slots, and waits for them; with a write-back that lets
 /// the processor go on, it is as fast as it takes commands.
 #[test]
 fn the_optimised_firmware_takes_what_its_steps_add_up_to() {
@@ -110,19 +110,19 @@ fn the_optimised_firmware_takes_what_its_steps_add_up_to() {
     let mut board = device("cosmos-openssd", &[]);
     let found = cycles(&mut board, scattered(Op::Write, 2_000));
     let (full, steady) = (512, 32);
-    let flushes = found[full..].chunks_exact(steady);
-    for written in flushes {
-        assert_eq!(written.iter().sum::<u64>(), 32 * each + flush());
+    let write_backs = found[full..].chunks_exact(steady);
+    for written in write_backs {
+        assert_eq!(written.iter().sum::<u64>(), 32 * each + write_back());
     }
     assert!(found[..full - 1].iter().all(|&cycle| cycle == each));
 
-    let mut board = device("cosmos-openssd", &["firmware.flush=goes-on"]);
+    let mut board = device("cosmos-openssd", &["firmware.write_back=goes-on"]);
     let found = cycles(&mut board, scattered(Op::Write, 2_000));
     let sum: u64 = found[full..][..32 * 40].iter().sum();
     assert_eq!(sum, 40 * (32 * each + 16 * PAGE), "only pages that are handed out take its time");
 }
 
-/// What is written again before it is flushed leaves holes, and whole flash pages of holes cost nothing.
+/// What is written again before it is written back leaves holes, and whole flash pages of holes cost nothing.
 #[test]
 fn what_others_have_just_written_is_not_programmed() {
     let mut board = device("cosmos-openssd", &[]);

@@ -63,23 +63,23 @@ fn programs(device: &Device) -> u64 {
 }
 
 #[test]
-fn a_flush_takes_one_page_of_each_plane() {
-    // Pages 0 and 4 are on channel 0. What waits for room makes the buffer flush.
+fn a_write_back_takes_one_page_of_each_plane() {
+    // Pages 0 and 4 are on channel 0. What waits for room makes the buffer write back.
     let writes = [(0, 1), (4, 1), (1, 1), (2, 1), (3, 1)];
-    for (gate, flushed, cycles) in [(OWN, 3, 0), (LOCK_STEP, 3, 1), (IN_ORDER, 1, 1)] {
+    for (gate, written, cycles) in [(OWN, 3, 0), (LOCK_STEP, 3, 1), (IN_ORDER, 1, 1)] {
         let mut device = gating_on(4, 4, gate);
         write(&mut device, &writes);
         let done = finish(&mut device);
         assert_eq!(done, [(0, 0), (4, 0), (1, 0), (2, 0), (3, WRITTEN)], "{gate:?}");
-        assert_eq!((programs(&device), device.buffer_counts().cycles), (flushed, cycles));
+        assert_eq!((programs(&device), device.buffer_counts().cycles), (written, cycles));
     }
 }
 
-/// In order, a flush ends where a plane would come twice; what comes later has to wait for another.
+/// In order, a cycle ends where a plane would come twice; what comes later has to wait for another.
 #[test]
-fn a_flush_in_order_ends_at_a_plane_that_comes_twice() {
+fn a_cycle_in_order_ends_at_a_plane_that_comes_twice() {
     let writes = [(0, 1), (1, 1), (5, 1), (2, 1), (3, 3)];
-    for (gate, at, flushed) in
+    for (gate, at, written) in
         [(OWN, WRITTEN, 4), (LOCK_STEP, WRITTEN, 3), (IN_ORDER, 2 * WRITTEN, 4)]
     {
         let mut device = gating_on(4, 4, gate);
@@ -88,7 +88,7 @@ fn a_flush_in_order_ends_at_a_plane_that_comes_twice() {
         // Three pages have to leave: 0, 1 and 2 together, or 0 and 1, then 5 and 2. A channel with a
         // clock of its own takes page 5 at the moment at which page 1 has left and page 2 has not.
         assert_eq!(done.last(), Some(&(3, at)), "{gate:?}");
-        assert_eq!(programs(&device), flushed, "{gate:?}");
+        assert_eq!(programs(&device), written, "{gate:?}");
     }
 }
 
@@ -162,7 +162,7 @@ fn every_buffer_can_be_kept_in_lock_step() {
 
 /// A flush of the host is written in cycles, and waits for nothing that comes later.
 #[test]
-fn a_host_flush_drains_in_cycles() {
+fn a_host_flush_writes_back_in_cycles() {
     for (gate, cycles) in [(OWN, 0), (LOCK_STEP, 2), (IN_ORDER, 3)] {
         let mut device = gating_on(4, 8, gate);
         write(&mut device, &[(0, 1), (4, 1), (1, 1), (5, 1), (2, 1)]);

@@ -5,7 +5,7 @@ use ftlab::device::{Device, assemble};
 use ftlab::ftl::gc::Thresholds;
 use ftlab::ftl::merge::Clocks;
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
-use ftlab::image::{Part, Resume, Snapshot};
+use ftlab::image::{ImagePart, Resume, Snapshot};
 use ftlab::shape::Shape;
 use ftlab::units::{PlaneId, Ratio, SimTime};
 use proptest::prelude::*;
@@ -122,7 +122,7 @@ fn only_what_was_touched_takes_room() {
     fill(&mut device, 4, 0..5_000, spec.sectors_per_page());
     assert_eq!(device.rest(&mut Vec::new()), Ok(()));
     let snapshot = device.save();
-    let bytes: usize = Part::ALL.iter().map(|&part| snapshot.part(part).len()).sum();
+    let bytes: usize = ImagePart::ALL.iter().map(|&part| snapshot.part(part).len()).sum();
     // An owner written in order takes a byte, a valid bit an eighth of one.
     assert!(bytes < 5_000 * 10 / 8 + 1_000, "{bytes} bytes for 5000 pages");
     let mut loaded = assemble(spec.setup());
@@ -174,7 +174,7 @@ fn no_damage_breaks_the_device() {
     let snapshot = device.save();
     assert!(survives(&spec, &snapshot, Resume::ALL) && survives(&spec, &snapshot, Resume::NONE));
     let (mut refused, mut taken) = (0, 0);
-    for part in Part::ALL {
+    for part in ImagePart::ALL {
         let bytes = snapshot.part(part).to_vec();
         for at in 0..bytes.len() {
             for change in [bytes[at] ^ 1, bytes[at] ^ 0x80, 0, 0xff, bytes[at].wrapping_add(2)] {
@@ -217,14 +217,14 @@ fn no_damage_breaks_a_policy() {
         let (spec, device) = used_by(spec);
         let snapshot = device.save();
         assert!(survives(&spec, &snapshot, Resume::ALL), "{spec:?}");
-        let bytes = snapshot.part(Part::Policies).to_vec();
+        let bytes = snapshot.part(ImagePart::Policies).to_vec();
         let step = (bytes.len() / 200).max(1);
         for at in (0..bytes.len()).step_by(step) {
             for change in [bytes[at] ^ 1, bytes[at] ^ 0x80, 0, 0xff, 0x7f] {
                 let mut damaged = bytes.clone();
                 damaged[at] = change;
                 let mut snapshot = snapshot.clone();
-                snapshot.put(Part::Policies, damaged);
+                snapshot.put(ImagePart::Policies, damaged);
                 let taken_up = survives(&spec, &snapshot, Resume::ALL);
                 *if taken_up { &mut taken } else { &mut refused } += 1;
             }
@@ -289,7 +289,7 @@ fn a_plane_is_not_hungry_because_an_image_says_so() {
         let free = all().map(|plane| device.ftl().free_blocks(plane)).max().expect("planes");
         let Thresholds { start, stop, reserve, .. } = &mut spec.thresholds;
         (*reserve, *start, *stop) = (free, free + 1, free + 2);
-        let bytes = snapshot.part(Part::Planes).to_vec();
+        let bytes = snapshot.part(ImagePart::Planes).to_vec();
         let (&list, rest) = bytes.split_last().expect("it holds something");
         let flags = rest.len() - planes as usize;
         assert!(list == 0 && rest[flags..].iter().all(|&flag| flag <= 1), "flags, and no list");
@@ -297,7 +297,7 @@ fn a_plane_is_not_hungry_because_an_image_says_so() {
             let mut planted = bytes.clone();
             planted[flags..rest.len()].fill(hungry);
             let mut snapshot = snapshot.clone();
-            snapshot.put(Part::Planes, planted);
+            snapshot.put(ImagePart::Planes, planted);
             let mut loaded = assemble(spec.setup());
             assert_eq!(loaded.load(&snapshot, Resume::ALL), Ok(()));
             stuck += u32::from(all().all(|plane| !loaded.ftl().may_write_any(plane)));

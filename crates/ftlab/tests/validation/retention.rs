@@ -261,7 +261,7 @@ fn retries_come_when_the_closed_form_says() {
     }
 }
 
-/// What is lost stays lost when it is copied, is never merged into something that looks sound, and is whole again when
+/// What is lost stays lost when it is copied, is never made part of something that looks sound, and is whole again when
 /// the host writes it anew; also in a device that was saved in between.
 #[test]
 fn what_is_lost_is_marked_until_it_is_written_again() {

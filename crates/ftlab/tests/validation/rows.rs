@@ -58,7 +58,7 @@ fn a_row_is_programmed_at_once_and_waits_for_no_more() {
 
 /// A row whose second page lacks sectors waits for them as a whole.
 #[test]
-fn a_row_waits_for_its_merges() {
+fn a_row_waits_for_its_old_copies() {
     let spec = die(PlacementKind::Dynamic);
     let mut device = assemble(spec.setup());
     closed_loop(&mut device, 1, [request(Op::Write, 0, 8 * PLANES, 0)]);

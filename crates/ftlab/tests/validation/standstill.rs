@@ -10,7 +10,7 @@ use ftlab::units::{Bytes, SimTime};
 
 use crate::common::{NO_BUFFER, PlacementKind, Spec, WriteBufferKind, lru, request};
 
-/// Fills the device and rewrites it at random, most of the time its first three pages. How many
+/// Fills the device and overwrites it at random, most of the time its first three pages. How many
 /// requests are left inside when nothing happens any more.
 fn left_inside(spec: &Spec, seed: u64, depth: usize) -> usize {
     let mut device = assemble(spec.setup());

@@ -206,7 +206,7 @@ impl Log {
         } else if scheduler == SchedulerKind::ReadFirst {
             assert!(die.reads.is_empty(), "{a:?} goes before host reads {:?}", die.reads);
         }
-        // Reads of merges and of collection, and erases, are not told when they arrive.
+        // Reads of old copies and of collection, and erases, are not told when they arrive.
         // A copyback is told as the program of its copies.
         let told = if a.kind == Kind::Copyback { Kind::Program } else { a.kind };
         if host_read || told == Kind::Program {

@@ -1,4 +1,4 @@
-//! What the curves and maps of the page are drawn from, thinned to what its pixels can show.
+//! The data of the page's curves and maps, reduced to what its pixels can show.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +10,23 @@ use super::super::build::Series;
 use super::super::finished::{Finished, Rows};
 use crate::failure::Failure;
 
-/// Points of a distribution's curve.
+/// The number of points of a distribution's curve.
 const CURVE_POINTS: usize = 400;
-/// The most points of a time series: as many as there are windows of what is measured.
+/// The most points of a time series: the number of windows of a measurement.
 pub const TIME_POINTS: usize = 1024;
 /// The most columns of a map.
 const MAP_COLUMNS: u64 = 256;
-/// The most rows of a map: beyond, neighbouring dies share one.
+/// The most rows of a map; with more dies, neighbouring dies share a row.
 const MAP_ROWS: u64 = 64;
-/// Significant digits of what is drawn.
+/// The significant digits of numbers in the data.
 const DIGITS: i32 = 5;
 const OPS: [&str; 4] = ["read", "write", "trim", "flush"];
 
-/// A number with as many digits as a drawing needs.
+/// A number that is serialised with only as many digits as a drawing needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Drawn(pub f64);
+pub struct DrawnNumber(pub f64);
 
-impl Serialize for Drawn {
+impl Serialize for DrawnNumber {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         if self.0 == 0.0 || !self.0.is_finite() {
             return to.serialize_u64(0);
@@ -37,72 +37,72 @@ impl Serialize for Drawn {
     }
 }
 
-/// All of it.
+/// The data of the page.
 #[derive(Debug, Serialize)]
 pub struct Data {
-    /// The names of the variants.
     pub variants: Vec<String>,
-    /// By operation that any of them has.
+    /// By operation that occurs in any variant.
     pub latencies: Vec<Curves>,
-    /// By variant, of the first seed.
+    /// By variant, from the first seed.
     pub time: Vec<Times>,
-    /// By variant, of the first seed.
-    pub maps: Vec<Map>,
+    /// By variant, from the first seed.
+    pub maps: Vec<BlockMap>,
 }
 
-/// How latencies of one operation are distributed, all seeds together.
+/// The distribution of the latencies of one operation, over all seeds.
 #[derive(Debug, Serialize)]
 pub struct Curves {
-    /// The operation.
     pub op: &'static str,
-    /// Latencies, evenly spaced by their logarithms.
-    pub ns: Vec<Drawn>,
-    /// By variant: the share of requests that took longer than each of them; empty without requests.
-    pub beyond: Vec<Vec<Drawn>>,
+    /// Latencies, evenly spaced on a logarithmic scale.
+    pub ns: Vec<DrawnNumber>,
+    /// By variant: the share of requests that took longer than each latency; empty without
+    /// requests.
+    pub beyond: Vec<Vec<DrawnNumber>>,
 }
 
-/// How one variant went on, from the start of measuring.
+/// The time series of one variant, from the start of measuring.
 #[derive(Debug, Default, Serialize)]
 pub struct Times {
-    /// When each window starts.
-    pub s: Vec<Drawn>,
-    /// How long they are.
+    /// The start of each window, in seconds.
+    pub s: Vec<DrawnNumber>,
+    /// The length of a window.
     pub length_s: f64,
-    /// Reads and writes together.
-    pub throughput: Vec<Option<Drawn>>,
-    /// The latency that 99 % of the reads did not exceed.
-    pub read_p99: Vec<Option<Drawn>>,
-    /// The same of the writes.
-    pub write_p99: Vec<Option<Drawn>>,
-    /// Bytes programmed for each byte that the host wrote.
-    pub wa: Vec<Option<Drawn>>,
-    /// Of the plane that has the fewest.
-    pub free: Vec<Option<Drawn>>,
+    /// The throughput of reads and writes together.
+    pub throughput: Vec<Option<DrawnNumber>>,
+    /// The 99th percentile of read latencies.
+    pub read_p99: Vec<Option<DrawnNumber>>,
+    /// The 99th percentile of write latencies.
+    pub write_p99: Vec<Option<DrawnNumber>>,
+    /// Bytes programmed per byte that the host wrote.
+    pub wa: Vec<Option<DrawnNumber>>,
+    /// The free blocks of the plane that has the fewest.
+    pub free: Vec<Option<DrawnNumber>>,
 }
 
-/// The blocks of one variant, means over the blocks of each cell, row by row.
+/// The blocks of one variant as a map of cells, row by row. Values are means over the blocks of a
+/// cell.
 #[derive(Debug, Serialize)]
-pub struct Map {
-    /// Rows: dies, or neighbouring dies.
+pub struct BlockMap {
+    /// The number of rows: dies, or groups of neighbouring dies.
     pub rows: u64,
-    /// Columns: neighbouring blocks of a die, plane after plane.
+    /// The number of columns: neighbouring blocks of a die, plane after plane.
     pub columns: u64,
-    /// Dies in all.
+    /// The number of dies.
     pub dies: u64,
-    /// Blocks of a die.
+    /// The number of blocks of a die.
     pub blocks: u64,
     /// Erases since the device was new.
-    pub erases: Vec<Drawn>,
+    pub erases: Vec<DrawnNumber>,
     /// Erases since measuring began.
-    pub measured_erases: Vec<Drawn>,
-    /// How often collection chose a block since then.
-    pub collections: Vec<Drawn>,
+    pub measured_erases: Vec<DrawnNumber>,
+    /// How often garbage collection chose a block since measuring began.
+    pub collections: Vec<DrawnNumber>,
     /// Valid pages at the end.
-    pub valid: Vec<Drawn>,
+    pub valid: Vec<DrawnNumber>,
 }
 
 impl Data {
-    /// Reads what is needed from the results.
+    /// Reads the data from the results.
     pub fn of(series: &[Series]) -> Result<Data, Failure> {
         Ok(Data {
             variants: series.iter().map(|one| one.name.clone()).collect(),
@@ -113,13 +113,13 @@ impl Data {
     }
 }
 
-/// Latencies with their numbers of requests, by operation.
-type Counts = [BTreeMap<u64, u64>; OPS.len()];
+/// By operation: the number of requests of each latency.
+type LatencyCounts = [BTreeMap<u64, u64>; OPS.len()];
 
 fn latencies(series: &[Series]) -> Result<Vec<Curves>, Failure> {
-    let mut all: Vec<Counts> = Vec::new();
+    let mut all: Vec<LatencyCounts> = Vec::new();
     for one in series {
-        let mut counts = Counts::default();
+        let mut counts = LatencyCounts::default();
         for (_, result) in &one.results {
             let rows = result.columns("latencies.parquet", ["op", "latency_ns", "requests"])?;
             for [op, ns, requests] in rows {
@@ -134,10 +134,10 @@ fn latencies(series: &[Series]) -> Result<Vec<Curves>, Failure> {
     Ok((0..OPS.len()).filter_map(|op| curves(op, &all)).collect())
 }
 
-fn curves(op: usize, all: &[Counts]) -> Option<Curves> {
+fn curves(op: usize, all: &[LatencyCounts]) -> Option<Curves> {
     let shortest = all.iter().filter_map(|counts| counts[op].keys().next()).min()?;
     let longest = all.iter().filter_map(|counts| counts[op].keys().next_back()).max()?;
-    // A little room at both ends shows where a curve begins and that it has ended.
+    // A margin at both ends shows where a curve begins and that it has ended.
     let (from, to) = ((*shortest).max(1) as f64 / 1.1, (*longest).max(1) as f64 * 1.1);
     let step = (to / from).ln() / (CURVE_POINTS - 1) as f64;
     let ns: Vec<f64> = (0..CURVE_POINTS).map(|at| (from.ln() + step * at as f64).exp()).collect();
@@ -152,12 +152,12 @@ fn curves(op: usize, all: &[Counts]) -> Option<Curves> {
             while let Some((_, count)) = left.next_if(|(ns, _)| **ns as f64 <= bound) {
                 below = below.saturating_add(*count);
             }
-            Drawn((requests - below) as f64 / requests as f64)
+            DrawnNumber((requests - below) as f64 / requests as f64)
         });
         share.collect()
     });
     let beyond = beyond.collect();
-    Some(Curves { op: OPS[op], ns: ns.iter().map(|&ns| Drawn(ns)).collect(), beyond })
+    Some(Curves { op: OPS[op], ns: ns.iter().map(|&ns| DrawnNumber(ns)).collect(), beyond })
 }
 
 const TIMELINE: [&str; 10] = [
@@ -189,19 +189,21 @@ fn times(result: &Finished) -> Result<Times, Failure> {
         let sum = |column: usize| rows.iter().map(|row| row[column] as f64).sum::<f64>();
         let most = |column: usize, requests: usize| {
             let windows = rows.iter().filter(|row| row[requests] > 0);
-            windows.map(|row| Drawn(row[column] as f64)).reduce(|a, b| Drawn(a.0.max(b.0)))
+            windows
+                .map(|row| DrawnNumber(row[column] as f64))
+                .reduce(|a, b| DrawnNumber(a.0.max(b.0)))
         };
-        // The run may have ended within the last window.
+        // The run may end within the last window.
         let end = rows.last().map_or(0, |row| row[0].saturating_add(row[1]).min(finished));
         let seconds = end.saturating_sub(rows[0][0]).max(1) as f64 / 1e9;
         times.length_s = times.length_s.max(seconds);
-        times.s.push(Drawn(rows[0][0].saturating_sub(started) as f64 / 1e9));
-        times.throughput.push(Some(Drawn((sum(4) + sum(5)) / 1e6 / seconds)));
+        times.s.push(DrawnNumber(rows[0][0].saturating_sub(started) as f64 / 1e9));
+        times.throughput.push(Some(DrawnNumber((sum(4) + sum(5)) / 1e6 / seconds)));
         times.read_p99.push(most(6, 2));
         times.write_p99.push(most(7, 3));
         let written = sum(5);
-        times.wa.push((written > 0.0).then(|| Drawn(sum(8) * page_bytes as f64 / written)));
-        times.free.push(rows.iter().map(|row| row[9]).min().map(|free| Drawn(free as f64)));
+        times.wa.push((written > 0.0).then(|| DrawnNumber(sum(8) * page_bytes as f64 / written)));
+        times.free.push(rows.iter().map(|row| row[9]).min().map(|free| DrawnNumber(free as f64)));
     }
     Ok(times)
 }
@@ -217,9 +219,9 @@ const BLOCKS: [&str; 8] = [
     "valid_pages",
 ];
 
-fn map(result: &Finished) -> Result<Map, Failure> {
+fn map(result: &Finished) -> Result<BlockMap, Failure> {
     let rows = result.columns("blocks.parquet", BLOCKS)?;
-    // By die: its planes, each with how many came before it.
+    // By die: its planes, each with its index.
     let mut planes: BTreeMap<u64, BTreeMap<u64, u64>> = BTreeMap::new();
     let mut blocks_of: BTreeMap<u64, u64> = BTreeMap::new();
     for [die, plane, _, blocks, ..] in &rows {
@@ -237,7 +239,7 @@ fn map(result: &Finished) -> Result<Map, Failure> {
     let mut sums = vec![[0u64; 5]; cells];
     for [die, plane, first, count, erases, measured, collections, valid] in rows {
         let in_die = &planes[&die];
-        // Wide enough for numbers of a damaged file.
+        // Wide enough for the numbers of a damaged file.
         let blocks = u128::from(blocks);
         let place = u128::from(in_die[&plane]) * blocks / in_die.len() as u128 + u128::from(first);
         let place = (place * u128::from(columns) / blocks).min(u128::from(columns) - 1) as u64;
@@ -246,10 +248,10 @@ fn map(result: &Finished) -> Result<Map, Failure> {
         let more = [count, erases, measured, collections, valid];
         cell.iter_mut().zip(more).for_each(|(sum, more)| *sum = sum.saturating_add(more));
     }
-    let mean = |of: usize| -> Vec<Drawn> {
-        sums.iter().map(|cell| Drawn(cell[of] as f64 / cell[0].max(1) as f64)).collect()
+    let mean = |of: usize| -> Vec<DrawnNumber> {
+        sums.iter().map(|cell| DrawnNumber(cell[of] as f64 / cell[0].max(1) as f64)).collect()
     };
-    Ok(Map {
+    Ok(BlockMap {
         rows: map_rows,
         columns,
         dies,
@@ -267,21 +269,21 @@ mod tests {
 
     #[test]
     fn numbers_are_as_long_as_a_drawing_needs() {
-        let text = |number| serde_json::to_string(&Drawn(number)).unwrap();
+        let text = |number| serde_json::to_string(&DrawnNumber(number)).unwrap();
         let found = [0.0, 1.0, 123_456.7, 0.000_123_456_78, -2.5].map(text);
         assert_eq!(found, ["0", "1", "123460", "0.00012346", "-2.5"]);
     }
 
     #[test]
     fn a_curve_says_what_share_took_longer() {
-        let mut counts = Counts::default();
+        let mut counts = LatencyCounts::default();
         counts[1].extend([(1_000, 90), (50_000, 9), (1_000_000, 1)]);
-        let curves = curves(1, &[counts, Counts::default()]).unwrap();
+        let curves = curves(1, &[counts, LatencyCounts::default()]).unwrap();
         assert_eq!((curves.op, curves.ns.len()), ("write", CURVE_POINTS));
         let at = |ns: f64| curves.ns.iter().rposition(|point| point.0 <= ns).unwrap();
         let share = |ns| curves.beyond[0][at(ns)].0;
         assert_eq!([share(999.0), share(1_100.0), share(60_000.0)], [1.0, 0.1, 0.01]);
-        assert_eq!(curves.beyond[0].last(), Some(&Drawn(0.0)));
+        assert_eq!(curves.beyond[0].last(), Some(&DrawnNumber(0.0)));
         assert!(curves.beyond[1].is_empty());
     }
 }

@@ -1,7 +1,7 @@
-//! `report.html`: one page that holds everything it needs and fetches nothing.
+//! `report.html`: a page that contains everything it needs and fetches nothing.
 //!
-//! The tables are plain HTML; curves and maps are drawn by a script from data within the page. The
-//! page's own policy lets nothing else run and nothing be loaded.
+//! Tables are plain HTML; a script draws curves and maps from data within the page. The page's
+//! content security policy forbids all other scripts and any loading.
 
 mod data;
 
@@ -15,27 +15,27 @@ use super::statistics::Certainty;
 use super::table::{self, LEGEND};
 use crate::failure::Failure;
 use crate::human::bytes;
-use crate::page::{Page, licence, quoted, this_command};
+use crate::page::{HtmlPage, licence, quoted, this_command};
 
 const SCRIPT: &str = concat!(
     include_str!("../../../assets/page/common.js"),
     include_str!("../../../assets/page/page.js")
 );
 
-/// How a page says whose it is.
+/// The `generator` tag of the page.
 const GENERATOR: &str = "ftlab report";
 
-/// Whether a text begins like a page of ours.
+/// Whether a text begins like one of our pages.
 pub fn is_one(text: &[u8]) -> bool {
     let head = String::from_utf8_lossy(&text[..text.len().min(MOST_HEAD)]);
     let meta = format!("<meta name=\"generator\" content=\"{GENERATOR}\">");
     head.starts_with("<!DOCTYPE html>") && head.contains(&meta)
 }
 
-/// Where in a page it says whose it is, at the latest.
+/// The `generator` tag is within this many bytes.
 const MOST_HEAD: usize = 1024;
 
-/// The page of a comparison, or of a single variant.
+/// Returns the page of a comparison, or of a single variant.
 pub fn of(comparison: &Comparison, series: &[Series]) -> Result<String, Failure> {
     let title = match comparison.variants.as_slice() {
         [one] => format!("ftlab: {}", one.name),
@@ -54,7 +54,7 @@ pub fn of(comparison: &Comparison, series: &[Series]) -> Result<String, Failure>
         (origin(comparison, series))
     };
     let data = &Data::of(series)?;
-    Page { generator: GENERATOR, title: &title, body, data, script: SCRIPT, style: "" }.text()
+    HtmlPage { generator: GENERATOR, title: &title, body, data, script: SCRIPT, style: "" }.text()
 }
 
 fn notes(comparison: &Comparison) -> Markup {
@@ -135,7 +135,7 @@ fn drawings(comparison: &Comparison) -> Markup {
             fieldset id="toggles" { legend { "Shown in the curves" } }
             h2 { "Latencies" }
             p.small {
-                "The share of requests that took no longer, over a scale that widens the tail; all seeds \
+                "The share of requests that took no longer, on a scale that widens the tail; all seeds \
                  together; 400 points of the whole distribution. Point at a curve, or move with the arrow \
                  keys."
             }
@@ -143,13 +143,13 @@ fn drawings(comparison: &Comparison) -> Markup {
             h2 { "Over time" }
             p.small {
                 "From the start of measuring, seed " (seed) ", in at most " (TIME_POINTS) " windows: sums, or the \
-                 worst where windows were put together. Percentiles of a window are at most 6.3 % too large."
+                 worst value where windows were combined. Percentiles of a window are at most 6.3 % too large."
             }
             div id="time" {}
             h2 { "Blocks" }
             p.small {
-                "Each row is a die (or neighbouring ones beyond 64), each column a block (or neighbouring \
-                 ones beyond 256; then the mean is shown), plane after plane; at the end of the run of seed "
+                "Each row is a die (or a group of neighbouring dies, beyond 64), each column a block (or the \
+                 mean of neighbouring blocks, beyond 256), plane after plane; at the end of the run with seed "
                 (seed) "."
             }
             label for="heat" { "Shown: " }
@@ -164,11 +164,12 @@ fn drawings(comparison: &Comparison) -> Markup {
     }
 }
 
-/// What it takes to do the same again.
+/// Shows what is needed to reproduce the comparison.
 fn origin(comparison: &Comparison, series: &[Series]) -> Markup {
     let load = serde_json::to_string_pretty(&comparison.load).unwrap_or_default();
     let before = serde_json::to_string_pretty(&comparison.precondition).unwrap_or_default();
-    // A single variant is made again by the commands that ran it, not by the one that drew the page.
+    // A single variant is reproduced by the commands that ran it, not by the one that drew the
+    // page.
     let own: Vec<Vec<String>> = match series {
         [one] => one.results.iter().filter_map(|(_, result)| result.command()).collect(),
         _ => Vec::new(),
@@ -176,7 +177,7 @@ fn origin(comparison: &Comparison, series: &[Series]) -> Markup {
     let own = own.into_iter().map(|command| quoted(command.into_iter())).collect::<Vec<String>>();
     let commands = if own.is_empty() { vec![this_command()] } else { own };
     html! {
-        h2 { "How to do it again" }
+        h2 { "How to reproduce it" }
         dl {
             dt { "ftlab" } dd { (comparison.ftlab_version) }
             dt { "Command" }

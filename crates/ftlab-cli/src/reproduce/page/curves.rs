@@ -1,11 +1,11 @@
-//! Figures of curves: lists that runs report, drawn along themselves.
+//! Figures of curves: lists that runs report.
 
 use super::figures::{Dot, FigureData, Panel, Tick, series};
-use crate::reproduce::declaration::{Declaration, Figure, Place, Point};
+use crate::reproduce::declaration::{Coordinates, Declaration, Figure, Point};
 use crate::reproduce::document::CurveDocument;
 use crate::reproduce::measure::Measured;
 
-/// What a figure of curves shows, as the page's script reads it.
+/// Returns the data of a figure of curves for the page's script.
 pub fn data(
     declaration: &Declaration,
     figure: &Figure,
@@ -22,7 +22,7 @@ pub fn data(
             if let Some(axis) = figure.series {
                 at[axis] = *value;
             }
-            let place: Place = at.into_iter().map(Option::unwrap_or_default).collect();
+            let place: Coordinates = at.into_iter().map(Option::unwrap_or_default).collect();
             let found = measured.curves_at(&place).and_then(|curves| curves.get(curve));
             found.map_or_else(Vec::new, dots)
         });

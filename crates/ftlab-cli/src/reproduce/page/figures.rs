@@ -1,97 +1,95 @@
-//! What the figures of a page show, as its script reads it.
+//! The data of the page's figures, for its script.
 
 use serde::Serialize;
 
 use super::{curves, with_unit};
 use crate::reproduce::declaration::{
-    AlongAxis, Axis, AxisValue, Claim, Declaration, Drawn, Figure, Kind, Place, Point, Quantity,
-    over,
+    AlongAxis, Axis, AxisValue, Claim, Coordinates, Declaration, Drawn, Figure, FigureKind, Point,
+    Quantity, over,
 };
 use crate::reproduce::measure::Measured;
 use crate::reproduce::numbers::Printed;
 
-/// Room between the last value that has a number and those that stand apart, as a share of the span.
+/// The distance between values drawn apart, as a share of the span of numeric values.
 const APART: f64 = 0.12;
 
 /// A figure.
 #[derive(Debug, Serialize)]
 pub struct FigureData {
-    /// The title.
     pub title: String,
     /// `lines`, `bars` or `curves`.
     pub kind: &'static str,
-    /// What stands at the horizontal axis.
+    /// The label of the horizontal axis.
     pub x_label: String,
-    /// What stands at the vertical axis.
+    /// The label of the vertical axis.
     pub y_label: String,
     /// The unit of values.
     pub unit: String,
-    /// Values of the horizontal axis: where they are, what they are called, and whether they stand apart.
+    /// The values of the horizontal axis.
     pub ticks: Vec<Tick>,
-    /// What each series is called.
+    /// The names of the series.
     pub series: Vec<String>,
-    /// What is drawn side by side.
+    /// The panels, drawn side by side.
     pub panels: Vec<Panel>,
 }
 
-/// A place of the horizontal axis.
+/// A value of the horizontal axis.
 #[derive(Debug, Serialize)]
 pub struct Tick {
-    /// Where it is.
+    /// Its position.
     pub x: f64,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Has no number: it is named whatever else is.
+    /// Whether it has no number, so that its name must always be shown.
     pub apart: bool,
 }
 
-/// A panel.
 #[derive(Debug, Serialize)]
 pub struct Panel {
     /// Its title.
     pub title: String,
     /// By series.
     pub points: Vec<Vec<Dot>>,
-    /// By series, the line across.
+    /// By series, the horizontal line.
     pub references: Vec<Option<Across>>,
-    /// What is printed.
+    /// The numbers of the paper.
     pub printed: Vec<Mark>,
 }
 
 /// A mean and its interval, or a value of a curve.
 #[derive(Debug, Serialize)]
 pub struct Dot {
-    /// Where it is.
+    /// Its position.
     pub x: f64,
-    /// What that place is called.
+    /// The name of the position.
     pub name: String,
     /// The value.
     pub y: f64,
-    /// Where the interval begins.
+    /// The lower end of the interval.
     pub low: Option<f64>,
-    /// Where the interval ends.
+    /// The upper end of the interval.
     pub high: Option<f64>,
 }
 
-/// A line across.
+/// A horizontal line.
 #[derive(Debug, Serialize)]
 pub struct Across {
     name: String,
     y: f64,
 }
 
-/// A number that the paper prints, or that another gives.
+/// A number printed in the paper or given by another origin.
 #[derive(Debug, Serialize)]
 pub struct Mark {
     series: usize,
     x: f64,
     y: f64,
     claim: String,
-    /// Who gives it; null if the paper prints it.
+    /// The origin; null if the paper prints it.
     origin: Option<String>,
 }
 
-/// What a figure shows, if the page's script draws it: heat maps stand in the page as they are.
+/// Returns the data of a figure that the script draws; heat maps are part of the page itself.
 pub fn data(declaration: &Declaration, figure: &Figure, measured: &Measured) -> Option<FigureData> {
     match &figure.drawn {
         Drawn::Metrics(along) => Some(Drawing { declaration, figure, along, measured }.data()),
@@ -100,14 +98,14 @@ pub fn data(declaration: &Declaration, figure: &Figure, measured: &Measured) -> 
     }
 }
 
-/// What is to be known of a figure and of the axes that it draws.
+/// Returns the notes on a figure and on its axes.
 pub fn notes(figure: &Figure, axes: &[Axis]) -> Vec<String> {
     let of_axes = figure.open().into_iter().filter_map(|axis| axes[axis].note.clone());
     figure.note.clone().into_iter().chain(of_axes).collect()
 }
 
-/// The series of a figure: what they are called, what they are of, and the values of their axis. `drawn`
-/// is what is drawn for each value of that axis, by label.
+/// Returns the series of a figure: their names, their contents, and their values on the series
+/// axis. `drawn` lists the contents for each value of that axis, with labels.
 pub fn series(
     figure: &Figure,
     axes: &[Axis],
@@ -142,7 +140,7 @@ impl Drawing<'_> {
     fn data(&self) -> FigureData {
         let (figure, x) = (self.figure, &self.axes()[self.along.x]);
         let metric = &self.declaration.metrics[self.along.metrics[0]];
-        let bars = self.along.kind == Kind::Bars;
+        let bars = self.along.kind == FigureKind::Bars;
         FigureData {
             title: figure.title.clone(),
             kind: if bars { "bars" } else { "lines" },
@@ -161,20 +159,20 @@ impl Drawing<'_> {
         series(self.figure, self.axes(), &drawn)
     }
 
-    /// The values of the horizontal axis that are drawn, by their places in it.
+    /// Returns the drawn values of the horizontal axis with their indices.
     fn values(&self) -> impl Iterator<Item = (usize, &AxisValue)> {
         let values = &self.axes()[self.along.x].values;
         self.figure.shown(self.along.x, self.axes()).into_iter().map(|at| (at, &values[at]))
     }
 
-    /// Where each value of the horizontal axis is drawn. Bars stand in groups, one beside the other.
+    /// Returns the position of each value of the horizontal axis. Bars form groups.
     fn places(&self) -> Vec<f64> {
         let values: Vec<&AxisValue> = self.values().map(|(_, value)| value).collect();
         let numbers: Vec<f64> = values.iter().filter_map(|value| value.x).collect();
         let group = self.series().len() as f64 + 1.0;
         let few = numbers.len() < 2;
-        if few || self.along.kind == Kind::Bars {
-            let width = if self.along.kind == Kind::Bars { group } else { 1.0 };
+        if few || self.along.kind == FigureKind::Bars {
+            let width = if self.along.kind == FigureKind::Bars { group } else { 1.0 };
             return (0..values.len()).map(|at| at as f64 * width).collect();
         }
         let (low, high) = (
@@ -193,7 +191,7 @@ impl Drawing<'_> {
 
     fn ticks(&self) -> Vec<Tick> {
         let numbered = self.values().filter(|(_, value)| value.x.is_some()).count() >= 2;
-        let bars = self.along.kind == Kind::Bars;
+        let bars = self.along.kind == FigureKind::Bars;
         let middle = if bars { (self.series().len() as f64 - 1.0) / 2.0 } else { 0.0 };
         let tick = |((_, value), x): ((usize, &AxisValue), f64)| Tick {
             x: x + middle,
@@ -206,7 +204,7 @@ impl Drawing<'_> {
     fn panel(&self, title: String, at: &Point) -> Panel {
         let mut panel =
             Panel { title, points: Vec::new(), references: Vec::new(), printed: Vec::new() };
-        let bars = self.along.kind == Kind::Bars;
+        let bars = self.along.kind == FigureKind::Bars;
         for (series, (name, metric, value)) in self.series().into_iter().enumerate() {
             let shift = if bars { series as f64 } else { 0.0 };
             let mut at = at.clone();
@@ -236,7 +234,8 @@ impl Drawing<'_> {
 
     fn across(&self, quantity: &Quantity, at: &Point, name: &str) -> Option<Across> {
         let reference = self.along.reference.as_ref()?;
-        // A line for one value of the series' axis is the same for all of them: it is drawn once.
+        // A reference with a fixed value on the series axis is the same for all series, so it is
+        // drawn once.
         let shared = self.figure.series.is_some_and(|axis| reference[axis].is_some());
         if shared {
             let axis = self.figure.series?;
@@ -258,7 +257,7 @@ impl Drawing<'_> {
         Some(Across { name, y: found.value })
     }
 
-    /// What the paper prints of a quantity at a place.
+    /// Returns the paper's numbers for a quantity at a place.
     fn printed(&self, quantity: &Quantity, at: &Point, series: usize, x: f64) -> Vec<Mark> {
         let here = quantity.pairs(at, self.axes());
         let is_same = |claim: &&Claim| {
@@ -269,7 +268,8 @@ impl Drawing<'_> {
         let mut marks = Vec::new();
         for claim in self.declaration.claims.iter().filter(is_same) {
             for row in &claim.rows {
-                let there: Vec<(Place, Place)> = claim.quantity.pairs(&row.at, self.axes());
+                let there: Vec<(Coordinates, Coordinates)> =
+                    claim.quantity.pairs(&row.at, self.axes());
                 if let (true, Printed::Number(y)) = (there == here, row.paper) {
                     let (claim, origin) = (claim.id.clone(), claim.origin.clone());
                     marks.push(Mark { series, x, y, claim, origin });

@@ -1,25 +1,25 @@
-//! Heat maps, drawn into the page as they are: without its script, and as tables beside.
+//! Heat maps as SVG within the page, without its script, and as tables.
 //!
-//! Each shape is closed by a tag of its own (`rect {}`, not `rect;`): one left open would hold what follows
-//! it, which is then not drawn.
+//! Each shape needs a closing tag (`rect {}`, not `rect;`); an open one would swallow the following
+//! shapes, which would not be drawn.
 
 use maud::{Markup, html};
 
-use crate::reproduce::map::{Map, MapPanel, Scale};
+use crate::reproduce::map::{HeatMap, MapPanel, Scale};
 use crate::reproduce::measure::Estimate;
 use crate::reproduce::numbers::told;
 
 /// The height of a cell, in pixels.
 const HEIGHT: f64 = 40.0;
-/// The least width of a cell.
+/// The minimum width of a cell.
 const WIDTH: f64 = 72.0;
-/// How wide a letter of a label may be.
+/// The assumed width of a letter.
 const LETTER: f64 = 7.5;
-/// Room around labels.
+/// The margin of labels.
 const ROOM: f64 = 12.0;
 /// The height of a line of labels.
 const LINE: f64 = 20.0;
-/// How many colours the legend shows.
+/// The number of colours in the legend.
 const STEPS: usize = 11;
 /// The width of each.
 const STEP: f64 = 22.0;
@@ -27,14 +27,13 @@ const STEP: f64 = 22.0;
 /// Red, green and blue.
 type Colour = [f64; 3];
 
-/// Less than what it is compared with, alike, and more: told apart also by those who can't tell red from
-/// green.
+/// The colours for less, equal and more; distinguishable with red-green colour blindness.
 const LESS: Colour = [33.0, 102.0, 172.0];
 const ALIKE: Colour = [247.0, 247.0, 247.0];
 const MORE: Colour = [191.0, 87.0, 0.0];
 
-/// A heat map: what it shows, its legend, its panels, and all of it as tables.
-pub fn drawn(title: &str, map: &Map) -> Markup {
+/// Returns a heat map: title, legend, panels, and all of it as tables.
+pub fn drawn(title: &str, map: &HeatMap) -> Markup {
     html! {
         p.small { (map.title()) }
         (legend(map))
@@ -46,7 +45,7 @@ pub fn drawn(title: &str, map: &Map) -> Markup {
     }
 }
 
-fn panelled(title: &str, map: &Map, panel: &MapPanel) -> Markup {
+fn panelled(title: &str, map: &HeatMap, panel: &MapPanel) -> Markup {
     let about = format!("{title} {}. The table below says the same.", panel.title);
     html! {
         div.map {
@@ -56,7 +55,7 @@ fn panelled(title: &str, map: &Map, panel: &MapPanel) -> Markup {
     }
 }
 
-fn svg(about: &str, map: &Map, panel: &MapPanel) -> Markup {
+fn svg(about: &str, map: &HeatMap, panel: &MapPanel) -> Markup {
     let longest = |values: &[String]| {
         values.iter().map(|value| value.chars().count()).max().unwrap_or_default() as f64
     };
@@ -89,8 +88,8 @@ fn svg(about: &str, map: &Map, panel: &MapPanel) -> Markup {
     }
 }
 
-/// A cell: its colour, its number, and how sure it is.
-fn square(map: &Map, cell: Option<&Estimate>, [x, y, width, height]: [f64; 4]) -> Markup {
+/// Returns a cell: its colour, number and interval.
+fn square(map: &HeatMap, cell: Option<&Estimate>, [x, y, width, height]: [f64; 4]) -> Markup {
     let fill = cell.map(|cell| colour(map.scale, cell.value));
     let ink = fill.map_or("currentColor", ink);
     let (middle, line) = (x + width / 2.0, y + height / 2.0);
@@ -109,7 +108,7 @@ fn square(map: &Map, cell: Option<&Estimate>, [x, y, width, height]: [f64; 4]) -
     }
 }
 
-fn legend(map: &Map) -> Markup {
+fn legend(map: &HeatMap) -> Markup {
     let (low, high) = map.scale.ends();
     let step = |at: usize| low + (high - low) * at as f64 / (STEPS as f64 - 1.0);
     let words = match map.scale {
@@ -131,7 +130,7 @@ fn legend(map: &Map) -> Markup {
     }
 }
 
-fn table(map: &Map, panel: &MapPanel) -> Markup {
+fn table(map: &HeatMap, panel: &MapPanel) -> Markup {
     html! {
         div.wide tabindex="0" role="region" aria-label=(format!("{} {}", map.label, panel.title)) {
             table {
@@ -151,8 +150,8 @@ fn table(map: &Map, panel: &MapPanel) -> Markup {
     }
 }
 
-/// A cell in words.
-fn said(map: &Map, cell: Option<&Estimate>) -> String {
+/// Describes a cell.
+fn said(map: &HeatMap, cell: Option<&Estimate>) -> String {
     let Some(cell) = cell else { return "not known".to_owned() };
     let value = told(cell.value, &map.unit);
     match (cell.low, cell.high) {
@@ -165,7 +164,7 @@ fn said(map: &Map, cell: Option<&Estimate>) -> String {
 
 fn colour(scale: Scale, value: f64) -> Colour {
     let place = scale.place(value);
-    // Plain values have no side: they rise from alike to one of the ends.
+    // Plain values do not diverge: they use one half of the scale.
     let end = if place < 0.0 || matches!(scale, Scale::Rising { .. }) { LESS } else { MORE };
     let share = place.abs().min(1.0);
     [0, 1, 2].map(|part| ALIKE[part] + (end[part] - ALIKE[part]) * share)
@@ -176,12 +175,12 @@ fn hexadecimal(colour: Colour) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Black or white, whichever stands out on a colour.
+/// Returns black or white, whichever has more contrast with a colour.
 fn ink(ground: Colour) -> &'static str {
-    // Squares stand in for the curve of sRGB; the weights are those of its luminance.
+    // Squares approximate the curve of sRGB; the weights are those of its luminance.
     let [red, green, blue] = ground.map(|part| (part / 255.0).powi(2));
     let light = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-    // Here black and white are equally far, as WCAG counts contrast.
+    // At this luminance black and white have the same contrast by WCAG.
     const EVEN: f64 = 0.18;
     if light > EVEN { "#000" } else { "#fff" }
 }

@@ -1,5 +1,5 @@
-//! The page of a reproduction: the paper's numbers beside ours, its figures drawn from our data, and
-//! what was found.
+//! The page of a reproduction: the paper's numbers beside ours, its figures drawn from our data,
+//! and the README.
 
 mod curves;
 mod figures;
@@ -13,13 +13,13 @@ use maud::{Markup, html};
 use self::figures::{FigureData, notes};
 use super::declaration::{Declaration, Figure};
 use super::document::{CaseDocument, ClaimDocument, NumberVerdict, Reproduction, RowDocument};
-use super::library::Found;
+use super::library::FoundExperiment;
 use super::map;
 use super::measure::Measured;
 use super::numbers::{PERCENT, Tolerance, printed, told};
 use super::table::{difference, fewer_seeds, long, not_run, ours, seeds, verdict_line};
 use crate::failure::Failure;
-use crate::page::{Page, licence, this_command};
+use crate::page::{HtmlPage, licence, this_command};
 
 const SCRIPT: &str = concat!(
     include_str!("../../../assets/page/common.js"),
@@ -28,14 +28,14 @@ const SCRIPT: &str = concat!(
 const STYLE: &str = include_str!("../../../assets/page/reproduce.css");
 const GENERATOR: &str = "ftlab reproduce";
 
-/// A README as HTML.
+/// Renders a README as HTML.
 pub fn readme_html(text: &str) -> String {
     readme::html(text).0
 }
 
-/// The page.
+/// Returns the page.
 pub fn of(
-    found: &Found,
+    found: &FoundExperiment,
     figures: &[Figure],
     document: &Reproduction,
     measured: &Measured,
@@ -61,8 +61,15 @@ pub fn of(
         (cases(document))
         (licence())
     };
-    Page { generator: GENERATOR, title: &title, body, data: &data, script: SCRIPT, style: STYLE }
-        .text()
+    HtmlPage {
+        generator: GENERATOR,
+        title: &title,
+        body,
+        data: &data,
+        script: SCRIPT,
+        style: STYLE,
+    }
+    .text()
 }
 
 fn numbers(document: &Reproduction) -> Markup {
@@ -70,8 +77,8 @@ fn numbers(document: &Reproduction) -> Markup {
         @if !document.claims.is_empty() {
             h2 { "The paper's numbers" }
             p.small {
-                "Ours are means over " (seeds(document).to_lowercase()) ", with the interval that holds the "
-                "true mean at 95 % if only chance lies between the seeds."
+                "Ours are means over " (seeds(document).to_lowercase()) ", with their "
+                "95 % confidence intervals."
             }
             @for note in document.axes.iter().filter_map(|axis| axis.note.as_ref()) { p { (note) } }
             div.wide tabindex="0" role="region" aria-label="The paper's numbers" {
@@ -154,15 +161,15 @@ fn drawings(
     document: &Reproduction,
     measured: &Measured,
 ) -> Markup {
-    // What the script draws is counted apart.
+    // The script's figures are numbered separately.
     let mut scripted = 0..;
     html! {
         h2 { "Figures" }
-        noscript { p { "The figures need JavaScript; the numbers stand in tables." } }
+        noscript { p { "The figures need JavaScript; the numbers are in tables." } }
         p.small {
             "Drawn from our data: means over " (seeds(document).to_lowercase()) ", with their 95 % intervals "
-            "as upright strokes where they are wide enough to be seen. Diamonds are the numbers that the paper "
-            "prints, rings those of others. Under the numbers of heat maps stands how far their intervals reach. "
+            "as vertical strokes where they are wide enough to be visible. Diamonds are the numbers printed in "
+            "the paper, rings those of other origins. Numbers in heat maps have half the width of their intervals below. "
             @if !document.curves.is_empty() {
                 "Curves over a count are those of the run with seed " (document.seeds[0]) ". "
             }
@@ -183,10 +190,10 @@ fn drawings(
     }
 }
 
-/// What it takes to do the same again.
-fn origin(found: &Found, document: &Reproduction) -> Markup {
+/// Shows what is needed to reproduce the result.
+fn origin(found: &FoundExperiment, document: &Reproduction) -> Markup {
     html! {
-        h2 { "How to do it again" }
+        h2 { "How to reproduce it" }
         dl {
             dt { "ftlab" } dd { (document.ftlab_version) }
             dt { "Command" } dd { code { (this_command()) } }
@@ -231,13 +238,13 @@ fn mean(case: &CaseDocument, metric: &str) -> String {
     let Some(spread) = &case.metrics[metric] else { return "-".to_owned() };
     let mut text = crate::human::digits(spread.mean);
     if let Some(deviation) = spread.standard_deviation {
-        // Writing to a text can't fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, " ± {}", crate::human::digits(deviation));
     }
     text
 }
 
-/// What stands at an axis that has this label and unit.
+/// Returns the label of an axis with its unit.
 fn with_unit(label: &str, unit: &str) -> String {
     match unit {
         "" => label.to_owned(),

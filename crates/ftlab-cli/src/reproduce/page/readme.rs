@@ -1,15 +1,15 @@
-//! The README of an experiment as a part of its page.
+//! The README of an experiment as part of its page.
 
 use maud::PreEscaped;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html::push_html};
 
-/// The text as HTML: headings two levels deeper, since the page has its own; HTML within it is shown as
-/// it is written, and pictures by what they are called, since the page loads nothing. Links lead to the
-/// web or to a place of the page: others would run a script, or open what lies on the reader's machine.
+/// Renders Markdown as HTML. Headings are two levels deeper, because the page has its own. Embedded
+/// HTML is shown as text, and pictures as their descriptions, because the page loads nothing. Only
+/// links to the web or within the page are kept: others could run a script or open local files.
 pub fn html(text: &str) -> PreEscaped<String> {
     let mut page = String::new();
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
-    // Links don't lie within each other.
+    // Links cannot be nested.
     let mut follows = true;
     let events = Parser::new_ext(text, options).filter(|event| match event {
         Event::Start(Tag::Link { dest_url, .. }) => {

@@ -1,17 +1,17 @@
-//! `[[claim]]`: the numbers of a paper, and what is expected where they can't be reproduced.
+//! Parses `[[claim]]`: the numbers of a paper, and the numbers expected instead.
 
 use ftlab::options::table::{At, Given};
 use ftlab::options::value::Raw;
 
 use super::Parser;
 use super::names::{Compared, value_names};
-use crate::reproduce::declaration::{Claim, Expected, Form, Quantity, Row};
+use crate::reproduce::declaration::{Claim, ClaimRow, Expected, Form, Quantity};
 use crate::reproduce::keys::{self, ClaimKeys, DiffersKeys};
 use crate::reproduce::numbers::{Printed, Tolerance, leaves_out, overlap};
 
-/// Numbers by the values of an axis; a single number without one.
+/// Numbers by values of an axis; a single number without one.
 type Numbers = Vec<(Option<usize>, Printed)>;
-/// What is expected instead, likewise, and why; nothing where nothing differs.
+/// The numbers expected instead, and the reason; empty if none differ.
 type Differs = (Vec<(Option<usize>, Expected)>, Option<String>);
 
 impl Parser {
@@ -51,9 +51,9 @@ impl Parser {
             }
             let expected = expected.iter().find(|(of, _)| *of == value).map(|(_, one)| *one);
             let tolerance = tolerance.filter(|_| is_number(&paper));
-            Row { at, label, paper, tolerance, expected }
+            ClaimRow { at, label, paper, tolerance, expected }
         });
-        let rows: Vec<Row> = rows.collect();
+        let rows: Vec<ClaimRow> = rows.collect();
         if let Some(differs) = &keys.differs {
             self.check_expected(&differs.expected.0, &rows, &expected);
         }
@@ -62,8 +62,8 @@ impl Parser {
             (keys.differs.as_ref().map(|differs| &differs.table), rows.iter().any(beside_expected)),
         ];
         for (table, _) in ranges.into_iter().filter(|(_, wrong)| *wrong) {
-            let message = "the range leaves out a number that it is for";
-            let remedy = "write a range that holds the number, or how far from it is near enough";
+            let message = "the range excludes a number that it is for";
+            let remedy = "write a range that contains the number, or a distance from it";
             self.document.report_at(table?, "tolerance", message, remedy);
         }
         let quantity = Quantity { metric, form, against, mean_over };
@@ -72,25 +72,25 @@ impl Parser {
         Some(Claim { id, text, place, origin, quantity, rows, differs })
     }
 
-    /// What is expected instead is known for each of the paper's numbers and for no other, and nothing can
-    /// be both.
+    /// Checks that there is an expected number for each of the paper's numbers and for no other,
+    /// and that no number can meet both.
     fn check_expected(
         &mut self,
         given: &Given,
-        rows: &[Row],
+        rows: &[ClaimRow],
         expected: &[(Option<usize>, Expected)],
     ) {
         let named = rows.iter().filter(|row| row.expected.is_some()).count();
         let remedy = "give `expected` for the same values as `paper`";
         if named < rows.len() {
-            let message = "some number of the paper has none";
+            let message = "a number of the paper has none";
             self.document.report(given, message, remedy);
         }
         if named < expected.len() {
             let message = "it names a value for which `paper` has no number";
             self.document.report(given, message, remedy);
         }
-        let both = |row: &&Row| {
+        let both = |row: &&ClaimRow| {
             let instead = row.expected.map(|expected| (expected.value, expected.tolerance));
             instead.is_some_and(|instead| overlap((row.paper, row.tolerance), instead))
         };
@@ -98,24 +98,24 @@ impl Parser {
             let of =
                 if row.label.is_empty() { String::new() } else { format!(" at {}", row.label) };
             let message = format!("what is expected may be what the paper prints{of}");
-            let remedy = "expect what the paper's number rules out, or leave `differs` out";
+            let remedy = "expect a number that differs from the paper's, or remove `differs`";
             self.document.report(given, message, remedy);
         }
     }
 
-    /// What is compared with itself can't come out otherwise.
-    fn refuse_itself(&mut self, table: &At, quantity: &Quantity, rows: &[Row]) {
-        let is_same = |row: &Row| {
+    /// Refuses a comparison of a case with itself, which could never fail.
+    fn refuse_itself(&mut self, table: &At, quantity: &Quantity, rows: &[ClaimRow]) {
+        let is_same = |row: &ClaimRow| {
             let mut pairs = quantity.pairs(&row.at, &self.axes).into_iter();
             pairs.all(|(here, elsewhere)| here == elsewhere)
         };
         if quantity.form != Form::Value && rows.iter().any(is_same) {
-            let remedy = "name another case in `against`, or leave that number out";
+            let remedy = "name another case in `against`, or remove that number";
             self.document.report_at(table, "against", "a case is compared with itself", remedy);
         }
     }
 
-    /// Printed numbers: one, or one for each value of an axis.
+    /// Parses printed numbers: one, or one for each value of an axis.
     fn numbers(
         &mut self,
         printed: &keys::Printed,
@@ -129,7 +129,7 @@ impl Parser {
                 return self.printed(given, unit).map(|number| vec![(None, number)]);
             }
             None => (
-                "several numbers, of no axis".to_owned(),
+                "several numbers, but no axis".to_owned(),
                 "name the axis in `each`, or give a single number".to_owned(),
             ),
             Some(axis) if !is_table => {
@@ -139,7 +139,7 @@ impl Parser {
             }
             Some(_) if given.pairs().is_empty() => (
                 "there is no number".to_owned(),
-                "give a number for one value at least, or leave the claim out".to_owned(),
+                "give a number for at least one value, or remove the claim".to_owned(),
             ),
             Some(axis) => return self.numbers_of_axis(given, axis, unit),
         };
@@ -175,7 +175,7 @@ impl Parser {
         .ok()
     }
 
-    /// The tolerance of a table; none if what it is for is a limit.
+    /// Parses the tolerance of a table; none if it is for a limit.
     fn tolerance(
         &mut self,
         table: &At,
@@ -208,7 +208,7 @@ impl Parser {
             .map(Some)
     }
 
-    /// What is expected instead, and why.
+    /// Parses the numbers expected instead, and the reason.
     fn differs(
         &mut self,
         keys: Option<&DiffersKeys>,
@@ -232,8 +232,8 @@ fn are_limits(numbers: &Numbers) -> bool {
     !numbers.iter().any(|(_, one)| is_number(one))
 }
 
-/// Whether a range leaves out the number that is expected.
-fn beside_expected(row: &Row) -> bool {
+/// Whether a range excludes the expected number.
+fn beside_expected(row: &ClaimRow) -> bool {
     row.expected.is_some_and(|expected| leaves_out(expected.tolerance, expected.value))
 }
 

@@ -1,17 +1,17 @@
-//! `[[figure]]`: what is drawn.
+//! Parses `[[figure]]`.
 
 use ftlab::options::table::At;
 
 use super::Parser;
 use super::names::Compared;
 use crate::reproduce::declaration::{
-    AcrossAxes, AlongAxis, Drawn, Figure, Form, Kind, Point, Quantity,
+    AcrossAxes, AlongAxis, Drawn, Figure, FigureKind, Form, Point, Quantity,
 };
 use crate::reproduce::keys::FigureKeys;
 
-/// What says how metrics are drawn, and nothing of curves.
+/// Keys for metrics that have no meaning for curves.
 const OF_METRICS: [&str; 7] = ["kind", "x", "y", "metrics", "as", "against", "reference"];
-/// What has no meaning for cells by two axes.
+/// Keys that have no meaning for heat maps.
 const NOT_OF_MAPS: [&str; 3] = ["series", "reference", "y_label"];
 
 impl Parser {
@@ -30,17 +30,19 @@ impl Parser {
             let _ = self.formed(&keys);
             return None;
         }
-        let kind = keys.kind.unwrap_or(Kind::Lines);
+        let kind = keys.kind.unwrap_or(FigureKind::Lines);
         let of_curves = keys.curves.is_some();
         let x = if of_curves { Some(None) } else { self.along(&keys).map(Some) };
-        let y = match !of_curves && kind == Kind::Heatmap {
+        let y = match !of_curves && kind == FigureKind::Heatmap {
             true => self.up(&keys).map(Some),
             false => Some(None),
         };
         let drawn = match (of_curves, kind) {
             (true, _) => self.curves_drawn(&keys),
-            (false, Kind::Heatmap) => self.map_drawn(&keys, x.flatten(), y.flatten()),
-            (false, Kind::Lines | Kind::Bars) => self.metrics_drawn(&keys, kind, x.flatten()),
+            (false, FigureKind::Heatmap) => self.map_drawn(&keys, x.flatten(), y.flatten()),
+            (false, FigureKind::Lines | FigureKind::Bars) => {
+                self.metrics_drawn(&keys, kind, x.flatten())
+            }
         };
         let (x, y, series, panels) = (x?, y?, series?, panels?);
         let named = [(x, "x"), (y, "y"), (series, "series")].into_iter();
@@ -54,7 +56,7 @@ impl Parser {
         Some(Figure { title, note, drawn, series, panels, only: only?, at: at?, y_label })
     }
 
-    /// The axis along which metrics are drawn.
+    /// Returns the axis along which metrics are drawn.
     fn along(&mut self, keys: &FigureKeys) -> Option<usize> {
         let table = &keys.table;
         let lacking = [("x", keys.x.is_none()), ("metrics", keys.metrics.is_none())];
@@ -66,7 +68,7 @@ impl Parser {
         keys.x.as_ref().and_then(|x| self.axis_named(&x.0))
     }
 
-    /// The axis whose values are the rows of a heat map.
+    /// Returns the axis of the rows of a heat map.
     fn up(&mut self, keys: &FigureKeys) -> Option<usize> {
         if keys.y.is_none() {
             let remedy = "name the axis whose values are its rows";
@@ -75,14 +77,14 @@ impl Parser {
         keys.y.as_ref().and_then(|y| self.axis_named(&y.0))
     }
 
-    /// The metrics that are drawn, what is formed of them, and beside what.
+    /// Returns the metrics to draw, their form, and the case to compare with.
     fn formed(&mut self, keys: &FigureKeys) -> (Option<Vec<usize>>, Option<(Form, Point)>) {
         let metrics = keys.metrics.as_ref().and_then(|metrics| self.metrics_named(&metrics.0));
         let at = &keys.table;
         (metrics, self.form(Compared { at, form: keys.r#as, against: &keys.against }))
     }
 
-    /// One metric over two axes, and its unit.
+    /// Parses a heat map: one metric over two axes, and its unit.
     fn map_drawn(
         &mut self,
         keys: &FigureKeys,
@@ -91,14 +93,14 @@ impl Parser {
     ) -> Option<(Drawn, String)> {
         let table = &keys.table;
         for key in self.document.given(table, &NOT_OF_MAPS) {
-            let remedy = "leave it out; `panels` draws one map beside the other";
+            let remedy = "leave it out; `panels` draws maps side by side";
             self.document.report_at(table, key, "has no meaning for a heat map", remedy);
         }
         let (metrics, form) = self.formed(keys);
         let (x, y, metrics, (form, against)) = (x?, y?, metrics?, form?);
         let [metric] = metrics[..] else {
             let message = format!("a heat map draws one metric, not {}", metrics.len());
-            self.document.report_at(table, "metrics", message, "draw a figure of each");
+            self.document.report_at(table, "metrics", message, "draw a figure for each");
             return None;
         };
         let unit = form.unit(&self.metrics[metric].unit).to_owned();
@@ -106,17 +108,22 @@ impl Parser {
         Some((Drawn::Map(AcrossAxes { x, y, quantity }), unit))
     }
 
-    /// Metrics, and their unit.
+    /// Parses metrics, and their unit.
     fn metrics_drawn(
         &mut self,
         keys: &FigureKeys,
-        kind: Kind,
+        kind: FigureKind,
         x: Option<usize>,
     ) -> Option<(Drawn, String)> {
         let table = &keys.table;
         if keys.y.is_some() {
-            let message = "only a heat map has an axis upwards";
-            self.document.report_at(table, "y", message, "leave it out, or say kind = \"heatmap\"");
+            let message = "only a heat map has the axis `y`";
+            self.document.report_at(
+                table,
+                "y",
+                message,
+                "leave it out, or write kind = \"heatmap\"",
+            );
         }
         let (metrics, form) = self.formed(keys);
         let reference = match &keys.reference {
@@ -125,9 +132,9 @@ impl Parser {
         };
         let (x, reference) = (x?, reference?);
         if reference.as_ref().is_some_and(|point| point[x].is_none()) {
-            let message = format!("it is not said at which {}", self.axes[x].name);
+            let message = format!("it does not say at which {}", self.axes[x].name);
             let remedy =
-                format!("add {} to it: a line across stands for one case", self.axes[x].name);
+                format!("add {} to it: a horizontal line is for one case", self.axes[x].name);
             self.document.report_at(table, "reference", message, remedy);
         }
         let (metrics, (form, against)) = (metrics?, form?);
@@ -140,7 +147,7 @@ impl Parser {
         Some((Drawn::Metrics(along), unit))
     }
 
-    /// Curves, and their unit.
+    /// Parses curves, and their unit.
     fn curves_drawn(&mut self, keys: &FigureKeys) -> Option<(Drawn, String)> {
         let table = &keys.table;
         for key in self.document.given(table, &OF_METRICS) {
@@ -155,16 +162,16 @@ impl Parser {
         let unit = self.one_unit(table, "curves", &units.collect::<Vec<_>>())?;
         let counted = |at: &usize| &self.curves[*at].x_label;
         if curves.iter().any(|at| counted(at) != counted(&curves[0])) {
-            let message = "they count different things along them (`x_label`)";
+            let message = "they have different horizontal axes (`x_label`)";
             self.document.report_at(table, "curves", message, "draw them in two figures");
         }
         Some((Drawn::Curves(curves), unit))
     }
 
-    /// The unit of all that is drawn: names and units.
+    /// Returns the common unit of everything that is drawn. `drawn` contains names and units.
     fn one_unit(&mut self, table: &At, key: &str, drawn: &[(String, String)]) -> Option<String> {
         let Some((name, unit)) = drawn.first() else {
-            self.document.report_at(table, key, "nothing is drawn", "name one at least");
+            self.document.report_at(table, key, "there is nothing to draw", "name at least one");
             return None;
         };
         if let Some((other, its)) = drawn.iter().find(|(_, its)| its != unit) {

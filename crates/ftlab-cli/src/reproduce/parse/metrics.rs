@@ -1,4 +1,4 @@
-//! `[[curve]]` and `[[metric]]`: what is taken from a run.
+//! Parses `[[curve]]` and `[[metric]]`: the numbers taken from a run.
 
 use ftlab::options::table::{At, Given};
 
@@ -7,7 +7,7 @@ use crate::reproduce::curve::Pick;
 use crate::reproduce::declaration::{Curve, From, Metric};
 use crate::reproduce::keys::{CurveKeys, MetricKeys, Name, PICKS};
 
-/// The keys that say where a metric comes from.
+/// The keys of a metric's source.
 const WAYS: [&str; 6] = ["from", "sum", "product", "difference", "quotient", "curve"];
 
 impl Parser {
@@ -21,7 +21,7 @@ impl Parser {
             unit: unit.unwrap_or_default(),
             x_label: x_label.unwrap_or_else(|| "number".to_owned()),
             every: every.and_then(|every| self.pointer(&at, "every", every)),
-            // One that is wrong still has a name that others may use.
+            // A wrong one still gets its name, because others may use it.
             from: self.pointer(&at, "from", from).unwrap_or_default(),
         }
     }
@@ -29,7 +29,7 @@ impl Parser {
     pub(super) fn metric(&mut self, keys: MetricKeys) -> Metric {
         let twice = self.metrics.iter().any(|metric| metric.name == keys.name);
         self.refuse_twice(&keys.table, "name", "metric", &keys.name, twice);
-        // One that is wrong still has a name that others may use.
+        // A wrong one still gets its name, because others may use it.
         let nowhere = From::Result { pointer: String::new(), divide: 1.0 };
         let from = self.source(&keys).unwrap_or(nowhere);
         let label = keys.label.unwrap_or_else(|| keys.name.clone());
@@ -40,13 +40,13 @@ impl Parser {
         let at = &keys.table;
         let given = self.document.given(at, &WAYS);
         if keys.pick.is_some() && keys.curve.is_none() {
-            let remedy = "name the curve in `curve`, in place of where the metric comes from now";
-            self.document.report_at(at, "pick", "a number is picked of a curve", remedy);
+            let remedy = "name the curve in `curve`, in place of the metric's present source";
+            self.document.report_at(at, "pick", "a number can only be picked from a curve", remedy);
         }
         let [way] = given[..] else {
             let message = match given.len() {
-                0 => "it is said nowhere where the metric comes from".to_owned(),
-                _ => format!("a metric comes from one place, not from {}", given.join(" and ")),
+                0 => "the metric has no source".to_owned(),
+                _ => format!("a metric has one source, not {}", given.join(" and ")),
             };
             let remedy = format!("give one of {}", WAYS.join(", "));
             self.document.report_span(&at.path_of("from"), at.span.clone(), message, remedy);
@@ -100,14 +100,14 @@ impl Parser {
         let known = PICKS.map(|(name, _)| name).join(", ");
         let pick = pick.and_then(Pick::parse);
         if pick.is_none() {
-            let message = "it is not said what is picked of the curve";
-            let remedy = format!("write what of the curve: {known}, such as \"peak 1\"");
+            let message = "it does not say what to pick from the curve";
+            let remedy = format!("write what to pick: {known}, such as \"peak 1\"");
             self.document.report_at(at, "pick", message, remedy);
         }
         Some(From::Picked(curve?, pick?))
     }
 
-    /// A place in a result.
+    /// Checks that a text is a JSON pointer.
     fn pointer(&mut self, at: &At, key: &str, pointer: String) -> Option<String> {
         if !pointer.starts_with('/') {
             let remedy = "write the keys with a slash before each, such as \"/report/host/iops\"";

@@ -1,4 +1,4 @@
-//! From the text of `experiment.toml` to a [`Declaration`], or to the list of all its problems.
+//! Parses `experiment.toml` to a [`Declaration`], or to the list of all its problems.
 
 mod claims;
 mod figures;
@@ -13,17 +13,17 @@ use ftlab::options::value::Raw;
 use super::declaration::{Axis, AxisValue, Claim, Curve, Declaration, Figure, Metric, Settings};
 use super::keys::{AxisKeys, FileKeys, ValueKeys};
 
-/// The longest text that is read.
+/// The longest text that is accepted.
 const MAX_TEXT: usize = 1 << 20;
-/// The most cases that claims and figures may ask for.
+/// The most cases that claims and figures may need.
 const MAX_CASES: usize = 100_000;
 
-/// Reads a declaration. `file` is the name that problems carry.
+/// Parses a declaration. `file` is its name in messages.
 ///
 /// # Errors
 /// Everything that is wrong with it.
 pub fn parse(file: &str, text: &str) -> Result<Declaration, Problems> {
-    // What can't be printed is not looked at any further: it would stand in other messages.
+    // Refuse texts with control characters, because they would appear in other messages.
     let check = |document: &mut Document, root: &Given| document.refuse_control_characters(root);
     let (document, keys) = Document::read::<FileKeys>(file, text, MAX_TEXT, check);
     let mut parser = Parser { document, axes: Vec::new(), curves: Vec::new(), metrics: Vec::new() };
@@ -31,7 +31,7 @@ pub fn parse(file: &str, text: &str) -> Result<Declaration, Problems> {
     parser.document.finish(declaration)
 }
 
-/// Reads one part after the other; what is named must have been declared before.
+/// Parses one part after another; names must be declared before they are used.
 struct Parser {
     document: Document,
     axes: Vec<Axis>,
@@ -67,7 +67,7 @@ impl Parser {
             figures.push(self.figure(keys).filter(|_| is_sound));
         }
         if claims.is_empty() && figures.is_empty() {
-            let remedy = "declare a [[claim]] or a [[figure]]: they decide what is run";
+            let remedy = "declare a [[claim]] or a [[figure]]: they determine the runs";
             self.document.report_span("", 0..0, "there is neither a claim nor a figure", remedy);
         }
         let claims = claims.into_iter().collect::<Option<Vec<Claim>>>();
@@ -91,7 +91,7 @@ impl Parser {
         })
     }
 
-    /// A name that folders and links take.
+    /// Checks that the name is valid for folders and links.
     fn check_name(&mut self, keys: &FileKeys) {
         if !keys.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
             let remedy = "write letters, digits, - and _ only: it is the name of a folder";
@@ -116,7 +116,7 @@ impl Parser {
             values.push(value);
         }
         if entries == 0 {
-            self.document.report(&given.0, "there is no value", "write a list of one at least");
+            self.document.report(&given.0, "it has no values", "write a list of at least one");
         }
         self.check_templates(&template, values.len());
         let twice = self.axes.iter().any(|axis| axis.name == name);
@@ -143,7 +143,7 @@ impl Parser {
         Some(AxisValue { label: label.unwrap_or_else(|| name.clone()), name, x, settings })
     }
 
-    /// Counts what is asked for before any of it is listed.
+    /// Refuses too many cases before any of them is built.
     fn refuse_too_many_cases(&mut self, claims: &[Claim], figures: &[Figure]) {
         let all = |sizes: Vec<usize>| sizes.into_iter().fold(1usize, usize::saturating_mul);
         let of_claim = |claim: &Claim| {
@@ -160,7 +160,7 @@ impl Parser {
         if cases > MAX_CASES {
             let message =
                 format!("claims and figures ask for {cases} cases, more than {MAX_CASES}");
-            let remedy = "leave values of axes out, or make two experiments of it";
+            let remedy = "remove values of axes, or split it into two experiments";
             self.document.report_span("", 0..0, message, remedy);
         }
     }
@@ -186,19 +186,19 @@ mod tests {
     use super::*;
     use crate::reproduce::keys::TABLES;
 
-    /// A declaration in use, which spoils easily.
+    /// A declaration in use, with many keys to break.
     const TEXT: &str = include_str!("../../../../../experiments/rw-scheduler/experiment.toml");
 
-    /// Every key stands in it, each on a line of its own but for those of values.
+    /// Contains every key, each on its own line except those of values.
     const ALL: &str = include_str!("all_keys.toml");
 
-    /// The title of the table that begins with this line.
+    /// Returns the title of the table that begins with this line.
     fn begins(line: &str) -> Option<&'static str> {
         let written = if line == "[claim.differs]" { "claim.differs" } else { line };
         TABLES.iter().map(|table| table().title).find(|title| *title == written)
     }
 
-    /// The text without a key of a table: where it stands first, or all tables of that name.
+    /// Returns the text without a key of a table: the first place, or all tables of that name.
     fn without(text: &str, table: &str, key: &Key) -> String {
         if table == "axis.values" {
             let value = text.find("{ name = ").map_or("", |at| &text[at..]);

@@ -1,4 +1,4 @@
-//! Names that a declaration uses: of axes, of their values, of metrics and of curves.
+//! Resolves names in a declaration: of axes, their values, metrics and curves.
 
 use ftlab::options::table::{At, Given};
 use ftlab::options::value::Raw;
@@ -7,7 +7,7 @@ use super::Parser;
 use crate::reproduce::declaration::{Axis, Form, Point};
 use crate::reproduce::keys;
 
-/// A table that has `as` and `against`.
+/// A table with `as` and `against`.
 pub(super) struct Compared<'k> {
     pub at: &'k At,
     pub form: Option<Form>,
@@ -24,19 +24,19 @@ impl Parser {
         self.document.one_of(given, what, &known)
     }
 
-    /// The axis that is named.
+    /// Returns the named axis.
     pub(super) fn axis_named(&mut self, given: &Given) -> Option<usize> {
         let names = self.axis_names();
         self.one_of(given, "axis", &names)
     }
 
-    /// The axes that are listed.
+    /// Returns the listed axes.
     pub(super) fn axes_named(&mut self, given: &Given) -> Option<Vec<usize>> {
         let names = self.axis_names();
         self.listed(given, "axis", &names)
     }
 
-    /// The axis that is named, or those that are listed.
+    /// Returns the named axis, or the listed axes.
     pub(super) fn axis_or_axes_named(&mut self, given: &Given) -> Option<Vec<usize>> {
         match &given.raw {
             Raw::List(_) => self.axes_named(given),
@@ -44,25 +44,25 @@ impl Parser {
         }
     }
 
-    /// The metric that is named.
+    /// Returns the named metric.
     pub(super) fn metric_named(&mut self, given: &Given) -> Option<usize> {
         let names: Vec<String> = self.metrics.iter().map(|metric| metric.name.clone()).collect();
         self.one_of(given, "metric", &names)
     }
 
-    /// The metrics that are listed; those that were declared so far.
+    /// Returns the listed metrics, of those declared so far.
     pub(super) fn metrics_named(&mut self, given: &Given) -> Option<Vec<usize>> {
         let names: Vec<String> = self.metrics.iter().map(|metric| metric.name.clone()).collect();
         self.listed(given, "metric", &names)
     }
 
-    /// The curve that is named.
+    /// Returns the named curve.
     pub(super) fn curve_named(&mut self, given: &Given) -> Option<usize> {
         let names: Vec<String> = self.curves.iter().map(|curve| curve.name.clone()).collect();
         self.one_of(given, "curve", &names)
     }
 
-    /// The curves that are listed.
+    /// Returns the listed curves.
     pub(super) fn curves_named(&mut self, given: &Given) -> Option<Vec<usize>> {
         let names: Vec<String> = self.curves.iter().map(|curve| curve.name.clone()).collect();
         self.listed(given, "curve", &names)
@@ -79,13 +79,13 @@ impl Parser {
         let found: Vec<_> = items.iter().map(|item| self.one_of(item, what, names)).collect();
         let found = found.into_iter().collect::<Option<Vec<usize>>>()?;
         if let Some(at) = (1..found.len()).find(|&at| found[..at].contains(&found[at])) {
-            let message = format!("{} stands there twice", names[found[at]]);
+            let message = format!("{} is listed twice", names[found[at]]);
             self.document.report(&items[at], message, "name it once");
         }
         Some(found)
     }
 
-    /// Values of axes; none is fixed where nothing is given.
+    /// Parses values of axes. Without any, no axis is fixed.
     pub(super) fn point(&mut self, given: &Option<keys::Point>) -> Option<Point> {
         let mut point: Point = vec![None; self.axes.len()];
         let Some(keys::Point(given)) = given else { return Some(point) };
@@ -106,11 +106,11 @@ impl Parser {
         in_order.then_some(point)
     }
 
-    /// Which of the names a key is.
+    /// Returns which of the names a key is.
     pub(super) fn key_named(
         &mut self,
         given: &Given,
-        pair: &ftlab::options::value::Pair,
+        pair: &ftlab::options::value::TableEntry,
         what: &str,
         names: &[String],
     ) -> Option<usize> {
@@ -118,7 +118,7 @@ impl Parser {
         self.document.named(&pair.name, &given.path, pair.name_span.clone(), what, &known)
     }
 
-    /// Whether it is a table, by axes.
+    /// Checks that the value is a table.
     fn expect_values(&mut self, given: &Given) -> bool {
         let is_table = matches!(given.raw, Raw::Table(_));
         if !is_table {
@@ -128,7 +128,7 @@ impl Parser {
         is_table
     }
 
-    /// By axis, the values to which `only` holds it; axes that are not among `open` are reported.
+    /// Returns the values that `only` selects, by axis, and reports axes that are not in `open`.
     pub(super) fn only(
         &mut self,
         given: &Option<keys::Only>,
@@ -157,7 +157,7 @@ impl Parser {
         in_order.then_some(only)
     }
 
-    /// Some values of an axis, in its order.
+    /// Returns some values of an axis, in its order.
     fn values_of(&mut self, axis: usize, given: &Given) -> Option<Vec<usize>> {
         let names = value_names(&self.axes[axis]);
         if !matches!(&given.raw, Raw::List(entries) if !entries.is_empty()) {
@@ -172,7 +172,7 @@ impl Parser {
         Some(found)
     }
 
-    /// What is formed, and of what it is formed beside.
+    /// Parses the form, and the case to compare with.
     pub(super) fn form(&mut self, of: Compared<'_>) -> Option<(Form, Point)> {
         let form = of.form.unwrap_or(Form::Value);
         let against = self.point(of.against)?;
@@ -183,11 +183,11 @@ impl Parser {
         let wrong = match form {
             Form::Value if of.against.is_some() => Some((
                 "a value is compared with nothing",
-                "say `as`: change, reduction, ratio or difference",
+                "write `as`: change, reduction, ratio or difference",
             )),
             Form::Change | Form::Reduction | Form::Ratio | Form::Difference if !fixes => {
                 let remedy = "name the case: against = { AXIS = \"VALUE\" }";
-                Some(("it is not said against what", remedy))
+                Some(("it does not say against what", remedy))
             }
             _ => None,
         };
@@ -198,8 +198,8 @@ impl Parser {
         Some((form, against))
     }
 
-    /// Decides the axes that have a single value, and reports those that stay open or are decided twice.
-    /// `others` are axes that are decided elsewhere, by these keys; `elsewhere` says how a user does that.
+    /// Fixes the axes that have a single value, and reports those that are still open or fixed
+    /// twice. `others` are axes that these keys fix; `elsewhere` names the keys for the user.
     pub(super) fn closed(
         &mut self,
         table: &At,
@@ -218,14 +218,14 @@ impl Parser {
                 [] if axis.values.len() == 1 => point[at] = Some(0),
                 [] => {
                     let name = &axis.name;
-                    let message = format!("it is not said at which {name}");
+                    let message = format!("it does not say at which {name}");
                     let remedy = format!("add {name} to `at`, or name it {elsewhere}");
                     let path = table.path_of("at");
                     self.document.report_span(&path, table.span.clone(), message, remedy);
                     in_order = false;
                 }
                 [.., last] => {
-                    let message = format!("{} is decided by {}", axis.name, all.join(" and "));
+                    let message = format!("{} is fixed by {}", axis.name, all.join(" and "));
                     let path = table.path_of(last);
                     self.document.report_span(
                         &path,
@@ -241,7 +241,7 @@ impl Parser {
     }
 }
 
-/// The names of an axis's values.
+/// Returns the names of an axis's values.
 pub(super) fn value_names(axis: &Axis) -> Vec<String> {
     axis.values.iter().map(|value| value.name.clone()).collect()
 }

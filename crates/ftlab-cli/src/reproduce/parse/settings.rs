@@ -1,4 +1,4 @@
-//! What runs are made of: the keys of `[run]`, which axes and their values may give as well.
+//! Parses the settings of runs: the keys of `[run]`, which axes and their values may also have.
 
 use ftlab::options::table::Plain;
 
@@ -6,12 +6,12 @@ use super::Parser;
 use crate::reproduce::declaration::{Settings, is_load};
 use crate::reproduce::keys::RunKeys;
 
-/// What stands for the name of a value.
+/// The placeholder for the name of a value.
 const NAME: &str = "{}";
-/// The key of which several may be given, for different variables.
+/// The key that may occur several times, for different variables.
 const VARIABLES: &str = "fio_var";
 
-/// The settings that a table gives.
+/// Returns the settings of a table.
 pub(super) fn of(keys: RunKeys) -> Settings {
     let flags = [
         ("workload", keys.workload),
@@ -34,11 +34,11 @@ pub(super) fn of(keys: RunKeys) -> Settings {
 }
 
 impl Parser {
-    /// What an axis sets must differ from value to value.
+    /// Checks that the settings of an axis differ between its values.
     pub(super) fn check_templates(&mut self, template: &Settings, values: usize) {
         for written in template.all() {
             if values > 1 && !written.text.contains(NAME) {
-                let message = "every value of the axis sets the same";
+                let message = "it is the same for every value of the axis";
                 let remedy = "write {} where the name of the value goes, or move it to [run]";
                 self.document.report_span(&written.path, written.span.clone(), message, remedy);
             }
@@ -52,7 +52,7 @@ impl Settings {
         self.device.iter().chain(&self.set).chain(load)
     }
 
-    /// With the name of a value in its places.
+    /// Replaces the placeholder by the name of a value.
     pub fn filled(&self, name: &str) -> Settings {
         let fill =
             |written: &Plain| Plain { text: written.text.replace(NAME, name), ..written.clone() };
@@ -63,7 +63,7 @@ impl Settings {
         }
     }
 
-    /// These, and what is said later.
+    /// Overrides these settings by later ones.
     pub fn with(mut self, later: Settings) -> Settings {
         self.device = later.device.or(self.device);
         self.set.extend(later.set);
@@ -72,7 +72,7 @@ impl Settings {
             self.load.retain(|(known, there)| {
                 *known != key || (key == VARIABLES && variable(there) != variable(&written))
             });
-            // A load of one kind takes the place of another.
+            // A load replaces a load of another kind.
             if is_load(key) {
                 self.load.retain(|(known, _)| !is_load(known));
             }

@@ -1,4 +1,4 @@
-//! Rounds in which power stays on: what fails there are dies and pages, when the device's own schedule says so.
+//! Rounds without power cuts: dies and pages fail by the device's own schedule.
 
 use ftlab::host::{Host, Op};
 
@@ -7,8 +7,8 @@ use crate::crash::Round;
 use crate::judge::Command;
 
 impl Bench {
-    /// Commands, and while the last of them are under way everything is read, page by page: what is lost
-    /// hides nothing else.
+    /// Runs the commands, and while the last of them are in progress reads everything page by page,
+    /// so that a lost page does not hide others.
     pub(in crate::crash) fn live(self, round: &Round) -> Result<Bench, String> {
         let mut bench = self;
         round.steps.iter().try_for_each(|step| bench.step(step))?;
@@ -18,14 +18,14 @@ impl Bench {
             let range = first..(first + bench.per_page).min(capacity);
             bench.submit(Command { op: Op::Read, range, stream: 0, fua: false });
         }
-        bench.drain()?;
+        bench.advance_to_idle()?;
         bench.device.ftl().audit()?;
         let contents = bench.device.contents();
         let parity = contents.parity().map(|parity| parity.check(0, |at| contents.words(at)));
         parity.unwrap_or(Ok(())).map(|()| bench)
     }
 
-    /// What dies and pages that failed have come to.
+    /// Counts dead dies and rebuilt pages.
     pub(super) fn note_deaths(&mut self) {
         let ftl = self.device.ftl();
         let Some(stripes) = ftl.stripes() else { return };

@@ -1,4 +1,4 @@
-//! What each honoured option means: from its value to a part of the job.
+//! The meaning of each honoured option: converts its value to a part of the job.
 
 use ftlab::options::text::{clip, nearest};
 use ftlab::units::{Nanos, SECTOR_BYTES};
@@ -7,7 +7,7 @@ use super::super::distribution;
 use super::super::job::{Job, Mix, Service, Sizes};
 use super::super::options::{ASYNCHRONOUS, SYNCHRONOUS};
 use super::super::values::{
-    Amount, Bad, Base, amount, bad, count, each, each_text, number, per_cent, range, request,
+    Amount, Bad, NumberBase, amount, bad, count, each, each_text, number, per_cent, range, request,
     sectors, switch, time,
 };
 use super::Draft;
@@ -17,13 +17,13 @@ const MICROSECOND: Nanos = Nanos(1_000);
 const MAX_CLONES: u64 = 4096;
 const MAX_DEPTH: u64 = 1 << 20;
 const MAX_FILES: u64 = 4096;
-/// What `bssplit` takes for each direction, as fio does.
+/// The most sizes of `bssplit` per direction, as in fio.
 const MAX_SPLIT: usize = 64;
-/// What `percentile_list` takes, as fio does.
+/// The most entries of `percentile_list`, as in fio.
 const MAX_PERCENTILES: usize = 20;
 
 impl Draft {
-    /// Where and how much.
+    /// Parses options on files and amounts.
     pub(super) fn target(&mut self, name: &str, value: &str) -> Result<bool, Bad> {
         let base = self.base;
         let amounts = &mut self.job.amounts;
@@ -35,7 +35,7 @@ impl Draft {
             "overwrite" => target.overwrite = switch(value)?,
             "fill_device" => target.fill_device = switch(value)?,
             "filesize" if value.contains(['-', ':']) => {
-                return bad("a range of file sizes is not drawn from", "give one size");
+                return bad("ranges of file sizes are not supported", "give one size");
             }
             "filesize" => {
                 let size = number(value, base)? / SECTOR_BYTES;
@@ -53,7 +53,7 @@ impl Draft {
                 self.zoned = match value {
                     "none" => false,
                     "strided" => true,
-                    "zbd" => return bad("the device is not a zoned one", "use strided or none"),
+                    "zbd" => return bad("the device is not zoned", "use strided or none"),
                     _ => return unknown(value, &["none", "strided"]),
                 }
             }
@@ -65,7 +65,7 @@ impl Draft {
         Ok(true)
     }
 
-    /// Which requests.
+    /// Parses options on the pattern of requests.
     pub(super) fn pattern(&mut self, name: &str, value: &str) -> Result<bool, Bad> {
         let base = self.base;
         let job = &mut self.job;
@@ -81,7 +81,7 @@ impl Draft {
             "rwmixread" => self.read_share = Some(per_cent(value, 100)?),
             "rwmixwrite" => self.read_share = Some(Job::ALL - per_cent(value, 100)?),
             "bs" => {
-                // What a part leaves out is the default of 4 KiB, whatever was given before.
+                // An omitted part means the default of 4 KiB, whatever was given before.
                 let default = u32::try_from(4096 / SECTOR_BYTES).expect("eight");
                 let sizes = each(value, [default; 3], |text| request(text, base))?;
                 job.sizes = sizes.map(Sizes::Fixed);
@@ -170,7 +170,7 @@ impl Draft {
         Ok(())
     }
 
-    /// How fast, how many at once, when.
+    /// Parses options on rate, depth and time.
     pub(super) fn pace(&mut self, name: &str, value: &str) -> Result<bool, Bad> {
         let base = self.base;
         let job = &mut self.job;
@@ -230,7 +230,7 @@ impl Draft {
 }
 
 impl Draft {
-    /// What is told of it.
+    /// Parses options on the report.
     pub(super) fn report(&mut self, name: &str, value: &str) -> Result<bool, Bad> {
         let report = &mut self.job.report;
         match name {
@@ -246,7 +246,7 @@ impl Draft {
     }
 }
 
-/// Numbers parted by colons, which fio puts in order.
+/// Parses numbers separated by colons and sorts them, as fio does.
 fn percentiles(value: &str) -> Result<Vec<f64>, Bad> {
     let read = |text: &str| text.trim().parse::<f64>().ok().filter(|x| *x > 0.0 && *x <= 100.0);
     let list: Option<Vec<f64>> = value.split(':').map(read).collect();
@@ -280,11 +280,11 @@ fn engine(value: &str) -> Result<bool, Bad> {
     let near = nearest(value, known.iter().copied())
         .map_or(String::new(), |near| format!("did you mean {near}? "));
     let remedy = format!("{near}use one of {}", known.join(", "));
-    bad(format!("`{}` is no engine that drives a block device", clip(value)), remedy)
+    bad(format!("`{}` is not an engine that drives a block device", clip(value)), remedy)
 }
 
-/// Where something starts: at a whole sector.
-fn place(value: &str, base: Base) -> Result<Amount, Bad> {
+/// Parses the start of something, at a whole sector.
+fn place(value: &str, base: NumberBase) -> Result<Amount, Bad> {
     match value.ends_with('%') {
         true => amount(value, base, 100),
         false => sectors(value, base).map(Amount::Sectors),
@@ -299,7 +299,7 @@ fn narrow(count: u64) -> u32 {
     u32::try_from(count).expect("the limits of counts fit 32 bits")
 }
 
-/// Names parted by colons; a colon of a name has a backslash before it.
+/// Parses names separated by colons; a colon within a name is escaped by a backslash.
 fn names(value: &str) -> Result<Vec<String>, Bad> {
     let mut names = vec![String::new()];
     let mut escaped = false;
@@ -321,12 +321,12 @@ fn names(value: &str) -> Result<Vec<String>, Bad> {
         names.last_mut().expect("never empty").push('\\');
     }
     if names.iter().any(String::is_empty) || names.len() > 4096 {
-        return bad("an empty name, or more than 4096", "part names by single colons");
+        return bad("an empty name, or more than 4096", "separate names by single colons");
     }
     Ok(names)
 }
 
-fn service(value: &str, base: Base) -> Result<Service, Bad> {
+fn service(value: &str, base: NumberBase) -> Result<Service, Bad> {
     let (kind, every) = match value.split_once(':') {
         Some((kind, every)) => (kind, count(every, base, 1, u64::from(u32::MAX))?),
         None => (value, 1),
@@ -343,8 +343,8 @@ fn service(value: &str, base: Base) -> Result<Service, Bad> {
     }
 }
 
-/// `size/percent:size/percent`; sizes without a figure share what is left.
-fn split(text: &str, base: Base) -> Result<Vec<(u32, u64)>, Bad> {
+/// Parses `size/percent:size/percent`; sizes without a figure share what is left.
+fn split(text: &str, base: NumberBase) -> Result<Vec<(u32, u64)>, Bad> {
     let parts: Vec<&str> = text.split(':').collect();
     if parts.len() > MAX_SPLIT {
         return bad(format!("more than {MAX_SPLIT} sizes"), "give fewer");

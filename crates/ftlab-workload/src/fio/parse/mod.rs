@@ -1,9 +1,8 @@
-//! From sections to jobs: every option is read by its meaning (`meaning.rs`), and every problem is
-//! collected.
+//! Converts sections to jobs: `meaning.rs` reads every option, and all problems are collected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ftlab::config::{Place, Problem, Problems};
+use ftlab::config::{Problem, Problems, SourcePlace};
 use ftlab::options::text::{clip, nearest};
 use ftlab::units::{Nanos, SECTOR_BYTES};
 
@@ -11,39 +10,39 @@ mod meaning;
 
 use super::JobFile;
 use super::job::{
-    Amounts, Distribution, Flush, Job, Mix, Modifier, PERCENTILES, Pace, Queue, RandomOrder,
-    Reporting, Service, Sizes, Target, Think, Time, Zones, is_device,
+    Amounts, Distribution, Flush, Job, JobTarget, Mix, Modifier, PERCENTILES, Pace, Queue,
+    RandomOrder, Reporting, Service, Sizes, Think, Time, Zones, is_device,
 };
-use super::options::{self, OPTIONS, Standing, option};
-use super::text::{Entry, MAX_JOBS, Section, Surroundings, sections};
-use super::values::{Amount, Bad, Base, bad, switch};
+use super::options::{self, OPTIONS, Support, option};
+use super::text::{MAX_JOBS, OptionLine, Section, Surroundings, sections};
+use super::values::{Amount, Bad, NumberBase, bad, switch};
 
-/// So many problems of a file are told.
+/// The most problems of a file that are reported.
 pub(super) const MOST_PROBLEMS: usize = 500;
 
 impl JobFile {
-    /// Reads a job file. `file` is the name that problems carry; what it includes and the variables
-    /// it names come from `around`.
+    /// Parses a job file. `file` is its name in messages; included files and variables come from
+    /// `around`.
     pub fn parse(
         file: &str,
         text: &str,
         around: &mut dyn Surroundings,
     ) -> Result<JobFile, Problems> {
-        // Some editors begin a file with a byte order mark.
+        // Some editors start a file with a byte order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut problems = Vec::new();
         let mut around = Noting { around, variables: BTreeMap::new() };
         let sections = sections(file, text, &mut around, &mut problems);
         if sections.is_empty() && problems.is_empty() {
             let message = "the file has no job".to_owned();
-            let place = Some(Place::new(file, &text.into(), 0..0));
+            let place = Some(SourcePlace::new(file, &text.into(), 0..0));
             let remedy = "add a section with a name of its own, such as [job]".to_owned();
             problems.push(Problem { path: String::new(), message, remedy, place });
         }
         if let Some(extra) = sections.get(MAX_JOBS) {
             let place = Some(extra.place.clone());
             let message = format!("more than {MAX_JOBS} jobs");
-            let remedy = "use numjobs, or part the file".to_owned();
+            let remedy = "use numjobs, or split the file".to_owned();
             problems.push(Problem { path: String::new(), message, remedy, place });
             return Err(Problems { problems });
         }
@@ -54,10 +53,10 @@ impl JobFile {
                 Draft::read(section, &mut problems)?.finish(&mut problems, &mut notes)
             })
             .collect();
-        // What stands in [global] is read for each job, and told once.
+        // Options of [global] are read for each job; their problems are reported once.
         let mut told = BTreeSet::new();
         problems.retain(|Problem { path, message, place, .. }| {
-            // Not the place itself: it holds all of the text.
+            // Not the whole place, because it contains all of the text.
             let place = place.as_ref().map(|place| (place.label.clone(), place.span.start));
             told.insert((path.clone(), message.clone(), place))
         });
@@ -72,7 +71,7 @@ impl JobFile {
     }
 }
 
-/// The world, and which variables it was asked for.
+/// Records which variables were used.
 struct Noting<'a> {
     around: &'a mut dyn Surroundings,
     variables: BTreeMap<String, String>,
@@ -90,12 +89,12 @@ impl Surroundings for Noting<'_> {
     }
 }
 
-/// A job as far as it is read.
+/// A job while it is being parsed.
 struct Draft {
     job: Job,
-    base: Base,
+    base: NumberBase,
     synchronous: bool,
-    /// fio's engine that moves nothing.
+    /// Whether the engine is fio's null engine.
     idle: bool,
     depth: u32,
     low: Option<u32>,
@@ -130,7 +129,7 @@ impl Draft {
             order: RandomOrder::Map,
             distribution: [const { Distribution::Uniform }; 3],
             seed: None,
-            target: Target {
+            target: JobTarget {
                 names: None,
                 files: 1,
                 service: Service::RoundRobin(1),
@@ -174,8 +173,8 @@ impl Draft {
         };
         Draft {
             job,
-            base: Base { decimal: false },
-            // fio's default on Linux is psync.
+            base: NumberBase { decimal: false },
+            // fio's default on Linux.
             synchronous: true,
             idle: false,
             depth: 1,
@@ -197,15 +196,15 @@ impl Draft {
         }
     }
 
-    /// All options of a section; nothing if one of them is wrong.
+    /// Reads all options of a section; `None` if one of them is wrong.
     fn read(section: &Section, problems: &mut Vec<Problem>) -> Option<Draft> {
         let mut draft = Draft::new(section);
         let before = problems.len();
-        // The base counts for every number, wherever it stands.
+        // kb_base applies to all numbers, wherever it is written.
         for entry in section.entries.iter().filter(|entry| entry.name == "kb_base") {
             match entry.value.as_deref() {
-                Some("1000") => draft.base = Base { decimal: true },
-                Some("1024") => draft.base = Base { decimal: false },
+                Some("1000") => draft.base = NumberBase { decimal: true },
+                Some("1024") => draft.base = NumberBase { decimal: false },
                 _ => problems.push(problem(entry, "neither 1024 nor 1000", "write one of them")),
             }
         }
@@ -213,9 +212,10 @@ impl Draft {
             let own = at >= section.inherited;
             if problems.len() == MOST_PROBLEMS {
                 let message = format!("{MOST_PROBLEMS} problems were found before this line");
-                problems.push(problem(entry, &message, "mend those first"));
+                problems.push(problem(entry, &message, "fix those first"));
             }
-            // Each unknown name costs a search for what was meant, and nobody reads thousands.
+            // Each unknown name costs a search for similar names, and nobody reads thousands of
+            // problems.
             if problems.len() > MOST_PROBLEMS {
                 break;
             }
@@ -227,22 +227,22 @@ impl Draft {
         (problems.len() == before).then_some(draft)
     }
 
-    fn entry(&mut self, entry: &Entry, own: bool) -> Result<(), Bad> {
+    fn entry(&mut self, entry: &OptionLine, own: bool) -> Result<(), Bad> {
         let Some(option) = option(&entry.name) else {
             let names = OPTIONS.iter().flat_map(options::JobOption::names);
             let near = nearest(&entry.name, names)
                 .map_or(String::new(), |near| format!("did you mean {near}? "));
             let remedy = format!("{near}docs/reference/fio.md lists every option");
-            return bad("no option of fio 3.33", remedy);
+            return bad("not an option of fio 3.33", remedy);
         };
         match (option.standing, &entry.value) {
-            (Standing::NoEffect(_), _) => Ok(()),
-            (Standing::Refused { .. }, Some(value)) if options::is_off(value) => Ok(()),
-            (Standing::Refused { why, remedy }, _) => bad(why, remedy),
-            (Standing::Honoured(_), None) if !option.bare => {
+            (Support::NoEffect(_), _) => Ok(()),
+            (Support::Refused { .. }, Some(value)) if options::is_off(value) => Ok(()),
+            (Support::Refused { why, remedy }, _) => bad(why, remedy),
+            (Support::Honoured(_), None) if !option.bare => {
                 bad("a value is missing", format!("write {}=VALUE", option.name))
             }
-            (Standing::Honoured(_), value) => {
+            (Support::Honoured(_), value) => {
                 self.honour(option.name, value.as_deref().unwrap_or("1"), own)
             }
         }
@@ -257,7 +257,7 @@ impl Draft {
         match name {
             "kb_base" => {}
             "name" => job.name = value.to_owned(),
-            // A stonewall in [global] is one for every job, as in fio.
+            // As in fio, a stonewall in [global] applies to every job.
             "stonewall" => job.stonewall = switch(value)? || (job.stonewall && !own),
             "exitall" => job.ends_group = switch(value)?,
             other => unreachable!("the table honours {other}, and nobody reads it"),
@@ -265,7 +265,7 @@ impl Draft {
         Ok(())
     }
 
-    /// What the options come to together.
+    /// Combines the options to a job.
     fn finish(mut self, problems: &mut Vec<Problem>, notes: &mut Vec<String>) -> Option<Job> {
         let before = problems.len();
         let place = self.job.place.clone();
@@ -298,7 +298,7 @@ impl Draft {
                 clip(&job.name),
                 match job.order {
                     RandomOrder::Free => "give all directions one size, and no blockalign",
-                    _ => "norandommap, or one size for all, goes everywhere",
+                    _ => "norandommap, or one size for all, reaches every place",
                 }
             ));
         }
@@ -306,7 +306,7 @@ impl Draft {
         let job = &mut self.job;
         for (direction, limit) in self.rate_iops.into_iter().enumerate() {
             if let Some(limit) = limit {
-                // As in fio: counted in requests of the smallest size.
+                // As in fio, in requests of the smallest size.
                 let bytes = u64::from(job.sizes[direction].smallest()) * SECTOR_BYTES;
                 job.pace.rate[direction] = Some(limit.saturating_mul(bytes));
             }
@@ -327,7 +327,7 @@ impl Draft {
                 wrong("zonesize", "strided zones without a size", "give zonesize");
             }
             if job.random {
-                wrong("zonemode", "random requests within strided zones", "use a sequential rw");
+                wrong("zonemode", "random requests in strided zones", "use a sequential rw");
             }
             job.zones = Some(Zones { size, range: if range == 0 { size } else { range }, skip });
         }
@@ -346,7 +346,7 @@ impl Draft {
         }
         let depth = if self.synchronous { 1 } else { asked };
         let report = &mut self.job.report;
-        // Nothing is left of submitting where an engine does nothing and waits for it.
+        // An engine that does nothing and waits for it has no submission latency.
         let waits = self.synchronous || (self.idle && depth == 1);
         report.submits = !waits;
         report.begins_group |= self.job.stonewall;
@@ -363,7 +363,7 @@ fn check(job: &Job, wrong: &mut dyn FnMut(&str, &str, &str)) {
         wrong("fill_device", "a file does not fill the device", "give filename=/dev/ftlab");
     }
     if time.time_based && time.runtime.is_none() {
-        wrong("time_based", "time_based without a runtime has no end", "give runtime");
+        wrong("time_based", "time_based without a runtime never ends", "give runtime");
     }
     if !device && amounts.size.is_none() && amounts.file_size.is_none() {
         wrong("size", "the job has no size", "give size, or filename=/dev/ftlab for the device");
@@ -373,13 +373,13 @@ fn check(job: &Job, wrong: &mut dyn FnMut(&str, &str, &str)) {
         wrong("size", "per cent of a file whose size is not known", "give filesize, or a size");
     }
     if device && job.target.names.as_ref().is_some_and(|names| names.len() > 1) {
-        wrong("filename", "one device is simulated", "name it alone, or name files");
+        wrong("filename", "only one device is simulated", "name it alone, or name files");
     }
 }
 
-/// Options as fio repeats them: by their first names, the last value of each, and none of those
-/// without a value.
-fn written(entries: &[Entry]) -> Vec<(String, String)> {
+/// Returns options as fio repeats them: by their main names, with the last value of each, and
+/// without options that have no value.
+fn written(entries: &[OptionLine]) -> Vec<(String, String)> {
     let mut list: Vec<(String, String)> = Vec::new();
     for entry in entries {
         let Some(value) = &entry.value else { continue };
@@ -392,7 +392,7 @@ fn written(entries: &[Entry]) -> Vec<(String, String)> {
     list
 }
 
-fn problem(entry: &Entry, message: &str, remedy: &str) -> Problem {
+fn problem(entry: &OptionLine, message: &str, remedy: &str) -> Problem {
     Problem {
         path: clip(&entry.name),
         message: message.to_owned(),

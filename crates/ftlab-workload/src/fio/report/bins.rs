@@ -1,16 +1,17 @@
-//! A histogram of latencies as coarse as fio's, so that percentiles are as exact as those it prints,
-//! and not more.
+//! A histogram of latencies with the resolution of fio's, so that percentiles are as exact as
+//! fio's.
 //!
-//! Up to 128 ns every nanosecond has a bin; above that, every power of two has 64. What a bin stands
-//! for is its middle. Seen in what fio 3.33 prints: 421 ns as 422, 2083 ns as 2096, 10,155 ns as 10,176.
+//! Up to 128 ns every nanosecond has a bin; above that, every power of two has 64. A bin's value is
+//! its middle. Observed in fio 3.33: 421 ns is printed as 422, 2083 ns as 2096, 10,155 ns as
+//! 10,176.
 
-/// Bins within a power of two, as a power of two.
+/// The binary logarithm of the bins per power of two.
 const BITS: u32 = 6;
 
-/// How often latencies of each bin occurred.
+/// Counts of latencies by bin.
 #[derive(Clone, Debug, Default)]
 pub struct Bins {
-    /// As long as the largest that occurred demands.
+    /// Only as long as the largest latency needs.
     counts: Vec<u64>,
     all: u64,
 }
@@ -25,7 +26,7 @@ impl Bins {
         self.all += 1;
     }
 
-    /// The latency that `percent` do not exceed, for each of `percents`, which ascend.
+    /// Returns the latency of each percentile. `percents` must ascend.
     pub fn percentiles<'a>(&'a self, percents: &'a [f64]) -> impl Iterator<Item = u64> + 'a {
         let (mut at, mut below) = (0, 0);
         percents.iter().map(move |percent| {

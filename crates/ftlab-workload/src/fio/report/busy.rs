@@ -1,23 +1,23 @@
-//! For how long a device had something to do, from requests in the order in which they finished.
+//! The time that a device was busy, from requests in the order of completion.
 
 use std::collections::VecDeque;
 
-/// So many spells are kept apart. A request that began before that many pauses would close them only
-/// from there on.
+/// How many busy spells are kept separately. A request that began before that many pauses closes
+/// only those that are kept.
 const SPELLS: usize = 4096;
 
-/// The time that at least one request covers.
+/// The time covered by at least one request.
 #[derive(Clone, Debug, Default)]
 pub struct Busy {
-    /// Spells that do not touch, in order: from, to.
+    /// Busy spells that do not touch, in order: start and end.
     spells: VecDeque<(u64, u64)>,
-    /// The length of those before them, and where the last of them ended.
+    /// The total length of earlier spells, and the end of the last of them.
     before: u64,
     settled: u64,
 }
 
 impl Busy {
-    /// A request was there from one moment to another, which is no earlier than any before.
+    /// Adds a request from one time to another; ends must not decrease.
     pub fn cover(&mut self, from: u64, to: u64) {
         let mut from = from.max(self.settled);
         while let Some(&last) = self.spells.back()

@@ -1,10 +1,10 @@
-//! What jobs came to, in fio's own terms: the document of `fio --output-format=json`, so that tools
-//! which read that read ours.
+//! The results of jobs in fio's terms: the document of `fio --output-format=json`, so that tools
+//! for that format can read ours.
 //!
-//! [`Tally`] hears of every request that is measured; [`Tally::document`] gives the document. Jobs
-//! report as they do in fio 3.33: a clone by itself, or with `group_reporting` together with what stands
-//! above it in its group. What a simulated device has no equal of is 0: processor time, faults, context
-//! switches, moments of the calendar.
+//! [`FioTally`] receives every measured request, and [`FioTally::document`] returns the document. Jobs
+//! report as in fio 3.33: a clone by itself, or with `group_reporting` together with the entry
+//! above it in its group. Figures without an equivalent on a simulated device are 0: processor
+//! time, faults, context switches, calendar times.
 
 mod bins;
 mod busy;
@@ -28,34 +28,33 @@ use self::moments::Moments;
 use self::rates::Sampler;
 use super::job::{Job, READ, Reporting, TRIM, WRITE};
 
-/// By how many requests a clone had outstanding with each that it submitted, in powers of two: how
-/// many requests.
+/// Counts of a clone's requests by the number outstanding at their submission, in powers of two.
 pub(super) type Depths = Rc<Cell<[u64; DEPTHS.len()]>>;
 
-/// The writes of a clone with `sync`, each of which is done when a flush after it is.
+/// The state of a clone with `sync`, whose writes complete with the next flush.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::fio) struct Synced {
-    /// How many were written so far.
+    /// The number of writes so far.
     pub written: u64,
-    /// The flush that is outstanding is for those before this one; none if it is for no write.
+    /// The outstanding flush covers the writes before this one; none if it covers no writes.
     pub until: Option<u64>,
 }
 
-/// What a clone tells of itself while it works.
+/// What a clone records while it runs.
 #[derive(Clone, Debug, Default)]
 pub(in crate::fio) struct Notes {
     pub depths: Depths,
     pub synced: Rc<Cell<Synced>>,
 }
 
-/// What fio calls them.
+/// Their names in fio.
 const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
-/// Latencies from one of these to the next are told together, in ns, us and ms each.
+/// The limits of latency classes, for ns, us and ms each.
 const STEPS: [u64; 11] = [0, 2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
-/// What fails is answered with this: an error of input or output.
+/// The error code of failed requests: an input/output error.
 const EIO: u32 = 5;
 
-/// Notes one request more at a depth.
+/// Counts a request at a depth.
 pub(super) fn note_depth(depths: &Depths, outstanding: u32) {
     let mut counts = depths.get();
     let at = outstanding.max(1).ilog2() as usize;
@@ -63,41 +62,41 @@ pub(super) fn note_depth(depths: &Depths, outstanding: u32) {
     depths.set(counts);
 }
 
-/// Everything that was measured so far.
+/// All measurements so far.
 #[derive(Debug, Default)]
-pub struct Tally {
-    entries: Vec<Entry>,
+pub struct FioTally {
+    entries: Vec<ReportEntry>,
     clones: Vec<CloneTally>,
     global: Vec<(String, String)>,
-    /// For the device as a whole: reads and writes.
+    /// Reads and writes of the whole device.
     disk: [Moments; 2],
     busy: Busy,
     span: Option<(SimTime, SimTime)>,
 }
 
-/// What the document has one entry for.
+/// An entry of the document.
 #[derive(Debug)]
-struct Entry {
+struct ReportEntry {
     name: String,
     group: u32,
     want: Reporting,
     refused: bool,
-    ways: [Way; 3],
-    flushes: Way,
-    /// Requests by their latency: below a microsecond, below a millisecond, above.
+    ways: [OpMeasures; 3],
+    flushes: OpMeasures,
+    /// Requests by latency: below a microsecond, below a millisecond, above.
     spread: [[u64; STEPS.len()]; 3],
     over: u64,
 }
 
-/// Reads, writes, trims or flushes.
+/// Counts of reads, writes, trims or flushes.
 #[derive(Debug, Default)]
-struct Way {
+struct OpMeasures {
     bytes: u64,
     latencies: Moments,
     bins: Bins,
 }
 
-impl Way {
+impl OpMeasures {
     fn record(&mut self, ns: u64, bytes: u64) {
         self.bytes += bytes;
         self.latencies.record(ns);
@@ -105,12 +104,12 @@ impl Way {
     }
 }
 
-/// What is told of a clone by itself.
+/// Measurements of a single clone.
 #[derive(Debug)]
 struct CloneTally {
     entry: usize,
     notes: Notes,
-    /// Whether its writes are done only when they are flushed, and those that are not yet.
+    /// Whether its writes complete only with a flush, and the writes waiting for one.
     synced: bool,
     unsynced: VecDeque<Written>,
     /// From the arrival of its first request to the end of its last.
@@ -128,30 +127,30 @@ struct Written {
     arrived: SimTime,
 }
 
-impl Tally {
-    pub(super) fn new(global: &[(String, String)]) -> Tally {
-        Tally { global: global.to_vec(), ..Tally::default() }
+impl FioTally {
+    pub(super) fn new(global: &[(String, String)]) -> FioTally {
+        FioTally { global: global.to_vec(), ..FioTally::default() }
     }
 
-    /// The next clone, and where it tells of itself.
+    /// Adds the next clone, and returns where it records its notes.
     pub(super) fn add(&mut self, job: &Job, first_of_job: bool) -> Notes {
         let group = match self.entries.last() {
             Some(last) => last.group + u32::from(first_of_job && job.report.begins_group),
             None => 0,
         };
         match self.entries.last_mut() {
-            // As in fio: with what stands above it, whatever that asks for; and the options told are
-            // those of the last.
+            // As in fio: it joins the entry above it, whatever that requested, and replaces its
+            // options.
             Some(last) if job.report.grouped && last.group == group => {
                 last.want = job.report.clone();
             }
-            _ => self.entries.push(Entry {
+            _ => self.entries.push(ReportEntry {
                 name: job.name.clone(),
                 group,
                 want: job.report.clone(),
                 refused: false,
                 ways: Default::default(),
-                flushes: Way::default(),
+                flushes: OpMeasures::default(),
                 spread: [[0; STEPS.len()]; 3],
                 over: 0,
             }),
@@ -169,8 +168,8 @@ impl Tally {
         notes
     }
 
-    /// A request that is measured has been answered. Requests are told in the order of their ends;
-    /// `arrived` is earlier than the submission if it had to wait for a place in the queue.
+    /// Records a completed request. Requests must come in the order of completion. `arrived` is
+    /// before the submission if the request waited for a place in the queue.
     pub fn record(&mut self, completion: &Completion, arrived: SimTime) {
         let (request, finished) = (completion.request, completion.finished);
         let Some(clone) = self.clones.get_mut(request.stream as usize) else { return };
@@ -189,7 +188,7 @@ impl Tally {
             Op::Write => WRITE,
             Op::Trim => TRIM,
             Op::Flush => {
-                // As in fio: the flush that a write with O_SYNC waits for is a part of that write.
+                // As in fio, the flush after an O_SYNC write is part of that write.
                 let Some(writes) = flushed else { return entry.flushes.record(ns, 0) };
                 return writes
                     .into_iter()
@@ -210,7 +209,7 @@ impl Tally {
 }
 
 impl CloneTally {
-    /// The writes that the flush which has ended was for; nothing if it was for none of them.
+    /// Returns the writes that the completed flush covered; `None` if it covered none.
     fn flushed(&mut self) -> Option<VecDeque<Written>> {
         let until = self.notes.synced.get().until?;
         let rest = self.unsynced.partition_point(|write| write.number < until);
@@ -219,8 +218,8 @@ impl CloneTally {
     }
 }
 
-impl Entry {
-    /// A request of a clone is done.
+impl ReportEntry {
+    /// Records a completed request of a clone.
     fn done(&mut self, clone: &mut CloneTally, way: usize, request: &Written, finished: SimTime) {
         let ns = (finished - request.arrived).0;
         self.ways[way].record(ns, request.bytes);

@@ -1,13 +1,13 @@
-//! Smallest, largest, mean and deviation of a list of numbers that is not kept.
+//! Minimum, maximum, mean and deviation of a list of numbers that is not stored.
 
-/// What is known of the list.
+/// The moments of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moments {
     pub count: u64,
     pub min: u64,
     pub max: u64,
     sum: u128,
-    /// The mean so far, as the deviation needs it, and the squares of the distances to it.
+    /// The mean so far, and the sum of squared distances, for the deviation.
     running: f64,
     squares: f64,
 }
@@ -27,7 +27,7 @@ impl Moments {
         if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
     }
 
-    /// The standard deviation of what the list is a sample of.
+    /// Returns the standard deviation, with the list as a sample.
     pub fn deviation(&self) -> f64 {
         if self.count < 2 { 0.0 } else { (self.squares / (self.count - 1) as f64).sqrt() }
     }

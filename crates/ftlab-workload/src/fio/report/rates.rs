@@ -1,4 +1,4 @@
-//! Rates over time, sampled as fio samples them: for each clone every half a second.
+//! Rates over time, sampled as in fio: every half second for each clone.
 
 use ftlab::units::{Nanos, SimTime};
 
@@ -8,8 +8,8 @@ use super::moments::Moments;
 const WINDOW: Nanos = Nanos(500_000_000);
 const SECOND_NS: u128 = 1_000_000_000;
 
-/// What one clone moved since the last sample, and its samples. What comes after the last whole window
-/// is in none.
+/// What one clone transferred since the last sample, and its samples. The time after the last whole
+/// window is in no sample.
 #[derive(Clone, Debug, Default)]
 pub struct Sampler {
     since: Option<SimTime>,
@@ -20,9 +20,9 @@ pub struct Sampler {
 /// The samples of one direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sampled {
-    /// KiB a second.
+    /// KiB per second.
     pub bw: Moments,
-    /// Requests a second.
+    /// Requests per second.
     pub iops: Moments,
 }
 
@@ -40,7 +40,7 @@ impl Sampler {
             u64::try_from(rate).unwrap_or(u64::MAX)
         };
         for (way, (bytes, requests)) in self.ways.iter_mut().zip(std::mem::take(&mut self.moved)) {
-            // As in fio: where nothing moved there is no sample.
+            // As in fio, there is no sample if nothing was transferred.
             if requests > 0 {
                 way.bw.record(a_second(bytes) >> 10);
                 way.iops.record(a_second(requests));
@@ -54,7 +54,7 @@ impl Sampler {
     }
 }
 
-/// Samples of several clones together.
+/// Samples of several clones, combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rate {
     pub min: u64,
@@ -65,8 +65,8 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Adds a clone. Rates of clones that go at once add up; how their samples fell together in time
-    /// is not looked at, as fio does not.
+    /// Adds a clone. Rates of concurrent clones add up; as in fio, it does not matter whether their
+    /// samples coincide.
     pub fn add(&mut self, clone: &Moments) {
         self.min += clone.min;
         self.max += clone.max;
@@ -92,7 +92,7 @@ mod tests {
         for at in 0..1_250u64 {
             sampler.record(0, 1 << 20, ms(at), ms(at + 1));
         }
-        // 1000 MiB a second; the last quarter of a second is in no sample.
+        // 1000 MiB per second; the last quarter of a second is in no sample.
         let sampled = sampler.way(0);
         assert_eq!((sampled.bw.count, sampled.bw.min, sampled.bw.max), (2, 1_024_000, 1_024_000));
         assert_eq!((sampled.iops.min, sampled.iops.max), (1_000, 1_000));

@@ -1,4 +1,4 @@
-//! From what was counted to the document.
+//! Converts the counts to the document.
 
 use ftlab::units::SimTime;
 
@@ -7,22 +7,22 @@ use super::document::{
 };
 use super::moments::Moments;
 use super::rates::Rate;
-use super::{CloneTally, DEPTHS, EIO, Entry, STEPS, Tally, Way};
+use super::{CloneTally, DEPTHS, EIO, FioTally, OpMeasures, ReportEntry, STEPS};
 use crate::fio::job::{READ, TRIM, WRITE};
 
 const MS_NS: u64 = 1_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
-/// The schema is that of this version. A suffix is what fio itself adds for what is no release.
+/// The version of the schema. fio itself uses suffixes for versions that are not releases.
 const VERSION: &str = "fio-3.33-ftlab";
-/// Results do not depend on the calendar: time begins with the simulation.
+/// Simulated time starts at the epoch, so that results do not depend on the calendar.
 const BEGINNING: &str = "Thu Jan  1 00:00:00 1970";
-/// How many requests were submitted, or taken note of, at once, as fio tells it: up to so many.
+/// The classes of requests submitted or handled at once, by their upper limits in fio.
 const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
-/// One by one belongs here.
+/// The class of single requests.
 const SINGLE: usize = 1;
 
-impl Tally {
-    /// The document; the device is called `disk` in it.
+impl FioTally {
+    /// Returns the document; the device is named `disk` in it.
     #[must_use]
     pub fn document(&self, disk: &str) -> FioDocument {
         let elapsed = self.span.map_or(0, |span| length(span).div_ceil(SECOND_NS));
@@ -44,7 +44,7 @@ impl Tally {
         self.clones.iter().filter(move |clone| clone.entry == entry)
     }
 
-    fn entry(&self, at: usize, entry: &Entry, elapsed: u64) -> FioEntry {
+    fn entry(&self, at: usize, entry: &ReportEntry, elapsed: u64) -> FioEntry {
         let all: u64 = entry.ways.iter().map(|way| way.latencies.count).sum();
         let mut levels = [0u64; DEPTHS.len()];
         let mut runtime = 0;
@@ -94,7 +94,7 @@ impl Tally {
         }
     }
 
-    fn direction(&self, at: usize, entry: &Entry, way: usize) -> FioDirection {
+    fn direction(&self, at: usize, entry: &ReportEntry, way: usize) -> FioDirection {
         let (want, counted) = (&entry.want, &entry.ways[way]);
         let (requests, bytes) = (counted.latencies.count, counted.bytes);
         let duration = self.duration(way, |clone| clone.entry == at);
@@ -115,7 +115,7 @@ impl Tally {
             bw_bytes,
             bw: bw_bytes >> 10,
             iops: rounded(exact),
-            // Rounded, so that it is 0 only where nothing was done.
+            // Rounded up, so that it is 0 only if nothing was done.
             runtime: duration.div_ceil(MS_NS),
             total_ios: requests,
             short_ios: 0,
@@ -137,13 +137,14 @@ impl Tally {
         }
     }
 
-    /// How long the longest of these clones took that moved something in this direction, in ns.
+    /// Returns the duration of the longest of these clones that transferred something in this
+    /// direction, in ns.
     fn duration(&self, way: usize, of: impl Fn(&CloneTally) -> bool) -> u64 {
         let clones = self.clones.iter().filter(|clone| clone.moved[way] && of(clone));
         clones.filter_map(|clone| clone.span).map(length).max().unwrap_or(0)
     }
 
-    /// What a mean rate in KiB a second is of the rate of its group, in per cent.
+    /// Returns a mean rate in KiB per second as a share of the rate of its group, in per cent.
     fn share_of_group(&self, group: u32, way: usize, mean: f64) -> f64 {
         let entries = self.entries.iter().filter(|entry| entry.group == group);
         let bytes = entries.map(|entry| entry.ways[way].bytes).sum();
@@ -189,7 +190,7 @@ fn pairs(options: &[(String, String)]) -> Pairs<String> {
     Pairs(options.to_vec())
 }
 
-fn latency(way: &Way, percentiles: Option<&[f64]>) -> FioLatency {
+fn latency(way: &OpMeasures, percentiles: Option<&[f64]>) -> FioLatency {
     let known = &way.latencies;
     let wanted = percentiles.filter(|_| known.count > 0);
     FioLatency {
@@ -206,7 +207,7 @@ fn named(percentiles: &[f64], values: impl Iterator<Item = u64>) -> Pairs<u64> {
     Pairs(percentiles.iter().map(|percent| format!("{percent:.6}")).zip(values).collect())
 }
 
-/// Submitting takes no time; engines that wait for each request do not count it at all.
+/// Returns the submission latency, which is 0; synchronous engines do not count it at all.
 fn submission(counted: bool, requests: u64, percentiles: Option<&[f64]>) -> FioLatency {
     let count = if counted { requests } else { 0 };
     let wanted = percentiles.filter(|_| count > 0);
@@ -214,8 +215,8 @@ fn submission(counted: bool, requests: u64, percentiles: Option<&[f64]>) -> FioL
     FioLatency { count, percentile, ..FioLatency::default() }
 }
 
-/// Shares of requests by their latency in ns, us and ms.
-fn spreads(entry: &Entry, all: u64) -> [Pairs<f64>; 3] {
+/// Returns the shares of requests by latency in ns, us and ms.
+fn spreads(entry: &ReportEntry, all: u64) -> [Pairs<f64>; 3] {
     let named = |counts: &[u64]| -> Vec<(String, f64)> {
         let ends = STEPS.iter().skip(1).zip(counts);
         ends.map(|(end, count)| (end.to_string(), percent(*count, all))).collect()

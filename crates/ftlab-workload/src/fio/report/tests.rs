@@ -1,4 +1,4 @@
-//! Documents of a few requests whose times are known: every figure is worked out by hand.
+//! Documents of a few requests with known times; every figure is computed by hand.
 
 use ftlab::host::{Breakdown, QueueId, Request};
 use ftlab::units::Lba;
@@ -23,19 +23,19 @@ impl Surroundings for Nothing {
     }
 }
 
-/// Jobs of these options, each with a line of its own, and where each tells of itself.
-fn tally(jobs: &[&str]) -> (Tally, Vec<Notes>) {
+/// Creates a tally of jobs with these options, and their notes.
+fn tally(jobs: &[&str]) -> (FioTally, Vec<Notes>) {
     let mut text = "[global]\nioengine=libaio\nsize=1m\n".to_owned();
     for (at, options) in jobs.iter().enumerate() {
         text += &format!("[job{at}]\n{}\n", options.replace(';', "\n"));
     }
     let file = JobFile::parse("test.fio", &text, &mut Nothing).unwrap_or_else(|p| panic!("{p}"));
-    let mut tally = Tally::new(&file.global);
+    let mut tally = FioTally::new(&file.global);
     let notes = file.jobs.iter().map(|job| tally.add(job, true)).collect();
     (tally, notes)
 }
 
-/// A request of a job, answered; times in nanoseconds.
+/// Returns a completed request of a job; times are in nanoseconds.
 fn answered(op: Op, stream: u32, (from, to): (u64, u64)) -> Completion {
     let sectors = if op == Op::Flush { 0 } else { SECTORS };
     Completion {
@@ -48,7 +48,7 @@ fn answered(op: Op, stream: u32, (from, to): (u64, u64)) -> Completion {
     }
 }
 
-fn record(tally: &mut Tally, op: Op, stream: u32, times: (u64, u64)) {
+fn record(tally: &mut FioTally, op: Op, stream: u32, times: (u64, u64)) {
     tally.record(&answered(op, stream, times), SimTime(times.0));
 }
 
@@ -57,7 +57,7 @@ fn only_job(document: &FioDocument) -> &FioEntry {
     &document.jobs[0]
 }
 
-/// What is not zero.
+/// Returns the entries that are not zero.
 fn filled(shares: &Pairs<f64>) -> Vec<(&str, f64)> {
     shares.0.iter().filter(|share| share.1 != 0.0).map(|(name, s)| (name.as_str(), *s)).collect()
 }
@@ -85,11 +85,11 @@ fn rates_shares_and_the_device() {
     let job = only_job(&document);
     let read = &job.read;
     assert_eq!((read.total_ios, read.io_bytes, read.io_kbytes), (2, 8192, 8));
-    // All that was read, over the time of the whole job.
+    // All bytes read, over the duration of the whole job.
     assert_eq!((read.runtime, read.bw_bytes, read.bw, read.iops), (1100, 7447, 7, 1.818_182));
     assert_eq!((read.clat_ns.min, read.clat_ns.max), (100 * MS, 250 * MS));
     assert_eq!((read.clat_ns.mean, read.clat_ns.count), (175e6, 2));
-    // One sample: the first half a second ends with the write.
+    // One sample: the first half second ends with the write.
     assert_eq!((read.bw_min, read.bw_max, read.bw_mean, read.bw_samples), (7, 7, 7.0, 1));
     assert_eq!((read.bw_agg, read.iops_mean), (100.0, 1.0));
     assert_eq!((job.write.total_ios, job.write.io_bytes, job.write.bw_bytes), (1, 4096, 3723));
@@ -100,7 +100,7 @@ fn rates_shares_and_the_device() {
     let disk = &document.disk_util[0];
     assert_eq!((disk.read_ios, disk.write_ios), (2, 1));
     assert_eq!((disk.read_ticks, disk.write_ticks, disk.in_queue), (350, 100, 450));
-    // From 0 to 300 ms and from 1,000 to 1,100.
+    // From 0 to 300 ms and from 1,000 to 1,100 ms.
     assert_eq!(disk.util, 36.363_636);
 }
 
@@ -123,7 +123,7 @@ fn a_synced_write_ends_with_its_flush() {
     record(&mut tally, Op::Write, 0, (0, MS));
     synced.set(Synced { written: 1, until: None });
     record(&mut tally, Op::Write, 0, (2 * MS, 3 * MS));
-    // A flush for no write is counted by itself.
+    // A flush that covers no write is counted as a flush.
     record(&mut tally, Op::Flush, 0, (3 * MS, 4 * MS));
     synced.set(Synced { written: 2, until: Some(1) });
     record(&mut tally, Op::Flush, 0, (4 * MS, 6 * MS));
@@ -153,9 +153,9 @@ fn groups_and_their_shares() {
     let document = tally.document("device");
     let told: Vec<_> =
         document.jobs.iter().map(|job| (&*job.jobname, job.groupid, job.read.total_ios)).collect();
-    // As in fio: what is grouped reports with what stands above it.
+    // As in fio: a grouped job reports with the entry above it.
     assert_eq!(told, [("job0", 0, 3), ("job2", 1, 1)]);
-    // 12 KiB in a second; the samples of both clones, 8 KiB a second each, are added up.
+    // 12 KiB in a second; the samples of both clones, 8 KiB per second each, are added up.
     assert_eq!((document.jobs[0].read.bw, document.jobs[0].read.bw_mean), (12, 16.0));
     assert_eq!((document.jobs[0].read.bw_agg, document.jobs[0].read.bw_samples), (100.0, 3));
     assert_eq!((document.jobs[1].read.runtime, document.jobs[1].read.bw), (500, 8));

@@ -24,7 +24,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Alibaba>,
         open: format::open::<Alibaba>,
-        writer: || Box::new(Writer),
+        writer: || Box::new(AlibabaWriter),
     },
 };
 
@@ -62,9 +62,9 @@ impl LineFormat for Alibaba {
     }
 }
 
-struct Writer;
+struct AlibabaWriter;
 
-impl LineWriter for Writer {
+impl LineWriter for AlibabaWriter {
     fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str> {
         let op = read_or_write(record, 'R', 'W')?;
         let (offset, size) = (record.lba.0 * 512, u64::from(record.sectors) * 512);

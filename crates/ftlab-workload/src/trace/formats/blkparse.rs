@@ -1,9 +1,9 @@
 //! blkparse's default text: `maj,min cpu sequence seconds pid action RWBS sector + sectors [name]`.
 //!
-//! One request leaves many events. Those that count are the issues to the driver (`D`), which the
-//! device sees, or, on demand or where there are none, what was queued (`Q`). Completions (`C`) count
-//! only on demand, since their times are those of the ends. Summaries at the end and all other events
-//! are passed over. The stream is the device, `major << 20 | minor`.
+//! One request leaves many events. Issues to the driver (`D`) count, because the device sees them;
+//! on demand, or if there are none, queue events (`Q`). Completions (`C`) count only on demand,
+//! because their times are those of the ends. Summaries and all other events are skipped. The
+//! stream is the device, `major << 20 | minor`.
 
 use ftlab::host::Op;
 use ftlab::units::Nanos;
@@ -29,11 +29,11 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Blkparse>,
         open: format::open::<Blkparse>,
-        writer: || Box::new(Writer::default()),
+        writer: || Box::new(BlkparseWriter::default()),
     },
 };
 
-/// The bits of a device number that hold the minor, as in the kernel.
+/// The bits of the minor device number, as in the kernel.
 const MINOR_BITS: u32 = 20;
 
 struct Blkparse {
@@ -42,11 +42,11 @@ struct Blkparse {
     said: bool,
     in_summary: bool,
     seen: Seen,
-    flushing_writes: u64,
+    preflush_writes: u64,
     devices: Vec<u32>,
 }
 
-/// Events by what they are.
+/// Counts of events by kind.
 #[derive(Default)]
 struct Seen {
     issues: u64,
@@ -78,7 +78,7 @@ impl Seen {
     }
 }
 
-/// Events in words.
+/// Returns the name of an event.
 const fn called(event: BlkEvent) -> &'static str {
     match event {
         BlkEvent::Issue => "issue events (D)",
@@ -106,7 +106,7 @@ impl LineFormat for Blkparse {
             said: options.blkparse_event.is_some(),
             in_summary: false,
             seen: Seen::default(),
-            flushing_writes: 0,
+            preflush_writes: 0,
             devices: Vec::new(),
         }
     }
@@ -130,8 +130,8 @@ impl LineFormat for Blkparse {
             _ => "because the beginning of the file has some",
         };
         remarks.assumed.push(format!("{} are the requests, {why}", called(self.event)));
-        if self.flushing_writes > 0 {
-            let count = self.flushing_writes;
+        if self.preflush_writes > 0 {
+            let count = self.preflush_writes;
             remarks
                 .assumed
                 .push(format!("{count} writes with a flush before them are plain writes"));
@@ -162,7 +162,7 @@ impl LineFormat for Blkparse {
 }
 
 impl Blkparse {
-    /// What is there if there are no events of those that count.
+    /// Returns what the file contains if it has no counted events.
     fn instead(&self) -> Option<(String, String)> {
         let (seen, event) = (&self.seen, self.event);
         if seen.all() == 0 || seen.of(event) > 0 {
@@ -174,8 +174,7 @@ impl Blkparse {
             .map(|(_, other)| format!("{} {}", seen.of(*other), called(*other)))
             .chain((seen.others > 0).then(|| format!("{} of other kinds", seen.others)))
             .collect();
-        let found =
-            format!("of its events none are {}: there are {}", called(event), others.join(", "));
+        let found = format!("it has no {}, but {}", called(event), others.join(", "));
         let remedy = match BlkEvent::ALL.iter().find(|(_, other)| seen.of(*other) > 0) {
             Some((name, BlkEvent::Complete)) => format!(
                 "record issues too (blktrace -a issue); or --blkparse-event {name} takes completions, which \
@@ -187,7 +186,7 @@ impl Blkparse {
         Some((found, remedy))
     }
 
-    /// A counted event as a request.
+    /// Parses a counted event.
     fn request(
         &mut self,
         fields: &mut Fields<'_, BLANKS>,
@@ -213,11 +212,11 @@ impl Blkparse {
         };
         let mut ahead = Fields::<BLANKS>::new(fields.rest());
         if ahead.text().first() == Some(&b'[') {
-            // No sectors: an empty write that carries a flush.
+            // No sectors: an empty write with a flush.
             return Ok(flush.then(|| Record::flush(event.time, event.device)));
         }
-        self.flushing_writes += u64::from(flush);
-        // An F behind the operation: force unit access.
+        self.preflush_writes += u64::from(flush);
+        // An F behind the operation means force unit access.
         let after = rwbs.iter().skip(1 + usize::from(flush));
         let fua = op == Op::Write && after.into_iter().any(|&letter| letter == b'F');
         let record = self.extent(fields, event, op)?;
@@ -241,7 +240,7 @@ impl Blkparse {
         Ok(Some(extent.record(event.time, op, event.device)))
     }
 
-    /// The lines that blkparse puts behind the events.
+    /// Whether a line belongs to the summary that blkparse prints behind the events.
     fn is_summary(&mut self, line: &[u8]) -> bool {
         let begins = line.starts_with(b"CPU") || line.starts_with(b"Total (");
         self.in_summary |= begins && self.seen.all() > 0;
@@ -249,7 +248,7 @@ impl Blkparse {
     }
 }
 
-/// The columns that every event has.
+/// Parses the columns that all events have.
 fn event<'a>(fields: &mut Fields<'a, BLANKS>, unit_ns: u64) -> Result<Event<'a>, Bad> {
     let device =
         device(fields.text()).ok_or_else(|| fields.bad("a device", "major,minor, as in 8,0"))?;
@@ -272,7 +271,7 @@ fn device(field: &[u8]) -> Option<u32> {
     fits.then_some(major << MINOR_BITS | minor)
 }
 
-/// Issue events if the beginning of a file has any, else queue events.
+/// Returns issue events if the beginning of a file has any, otherwise queue events.
 fn dominant_event(sample: &[u8]) -> BlkEvent {
     let mut queued = false;
     for line in sample.split(|&byte| byte == b'\n') {
@@ -286,11 +285,11 @@ fn dominant_event(sample: &[u8]) -> BlkEvent {
 }
 
 #[derive(Default)]
-struct Writer {
+struct BlkparseWriter {
     sequence: u64,
 }
 
-impl LineWriter for Writer {
+impl LineWriter for BlkparseWriter {
     fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str> {
         self.sequence += 1;
         let (major, minor) = (record.stream >> MINOR_BITS, record.stream % (1 << MINOR_BITS));

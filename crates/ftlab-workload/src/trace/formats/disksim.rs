@@ -1,9 +1,9 @@
 //! DiskSim ascii: `time device block blocks flags`, time in milliseconds with decimals, blocks of
 //! 512 bytes, flags in hexadecimal with bit 0 for a read.
 //!
-//! Told from SSDsim, whose columns are the same, by the decimal points of its times: a tenth of those at the
-//! beginning of the file must have one. A file of DiskSim whose times have none must be named; it would be
-//! a million times too fast as SSDsim.
+//! SSDsim has the same columns. The decimal points of times make the difference: at the beginning
+//! of the file one time in ten must have one. A DiskSim file without decimal points must be named;
+//! as SSDsim it would be a million times too fast.
 
 use ftlab::host::Op;
 use ftlab::units::Nanos;
@@ -19,7 +19,7 @@ use super::{put, read_or_write};
 
 pub(crate) static FORMAT: Format = Format {
     name: "disksim",
-    doc: "DiskSim ascii; told from ssdsim by the decimal points of its times: without any it has to be named",
+    doc: "DiskSim ascii; distinguished from ssdsim by the decimal points of its times; without any it must be named",
     columns: "time device block blocks flags(hexadecimal, bit 0: read)",
     units: Units { time: TimeUnit::Ms, address: SpaceUnit::Sector, size: SpaceUnit::Sector },
     tick: Nanos(1),
@@ -28,24 +28,24 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<DiskSim>,
         open: format::open::<DiskSim>,
-        writer: || Box::new(Writer),
+        writer: || Box::new(DisksimWriter),
     },
 };
 
-/// The bit of the flags that says it is a read.
+/// The bit of the flags for a read.
 const READ: u64 = 1;
 
 struct DiskSim {
     units: Units,
-    /// The file was not named, and does not look as if it were of DiskSim.
+    /// Whether the format was detected but the file does not look like DiskSim.
     is_other: bool,
 }
 
-/// One in so many times at the beginning of a file has a decimal point, if it is DiskSim's.
+/// One in this many times at the beginning of a DiskSim file has a decimal point.
 const DECIMALS: usize = 10;
 
-/// Whether the times at the beginning of a file are DiskSim's. One that has a decimal point by damage does
-/// not make them so.
+/// Whether the times at the beginning of a file have decimals. A single one, due to damage, is not
+/// enough.
 fn has_decimals(sample: &[u8]) -> bool {
     let lines = sample.split(|&byte| byte == b'\n').take(format::SAMPLE_LINES);
     let (mut times, mut decimals) = (0, 0);
@@ -99,9 +99,9 @@ fn hexadecimal(field: &[u8]) -> Option<u64> {
     if valid { u64::from_str_radix(text, 16).ok() } else { None }
 }
 
-struct Writer;
+struct DisksimWriter;
 
-impl LineWriter for Writer {
+impl LineWriter for DisksimWriter {
     fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str> {
         let flag = read_or_write(record, 1, 0)?;
         let Record { at, lba, sectors, stream, .. } = record;

@@ -1,8 +1,9 @@
 //! fio I/O logs, version 2 (`file action offset length`) and version 3 (`time file action offset
-//! length`), offset and length in bytes. The stream is the file, numbered as they first appear.
+//! length`), offset and length in bytes. The stream is the file, numbered in order of appearance.
 //!
-//! Version 3 counts microseconds since the log began. Version 2 has no times but `wait` lines.
-//! fio's manual says that they wait so many microseconds after the wait before; its code waits
+//! Version 3 has times in microseconds since the log began. Version 2 has only `wait` lines. By
+//! fio's manual they wait for microseconds after the previous wait; by its code, until milliseconds
+//! after the start. The reader follows the manual and reports that as an assumption.
 //! until so many milliseconds after the start. The manual is followed, and reported as assumed.
 
 use std::collections::BTreeMap;
@@ -37,7 +38,7 @@ pub(crate) mod v2 {
         codec: Codec::Text {
             fit: format::fit::<Fio<2>>,
             open: format::open::<Fio<2>>,
-            writer: || Box::new(Writer::new(2)),
+            writer: || Box::new(FioWriter::new(2)),
         },
     };
 }
@@ -57,17 +58,17 @@ pub(crate) mod v3 {
         codec: Codec::Text {
             fit: format::fit::<Fio<3>>,
             open: format::open::<Fio<3>>,
-            writer: || Box::new(Writer::new(3)),
+            writer: || Box::new(FioWriter::new(3)),
         },
     };
 }
 
-/// The first line of a log.
+/// Returns the first line of a log.
 const fn title(version: u8) -> &'static str {
     if version == 2 { "fio version 2 iolog" } else { "fio version 3 iolog" }
 }
 
-/// More files than any job has; a limit on what a damaged log can make the reader remember.
+/// More files than any job has; limits the memory that a damaged log can use.
 const MOST_FILES: usize = 1 << 16;
 
 struct Fio<const VERSION: u8> {
@@ -133,7 +134,7 @@ impl<const VERSION: u8> LineFormat for Fio<VERSION> {
             remarks.timeless = true;
             remarks
                 .assumed
-                .push("all requests arrive at time 0, as the log has no waits".to_owned());
+                .push("all requests arrive at time 0, because the log has no waits".to_owned());
         } else if VERSION == 2 {
             remarks.assumed.push(format!(
                 "a wait lasts so many {} after the wait before, as fio's manual says (its code \
@@ -172,18 +173,18 @@ impl<const VERSION: u8> Fio<VERSION> {
     }
 }
 
-struct Writer {
+struct FioWriter {
     version: u8,
     opened: Vec<u32>,
     clock_us: u64,
 }
 
-impl Writer {
-    fn new(version: u8) -> Writer {
-        Writer { version, opened: Vec::new(), clock_us: 0 }
+impl FioWriter {
+    fn new(version: u8) -> FioWriter {
+        FioWriter { version, opened: Vec::new(), clock_us: 0 }
     }
 
-    /// What stands before an action: the time, in version 3.
+    /// Writes the text before an action: the time, in version 3.
     fn lead(&self, us: u64, out: &mut Vec<u8>) {
         if self.version == 3 {
             put!(out, "{us} ");
@@ -191,7 +192,7 @@ impl Writer {
     }
 }
 
-impl LineWriter for Writer {
+impl LineWriter for FioWriter {
     fn begin(&mut self, out: &mut Vec<u8>) {
         put!(out, "{}\n", title(self.version));
     }

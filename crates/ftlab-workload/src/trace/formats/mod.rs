@@ -19,7 +19,7 @@ use ftlab::host::Op;
 
 use super::record::Record;
 
-/// Appends formatted text. Writing to memory can't fail.
+/// Appends formatted text. Writing to memory cannot fail.
 macro_rules! put {
     ($out:expr, $($part:tt)*) => {
         std::io::Write::write_fmt($out, format_args!($($part)*)).expect("memory takes any text")
@@ -27,10 +27,10 @@ macro_rules! put {
 }
 pub(crate) use put;
 
-/// What most formats can't hold: writes that are told only when they are on flash.
+/// What most formats cannot express.
 const FORCED: &str = "writes with FUA";
 
-/// The word for a read or the word for a write; formats that know nothing else refuse the rest.
+/// Returns the word for a read or for a write; for formats that have no other operations.
 fn read_or_write<T>(record: &Record, read: T, write: T) -> Result<T, &'static str> {
     match record.op {
         Op::Read => Ok(read),
@@ -41,7 +41,7 @@ fn read_or_write<T>(record: &Record, read: T, write: T) -> Result<T, &'static st
     }
 }
 
-/// A time of `ns` as seconds with nine decimals.
+/// Writes a time of `ns` in seconds with nine decimals.
 fn put_seconds(out: &mut Vec<u8>, ns: u64) {
     put!(out, "{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
 }

@@ -1,15 +1,15 @@
 //! MQSim ascii: the lines of SSDsim, without a hash. Its time unit is set in MQSim's own workload
-//! file (`Time_Unit`), nanoseconds by default. Never detected, since SSDsim comes first.
+//! file (`Time_Unit`), nanoseconds by default. Never detected, because SSDsim comes first.
 
 use ftlab::units::Nanos;
 
 use crate::trace::format::{self, Codec, Format};
 
-use super::ssdsim::{Ascii, UNITS, Writer};
+use super::ssdsim::{Ascii, SsdsimWriter, UNITS};
 
 pub(crate) static FORMAT: Format = Format {
     name: "mqsim",
-    doc: "MQSim ascii; found as ssdsim, whose lines are the same, unless named",
+    doc: "MQSim ascii; detected as ssdsim, which has the same lines, unless named",
     columns: "time device sector sectors flag(0 write, 1 read)",
     units: UNITS,
     tick: Nanos(1),
@@ -18,6 +18,6 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Ascii<false>>,
         open: format::open::<Ascii<false>>,
-        writer: || Box::new(Writer),
+        writer: || Box::new(SsdsimWriter),
     },
 };

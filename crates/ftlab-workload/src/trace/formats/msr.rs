@@ -24,7 +24,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Msr>,
         open: format::open::<Msr>,
-        writer: || Box::new(Writer),
+        writer: || Box::new(MsrWriter),
     },
 };
 
@@ -84,9 +84,9 @@ impl Msr {
     }
 }
 
-struct Writer;
+struct MsrWriter;
 
-impl LineWriter for Writer {
+impl LineWriter for MsrWriter {
     fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str> {
         let op = read_or_write(record, "Read", "Write")?;
         let (time, stream) = (record.at.0 / 100, record.stream);

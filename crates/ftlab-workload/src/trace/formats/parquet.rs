@@ -1,12 +1,13 @@
-//! Parquet with the columns `t_ns`, `op` (0 read, 1 write, 2 trim, 3 flush, 4 write with FUA), `lba` (sectors of 512
-//! bytes), `sectors` and, optionally, `stream`, of any integer type. Other columns are not read.
+//! Parquet with the columns `t_ns`, `op` (0 read, 1 write, 2 trim, 3 flush, 4 write with FUA),
+//! `lba` (sectors of 512 bytes), `sectors` and, optionally, `stream`, of any integer type. Other
+//! columns are ignored.
 
 use ftlab::host::Op;
 use ftlab::units::{Lba, Nanos, SimTime};
 use parquet::errors::ParquetError;
 
 use crate::columns::{Columns, STEP, Unread};
-use crate::trace::error::{ErrorKind, Place, TraceError};
+use crate::trace::error::{ErrorKind, TraceError, TracePosition};
 use crate::trace::format::{Codec, Format, Remarks};
 use crate::trace::gate::Gate;
 use crate::trace::input::Opened;
@@ -26,7 +27,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Parquet,
 };
 
-/// The columns, and whether a file must have them.
+/// The columns, and whether they are required.
 pub(crate) const COLUMNS: [(&str, bool); 5] =
     [("t_ns", true), ("op", true), ("lba", true), ("sectors", true), ("stream", false)];
 
@@ -57,7 +58,7 @@ pub(crate) fn open(
 
 #[cold]
 fn corrupt(name: &str, error: &ParquetError) -> TraceError {
-    let remedy = "the file is damaged or cut short: fetch or convert it again";
+    let remedy = "the file is damaged or truncated: fetch or convert it again";
     TraceError::new(ErrorKind::Corrupt, name, format!("not readable as Parquet: {error}"), remedy)
 }
 
@@ -110,7 +111,7 @@ impl RecordSource for ParquetSource {
         if !self.columns.has(4) {
             remarks
                 .assumed
-                .push("all requests are of stream 0, as there is no `stream`".to_owned());
+                .push("all requests are of stream 0, because there is no `stream`".to_owned());
         }
         remarks
     }
@@ -137,12 +138,12 @@ impl ParquetSource {
                 Err(refusal) => (refusal.kind, refusal.problem, refusal.remedy),
             },
             Err(problem) => {
-                let remedy = "--skip-malformed leaves such rows out and counts them";
+                let remedy = "--skip-malformed skips such rows and counts them";
                 (ErrorKind::Malformed, problem.to_owned(), remedy)
             }
         };
         let (kind, problem, remedy) = problem;
-        let place = Place { line: self.row, text: String::new(), field: 0..0 };
+        let place = TracePosition { line: self.row, text: String::new(), field: 0..0 };
         let error = || TraceError::new(kind, &self.name, problem, remedy).at(place);
         if self.skip_malformed && kind != ErrorKind::Unordered {
             self.skipped.count(error);
@@ -163,10 +164,10 @@ impl ParquetSource {
         let lba = scale(lbas[index], self.units.address).ok_or("`lba` is too large")?;
         let sectors = scale(sizes[index], self.units.size).ok_or("`sectors` is too large")?;
         if lba.checked_add(sectors).is_none_or(|end| end > MOST_SECTORS) {
-            return Err("`lba` and `sectors` lie beyond 2^64 bytes");
+            return Err("`lba` and `sectors` exceed 2^64 bytes");
         }
         let stream = streams.get(index).copied().unwrap_or(0);
-        let stream = u32::try_from(stream).map_err(|_| "`stream` is beyond 32 bits")?;
+        let stream = u32::try_from(stream).map_err(|_| "`stream` exceeds 32 bits")?;
         let (at, sectors) = (SimTime(time), u32::try_from(sectors).unwrap_or(u32::MAX));
         if op == Op::Flush {
             return Ok(Record::flush(at, stream));
@@ -177,7 +178,7 @@ impl ParquetSource {
 
 #[cold]
 fn wrong_type(name: &str, column: &str) -> TraceError {
-    let problem = format!("the column `{column}` does not hold integers of 32 or 64 bits");
+    let problem = format!("the column `{column}` does not contain integers of 32 or 64 bits");
     let remedy = format!("write the columns {} as integers", FORMAT.columns);
     TraceError::new(ErrorKind::UnknownFormat, name, problem, remedy)
 }

@@ -1,4 +1,4 @@
-//! Writes records as Parquet: the counterpart of `parquet`.
+//! Writes records as Parquet, for `parquet` to read.
 
 use std::fs::File;
 use std::io;
@@ -15,10 +15,10 @@ use crate::trace::record::{Record, op_code};
 
 use super::parquet::COLUMNS;
 
-/// Rows in a row group: some megabytes, so that a reader keeps little in memory.
+/// The rows of a row group: some megabytes, so that a reader needs little memory.
 const GROUP_ROWS: usize = 1 << 20;
 
-/// Collects a row group, column by column, and writes it.
+/// Collects a row group by columns and writes it.
 pub(crate) struct ParquetWriter {
     out: SerializedFileWriter<File>,
     times: Vec<i64>,
@@ -29,7 +29,7 @@ pub(crate) struct ParquetWriter {
 }
 
 impl ParquetWriter {
-    /// Begins a file.
+    /// Starts a file.
     pub fn new(file: File) -> io::Result<ParquetWriter> {
         let schema = schema().map_err(io::Error::other)?;
         let properties = properties().map_err(io::Error::other)?;
@@ -45,7 +45,7 @@ impl ParquetWriter {
         })
     }
 
-    /// Adds one record.
+    /// Adds a record.
     pub fn record(&mut self, record: &Record) -> io::Result<()> {
         self.times.push(record.at.0.cast_signed());
         self.ops.push(i32::from(op_code(record)));
@@ -55,7 +55,7 @@ impl ParquetWriter {
         if self.times.len() == GROUP_ROWS { self.write_group() } else { Ok(()) }
     }
 
-    /// Writes what is left and the table of contents.
+    /// Writes the remaining rows and the footer.
     pub fn finish(mut self) -> io::Result<File> {
         self.write_group()?;
         self.out.into_inner().map_err(io::Error::other)
@@ -103,7 +103,8 @@ fn too_few() -> ParquetError {
     ParquetError::General("the schema has fewer columns than a record".to_owned())
 }
 
-/// The columns, all required: 64 bits for time and address, 32 for the rest, 8 for the operation.
+/// Returns the columns, all required: 64 bits for time and address, 8 for the operation, 32 for the
+/// rest.
 fn schema() -> Result<Arc<Type>, ParquetError> {
     let bits: [(Physical, i8); 5] = [
         (Physical::INT64, 64),
@@ -123,8 +124,8 @@ fn schema() -> Result<Arc<Type>, ParquetError> {
     Type::group_type_builder("trace").with_fields(fields).build().map(Arc::new)
 }
 
-/// Times are nearly even steps and are stored as differences; operation, size and stream take few
-/// values and are stored as a dictionary; addresses are neither.
+/// Times are nearly even steps and stored as differences; operation, size and stream have few
+/// values and are stored as a dictionary; addresses have neither property.
 fn properties() -> Result<WriterProperties, ParquetError> {
     let path = |name: &str| ColumnPath::from(name);
     Ok(WriterProperties::builder()

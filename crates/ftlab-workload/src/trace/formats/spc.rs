@@ -1,5 +1,5 @@
 //! SPC, as in the UMass repository: `ASU,LBA,size,opcode,time`, LBA in sectors, size in bytes, time
-//! in seconds. Further fields are allowed by the specification and not used.
+//! in seconds. The specification allows further fields, which are ignored.
 
 use ftlab::host::Op;
 use ftlab::units::Nanos;
@@ -24,7 +24,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Spc>,
         open: format::open::<Spc>,
-        writer: || Box::new(Writer),
+        writer: || Box::new(SpcWriter),
     },
 };
 
@@ -61,9 +61,9 @@ impl LineFormat for Spc {
     }
 }
 
-struct Writer;
+struct SpcWriter;
 
-impl LineWriter for Writer {
+impl LineWriter for SpcWriter {
     fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str> {
         let op = read_or_write(record, 'r', 'w')?;
         let size = u64::from(record.sectors) * 512;

@@ -1,10 +1,10 @@
-//! SSDsim ascii: `time device sector sectors flag`, the flag 0 for a write and 1 for a read, as
-//! MQSim has it too. A further column may hold a hash of the content (FIU traces); it is not used.
+//! SSDsim ascii: `time device sector sectors flag`, with flag 0 for a write and 1 for a read, as in
+//! MQSim. A sixth column may contain a hash of the content (FIU traces); it is ignored.
 //!
-//! Lines of SSDsim and MQSim look the same. Both count nanoseconds, so that reading one as the
-//! other changes nothing; a file without a name of its own is called SSDsim. DiskSim lines have the
-//! same columns too, but times in milliseconds with decimals: unless the format is forced, a time
-//! with a decimal point is never taken for SSDsim, and a file without any never for DiskSim.
+//! Lines of SSDsim and MQSim are equal, and both use nanoseconds, so it does not matter which name
+//! is used; detection chooses SSDsim. DiskSim has the same columns too, but times in milliseconds
+//! with decimals: unless the format is forced, a time with a decimal point is never read as SSDsim,
+//! and a file without any never as DiskSim.
 
 use ftlab::host::Op;
 use ftlab::units::Nanos;
@@ -18,7 +18,7 @@ use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
 use super::{put, read_or_write};
 
-/// What SSDsim and MQSim have in common.
+/// The common units of SSDsim and MQSim.
 pub(super) const UNITS: Units =
     Units { time: TimeUnit::Ns, address: SpaceUnit::Sector, size: SpaceUnit::Sector };
 
@@ -33,7 +33,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Ascii<true>>,
         open: format::open::<Ascii<true>>,
-        writer: || Box::new(Writer),
+        writer: || Box::new(SsdsimWriter),
     },
 };
 
@@ -93,18 +93,18 @@ impl<const HASH: bool> LineFormat for Ascii<HASH> {
     }
 }
 
-/// The line is well-formed, and the file another: to leave such lines out would lose requests.
+/// An error for a well-formed line of another format: skipping such lines would lose requests.
 #[cold]
 fn decimal_time(fields: &Fields<'_, BLANKS>) -> Bad {
-    let remedy = "times with decimals are DiskSim's, in milliseconds: say --format disksim; if the line is \
-                  damaged, mend it, or --skip-malformed leaves such lines out and counts them";
+    let remedy = "times with decimals are DiskSim's, in milliseconds: use --format disksim; if the line is \
+                  damaged, fix it, or --skip-malformed skips such lines and counts them";
     Bad { remedy: Some(remedy.to_owned()), ..fields.bad("a time", "a whole number") }
 }
 
 /// Writes the five columns.
-pub(super) struct Writer;
+pub(super) struct SsdsimWriter;
 
-impl LineWriter for Writer {
+impl LineWriter for SsdsimWriter {
     fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str> {
         let flag = read_or_write(record, 1, 0)?;
         let Record { at, lba, sectors, stream, .. } = record;

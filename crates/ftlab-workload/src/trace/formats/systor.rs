@@ -1,7 +1,7 @@
 //! SYSTOR '17 (enterprise virtual desktops): `Timestamp,Response,IOType,LUN,Offset,Size`, times in
-//! seconds with nine decimals of which six count, offset and size in bytes.
+//! seconds with nine decimals of which six are significant, offset and size in bytes.
 //!
-//! The type may be empty: such rows are neither reads nor writes and are passed over, counted.
+//! The type may be empty: such rows are neither reads nor writes, and are skipped and counted.
 
 use ftlab::host::Op;
 use ftlab::units::Nanos;
@@ -26,7 +26,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Systor>,
         open: format::open::<Systor>,
-        writer: || Box::new(Writer),
+        writer: || Box::new(SystorWriter),
     },
 };
 
@@ -69,15 +69,15 @@ impl LineFormat for Systor {
     fn remarks(&self) -> Remarks {
         let mut assumed = Vec::new();
         if self.untyped > 0 {
-            assumed.push(format!("{} rows without a type are no requests", self.untyped));
+            assumed.push(format!("{} rows without a type are not requests", self.untyped));
         }
         Remarks { assumed, widened: self.widened, ..Remarks::default() }
     }
 }
 
-struct Writer;
+struct SystorWriter;
 
-impl LineWriter for Writer {
+impl LineWriter for SystorWriter {
     fn begin(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"Timestamp,Response,IOType,LUN,Offset,Size\n");
     }

@@ -24,7 +24,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Tencent>,
         open: format::open::<Tencent>,
-        writer: || Box::new(Writer),
+        writer: || Box::new(TencentWriter),
     },
 };
 
@@ -61,9 +61,9 @@ impl LineFormat for Tencent {
     }
 }
 
-struct Writer;
+struct TencentWriter;
 
-impl LineWriter for Writer {
+impl LineWriter for TencentWriter {
     fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str> {
         let kind = read_or_write(record, 0, 1)?;
         let Record { at, lba, sectors, stream, .. } = record;

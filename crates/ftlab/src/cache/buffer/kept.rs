@@ -1,33 +1,33 @@
-//! Clean pages: what is kept of reads, for as long as nothing else needs the room.
+//! Clean pages, which are kept after reads as long as nothing else needs the room.
 //!
-//! A page comes in when its data has arrived from flash. If the buffer is full, clean pages make room at
-//! once, in the order of the policy. If a dirty page is the next to go, its write-back begins, and
-//! what was read is not kept: a read never waits for a program.
+//! A page comes in when its data arrives from flash. If the buffer is full, clean pages make room at once, in the
+//! policy's order. If a dirty page is next to go, its write-back starts and the data that was read is not kept: a
+//! read never waits for a program.
 
 use super::super::view::{Leaves, OnFlash};
-use super::{Buffer, Page, SlotId, Turn};
+use super::{Buffer, Entering, Page, SlotId};
 use crate::units::PageSpan;
 
 impl Buffer {
-    /// The clean page that is the next to go, if the policy would have a clean one go, and there is a write,
-    /// or a page from flash, that is the next to come in.
+    /// Returns the clean page that is next to go, if the policy would evict a clean one and a write, or a page from
+    /// flash, may come in next.
     #[must_use]
-    pub fn next_clean(&mut self, turn: Turn, flash: &dyn OnFlash) -> Option<SlotId> {
-        let waits = turn == Turn::New && !self.queue.is_empty();
+    pub fn next_clean(&mut self, turn: Entering, flash: &dyn OnFlash) -> Option<SlotId> {
+        let waits = turn == Entering::New && !self.queue.is_empty();
         if self.listed.clean == 0 || waits {
             return None;
         }
         self.listed.choose_clean(&self.pages, flash)
     }
 
-    /// Drops a clean page.
+    /// Drops a clean page to make room.
     pub fn drop_clean(&mut self, slot: SlotId, flash: &dyn OnFlash) {
         self.counts.dropped += 1;
         self.queue.made_room = true;
         self.forget_clean(slot, flash);
     }
 
-    /// Drops a clean page of a device that comes to rest, which counts for nothing.
+    /// Drops a clean page without counting it, because the device comes to rest.
     pub fn forget_clean(&mut self, slot: SlotId, flash: &dyn OnFlash) {
         self.listed.leave(slot, &self.pages, flash, Leaves::Dropped);
         self.pages.remove(slot);
@@ -41,14 +41,16 @@ impl Buffer {
         if let Some(slot) = self.find(page) {
             let mut after = self.pages[slot].clone();
             after.clean = after.clean.and_also(sectors);
-            if !self.has_room(space.of_page(&after) - space.of_page(&self.pages[slot]), Turn::New) {
+            if !self
+                .has_room(space.of_page(&after) - space.of_page(&self.pages[slot]), Entering::New)
+            {
                 return None;
             }
             self.pages.change(slot, |page| page.clean = after.clean);
             self.listed.read(slot, &self.pages, flash);
             return Some(slot);
         }
-        if !self.has_room(space.of(sectors), Turn::New) {
+        if !self.has_room(space.of(sectors), Entering::New) {
             return None;
         }
         let slot = self.pages.insert(Page { clean: sectors, ..Page::of(page) });
@@ -60,7 +62,7 @@ impl Buffer {
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::Flash;
-    use super::super::super::{BufferSetup, Eviction, Lru, Shape, Space, WriteBuffer};
+    use super::super::super::{BufferSetup, BufferShape, Eviction, Lru, Space, WriteBuffer};
     use super::*;
     use crate::units::{Lpn, Nanos, SectorMask};
 
@@ -76,19 +78,19 @@ mod tests {
             policy: WriteBuffer::Lru(Lru::default()),
             capacity: Some(capacity),
             space: Space::Pages,
-            shape: Shape { whole_page, capacity, logical_pages: capacity },
+            shape: BufferShape { whole_page, capacity, logical_pages: capacity },
             keeps_reads: true,
             write_back_above: 0,
             programs_in_flight: None,
             row: 1,
-            flush_pages: None,
+            write_back_together: None,
             gate: None,
             latency: Nanos::ZERO,
         })
     }
 
-    /// With few clean pages before them dirty ones go in the policy's order; behind many, by how long they
-    /// have been dirty. All of them come, once.
+    /// Behind few clean pages, dirty ones come in the policy's order; behind many, by how long they have been dirty.
+    /// In both cases each comes once.
     #[test]
     fn dirty_pages_are_found_behind_however_many_clean_ones() {
         let flash = Flash::default();
@@ -97,9 +99,9 @@ mod tests {
             for page in 0..clean {
                 buffer.keep(span(page), &flash).expect("there is room");
             }
-            // The first to be dirty is the last to be written.
+            // The page that becomes dirty first is written last.
             for page in [1_500, 1_501, 1_502, 1_500] {
-                buffer.write(span(page), 0, Turn::New, &flash).expect("there is room");
+                buffer.write(span(page), 0, Entering::New, &flash).expect("there is room");
             }
             buffer.audit().unwrap();
             let pages = buffer.candidates().map(|slot| buffer.page(slot).page.get());

@@ -1,4 +1,4 @@
-//! The pages that may be evicted: the policy that knows them, how many there are, and what it is asked.
+//! The evictable pages: the policy that orders them, their counts, and the questions to the policy.
 
 use super::super::order::Order;
 use super::super::page::{Page, SlotId};
@@ -8,32 +8,31 @@ use super::BufferSetup;
 use super::pages::{Pages, Space};
 use crate::units::SectorMask;
 
-/// How many of the pages that a policy has listed are looked at for a dirty one: however large the buffer,
-/// a choice costs no more.
+/// Number of pages in the policy's order that are searched for a dirty one. It bounds the cost of a choice in a
+/// large buffer.
 const LOOKED_AT: usize = 256;
 
-/// The pages that may be evicted.
+/// The evictable pages.
 #[derive(Clone, Debug)]
 pub(super) struct Listed {
     pub(super) policy: WriteBuffer,
-    /// What room is counted in.
+    /// The unit of room.
     space: Space,
-    /// Write-backs begin by planes.
+    /// Whether write-backs start per plane.
     by_planes: bool,
     /// Pages with dirty sectors, which may be written back now.
     pub(super) dirty: u32,
-    /// What these sectors take.
+    /// Room that these sectors take.
     pub(super) dirty_space: u32,
-    /// Pages that are clean, and may be dropped.
+    /// Clean pages, which may be dropped.
     pub(super) clean: u32,
-    /// The dirty ones by how long they have been so; only where pages from reads stay.
+    /// Dirty pages by how long they have been dirty; only if pages stay after reads.
     long_dirty: Option<Order>,
-    /// What the policy has chosen, where it was asked before its turn.
+    /// An eviction that the policy was asked for too early.
     chosen: Option<Eviction>,
 }
 
 impl Listed {
-    /// None yet.
     pub(super) fn new(setup: BufferSetup) -> Listed {
         let BufferSetup { policy, space, keeps_reads, gate, .. } = setup;
         Listed {
@@ -48,26 +47,26 @@ impl Listed {
         }
     }
 
-    /// Whether no page may be evicted.
+    /// Whether no page is evictable.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.dirty + self.clean == 0
     }
 
-    /// Whether write-backs go in the policy's order alone.
+    /// Whether write-backs follow the policy's order strictly.
     #[inline]
     pub(super) fn keeps_order(&self) -> bool {
         self.by_planes || self.policy.appends()
     }
 
-    /// Whether a page stays where it is in the policy's order, though it is used: where write-backs go in that
-    /// order alone, somebody who waits for it would wait for ever.
+    /// Whether a page keeps its place in the policy's order when it is used. If write-backs follow that order
+    /// strictly, moving a page could make a request that waits for it wait forever.
     #[inline]
     pub(super) fn keeps_place(&self, page: &Page) -> bool {
         self.keeps_order() && page.dirty_waiters.is_some()
     }
 
-    /// A page may be evicted from now on.
+    /// Adds a page that becomes evictable.
     pub(super) fn enter(&mut self, slot: SlotId, pages: &Pages, flash: &dyn OnFlash) {
         match pages[slot].dirty {
             SectorMask::EMPTY => self.clean += 1,
@@ -82,7 +81,7 @@ impl Listed {
         self.policy.inserted(slot, &pages.view(flash));
     }
 
-    /// A page may no longer be evicted. What is known of it is still as it was.
+    /// Removes a page that is no longer evictable. Its state is still unchanged.
     pub(super) fn leave(&mut self, slot: SlotId, pages: &Pages, flash: &dyn OnFlash, why: Leaves) {
         self.unchoose(slot);
         match pages[slot].dirty {
@@ -98,7 +97,7 @@ impl Listed {
         self.policy.removed(slot, &pages.view(flash), why);
     }
 
-    /// A page that may be evicted was read, or more of it was.
+    /// Tells the policy that an evictable page, or more of it, was read.
     #[inline]
     pub(super) fn read(&mut self, slot: SlotId, pages: &Pages, flash: &dyn OnFlash) {
         if !self.keeps_place(&pages[slot]) {
@@ -107,7 +106,8 @@ impl Listed {
         }
     }
 
-    /// A page that may be evicted was written; so much of it was dirty before.
+    /// Updates the counts and tells the policy that an evictable page was written. `before` are the sectors
+    /// that were dirty before.
     #[inline]
     pub(super) fn written(
         &mut self,
@@ -132,7 +132,7 @@ impl Listed {
         }
     }
 
-    /// What was chosen before its turn is not, if it was used since, or has left.
+    /// Drops an early choice if the page was used or has left since.
     #[inline]
     fn unchoose(&mut self, used: SlotId) {
         let stale = match self.chosen {
@@ -145,18 +145,18 @@ impl Listed {
         }
     }
 
-    /// What leaves the buffer next, whether or not it is due.
+    /// Returns the next eviction, due or not.
     #[inline]
     pub(super) fn choose(&mut self, pages: &Pages, flash: &dyn OnFlash) -> Option<Eviction> {
         if let Some(chosen) = self.chosen.take() {
-            // What was to be padding may have come in since, or been deallocated.
+            // A page to be padded may have come in or been deallocated since.
             let comes_late = |page| pages.find(page).is_some() || !flash.holds(page);
             if !matches!(chosen, Eviction::Pad(page) if comes_late(page)) {
                 return Some(chosen);
             }
         }
         let next = self.policy.choose(&pages.view(flash));
-        // In a large buffer, what follows is in no cache of the processor yet.
+        // In a large buffer, the page after it is not in the processor's cache yet.
         if let Some(Eviction::Page(slot)) = next
             && let Some(after) = self.policy.after(slot)
         {
@@ -165,7 +165,7 @@ impl Listed {
         next
     }
 
-    /// What leaves the buffer next where nobody needs room: clean pages stay.
+    /// Returns the next eviction when no room is needed: clean pages stay.
     pub(super) fn choose_dirty(&mut self, pages: &Pages, flash: &dyn OnFlash) -> Option<Eviction> {
         let next = self.choose(pages, flash)?;
         match next {
@@ -177,7 +177,7 @@ impl Listed {
         }
     }
 
-    /// The clean page that is the next to go, if the policy would have a clean one go.
+    /// Returns the clean page that is next to go, if the policy would evict a clean one.
     pub(super) fn choose_clean(&mut self, pages: &Pages, flash: &dyn OnFlash) -> Option<SlotId> {
         let next = self.choose(pages, flash);
         match next {
@@ -189,7 +189,8 @@ impl Listed {
         }
     }
 
-    /// What may go along with an eviction that was begun: of a policy that evicts blocks, more of the same.
+    /// Returns a page that may join an eviction that has started. A policy that evicts blocks only offers pages
+    /// of the same block.
     #[inline]
     pub(super) fn choose_companion(
         &mut self,
@@ -205,9 +206,8 @@ impl Listed {
         self.choose_dirty(pages, flash)
     }
 
-    /// The dirty pages that may be written back, in the order in which the policy would have it done. Where
-    /// clean pages are among them, it looks at the first few only; if none of these is dirty, those come
-    /// first that have been so for longest.
+    /// Pages that may be written back, in the policy's order. If there are clean pages, only the first few are
+    /// searched; if none of these is dirty, pages come by how long they have been dirty.
     #[inline]
     pub(super) fn candidates(&self, pages: &Pages) -> impl Iterator<Item = SlotId> {
         let most = if self.clean == 0 { usize::MAX } else { LOOKED_AT };
@@ -216,21 +216,20 @@ impl Listed {
         near().chain(far.into_iter().flatten())
     }
 
-    /// All pages that the policy knows of, in its order.
+    /// All pages that the policy knows, in its order.
     #[inline]
     pub(super) fn all(&self) -> impl Iterator<Item = SlotId> {
         let policy = &self.policy;
         std::iter::successors(policy.first(), |&slot| policy.after(slot))
     }
 
-    /// The dirty pages, from the one on that has been dirty for longest. For a buffer in which pages from reads
-    /// stay.
+    /// The dirty pages, the one that has been dirty longest first. Only filled if pages stay after reads.
     pub(super) fn long_dirty(&self) -> impl Iterator<Item = SlotId> {
         let all = |order| std::iter::successors(Order::oldest(order), |&slot| order.after(slot));
         self.long_dirty.iter().flat_map(all)
     }
 
-    /// What is not saved is forgotten. For a buffer that holds nothing.
+    /// Drops all state that is not saved. The buffer must be empty.
     pub(super) fn rest(&mut self) {
         let Listed {
             policy,

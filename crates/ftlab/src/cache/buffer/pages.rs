@@ -1,10 +1,9 @@
-//! The pages that are in a buffer: found by slot or by number, the versions of each, and what all of them take of its
-//! room.
+//! All pages in a buffer, found by slot or by page number, with the versions of each page and the room they take.
 
 use std::ops::{Index, IndexMut};
 
 use super::super::page::{self, Page, SlotId};
-use super::super::view::{BufferView, OnFlash, Shape};
+use super::super::view::{BufferShape, BufferView, OnFlash};
 use super::BufferSetup;
 use super::versions::Versions;
 use crate::engine::Slab;
@@ -14,23 +13,23 @@ use crate::units::{Lpn, PageSpan, SectorMask};
 choices! {
     /// What the capacity of a buffer counts.
     pub enum Space {
-        /// Pages (mapping units), as frames of DRAM: a page takes one, however little of it is there.
+        /// Pages (mapping units), as frames of DRAM: a page takes one, however few of its sectors are there.
         Pages = "pages",
-        /// Sectors that are there, as SSDsim counts.
+        /// Sectors that are there, as in SSDsim.
         Sectors = "sectors",
-        /// As pages, but what is written while a page is on its way to flash takes a further one.
+        /// Pages, but data that is written while a page is on its way to flash takes one more.
         Slots = "slots",
     }
 }
 
 impl Space {
-    /// Whether sectors are counted, so that a buffer may hold something of more pages than fit as wholes.
+    /// Whether sectors are counted, so the buffer may hold more partial pages than whole ones.
     #[must_use]
     pub fn counts_sectors(self) -> bool {
         self == Space::Sectors
     }
 
-    /// What so many sectors of a page take.
+    /// Room for these sectors of a page.
     #[inline]
     pub(super) fn of(self, sectors: SectorMask) -> u32 {
         match self {
@@ -39,55 +38,54 @@ impl Space {
         }
     }
 
-    /// What a page takes as it is.
+    /// Room that a page takes at present.
     #[inline]
     pub(super) fn of_page(self, page: &Page) -> u32 {
         match self {
             Space::Pages => u32::from(!page.padding || !page.dirty.is_empty()),
             Space::Slots => {
-                let on_way = !page.padding && !page.flushing.is_empty();
+                let on_way = !page.padding && !page.writing_back.is_empty();
                 let here = !(page.dirty.is_empty() && page.clean.is_empty());
                 u32::from(on_way) + u32::from(here)
             }
             Space::Sectors => {
-                let on_way = if page.padding { 0 } else { page.flushing.count() };
+                let on_way = if page.padding { 0 } else { page.writing_back.count() };
                 on_way + page.dirty.count() + page.clean.count()
             }
         }
     }
 
-    /// What becomes free when what is on its way has arrived.
+    /// Room that becomes free when the write-back of a page ends.
     #[inline]
-    pub(super) fn of_flushing(self, page: &Page) -> u32 {
+    pub(super) fn of_writing_back(self, page: &Page) -> u32 {
         match self {
             _ if page.padding => 0,
             Space::Pages | Space::Slots => 1,
-            Space::Sectors => page.flushing.count(),
+            Space::Sectors => page.writing_back.count(),
         }
     }
 }
 
-/// The pages.
+/// All pages in a buffer.
 #[derive(Clone, Debug)]
 pub struct Pages {
     slab: Slab<Page>,
-    /// The slot of each page, of its newest version.
+    /// The slot of the newest version of each page.
     index: page::Index,
     versions: Versions,
-    /// What room is counted in.
+    /// The unit of room.
     pub(super) space: Space,
-    pub(super) shape: Shape,
-    /// What the pages take.
+    pub(super) shape: BufferShape,
+    /// Room that the pages take.
     pub(super) held: u32,
-    /// Packs of two pages on their way.
+    /// Packs of two pages under way.
     pub(super) packs: u32,
-    /// A request is in that is larger than the buffer. Nothing else is, and it is not acknowledged
-    /// before it is on flash.
+    /// Whether a request larger than the buffer is in. It is then the only one, and it is acknowledged when it is on
+    /// flash.
     pub(super) passing: bool,
 }
 
 impl Pages {
-    /// No pages.
     pub(super) fn new(setup: &BufferSetup) -> Pages {
         Pages {
             slab: Slab::default(),
@@ -101,13 +99,13 @@ impl Pages {
         }
     }
 
-    /// How many are in, each version counted.
+    /// Number of pages, each version counted.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.slab.in_use()
     }
 
-    /// The slot of a logical page, of its newest version.
+    /// The slot of the newest version of a logical page.
     #[inline]
     pub(super) fn find(&self, page: Lpn) -> Option<SlotId> {
         self.index.get(page)
@@ -125,26 +123,26 @@ impl Pages {
         self.find(page).filter(|&slot| self.may_write_back(slot))
     }
 
-    /// Whether something of a page is newer here than on flash, or on its way there.
+    /// Whether any data of a page in the buffer is newer than flash, or on its way there.
     pub fn is_being_written(&self, page: Lpn) -> bool {
         self.find(page).is_some_and(|slot| self[slot].is_new())
     }
 
-    /// What of these sectors, which were read from flash, can be kept: none if newer ones are on their way.
+    /// Returns which of these sectors, just read from flash, can be kept: none if newer data is on its way.
     pub fn worth_keeping(&self, span: PageSpan) -> SectorMask {
         match self.find(span.page).map(|slot| &self[slot]) {
             None => span.sectors,
-            Some(page) if page.flushing.is_empty() => {
+            Some(page) if page.writing_back.is_empty() => {
                 span.sectors.without(page.dirty).without(page.clean)
             }
             Some(_) => SectorMask::EMPTY,
         }
     }
 
-    /// Logical pages of which something is here and not on flash, in order.
+    /// Logical pages with data that is not on flash yet, in ascending order.
     pub fn not_on_flash(&self) -> Vec<Lpn> {
         let is_new = |page: &&Page| {
-            let on_its_way = !page.flushing.is_empty() && !page.padding && !page.discard;
+            let on_its_way = !page.writing_back.is_empty() && !page.padding && !page.discard;
             on_its_way || !page.dirty.is_empty()
         };
         let slots = self.slots();
@@ -166,7 +164,7 @@ impl Pages {
     /// All slots in use, by number.
     pub(super) fn slots(&self) -> Vec<SlotId> {
         let versions = |newest| std::iter::successors(Some(newest), |&slot| self.older(slot));
-        // By slot number, not by hash.
+        // The hash order must not matter.
         let mut slots: Vec<SlotId> =
             self.index.iter().flat_map(|(_, slot)| versions(slot)).collect();
         slots.sort_unstable_by_key(|slot| slot.get());
@@ -178,33 +176,33 @@ impl Pages {
         !self[slot].dirty.is_empty()
     }
 
-    /// Whether a page has something dirty, and nothing on its way.
+    /// Whether a page has dirty sectors and no write-back under way.
     #[inline]
     pub(super) fn may_write_back(&self, slot: SlotId) -> bool {
-        self.is_dirty(slot) && self[slot].flushing.is_empty()
+        self.is_dirty(slot) && self[slot].writing_back.is_empty()
     }
 
-    /// Whether the policy knows of a page: it may be evicted.
+    /// Whether a page is evictable, that is, known to the policy.
     #[inline]
     pub(super) fn is_listed(&self, slot: SlotId) -> bool {
         let page = &self[slot];
-        page.flushing.is_empty() && !(page.dirty.is_empty() && page.clean.is_empty())
+        page.writing_back.is_empty() && !(page.dirty.is_empty() && page.clean.is_empty())
     }
 
-    /// What a policy may look at.
+    /// The view for the policy.
     #[inline]
     pub(super) fn view<'a>(&'a self, flash: &'a dyn OnFlash) -> BufferView<'a> {
         let Pages { slab, index, shape, packs, .. } = self;
         BufferView { pages: slab, index, shape: *shape, packs_under_way: *packs, flash }
     }
 
-    /// Asks for a page that will be needed soon.
+    /// Prefetches a page that will be needed soon.
     #[inline]
     pub(super) fn prefetch(&self, slot: SlotId) {
         self.slab.prefetch(slot);
     }
 
-    /// A page comes in. The newest of its number is this one from now on.
+    /// Inserts a page. It is the newest version from now on.
     #[inline(always)]
     pub(super) fn insert(&mut self, page: Page) -> SlotId {
         let number = page.page;
@@ -214,13 +212,13 @@ impl Pages {
         slot
     }
 
-    /// A page that came in has an older version, or may come to be one.
+    /// Links a new page to its older version, if any.
     pub(super) fn chain(&mut self, slot: SlotId, older: Option<SlotId>) {
         self.versions.put(slot, older);
     }
 
-    /// Whether a request of so many pages comes in as a whole now. One that is larger than the buffer comes
-    /// in when nothing else is there.
+    /// Whether a request of this many pages may come in as a whole now. A request larger than the buffer comes in
+    /// when the buffer is empty.
     pub(super) fn let_in(&mut self, pages: u32, capacity: u32) -> bool {
         let held = self.len();
         let fits = held + pages as usize <= capacity as usize;
@@ -229,7 +227,7 @@ impl Pages {
         alone || (fits && !self.passing)
     }
 
-    /// Changes a page, and what is held with it.
+    /// Changes a page, and the room taken with it.
     #[inline]
     pub(super) fn change(&mut self, slot: SlotId, change: impl FnOnce(&mut Page)) {
         let page = &mut self.slab[slot];
@@ -238,7 +236,7 @@ impl Pages {
         self.held = self.held - before + self.space.of_page(page);
     }
 
-    /// A page leaves, or a version of it.
+    /// Removes a page, or a version of it.
     #[inline]
     pub(super) fn remove(&mut self, slot: SlotId) {
         let Page { page, .. } = self.slab[slot];
@@ -263,7 +261,7 @@ impl Pages {
         self.passing &= self.len() > 0;
     }
 
-    /// Forgets the places of pages that have left, so that those to come are numbered from the first on.
+    /// Resets slot numbers, so that new pages are numbered from zero again.
     pub(super) fn rest(&mut self) {
         let Pages { slab, index, versions, space: _, shape: _, held, packs, passing } = self;
         let empty = index.is_empty() && *packs == 0 && !*passing;
@@ -271,14 +269,14 @@ impl Pages {
         (*slab, *versions, *held) = (Slab::default(), Versions::default(), 0);
     }
 
-    /// Pages are found under their numbers, and versions of a page know each other.
+    /// Checks that pages are found under their numbers and that versions of a page are linked.
     ///
     /// # Errors
-    /// The first disagreement, in words.
+    /// The first inconsistency, in words.
     pub(super) fn audit(&self, slots: &[SlotId]) -> Result<(), String> {
         let held = self.len();
         if slots.len() != held || (self.passing && held == 0) {
-            return Err(format!("{} pages are found of {held} in the buffer", slots.len()));
+            return Err(format!("{} of the {held} pages in the buffer are found", slots.len()));
         }
         if self.index.iter().any(|(page, slot)| self[slot].page != page) {
             return Err("a page of the buffer is found under another number".to_owned());
@@ -286,12 +284,12 @@ impl Pages {
         slots.iter().try_for_each(|&slot| self.audit_version(slot))
     }
 
-    /// Versions of a page know each other, and only the oldest is on its way to flash.
+    /// Checks that versions of a page are linked and that only the oldest is under way.
     fn audit_version(&self, slot: SlotId) -> Result<(), String> {
         let page = &self[slot];
         let Some(older) = self.older(slot) else { return Ok(()) };
         let linked = self[older].page == page.page && self.versions.newer(older) == Some(slot);
-        if !linked || !page.flushing.is_empty() {
+        if !linked || !page.writing_back.is_empty() {
             return Err(format!("{page:?} comes after {:?}", self[older]));
         }
         Ok(())
@@ -306,7 +304,7 @@ impl Index<SlotId> for Pages {
     }
 }
 
-/// For what changes nothing in how much room a page takes.
+/// Only for changes that do not affect the room that a page takes.
 impl IndexMut<SlotId> for Pages {
     #[inline]
     fn index_mut(&mut self, slot: SlotId) -> &mut Page {

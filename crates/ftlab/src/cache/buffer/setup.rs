@@ -1,57 +1,58 @@
-//! What a buffer is made of, what follows from that and holds all along, and what is counted.
+//! The setup of a buffer, the fixed rules that follow from it, and its counts.
 
 use super::super::WriteBuffer;
-use super::super::view::Shape;
+use super::super::view::BufferShape;
 use super::Space;
 use crate::counters::counters;
 use crate::units::Nanos;
 
-/// What a buffer is made of.
+/// The setup of a buffer.
 #[derive(Clone, Debug)]
 pub struct BufferSetup {
-    /// What goes first.
+    /// The policy, with its initial state.
     pub policy: WriteBuffer,
-    /// What fits, in what `space` counts; none if pages are only staged.
+    /// Capacity in units of `space`, or `None` if pages are only staged.
     pub capacity: Option<u32>,
     /// What the capacity counts.
     pub space: Space,
-    /// Sizes that policies go by.
-    pub shape: Shape,
-    /// Whether pages that were read from flash stay as clean ones.
+    /// Sizes that policies depend on.
+    pub shape: BufferShape,
+    /// Whether pages that are read from flash stay as clean ones.
     pub keeps_reads: bool,
-    /// Write-back begins when more than this is dirty, counted likewise; otherwise only for room.
+    /// Dirty room, in units of `space`, above which write-back starts. At or below it, pages are written back only
+    /// to make room.
     pub write_back_above: u32,
-    /// Flash pages on their way to flash at once, at the most; none if every page goes at once.
+    /// Maximum number of flash pages under way at once, or `None` for no limit.
     pub programs_in_flight: Option<u32>,
-    /// Flash pages that are written back together, where so many are dirty: as many as one program
-    /// serves. A whole row has to be allowed on its way.
+    /// Flash pages that one program serves: as many are written back together if enough is dirty. There must always
+    /// be room for a whole row under way.
     pub row: u32,
-    /// Flash pages that go together, the next ones when all of these have arrived; none if each goes by
-    /// itself.
-    pub flush_pages: Option<u32>,
-    /// Write-backs begin by planes, at most one on each; none if they begin as they come.
+    /// Number of flash pages in a batch; the next batch starts when all of them are on flash. `None` if each is
+    /// written back by itself.
+    pub write_back_together: Option<u32>,
+    /// The rule by which write-backs start per plane, at most one on each, or `None` if they start as they come.
     pub gate: Option<Gate>,
-    /// Moving a request's data to or from DRAM.
+    /// Time to move a request's data to or from DRAM.
     pub latency: Nanos,
 }
 
-/// How write-backs begin where each plane has at most one: see `device/cycle.rs`. For placement that
-/// fixes the plane of a page, and mapping units of a flash page.
+/// How write-backs start if each plane has at most one: see `device/cycle.rs`. This requires a placement that fixes
+/// the plane of a page, and mapping units of a flash page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gate {
-    /// Write-backs form cycles: the next one begins when all of the last have ended.
+    /// Whether write-backs form cycles: the next starts when all of the previous one have ended.
     pub barrier: bool,
-    /// A cycle is the longest run of pages, in the order of the policy, in which no plane comes twice,
-    /// and its pages become current together. For cycles only.
+    /// Whether a cycle is the longest run of pages in eviction order without two on the same plane, and its pages
+    /// become current together. Only for cycles.
     pub prefix: bool,
 }
 
 /// Whether a write has waited for its turn to come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
-    /// It comes anew.
+pub enum Entering {
+    /// It is new.
     New,
-    /// It waited, and is the first to do so.
+    /// It is the first of those that wait.
     Waited,
 }
 
@@ -63,18 +64,18 @@ counters! {
         write_hits: u64, unit "pages", at "cache/write_hit_pages";
         /// Written pages that were not.
         write_misses: u64, unit "pages", at "cache/write_miss_pages";
-        /// Read pages of which all wanted sectors were in the buffer.
+        /// Read pages with all wanted sectors in the buffer.
         read_hits: u64, unit "pages", at "cache/read_hit_pages";
-        /// Read pages of which not all wanted sectors were in the buffer: they came from flash or a read cache, or were
-        /// never written.
+        /// Read pages with wanted sectors missing in the buffer. These came from flash or a read cache, or were never
+        /// written.
         read_misses: u64, unit "pages", at "cache/read_miss_pages";
         /// Pages written back to flash.
         written_back: u64, unit "pages", at "cache/written_back_pages", compared lower "buffer, written back";
-        /// Programs that put parts of two pages onto one physical page: so many programs were saved.
+        /// Programs with two pages packed onto one physical page, each of which saved a program.
         packs: u64, unit "programs", at "cache/packed_programs", compared higher if any "buffer, programs saved";
-        /// Pages read from flash and written again, to fill up a block.
+        /// Pages read from flash and written again to fill up a block.
         padded: u64, unit "pages", at "cache/padded_pages", compared lower if any "buffer, padding";
-        /// Clean pages that left the buffer without being written.
+        /// Clean pages that left without being written.
         dropped: u64, unit "pages", at "cache/dropped_pages";
         /// Written pages that had to wait for room.
         waited: u64, unit "pages", at "cache/waited_pages";
@@ -83,29 +84,28 @@ counters! {
     }
 }
 
-/// What follows from the setup of a buffer and holds all along.
+/// The fixed rules that follow from a [`BufferSetup`].
 #[derive(Clone, Debug)]
 pub struct BufferRules {
-    /// What fits; none if pages are only staged.
+    /// Capacity, or `None` if pages are only staged.
     pub capacity: Option<u32>,
-    /// Whether pages that were read from flash stay as clean ones.
+    /// Whether pages that are read from flash stay as clean ones.
     pub keeps_reads: bool,
-    /// Write-back begins when more than this is dirty.
+    /// Dirty room above which write-back starts.
     pub write_back_above: u32,
-    /// Flash pages on their way to flash at once, at the most.
+    /// Maximum number of flash pages under way at once.
     pub programs_in_flight: Option<u32>,
-    /// Flash pages that are written back together, where so many are dirty.
+    /// Flash pages that one program serves.
     pub row: u32,
-    /// Flash pages that go together, the next ones when all of these have arrived.
-    pub flush_pages: Option<u32>,
-    /// How write-backs begin, if they do so by planes.
+    /// Number of flash pages in a batch, if there are batches.
+    pub write_back_together: Option<u32>,
+    /// The rule by which write-backs start, if they start per plane.
     pub gate: Option<Gate>,
-    /// Moving a request's data to or from DRAM.
+    /// Time to move a request's data to or from DRAM.
     pub latency: Nanos,
 }
 
 impl BufferRules {
-    /// What follows from a setup.
     pub(super) fn of(setup: &BufferSetup) -> BufferRules {
         BufferRules {
             capacity: setup.capacity,
@@ -113,7 +113,7 @@ impl BufferRules {
             write_back_above: setup.write_back_above,
             programs_in_flight: setup.programs_in_flight,
             row: setup.row,
-            flush_pages: setup.flush_pages,
+            write_back_together: setup.write_back_together,
             gate: setup.gate,
             latency: setup.latency,
         }

@@ -1,5 +1,5 @@
-//! Several versions of a page, each in a slot of its own, newest to oldest: what a buffer keeps that
-//! absorbs nothing. Buffers that absorb never touch this.
+//! Chains of versions of a page, newest to oldest, for a buffer that absorbs nothing. Each version
+//! has a slot of its own. Other buffers never use this.
 
 use super::SlotId;
 
@@ -25,24 +25,22 @@ impl Versions {
         &mut self.links[at]
     }
 
-    /// Whether there ever were versions.
+    /// Whether there have ever been versions.
     #[inline]
     pub(super) fn are_kept(&self) -> bool {
         !self.links.is_empty()
     }
 
-    /// The version that came before.
     #[inline]
     pub(super) fn older(&self, slot: SlotId) -> Option<SlotId> {
         self.links.get(slot.at())?.older
     }
 
-    /// The version that came after.
     pub(super) fn newer(&self, slot: SlotId) -> Option<SlotId> {
         self.links.get(slot.at())?.newer
     }
 
-    /// A version comes in, after the newest one that there was.
+    /// Adds a version in front of the newest one so far.
     pub(super) fn put(&mut self, slot: SlotId, older: Option<SlotId>) {
         *self.at(slot) = Links { newer: None, older };
         if let Some(older) = older {
@@ -50,7 +48,7 @@ impl Versions {
         }
     }
 
-    /// A version leaves. Returns its neighbours.
+    /// Removes a version and returns its newer and older neighbours.
     pub(super) fn remove(&mut self, slot: SlotId) -> (Option<SlotId>, Option<SlotId>) {
         let Links { newer, older } = std::mem::take(self.at(slot));
         if let Some(newer) = newer {

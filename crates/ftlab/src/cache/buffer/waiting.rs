@@ -1,5 +1,5 @@
-//! Who waits: writes, for room or, where pages are only staged, for the version before; and requests, for pages to be
-//! on flash: writes that are not acknowledged from DRAM, those that are told only then (force unit access), and flushes.
+//! What waits for the buffer. Writes wait for room or, where pages are only staged, for the version before. Requests
+//! wait for pages to be on flash: unbuffered writes, writes with force unit access, and flushes.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
@@ -11,30 +11,30 @@ use crate::units::{Lpn, Nanos, PageSpan, RequestId};
 
 /// A page of a write that waits for room.
 #[derive(Clone, Copy, Debug)]
-pub struct Waiting {
+pub struct WaitingPage {
     /// The write.
     pub request: RequestId,
-    /// Its page.
+    /// The page.
     pub span: PageSpan,
-    /// For how long write-backs had been stalled, over the whole run, when it began to wait.
+    /// Total time for which write-backs had been stalled when the wait began.
     pub stall_mark: Nanos,
 }
 
-/// Who waits to come in.
+/// Writes that wait to come in.
 #[derive(Clone, Debug)]
 pub struct EntryQueue {
-    /// What room is counted in.
+    /// The unit of room.
     space: Space,
     /// Writes that wait for room, in order.
-    waiting: VecDeque<Waiting>,
-    /// Where pages are only staged: writes to a page whose older version is still on its way, by
-    /// page, in order. Each version is programmed; nothing is absorbed.
-    behind: HashMap<Lpn, VecDeque<Waiting>, BuildHasherDefault<NumberHasher>>,
-    /// What the writes that wait for room need, at the most.
+    waiting: VecDeque<WaitingPage>,
+    /// Where pages are only staged: writes to a page whose older version is under way, by page and in order. Each
+    /// version is programmed; nothing is absorbed.
+    behind: HashMap<Lpn, VecDeque<WaitingPage>, BuildHasherDefault<NumberHasher>>,
+    /// Upper bound of the room that the waiting writes need.
     wanted: u32,
-    /// Something that was read found no room.
+    /// Whether data that was read found no room.
     turned_away: bool,
-    /// A clean page was dropped, or a hole passed, for a write that waits.
+    /// Whether a clean page was dropped, or a hole passed, for a write that waits.
     pub(super) made_room: bool,
 }
 
@@ -56,7 +56,7 @@ impl EntryQueue {
         self.waiting.is_empty()
     }
 
-    /// What the writes that wait for room need, at the most.
+    /// Upper bound of the room that the waiting writes need.
     #[inline]
     pub(super) fn wanted(&self) -> u32 {
         self.wanted
@@ -64,24 +64,24 @@ impl EntryQueue {
 
     /// The write that has waited longest for room.
     #[inline]
-    pub fn first(&self) -> Option<Waiting> {
+    pub fn first(&self) -> Option<WaitingPage> {
         self.waiting.front().copied()
     }
 
-    /// A write waits for room.
-    fn push(&mut self, waiting: Waiting) {
+    /// Queues a write that waits for room.
+    fn push(&mut self, waiting: WaitingPage) {
         self.wanted += self.wants(&waiting);
         self.waiting.push_back(waiting);
     }
 
-    /// The write that has waited longest waits no more.
+    /// Removes the write that has waited longest.
     pub fn pop(&mut self) {
         if let Some(waiting) = self.waiting.pop_front() {
             self.wanted -= self.wants(&waiting);
         }
     }
 
-    fn wants(&self, waiting: &Waiting) -> u32 {
+    fn wants(&self, waiting: &WaitingPage) -> u32 {
         self.space.of(waiting.span.sectors)
     }
 
@@ -91,9 +91,9 @@ impl EntryQueue {
         !self.behind.is_empty()
     }
 
-    /// The write that waited for the version of a page which has just left, if one did.
+    /// Takes the write that waits for the previous version of a page, which has just left.
     #[inline]
-    pub fn next_version(&mut self, page: Lpn) -> Option<Waiting> {
+    pub fn next_version(&mut self, page: Lpn) -> Option<WaitingPage> {
         if self.behind.is_empty() {
             return None;
         }
@@ -105,55 +105,58 @@ impl EntryQueue {
         next
     }
 
-    /// Something that was read found no room: what is the next to go does so.
+    /// Notes that data that was read found no room, so the next eviction takes place.
     pub fn turn_away(&mut self) {
         self.turned_away = true;
     }
 
-    /// Whether something that was read found no room.
+    /// Whether data that was read found no room.
     #[inline]
     pub(super) fn has_turned_away(&self) -> bool {
         self.turned_away
     }
 
-    /// What was read and found no room has been answered.
+    /// Resets [`Self::turn_away`].
     #[inline]
     pub(super) fn forget_turned_away(&mut self) {
         self.turned_away = false;
     }
 
-    /// Whether clean pages were dropped, or holes passed, since this was last asked, and somebody waits for room.
+    /// Whether clean pages were dropped or holes passed since the last call, and a write waits for room.
     #[inline]
     pub fn made_room(&mut self) -> bool {
         std::mem::take(&mut self.made_room) && !self.waiting.is_empty()
     }
 
-    /// For a buffer that holds nothing.
+    /// The buffer must be empty.
     pub(super) fn rest(&mut self) {
         let EntryQueue { space: _, waiting, behind, wanted, turned_away, made_room } = self;
         let empty = waiting.is_empty() && behind.is_empty() && *wanted == 0;
-        assert!(empty, "for a buffer at rest nobody waits");
+        assert!(empty, "no write waits for a buffer at rest");
         (*turned_away, *made_room) = (false, false);
     }
 
-    /// What the writes that wait need adds up.
+    /// Checks the sum of the room that waiting writes need.
     pub(super) fn audit(&self) -> Result<(), String> {
         let wanted = self.waiting.iter().map(|waiting| self.wants(waiting)).sum::<u32>();
         match wanted == self.wanted {
             true => Ok(()),
-            false => Err(format!("writes wait for room for {wanted}, counted is {}", self.wanted)),
+            false => Err(format!(
+                "waiting writes need room for {wanted}, but {} is counted",
+                self.wanted
+            )),
         }
     }
 }
 
-/// Who waits for pages to be on flash.
+/// Requests that wait for pages to be on flash.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waiters {
     lists: Slab<Waiter>,
-    /// Pages with dirty sectors that somebody waits for.
+    /// Pages with dirty sectors that a request waits for.
     pub(super) awaited: u32,
-    /// Those of them that go to flash whatever the policy says.
-    drain: VecDeque<(SlotId, Lpn)>,
+    /// Those of them to write back next, whatever the policy says.
+    forced: VecDeque<(SlotId, Lpn)>,
 }
 
 impl Waiters {
@@ -163,10 +166,10 @@ impl Waiters {
         self.lists.insert(Waiter { request, next: None })
     }
 
-    /// `request` waits until everything that a page holds now is on flash.
+    /// Makes `request` wait until everything that a page holds now is on flash.
     fn wait_for(&mut self, page: &mut Page, request: RequestId) {
         let list = if page.dirty.is_empty() {
-            &mut page.flushing_waiters
+            &mut page.write_back_waiters
         } else {
             self.awaited += u32::from(page.dirty_waiters.is_none());
             &mut page.dirty_waiters
@@ -174,7 +177,7 @@ impl Waiters {
         *list = Some(self.lists.insert(Waiter { request, next: list.take() }));
     }
 
-    /// Who waited for what is dirty in a page does so no more.
+    /// Takes the list of requests that wait for the dirty sectors of a page.
     #[inline]
     pub(super) fn take_dirty(&mut self, page: &mut Page) -> Option<WaiterId> {
         self.awaited -= u32::from(page.dirty_waiters.is_some());
@@ -192,35 +195,35 @@ impl Waiters {
         }
     }
 
-    /// A page is to go to flash whatever the policy says.
-    pub(super) fn drain(&mut self, slot: SlotId, page: Lpn) {
-        self.drain.push_back((slot, page));
+    /// Queues a page to be written back whatever the policy says.
+    pub(super) fn force(&mut self, slot: SlotId, page: Lpn) {
+        self.forced.push_back((slot, page));
     }
 
-    /// The next of the pages that were to go. It may have gone already.
+    /// The next page of that queue. It may have left already.
     #[inline]
-    pub(super) fn next_drained(&mut self) -> Option<(SlotId, Lpn)> {
-        self.drain.pop_front()
+    pub(super) fn next_forced(&mut self) -> Option<(SlotId, Lpn)> {
+        self.forced.pop_front()
     }
 
-    /// Whether no page is to go whatever the policy says.
+    /// Whether that queue is empty.
     #[inline]
-    pub(super) fn drains_nothing(&self) -> bool {
-        self.drain.is_empty()
+    pub(super) fn forces_nothing(&self) -> bool {
+        self.forced.is_empty()
     }
 
-    /// For a buffer that holds nothing.
+    /// The buffer must be empty.
     pub(super) fn rest(&mut self) {
-        let Waiters { lists, awaited, drain } = self;
-        assert!(*awaited == 0, "nobody waits for a buffer at rest");
+        let Waiters { lists, awaited, forced } = self;
+        assert!(*awaited == 0, "no request waits for a buffer at rest");
         *lists = Slab::default();
-        drain.clear();
+        forced.clear();
     }
 }
 
 impl Buffer {
-    /// So many pages of a write have to wait: for room, or for the version before.
-    pub fn wait_for_room(&mut self, waiting: Waiting, pages: u32) {
+    /// Queues a page of a write that has to wait, for room or for the version before. `pages` is the number to count.
+    pub fn wait_for_room(&mut self, waiting: WaitingPage, pages: u32) {
         self.counts.waited += u64::from(pages);
         if self.acknowledges_early() {
             self.queue.push(waiting);
@@ -229,33 +232,33 @@ impl Buffer {
         }
     }
 
-    /// `request` waits until everything that the page holds now is on flash.
+    /// Makes `request` wait until everything that the page holds now is on flash.
     pub fn wait_for_page(&mut self, slot: SlotId, request: RequestId) {
         self.waiters.wait_for(&mut self.pages[slot], request);
     }
 
-    /// A write that was acknowledged from DRAM is not told before its page is on flash: `request` waits for it.
+    /// Makes `request` wait until the page is on flash, although the policy acknowledges writes from DRAM.
     pub fn force(&mut self, slot: SlotId, request: RequestId) {
         self.wait_for_page(slot, request);
-        self.want_drained(slot);
+        self.force_write_back(slot);
     }
 
-    /// A host flush: `request` waits for every page that is not on flash. Returns for how many.
+    /// Starts a host flush: `request` waits for every page that is not on flash. Returns their number.
     pub fn wait_for_all(&mut self, request: RequestId) -> u32 {
         let mut slots = self.pages.slots();
         slots.retain(|&slot| self.pages[slot].is_new());
         for &slot in &slots {
             self.wait_for_page(slot, request);
-            self.want_drained(slot);
+            self.force_write_back(slot);
         }
         slots.len() as u32
     }
 
-    /// Somebody waits for a dirty page: it goes to flash whatever the policy says. Where write-backs begin
-    /// by planes they go in the policy's order for as long as anybody waits.
-    pub(super) fn want_drained(&mut self, slot: SlotId) {
+    /// Queues a dirty page that a request waits for to be written back, whatever the policy says. Where write-backs
+    /// start per plane, they go in the policy's order instead, as long as any request waits.
+    pub(super) fn force_write_back(&mut self, slot: SlotId) {
         if !self.listed.keeps_order() {
-            self.waiters.drain(slot, self.pages[slot].page);
+            self.waiters.force(slot, self.pages[slot].page);
         }
     }
 
@@ -263,7 +266,7 @@ impl Buffer {
     pub fn wake_everyone(&mut self, mut wake: impl FnMut(RequestId)) {
         for slot in self.pages.slots() {
             let page = &mut self.pages[slot];
-            for first in [self.waiters.take_dirty(page), page.flushing_waiters.take()] {
+            for first in [self.waiters.take_dirty(page), page.write_back_waiters.take()] {
                 self.waiters.wake_all(first, &mut wake);
             }
         }

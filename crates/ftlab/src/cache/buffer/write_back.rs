@@ -1,5 +1,5 @@
-//! Pages on their way to flash: when one is due, what begins and ends with its program, and who is told. What is
-//! only staged takes the short way, [`Buffer::pass_through`].
+//! Write-backs: when a page is due, what starts and ends with its program, and which requests are woken. Pages that
+//! are only staged take a short cut, [`Buffer::pass_through`].
 
 use super::super::view::{Eviction, Leaves, OnFlash};
 use super::super::{Beside, WriteBufferPolicy};
@@ -8,48 +8,48 @@ use super::{Buffer, Page, SlotId};
 use super::{BufferRules, Space};
 use crate::units::{Lpn, RequestId, SectorMask};
 
-/// What is on its way to flash.
+/// Write-backs under way.
 #[derive(Clone, Debug, Default)]
 pub struct UnderWay {
     /// Pages.
     pub(super) pages: u32,
-    /// What room will be free when all of them have arrived.
+    /// Room that becomes free when all of them are on flash.
     pub(super) space: u32,
     /// Flash pages.
     pub(super) programs: u32,
-    /// Flash pages that the flush under way may still begin.
-    flush_left: u32,
+    /// Flash pages that may still start in the current batch.
+    left_together: u32,
 }
 
 impl UnderWay {
-    /// Flash pages on their way.
+    /// Flash pages under way.
     pub fn programs(&self) -> u32 {
         self.programs
     }
 
-    /// A flash page of pages is on its way.
+    /// Counts a flash page whose program starts.
     #[inline]
     pub fn program_begun(&mut self) {
         self.programs += 1;
-        self.flush_left = self.flush_left.saturating_sub(1);
+        self.left_together = self.left_together.saturating_sub(1);
     }
 
-    /// A flash page of pages has arrived.
+    /// Counts a flash page that is on flash.
     #[inline]
     pub fn program_ended(&mut self) {
         self.programs -= 1;
     }
 
-    /// For a buffer that holds nothing.
+    /// The buffer must be empty.
     pub(super) fn rest(&mut self) {
-        let UnderWay { pages, space, programs, flush_left } = self;
+        let UnderWay { pages, space, programs, left_together } = self;
         assert!(*pages + *space + *programs == 0, "at rest nothing is under way");
-        *flush_left = 0;
+        *left_together = 0;
     }
 }
 
 impl Buffer {
-    /// What should leave the buffer now, if anything should.
+    /// Returns the next eviction, if one is due.
     #[inline]
     #[must_use]
     pub fn due(&mut self, flash: &dyn OnFlash) -> Option<Eviction> {
@@ -59,14 +59,14 @@ impl Buffer {
         {
             return None;
         }
-        while let Some((slot, page)) = self.waiters.next_drained() {
+        while let Some((slot, page)) = self.waiters.next_forced() {
             let is_dirty = self.pages.find_dirty(page) == Some(slot);
             if is_dirty && self.pages[slot].dirty_waiters.is_some() {
                 return Some(Eviction::Page(slot));
             }
         }
-        if let Some(pages) = self.rules.flush_pages {
-            return self.due_in_flush(pages, flash);
+        if let Some(pages) = self.rules.write_back_together {
+            return self.due_together(pages, flash);
         }
         if self.needs_room() || self.listed.policy.unfinished() {
             self.queue.forget_turned_away();
@@ -78,26 +78,26 @@ impl Buffer {
         }
     }
 
-    /// Whether more has to leave for those who wait: room that is free, or will be, is for them.
+    /// Whether more pages have to leave for the writes that wait, beyond the room that is free or will be.
     #[inline]
     fn needs_room(&self) -> bool {
         self.queue.wanted() > self.under_way.space + self.free() || self.queue.has_turned_away()
     }
 
-    /// What should leave now where so many flash pages go together: a flush begins when all of the one
-    /// before have arrived.
+    /// Returns the next eviction of a batch, if one is due. A batch starts when all flash pages of the one before are
+    /// on flash.
     #[inline(never)]
-    fn due_in_flush(&mut self, pages: u32, flash: &dyn OnFlash) -> Option<Eviction> {
+    fn due_together(&mut self, pages: u32, flash: &dyn OnFlash) -> Option<Eviction> {
         loop {
             let for_room = self.needs_room() || self.waiters.awaited > 0;
-            if self.under_way.flush_left == 0 {
+            if self.under_way.left_together == 0 {
                 let filled = self.listed.dirty_space + self.listed.policy.holes();
                 let much = filled > self.rules.write_back_above;
                 if self.under_way.programs > 0 || !(for_room || much) {
                     return None;
                 }
-                self.under_way.flush_left = pages;
-                self.listed.policy.begin_flush(pages);
+                self.under_way.left_together = pages;
+                self.listed.policy.begin_write_backs(pages);
             }
             self.queue.forget_turned_away();
             let holes = self.listed.policy.holes();
@@ -109,22 +109,23 @@ impl Buffer {
             if next.is_some() {
                 return next;
             }
-            self.under_way.flush_left = 0;
-            // What is appended may have been nothing but holes so far.
+            self.under_way.left_together = 0;
+            // With a policy that appends, there may have been only holes so far.
             if !self.listed.policy.appends() || self.listed.dirty == 0 {
                 return None;
             }
         }
     }
 
-    /// What may go along with an eviction that was begun: of a policy that evicts blocks, more of the same.
+    /// Returns a page that may join an eviction that has started. A policy that evicts blocks only offers pages of
+    /// the same block.
     #[inline]
     pub fn choose_companion(&mut self, flash: &dyn OnFlash, beside: Beside) -> Option<Eviction> {
         self.listed.choose_companion(&self.pages, flash, beside)
     }
 
-    /// Whether write-backs should begin, where they begin by planes: because somebody waits for room, or
-    /// for a page, or because enough is dirty.
+    /// Whether write-backs per plane should start: a write waits for room, a request waits for a page, or enough is
+    /// dirty.
     #[inline]
     #[must_use]
     pub fn is_due(&self) -> bool {
@@ -133,26 +134,26 @@ impl Buffer {
         dirty > 0 && (wanted || dirty_space > self.rules.write_back_above)
     }
 
-    /// A cycle of write-backs begins.
+    /// Counts a cycle of write-backs.
     pub fn cycle_begun(&mut self) {
         self.counts.cycles += 1;
     }
 
-    /// The dirty pages that may be written back, in the order in which the policy would have it done; behind many
-    /// clean ones, by how long they have been dirty.
+    /// Pages that may be written back, in the policy's order; if many clean ones precede them, by how long they have
+    /// been dirty.
     #[inline]
     pub fn candidates(&self) -> impl Iterator<Item = SlotId> {
         self.listed.candidates(&self.pages)
     }
 
-    /// Begins the write-back of what is dirty in a slot, and of what is clean, too, which saves reading it.
-    /// Returns its logical page.
+    /// Starts the write-back of a slot's dirty sectors, and of its clean ones, which need not be read then. Returns
+    /// its logical page.
     #[inline]
     pub fn begin_write_back(&mut self, slot: SlotId, flash: &dyn OnFlash) -> Lpn {
         self.begin(slot, flash, |page| page.dirty.and_also(page.clean))
     }
 
-    /// Begins the write-back of what is dirty in two slots, onto one physical page.
+    /// Starts the write-back of the dirty sectors of two slots onto one physical page.
     #[inline]
     pub fn begin_pack(&mut self, first: SlotId, second: SlotId, flash: &dyn OnFlash) {
         self.counts.packs += 1;
@@ -174,26 +175,27 @@ impl Buffer {
         self.queue.made_room |= self.listed.policy.holes() < holes;
         let waiters = self.waiters.take_dirty(&mut self.pages[slot]);
         self.pages.change(slot, |page| {
-            page.flushing = what(page);
+            page.writing_back = what(page);
             (page.dirty, page.clean) = Default::default();
-            page.flushing_waiters = waiters;
+            page.write_back_waiters = waiters;
         });
         let page = &self.pages[slot];
         self.under_way.pages += 1;
-        self.under_way.space += self.pages.space.of_flushing(page);
+        self.under_way.space += self.pages.space.of_writing_back(page);
         page.page
     }
 
-    /// Where pages only pass through, a whole page comes in and is on its way at once; `request` waits for it.
+    /// Takes in a whole page and starts its write-back at once, where pages only pass through. `request` waits for
+    /// it.
     #[inline(always)]
     pub fn pass_through(&mut self, page: Lpn, tag: u8, request: RequestId) -> SlotId {
         self.counts.write_misses += 1;
-        let flushing = self.pages.shape.whole_page;
-        let flushing_waiters = Some(self.waiters.only(request));
-        let entry = Page { flushing, tag, flushing_waiters, ..Page::of(page) };
+        let writing_back = self.pages.shape.whole_page;
+        let write_back_waiters = Some(self.waiters.only(request));
+        let entry = Page { writing_back, tag, write_back_waiters, ..Page::of(page) };
         let slot = self.pages.insert(entry);
         self.under_way.pages += 1;
-        self.under_way.space += self.pages.space.of_flushing(&self.pages[slot]);
+        self.under_way.space += self.pages.space.of_writing_back(&self.pages[slot]);
         self.under_way.program_begun();
         slot
     }
@@ -206,45 +208,46 @@ impl Buffer {
             && self.rules.programs_in_flight.is_none()
             && self.rules.row == 1
             && self.rules.gate.is_none()
-            && self.rules.flush_pages.is_none()
-            && self.waiters.drains_nothing()
+            && self.rules.write_back_together.is_none()
+            && self.waiters.forces_nothing()
     }
 
-    /// A page of which nothing is here is read, and written again.
+    /// Adds a page of which nothing is in the buffer, to be read and written again.
     pub fn pad(&mut self, page: Lpn) -> SlotId {
         debug_assert!(self.find(page).is_none(), "{page:?} is in the buffer");
         self.counts.padded += 1;
         self.under_way.pages += 1;
-        let flushing = self.pages.shape.whole_page;
-        self.pages.insert(Page { flushing, padding: true, ..Page::of(page) })
+        let writing_back = self.pages.shape.whole_page;
+        self.pages.insert(Page { writing_back, padding: true, ..Page::of(page) })
     }
 
-    /// The most pages that may be on their way past it: as if they came through, one after the other, from a host that
-    /// keeps so many outstanding. None if that is not the way they would go.
+    /// Returns the maximum number of pages under way if whole pages came in one after the other from a host that
+    /// keeps `outstanding` requests, or `None` if they would not pass in order.
     #[must_use]
     pub(crate) fn most_passing(&self, outstanding: u32, units_per_page: u32) -> Option<u32> {
-        let BufferRules { capacity, programs_in_flight, row, flush_pages, gate, .. } = &self.rules;
+        let BufferRules { capacity, programs_in_flight, row, write_back_together, gate, .. } =
+            &self.rules;
         let in_order =
-            self.listed.policy.passes_in_order() && gate.is_none() && flush_pages.is_none();
+            self.listed.policy.passes_in_order() && gate.is_none() && write_back_together.is_none();
         if !in_order || self.pages_held() > 0 || self.under_way.programs > 0 {
             return None;
         }
         let Some(most) = *programs_in_flight else { return Some(outstanding / units_per_page) };
-        // Whatever is on its way, enough waits behind it.
+        // Enough pages wait behind those under way.
         let units = most.checked_mul(units_per_page)?;
         let waits = units < outstanding && units < capacity.map_or(u32::MAX, |fits| fits / 4);
         (waits && most >= *row && self.pages.space == Space::Pages).then_some(most)
     }
 
-    /// So many pages went past it, as if they had come in and gone out.
+    /// Counts pages that bypassed the buffer as if they had come in and left.
     #[inline]
     pub(crate) fn count_passing(&mut self, pages: u64) {
         self.counts.write_misses += pages;
         self.counts.written_back += pages;
     }
 
-    /// The write-back of a page is done. The page leaves, unless it was written meanwhile; requests
-    /// that waited for it are handed to `wake`.
+    /// Ends the write-back of a page. The page leaves unless it was written meanwhile. Hands requests that waited for
+    /// it to `wake`.
     #[inline]
     pub fn end_write_back(
         &mut self,
@@ -253,30 +256,30 @@ impl Buffer {
         wake: impl FnMut(RequestId),
     ) {
         self.counts.written_back += 1;
-        self.leave_flushing(slot, flash, wake);
+        self.leave_write_back(slot, flash, wake);
     }
 
-    /// The write-back of a page that was not acknowledged will never be done: it leaves.
+    /// Removes a page that was not acknowledged and whose write-back will never end.
     pub fn give_up(&mut self, slot: SlotId, flash: &dyn OnFlash, wake: impl FnMut(RequestId)) {
-        self.leave_flushing(slot, flash, wake);
+        self.leave_write_back(slot, flash, wake);
     }
 
     #[inline]
-    fn leave_flushing(&mut self, slot: SlotId, flash: &dyn OnFlash, wake: impl FnMut(RequestId)) {
+    fn leave_write_back(&mut self, slot: SlotId, flash: &dyn OnFlash, wake: impl FnMut(RequestId)) {
         let page = &mut self.pages[slot];
-        let next = page.flushing_waiters.take();
+        let next = page.write_back_waiters.take();
         let (is_dirty, is_pack) = (!page.dirty.is_empty(), page.packed_with.is_some());
         self.under_way.pages -= 1;
-        self.under_way.space -= self.pages.space.of_flushing(&self.pages[slot]);
+        self.under_way.space -= self.pages.space.of_writing_back(&self.pages[slot]);
         self.pages.packs -= u32::from(is_pack);
         if is_dirty {
             self.pages.change(slot, |page| {
-                page.flushing = SectorMask::EMPTY;
+                page.writing_back = SectorMask::EMPTY;
                 (page.discard, page.padding, page.packed_with) = (false, false, None);
             });
             self.listed.enter(slot, &self.pages, flash);
             if self.pages[slot].dirty_waiters.is_some() {
-                self.want_drained(slot);
+                self.force_write_back(slot);
             }
         } else {
             self.pages.remove(slot);

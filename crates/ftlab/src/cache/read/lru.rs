@@ -1,8 +1,8 @@
-//! LRU over flash pages: the one that was used longest ago makes room.
+//! LRU over flash pages: the least recently used one makes room.
 //!
-//! Source: Lu, Fan and Jiang, "Improved Flash Translation Layer Algorithm Based on OpenSSD", Computer
-//! Systems & Applications 27(5), 2018, section 4.2. There an index by logical address is a red-black tree; here it is
-//! a hash table, which finds the same. Every operation takes constant time.
+//! Source: Lu, Fan and Jiang, "Improved Flash Translation Layer Algorithm Based on OpenSSD", Computer Systems &
+//! Applications 27(5), 2018, section 4.2. The paper's index by logical address is a red-black tree; here it is a hash
+//! table, with the same results. Every operation takes constant time.
 
 use super::{Frame, FrameId, ReadCacheFacts, ReadOrderPolicy};
 use crate::cache::order::Order;
@@ -12,13 +12,12 @@ use crate::policy::{Parts, Policy};
 use crate::units::Bytes;
 
 options! {
-    /// A cache of what was read.
+    /// A cache of flash pages that were read.
     pub struct LruReadsOptions at "cache.read" {
-        /// How much it holds, in whole flash pages.
+        /// Capacity of the read cache, in whole flash pages.
         capacity: Bytes = "4MiB", in "4KiB"..="1TiB",
-            source "assumed: as much as the write buffer of Lu et al. 2018, who don't say";
-        /// How many of the logical pages behind a host read are read, too, where they lie on a channel that has
-        /// nothing to do.
+            source "assumed: as large as the write buffer of Lu et al. 2018, who do not state it";
+        /// How many logical pages behind a host read are read ahead, if they lie on an idle channel.
         ahead: u32 = "0", in "0"..="1024", unit "pages",
             source "default: none; Lu et al. 2018, 4.2, read 'a few neighbours' from idle channels";
     }
@@ -33,7 +32,7 @@ pub struct LruReads {
 impl Policy for LruReads {
     const NAME: &'static str = "lru";
     const SUMMARY: &'static str =
-        "cache of flash pages that were read, least recently used first out";
+        "cache of flash pages that were read; the least recently used is evicted first";
     const SOURCE: &'static str = "Lu, Fan, Jiang, Computer Systems & Applications 27(5), 2018, 4.2";
     type Options = LruReadsOptions;
 

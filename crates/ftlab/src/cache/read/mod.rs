@@ -1,12 +1,14 @@
-//! The read cache: flash pages that were read lately, as a place of its own beside the write buffer.
+//! The read cache: recently read flash pages, kept apart from the write buffer.
 //!
-//! Source: Lu, Fan and Jiang, "Improved Flash Translation Layer Algorithm Based on OpenSSD", Computer
-//! Systems & Applications 27(5), 2018, sections 4.2 and 4.3. Data of a page can be in three places, and they never
-//! disagree: what is written leaves the read cache at once, what is in the write buffer never comes in, and what
-//! comes in is what the mapping names at that moment. Its copy on flash stays, so nothing in it is ever written.
+//! Source: Lu, Fan and Jiang, "Improved Flash Translation Layer Algorithm Based on OpenSSD", Computer Systems &
+//! Applications 27(5), 2018, sections 4.2 and 4.3. A page can be in the cache, in the write buffer and on flash, and
+//! these copies never disagree: a write removes its page from the read cache at once, a page in the write buffer
+//! never enters it, and a page enters it only while the mapping names that copy. The copy on flash stays, so nothing
+//! here is ever written back.
 //!
-//! [`ReadCache`] owns the pages; the policy ([`ReadOrder`], a seam) only says which flash page goes next. A flash page
-//! comes in as a whole, with every logical page that is current on it: the other half comes for free.
+//! [`ReadCache`] owns the pages; the policy ([`ReadOrder`], a seam) only chooses the next flash page to evict. A
+//! flash page comes in whole, with every logical page that is current on it, because the read already costs the whole
+//! flash page.
 
 mod lru;
 mod none;
@@ -23,7 +25,7 @@ use crate::policy::{contract, seam};
 use crate::units::Lpn;
 
 seam! {
-    /// Says which flash page of the read cache makes room next.
+    /// Chooses the flash page of the read cache to evict next.
     pub enum ReadOrder ("cache.read.policy" = "none") as ReadCacheChoice, with read_policy, or ExternalReadOrder {
         None(NoReads),
         Lru(LruReads),
@@ -31,18 +33,18 @@ seam! {
 }
 
 contract! {
-    /// What a policy of the read cache decides. It knows every flash page that is there.
+    /// The decisions of a policy of the read cache. It knows every flash page in it.
     pub trait ReadOrderPolicy for ReadOrder, by read_policy, or ExternalReadOrder {
-        /// A flash page came in.
+        /// Called when a flash page comes in.
         fn inserted(&mut self, frame: FrameId);
 
-        /// The host read something of it.
+        /// Called when the host reads any of it.
         fn used(&mut self, frame: FrameId);
 
-        /// It is gone: it made room, or everything in it is out of date.
+        /// Called when a flash page has left: it made room, or all of its pages are out of date.
         fn removed(&mut self, frame: FrameId);
 
-        /// What makes room next; none if nothing is there. It is told when that is gone.
+        /// The flash page to evict next, or `None` if the cache is empty. Its removal is reported like any other.
         #[must_use]
         fn choose(&self) -> Option<FrameId>;
     }
@@ -51,7 +53,7 @@ contract! {
 contract! {
     /// What is known of a policy of the read cache before it is built.
     pub trait ReadCacheFacts of ReadCacheChoice, by read_policy {
-        /// The options of a cache that holds something.
+        /// The options, if the cache holds anything.
         fn holds(_options: &Self::Options) -> Option<&LruReadsOptions> {
             None
         }
@@ -68,7 +70,7 @@ pub struct Frame {
 /// A handle to a flash page in the cache.
 pub type FrameId = Handle<Frame>;
 
-/// Where a logical page stands in the cache. No two that are there at the same time have the same.
+/// The place of a logical page in the cache, unique among the pages in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CachePlace(u32);
 
@@ -80,12 +82,12 @@ impl CachePlace {
     }
 }
 
-/// What a read cache is made of.
+/// The setup of a read cache.
 #[derive(Clone, Debug)]
 pub struct ReadCacheSetup {
-    /// What makes room.
+    /// The policy, with its initial state.
     pub policy: ReadOrder,
-    /// Flash pages that fit; none if nothing is kept.
+    /// Capacity in flash pages; zero if nothing is kept.
     pub capacity: u32,
     /// How many of the next logical pages are read ahead.
     pub ahead: u32,
@@ -103,16 +105,16 @@ impl ReadCacheSetup {
 }
 
 counters! {
-    /// What the read cache did, in pages (mapping units) unless said otherwise.
+    /// What the read cache did, in pages (mapping units) unless noted otherwise.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct ReadCacheCounts {
-        /// Pages that a host read found in the cache. What the write buffer had is not looked for.
+        /// Pages that a host read found in the cache. Pages found in the write buffer are not looked up.
         hits: u64, unit "pages", at "read_cache/hit_pages";
-        /// Pages that a host read had from flash instead.
+        /// Pages that a host read did not find.
         misses: u64, unit "pages", at "read_cache/missed_pages";
-        /// Of these, pages that were being read ahead already: the host waited for that.
+        /// Those among the misses that were already being read ahead. The host waited for them.
         joined: u64, unit "pages", at "read_cache/joined_pages";
-        /// Pages that came in, also those beside what the host wanted.
+        /// Pages that came in, including those that the host did not ask for.
         brought: u64, unit "pages", at "read_cache/brought_pages";
         /// Flash pages that were read ahead.
         read_ahead: u64, unit "flash pages", at "read_cache/read_ahead_flash_pages",
@@ -124,19 +126,19 @@ counters! {
     }
 }
 
-/// The cache.
+/// The read cache.
 #[derive(Clone, Debug)]
 pub struct ReadCache {
     setup: ReadCacheSetup,
     frames: Slab<Frame>,
     index: HashMap<Lpn, CachePlace, BuildHasherDefault<NumberHasher>>,
-    /// By place: which page stands there.
+    /// By place: the page there.
     members: Vec<Option<Lpn>>,
     counts: ReadCacheCounts,
 }
 
 impl ReadCache {
-    /// An empty cache.
+    /// Returns an empty cache.
     #[must_use]
     pub fn new(setup: ReadCacheSetup) -> ReadCache {
         ReadCache {
@@ -155,7 +157,7 @@ impl ReadCache {
         self.setup.capacity > 0
     }
 
-    /// Whether nothing is there.
+    /// Whether no page is in the cache.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
@@ -167,20 +169,20 @@ impl ReadCache {
         self.setup.ahead
     }
 
-    /// What it did so far.
+    /// The counts so far.
     #[must_use]
     pub fn counts(&self) -> &ReadCacheCounts {
         &self.counts
     }
 
-    /// Where a page stands.
+    /// The place of a page, if it is in the cache.
     #[inline]
     #[must_use]
     pub fn find(&self, page: Lpn) -> Option<CachePlace> {
         self.index.get(&page).copied()
     }
 
-    /// A host read wants a page: says where it stands, if it is there, and tells the policy.
+    /// Looks up a page for a host read, counts the hit or miss, and tells the policy about a hit.
     pub fn read(&mut self, page: Lpn) -> Option<CachePlace> {
         let found = self.find(page);
         match found {
@@ -194,18 +196,18 @@ impl ReadCache {
         found
     }
 
-    /// A host read waits for a page that is being read ahead.
+    /// Counts a host read that waits for a page being read ahead.
     pub fn note_joined(&mut self) {
         self.counts.joined += 1;
     }
 
-    /// A flash page is read ahead.
+    /// Counts a flash page that is read ahead.
     pub fn note_read_ahead(&mut self) {
         self.counts.read_ahead += 1;
     }
 
-    /// A flash page comes in, of which no page is there yet. If there is no room, another goes: its places are
-    /// handed to `forget`.
+    /// Adds a flash page, none of whose pages are in the cache yet. Evicts another one if there is no room, and hands
+    /// its places to `forget`.
     pub fn bring(&mut self, mut forget: impl FnMut(CachePlace)) -> FrameId {
         while self.frames.in_use() >= self.setup.capacity as usize {
             let next = self.setup.policy.choose();
@@ -222,7 +224,7 @@ impl ReadCache {
         frame
     }
 
-    /// A logical page of a flash page that was just brought in.
+    /// Adds a logical page of a flash page that was just added.
     pub fn put(&mut self, frame: FrameId, unit: u32, page: Lpn) -> CachePlace {
         let place = CachePlace(frame.get() * self.setup.units_per_page + unit);
         let before = self.index.insert(page, place);
@@ -233,7 +235,7 @@ impl ReadCache {
         place
     }
 
-    /// A page is written or deallocated: what is here of it is out of date. Returns where it stood.
+    /// Removes a page because it is written or deallocated. Returns its place.
     #[inline]
     pub fn outdate(&mut self, page: Lpn) -> Option<CachePlace> {
         if self.index.is_empty() {
@@ -250,7 +252,7 @@ impl ReadCache {
         Some(place)
     }
 
-    /// The device comes to rest: everything leaves.
+    /// Empties the cache because the device comes to rest.
     pub fn clear(&mut self, mut forget: impl FnMut(CachePlace)) {
         while let Some(next) = self.setup.policy.choose() {
             self.drop_frame(next, &mut forget);
@@ -278,10 +280,10 @@ impl ReadCache {
         self.frames.release(frame);
     }
 
-    /// Checks that what is found is what stands there, and that no more is there than fits.
+    /// Checks that the index agrees with the pages in place and that the capacity is kept.
     ///
     /// # Errors
-    /// The first disagreement, in words.
+    /// The first inconsistency, in words.
     pub fn audit(&self) -> Result<(), String> {
         let there = self.members.iter().flatten().count();
         let strays = self.index.iter().filter(|&(page, place)| {
@@ -311,7 +313,7 @@ mod tests {
     const UNITS: u32 = 2;
 
     proptest! {
-        /// Against a list of flash pages, the one that was used last at its end.
+        /// Compares with a list of flash pages, the most recently used one last.
         #[test]
         fn the_flash_page_used_longest_ago_goes(steps in proptest::collection::vec((0u32..8, 0u32..16), 1..300)) {
             let policy = ReadOrder::Lru(LruReads::default());

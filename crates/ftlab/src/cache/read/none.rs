@@ -1,10 +1,10 @@
-//! No read cache: what is read goes to the host and is forgotten.
+//! No read cache.
 
 use super::{FrameId, ReadCacheFacts, ReadOrderPolicy};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
-/// Nothing is kept.
+/// A read cache that keeps nothing.
 #[derive(Clone, Debug, Default)]
 pub struct NoReads;
 

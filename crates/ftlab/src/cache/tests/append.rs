@@ -1,4 +1,4 @@
-//! The append buffer against a plain list of places.
+//! Compares the append buffer with a plain list of places.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::Flash;
 use crate::cache::page::Index;
-use crate::cache::view::Shape;
+use crate::cache::view::BufferShape;
 use crate::cache::{Append, BufferView, Eviction, Leaves, SlotId, WriteBufferPolicy};
 use crate::engine::Slab;
 use crate::units::SectorMask;
@@ -14,7 +14,7 @@ use crate::units::SectorMask;
 const UNITS: usize = 2;
 const SLOTS: u32 = 12;
 
-/// Flash pages' worth of places, the oldest first; only the last may have places left.
+/// Places by flash page, the oldest first; only the last flash page may have places left.
 #[derive(Default)]
 struct Naive {
     pages: VecDeque<Vec<Option<u32>>>,
@@ -45,8 +45,8 @@ impl Naive {
         self.pages.iter().flatten().filter(|place| place.is_none()).count()
     }
 
-    /// What a flush of so many flash pages programs, page by page.
-    fn flush(&mut self, pages: usize) -> Vec<Vec<u32>> {
+    /// Returns what a batch of this many flash pages programs, page by page.
+    fn write_back(&mut self, pages: usize) -> Vec<Vec<u32>> {
         let mut programs = Vec::new();
         for _ in 0..pages {
             if self.is_all_holes() {
@@ -63,9 +63,9 @@ impl Naive {
     }
 }
 
-/// What a flush of the policy programs, page by page.
-fn flush(policy: &mut Append, pages: u32, view: &BufferView<'_>) -> Vec<Vec<u32>> {
-    policy.begin_flush(pages);
+/// Returns what a batch of the policy programs, page by page.
+fn write_back(policy: &mut Append, pages: u32, view: &BufferView<'_>) -> Vec<Vec<u32>> {
+    policy.begin_write_backs(pages);
     let mut programs: Vec<Vec<u32>> = Vec::new();
     while let Some(next) = policy.choose(view) {
         let Eviction::Page(slot) = next else { panic!("pages go by themselves: {next:?}") };
@@ -79,13 +79,13 @@ fn flush(policy: &mut Append, pages: u32, view: &BufferView<'_>) -> Vec<Vec<u32>
 }
 
 proptest! {
-    /// Whatever is written, written again and deallocated: a flush takes the oldest flash pages' worth,
-    /// what lies together goes together, and holes count until they are passed.
+    /// Under any sequence of writes and trims, a batch takes the oldest flash pages, adjacent places go
+    /// together, and holes count until they are skipped.
     #[test]
     fn it_is_a_list_of_places(steps in proptest::collection::vec((0u32..16, 0..SLOTS), 1..300)) {
         let (pages, index, flash) = (Slab::default(), Index::default(), Flash::default());
         let whole_page = SectorMask::range(0, 8);
-        let shape = Shape { whole_page, capacity: SLOTS, logical_pages: SLOTS };
+        let shape = BufferShape { whole_page, capacity: SLOTS, logical_pages: SLOTS };
         let view =
             &BufferView { pages: &pages, index: &index, shape, packs_under_way: 0, flash: &flash };
         let mut policy = Append::new(UNITS as u32);
@@ -110,8 +110,8 @@ proptest! {
                     }
                 }
                 (13.., _) => {
-                    let programs = flush(&mut policy, number / 2 + 1, view);
-                    prop_assert_eq!(programs, naive.flush(number as usize / 2 + 1));
+                    let programs = write_back(&mut policy, number / 2 + 1, view);
+                    prop_assert_eq!(programs, naive.write_back(number as usize / 2 + 1));
                 }
                 _ => {}
             }

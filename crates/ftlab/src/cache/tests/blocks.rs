@@ -1,4 +1,4 @@
-//! Policies that evict whole logical blocks: plain lists of pages and of blocks.
+//! Policies that evict whole logical blocks, as plain lists of pages and blocks.
 
 use super::{BLOCK, LOGICAL_PAGES, Naive, compare, steps};
 use crate::cache::bplru::Bplru;
@@ -6,19 +6,19 @@ use crate::cache::fab::Fab;
 use crate::cache::{BufferView, Eviction, Leaves, SlotId, WriteBuffer};
 use crate::units::Lpn;
 
-/// A block: its number, and how many pages were written whole and in order.
+/// A block, and the number of its pages that were written whole and in order.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     block: u32,
     run: u32,
 }
 
-/// What tells block policies apart.
+/// What distinguishes block policies.
 #[derive(Clone, Copy, Debug)]
 enum Rule {
-    /// Most pages first; each change counts.
+    /// Most pages first; ties go by last change.
     Fab,
-    /// The last write counts.
+    /// By last write.
     Bplru { padding: bool, compensation: bool },
 }
 
@@ -30,7 +30,7 @@ struct Plain {
     sweep: Option<Begun>,
 }
 
-/// A block that is being evicted: the place of its next page, and whether it is filled up.
+/// A block that is being evicted: the place of its next page, and whether it is padded.
 #[derive(Clone, Copy, Debug)]
 struct Begun {
     block: u32,
@@ -51,7 +51,7 @@ impl Plain {
         self.pages.iter().filter(|(page, _)| page / BLOCK == block).count()
     }
 
-    /// A block is the one that changed last.
+    /// Makes a block the most recent one.
     fn renew(&mut self, block: u32) {
         if let Some(at) = self.blocks.iter().position(|known| known.block == block) {
             let known = self.blocks.remove(at);
@@ -82,7 +82,7 @@ impl Plain {
         }
     }
 
-    /// What there is to do at a place of a block.
+    /// The eviction at a place of a block, if there is something to do.
     fn at(&self, begun: Begun, view: &BufferView<'_>) -> Option<Eviction> {
         let Begun { block, place, pads } = begun;
         let page = block * BLOCK + place;
@@ -95,13 +95,13 @@ impl Plain {
         here.map(|&(_, slot)| Eviction::Page(slot)).or(pad.then_some(Eviction::Pad(page)))
     }
 
-    /// The first place from `place` on where there is something to do.
+    /// The first place from `place` on with something to do.
     fn ahead(&self, begun: Begun, view: &BufferView<'_>) -> Option<Begun> {
         let mut from = (begun.place..BLOCK).map(|place| Begun { place, ..begun });
         from.find(|&begun| self.at(begun, view).is_some())
     }
 
-    /// A block from its first page on. It is filled up if anything of it has to be written.
+    /// Starts the eviction of a block. It is padded if any of its pages has to be written.
     fn begun(&self, block: u32, view: &BufferView<'_>) -> Begun {
         let mut listed = self.pages.iter().filter(|(page, _)| page / BLOCK == block);
         let pads = matches!(self.rule, Rule::Bplru { padding: true, .. })

@@ -1,4 +1,4 @@
-//! Short runs whose evictions were worked out by hand, from the papers' descriptions.
+//! Short runs whose evictions were worked out by hand from the papers.
 
 use std::collections::VecDeque;
 
@@ -10,11 +10,11 @@ use crate::cache::{
 };
 use crate::units::{Lpn, Ratio};
 
-/// What has to go, by logical page.
+/// The expected eviction, by logical page.
 #[derive(Clone, Copy, Debug)]
 enum Goes {
     Page(u32),
-    /// A page of a block of which more is to come.
+    /// A page of a block that has more to evict.
     PageOfMore(u32),
     PadOfMore(u32),
     Pad(u32),
@@ -58,7 +58,7 @@ fn read(page: u32) -> Step {
 const EVICT: Step = (12, 0, 0);
 const ARRIVE: Step = (19, 0, 0);
 
-/// Takes the steps, and then evicts as long as evictions are expected.
+/// Takes the steps, and then evicts until all expected evictions have come.
 fn assert_goes(policy: WriteBuffer, steps: &[Step], expected: &[Goes]) {
     let begun = steps.iter().filter(|&&step| step == EVICT).count();
     let rest = std::iter::repeat_n(EVICT, expected.len() - begun);
@@ -70,7 +70,7 @@ fn assert_goes(policy: WriteBuffer, steps: &[Step], expected: &[Goes]) {
 #[test]
 fn a_clean_page_goes_first_if_it_is_in_the_window() {
     let steps = [write(0), EVICT, ARRIVE, write(1), write(2), read(0), EVICT, write(3), write(4)];
-    // Windows of one page, which is dirty, and then of two, of which the second is clean.
+    // First the window has one page, which is dirty; then two, the second of which is clean.
     let expected = [Page(0), Page(1), Page(0), Page(2)];
     assert_goes(WriteBuffer::Cflru(Cflru::new(Ratio::percent(50))), &steps, &expected);
 }
@@ -93,7 +93,7 @@ fn what_came_again_after_it_had_left_stays_longer() {
     let policy = || TwoQ::new(Ratio::percent(25), Ratio::percent(50), LOGICAL_PAGES);
     let again = [write(0), EVICT, ARRIVE, write(0), write(1)];
     assert_goes(WriteBuffer::TwoQ(policy()), &again, &[Page(0), Page(1), Page(0)]);
-    // Uses while it is here do not count.
+    // Uses in the buffer do not count.
     let used = [write(0), write(1), write(0), write(0)];
     assert_goes(WriteBuffer::TwoQ(policy()), &used, &[Page(0), Page(1)]);
 }
@@ -106,7 +106,7 @@ fn what_was_read_goes_before_what_was_written() {
     assert_goes(policy, &steps, &[Page(2), Page(2), Page(0)]);
 }
 
-/// 3 uses, 2 requests ago, are worth more than one use in the request before this one.
+/// Three uses, the last two requests ago, are worth more than one use in the previous request.
 #[test]
 fn uses_are_weighed_against_the_requests_since() {
     let steps = [write(0), write(0), write(0), write(1), write(2)];
@@ -114,8 +114,8 @@ fn uses_are_weighed_against_the_requests_since() {
     assert_goes(policy, &steps, &[Page(1), Page(0), Page(2)]);
 }
 
-/// So late the page with one use more is worth more, though its last use lies further back: as long as uses
-/// count, which they do to 16.
+/// After many requests the page with one use more is worth more, although its last use is older, as long as
+/// uses are counted, that is up to 16.
 #[test]
 fn uses_count_to_a_limit() {
     let first_of = |more: usize, expected: [Goes; 2]| {

@@ -1,4 +1,4 @@
-//! Policies that keep pages by first or last use, and what they note beside it.
+//! Policies that order pages by first or last use.
 
 use super::{Naive, compare, steps};
 use crate::cache::ad_lru::AdLru;
@@ -10,22 +10,22 @@ use crate::cache::lru_wsr::LruWsr;
 use crate::cache::{BufferView, Eviction, Leaves, SlotId, WriteBuffer};
 use crate::units::Ratio;
 
-/// A page as naive versions know it.
+/// A page as the naive versions know it.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     slot: SlotId,
-    /// Uses since it came in, that included.
+    /// Uses since it came in, including that.
     uses: u64,
-    /// Which request was the last of them.
+    /// Number of the request that last used it.
     last: u64,
-    /// Whether it had a chance since then.
+    /// Whether it had its second chance since then.
     spared: bool,
 }
 
-/// Which page goes next.
+/// Chooses the next page to evict.
 type Choice = fn(&mut Plain, &BufferView<'_>) -> Option<SlotId>;
 
-/// Pages by first use, or by last use or chance.
+/// Pages by first use, or by last use or second chance.
 struct Plain {
     pages: Vec<Known>,
     uses_move: bool,
@@ -84,7 +84,7 @@ fn clean_first(plain: &mut Plain, view: &BufferView<'_>) -> Option<SlotId> {
     clean.or(plain.pages.first()).map(|known| known.slot)
 }
 
-/// A page that was used again is moved to the end and spared, once a use.
+/// Moves pages that were used again to the end, once per use.
 fn second_chance(plain: &mut Plain, view: &BufferView<'_>) -> Option<SlotId> {
     loop {
         let known = *plain.pages.first()?;
@@ -115,7 +115,7 @@ fn cold_first(plain: &mut Plain, view: &BufferView<'_>) -> Option<SlotId> {
     }
 }
 
-/// By the fraction itself: small whole numbers are divided exactly enough to be told apart.
+/// Divides: small whole numbers are divided exactly enough to be compared.
 fn least_expected(plain: &mut Plain, _: &BufferView<'_>) -> Option<SlotId> {
     let uses = |known: &Known| known.uses.min(16);
     let worth = |known: &Known| uses(known) as f64 / (plain.requests - known.last) as f64;

@@ -1,4 +1,4 @@
-//! PRLRU and its adaptive version against scans of a plain list, as the paper's algorithms have them.
+//! Compares PRLRU and its adaptive version with scans of a plain list, as in the paper's algorithms.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -15,7 +15,7 @@ use crate::units::{Lpn, Ratio};
 struct Known<T> {
     what: T,
     temperature: u32,
-    /// At which eviction it became so warm.
+    /// The value of `clock` when its temperature last changed.
     warmed: u64,
 }
 
@@ -47,7 +47,7 @@ impl<T: Copy + PartialEq> Queue<T> {
         self.pages.push(known);
     }
 
-    /// An eviction: pages cool that have not been hit for long.
+    /// Counts an eviction and cools pages that have not been hit for long.
     fn pass_time(&mut self) {
         self.clock += 1;
         let Some(cooling) = self.cooling else { return };
@@ -59,7 +59,8 @@ impl<T: Copy + PartialEq> Queue<T> {
         }
     }
 
-    /// Algorithm 2: which page goes for the tail, if another does; they have changed places then.
+    /// Algorithm 2: returns the page that is evicted in place of the tail, after swapping their
+    /// places.
     fn take_colder(&mut self, region: Ratio) -> Option<T> {
         let tail = self.pages.first()?.temperature;
         let region = region.of(self.pages.len() as u64) as usize;

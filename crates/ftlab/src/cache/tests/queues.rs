@@ -1,4 +1,4 @@
-//! 2Q and its clock: three plain lists.
+//! 2Q and 2QW-Clock as three plain lists.
 
 use super::{CAPACITY, LOGICAL_PAGES, Naive, compare, steps};
 use crate::cache::two_q::TwoQ;
@@ -11,15 +11,15 @@ use crate::units::{Lpn, Ratio};
 struct Known {
     slot: SlotId,
     weight: u32,
-    /// It weighs what it does because it was written.
+    /// Whether it has its weight from a write.
     written: bool,
 }
 
-/// What came once, what came again, and what left.
+/// Pages that came once, pages that came back, and pages that left.
 struct Three {
     kin: Ratio,
     kout: Ratio,
-    /// The weight of a page that is written, if pages have weights.
+    /// The weight of a written page, if pages have weights.
     weight: Option<u32>,
     once: Vec<Known>,
     again: Vec<Known>,
@@ -42,7 +42,7 @@ impl Three {
         all.find(|known| known.slot == slot).expect("it is listed")
     }
 
-    /// Without weights, what came again is kept by last use.
+    /// Without weights, pages that came back are kept by last use.
     fn used(&mut self, slot: SlotId) {
         if self.weight.is_none()
             && let Some(at) = self.again.iter().position(|known| known.slot == slot)

@@ -1,4 +1,4 @@
-//! What costs of programs ask of each other, and of the rest of the device.
+//! How the cost of programs depends on the rest of the device.
 
 use super::{Checker, text};
 use crate::nand::CostClass;
@@ -25,15 +25,14 @@ impl Checker<'_, '_> {
             self.fail(&[POLICY, TIMING], message, remedy);
         }
         if self.is_physical() && ftl.cost.policy.agcr().is_some() {
-            let message =
-                "without translation, nobody remembers what pages have been through".to_owned();
+            let message = "without translation, no history of pages is kept".to_owned();
             let remedy =
                 format!("set {POLICY} to another policy, or ftl.mapping.policy to \"page\"");
             self.fail(&[POLICY, "ftl.mapping.policy"], message, remedy);
         }
     }
 
-    /// Whether pages may be programmed again while their die is idle.
+    /// Whether pages may be rewritten while their die is idle.
     pub(super) fn rewrites(&self) -> bool {
         self.options.rewrites().is_some()
     }
@@ -50,11 +49,11 @@ impl Checker<'_, '_> {
             let length = list.len();
             if length != CostClass::ALL.len() {
                 let times = if length == 1 { "1 time".into() } else { format!("{length} times") };
-                let message = format!("has {times}, and there are three costs");
+                let message = format!("has {times}, but there are three costs");
                 let remedy = "give one time for each cost: low, medium, high".to_owned();
                 self.fail(&[path], message, remedy);
             } else if !list.is_sorted() {
-                let message = "what costs more takes less time".to_owned();
+                let message = "a higher cost takes less time".to_owned();
                 let remedy = "write the times in rising order: low, medium, high".to_owned();
                 self.fail(&[path], message, remedy);
             }

@@ -1,21 +1,20 @@
-//! What faults ask for: things that are on the device, and a mapping that can go on without what failed.
+//! The requirements of faults: their targets exist, and the mapping can continue without them.
 
 use super::{Checker, text};
-use crate::config::resolve::{Counts, shape};
+use crate::config::resolve::{ShapeCounts, shape};
 use crate::nand::Scheduled;
 
 const RECOVERY: &str = "ftl.recovery.policy";
 const SCHEDULE: &str = "nand.faults.schedule";
 
-/// What a device may schedule whose blocks can't be exchanged for others.
-pub(super) const READS_ONLY: &str =
-    "what can't be read alone, such as [\"1s: page 0 is unreadable\"]";
+/// The faults that a device may schedule if its blocks can't be replaced.
+pub(super) const READS_ONLY: &str = "only unreadable pages, such as [\"1s: page 0 is unreadable\"]";
 
 impl Checker<'_, '_> {
     pub(super) fn faults(&mut self) {
         let schedule = &self.options.nand.faults.schedule;
         let shape = shape(self.options);
-        let Some(counts) = Counts::of(&shape) else { return };
+        let Some(counts) = ShapeCounts::of(&shape) else { return };
         let blocks = counts.planes * u64::from(shape.blocks_per_plane);
         let paths: Vec<&str> = [SCHEDULE].into_iter().chain(super::GEOMETRY).collect();
         for scheduled in schedule {
@@ -40,20 +39,20 @@ impl Checker<'_, '_> {
         self.death_and_recovery(schedule);
     }
 
-    /// What lay on a die that died can't be told from what never was there, after a power cut.
+    /// After a power cut, pages on a dead die can't be distinguished from pages that never existed.
     fn death_and_recovery(&mut self, schedule: &[Scheduled]) {
         let recovers = self.options.ftl.recovery.policy.survives();
         let dies = schedule.iter().any(|scheduled| scheduled.fault.is_for_good());
         if recovers && dies {
-            let message = "after a power cut nothing says which pages lay on a die that died: what was written \
-                           before would come back in their place, so that is refused"
+            let message = "after a power cut nothing tells which pages were on a dead die: older copies would \
+                           come back in their place, so this is refused"
                 .to_owned();
-            let remedy = format!("set {RECOVERY} to \"none\", or let no die die");
+            let remedy = format!("set {RECOVERY} to \"none\", or schedule no death of a die");
             self.fail(&[SCHEDULE, RECOVERY], message, remedy);
         }
     }
 
-    /// A die dies once.
+    /// Checks that no fault for good is scheduled twice.
     fn twice(&mut self, schedule: &[Scheduled]) {
         for (number, scheduled) in schedule.iter().enumerate() {
             let before = &schedule[..number];

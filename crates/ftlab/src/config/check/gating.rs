@@ -1,9 +1,9 @@
-//! What a gating buffer asks of the rest of the device.
+//! The requirements of a gating buffer.
 
 use super::Checker;
 
 impl Checker<'_, '_> {
-    /// A gating buffer sorts pages by plane, and writes each by itself.
+    /// A gating buffer sorts pages by plane, and writes each page separately.
     pub(super) fn gating(&mut self) {
         if self.options.cache.policy.gate().is_none() || self.is_physical() {
             return;
@@ -14,7 +14,7 @@ impl Checker<'_, '_> {
                 ftl.placement.policy.stripe().is_none(),
                 "ftl.placement.policy",
                 "\"static\"",
-                "has to know the plane of a page beforehand",
+                "has to know the plane of a page in advance",
             ),
             (
                 ftl.mapping.unit.bytes(nand.page_size) != nand.page_size,
@@ -26,7 +26,7 @@ impl Checker<'_, '_> {
                 self.options.pages_in_row() > 1,
                 "ftl.placement.rows",
                 "\"off\"",
-                "hands over the pages of its own flushes, not rows",
+                "writes pages back by planes, not in rows",
             ),
         ];
         for (_, path, value, why) in wrong.into_iter().filter(|(wrong, ..)| *wrong) {

@@ -1,5 +1,5 @@
-//! What the model of costs asks for: three classes of programs, coarse steps first; three levels of sensing, each of
-//! which sees and corrects more; and that every class can be read where the controller plans for it to be.
+//! The requirements of the model of costs: three classes of programs, the coarsest steps first; three levels of
+//! sensing, each of which distinguishes and corrects more; and every class is readable at the planned wear and age.
 
 use super::Checker;
 use crate::nand::{CostClass, Reliability, ReliabilityOptions};
@@ -15,7 +15,7 @@ impl Checker<'_, '_> {
         let Some(reliability) = self.options.nand.timing.policy.errors() else { return };
         let falls = |pair: &[u32]| pair[0] >= pair[1];
         let rises = |pair: &[u32]| pair[0] < pair[1];
-        let steps = "the steps of a cheap, a medium and a dear program, the coarsest first";
+        let steps = "the steps of a cheap, a medium and an expensive program, the coarsest first";
         let references = "the references of three levels, the fewest first";
         let corrects = "what three levels correct, the least first";
         let sound = [
@@ -28,7 +28,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// A list of three entries in an order, or an error that says what they are.
+    /// Checks that a list has three entries in order; otherwise the error describes them.
     fn three(
         &mut self,
         path: &'static str,
@@ -44,7 +44,7 @@ impl Checker<'_, '_> {
         sound
     }
 
-    /// Data that is as worn and as old as is planned for has to be readable, and should be at once.
+    /// Checks that data at the planned wear and age is readable, and warns if it needs retries.
     fn planned_point(&mut self, options: &ReliabilityOptions) {
         let model = Reliability::new(options);
         let paths = [CORRECTS, STEP, "nand.timing.wear_at_least", "nand.timing.age_at_least"];
@@ -56,7 +56,7 @@ impl Checker<'_, '_> {
             let errors = model.raw_errors(class, 0, Nanos::ZERO) * 1e6;
             let end = match effort {
                 Some(_) => "so every read of one needs retries",
-                None => "which nothing corrects",
+                None => "which cannot be corrected",
             };
             let message = format!(
                 "pages of {name} cost hold {errors:.0} errors in a million bits at the wear and age that are planned \

@@ -1,4 +1,4 @@
-//! What mappings with a log ask for, and what has no meaning for them or without them.
+//! The requirements of mappings with a log, and options that do nothing with them or without them.
 
 use super::faults::READS_ONLY;
 use super::{Checker, text};
@@ -10,15 +10,15 @@ const POLICY: &str = "ftl.mapping.policy";
 const UNIT: &str = "ftl.mapping.unit";
 const PLANNER: &str = "ftl.merge.planner";
 
-/// Sections about collection of blocks that pages of any place share, which a log has no use for.
+/// Sections about collecting blocks with pages of any address, which a log does not use.
 const SECTIONS: [&str; 3] = ["ftl.streams.", "ftl.gc.", "ftl.wear.policy"];
-/// What of them merges go by.
+/// The options among them that merges use.
 const OF_MERGES: [&str; 2] = ["ftl.gc.copies_in_flight", "ftl.gc.copyback"];
 /// The section of merges.
 const MERGES: &str = "ftl.merge.";
 
 impl Checker<'_, '_> {
-    /// Whether blocks are merged.
+    /// Whether the mapping has a log.
     pub(super) fn has_log(&self) -> bool {
         self.options.ftl.mapping.policy.log().is_some()
     }
@@ -109,13 +109,13 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Pages of channels that work as one grow with their number.
+    /// Checks the size of pages if channels work as one.
     fn log_pages(&mut self) {
         let channels = self.options.nand.channels;
         if gang(self.options) > 1 && !channels.is_power_of_two() {
             let message = format!(
-                "{channels} channels that work as one have pages that are no power of two, which no request \
-                 can be cut into"
+                "{channels} channels that work as one have pages that are not a power of two, so no request \
+                 can be split into them"
             );
             let remedy = format!(
                 "write {} or {} channels, or another planner",
@@ -153,7 +153,8 @@ impl Checker<'_, '_> {
                 "over-provisioning leaves {log} log blocks beside the {data} data blocks of a plane, and \
                  this mapping needs {least}"
             );
-            // More of a log leaves fewer blocks for data, unless the capacity says how many these are.
+            // A larger log leaves fewer blocks for data, unless the capacity determines their
+            // number.
             let beside = u64::from(Shares::BESIDE) + u64::from(least);
             let left = match self.options.ftl.capacity {
                 Some(_) => data,
@@ -164,7 +165,7 @@ impl Checker<'_, '_> {
             self.fail(&paths[..4], message, remedy);
         } else if needed > blocks {
             let message = format!(
-                "a plane needs {needed} blocks ({data} for data, {log} for the log and {} beside), and has \
+                "a plane needs {needed} blocks ({data} for data, {log} for the log and {} besides), but has \
                  {blocks}",
                 Shares::BESIDE
             );

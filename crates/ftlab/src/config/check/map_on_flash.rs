@@ -1,18 +1,18 @@
-//! What a map that lies on flash asks for.
+//! The requirements of a map on flash.
 
 use super::{Checker, text};
-use crate::config::resolve::{Counts, shape};
+use crate::config::resolve::{ShapeCounts, shape};
 
 const POLICY: &str = "ftl.mapping.policy";
 
 impl Checker<'_, '_> {
-    /// Whether the map lies on flash.
+    /// Whether the map is on flash.
     pub(super) fn has_map_on_flash(&self) -> bool {
         self.options.ftl.mapping.policy.on_flash().is_some()
     }
 
-    /// Mapping units of a plane that the map fills, if it lies on flash.
-    pub(super) fn map_units(&self, counts: &Counts) -> u64 {
+    /// Mapping units of a plane that the map fills, if it is on flash.
+    pub(super) fn map_units(&self, counts: &ShapeCounts) -> u64 {
         match self.has_map_on_flash() {
             true => {
                 let logical = counts.logical(self.options.ftl.over_provisioning);
@@ -39,7 +39,7 @@ impl Checker<'_, '_> {
             let message = format!(
                 "a map on flash that loses a die is not modelled ({policy}): translation pages would be lost with it"
             );
-            let remedy = format!("let no die die, or set {POLICY} to \"page\"");
+            let remedy = format!("schedule no death of a die, or set {POLICY} to \"page\"");
             self.fail(&["nand.faults.schedule", POLICY], message, remedy);
         }
     }

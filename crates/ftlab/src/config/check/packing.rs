@@ -1,17 +1,16 @@
-//! What a write buffer that packs pages asks of the rest of the device, and what pages in pieces do.
+//! The requirements of a write buffer that packs pages, and of mappings with fragments.
 
 use super::Checker;
 
 impl Checker<'_, '_> {
-    /// Two logical pages on one physical page: the mapping has to know of them, and both may lie anywhere.
+    /// Packed pages need a mapping that knows them, and a placement that may put both anywhere.
     pub(super) fn packing(&mut self) {
         if self.is_physical() {
             return;
         }
         let in_pieces = self.options.ftl.mapping.policy.packs();
         if in_pieces && self.options.cache.read.policy.holds().is_some() {
-            let message =
-                "pages that lie in pieces on flash do not stay in a read cache".to_owned();
+            let message = "a read cache can't hold pages that are in fragments on flash".to_owned();
             let remedy = "set cache.read.policy to \"none\", or cache.keep_reads to \"on\" instead";
             let paths = ["cache.read.policy", "ftl.mapping.policy"];
             self.fail(&paths, message, remedy.to_owned());
@@ -28,11 +27,11 @@ impl Checker<'_, '_> {
                 "puts parts of two pages onto one physical page, which this mapping can't find again",
             ),
             (
-                // A mapping with a log has a placement of its own.
+                // A mapping with a log has its own placement.
                 !self.has_log() && !ftl.placement.policy.is_free(),
                 "ftl.placement.policy",
                 "\"dynamic\"",
-                "puts pages beside each other whose addresses would send them to different planes",
+                "packs pages whose addresses would send them to different planes",
             ),
         ];
         for (_, path, value, why) in wrong.into_iter().filter(|(wrong, ..)| *wrong) {

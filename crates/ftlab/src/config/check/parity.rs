@@ -1,4 +1,4 @@
-//! What parity across dies asks of the rest of the device.
+//! The requirements of parity across dies.
 
 use super::{Checker, GEOMETRY};
 use crate::config::resolve::shape;
@@ -7,7 +7,7 @@ const POLICY: &str = "ftl.parity.policy";
 const WIDTH: &str = "ftl.parity.width";
 
 impl Checker<'_, '_> {
-    /// Dies make whole groups, and what is written goes where it may and passes the controller.
+    /// Dies form whole groups, pages may go anywhere, and all data passes the controller.
     pub(super) fn parity(&mut self) {
         let Some(width) = self.options.ftl.parity.stripe() else { return };
         self.groups_of_dies(width);
@@ -18,7 +18,7 @@ impl Checker<'_, '_> {
                 !ftl.mapping.policy.fills_stripes(),
                 "ftl.mapping.policy",
                 "\"page\"",
-                "stripes are filled page by page, wherever pages come from: no other mapping is modelled",
+                "stripes are filled page by page, from any address: no other mapping is modelled",
             ),
             (
                 !ftl.placement.policy.is_free() && !by_planes,
@@ -30,7 +30,7 @@ impl Checker<'_, '_> {
                 by_planes,
                 "cache.policy",
                 "\"lru\"",
-                "a gating buffer has to know the plane of a page beforehand, and a stripe decides it",
+                "a gating buffer has to know the plane of a page in advance, but a stripe decides it",
             ),
             (
                 ftl.slc_cache.policy.rules().is_some(),
@@ -42,31 +42,31 @@ impl Checker<'_, '_> {
                 ftl.gc.copyback.is_on(),
                 "ftl.gc.copyback",
                 "\"off\"",
-                "what is copied inside a die never comes to where parity is computed",
+                "data that is copied within a die never reaches the controller, which computes parity",
             ),
             (
                 self.options.pages_in_row() > 1,
                 "ftl.placement.rows",
                 "\"off\"",
-                "rows are flash pages of one die, and stripes go over several",
+                "rows are flash pages of one die, but stripes span several",
             ),
             (
                 ftl.recovery.policy.survives(),
                 "ftl.recovery.policy",
                 "\"none\"",
-                "what is found again after a power cut is not modelled",
+                "recovery from power cuts is not modelled",
             ),
             (
                 ftl.refresh.reads.is_some(),
                 "ftl.refresh.reads",
                 "\"none\"",
-                "reads are counted by blocks of one die, and refresh moves superblocks",
+                "reads are counted by blocks of one die, but refresh moves superblocks",
             ),
             (
                 nand.timing.policy.knows_costs(),
                 "nand.timing.policy",
                 "\"plain\"",
-                "programs that cost more or less are not modelled on stripes",
+                "programs of different cost are not modelled",
             ),
         ];
         for (_, path, value, why) in wrong.into_iter().filter(|(wrong, ..)| *wrong) {

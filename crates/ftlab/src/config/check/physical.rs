@@ -1,5 +1,5 @@
-//! What has no meaning on a device that translates nothing: whatever works on logical pages, on blocks that
-//! are erased, or on the choice of a place. All of it is refused, none of it ignored.
+//! Options that are meaningless on a device without translation: everything about logical pages,
+//! erases, or the choice of a place. They are all refused, not ignored.
 
 use super::{Checker, text};
 use crate::scheduler::Pausable;
@@ -7,10 +7,10 @@ use crate::units::Ratio;
 
 const POLICY: &str = "ftl.mapping.policy";
 
-/// Sections that are about places, blocks and their wear.
+/// Sections about places, blocks and their wear.
 const SECTIONS: [&str; 4] = ["ftl.placement.", "ftl.streams.", "ftl.gc.", "ftl.wear."];
 
-/// Options elsewhere that are about erases alone.
+/// Options elsewhere that only concern erases.
 const OF_ERASES: [&str; 2] = ["nand.multi_plane.erase", "nand.suspend.erase"];
 
 impl Checker<'_, '_> {
@@ -85,7 +85,7 @@ impl Checker<'_, '_> {
                 faults.read_failures > 0,
                 "nand.faults.read_failures",
                 "0",
-                "pages are programmed over what was lost",
+                "lost pages are simply programmed again",
             ),
             (
                 faults.disturb_limit.is_some(),
@@ -119,7 +119,7 @@ impl Checker<'_, '_> {
         self.refuse_what_needs_blocks();
     }
 
-    /// Options that the user set by hand; what a preset says of a device that translates is passed over.
+    /// Refuses options that the user set by hand. Those that a preset sets for a device that translates are ignored.
     fn refuse_what_needs_blocks(&mut self) {
         let of_blocks = |path: &&str| SECTIONS.iter().any(|section| path.starts_with(section));
         let paths = self.reader.all_paths().filter(of_blocks);

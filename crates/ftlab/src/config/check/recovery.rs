@@ -1,4 +1,4 @@
-//! What recovery from power cuts asks for: a map that is translated, and designs in which it can be found again.
+//! The requirements of recovery from power cuts: a translated map, and a design in which it can be rebuilt.
 
 use super::{Checker, text};
 
@@ -13,9 +13,8 @@ impl Checker<'_, '_> {
         let mapping = &self.options.ftl.mapping.policy;
         let named = text(&mapping.name().to_owned());
         if self.is_physical() {
-            let message = format!(
-                "with ftl.mapping.policy = {named} there is no map that could be lost: what is programmed is there"
-            );
+            let message =
+                format!("with ftl.mapping.policy = {named} there is no map that could be lost");
             self.fail(
                 &[POLICY, "ftl.mapping.policy"],
                 message,
@@ -23,15 +22,14 @@ impl Checker<'_, '_> {
             );
         } else if policy.writes_checkpoints() && !mapping.is_plain_table() {
             let message = format!(
-                "checkpoints are of a map with one place for each page, in memory; with ftl.mapping.policy = {named} the \
-                 map is found by a scan"
+                "checkpoints need a map in memory with one place for each page; with ftl.mapping.policy = {named} the \
+                 map is rebuilt by a scan"
             );
             let remedy = format!("set {POLICY} to \"scan\", or ftl.mapping.policy to \"page\"");
             self.fail(&[POLICY, "ftl.mapping.policy"], message, remedy);
         }
         if self.options.ftl.slc_cache.policy.rules().is_some() {
-            let message =
-                "recovery of blocks that are used with one bit a cell is not modelled".to_owned();
+            let message = "recovery of blocks in SLC mode is not modelled".to_owned();
             let remedy = format!("set ftl.slc_cache.policy to \"none\", or {POLICY} to \"none\"");
             self.fail(&[POLICY, "ftl.slc_cache.policy"], message, remedy);
         }

@@ -1,4 +1,4 @@
-//! What refresh asks for: timing that knows how data ages, and blocks that can be emptied one by one.
+//! The requirements of refresh: a timing model in which data ages, and blocks that can be emptied one by one.
 
 use super::{Checker, text};
 use crate::ftl::wear::RefreshWhen;
@@ -7,7 +7,7 @@ use crate::options::value::Value;
 
 const WHEN: &str = "ftl.refresh.when";
 const READS: &str = "ftl.refresh.reads";
-/// The least that the option takes.
+/// The least value of the option.
 const LEAST_READS: u32 = 10;
 const DISTURB: &str = "nand.faults.disturb_limit";
 const PERIOD: &str = "ftl.refresh.period";
@@ -35,7 +35,7 @@ impl Checker<'_, '_> {
         self.can_be_emptied(WHEN, "never");
     }
 
-    /// Refreshing a block reads all of it.
+    /// A refresh reads the whole block once more.
     fn can_be_read_once_more(&mut self) {
         let nand = &self.options.nand;
         let (Some(reads), Some(limit)) =
@@ -48,8 +48,8 @@ impl Checker<'_, '_> {
             return;
         }
         let message = format!(
-            "a block is refreshed after {reads} reads, and that reads its {pages} pages, but nothing reads a block that \
-             was read {limit} times"
+            "a block is refreshed after {reads} reads, and that reads its {pages} pages, but a block is unreadable after \
+             {limit} reads"
         );
         let most = limit.saturating_sub(pages);
         let remedy = match most {
@@ -61,7 +61,7 @@ impl Checker<'_, '_> {
         self.fail(&[READS, DISTURB], message, remedy);
     }
 
-    /// Blocks have to be emptied one by one, for what `path` says other than `off`.
+    /// Checks that blocks can be emptied one by one; `off` is the value of `path` that needs no emptying.
     fn can_be_emptied(&mut self, path: &'static str, off: &str) {
         if self.has_log() || self.is_physical() {
             let mapping = &self.options.ftl.mapping.policy;
@@ -74,8 +74,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Data has to last for longer than two periods, at the wear that is planned for: blocks are emptied so long before
-    /// they are due, and what they held would be found again at once.
+    /// Checks that data lasts for more than two periods at the planned wear. Blocks are emptied that long before their
+    /// data is due, so otherwise a patrol would find the copies again at once.
     fn can_be_kept_up(&mut self) {
         let Some(reliability) = self.options.nand.timing.policy.errors() else { return };
         let Some(rule) = self.options.ftl.refresh.rule() else { return };

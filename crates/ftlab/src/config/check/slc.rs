@@ -1,4 +1,4 @@
-//! What an SLC cache asks of the blocks beneath it.
+//! The requirements of an SLC cache.
 
 use super::Checker;
 use crate::shape::Cell;
@@ -14,7 +14,7 @@ impl Checker<'_, '_> {
         let can_fail = nand.faults.can_fail() || limited;
         let none = "set ftl.slc_cache.policy to \"none\"";
         if nand.cell == Cell::Slc {
-            let message = "cells of one bit need no cache in SLC mode".to_owned();
+            let message = "cells with one bit need no SLC cache".to_owned();
             self.fail(&["ftl.slc_cache.policy", "nand.cell"], message, none.to_owned());
         }
         if can_fail {

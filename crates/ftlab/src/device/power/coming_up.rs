@@ -1,76 +1,76 @@
-//! What a device does between power-up and its first command, and how long that takes.
+//! What a device does between power-up and its first command, and how long this takes.
 //!
-//! The spare areas that recovery looks at are read as flash commands, by all dies at once, each sensed as a page is and
-//! moved over the bus as one codeword, in the device's own order of commands. Then pages of the system area are read, and
-//! then blocks are erased that have to be, beside a page of the journal that says what never counts. The processor that
-//! puts it all together is not modelled.
+//! All dies read the spare areas that recovery inspects, as flash commands in the device's own
+//! scheduler: each is sensed like a page, and one codeword crosses the bus. Then pages of the
+//! system area are read. Finally blocks are erased if necessary, and a journal page is programmed
+//! that marks invalid data. The processing time of the controller is not modelled.
 
 use std::collections::VecDeque;
 
-use crate::ftl::recovery::{Plan, Reading};
+use crate::ftl::recovery::{Reading, RecoveryPlan};
 use crate::nand::Kind;
 use crate::scheduler::{Command, Flash, FlashSetup, Origin, ServiceId};
 use crate::shape::Geometry;
 use crate::units::{BlockId, DieId, Nanos, Ppn, SimTime};
 
-/// Commands of recovery that wait or run on each plane of a die.
+/// The number of recovery commands that wait or run on each plane of a die.
 const COMMANDS_PER_PLANE: u32 = 2;
 
-/// Until when a device comes up.
+/// The moment at which a power-up ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::device) enum Moment {
-    /// Until it is ready.
+    /// The device is ready.
     Ready,
-    /// For so long, or until it is ready before that.
+    /// This time has passed, or the device is ready before.
     After(Nanos),
 }
 
-/// How far a device came.
+/// The progress of a power-up.
 #[derive(Clone, Debug)]
 pub(in crate::device) struct SoFar {
     pub time: Nanos,
-    /// Blocks whose erase the dies were told.
+    /// Blocks whose erase was submitted.
     pub erases: Vec<BlockId>,
 }
 
-/// A device that comes up: a flash that does nothing else, and what is still to be done, in three stages.
+/// A power-up: a flash of its own, and the remaining jobs in three stages.
 pub(in crate::device) struct ComingUp {
     flash: Flash,
     stages: [ByDie; 3],
     now: SimTime,
-    /// Blocks whose erase the dies were told.
+    /// Blocks whose erase was submitted.
     erases: Vec<BlockId>,
 }
 
-/// Something that a die does for recovery.
+/// A flash operation of recovery.
 #[derive(Clone, Copy, Debug)]
-enum Job {
-    /// Spare areas, one after the other.
+enum RecoveryJob {
+    /// Reads consecutive spare areas.
     Spares(Reading),
-    /// A whole flash page.
+    /// Reads a whole flash page.
     Page(Ppn),
-    /// The erase of the block that begins there.
+    /// Erases the block that begins at this page.
     Erase(Ppn),
-    /// A page of the journal is programmed.
+    /// Programs a page of the journal.
     Mark(Ppn),
 }
 
-impl Job {
-    /// The page that it begins with.
+impl RecoveryJob {
+    /// The first page of the job.
     fn page(&self) -> Ppn {
         match *self {
-            Job::Spares(reading) => reading.first,
-            Job::Page(page) | Job::Erase(page) | Job::Mark(page) => page,
+            RecoveryJob::Spares(reading) => reading.first,
+            RecoveryJob::Page(page) | RecoveryJob::Erase(page) | RecoveryJob::Mark(page) => page,
         }
     }
 }
 
-/// What each die does, in this order.
+/// The jobs of each die, in order.
 #[derive(Clone, Debug)]
-struct ByDie(Vec<VecDeque<Job>>);
+struct ByDie(Vec<VecDeque<RecoveryJob>>);
 
 impl ByDie {
-    fn new(geometry: &Geometry, jobs: impl Iterator<Item = Job>) -> ByDie {
+    fn new(geometry: &Geometry, jobs: impl Iterator<Item = RecoveryJob>) -> ByDie {
         let mut by_die = vec![VecDeque::new(); geometry.dies() as usize];
         for job in jobs {
             by_die[geometry.die_of_page(job.page()).at()].push_back(job);
@@ -80,18 +80,19 @@ impl ByDie {
 }
 
 impl ComingUp {
-    /// A device whose flash is made of `setup`, and that has to do what `plan` says.
-    pub(in crate::device) fn new(plan: &Plan, setup: FlashSetup) -> ComingUp {
+    /// Prepares the power-up of a device with this flash, as `plan` says.
+    pub(in crate::device) fn new(plan: &RecoveryPlan, setup: FlashSetup) -> ComingUp {
         let geometry = setup.geometry.clone();
-        let spares = plan.spares.iter().copied().map(Job::Spares);
-        // Pages of the system area lie on all dies in turn.
+        let spares = plan.spares.iter().copied().map(RecoveryJob::Spares);
+        // The pages of the system area are spread over all dies.
         let system = |number: u32| {
             let die = DieId::new(number % geometry.dies());
             geometry.page_at(geometry.block_in(geometry.plane_in(die, 0), 0), 0)
         };
-        let of_map = (0..plan.map_pages).map(|number| Job::Page(system(number)));
-        let erases = plan.erases.iter().map(|&block| Job::Erase(geometry.page_at(block, 0)));
-        let marks = plan.marks_void.then(|| Job::Mark(system(0)));
+        let of_map = (0..plan.map_pages).map(|number| RecoveryJob::Page(system(number)));
+        let erases =
+            plan.erases.iter().map(|&block| RecoveryJob::Erase(geometry.page_at(block, 0)));
+        let marks = plan.marks_void.then(|| RecoveryJob::Mark(system(0)));
         let stages = [
             ByDie::new(&geometry, spares),
             ByDie::new(&geometry, of_map),
@@ -101,7 +102,7 @@ impl ComingUp {
         ComingUp { flash, stages, now: SimTime::ZERO, erases: Vec::new() }
     }
 
-    /// Comes up, to that moment.
+    /// Runs until this moment.
     pub(in crate::device) fn until(mut self, moment: Moment) -> SoFar {
         let limit = match moment {
             Moment::Ready => SimTime::FOREVER,
@@ -115,7 +116,7 @@ impl ComingUp {
         SoFar { time: self.now.min(limit) - SimTime::ZERO, erases: self.erases }
     }
 
-    /// Lets every die work off its jobs of a stage, until then at the latest.
+    /// Runs the jobs of a stage, at most until `limit`.
     fn run(&mut self, stage: usize, limit: SimTime) {
         let at_once = self.flash.geometry().planes_per_die() * COMMANDS_PER_PLANE;
         for die in (0..self.flash.geometry().dies()).map(DieId::new) {
@@ -140,20 +141,20 @@ impl ComingUp {
         }
     }
 
-    /// Hands the die its next command.
+    /// Submits the next command of a die.
     fn begin(&mut self, stage: usize, die: DieId) {
         let jobs = &mut self.stages[stage].0[die.at()];
         let Some(job) = jobs.front_mut() else { return };
         let page = job.page();
         let whole = self.flash.bus().page_codewords();
         let (kind, codewords) = match job {
-            Job::Spares(_) => (Kind::Read, 1),
-            Job::Page(_) => (Kind::Read, whole),
-            Job::Erase(_) => (Kind::Erase, 0),
-            Job::Mark(_) => (Kind::Program, whole),
+            RecoveryJob::Spares(_) => (Kind::Read, 1),
+            RecoveryJob::Page(_) => (Kind::Read, whole),
+            RecoveryJob::Erase(_) => (Kind::Erase, 0),
+            RecoveryJob::Mark(_) => (Kind::Program, whole),
         };
         match job {
-            Job::Spares(reading) if reading.pages > 1 => {
+            RecoveryJob::Spares(reading) if reading.pages > 1 => {
                 reading.first = Ppn::new(page.get() + self.flash.geometry().units_per_page());
                 reading.pages -= 1;
             }

@@ -1,11 +1,11 @@
-//! Power is cut, and comes back: see [`ftl::recovery`](crate::ftl::recovery) for what is decided then, here for what a cut
-//! leaves and how long it takes until the device is ready.
+//! Power cuts and power-up: what a cut leaves behind, and how long it takes until the device is
+//! ready. [`ftl::recovery`](crate::ftl::recovery) decides what becomes current.
 //!
-//! Power can be cut at any moment, between two events. What DRAM holds is gone, unless capacitors carry it to flash; a
-//! program or an erase that the cells were at is torn; what waited for its turn never happened. The host hears of
-//! nothing that was in flight.
+//! Power can be cut at any moment between two events. The contents of DRAM are lost unless
+//! capacitors carry them to flash. A program or erase that the cells are executing is torn. A
+//! command that was waiting never happened. The host gets no completion for requests in flight.
 //!
-//! What power-up reads and erases, and how long that takes, is counted in [`coming_up`].
+//! [`coming_up`] computes what power-up reads and erases, and how long this takes.
 
 mod coming_up;
 
@@ -17,55 +17,55 @@ use crate::device::write::{end_of_life, entry, lock_step, start};
 use crate::device::{Contents, Device, DeviceSetup, assemble, assemble_with, front, patrol};
 use crate::engine::skills;
 use crate::ftl::Kernel;
-use crate::ftl::recovery::{Found, Left, Plan, rebuild};
+use crate::ftl::recovery::{Left, RecoveryFindings, RecoveryPlan, rebuild};
 use crate::host::{Advanced, Completion, Host, Op, QueueId, Request};
 use crate::image::Damage;
 use crate::scheduler::{CellHistory, Probe};
 use crate::units::{Lba, Lpn, Nanos, Ppn, SimTime, Tpn};
 use crate::verify::Plant;
 
-/// What is left of a device whose power was cut: what is on flash.
+/// What remains of a device whose power was cut: the contents of its flash.
 #[derive(Clone, Debug)]
 pub struct Remains<C> {
-    /// When that was. Capacitors may have kept the device up for longer.
+    /// The time of the cut. Capacitors may have kept the device up for longer.
     pub at: SimTime,
     /// The bytes on flash.
     pub contents: C,
-    /// For how long capacitors kept it up.
+    /// How long capacitors kept the device up.
     pub hold_up: Nanos,
-    /// Logical pages of which something was acknowledged that was in DRAM alone, and is lost. Those that a write in
-    /// flight covers are not counted.
+    /// Logical pages with acknowledged data that was only in DRAM and is lost. Pages that a write
+    /// in flight covers are not counted.
     pub lost_pages: u64,
     left: Left,
     cells: CellHistory,
     journal_pages: u32,
-    /// A bug that is planted stays where it is.
+    /// A planted bug survives the cut.
     plant: Plant,
 }
 
-/// How a device came up again.
+/// The recovery of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
-    /// From power-up until it takes commands.
+    /// Time from power-up until the device takes commands.
     pub time: Nanos,
-    /// For how long capacitors kept it up when power was cut.
+    /// How long capacitors kept the device up when power was cut.
     pub hold_up: Nanos,
     /// Spare areas that were read.
     pub spare_reads: u64,
-    /// Flash pages of the system area, and of a map that lies on flash, that were read.
+    /// Flash pages of the system area and of a map on flash that were read.
     pub system_reads: u64,
     /// Blocks that were erased.
     pub erases: u64,
     /// What was found.
-    pub found: Found,
+    pub found: RecoveryFindings,
 }
 
-/// The flush by which capacitors empty the DRAM: an address that no host gives.
-const LAST_FLUSH: Request =
+/// The flush with which capacitors empty the DRAM. No host uses its address.
+const DRAIN: Request =
     Request { op: Op::Flush, lba: Lba(u64::MAX), sectors: 0, stream: 0, tag: 0, fua: false };
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// Cuts the power, at the present moment.
+    /// Cuts the power now.
     ///
     /// # Panics
     /// If the device keeps nothing for recovery (`ftl.recovery.policy = "none"`).
@@ -75,7 +75,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let at = device.base.kernel.now;
         let in_dram = device.acknowledged_in_dram();
         let hold_up = if device.base.has_capacitors { device.hold_up() } else { Nanos::ZERO };
-        // What came in meanwhile the host was never told of.
+        // Pages that came in during the hold-up were never acknowledged.
         let left: BTreeSet<Lpn> = device.base.buffer.pages.not_on_flash().into_iter().collect();
         let lost_pages = in_dram.iter().filter(|page| left.contains(page)).count() as u64;
         let now = device.base.kernel.now;
@@ -84,7 +84,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         torn.extend(lock_step::torn_at_once(&device.writes));
         let landed: Vec<Ppn> = device.writes.cycles.landed_at().collect();
         let stale_map: Vec<Tpn> =
-            device.base.services.map.iter().flat_map(|map| map.being_rewritten()).collect();
+            device.base.services.map.iter().flat_map(|map| map.being_updated()).collect();
         let Base { kernel: Kernel { ftl, mut contents, flash, .. }, services, plant, .. } =
             device.base;
         let geometry = flash.geometry().clone();
@@ -103,8 +103,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         Remains { at, contents, hold_up, lost_pages, left, cells, journal_pages, plant }
     }
 
-    /// Pages of which something is in DRAM alone that was acknowledged, in order. Those that a write in flight covers are
-    /// left out.
+    /// The pages with acknowledged data that is only in DRAM, in order. Pages that a write in
+    /// flight covers are left out.
     fn acknowledged_in_dram(&self) -> Vec<Lpn> {
         if !self.base.buffer.has_acknowledged() {
             return Vec::new();
@@ -117,26 +117,26 @@ impl<P: Probe, C: Contents> Device<P, C> {
         pages
     }
 
-    /// Capacitors carry what was acknowledged to flash. Returns how long that takes.
+    /// Capacitors carry acknowledged data to flash. Returns how long this takes.
     fn hold_up(&mut self) -> Nanos {
         let since = self.base.kernel.now;
-        // From now on flash alone is safe.
+        // From now on, only data on flash is safe.
         self.base.has_capacitors = false;
         let queue = QueueId::new(0);
         if self.base.checks_itself() {
-            self.base.ledger.submitted(since, &LAST_FLUSH);
+            self.base.ledger.submitted(since, &DRAIN);
         }
         if let Some(front) = &mut self.base.desk.front {
             front.adopt(queue);
         }
-        let id = self.base.desk.intake.admit(since, queue, LAST_FLUSH);
+        let id = self.base.desk.intake.admit(since, queue, DRAIN);
         self.base.desk.intake.start(id, since);
-        start::start::<{ skills::ALL }>(id, &LAST_FLUSH, &mut self.writes, &mut self.base);
+        start::start::<{ skills::ALL }>(id, &DRAIN, &mut self.writes, &mut self.base);
         if self.base.desk.front.is_some() {
             front::fetch(&mut self.writes, &mut self.base);
         }
         let mut done: Vec<Completion> = Vec::new();
-        while !done.iter().any(|done| done.request == LAST_FLUSH) {
+        while !done.iter().any(|done| done.request == DRAIN) {
             done.clear();
             if self.advance_until(SimTime::FOREVER, &mut done) == Advanced::Idle {
                 break;
@@ -147,12 +147,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
 }
 
 impl<C: Contents> Remains<C> {
-    /// Power comes back and is cut again, so long after, before the device is ready. Recovery has written nothing by
-    /// then that the next one goes by. Blocks whose erase the dies were told are taken to be half erased, as nobody can
-    /// tell.
+    /// Power returns and is cut again `after` this time, before the device is ready. By then,
+    /// recovery has written nothing that the next recovery relies on. Blocks whose erase was
+    /// submitted count as half erased, since nobody can tell.
     ///
     /// # Errors
-    /// What is on flash contradicts itself, or was left by another device.
+    /// The contents of the flash are contradictory, or another device wrote them.
     pub fn interrupted(self, setup: DeviceSetup, after: Nanos) -> Result<Remains<C>, Damage> {
         let Remains { at, mut contents, hold_up, mut left, .. } = self;
         let flash = setup.flash.clone();
@@ -169,25 +169,29 @@ impl<C: Contents> Remains<C> {
 }
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// A bug that is planted is in every part.
+    /// Plants a bug in every part.
     fn plant_everywhere(&mut self, plant: Plant) {
         (self.base.plant, self.base.kernel.ftl.plant, *self.base.kernel.flash.plant_mut()) =
             (plant, plant, plant);
     }
 
-    /// What is on flash, so many pages of a journal beside it, becomes the FTL's. Returns what has to be read and erased
-    /// for that.
-    fn find_all(&mut self, left: Left, journal_pages: u32) -> Result<(Found, Plan), Damage> {
+    /// Recovers the FTL from the contents of the flash and the pages of the journal. Returns what
+    /// has to be read and erased for this.
+    fn find_all(
+        &mut self,
+        left: Left,
+        journal_pages: u32,
+    ) -> Result<(RecoveryFindings, RecoveryPlan), Damage> {
         let (found, mut plan) = rebuild::recover(left, &mut self.base.kernel.ftl)?;
         plan.map_pages += journal_pages;
         Ok((found, plan))
     }
 }
 
-/// Brings a device up again after a power cut. `setup` is what it was made of, under the same seed.
+/// Powers a device up after a power cut. `setup` must be the setup of the same device, with the same seed.
 ///
 /// # Errors
-/// What is on flash contradicts itself, or was left by another device.
+/// The contents of the flash are contradictory, or another device wrote them.
 pub fn power_up<P: Probe, C: Contents>(
     setup: DeviceSetup,
     probe: P,
@@ -221,7 +225,7 @@ pub fn power_up<P: Probe, C: Contents>(
         device.verify_loaded();
     }
     end_of_life::consider_end::<{ skills::ALL }>(&mut device.writes, &mut device.base);
-    device.writes.rewrite_what_is_due::<{ skills::ALL }>(&mut device.base);
+    device.writes.update_due_map_pages::<{ skills::ALL }>(&mut device.base);
     crate::ftl::image::wake_planes(&mut device.base.kernel.ftl);
     device.base.relieve::<{ skills::ALL }>();
     let recovered = Recovered {

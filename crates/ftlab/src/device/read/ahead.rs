@@ -1,8 +1,9 @@
-//! The read cache on the way of data: flash pages that were read come in, what is written or deallocated
-//! goes out, and the next pages are read ahead where a channel has nothing else to do.
+//! The read cache on the read path: flash pages that were read enter it, written or deallocated
+//! pages leave it, and the pages behind a read are read ahead if their channel is idle.
 //!
-//! A read that was begun before a write may end after it. So a page comes in only if the mapping still names the place
-//! that was read, and the write buffer knows nothing of the page: what it has is newer, or will be on flash elsewhere.
+//! A read that began before a write may end after it. Therefore a page enters the cache only if the
+//! mapping still names the place that was read, and the write buffer does not hold the page: its
+//! data is newer, or will be on flash elsewhere.
 
 use crate::device::base::Base;
 use crate::device::{Contents, FlashRead};
@@ -13,7 +14,7 @@ use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{Lpn, Ppn};
 use crate::verify::Canary;
 
-/// Reads the pages behind a host read, where they are on flash alone and their channel is idle.
+/// Reads the pages behind a host read ahead, if they are only on flash and their channel is idle.
 pub(in crate::device) fn read_ahead(request: &Request, on: &mut Base<impl Probe, impl Contents>) {
     if !on.kernel.ftl.dies(&on.kernel.flash).any_idle() {
         return;
@@ -23,7 +24,7 @@ pub(in crate::device) fn read_ahead(request: &Request, on: &mut Base<impl Probe,
     let end =
         (next + u64::from(on.reads.cache.ahead())).min(u64::from(on.kernel.ftl.logical_pages()));
     for page in (next..end).map(|page| Lpn::new(page as u32)) {
-        // Nobody waits for a map on flash to read ahead.
+        // Reading ahead never waits for an entry of a map on flash.
         if !on.knows_entry(page)
             || on.buffer.find(page).is_some()
             || on.reads.cache.find(page).is_some()
@@ -48,7 +49,7 @@ fn begin_read_ahead(at: Ppn, on: &mut Base<impl Probe, impl Contents>) {
     on.kernel.submit::<{ skills::ALL }>(command);
 }
 
-/// Lets a host read wait for its flash page, if that is being read ahead already.
+/// Lets a host read wait for its flash page if that is already being read ahead.
 pub(in crate::device) fn join_read_ahead(
     read: FlashRead,
     on: &mut Base<impl Probe, impl Contents>,
@@ -65,7 +66,7 @@ pub(in crate::device) fn join_read_ahead(
     true
 }
 
-/// A page is written or deallocated.
+/// A page is written or deallocated: drops it from the read cache.
 #[inline]
 pub(in crate::device) fn outdate_read<const S: Skills>(
     page: Lpn,
@@ -79,7 +80,7 @@ pub(in crate::device) fn outdate_read<const S: Skills>(
     }
 }
 
-/// A flash page was read, for the host or ahead: what is current on it comes in.
+/// A flash page was read, for the host or ahead: its current pages enter the read cache.
 pub(in crate::device) fn cache_what_was_read(
     command: CommandId,
     on: &mut Base<impl Probe, impl Contents>,
@@ -93,7 +94,7 @@ pub(in crate::device) fn cache_what_was_read(
     let mut frame = None;
     for (unit, at) in (first..first + units).map(Ppn::new).enumerate() {
         let Some(page) = ftl.owner_of(at) else { continue };
-        // Pages of a map on flash are no data.
+        // Translation pages are not cached.
         let current = page.get() < ftl.logical_pages() && ftl.look_up(page) == Some(at);
         let newer = buffer.find(page).is_some() && !passes;
         if !current || newer || ftl.lost().is_at(at) || reads.cache.find(page).is_some() {

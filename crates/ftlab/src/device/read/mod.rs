@@ -1,9 +1,9 @@
-//! A read on its way down: the buffer, then the mapping, then flash.
+//! The read path: the buffer first, then the mapping, then flash.
 
 pub(in crate::device) mod ahead;
 pub(in crate::device) mod under_way;
 
-use crate::cache::Turn;
+use crate::cache::Entering;
 use crate::device::base::Base;
 use crate::device::{Contents, FlashRead};
 use crate::engine::skills;
@@ -15,7 +15,7 @@ use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{PageSpan, Ppn, RequestId, SectorMask};
 use crate::verify::Canary;
 
-/// A flash read that is being put together: neighbours on one flash page are sensed once.
+/// A flash read that is being put together: pages on the same flash page are sensed once.
 pub(in crate::device) struct Gathering {
     pub command: CommandId,
     pub flash_page: u32,
@@ -68,7 +68,7 @@ fn read_page<const S: Skills>(
     {
         return;
     }
-    // A page that was never written reads as zeros, straight from the map.
+    // A page that was never written reads as zeros, without a flash command.
     let Some(at) = on.kernel.ftl.look_up_for_host::<S>(span.page) else { return };
     if any(S, RARE)
         && on.reads.cache.is_on()
@@ -85,15 +85,15 @@ fn read_page<const S: Skills>(
     }
 }
 
-/// Looks up the entry of a page. False if the read has to wait for it. What was gathered goes before what is
-/// read for that.
+/// Looks up the entry of a page. Returns false if the read has to wait for it. Submits the gathered
+/// read before the look-up reads a translation page.
 fn finds_entry_to_read(
     id: RequestId,
     wanted: PageSpan,
     gathering: &mut Option<Gathering>,
     on: &mut Base<impl Probe, impl Contents>,
 ) -> bool {
-    // What the read cache has needs none.
+    // Pages in the read cache need no entry.
     if on.reads.cache.is_on() && on.reads.cache.find(wanted.page).is_some() {
         return true;
     }
@@ -105,8 +105,8 @@ fn finds_entry_to_read(
     on.finds_entry_of_read(id, wanted.page, wanted.sectors)
 }
 
-/// Reads sectors of a page from each of its parts that holds some. What no part holds was never written
-/// and comes with the last one that is read.
+/// Reads sectors of a page from each of its parts that holds some. Sectors that no part holds were
+/// never written; they are attributed to the last part that is read.
 fn read_fragments(
     id: RequestId,
     wanted: PageSpan,
@@ -134,7 +134,7 @@ fn read_fragments(
     }
 }
 
-/// Reads sectors of a page that lie at `at`.
+/// Reads sectors of a page from the place `at`.
 #[inline]
 pub(in crate::device) fn read_from<const S: Skills>(
     id: RequestId,
@@ -166,13 +166,13 @@ pub(in crate::device) fn read_from<const S: Skills>(
             command
         }
     };
-    // What is kept is kept as a whole.
+    // The read cache keeps whole flash pages.
     let codewords = match any(S, RARE) && on.reads.cache.is_on() {
         true => on.kernel.flash.bus().page_codewords(),
         false => on.kernel.flash.bus().codewords_of(wanted.sectors),
     };
-    // Parts of two pages on one physical page are counted by their sectors' usual places: they fill no
-    // more than is there.
+    // Parts of two packed pages are counted by the usual places of their sectors. Together they are
+    // no more than the flash page.
     let whole = on.kernel.flash.bus().page_codewords();
     let open = on.kernel.flash.command_mut(command);
     open.units += 1;
@@ -183,7 +183,7 @@ pub(in crate::device) fn read_from<const S: Skills>(
     }
 }
 
-/// A flash command found what nothing corrects, or failed.
+/// A flash command read data that cannot be corrected, or failed.
 #[cold]
 pub(in crate::device) fn went_wrong(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
     if on.kernel.flash.command(id).found.failed {
@@ -194,10 +194,10 @@ pub(in crate::device) fn went_wrong(id: CommandId, on: &mut Base<impl Probe, imp
     }
 }
 
-/// A flash command found what nothing corrects, or its die does not answer: that data is lost.
+/// A flash command read data that cannot be corrected, or its die is dead: the data is lost.
 fn found_unreadable(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
     let Command { owner, page, source, .. } = *on.kernel.flash.command(id);
-    // Whether a page is lost is known when it could not be computed either.
+    // Parts of a reconstruction are skipped: a page is lost only if it could not be computed either.
     if owner.service == ServiceId::STRIPES {
         return;
     }
@@ -228,15 +228,15 @@ pub(in crate::device) fn keep_read(read: &FlashRead, on: &mut Base<impl Probe, i
         if let Some(slot) = on.buffer.keep(span, &on.kernel.ftl) {
             return on.kernel.contents.keep(&FlashRead { sectors, ..*read }, slot);
         }
-        match on.buffer.next_clean(Turn::New, &on.kernel.ftl) {
+        match on.buffer.next_clean(Entering::New, &on.kernel.ftl) {
             Some(clean) => on.drop_clean(clean),
             None => return on.buffer.queue.turn_away(),
         }
     }
 }
 
-/// The sectors of what was read that nothing newer on flash holds by now. The page may have got a
-/// newer part meanwhile, beside what is left of the one that was read.
+/// The sectors of a read that are still current. The page may have got a newer part meanwhile,
+/// beside the remainder of the part that was read.
 fn still_current(read: &FlashRead, on: &Base<impl Probe, impl Contents>) -> SectorMask {
     let parts = on.kernel.ftl.fragments(read.page);
     let (mut lies_there, mut elsewhere) = (false, SectorMask::EMPTY);
@@ -252,7 +252,7 @@ fn still_current(read: &FlashRead, on: &Base<impl Probe, impl Contents>) -> Sect
     }
 }
 
-/// A command failed: its die may have died.
+/// A command failed: its die may be dead.
 #[cold]
 fn found_failed(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
     let die = on.kernel.flash.die_of(id);

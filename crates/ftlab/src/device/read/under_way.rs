@@ -1,10 +1,10 @@
-//! What is being read, and who waits for it beside those who asked first.
+//! Reads in flight with a further purpose, and requests that joined them.
 
 use crate::device::FlashRead;
 use crate::scheduler::CommandId;
 use crate::units::RequestId;
 
-/// What flash commands in flight read, where that stays in the buffer.
+/// By flash command: reads whose data stays in the buffer.
 #[derive(Clone, Debug, Default)]
 pub(in crate::device) struct Fetched {
     pub(in crate::device) by_command: Vec<Vec<FlashRead>>,
@@ -22,7 +22,7 @@ impl Fetched {
         self.by_command.get_mut(command.at()).map(std::mem::take).unwrap_or_default()
     }
 
-    /// Keeps the memory of an empty list for the next command of that number.
+    /// Reuses the memory of an empty list for the next command with this number.
     pub(in crate::device) fn give_back(&mut self, command: CommandId, list: Vec<FlashRead>) {
         if let Some(place) = self.by_command.get_mut(command.at()) {
             *place = list;
@@ -30,7 +30,8 @@ impl Fetched {
     }
 }
 
-/// Flash pages that are being read ahead, and who waits for them: few at a time, one for each channel.
+/// Flash pages that are being read ahead, and the requests that wait for them. They are few, at
+/// most one per channel.
 #[derive(Clone, Debug, Default)]
 pub(in crate::device) struct ReadingAhead {
     pub(in crate::device) pages: Vec<(u32, CommandId)>,

@@ -1,5 +1,6 @@
-//! A fill without a clock: everything is written once, in order. What a buffer would only pass on goes past it, a row of flash
-//! pages at a time; the last of it, which stays in the buffer or leaves it in an order of its own, goes through.
+//! Fills a device without a clock: writes everything once, in order. Data that the buffer would
+//! only pass on bypasses it, one row of flash pages at a time. The last part, which stays in the
+//! buffer or leaves it in an order of its own, goes through it.
 
 use std::collections::VecDeque;
 use std::ops::{ControlFlow, Range};
@@ -14,18 +15,18 @@ use crate::host::{Op, Request};
 use crate::scheduler::Probe;
 use crate::units::{Lba, Lpn};
 
-/// What a fill in order writes at once, in sectors.
+/// The size of a write, in sectors.
 const AT_ONCE: u64 = 256;
-/// After so many sectors somebody may look how far it is.
+/// The number of sectors after which progress is reported.
 const LOOK_EVERY: u64 = 1 << 21;
 
-/// The part of a fill that goes past the buffer.
+/// The part of a fill that bypasses the buffer.
 struct Passing {
-    /// The pages, whole flash pages of them.
+    /// The pages; they fill whole flash pages.
     pages: Range<u32>,
-    /// Flash pages on their way at once, at the most.
+    /// The most flash pages in flight.
     most: u32,
-    /// Nothing is on flash before.
+    /// Whether the flash was empty before.
     is_new: bool,
 }
 
@@ -33,17 +34,17 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     /// Writes these sectors once, in order.
     ///
     /// # Errors
-    /// The device can't take it.
+    /// The device has no room.
     pub fn fill(&mut self, sectors: Range<u64>) -> Result<(), Stuck> {
         let _ = self.fill_watched(sectors, |_| ControlFlow::Continue(()))?;
         Ok(())
     }
 
-    /// The same, and tells now and then before which sector all has been written. If that answers with a break, the
-    /// fill ends there.
+    /// Like [`fill`](Self::fill), and reports now and then up to which sector all is written. A
+    /// break as the answer ends the fill.
     ///
     /// # Errors
-    /// The device can't take it.
+    /// The device has no room.
     pub fn fill_watched(
         &mut self,
         sectors: Range<u64>,
@@ -76,7 +77,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         Ok(look(next))
     }
 
-    /// What of these sectors may go past the buffer; none if a page of it might take another way than it does through.
+    /// The sectors that may bypass the buffer; none if that might change the way of a page.
     fn what_passes(&self, sectors: &Range<u64>) -> Option<Passing> {
         let base = &self.device.base;
         let (ftl, buffer) = (&base.kernel.ftl, &base.buffer);
@@ -85,7 +86,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let units = base.units_per_page;
         let outstanding = at_once.checked_mul(self.free.len() as u32)?;
         let most = buffer.most_passing(outstanding, units)?;
-        // A round over all planes, after which a stripe begins anew.
+        // One round over all planes, after which a stripe repeats.
         let round = ftl.geometry().planes() * units;
         let known = self.stalled.is_empty()
             && self.turns.is_empty()
@@ -96,15 +97,15 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let first = u32::try_from(sectors.start.div_ceil(per_page)).ok()?;
         let end = u32::try_from(sectors.end / per_page).ok()?;
         let aligned = sectors.start.is_multiple_of(per_page) && first.is_multiple_of(round);
-        // The pages of a row that lie apart have to be in the buffer together.
+        // The pages of a row that are not adjacent have to be in the buffer together.
         let apart = buffer.rules.row > 1 && !matches!(ftl.mate(Lpn::new(first), 1), Mate::Any);
         let together = !apart || round + most * units < buffer.capacity_pages() / 2;
-        // What is written at once fills rows.
+        // A single write must fill rows.
         let whole = buffer.capacity_pages() > 0 || at_once.is_multiple_of(buffer.rules.row * units);
         if !(known && aligned && together && whole) {
             return None;
         }
-        // The buffer's places come round in every two fillings of it.
+        // The use of the buffer's slots repeats after filling it twice.
         let turn = buffer.capacity_pages().max(1).checked_mul(2)?;
         let step = least_multiple(least_multiple(turn, round)?, at_once)?;
         let length = end.checked_sub(first)?.checked_sub(turn)? / step * step;
@@ -112,7 +113,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         (length > 0).then(|| Passing { pages: first..first + length, most, is_new })
     }
 
-    /// Writes what goes past the buffer.
+    /// Writes the part that bypasses the buffer.
     fn fill_past_buffer(
         &mut self,
         passing: &Passing,
@@ -147,7 +148,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Something is done by a die, or what waits for writes goes on without them.
+    /// Ends the next operation of a die, or else lets operations that wait for writes continue without them.
     fn step_or_finish(&mut self) -> Result<(), Stuck> {
         if self.step() {
             return Ok(());
@@ -156,7 +157,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         if self.turns.is_empty() { Err(Stuck) } else { Ok(()) }
     }
 
-    /// The first flash page that is left, and those that go in a row with it.
+    /// Takes the first remaining flash page, and those that share its row.
     #[inline]
     fn take_row(&self, left: &mut FlashPages, row: &mut Vec<Lpn>) {
         row.clear();
@@ -191,12 +192,12 @@ fn least_multiple(one: u32, other: u32) -> Option<u32> {
     (one / a).checked_mul(other)
 }
 
-/// Flash pages' worth of logical pages that are to be written, in order. A row may take some before their turn.
+/// The flash pages that remain to be written, in order. A row may take some before their turn.
 struct FlashPages {
     next: u32,
     end: u32,
     units_per_page: u32,
-    /// Of those from the next one on: whether they are gone.
+    /// From the next one on: whether each is taken.
     gone: VecDeque<bool>,
 }
 
@@ -206,7 +207,7 @@ impl FlashPages {
         FlashPages { next: pages.start, end: pages.end, units_per_page, gone }
     }
 
-    /// The next one.
+    /// The next flash page.
     #[inline]
     fn first(&self) -> Option<Lpn> {
         (self.next < self.end).then(|| Lpn::new(self.next))
@@ -221,7 +222,7 @@ impl FlashPages {
         Some(first)
     }
 
-    /// Takes the one that begins with this page. False if it is gone already.
+    /// Takes the flash page that begins with this page. Returns false if it was taken already.
     fn take(&mut self, first: Lpn) -> bool {
         if first.get() < self.next || first.get() >= self.end {
             return false;

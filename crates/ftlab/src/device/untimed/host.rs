@@ -1,7 +1,7 @@
-//! Writes that come in where no time counts: into the buffer, in line if there is no room, and out of it again.
+//! Host writes without a clock: into the buffer, into its queue if there is no room, and out again.
 
 use super::{Outstanding, Stuck, Untimed};
-use crate::cache::{Turn, Waiting};
+use crate::cache::{Entering, WaitingPage};
 use crate::device::Contents;
 use crate::device::read::ahead;
 use crate::engine::skills::ALL;
@@ -10,27 +10,27 @@ use crate::host::{Host, Op, Pages, Request};
 use crate::scheduler::Probe;
 use crate::units::{Lba, Lpn, Nanos, PageSpan, RequestId};
 
-/// What a host that wants all of the buffer on flash asks for.
+/// The request of a host that wants the whole buffer on flash.
 const FLUSH: Request =
     Request { op: Op::Flush, lba: Lba(0), sectors: 0, stream: 0, tag: 0, fua: false };
 
 impl<P: Probe, C: Contents> Untimed<'_, P, C> {
-    /// Writes, when as few requests are outstanding as the host allows itself.
+    /// Writes as soon as the host may have another request outstanding.
     ///
     /// # Errors
-    /// The device can't take it.
+    /// The device has no room.
     ///
     /// # Panics
-    /// If the request is no write, or reaches beyond the device.
+    /// If the request is not a write, or reaches beyond the device.
     pub fn write(&mut self, request: &Request) -> Result<(), Stuck> {
         let end = request.lba.0.checked_add(u64::from(request.sectors));
         let fits = end.is_some_and(|end| end <= self.device.capacity_sectors());
         assert!(request.op == Op::Write && request.sectors > 0 && fits, "{request:?}");
         let id = self.take_in(*request)?;
         for span in Pages::new(request.lba, request.sectors, self.device.base.sectors_per_page) {
-            if !self.write_page(id, span, Turn::New) {
+            if !self.write_page(id, span, Entering::New) {
                 self.requests[id.at()].left += 1;
-                let waiting = Waiting { request: id, span, stall_mark: Nanos::ZERO };
+                let waiting = WaitingPage { request: id, span, stall_mark: Nanos::ZERO };
                 self.device.base.buffer.wait_for_room(waiting, 1);
             }
         }
@@ -39,7 +39,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         Ok(())
     }
 
-    /// A number for a request, which waits for the end of its own splitting.
+    /// Returns a number for a request, which counts as waiting until all its pages are submitted.
     fn take_in(&mut self, request: Request) -> Result<RequestId, Stuck> {
         let number = loop {
             match self.free.pop() {
@@ -57,7 +57,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         match self.requests.get_mut(number as usize) {
             Some(place) => *place = outstanding,
             None => {
-                // Numbers are handed out from the first on.
+                // Numbers are handed out in order.
                 self.requests.resize(number as usize + 1, outstanding);
             }
         }
@@ -65,7 +65,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     }
 
     /// Puts a page of a write into the buffer, if there is room.
-    fn write_page(&mut self, id: RequestId, span: PageSpan, turn: Turn) -> bool {
+    fn write_page(&mut self, id: RequestId, span: PageSpan, turn: Entering) -> bool {
         let request = &self.requests[id.at()].request;
         let tag = self.device.base.kernel.ftl.streams().tag_of(request.stream);
         let Some(slot) = self.device.base.let_page_in::<{ ALL }>(span, tag, turn) else {
@@ -83,10 +83,10 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         true
     }
 
-    /// Lets writes in that waited for room.
+    /// Admits writes that waited for room.
     pub(super) fn admit_waiting(&mut self) {
-        while let Some(Waiting { request, span, .. }) = self.device.base.buffer.queue.first() {
-            if !self.write_page(request, span, Turn::Waited) {
+        while let Some(WaitingPage { request, span, .. }) = self.device.base.buffer.queue.first() {
+            if !self.write_page(request, span, Entering::Waited) {
                 return;
             }
             self.device.base.buffer.queue.pop();
@@ -94,7 +94,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         }
     }
 
-    /// A version of a page has left the staging area: the write that waited for that comes in.
+    /// A version of a page has left the staging area: admits the write that waited for this.
     #[inline]
     pub(super) fn admit_next_version(&mut self, page: Lpn) {
         if self.device.base.buffer.acknowledges_early()
@@ -102,16 +102,16 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         {
             return;
         }
-        if let Some(Waiting { request, span, .. }) =
+        if let Some(WaitingPage { request, span, .. }) =
             self.device.base.buffer.queue.next_version(page)
         {
-            let admitted = self.write_page(request, span, Turn::Waited);
+            let admitted = self.write_page(request, span, Entering::Waited);
             debug_assert!(admitted, "nothing else can have come in");
             Self::settle(&mut self.requests, &mut self.free, request);
         }
     }
 
-    /// Everything that the buffer holds goes to flash.
+    /// Writes everything in the buffer to flash.
     pub(super) fn flush(&mut self) {
         let Ok(id) = self.take_in(FLUSH) else { return };
         self.requests[id.at()].left += self.device.base.buffer.wait_for_all(id);

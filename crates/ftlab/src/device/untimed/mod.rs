@@ -1,11 +1,11 @@
-//! A device that is written without a clock: ageing and filling want the state that writes leave, not how long they
-//! take. Mapping, streams, victims, wear, the SLC cache and the write buffer advance by the same functions as in
-//! time; flash commands, buses, events and completions are left out.
+//! Writing a device without a clock. Ageing and filling need the state that writes leave, not their
+//! times. Mapping, streams, victims, wear, the SLC cache and the write buffer advance by the same
+//! functions as with a clock; flash commands, buses, events and completions are left out.
 //!
-//! What time decides otherwise is the order in which things happen: which die is done first, and how far collection
-//! gets between two writes. The dies' cells decide that here ([`Turns`](crate::scheduler)): a host that writes as fast
-//! as the device takes keeps them busy, so each die takes the next write when it is done with what it has.
-//! Nothing else is known of time, the clock of the device stands still, and nothing that needs it can be told.
+//! With a clock, time decides the order of events: which die is done first, and how far collection gets between two
+//! writes. Here the busy times of the dies decide it ([`Turns`](crate::scheduler)): a host that writes as fast as the
+//! device accepts keeps all dies busy, so each die takes the next write when it is done with its last one. No other
+//! time is simulated. The device's clock stands still, and policies that need time are not supported.
 
 mod fill;
 mod host;
@@ -27,40 +27,40 @@ use crate::host::{Host, Request};
 use crate::scheduler::{Kind, Origin, Probe, Turns, Work};
 use crate::units::{PlaneId, RequestId};
 
-/// A device that is being written without a clock. [`end`](Self::end) or [`rest`](Self::rest) gives it back to time.
+/// A device that is being written without a clock. [`end`](Self::end) or [`rest`](Self::rest) ends this.
 pub struct Untimed<'a, P: Probe = (), C: Contents = ()> {
     device: &'a mut Device<P, C>,
     turns: Turns,
-    /// What collection owes the map.
+    /// Map changes of collection that are not applied yet.
     later: Relocations,
     programs: Programs,
     /// Programs that wait for a free page.
     stalled: Stalled,
-    /// How many programs had to wait: who waits longest is known by that.
+    /// The number of programs that have had to wait. It replaces the time at which a wait began.
     waits: u64,
     requests: Vec<Outstanding>,
-    /// Numbers of requests that are done.
+    /// Free request numbers.
     free: Vec<u32>,
 }
 
-/// A request that was taken in.
+/// A request in the device.
 #[derive(Clone, Copy)]
 struct Outstanding {
     request: Request,
-    /// What it still waits for.
+    /// The number of things that it still waits for.
     left: u32,
 }
 
-/// No write can go on: the device has no room that collection could make, and nothing is under way.
+/// No write can continue: collection cannot free any pages, and nothing is in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stuck;
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// Writes this device without a clock from now on, by a host that keeps `depth` requests outstanding. What
-    /// is under way ends first, in time.
+    /// Writes this device without a clock from now on, for a host that keeps `depth` requests
+    /// outstanding. First ends what is in flight, with the clock.
     ///
     /// # Errors
-    /// Why that can't be: something in force looks at time.
+    /// Some part of the device needs time; the error says which.
     ///
     /// # Panics
     /// If requests are outstanding.
@@ -91,17 +91,18 @@ impl<P: Probe, C: Contents> Device<P, C> {
 }
 
 impl<P: Probe, C: Contents> Untimed<'_, P, C> {
-    /// The device as it is at present, but that its map may name places which pages have left.
+    /// The device in its present state, except that its map may still name old places of pages that
+    /// collection has moved.
     pub fn device(&self) -> &Device<P, C> {
         self.device
     }
 
-    /// Ends what is under way; what lies in the write buffer stays there. The device is as after the last completion of
-    /// a timed load.
+    /// Ends what is in flight, but leaves the write buffer as it is: the device is as after the
+    /// last completion of a timed load.
     pub fn end(self) {}
 
-    /// Brings the device to rest: what lies in the write buffer goes to flash, collection ends where it would end by
-    /// itself, and where the host's idleness folds the SLC cache, that is folded.
+    /// Brings the device to rest: writes the buffer to flash, and lets collection finish. If the
+    /// SLC cache is folded when the host is idle, folds it.
     pub fn rest(mut self) {
         self.finish();
         self.flush();
@@ -128,12 +129,12 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         Bench { ftl, flash, contents, turns, later, at_end: false }
     }
 
-    /// Something is done by a die. False if nothing is under way.
+    /// Ends the next operation of a die. Returns false if nothing is in flight.
     #[inline]
     fn step(&mut self) -> bool {
         let Some(work) = self.turns.next_done() else { return false };
         match work {
-            Work::Merge(leader) => self.merged(leader),
+            Work::OldCopy(leader) => self.old_copy_read(leader),
             Work::Program(number) => self.programmed(number),
             Work::Reads(gathered) => self.bench().read(gathered),
             Work::Copy(plane) => {
@@ -148,7 +149,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         true
     }
 
-    /// Collection may have made pages free.
+    /// Collection may have freed pages.
     #[inline]
     fn freed(&mut self, plane: PlaneId, freed: Freed) {
         if freed == Freed::Pages && !self.stalled.is_empty() {
@@ -156,7 +157,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         }
     }
 
-    /// A program of the host is done: its pages become current, and what waited for them goes on.
+    /// A program of the host is done: its pages become current, and waiting writes continue.
     fn programmed(&mut self, number: u32) {
         self.commit(number);
         self.device.base.kernel.flash.count_untimed(Origin::Host, Kind::Program, 1);

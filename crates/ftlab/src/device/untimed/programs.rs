@@ -1,4 +1,4 @@
-//! Flash pages on their way to flash where no time counts: what is on them, where they go, and what becomes of them.
+//! Programs without a clock: their contents, their places, and their ends.
 
 use crate::cache::{Eviction, Page, SlotId};
 use crate::device::Contents;
@@ -13,14 +13,14 @@ use crate::nand::{CellMode, Row};
 use crate::scheduler::{CommandId, Kind, Origin, Probe, Work};
 use crate::units::{Lpn, Nanos, PlaneId, Ppn, SimTime};
 
-/// The programs on their way.
+/// The programs in flight.
 #[derive(Default)]
 pub(super) struct Programs {
     all: Vec<Program>,
     free: Vec<u32>,
-    /// On which planes those were placed that have just been.
+    /// The planes of the programs that were just placed.
     placed: Vec<PlaneId>,
-    /// Room for the numbers of a row.
+    /// Reusable memory for the numbers of a row.
     whole_row: Vec<u32>,
 }
 
@@ -28,17 +28,17 @@ pub(super) struct Programs {
 #[derive(Default)]
 struct Program {
     slots: Vec<SlotId>,
-    /// The first of as many whole pages as fill it, which come past the buffer; none if slots have what it holds.
+    /// The first of the whole pages that fill it, if they bypass the buffer; none if slots hold its data.
     whole: Option<Lpn>,
-    /// Where it was placed.
+    /// Its place.
     at: Option<Ppn>,
-    /// Of the first of a row: what the row consists of, itself included, and for how many reads it waits.
+    /// For the first program of a row: all programs of the row, and the number of reads that it waits for.
     row: Vec<u32>,
     waits_for: u32,
 }
 
 impl Programs {
-    /// A number for one more.
+    /// Returns the number of a new program.
     #[inline]
     fn begin(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
@@ -48,7 +48,7 @@ impl Programs {
     }
 }
 
-/// A row of which the first page is placed.
+/// A row whose first page is placed.
 struct Begun {
     row: Row,
     mode: CellMode,
@@ -77,8 +77,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         }
     }
 
-    /// Brings the map entries of what goes next closer to the processor, all at once: each is a miss of its own, which
-    /// the others need not wait for.
+    /// Prefetches the map entries of the next candidates, all at once, so that their cache misses overlap.
     #[inline]
     fn look_ahead(&self) {
         let Base { buffer, kernel: Kernel { ftl, .. }, .. } = &self.device.base;
@@ -87,8 +86,8 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         next.for_each(|slot| ftl.prefetch(buffer.page(slot).page));
     }
 
-    /// Begins the write-back of `first` and of as many further flash pages as fit into its row. All of them wait until
-    /// what is only partly here has been read.
+    /// Begins the write-back of `first` and of as many further flash pages as fit into its row.
+    /// They all wait for the reads that partial pages need.
     fn begin_row(&mut self, first: Eviction) {
         let leader = self.put_together(first);
         let mut row = std::mem::take(&mut self.programs.all[leader as usize].row);
@@ -101,7 +100,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
                 }
             }
         }
-        let reads = row.iter().map(|&member| self.read_older_parts(leader, member)).sum();
+        let reads = row.iter().map(|&member| self.read_old_copies(leader, member)).sum();
         let program = &mut self.programs.all[leader as usize];
         (program.row, program.waits_for) = (row, reads);
         if reads == 0 {
@@ -109,8 +108,8 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         }
     }
 
-    /// Something that a row has waited for has been read.
-    pub(super) fn merged(&mut self, leader: u32) {
+    /// A read that a row has waited for is done.
+    pub(super) fn old_copy_read(&mut self, leader: u32) {
         let left = &mut self.programs.all[leader as usize].waits_for;
         *left -= 1;
         if *left == 0 {
@@ -136,36 +135,36 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         self.programs.placed = placed;
     }
 
-    /// Makes a program of `first` and the pages that may share a flash page with it.
+    /// Prepares the program of `first` and pages that may share its flash page.
     fn put_together(&mut self, first: Eviction) -> u32 {
         let number = self.programs.begin();
         self.device.base.buffer.under_way.program_begun();
-        self.device.writes.take_together::<{ ALL }>(first, &mut self.device.base);
+        self.device.writes.add_companions::<{ ALL }>(first, &mut self.device.base);
         self.programs.all[number as usize].slots.extend_from_slice(&self.device.writes.batch);
         number
     }
 
-    /// Reads what pages of a program lack, for the row of `leader`. Returns how many reads that takes.
-    fn read_older_parts(&mut self, leader: u32, number: u32) -> u32 {
+    /// Reads the missing sectors of a program's pages, for the row of `leader`. Returns the number of reads.
+    fn read_old_copies(&mut self, leader: u32, number: u32) -> u32 {
         let Base { buffer, kernel: Kernel { ftl, flash, .. }, .. } = &mut self.device.base;
         let slots = &self.programs.all[number as usize].slots;
         let mut reads = 0;
         for &slot in slots {
-            let &Page { page, flushing, padding, .. } = buffer.page(slot);
-            if flushing == ftl.full_page() && !padding {
+            let &Page { page, writing_back, padding, .. } = buffer.page(slot);
+            if writing_back == ftl.full_page() && !padding {
                 continue;
             }
             relocations::settle_page(page, &mut self.later, ftl);
             for part in ftl.fragments(page).into_iter().flatten() {
-                if !flushing.covers(part.sectors) || padding {
+                if !writing_back.covers(part.sectors) || padding {
                     let takes = flash.sheet().price_of(
                         Kind::Read,
                         part.at,
                         ftl.mode_at::<{ ALL }>(part.at),
                     );
                     let die = ftl.geometry().die_of_page(part.at);
-                    self.turns.push(die, Work::Merge(leader), 1, takes);
-                    flash.count_untimed(Origin::Merge, Kind::Read, 1);
+                    self.turns.push(die, Work::OldCopy(leader), 1, takes);
+                    flash.count_untimed(Origin::ReadModifyWrite, Kind::Read, 1);
                     reads += 1;
                 }
             }
@@ -186,7 +185,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         }
     }
 
-    /// Places a program beside those before it if that can be, else where it would go alone.
+    /// Places a program beside the earlier ones of its row if possible, otherwise alone.
     fn place_in_row(&mut self, number: u32, begun: &mut Option<Begun>) {
         let (page, stream) = (self.first_page_of(number), self.stream_of(number));
         if let Some(begun) = begun.as_mut().filter(|begun| begun.stream == stream)
@@ -234,7 +233,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         true
     }
 
-    /// Records what a program puts where it was placed, and hands it to its die, which it keeps busy for so long.
+    /// Records what a program writes at its place, and gives it to its die, which is busy for `takes`.
     fn give_to_die(&mut self, number: u32, at: Ppn, takes: Nanos) -> PlaneId {
         let program = &mut self.programs.all[number as usize];
         program.at = Some(at);
@@ -242,8 +241,8 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             rows::record(at, first, &mut self.device.base.kernel.ftl);
         }
         for (unit, &slot) in (0..).zip(&program.slots) {
-            let &Page { page, flushing, padding, .. } = self.device.base.buffer.page(slot);
-            if flushing != self.device.base.kernel.ftl.full_page() || padding {
+            let &Page { page, writing_back, padding, .. } = self.device.base.buffer.page(slot);
+            if writing_back != self.device.base.kernel.ftl.full_page() || padding {
                 relocations::settle_page(page, &mut self.later, &mut self.device.base.kernel.ftl);
             }
             fill::fill_page::<{ ALL }>(slot, Ppn::new(at.get() + unit), &mut self.device.base);
@@ -255,7 +254,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         plane
     }
 
-    /// The host may write to a plane again: programs that found nothing free go there, oldest first.
+    /// The host may write to a plane again: places stalled programs there, oldest first.
     pub(super) fn retry_stalled(&mut self, plane: PlaneId) {
         let pool = self.device.base.kernel.ftl.placement().pool_of(plane);
         loop {
@@ -271,7 +270,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         }
     }
 
-    /// The pages of a program are on flash, and current.
+    /// The pages of a program are on flash and become current.
     pub(super) fn commit(&mut self, number: u32) {
         let program = &mut self.programs.all[number as usize];
         let Some(first) = program.at.take() else { return };
@@ -299,7 +298,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         self.programs.free.push(number);
     }
 
-    /// Begins a row of flash pages that are full of whole pages, of which these are the first, and come past the buffer.
+    /// Begins a row of flash pages whose whole pages bypass the buffer. `firsts` are the first pages of each.
     pub(super) fn begin_whole_row(&mut self, firsts: &[Lpn]) {
         let mut row = std::mem::take(&mut self.programs.whole_row);
         for &first in firsts {
@@ -314,21 +313,21 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         self.place_row(leader);
     }
 
-    /// Where a program goes whose pages come past the buffer, and the first of them.
+    /// The place and the first page of a program that bypasses the buffer.
     #[inline]
     pub(super) fn whole_at(&self, number: u32) -> Option<(Ppn, Lpn)> {
         let program = &self.programs.all[number as usize];
         program.at.zip(program.whole)
     }
 
-    /// A program under way is by so many places further on, with pages that are by so many further on.
+    /// Moves a program in flight forward by this many places and logical pages.
     pub(super) fn move_whole(&mut self, number: u32, places: u32, pages: u32) {
         let program = &mut self.programs.all[number as usize];
         program.at = program.at.map(|at| Ppn::new(at.get() + places));
         program.whole = program.whole.map(|page| Lpn::new(page.get() + pages));
     }
 
-    /// The same of a program whose pages came past the buffer.
+    /// Commits a program whose pages bypassed the buffer.
     fn commit_whole(&mut self, page: Lpn, first: Ppn) {
         let Base { buffer, kernel: Kernel { ftl, .. }, .. } = &mut self.device.base;
         let count = ftl.geometry().units_per_page();

@@ -1,7 +1,8 @@
-//! Rounds of a fill that repeat. A device that is filled in order gets into step: each die takes the next row in turn, and after
-//! some flash pages of each plane everything stands as before, but for addresses. Where it stands so, it goes on so until a
-//! block is full; all that can be written at once. That it stands so is seen, not assumed: what each die has to do and for how
-//! long, how far each plane is, and where the pages of the last two rounds went.
+//! Repeating rounds of a fill. A device that is filled in order falls into a rhythm: each die takes
+//! the next row in turn, and after some flash pages of each plane the state is the same as before,
+//! except for addresses. From there on it repeats until a block is full, so all these rounds can be
+//! written at once. The repetition is observed, not assumed: the jobs of each die and their times,
+//! the progress of each plane, and the places of the pages of the last two rounds.
 
 use std::ops::Range;
 
@@ -13,34 +14,34 @@ use crate::nand::CellMode;
 use crate::scheduler::{Flash, Kind, Origin, Probe, Work};
 use crate::units::{BlockId, Lpn, Nanos, PlaneId, Ppn};
 
-/// Flash pages of a plane after which programs are to cost the same again, at the most: the pages of a word line.
+/// The longest period, in flash pages of a plane, of program times: the pages of a word line.
 const MOST_PAGES: u32 = 6;
 
-/// What is known of rounds.
+/// The observed rounds.
 pub(super) struct Rounds {
-    /// What repeats itself, if anything can.
+    /// The period and its shift in addresses, if rounds can repeat.
     again: Option<Again>,
     /// Logical pages of a round over all planes.
     round: u32,
-    /// How things stood at the end of the last period, and before which page that was.
+    /// The state at the end of the last period, and the page before which this was.
     before: Option<(u32, Standing)>,
-    /// Where the next period ends.
+    /// The page at which the next period ends.
     ends_at: u32,
 }
 
-/// How things stand.
+/// The state of dies and planes.
 #[derive(PartialEq, Eq)]
 struct Standing {
-    jobs: Vec<Job>,
+    jobs: Vec<DieProgram>,
     fronts: Vec<Front>,
 }
 
 /// A program of a die.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Job {
+struct DieProgram {
     number: u32,
     turn: u32,
-    /// For how long its die is busy with what it does at present.
+    /// For how long its die remains busy with its current operation.
     left: Option<Nanos>,
     takes: Nanos,
     at: Ppn,
@@ -48,7 +49,7 @@ struct Job {
 }
 
 impl Rounds {
-    /// None so far. `is_new`: nothing was ever written.
+    /// Nothing observed so far. `is_new`: whether the device was never written.
     pub fn new<P: Probe, C: Contents>(is_new: bool, kernel: &Kernel<P, C>) -> Rounds {
         let geometry = kernel.ftl.geometry();
         let round = geometry.planes() * geometry.units_per_page();
@@ -65,7 +66,7 @@ impl Rounds {
     }
 }
 
-/// After how many pages of a block programs cost the same again.
+/// The number of pages of a block after which the program times repeat.
 fn period_of_prices<P>(ftl: &Ftl, flash: &Flash<P>) -> Option<u32> {
     let geometry = ftl.geometry();
     let pages = geometry.units_per_block() / geometry.units_per_page();
@@ -81,8 +82,8 @@ fn period_of_prices<P>(ftl: &Ftl, flash: &Flash<P>) -> Option<u32> {
 }
 
 impl<P: Probe, C: Contents> Untimed<'_, P, C> {
-    /// Looks at the end of a period whether things stand as at the end of the one before. If so, all that is alike is written
-    /// at once. `left`: the pages that are to be written. Returns how many of them are.
+    /// Checks at the end of a period whether the state repeats. If so, writes all rounds that repeat at once. `left`
+    /// are the pages that remain to be written. Returns how many of them were written.
     pub(super) fn repeat_rounds(&mut self, rounds: &mut Rounds, left: Range<u32>) -> u32 {
         let Some(again) = rounds.again else { return 0 };
         let next = left.start;
@@ -105,7 +106,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         pages
     }
 
-    /// How things stand, if nothing goes on but writes of whole pages to one block of each plane.
+    /// The state, if the only activity is writing whole pages to one block of each plane.
     fn standing(&self) -> Option<Standing> {
         let ftl = &self.device.base.kernel.ftl;
         let geometry = ftl.geometry();
@@ -119,12 +120,19 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             for (work, takes) in self.turns.jobs(turn) {
                 let Work::Program(number) = work else { return None };
                 let (at, first) = self.whole_at(number)?;
-                jobs.push(Job { number, turn, left: self.turns.left(turn), takes, at, first });
+                jobs.push(DieProgram {
+                    number,
+                    turn,
+                    left: self.turns.left(turn),
+                    takes,
+                    at,
+                    first,
+                });
             }
         }
-        // All that was taken and has not been programmed is there, and in these blocks.
+        // Every page that was taken but not programmed belongs to a job, and lies in these blocks.
         let on_way = |front: &Front| (front.taken - front.landed) / geometry.units_per_page();
-        let is_there = |job: &Job| {
+        let is_there = |job: &DieProgram| {
             let (block, unit) = geometry.place_of(job.at);
             let front = fronts[geometry.plane_of(block).at()];
             block == front.block && (front.landed..front.taken).contains(&unit)
@@ -133,15 +141,16 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         (all && jobs.iter().all(is_there)).then_some(Standing { jobs, fronts })
     }
 
-    /// Whether everything stands as before, one period further on.
+    /// Whether the state repeats, one period further on.
     fn has_gone_on(&self, before: &Standing, now: &Standing, again: Again) -> bool {
-        let further = |job: &Job| Job {
+        let further = |job: &DieProgram| DieProgram {
             at: Ppn::new(job.at.get() + again.period),
             first: Lpn::new(job.first.get() + again.shift),
             ..*job
         };
-        let same =
-            |(before, now): (&Job, &Job)| Job { number: now.number, ..further(before) } == *now;
+        let same = |(before, now): (&DieProgram, &DieProgram)| {
+            DieProgram { number: now.number, ..further(before) } == *now
+        };
         let fronts = before.fronts.iter().map(|front| front.further(again.period));
         before.jobs.len() == now.jobs.len()
             && before.jobs.iter().zip(&now.jobs).all(same)
@@ -152,7 +161,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
                 .all(|front| rows::was_alike(front, again, &self.device.base.kernel.ftl))
     }
 
-    /// How many units of each plane are alike from here on: whole periods, before a block is full or the fill ends.
+    /// The number of units of each plane, in whole periods, that repeat before a block is full or the fill ends.
     fn alike_ahead(&self, now: &Standing, left: &Range<u32>, rounds: &Rounds) -> u32 {
         let ftl = &self.device.base.kernel.ftl;
         let Some(again) = rounds.again else { return 0 };
@@ -161,7 +170,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         room.min(rest).saturating_sub(again.period) / again.period * again.period
     }
 
-    /// Everything goes on by so many units of each plane, which hold so many logical pages.
+    /// Advances everything by this many units of each plane, which hold this many logical pages.
     fn go_on(&mut self, now: &Standing, units: u32, pages: u32, again: Again) {
         for job in &now.jobs {
             self.move_whole(job.number, units, pages);

@@ -1,5 +1,4 @@
-//! What leaves the buffer: pages that may share a flash page become a program, after what is missing of them has been
-//! read.
+//! Write-back: pages that may share a flash page become one program, after the reads that their missing sectors need.
 
 use super::{Writes, cycle};
 use crate::cache::{Beside, Eviction, Page, SlotId};
@@ -11,10 +10,10 @@ use crate::ftl::{Fragment, Fragments};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{Lpn, Nanos, Ppn};
 
-/// How many pages of the buffer are looked at to find one of the same stream.
+/// How many pages of the buffer are searched for one of the same stream.
 const COMPANIONS: usize = 64;
 
-/// How many write-backs lie between the two steps of bringing a page's tables closer.
+/// How many write-backs lie between the two prefetch steps of a page.
 const PREFETCH_DISTANCE: usize = 16;
 
 impl Writes {
@@ -34,7 +33,7 @@ impl Writes {
                     Eviction::Page(slot) if any(S, RARE) && on.is_clean(slot) => {
                         on.drop_clean(slot);
                     }
-                    // What room is left is for what is nowhere else.
+                    // The remaining room is for data that exists nowhere else.
                     Eviction::Pad(_) if any(S, RARE) && on.kernel.ftl.is_read_only() => {}
                     _ if any(S, ROWS) && on.buffer.rules.row > 1 => self.begin_row::<S>(first, on),
                     _ => self.begin_write_back::<S>(first, on),
@@ -47,8 +46,8 @@ impl Writes {
         }
     }
 
-    /// Takes `first` and the pages that may share a flash page with it out of the candidates, and
-    /// starts their program, after the reads that partial pages need.
+    /// Writes back `first` and pages that may share its flash page. The program starts after the
+    /// reads that partial pages need.
     pub(in crate::device) fn begin_write_back<const S: Skills>(
         &mut self,
         first: Eviction,
@@ -60,8 +59,8 @@ impl Writes {
         }
     }
 
-    /// Makes a program of `first` and the pages that may share a flash page with it, and reads what is
-    /// missing of them. For those reads the `leader` of its row waits; without one, the program itself.
+    /// Prepares the program of `first` and pages that may share its flash page, and reads their missing sectors. The
+    /// `leader` of the row waits for these reads, or the program itself if there is no leader.
     #[inline(always)]
     pub(in crate::device) fn fill_program<const S: Skills>(
         &mut self,
@@ -75,7 +74,7 @@ impl Writes {
             Command::new(Kind::Program, Origin::Host, owner, Ppn::new(0)).carrying(0, codewords)
         });
         on.buffer.under_way.program_begun();
-        self.take_together::<S>(first, on);
+        self.add_companions::<S>(first, on);
         let units = self.batch.len() as u32;
         on.kernel.flash.command_mut(program).units = units;
         for (unit, slot) in self.batch.iter().enumerate() {
@@ -92,14 +91,14 @@ impl Writes {
                 || on.services.map.is_none()
                 || self.finds_entry_of_write(page, waits, slot, on)
             {
-                on.merge_if_partial::<S>(slot, waits, Nanos::ZERO);
+                on.read_old_copy::<S>(slot, waits, Nanos::ZERO);
             }
         }
         program
     }
 
-    /// Fills the batch with `first` and companions, and begins the write-back of each.
-    pub(in crate::device) fn take_together<const S: Skills>(
+    /// Fills the batch with `first` and its companions, and begins the write-back of each.
+    pub(in crate::device) fn add_companions<const S: Skills>(
         &mut self,
         first: Eviction,
         on: &mut Base<impl Probe, impl Contents>,
@@ -126,7 +125,7 @@ impl Writes {
         }
     }
 
-    /// Begins what the policy wants evicted. Returns the slot that stands for it in its program.
+    /// Begins the write-back of an eviction. Returns the slot that represents it in its program.
     #[inline]
     pub(in crate::device) fn take<const S: Skills>(
         &mut self,
@@ -157,12 +156,12 @@ impl Writes {
         on: &mut Base<impl Probe, impl Contents>,
     ) {
         let page = on.buffer.begin_write_back(slot, &on.kernel.ftl);
-        on.kernel.contents.begin_write_back(slot, on.buffer.page(slot).flushing);
+        on.kernel.contents.begin_write_back(slot, on.buffer.page(slot).writing_back);
         self.prepare_tables(page, on);
     }
 
-    /// Two pages that are to share a physical page. Those of different streams go by themselves: the second
-    /// stays.
+    /// Begins the write-back of two pages that share a physical page. If their streams differ, the
+    /// second page stays in the buffer.
     #[inline(never)]
     pub(in crate::device) fn take_pack(
         &mut self,
@@ -176,14 +175,14 @@ impl Writes {
         }
         on.buffer.begin_pack(first, second, &on.kernel.ftl);
         for slot in [first, second] {
-            let &Page { page, flushing, .. } = on.buffer.page(slot);
-            on.kernel.contents.begin_write_back(slot, flushing);
+            let &Page { page, writing_back, .. } = on.buffer.page(slot);
+            on.kernel.contents.begin_write_back(slot, writing_back);
             self.prepare_tables(page, on);
         }
         first
     }
 
-    /// Brings what a write-back will touch closer to the processor.
+    /// Prefetches the table entries that a write-back uses.
     #[inline]
     pub(in crate::device) fn prepare_tables(
         &mut self,
@@ -205,8 +204,8 @@ impl<P: Probe, C: Contents> Base<P, C> {
         self.buffer.page(slot).dirty.is_empty()
     }
 
-    /// What else may share a flash page, or a row, with pages of `stream`: the policy's next, looked for among the
-    /// first few if there are several streams. Nothing that begins another block, or drops a clean page.
+    /// The next eviction that may share a flash page or a row with pages of `stream`: the policy's next one, or with
+    /// several streams one of the first few candidates. Never one that starts another block or drops a clean page.
     pub(in crate::device) fn companion(
         &mut self,
         stream: WriteStream,
@@ -221,45 +220,49 @@ impl<P: Probe, C: Contents> Base<P, C> {
         (!pads || !self.kernel.ftl.is_read_only()).then_some(next)
     }
 
-    /// The stream to which a page of the buffer belongs as things stand.
+    /// The stream of a buffered page, as of now.
     #[inline]
     pub(in crate::device) fn stream_of(&self, slot: SlotId) -> WriteStream {
         let page = self.buffer.page(slot);
         self.kernel.ftl.streams().host_stream(page.page, page.tag)
     }
 
-    /// A clean page leaves the buffer.
+    /// Drops a clean page from the buffer.
     pub(in crate::device) fn drop_clean(&mut self, slot: SlotId) {
         self.kernel.contents.trim(slot);
         self.buffer.drop_clean(slot, &self.kernel.ftl);
     }
 
-    /// What of a page lies on flash and has to be read before it is programmed: the parts that hold
-    /// sectors which are not on their way.
+    /// The parts of a page on flash that must be read before it is programmed: those with sectors
+    /// that the write-back lacks.
     #[inline]
-    pub(in crate::device) fn older_parts_of(&self, slot: SlotId) -> Fragments {
+    pub(in crate::device) fn old_parts_of(&self, slot: SlotId) -> Fragments {
         let page = self.buffer.page(slot);
-        let whole = page.flushing == self.kernel.ftl.full_page() && !page.padding;
+        let whole = page.writing_back == self.kernel.ftl.full_page() && !page.padding;
         if whole || page.packed_with.is_some() {
             return [None, None];
         }
         let missing = |part: Option<Fragment>| {
-            part.filter(|part| page.padding || !page.flushing.covers(part.sectors))
+            part.filter(|part| page.padding || !page.writing_back.covers(part.sectors))
         };
         self.kernel.ftl.fragments(page.page).map(missing)
     }
 
-    /// A page that holds sectors on flash which it does not hold in the buffer is read first. Its program has
-    /// `waited` for its entry of the map.
-    pub(in crate::device) fn merge_if_partial<const S: Skills>(
+    /// Starts the reads of a read-modify-write, if the page has sectors on flash that the
+    /// write-back lacks. The program has `waited` for its entry of the map.
+    pub(in crate::device) fn read_old_copy<const S: Skills>(
         &mut self,
         slot: SlotId,
         program: CommandId,
         waited: Nanos,
     ) {
-        for part in self.older_parts_of(slot).into_iter().flatten() {
-            let mut read =
-                Command::new(Kind::Read, Origin::Merge, ServiceId::WRITES.owner(0), part.at);
+        for part in self.old_parts_of(slot).into_iter().flatten() {
+            let mut read = Command::new(
+                Kind::Read,
+                Origin::ReadModifyWrite,
+                ServiceId::WRITES.owner(0),
+                part.at,
+            );
             read.units = 1;
             read.codewords = self.kernel.flash.bus().codewords_per_unit();
             read.mode = self.kernel.ftl.mode_at::<S>(part.at);

@@ -1,5 +1,5 @@
-//! What programs cost, from the device's side: the regulator is asked when a program of the host is put together and
-//! when a copy is placed, and hears of what the host reads from flash.
+//! The cost of programs, from the device's side: the regulator is asked when a program of the host
+//! is put together and when a copy is placed, and is told which pages the host reads from flash.
 
 use crate::cache::{Page, SlotId};
 use crate::device::Contents;
@@ -11,7 +11,7 @@ use crate::scheduler::{CommandId, Probe};
 use crate::units::Lpn;
 
 impl Writes {
-    /// Says what a program of pages of the buffer is to cost. What only fills up a block, nobody has written.
+    /// Sets the cost of a program of buffered pages. Padding keeps the cost of the copy that it moves.
     pub(in crate::device) fn regulate(
         &mut self,
         program: CommandId,
@@ -42,7 +42,7 @@ fn cost_of_padding(page: Lpn, on: &Base<impl Probe, impl Contents>) -> ProgramCo
     regulation::cost_of_copy(page, as_was, &on.kernel.ftl).unwrap_or(ProgramCost::Of(as_was))
 }
 
-/// What was done so far has prepared the device: what lies on flash is data from before.
+/// The preparation of the device is over: data on flash counts as data from before.
 pub(in crate::device) fn forget_costs_of_preparation(on: &mut Base<impl Probe, impl Contents>) {
     on.give_up_rewrites();
     let Some(programmed) = on.kernel.flash.cells_mut().programmed_mut() else { return };

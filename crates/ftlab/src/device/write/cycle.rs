@@ -1,14 +1,14 @@
-//! Write-backs that begin by planes, at most one on each: the flushes of a gating buffer, and the write
-//! cycles of a device whose planes are kept in lock-step.
+//! Write-backs by planes, at most one on each: those of a gating buffer, and the write cycles of a
+//! device whose planes run in lock-step.
 //!
-//! Without a barrier each plane takes the first of its pages, in the order of the buffer's policy, as
-//! soon as it has none under way. With one, write-backs form *cycles*: the first page of each plane, or,
-//! where pages have to reach flash in order, the longest run of pages in which no plane comes twice.
-//! The programs of a cycle begin together, after the reads that its partial pages need, and the next
-//! cycle begins when all of them have ended. Where order counts, its pages become current together then.
+//! Without a barrier, each plane takes the first of its pages, in the order of the buffer's policy, whenever it has
+//! none in flight. With a barrier, write-backs form *cycles*: the first page of each plane or, if pages have to reach
+//! flash in order, the longest run of pages without two on the same plane. The programs of a cycle start together,
+//! after the reads that its partial pages need. The next cycle starts when all of them have ended. If the order
+//! matters, the pages of a cycle become current together at its end.
 //!
-//! A plane stands for the pool of planes that placement allows a page: pools are single planes where this
-//! is used. A page of flash that can't be placed yet keeps its plane, and the cycle, until it is.
+//! Here a plane is the pool of planes to which placement may send a page: pools are single planes
+//! in these devices. A page that cannot be placed yet keeps its plane, and its cycle, occupied.
 
 use crate::cache::{Eviction, Gate, SlotId};
 use crate::device::Contents;
@@ -20,19 +20,19 @@ use crate::ftl::Kernel;
 use crate::scheduler::{Command, CommandId, Probe, Spent};
 use crate::units::{Lpn, Ppn, SimTime};
 
-/// How many pages of the buffer are looked at to find one for each plane.
+/// How many pages of the buffer are searched for one page per plane.
 const LOOKED_AT: usize = 1_024;
 
 /// A write-back of a cycle.
 #[derive(Clone, Debug)]
 struct Member {
     slot: SlotId,
-    /// Its program, until it was issued for the first time.
+    /// Its program, until it is first issued.
     program: CommandId,
     landed: Option<Landed>,
 }
 
-/// A page that is on flash and waits for its cycle to become current.
+/// A page on flash that waits to become current with its cycle.
 #[derive(Clone, Debug)]
 struct Landed {
     at: Ppn,
@@ -40,30 +40,31 @@ struct Landed {
     since: SimTime,
 }
 
-/// What is under way by planes.
+/// The write-backs in flight, by plane.
 #[derive(Clone, Debug, Default)]
 pub(in crate::device) struct Cycles {
     gate: Option<Gate>,
-    /// By pool: what is under way there, counted from 1 in the order in which it began; zero if nothing is.
+    /// By pool: the number of the write-back in flight there, counted from 1 in the order in which
+    /// they began; zero if there is none.
     taken: Vec<u32>,
-    /// Pools on which something is under way.
+    /// Number of pools with a write-back in flight.
     under_way: u32,
     /// The pages that begin next.
     chosen: Vec<SlotId>,
-    /// The cycle that is under way, in the order of the policy.
+    /// The current cycle, in the order of the policy.
     members: Vec<Member>,
-    /// How many of them have landed.
+    /// Number of members that have landed.
     landed: u32,
 }
 
 impl Cycles {
-    /// Nothing is under way on so many pools. Without a gate, nothing ever is.
+    /// No write-back is in flight. Without a gate, none ever is.
     pub(in crate::device) fn new(gate: Option<Gate>, pools: u32) -> Cycles {
         let pools = gate.map_or(0, |_| pools);
         Cycles { gate, taken: vec![0; pools as usize], ..Cycles::default() }
     }
 
-    /// How write-backs begin, if they do so by planes.
+    /// How write-backs by planes begin, if this device uses them.
     #[inline]
     pub(in crate::device) fn gate(&self) -> Option<Gate> {
         self.gate
@@ -75,17 +76,17 @@ impl Cycles {
         self.gate.is_some_and(|gate| gate.barrier)
     }
 
-    /// Pages that are on flash and not current yet.
+    /// Number of pages that are on flash but not current yet.
     pub(in crate::device) fn landed(&self) -> u32 {
         self.landed
     }
 
-    /// The flash pages of those.
+    /// The places of these pages.
     pub(in crate::device) fn landed_at(&self) -> impl Iterator<Item = Ppn> {
         self.members.iter().filter_map(|member| member.landed.as_ref()).map(|landed| landed.at)
     }
 
-    /// Takes a pool for a page, unless something is under way there.
+    /// Takes a pool for a page, unless a write-back is in flight there.
     fn take(&mut self, pool: u32, slot: SlotId) -> bool {
         let free = self.taken[pool as usize] == 0;
         if free {
@@ -101,7 +102,7 @@ impl Cycles {
     }
 }
 
-/// Begins every write-back that is due and for which there is a plane.
+/// Begins every due write-back whose plane is free.
 pub(in crate::device) fn write_back_by_planes(
     gate: Gate,
     writes: &mut Writes,
@@ -113,7 +114,7 @@ pub(in crate::device) fn write_back_by_planes(
     }
 }
 
-/// Begins the next cycle, if one is due. Says whether it is over already: its pages were given up.
+/// Begins the next cycle, if one is due. Returns whether it is already over because its pages were given up.
 fn begin_cycle(gate: Gate, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) -> bool {
     if writes.cycles.under_way > 0 || !on.buffer.is_due() {
         return false;
@@ -160,8 +161,8 @@ fn choose_by_planes(
     std::mem::take(&mut cycles.chosen)
 }
 
-/// Starts the programs of a cycle, after the reads that its partial pages need. For those the first
-/// program waits in place of all.
+/// Starts the programs of a cycle, after the reads that its partial pages need. The first program
+/// waits for the reads of all.
 fn begin_programs(
     chosen: &[SlotId],
     writes: &mut Writes,
@@ -180,7 +181,7 @@ fn begin_programs(
     }
 }
 
-/// The last read for which a cycle has waited is done: so long has each of its programs waited.
+/// The last read of a cycle is done. All its programs have waited for as long.
 pub(in crate::device) fn cycle_is_complete(
     leader: CommandId,
     writes: &mut Writes,
@@ -192,7 +193,7 @@ pub(in crate::device) fn cycle_is_complete(
 }
 
 fn issue_cycle(spent: Spent, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
-    // The last one may end the cycle: it is given up on a device that takes no more writes.
+    // The last program may end the cycle: a device that takes no more writes gives it up.
     for number in 0..writes.cycles.members.len() {
         let program = writes.cycles.members[number].program;
         on.kernel.flash.command_mut(program).spent = spent;
@@ -200,8 +201,8 @@ fn issue_cycle(spent: Spent, writes: &mut Writes, on: &mut Base<impl Probe, impl
     }
 }
 
-/// Without a barrier: each plane on which nothing is under way takes the first of its pages. Says
-/// whether there may be more to begin: some were given up at once.
+/// Without a barrier, each plane without a write-back in flight takes the first of its pages.
+/// Returns whether there may be more to begin, because some were given up at once.
 fn begin_on_idle_planes(
     gate: Gate,
     writes: &mut Writes,
@@ -219,7 +220,7 @@ fn begin_on_idle_planes(
     writes.cycles.under_way < before
 }
 
-/// A program that was begun by planes is done.
+/// A program that began by planes is done.
 pub(in crate::device) fn program_by_planes_done(
     id: CommandId,
     gate: Gate,
@@ -228,7 +229,7 @@ pub(in crate::device) fn program_by_planes_done(
 ) {
     let Command { page: at, units, spent, .. } = *on.kernel.flash.command(id);
     let pool = on.kernel.ftl.pool(writes.first_page_of(id, on));
-    // In lock-step, too, all are done when the cycle is.
+    // In lock-step, too, all programs of a cycle end together.
     if gate.prefix || on.is_in_lock_step() {
         land(pool, Landed { at, spent, since: on.kernel.now }, writes);
     } else {
@@ -249,7 +250,7 @@ fn land(pool: u32, landed: Landed, writes: &mut Writes) {
     cycles.landed += 1;
 }
 
-/// A write-back that was begun by planes was given up; `page` was its first.
+/// A write-back that began by planes was given up. `page` was its first page.
 pub(in crate::device) fn given_up_by_planes(
     page: Lpn,
     writes: &mut Writes,
@@ -260,13 +261,13 @@ pub(in crate::device) fn given_up_by_planes(
     }
 }
 
-/// Nothing is under way on any plane.
+/// No write-back is in flight on any plane.
 pub(in crate::device) fn cycle_is_over(writes: &mut Writes) {
     writes.cycles.taken.fill(0);
     writes.cycles.under_way = 0;
 }
 
-/// Nothing is under way on a plane any more. That may be the end of a cycle.
+/// A plane's write-back has ended. That may end the cycle.
 fn plane_is_free(pool: u32, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     let cycles = &mut writes.cycles;
     cycles.taken[pool as usize] = 0;
@@ -278,7 +279,7 @@ fn plane_is_free(pool: u32, writes: &mut Writes, on: &mut Base<impl Probe, impl 
     cycles.landed = 0;
     for Member { slot, landed, .. } in members.drain(..) {
         let Some(Landed { at, mut spent, since }) = landed else { continue };
-        // It stood behind the others.
+        // It had to wait for the others.
         spent.queue += on.kernel.now - since;
         writes.make_current::<{ skills::ALL }>(slot, at, &spent, on);
         merge::programmed_for_host::<{ skills::ALL }>(at, 1, writes, on);

@@ -1,11 +1,10 @@
-//! A die that died, from the device's side: when that is found, and what becomes of requests that would write where
-//! no die is left.
+//! Dead dies, from the device's side: how a death is found, and what becomes of requests to pages
+//! that may only go to dead dies.
 //!
-//! The device finds out by the first command that fails on the die: nothing asks a die that is not used. That command,
-//! and those that follow it there, end as any that failed: reads are unreadable, programs go elsewhere,
-//! collections are given up.
+//! The first command that fails on a dead die reveals it; an unused die is never queried. This command, and later ones
+//! on that die, end like any failed command: reads are unreadable, programs go elsewhere, collections are given up.
 
-use crate::cache::Waiting;
+use crate::cache::WaitingPage;
 use crate::device::Contents;
 use crate::device::base::Base;
 use crate::device::write::{Writes, end_of_life};
@@ -15,7 +14,7 @@ use crate::host::{Op, Pages, Request};
 use crate::scheduler::Probe;
 use crate::units::PlaneId;
 
-/// What was to be done on a die that died is done elsewhere, as far as it can be.
+/// Continues the work of a dead die elsewhere, as far as possible.
 #[cold]
 pub(in crate::device) fn go_on_without_die(
     writes: &mut Writes,
@@ -23,7 +22,7 @@ pub(in crate::device) fn go_on_without_die(
 ) {
     on.kernel.close_stripes();
     end_of_life::consider_end::<{ skills::ALL }>(writes, on);
-    // What waits for room may find that there is none, or another place; planes keep more back.
+    // Programs that wait for room may find that there is none, or get another place. Planes set more blocks aside.
     place_homeless(writes, on);
     for plane in (0..on.kernel.ftl.geometry().planes()).map(PlaneId::new) {
         on.consider_collecting::<{ skills::ALL }>(plane);
@@ -33,18 +32,18 @@ pub(in crate::device) fn go_on_without_die(
     writes.write_back::<{ skills::ALL }>(on);
 }
 
-/// A page of a write waits to come in, or in a gathering buffer the whole write. If it never can be written, the
-/// request is told so.
+/// A page of a write waits for admission (the whole write, in a gathering buffer). If it can never
+/// be written, refuses the request and returns true.
 #[inline]
 pub(in crate::device) fn turned_away(
-    waiting: &Waiting,
+    waiting: &WaitingPage,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) -> bool {
     if on.kernel.ftl.dead_dies().is_empty() {
         return false;
     }
-    let refused = match on.buffer.gathers() {
+    let refused = match on.buffer.keeps_versions() {
         true => has_no_place(on.desk.intake.get(waiting.request).request(), on),
         false => on.kernel.ftl.is_homeless(waiting.span.page),
     };
@@ -55,8 +54,8 @@ pub(in crate::device) fn turned_away(
     refused
 }
 
-/// Programs that wait, and whose place is on dead dies, go to wherever there is room, or are given up if nobody
-/// was told that they are done.
+/// Places programs whose own dies are all dead wherever there is room. Programs that were not
+/// acknowledged are given up instead.
 pub(in crate::device) fn place_homeless(
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -79,7 +78,7 @@ pub(in crate::device) fn place_homeless(
     }
 }
 
-/// Whether a write would go where no die is left.
+/// Whether a write needs a page whose dies are all dead.
 pub(in crate::device) fn has_no_place(
     request: &Request,
     on: &Base<impl Probe, impl Contents>,

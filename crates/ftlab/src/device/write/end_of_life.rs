@@ -1,18 +1,17 @@
-//! The end of a device's life as one that takes writes: what is under way is brought to an end, what
-//! was acknowledged still reaches flash, and reads go on.
+//! The end of a device's life, when it stops taking writes: programs in flight end, acknowledged
+//! data still reaches flash, and reads continue.
 //!
-//! Writes and trims that come later, or that wait, end with [`Outcome::ReadOnly`]. A write that was
-//! not acknowledged and has found no page yet is given up; one whose program is under way is done.
-//! What the write buffer holds was acknowledged: it is written back at once, to wherever there is
-//! room, for which the planes kept blocks back ([`ftl::wear`](crate::ftl::wear)). If even those fail,
-//! it stays readable in DRAM, and flushes are refused. Of a map that lies on flash nothing is written any more
+//! Waiting and later writes and trims complete with [`Outcome::ReadOnly`]. A write that was neither acknowledged nor
+//! placed is given up; one whose program is in flight completes. Acknowledged data in the write buffer is written back
+//! at once, to wherever there is room. The planes set blocks aside for this ([`ftl::wear`](crate::ftl::wear)). If even
+//! these blocks fail, the data stays readable in DRAM, and flushes are refused. A map on flash is not written any more
 //! ([`MapCache`](crate::ftl::map_cache)).
 //!
 //! [`Outcome::ReadOnly`]: crate::host::Outcome::ReadOnly
 
-use crate::cache::{SlotId, Waiting};
+use crate::cache::{SlotId, WaitingPage};
 use crate::device::base::Base;
-use crate::device::write::stalled::Waiting as Stall;
+use crate::device::write::stalled::StalledProgram;
 use crate::device::write::{Writes, cycle, dead_dies};
 use crate::device::{Contents, Device, EndOfLife};
 use crate::engine::skills;
@@ -31,7 +30,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 }
 
-/// Ends the life of the device if it is time to.
+/// Ends the life of the device if it must end.
 #[inline]
 pub(in crate::device) fn consider_end<const S: Skills>(
     writes: &mut Writes,
@@ -42,8 +41,8 @@ pub(in crate::device) fn consider_end<const S: Skills>(
     }
 }
 
-/// Nothing will happen by itself any more. On a device that can fail, what still waits for a page
-/// then waits in vain: that is its end. True if there is something to do after all.
+/// Called when no event is left. If the device can fail and programs still wait for a page, they
+/// wait in vain: this is the end of its life. Returns true if there is something to do after all.
 pub(in crate::device) fn stands_still(
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -85,8 +84,7 @@ fn end_life(reason: EndReason, writes: &mut Writes, on: &mut Base<impl Probe, im
     writes.write_back::<{ skills::ALL }>(on);
 }
 
-/// Something that programs waited for has come. On a device at its end they may have been given up, and
-/// left room for others to begin.
+/// An input of a program has arrived. On a device at its end, the program may have been given up, so others can begin.
 #[inline]
 pub(in crate::device) fn begin_after_given_up(
     writes: &mut Writes,
@@ -97,7 +95,7 @@ pub(in crate::device) fn begin_after_given_up(
     }
 }
 
-/// Programs that wait for a page go to wherever there is room.
+/// Places waiting programs wherever there is room.
 pub(in crate::device) fn place_stalled(
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -117,7 +115,7 @@ pub(in crate::device) fn place_stalled(
     }
 }
 
-/// Programs of pages that were not acknowledged wait no longer.
+/// Gives up all waiting programs, none of which was acknowledged.
 fn give_up_all_stalled(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     for pool in 0..writes.stalled.pools() {
         while let Some((waiting, stream)) = writes.stalled.oldest(pool, |_| true) {
@@ -126,11 +124,11 @@ fn give_up_all_stalled(writes: &mut Writes, on: &mut Base<impl Probe, impl Conte
     }
 }
 
-/// The oldest program of a pool and a stream, which was not acknowledged, waits no longer.
+/// Gives up the oldest program of a pool and a stream, which was not acknowledged.
 pub(in crate::device) fn give_up_stalled(
     pool: u32,
     stream: WriteStream,
-    waiting: Stall,
+    waiting: StalledProgram,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) {
@@ -139,9 +137,9 @@ pub(in crate::device) fn give_up_stalled(
     give_up(waiting.program, writes, on);
 }
 
-/// A page of a write that waits to come in never will.
+/// Refuses a page of a write that waits for admission.
 pub(in crate::device) fn refuse_waiting(
-    waiting: Waiting,
+    waiting: WaitingPage,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) {
@@ -152,10 +150,10 @@ pub(in crate::device) fn refuse_waiting(
     }
 }
 
-/// A write that waited for room, or for an older version, does so no longer: what of that time it
-/// owes to collection.
+/// A write no longer waits for room or for an older version: attributes the stalled part of its
+/// wait to collection, and the rest to admission.
 pub(in crate::device) fn account_waiting(
-    waiting: &Waiting,
+    waiting: &WaitingPage,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) {
@@ -175,7 +173,7 @@ pub(in crate::device) fn give_up(
     let Command { units, spent, .. } = *on.kernel.flash.command(program);
     let first = writes.first_page_of(program, on);
     for unit in 0..units {
-        // Pages that were not acknowledged are never packed.
+        // Packed pages are always acknowledged.
         let slot = SlotId::new(writes.loads.get(program, unit));
         let page = on.buffer.page(slot).page;
         let Base { buffer, desk, kernel, .. } = on;
@@ -189,7 +187,7 @@ pub(in crate::device) fn give_up(
     cycle::given_up_by_planes(first, writes, on);
 }
 
-/// A program failed: what it carried is still in the buffer, and is programmed elsewhere.
+/// A program failed: its data is still in the buffer and is programmed elsewhere.
 pub(in crate::device) fn program_again(
     failed: CommandId,
     writes: &mut Writes,
@@ -207,7 +205,7 @@ pub(in crate::device) fn program_again(
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
-    /// Whether a request can't be done, now that the device takes no writes.
+    /// Whether a request is refused because the device takes no writes any more.
     #[inline]
     pub(in crate::device) fn refuses(&self, request: &Request) -> bool {
         match &self.end_of_life {
@@ -217,7 +215,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         }
     }
 
-    /// Flushes wait for pages that will never be on flash.
+    /// Refuses flushes that wait for pages which will never be on flash.
     fn refuse_flushes(&mut self) {
         let Base { buffer, desk, kernel: Kernel { now, contents, .. }, .. } = self;
         let nothing = Spent::default();

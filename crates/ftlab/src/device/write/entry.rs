@@ -1,7 +1,7 @@
-//! Writes that come in: as a whole where the buffer gathers, when all their pages fit, and in order of arrival. Whether
-//! DRAM is enough for them, or they wait for flash, as flushes do.
+//! Admission of writes to the buffer. A gathering buffer admits whole writes, in order of arrival,
+//! when all their pages fit. Also decides whether a write or a flush has to wait for flash.
 
-use crate::cache::{SlotId, Turn, Waiting};
+use crate::cache::{Entering, SlotId, WaitingPage};
 use crate::device::base::Base;
 use crate::device::write::Writes;
 use crate::device::{Contents, Device};
@@ -12,7 +12,7 @@ use crate::units::{RequestId, SimTime};
 use crate::verify::Canary;
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// A request may come now, through its queue, and lies on the device.
+    /// Asserts that a request may arrive at this time through its queue, and that it lies on the device.
     pub(in crate::device) fn check(&self, at: SimTime, request: &Request) {
         assert!(
             at >= self.base.kernel.now,
@@ -20,7 +20,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.base.kernel.now
         );
         let next = self.base.next_event().map_or(SimTime::FOREVER, |(next, _)| next);
-        assert!(next >= at, "a request at {at}, but the device stands before an event at {next}");
+        assert!(next >= at, "a request at {at}, but an event is due at {next}");
         let queue = self.base.desk.queues.of(request.stream);
         assert!(self.has_room(queue), "a request to queue {}, which is full", queue.get());
         if request.op != Op::Flush {
@@ -32,7 +32,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 }
 
 impl Writes {
-    /// A write comes in, or waits behind those that do.
+    /// Admits a write, or queues it behind those that wait already.
     pub(in crate::device) fn submit_whole(
         &mut self,
         id: RequestId,
@@ -46,11 +46,11 @@ impl Writes {
         let Some(span) = pages.next() else { return };
         on.desk.intake.wait_for_one(id);
         let stall_mark = self.stalled.time_until(on.kernel.now);
-        let waiting = Waiting { request: id, span, stall_mark };
+        let waiting = WaitingPage { request: id, span, stall_mark };
         on.buffer.wait_for_room(waiting, 1 + pages.count() as u32);
     }
 
-    /// A flush waits for all that is not on flash, unless capacitors would carry it there.
+    /// Lets a flush wait for all data that is not on flash. Capacitors make this unnecessary.
     pub(in crate::device) fn submit_flush(
         &mut self,
         id: RequestId,
@@ -70,7 +70,7 @@ impl Writes {
     }
 }
 
-/// Lets the write that has waited longest in, if it fits.
+/// Admits the write that has waited longest, if it fits.
 pub(in crate::device) fn let_in(id: RequestId, on: &mut Base<impl Probe, impl Contents>) -> bool {
     let request = *on.desk.intake.get(id).request();
     enter(id, &request, on)
@@ -82,14 +82,14 @@ fn enter(id: RequestId, request: &Request, on: &mut Base<impl Probe, impl Conten
         return false;
     }
     for span in pages {
-        let entered = on.write_page::<{ skills::ALL }>(id, span, Turn::Waited);
+        let entered = on.write_page::<{ skills::ALL }>(id, span, Entering::Waited);
         debug_assert!(entered, "there was room for all of them");
     }
     true
 }
 
-/// A page of a write has come in: the write waits until it is on flash, unless DRAM is enough for it. With
-/// capacitors DRAM is as good as flash.
+/// A page of a write is in the buffer. The write waits until the page is on flash, unless DRAM is
+/// enough. With capacitors, DRAM is as safe as flash.
 #[inline]
 pub(in crate::device) fn wait_for_flash(
     id: RequestId,

@@ -1,5 +1,5 @@
-//! What a program puts where it was placed: pages of the buffer, what they lack of older copies, and what the spare area
-//! says of them.
+//! Records what a program writes at its place: buffered pages, the sectors of older copies that
+//! complete them, and the contents of the spare area.
 
 use crate::cache::{Page, SlotId};
 use crate::device::base::Base;
@@ -14,7 +14,7 @@ use crate::units::{Ppn, SectorMask};
 use crate::verify::Canary;
 
 impl Writes {
-    /// Records what a program puts where it was placed.
+    /// Records what a program writes at its place, which begins at `first`.
     #[inline(always)]
     pub(in crate::device) fn fill_place<const S: Skills>(
         &mut self,
@@ -36,7 +36,7 @@ impl Writes {
     }
 }
 
-/// Records what is programmed at `to`: a page of the buffer, and what it lacks of the older copy.
+/// Records the program of a buffered page at `to`, completed from the older copy.
 #[inline(always)]
 pub(in crate::device) fn fill_page<const S: Skills>(
     slot: SlotId,
@@ -44,9 +44,9 @@ pub(in crate::device) fn fill_page<const S: Skills>(
     on: &mut Base<impl Probe, impl Contents>,
 ) {
     let page = on.buffer.page(slot);
-    let whole = page.flushing == on.kernel.ftl.full_page() && !page.padding;
+    let whole = page.writing_back == on.kernel.ftl.full_page() && !page.padding;
     if whole || page.discard {
-        let &Page { page, flushing: sectors, padding, discard, .. } = page;
+        let &Page { page, writing_back: sectors, padding, discard, .. } = page;
         on.kernel.ftl.record::<S>(to, page, sectors);
         if discard {
             rebuild::never_counts(to, false, &mut on.kernel.ftl);
@@ -60,10 +60,10 @@ pub(in crate::device) fn fill_page<const S: Skills>(
 
 /// The same, for a page that may be on flash in part.
 fn fill_partial_page(slot: SlotId, to: Ppn, on: &mut Base<impl Probe, impl Contents>) {
-    let &Page { page, flushing, padding, .. } = on.buffer.page(slot);
+    let &Page { page, writing_back, padding, .. } = on.buffer.page(slot);
     let lost = on.plant.is(Canary::OlderSectorsLost);
     let base = if lost { [None, None] } else { on.kernel.ftl.fragments(page) };
-    let sectors = if padding { SectorMask::EMPTY } else { flushing };
+    let sectors = if padding { SectorMask::EMPTY } else { writing_back };
     let older = base.into_iter().flatten().map(|part| part.sectors);
     let all = older.fold(sectors, SectorMask::and_also);
     on.kernel.ftl.record::<{ skills::ALL }>(to, page, all);
@@ -71,12 +71,12 @@ fn fill_partial_page(slot: SlotId, to: Ppn, on: &mut Base<impl Probe, impl Conte
     on.kernel.contents.program(&PageProgram { slot, page, sectors, base, to });
 }
 
-/// Records what is programmed at `to`: what is on its way of two pages.
+/// Records the program of parts of two packed pages at `to`.
 #[inline(never)]
 fn fill_pack(slots: [SlotId; 2], to: Ppn, on: &mut Base<impl Probe, impl Contents>) {
     let parts = slots.map(|slot| {
         let page = on.buffer.page(slot);
-        (page.page, page.flushing)
+        (page.page, page.writing_back)
     });
     fragments::record_pack(to, parts, &mut on.kernel.ftl);
     for (slot, second) in slots.into_iter().zip([false, true]) {

@@ -1,15 +1,15 @@
-//! What was read stays: in the buffer, or in the read cache.
+//! Keeps data that was read, in the buffer or in the read cache.
 
 use crate::device::base::Base;
 use crate::device::read::ahead;
 use crate::device::write::Writes;
 use crate::device::{Contents, read};
 use crate::engine::skills;
-use crate::scheduler::{Command, CommandId, Found, Probe};
+use crate::scheduler::{CellFindings, Command, CommandId, Probe};
 
 impl Writes {
-    /// What a flash command has read for a host stays in the buffer, if that keeps reads: what of it is still
-    /// current on flash, as far as there is room.
+    /// Keeps the data that a flash command has read for the host in the buffer, if it keeps reads.
+    /// Only sectors that are still current on flash are kept, as far as there is room.
     pub(in crate::device) fn keep_what_was_read(
         &mut self,
         command: CommandId,
@@ -23,7 +23,7 @@ impl Writes {
         self.write_back::<{ skills::ALL }>(on);
     }
 
-    /// A flash page was read ahead: it comes in, and whoever waited for it is served.
+    /// A flash page was read ahead: it enters the read cache, and the requests that wait for it complete.
     pub(in crate::device) fn read_ahead_done(
         &mut self,
         command: CommandId,
@@ -31,7 +31,7 @@ impl Writes {
     ) {
         on.kernel.contents.read_flash(command);
         on.reads.ahead.pages.retain(|&(_, known)| known != command);
-        let &Command { spent, found: Found { unreadable, .. }, .. } =
+        let &Command { spent, found: CellFindings { unreadable, .. }, .. } =
             on.kernel.flash.command(command);
         let mut waiting = std::mem::take(&mut on.reads.ahead.waiting);
         waiting.retain(|&(known, request)| {

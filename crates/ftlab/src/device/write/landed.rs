@@ -1,4 +1,5 @@
-//! What has been read or programmed: pages become current, whoever waited is told, and what follows begins.
+//! Completions of reads and programs of write-backs: pages become current, waiting requests settle,
+//! and further write-backs begin.
 
 use crate::cache::{Page, SlotId};
 use crate::device::Contents;
@@ -8,12 +9,12 @@ use crate::engine::skills;
 use crate::engine::skills::{RARE, Skills, any};
 use crate::ftl::wear::{failing, life};
 use crate::ftl::{Kernel, fragments};
-use crate::scheduler::{Command, CommandId, Found, Kind, Probe, Spent};
+use crate::scheduler::{CellFindings, Command, CommandId, Kind, Probe, Spent};
 use crate::units::Ppn;
 use crate::verify::Canary;
 
 impl Writes {
-    /// A read for a merge, or the program of a write-back, is done.
+    /// A read of a read-modify-write, or the program of a write-back, is done.
     pub(in crate::device) fn write_back_command_done<const S: Skills>(
         &mut self,
         id: CommandId,
@@ -28,7 +29,7 @@ impl Writes {
         end_of_life::begin_after_given_up(self, on);
     }
 
-    /// Something that a program, or its row, has waited for is there.
+    /// An input that a program, or its row, has waited for is available.
     pub(in crate::device) fn input_came<const S: Skills>(
         &mut self,
         program: CommandId,
@@ -38,7 +39,7 @@ impl Writes {
         let command = on.kernel.flash.command_mut(program);
         command.waits_for -= 1;
         if command.waits_for == 0 {
-            // What came last is what the program waited for.
+            // The last input determines how long the program waited.
             command.spent = spent;
             match on.buffer.rules.row {
                 _ if self.cycles.have_barrier() => cycle::cycle_is_complete(program, self, on),
@@ -48,13 +49,13 @@ impl Writes {
         }
     }
 
-    /// The pages of a program are on flash: they become current, and whoever waited is told.
+    /// The pages of a program are on flash: they become current, and waiting requests settle.
     pub(in crate::device) fn write_back_done<const S: Skills>(
         &mut self,
         id: CommandId,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        let Command { page: first, units, spent, found: Found { failed, .. }, .. } =
+        let Command { page: first, units, spent, found: CellFindings { failed, .. }, .. } =
             *on.kernel.flash.command(id);
         let units = skills::units_of_page(S, units);
         if any(S, RARE)
@@ -67,7 +68,7 @@ impl Writes {
         {
             end_of_life::program_again(id, self, on);
             on.empty_failed::<S>();
-            // Only where planes are gated, and it was given up, there may be something to begin now.
+            // More can begin only if planes are gated and the program was given up.
             return self
                 .cycles
                 .gate()
@@ -88,7 +89,7 @@ impl Writes {
         }
         if any(S, RARE) {
             on.empty_failed::<S>();
-            self.rewrite_what_is_due::<S>(on);
+            self.update_due_map_pages::<S>(on);
         }
         on.relieve::<S>();
         self.admit_waiting::<S>(on);
@@ -119,7 +120,7 @@ impl Writes {
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
-    /// Parts of two pages are on flash, on one physical page.
+    /// Two packed pages are on flash and become current.
     #[inline(never)]
     pub(in crate::device) fn make_pack_current(
         &mut self,
@@ -149,7 +150,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         buffer.end_write_back(slot, ftl, |waiter| desk.settle::<S>(waiter, spent, *now, contents));
     }
 
-    /// Blocks that failed are emptied and given up.
+    /// Empties and retires blocks that failed.
     #[inline]
     pub(in crate::device) fn empty_failed<const S: Skills>(&mut self) {
         if life::has_failed(&self.kernel.ftl) {
@@ -158,7 +159,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         }
     }
 
-    /// Planes that were short of free blocks with nothing worth collecting may have something now.
+    /// Planes that were short of free blocks, with nothing worth collecting, may be able to collect now.
     pub(in crate::device) fn relieve<const S: Skills>(&mut self) {
         if any(S, RARE) && self.services.merger.is_some() {
             return;

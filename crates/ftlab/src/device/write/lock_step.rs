@@ -1,10 +1,11 @@
-//! A device whose planes go in step does one thing at a time: a write cycle, merges, or reads. What the host
-//! asks of the FTL during a cycle or a merge waits for its end; a cycle begins when no read is under way any more, and
-//! reads that come meanwhile wait as well.
+//! Lock-step: a device whose planes run in step does one thing at a time, a write cycle, merges, or
+//! reads. Requests that need the FTL during a cycle or merges wait until these end. A cycle begins
+//! when no read is in flight; reads that arrive meanwhile wait as well.
 //!
-//! Where nobody looks at single commands and the bus takes no time, a cycle needs none: each of its planes programs one
-//! page, at the same time, after the time of a read if any of them needs one. So the cycle is done at once, like merges
-//! ([`ftl::merge`](crate::ftl::merge)), and its time is added up. Results are the same.
+//! If no probe watches single commands and transfers take no time, a cycle needs no commands: each
+//! of its planes programs one page at the same time, after one read time if any page needs a
+//! read-modify-write. The cycle is then carried out at once, like merges
+//! ([`ftl::merge`](crate::ftl::merge)), and its time is added up. The results are the same.
 
 use crate::cache::SlotId;
 use crate::device::Contents;
@@ -16,13 +17,13 @@ use crate::host::Op;
 use crate::scheduler::{Probe, Spent};
 use crate::units::{Nanos, Ppn, RequestId, SimTime};
 
-/// What a device in lock-step does.
+/// What a device in lock-step is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::device) enum Motion {
-    /// What comes.
+    /// It serves requests as they come.
     #[default]
     Goes,
-    /// It waits until nothing is under way on flash.
+    /// It waits until nothing is in flight on flash.
     Stopping,
     /// A write cycle.
     Writes,
@@ -30,31 +31,31 @@ pub(in crate::device) enum Motion {
     Merges,
 }
 
-/// What a device in lock-step does, and what waits for its end.
+/// The state of a device in lock-step, and the requests that wait.
 #[derive(Clone, Debug, Default)]
 pub(in crate::device) struct Standstill {
     motion: Motion,
     held: Vec<Held>,
-    /// Whether one of those is a trim.
+    /// Whether a trim is held.
     holds_trim: bool,
-    /// They are being taken up: nothing begins before all are.
+    /// Whether held requests are being started. Nothing else begins before all are.
     releases: bool,
-    /// The pages of a cycle that is done at once.
+    /// The pages of a cycle that is carried out at once.
     cycle: Vec<Written>,
-    /// How long that takes.
+    /// The time that this cycle takes.
     spent: Spent,
 }
 
-/// A request that came during a cycle or merges.
+/// A request that arrived during a cycle or merges.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     request: RequestId,
     since: SimTime,
-    /// For how long write-backs had been stalled, over the whole run, when it came.
+    /// How long write-backs had been stalled in total when it arrived.
     stall_mark: Nanos,
 }
 
-/// A page of a cycle that is done at once.
+/// A page of a cycle that is carried out at once.
 #[derive(Clone, Copy, Debug)]
 struct Written {
     slot: SlotId,
@@ -77,13 +78,13 @@ impl Standstill {
     }
 }
 
-/// The flash pages that a cycle which is done at once is programming.
+/// The flash pages that a cycle carried out at once is programming.
 pub(in crate::device) fn torn_at_once(writes: &Writes) -> impl Iterator<Item = Ppn> {
     writes.standstill.cycle.iter().map(|written| written.at)
 }
 
-/// Whether a cycle or merges may begin: nothing of the kind is under way, and nothing on flash. If not, it will
-/// be asked again.
+/// Whether a cycle or merges may begin: neither is under way, and no command is in flight. If not,
+/// the device asks again later.
 pub(in crate::device) fn comes_to_rest(
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -99,26 +100,26 @@ pub(in crate::device) fn comes_to_rest(
     }
 }
 
-/// Whether the device waits for its flash to be quiet.
+/// Whether the device waits until no flash command is in flight.
 #[inline]
 pub(in crate::device) fn is_stopping(writes: &Writes) -> bool {
     writes.standstill.motion == Motion::Stopping
 }
 
-/// Nothing is under way on flash any more: a device that waited for that goes on.
+/// No flash command is in flight any more: a device that waited for this continues.
 pub(in crate::device) fn flash_is_quiet(
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) {
     writes.write_back::<{ skills::ALL }>(on);
-    // What should have been written has gone.
+    // No cycle began: the data that was to be written is gone.
     if is_stopping(writes) {
         go_on(writes, on);
         writes.write_back::<{ skills::ALL }>(on);
     }
 }
 
-/// Keeps a request that came during a cycle or merges. Says whether it does.
+/// Holds back a request that arrives during a cycle or merges. Returns whether it does.
 pub(in crate::device) fn hold(
     id: RequestId,
     op: Op,
@@ -126,7 +127,7 @@ pub(in crate::device) fn hold(
     on: &mut Base<impl Probe, impl Contents>,
 ) -> bool {
     let standstill = &mut writes.standstill;
-    // What is written after a trim must not be lost to it.
+    // A held trim must not discard data that was written after it.
     let holds = match op {
         _ if standstill.is(Motion::Goes) => false,
         Op::Write => standstill.holds_trim,
@@ -140,7 +141,7 @@ pub(in crate::device) fn hold(
     holds
 }
 
-/// A cycle or merges are over: what waited for that is taken up.
+/// A cycle or merges are over: starts the requests that were held.
 pub(in crate::device) fn go_on(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     writes.standstill.motion = Motion::Goes;
     if writes.standstill.held.is_empty() {
@@ -162,7 +163,7 @@ pub(in crate::device) fn go_on(writes: &mut Writes, on: &mut Base<impl Probe, im
     writes.standstill.releases = false;
 }
 
-/// Does a cycle of these pages at once, if that can be done.
+/// Carries a cycle of these pages out at once, if that is possible.
 pub(in crate::device) fn write_at_once(
     pages: &[SlotId],
     writes: &mut Writes,
@@ -175,8 +176,8 @@ pub(in crate::device) fn write_at_once(
     let mut cycle = std::mem::take(&mut writes.standstill.cycle);
     for &slot in pages {
         let page = on.buffer.begin_write_back(slot, &on.kernel.ftl);
-        on.kernel.contents.begin_write_back(slot, on.buffer.page(slot).flushing);
-        let is_partial = on.older_parts_of(slot).iter().any(Option::is_some);
+        on.kernel.contents.begin_write_back(slot, on.buffer.page(slot).writing_back);
+        let is_partial = on.old_parts_of(slot).iter().any(Option::is_some);
         let at = fold::place_in_log(page, &mut on.kernel.ftl).expect("the cycle has room");
         fill::fill_page::<{ skills::ALL }>(slot, at, on);
         on.buffer.under_way.program_begun();
@@ -191,7 +192,7 @@ pub(in crate::device) fn write_at_once(
     true
 }
 
-/// A cycle that was done at once has taken its time.
+/// The time of a cycle that was carried out at once is over.
 pub(in crate::device) fn written_at_once(
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -211,7 +212,7 @@ pub(in crate::device) fn written_at_once(
     writes.write_back::<{ skills::ALL }>(on);
 }
 
-/// What was done at once has taken its time.
+/// The time of a cycle or merges that were carried out at once is over.
 pub(in crate::device) fn stood_still(
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -223,13 +224,13 @@ pub(in crate::device) fn stood_still(
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
-    /// Whether all planes go in step.
+    /// Whether all planes run in lock-step.
     #[inline]
     pub(in crate::device) fn is_in_lock_step(&self) -> bool {
         self.services.merger.as_deref().is_some_and(|merger| merger.in_lock_step())
     }
 
-    /// Whether cycles are done at once: each page of one has a die for itself, and all take the same time.
+    /// Whether cycles are carried out at once: each page of a cycle has its own die, and all take equally long.
     fn cycles_add_up(&self) -> bool {
         let planes = self.kernel.flash.geometry().planes_per_die();
         planes == 1

@@ -1,4 +1,4 @@
-//! Reads and write-backs that wait for entries of a map that lies on flash, and go on.
+//! Reads and write-backs that wait for entries of a map on flash, and how they continue.
 
 use crate::cache::SlotId;
 use crate::device::base::Base;
@@ -12,7 +12,7 @@ use crate::scheduler::{CommandId, Probe, Spent};
 use crate::units::{Lpn, Nanos, PageSpan, PlaneId, RequestId, SectorMask};
 
 impl Writes {
-    /// Looks up the entry of a page that is written back. False if `program` has to wait for it.
+    /// Looks up the entry of a page that is written back. Returns false if `program` has to wait for it.
     pub(in crate::device) fn finds_entry_of_write(
         &mut self,
         page: Lpn,
@@ -28,19 +28,19 @@ impl Writes {
         finds
     }
 
-    /// Rewrites the translation pages that collection, trims and writes have made stale.
+    /// Updates the translation pages that collection, trims and writes have made stale.
     #[inline]
-    pub(in crate::device) fn rewrite_what_is_due<const S: Skills>(
+    pub(in crate::device) fn update_due_map_pages<const S: Skills>(
         &mut self,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
         if skills::any(S, skills::RARE) && on.services.map.is_some() {
-            on.rewrite_map();
+            on.update_map();
             self.go_on_with_entries(on);
         }
     }
 
-    /// A plane may be written again: translation pages that found no place go there.
+    /// A plane has free pages again: places translation pages that are waiting for one.
     pub(in crate::device) fn retry_map(
         &mut self,
         plane: PlaneId,
@@ -52,16 +52,16 @@ impl Writes {
         }
     }
 
-    /// The device has come to its end: translation pages that wait for a place are kept in memory.
+    /// The device has reached its end: keeps translation pages that wait for a place in memory.
     pub(in crate::device) fn keep_stalled_map(&mut self, on: &mut Base<impl Probe, impl Contents>) {
         if let Some(map) = &mut on.services.map {
             map.keep_stalled(&mut on.kernel);
             self.go_on_with_entries(on);
         }
-        self.rewrite_what_is_due::<{ skills::ALL }>(on);
+        self.update_due_map_pages::<{ skills::ALL }>(on);
     }
 
-    /// Who waited for entries that are in memory now goes on.
+    /// Continues the reads and write-backs whose entries are in memory now.
     pub(in crate::device) fn go_on_with_entries(
         &mut self,
         on: &mut Base<impl Probe, impl Contents>,
@@ -75,7 +75,7 @@ impl Writes {
                 Ready::Seeker { who: Seeker::WriteBack(program, slot), waited, .. } => {
                     on.end_gathering(&mut gathering);
                     let slot = SlotId::new(slot);
-                    on.merge_if_partial::<{ skills::ALL }>(slot, program, waited);
+                    on.read_old_copy::<{ skills::ALL }>(slot, program, waited);
                     let spent = Spent::on_translation(waited);
                     self.input_came::<{ skills::ALL }>(program, spent, on);
                 }
@@ -87,7 +87,7 @@ impl Writes {
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
-    /// Looks up the entry of a page that is read. False if the request has to wait for it.
+    /// Looks up the entry of a page that is read. Returns false if the request has to wait for it.
     pub(in crate::device) fn finds_entry_of_read(
         &mut self,
         id: RequestId,
@@ -107,8 +107,8 @@ impl<P: Probe, C: Contents> Base<P, C> {
         }
     }
 
-    /// The entry of a page is in memory for which a read has `waited`. Neighbours of one request that lie
-    /// on one flash page are read together, as those that did not wait.
+    /// The entry of a page, for which a read has `waited`, is in memory. Pages of one request that
+    /// lie on one flash page are read together, as without waiting.
     fn go_on_reading(
         &mut self,
         id: RequestId,
@@ -120,7 +120,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         let Some(at) = self.kernel.ftl.look_up_for_host::<{ skills::ALL }>(page) else {
             return self.settle::<{ skills::ALL }>(id, &Spent::on_translation(waited));
         };
-        // Others may have brought it meanwhile.
+        // Another read may have cached the page meanwhile.
         if self.reads.cache.is_on()
             && let Some(place) = self.reads.cache.read(page)
         {

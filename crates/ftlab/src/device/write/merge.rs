@@ -1,7 +1,7 @@
-//! Writes to a mapping with a log, and the merges that make room for them.
+//! Writes to a log-block mapping, and the merges that make room for them.
 //!
-//! With clocks of its own, a plane that has no room merges while the others go on; writes to it stall. In
-//! lock-step the device stands still for that (`device/lock_step.rs`).
+//! If each plane has its own clock, a plane without room merges while the others continue, and writes to it stall. In
+//! lock-step the whole device stands still for merges (`device/lock_step.rs`).
 
 use crate::cache::SlotId;
 use crate::device::base::Base;
@@ -11,15 +11,15 @@ use crate::device::{Contents, Device};
 use crate::engine::skills;
 use crate::engine::skills::Skills;
 use crate::ftl::mapping::hybrid::Room;
-use crate::ftl::merge::{Merger, Step, fold};
+use crate::ftl::merge::{MergeStep, Merger, fold};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::scheduler::{CommandId, Probe};
 use crate::units::{Lpn, PlaneId, Ppn};
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// Merges of reclaims, and stalls, count from now on: the device was prepared for what is to be measured.
-    /// (What [`DeviceCounters`](crate::stats::DeviceCounters) hold is counted on.)
+    /// Restarts the counts of reclaims' merges and of stalls: preparation is over, and the
+    /// measurement begins. ([`DeviceCounters`](crate::stats::DeviceCounters) continue to count.)
     pub fn prepared(&mut self) {
         if let Some(merger) = self.base.services.merger.as_deref_mut() {
             merger.count_anew();
@@ -27,13 +27,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
         cost::forget_costs_of_preparation(&mut self.base);
     }
 
-    /// What merges did so far, if there are any.
+    /// The merger, if the mapping has a log.
     pub fn merger(&self) -> Option<&Merger> {
         self.base.services.merger.as_deref()
     }
 }
 
-/// Finds a place for a program in the log, if its plane takes writes and has room.
+/// Places a program in the log, if its plane takes writes and has room.
 pub(in crate::device) fn place_in_log(
     program: CommandId,
     writes: &mut Writes,
@@ -51,7 +51,7 @@ pub(in crate::device) fn place_in_log(
     true
 }
 
-/// A page has stalled: its plane makes room.
+/// A program of this page is stalled: lets its plane make room.
 pub(in crate::device) fn want_room(
     page: Lpn,
     writes: &mut Writes,
@@ -67,12 +67,12 @@ pub(in crate::device) fn want_room(
 fn begin_merging(plane: PlaneId, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     let Base { kernel, services, .. } = on;
     let Some(merger) = services.merger.as_deref_mut() else { return };
-    if merger.begin(plane, kernel) == Step::Done {
+    if merger.begin(plane, kernel) == MergeStep::Done {
         merged(plane, writes, on);
     }
 }
 
-/// A flash page of the host is programmed and current. Its plane may have waited for that to merge.
+/// A flash page of the host is programmed and current. Its plane may have waited for this to merge.
 #[inline]
 pub(in crate::device) fn programmed_for_host<const S: Skills>(
     first: Ppn,
@@ -122,8 +122,8 @@ pub(in crate::device) fn merged(
     }
 }
 
-/// Whether every page of a write cycle has room. If one has none in lock-step, the device makes room before
-/// anything of the cycle begins: it stands still, and write-back goes on after that.
+/// Whether every page of a write cycle has room. In lock-step, a device without room makes some
+/// before the cycle begins: it stands still, and write-back continues afterwards.
 pub(in crate::device) fn log_has_room(
     pages: &[SlotId],
     writes: &mut Writes,
@@ -144,7 +144,7 @@ pub(in crate::device) fn log_has_room(
 /// Stands still to make room for a page.
 fn stand_still(page: Lpn, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     writes.standstill.begins(Motion::Merges);
-    writes.stalled.stands(on.kernel.now);
+    writes.stalled.begin_standstill(on.kernel.now);
     if !on.kernel.flash.may_add_up() {
         return want_room(page, writes, on);
     }
@@ -154,7 +154,7 @@ fn stand_still(page: Lpn, writes: &mut Writes, on: &mut Base<impl Probe, impl Co
     on.idle.wake_at(on.kernel.now + time);
 }
 
-/// What was done at once has taken its time.
+/// The time of merges that were carried out at once is over.
 pub(in crate::device) fn merged_at_once(
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -166,7 +166,7 @@ pub(in crate::device) fn merged_at_once(
 }
 
 fn merges_are_over(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
-    writes.stalled.goes_on(on.kernel.now);
+    writes.stalled.end_standstill(on.kernel.now);
     lock_step::go_on(writes, on);
     writes.write_back::<{ skills::ALL }>(on);
 }

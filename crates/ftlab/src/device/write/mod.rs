@@ -1,7 +1,6 @@
-//! A write on its way down: into the buffer, and from there, when the policy says so, merged with
-//! what is on flash, placed, programmed and committed.
+//! The write path: into the buffer; from there, when the policy says so, through read-modify-write,
+//! placement and programming to the commit.
 
-pub(in crate::device) mod attend;
 mod back;
 pub(in crate::device) mod cost;
 pub(in crate::device) mod cycle;
@@ -17,12 +16,13 @@ pub(in crate::device) mod merge;
 mod pass_through;
 mod place;
 mod row;
+pub(in crate::device) mod signals;
 pub(in crate::device) mod stalled;
 pub(in crate::device) mod start;
 
 use std::collections::VecDeque;
 
-use crate::cache::{SlotId, Turn, Waiting};
+use crate::cache::{Entering, SlotId, WaitingPage};
 use crate::device::Contents;
 use crate::device::base::Base;
 use crate::device::read::ahead;
@@ -37,10 +37,11 @@ use crate::host::{Pages, Request};
 use crate::scheduler::{CommandId, Probe, Spent};
 use crate::units::{Lpn, PageSpan, RequestId};
 
-/// What is under way of writes.
+/// The writes in flight.
 #[derive(Clone, Debug)]
 pub(in crate::device) struct Writes {
-    /// By program of a write-back: the slots of its pages, of a pack the one that knows the other.
+    /// By program of a write-back: the slots of its pages. Of two packed pages, the slot that
+    /// refers to the other.
     pub loads: Cargo,
     /// Programs that wait for a free page.
     pub stalled: Stalled,
@@ -51,8 +52,8 @@ pub(in crate::device) struct Writes {
     pub batch: Vec<SlotId>,
     /// The programs of the row that is being placed.
     pub row: Vec<CommandId>,
-    /// Pages whose write-back began a moment ago: their mapping entries are on their way to the
-    /// processor, and what those entries point to comes next.
+    /// Pages whose write-back began recently: their mapping entries are being prefetched, and the
+    /// data that these entries refer to comes next.
     pub recent: VecDeque<Lpn>,
 }
 
@@ -63,7 +64,7 @@ impl Writes {
         request: &Request,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        if any(S, RARE) && on.buffer.gathers() {
+        if any(S, RARE) && on.buffer.keeps_versions() {
             self.submit_whole(id, request, on);
             return self.write_back::<S>(on);
         }
@@ -71,28 +72,28 @@ impl Writes {
             return;
         }
         for span in Pages::new(request.lba, request.sectors, on.sectors_per_page) {
-            if !on.write_page::<S>(id, span, Turn::New) {
+            if !on.write_page::<S>(id, span, Entering::New) {
                 on.desk.intake.wait_for_one(id);
                 let stall_mark = self.stalled.time_until(on.kernel.now);
-                on.buffer.wait_for_room(Waiting { request: id, span, stall_mark }, 1);
+                on.buffer.wait_for_room(WaitingPage { request: id, span, stall_mark }, 1);
             }
         }
         self.write_back::<S>(on);
     }
 
-    /// Lets writes in that waited for room.
+    /// Admits writes that waited for room.
     pub(in crate::device) fn admit_waiting<const S: Skills>(
         &mut self,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
         while let Some(waiting) = on.buffer.queue.first() {
-            let Waiting { request, span, .. } = waiting;
+            let WaitingPage { request, span, .. } = waiting;
             if dead_dies::turned_away(&waiting, self, on) {
                 continue;
             }
-            let entered = match on.buffer.gathers() {
+            let entered = match on.buffer.keeps_versions() {
                 true => entry::let_in(request, on),
-                false => on.write_page::<S>(request, span, Turn::Waited),
+                false => on.write_page::<S>(request, span, Entering::Waited),
             };
             if !entered {
                 return;
@@ -121,7 +122,7 @@ impl Writes {
             while let Some(found) = next {
                 next = buffer.pages.older(found);
                 contents.trim(found);
-                // A write that was still on its way to flash is done: there is nothing to keep.
+                // Writes that wait for this page to reach flash complete: no data is left.
                 buffer.trim(found, ftl, |waiter| {
                     desk.settle::<{ skills::ALL }>(waiter, &nothing, *now, contents);
                 });
@@ -133,13 +134,13 @@ impl Writes {
             ahead::outdate_read::<{ skills::ALL }>(span.page, on);
             on.kernel.ftl.trim(span.page);
         }
-        self.rewrite_what_is_due::<{ skills::ALL }>(on);
+        self.update_due_map_pages::<{ skills::ALL }>(on);
         on.relieve::<{ skills::ALL }>();
         self.admit_waiting::<{ skills::ALL }>(on);
         self.write_back::<{ skills::ALL }>(on);
     }
 
-    /// A version of a page has left the staging area: the write that waited for that comes in.
+    /// A version of a page has left the staging area: admits the write that waited for this.
     #[inline]
     pub(in crate::device) fn admit_next_version<const S: Skills>(
         &mut self,
@@ -166,8 +167,8 @@ impl Writes {
                 end_of_life::refuse_waiting(waiting, self, on);
                 continue;
             }
-            let Waiting { request, span, .. } = waiting;
-            let admitted = on.write_page::<S>(request, span, Turn::Waited);
+            let WaitingPage { request, span, .. } = waiting;
+            let admitted = on.write_page::<S>(request, span, Entering::Waited);
             debug_assert!(admitted, "nothing else can have come in");
             let last = on.desk.intake.settle(request);
             debug_assert!(!last, "it waits for its program now");
@@ -182,7 +183,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         &mut self,
         id: RequestId,
         span: PageSpan,
-        turn: Turn,
+        turn: Entering,
     ) -> bool {
         let tag = self.kernel.ftl.streams().tag_of(self.desk.intake.get(id).request().stream);
         let Some(slot) = self.let_page_in::<S>(span, tag, turn) else { return false };
@@ -196,13 +197,13 @@ impl<P: Probe, C: Contents> Base<P, C> {
         true
     }
 
-    /// Puts a page of a write into the buffer. Clean pages make room, where it is for them to go.
+    /// Puts a page of a write into the buffer. Clean pages make room if their eviction is allowed.
     #[inline]
     pub(in crate::device) fn let_page_in<const S: Skills>(
         &mut self,
         span: PageSpan,
         tag: u8,
-        turn: Turn,
+        turn: Entering,
     ) -> Option<SlotId> {
         loop {
             let entered = self.buffer.write(span, tag, turn, &self.kernel.ftl);

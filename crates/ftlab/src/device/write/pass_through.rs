@@ -1,4 +1,4 @@
-//! The short way of a write: a whole page that is only staged on its way to flash is placed and handed over at once.
+//! The fast path of a write: a whole page that is only staged on its way to flash is placed and submitted at once.
 
 use crate::device::Contents;
 use crate::device::base::Base;
@@ -10,7 +10,7 @@ use crate::scheduler::{Command, Kind, Origin, Probe, ServiceId};
 use crate::units::{Lpn, Ppn, RequestId};
 
 impl Writes {
-    /// A write of one whole page that nothing holds up on its way to flash.
+    /// Writes one whole page that nothing delays on its way to flash. Returns false if this path does not apply.
     #[inline(always)]
     pub(in crate::device) fn pass_through<const S: Skills>(
         &mut self,

@@ -1,4 +1,4 @@
-//! Programs whose data is complete: they find a place and go to the flash, or wait for one.
+//! Placement of programs whose data is complete: they get a place and go to the flash, or wait.
 
 use super::{Writes, end_of_life, merge};
 use crate::cache::SlotId;
@@ -19,8 +19,8 @@ impl Writes {
         on.stream_of(SlotId::new(self.loads.get(program, 0)))
     }
 
-    /// Places a program whose data is complete, and hands it to the flash, as soon as the processor has
-    /// time for that.
+    /// Places a program whose data is complete and submits it to the flash, as soon as the
+    /// processor has time.
     pub(in crate::device) fn issue<const S: Skills>(
         &mut self,
         program: CommandId,
@@ -31,7 +31,7 @@ impl Writes {
         }
     }
 
-    /// Places a program whose data is complete, and hands it to the flash; it waits if nothing is free.
+    /// Places a program whose data is complete and submits it, or lets it wait if nothing is free.
     pub(in crate::device) fn issue_now<const S: Skills>(
         &mut self,
         program: CommandId,
@@ -43,8 +43,8 @@ impl Writes {
         }
     }
 
-    /// Places a program whose data is complete; it waits if nothing is free. A device that takes no
-    /// more writes gives it up, unless it has been acknowledged. Says whether it is placed.
+    /// Places a program whose data is complete, or lets it wait if nothing is free. A device that
+    /// takes no more writes gives it up unless it was acknowledged. Returns whether it was placed.
     #[inline]
     pub(in crate::device) fn place_or_stall<const S: Skills>(
         &mut self,
@@ -60,14 +60,14 @@ impl Writes {
             end_of_life::give_up(program, self, on);
             return false;
         }
-        // Behind those that wait already, if it would take what they wait for.
+        // It queues behind waiting programs if it would take the pages that they wait for.
         if self.stalled.is_empty() && self.place::<S>(program, stream, on) {
             return true;
         }
         self.place_behind::<S>(program, stream, on)
     }
 
-    /// The same behind those that wait already.
+    /// Places a program unless others wait for the same pages; otherwise it queues behind them.
     pub(in crate::device) fn place_behind<const S: Skills>(
         &mut self,
         program: CommandId,
@@ -95,7 +95,7 @@ impl Writes {
         on.buffer.page(SlotId::new(self.loads.get(program, 0))).page
     }
 
-    /// Places a program and hands it to the flash, if there is room. It has `waited` for that.
+    /// Places a program and submits it, if there is room. It has `waited` for this.
     pub(in crate::device) fn try_issue<const S: Skills>(
         &mut self,
         program: CommandId,
@@ -106,7 +106,7 @@ impl Writes {
         if !self.place::<S>(program, stream, on) {
             return false;
         }
-        // Who waits for room waits for collection.
+        // Waiting for room is waiting for collection.
         let command = on.kernel.flash.command_mut(program);
         command.spent.gc += waited;
         let at = command.page;
@@ -114,7 +114,7 @@ impl Writes {
         true
     }
 
-    /// Finds a place for a program, if there is room.
+    /// Places a program, if there is room.
     #[inline(always)]
     pub(in crate::device) fn place<const S: Skills>(
         &mut self,
@@ -135,7 +135,7 @@ impl Writes {
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
-    /// Hands a program that is placed to the flash.
+    /// Submits a placed program to the flash.
     #[inline(always)]
     pub(in crate::device) fn hand_over<const S: Skills>(&mut self, program: CommandId, at: Ppn) {
         self.kernel.submit::<S>(program);

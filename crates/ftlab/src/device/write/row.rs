@@ -1,7 +1,7 @@
 //! Rows: flash pages that are written back together, one on each plane of a die, so that one
-//! multi-plane program serves them. A die that takes whatever comes first would begin with a single
-//! page each time that it falls free; so a row is put together before it is placed, and placed before
-//! its die begins. It never waits for more to become dirty.
+//! multi-plane program serves them. A die that took each page as it comes would start with a single
+//! page whenever it becomes free. Therefore a row is put together before it is placed, and placed
+//! before its die starts. It never waits for more pages to become dirty.
 
 use crate::cache::{Beside, Eviction};
 use crate::device::Contents;
@@ -14,7 +14,7 @@ use crate::nand::{CellMode, Row};
 use crate::scheduler::{CommandId, Probe};
 use crate::units::{Lpn, Ppn};
 
-/// A row of which the first page is placed.
+/// A row whose first page is placed.
 #[derive(Clone, Copy)]
 struct Begun {
     row: Row,
@@ -23,8 +23,8 @@ struct Begun {
 }
 
 impl Writes {
-    /// Begins the write-back of `first` and of as many further flash pages as fit into its row. All of
-    /// them wait until the reads that partial pages need are done.
+    /// Begins the write-back of `first` and of as many further flash pages as fit into its row.
+    /// They all wait for the reads that partial pages need.
     #[inline(never)]
     pub(in crate::device) fn begin_row<const S: Skills>(
         &mut self,
@@ -46,7 +46,7 @@ impl Writes {
         }
     }
 
-    /// The last read for which a row has waited is done: so long has each of its programs waited.
+    /// The last read of a row is done. All its programs have waited for as long.
     pub(in crate::device) fn row_is_complete<const S: Skills>(
         &mut self,
         leader: CommandId,
@@ -61,7 +61,7 @@ impl Writes {
         self.issue_row::<S>(leader, on);
     }
 
-    /// Places the programs of a row, and hands them to the flash, as soon as the processor has time for that.
+    /// Places the programs of a row and submits them, as soon as the processor has time.
     fn issue_row<const S: Skills>(
         &mut self,
         leader: CommandId,
@@ -78,7 +78,7 @@ impl Writes {
         self.issue_row_now::<S>(leader, on);
     }
 
-    /// Places the programs of a row, and hands those that found a place to the flash.
+    /// Places the programs of a row, and submits those that got a place.
     pub(in crate::device) fn issue_row_now<const S: Skills>(
         &mut self,
         leader: CommandId,
@@ -102,8 +102,8 @@ impl Writes {
         self.row = row;
     }
 
-    /// Places a program beside those before it if that can be, else where it would go alone: there a row
-    /// begins anew. If nothing is free, it waits.
+    /// Places a program beside the earlier ones of its row if possible. Otherwise it is placed
+    /// alone and starts a new row. If nothing is free, it waits.
     fn place_in_row<const S: Skills>(
         &mut self,
         program: CommandId,
@@ -144,7 +144,7 @@ impl Writes {
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
-    /// The first page of another flash page of a row.
+    /// The eviction that begins another flash page of a row.
     pub(in crate::device) fn next_of_row(
         &mut self,
         home: Lpn,

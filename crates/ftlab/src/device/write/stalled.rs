@@ -1,4 +1,4 @@
-//! Programs for which no free page was to be had, and how long that was so.
+//! Stalled programs, which found no free page, and the total time of stalls.
 
 use std::collections::VecDeque;
 
@@ -13,28 +13,28 @@ use crate::units::{Nanos, PlaneId, SimTime};
 
 /// A stalled program.
 #[derive(Clone, Copy, Debug)]
-pub struct Waiting {
-    /// When it first looked for a page.
+pub struct StalledProgram {
+    /// When it first looked for a free page.
     pub since: SimTime,
     /// The program.
     pub program: CommandId,
 }
 
-/// The programs that wait for collection to make pages free, oldest first.
+/// The programs that wait for collection to free pages, oldest first.
 #[derive(Clone, Debug)]
 pub struct Stalled {
     /// By pool of planes to which they may go, then by stream.
-    queues: Vec<VecDeque<Waiting>>,
+    queues: Vec<VecDeque<StalledProgram>>,
     streams: usize,
     waiting: usize,
     /// Time during which at least one program was stalled, as of the last change.
     total: Nanos,
-    /// Since when at least one has been.
+    /// The start of the current stall.
     since: SimTime,
 }
 
 impl Stalled {
-    /// Nothing waits, for so many pools of planes and streams of the host.
+    /// An empty queue for each pool of planes and each stream of the host.
     pub fn new(pools: u32, streams: u8) -> Stalled {
         let streams = usize::from(streams);
         Stalled {
@@ -50,33 +50,33 @@ impl Stalled {
         pool as usize * self.streams + stream.at()
     }
 
-    /// A program of `stream` finds nothing free in `pool`.
+    /// A program of `stream` finds no free page in `pool`.
     pub fn push(&mut self, now: SimTime, program: CommandId, pool: u32, stream: WriteStream) {
         if self.waiting == 0 {
             self.since = now;
         }
         self.waiting += 1;
         let at = self.at(pool, stream);
-        self.queues[at].push_back(Waiting { since: now, program });
+        self.queues[at].push_back(StalledProgram { since: now, program });
     }
 
-    /// The device stands still: nothing can be placed.
-    pub fn stands(&mut self, now: SimTime) {
+    /// The device stands still, and nothing can be placed.
+    pub fn begin_standstill(&mut self, now: SimTime) {
         if self.waiting == 0 {
             self.since = now;
         }
         self.waiting += 1;
     }
 
-    /// It goes on.
-    pub fn goes_on(&mut self, now: SimTime) {
+    /// The standstill is over.
+    pub fn end_standstill(&mut self, now: SimTime) {
         self.waiting -= 1;
         if self.waiting == 0 {
             self.total += now - self.since;
         }
     }
 
-    /// Pools of planes for which programs may wait.
+    /// The number of pools of planes for which programs may wait.
     pub fn pools(&self) -> u32 {
         (self.queues.len() / self.streams) as u32
     }
@@ -96,7 +96,7 @@ impl Stalled {
         &self,
         pool: u32,
         may: impl Fn(WriteStream) -> bool,
-    ) -> Option<(Waiting, WriteStream)> {
+    ) -> Option<(StalledProgram, WriteStream)> {
         let first = self.at(pool, WriteStream::new(0));
         let queues = self.queues[first..first + self.streams].iter();
         queues
@@ -106,7 +106,7 @@ impl Stalled {
             .min_by_key(|&(waiting, _)| waiting.since)
     }
 
-    /// The program that [`oldest`](Self::oldest) named waits no more.
+    /// Removes the program that [`oldest`](Self::oldest) returned.
     pub fn forget_oldest(&mut self, now: SimTime, pool: u32, stream: WriteStream) {
         let at = self.at(pool, stream);
         if self.queues[at].pop_front().is_none() {
@@ -118,16 +118,17 @@ impl Stalled {
         }
     }
 
-    /// Time until `now` during which at least one program was stalled. Two readings tell how much of
-    /// the span between them a write that waited for room in the buffer owes to collection.
+    /// Time until `now` during which at least one program was stalled. The difference of two
+    /// readings is the share of the time between them that a write, which waited for room in the
+    /// buffer, owes to collection.
     pub fn time_until(&self, now: SimTime) -> Nanos {
         if self.waiting == 0 { self.total } else { self.total + (now - self.since) }
     }
 }
 
 impl Writes {
-    /// The host may write to a plane again: programs that found nothing free go there, as far as it
-    /// has room, oldest first.
+    /// The host may write to a plane again: places stalled programs there, oldest first, while it
+    /// has room.
     pub(in crate::device) fn retry_stalled<const S: Skills>(
         &mut self,
         plane: PlaneId,

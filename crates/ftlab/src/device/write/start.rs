@@ -1,4 +1,4 @@
-//! A request is taken up: what it asks begins.
+//! Starts requests.
 
 use crate::device::base::Base;
 use crate::device::write::{Writes, end_of_life, lock_step};
@@ -8,7 +8,7 @@ use crate::host::{Op, Request};
 use crate::scheduler::Probe;
 use crate::units::RequestId;
 
-/// Takes a command up.
+/// Starts a request.
 #[inline(always)]
 pub(in crate::device) fn start<const S: Skills>(
     id: RequestId,

@@ -1,21 +1,26 @@
-//! AGCR, access-characteristic guided cost regulation: pages that are only written are written at low cost, pages
-//! that are only read are to lie at high cost, and others at medium cost. By what a page has been through before:
-//! nothing, the first write is at high cost; a write, low; a read, medium. A read of a page that was read before and
-//! lies at low cost asks for it to be programmed again, at high cost, while its die is idle.
+//! AGCR, access-characteristic guided cost regulation: pages that are only written are written at low cost, pages that
+//! are only read should lie at high cost, and others at medium cost. The cost of a write depends on the history of the
+//! page: high without any, low after a write, medium after a read. A read of a page that was already read last and lies
+//! at low cost requests a rewrite at high cost while the die is idle.
 //!
-//! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 3. Where it is silent or where this departs:
+//! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 3. Where the paper is silent, and departures:
 //!
-//! - The tag in the paper's mapping entry has one bit, for low cost; here the flash knows the class of each flash page.
-//! - Copies of collection are "processed at the regulated cost" (section 4.1): of a page that was written last at low
-//!   cost, of one that was read last at high cost, of one that nobody touched as it was.
-//! - Section 3.3 inserts a rewrite "if the page was not written at high cost before", section 3.4 one for a page with the
-//!   tag of low cost. The tag has one bit, so the latter is taken: pages at medium cost stay there.
-//! - The paper has one rewrite queue; here each die has its own, since each is idle at its own times.
-//! - Longer windows than two are not kept by the device: their states need more than two bits. `hysteresis` is what
-//!   two bits can hold beyond the last access.
-//! - A flash page of several logical pages is programmed at the highest cost that one of them asks for, since reads
-//!   are what others wait for. The paper's flash pages hold one.
-//! - Where a mapping can't place a page freely (a log), nothing is rewritten while idle; merges copy by the rule above.
+//! - The tag in the paper's mapping entry has one bit, for low cost. Here the flash knows the class
+//!   of each flash page.
+//! - Copies of collection are "processed at the regulated cost" (section 4.1): low cost for a page
+//!   that was last written, high cost for one that was last read, the present cost for one without
+//!   history.
+//! - Section 3.3 inserts a rewrite "if the page was not written at high cost before", section 3.4
+//!   one for a page with the tag of low cost. The tag has one bit, so the latter is taken: pages at
+//!   medium cost stay there.
+//! - The paper has one rewrite queue. Here each die has its own, since each is idle at its own
+//!   times.
+//! - Windows longer than two accesses are not kept, because their states need more than two bits.
+//!   `hysteresis` is what two bits can hold beyond the last access.
+//! - A flash page of several logical pages is programmed at the highest cost that one of them
+//!   needs, since others wait for reads. The paper's flash pages hold one logical page.
+//! - If the mapping can't place a page freely (with a log), nothing is rewritten while idle. Merges
+//!   copy by the rule above.
 
 use super::{HistoryRule, Past, RegulatorFacts, RegulatorPolicy};
 use crate::image::keeps_nothing;
@@ -24,7 +29,7 @@ use crate::options::Switch;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
-/// Cost by what a page has been through.
+/// Cost by the history of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Agcr {
     history: HistoryRule,
@@ -32,14 +37,14 @@ pub struct Agcr {
 }
 
 options! {
-    /// Cost by what a page has been through.
+    /// Cost by the history of a page.
     pub struct AgcrOptions at "ftl.cost" {
         /// What is remembered of the accesses of a page.
         history: HistoryRule = "last-access",
             source "AGCR, section 4.1: the most recent request and the one that comes";
-        /// Whether pages that are only read and lie at low cost are programmed again while their die is idle.
+        /// Whether pages that are only read and lie at low cost are rewritten while their die is idle.
         rewrite: Switch = "on", source "AGCR, section 3.3";
-        /// Flash pages that may wait for that on each die. What finds no room is not rewritten.
+        /// Flash pages that may wait for a rewrite on each die. Further ones are not rewritten.
         rewrite_queue: u32 = "256", in "1"..="65536", unit "flash pages",
             source "assumed: the paper has a queue and does not say how long",
             applies_with "ftl.cost.rewrite" is "on";

@@ -1,21 +1,21 @@
-//! What pages have been through: two bits for each logical page.
+//! The history of pages: two bits for each logical page.
 
 use crate::engine::TwoBits;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::choices;
 use crate::units::Lpn;
 
-/// What a page has been through, as far as it is remembered.
+/// The history of a page, as far as it is remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Past {
-    /// Nothing that anybody knows of.
+    /// Unknown.
     None,
     /// Reads.
     Read,
     /// Writes.
     Written,
-    /// Both, lately.
+    /// Both, recently.
     Interleaved,
 }
 
@@ -24,9 +24,9 @@ impl Past {
 }
 
 choices! {
-    /// What is remembered of the accesses of a page, in two bits.
+    /// What is remembered of the accesses to a page, in two bits.
     pub enum HistoryRule {
-        /// The last one: with the one that comes, a window of two.
+        /// The last access. With the next one, this is a window of two.
         LastAccess = "last-access",
         /// An access of the other kind makes a page interleaved; the next one makes it a page of its kind.
         Hysteresis = "hysteresis",
@@ -34,7 +34,7 @@ choices! {
 }
 
 impl HistoryRule {
-    /// What is remembered after an access of a kind, reads or writes.
+    /// The history after an access, which is a read or a write.
     fn after(self, past: Past, access: Past) -> Past {
         match (self, past) {
             (HistoryRule::Hysteresis, Past::Read | Past::Written) if past != access => {
@@ -45,7 +45,7 @@ impl HistoryRule {
     }
 }
 
-/// The past of all pages of the host. Zeroed memory means nothing.
+/// The histories of all pages of the host. Zeroed memory means none.
 #[derive(Clone, Debug)]
 pub struct History {
     rule: HistoryRule,
@@ -53,13 +53,13 @@ pub struct History {
 }
 
 impl History {
-    /// Nothing has happened to so many pages.
+    /// No page has a history.
     #[must_use]
     pub fn new(rule: HistoryRule, pages: u32) -> History {
         History { rule, pasts: TwoBits::new(pages) }
     }
 
-    /// What a page has been through. Pages that are not the host's have no past.
+    /// The history of a page. Pages that are not the host's have none.
     #[inline]
     #[must_use]
     pub fn of(&self, page: Lpn) -> Past {
@@ -69,7 +69,7 @@ impl History {
         }
     }
 
-    /// A page of the host was read, or written. Returns what it had been through before.
+    /// A page of the host was read or written. Returns its history before that.
     #[inline]
     pub(super) fn access(&mut self, page: Lpn, access: Past) -> Past {
         let past = self.of(page);
@@ -77,23 +77,23 @@ impl History {
         past
     }
 
-    /// A page of the host holds nothing any more.
+    /// A page of the host was deallocated.
     #[inline]
     pub(super) fn forget(&mut self, page: Lpn) {
         self.pasts.set(page.get(), Past::None as u8);
     }
 
-    /// Nothing is remembered any more.
+    /// Forgets all histories.
     pub(super) fn clear(&mut self) {
         self.pasts.clear();
     }
 
-    pub(super) fn save(&self, out: &mut Writer) {
+    pub(super) fn save(&self, out: &mut ImageWriter) {
         let History { rule: _, pasts } = self;
         pasts.save(out);
     }
 
-    pub(super) fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub(super) fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.pasts.load(from, "the list of pasts")
     }
 }

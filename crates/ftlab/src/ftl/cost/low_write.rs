@@ -1,4 +1,4 @@
-//! Every program at low cost, so that every read is dear.
+//! Every program at low cost, so that every read is expensive.
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 2.3 (LCW/HCR).
 
@@ -13,7 +13,7 @@ pub struct LowWrite;
 
 impl Policy for LowWrite {
     const NAME: &'static str = "low-write";
-    const SUMMARY: &'static str = "every program at low cost: reads are dear";
+    const SUMMARY: &'static str = "every program at low cost: reads are expensive";
     const SOURCE: &'static str = "AGCR (FAST 2016, Chinese rendering), section 2.3: LCW/HCR";
     type Options = NoOptions;
 

@@ -1,5 +1,5 @@
-//! What a page is to cost when it is programmed, where the timing of the cells leaves a choice: a dear program makes
-//! reads cheap, and the other way round. A policy decides by what a page has been through; the FTL remembers that.
+//! The cost of programs, where the timing of the cells offers a choice: an expensive program makes
+//! reads cheap, and vice versa. A policy decides by the history of a page, which the FTL keeps.
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), which describes the seam as the cost regulator.
 
@@ -25,8 +25,8 @@ use crate::nand::{CostClass, ProgramCost};
 use crate::policy::{contract, seam};
 
 seam! {
-    /// Decides at which cost a page is programmed, and with that what reads of it cost. All but the first need
-    /// a timing that knows costs (`nand.timing.policy`).
+    /// Decides the cost at which a page is programmed, and thus the cost of reading it. All but the
+    /// first policy need a timing model with costs (`nand.timing.policy`).
     pub enum Regulator ("ftl.cost.policy" = "traditional") as RegulatorChoice, with regulator_policy, or ExternalRegulator {
         Traditional(Traditional),
         HighWrite(HighWrite),
@@ -37,23 +37,23 @@ seam! {
 }
 
 contract! {
-    /// What a regulator decides.
+    /// A cost regulator.
     pub trait RegulatorPolicy for Regulator, by regulator_policy, or ExternalRegulator {
         /// The cost of a page that the host writes.
         #[must_use]
         fn write(&self, past: Past) -> ProgramCost;
 
-        /// The cost of a copy of a page that is of class `as_was`, and stays so if the answer is none.
+        /// The cost of a copy of a page of class `as_was`. None keeps the class.
         #[must_use]
         fn copy(&self, past: Past, as_was: CostClass) -> Option<ProgramCost>;
 
-        /// Whether a page of a class that is read now should be programmed again while its die is idle.
+        /// Whether a page of a class, which is being read, should be rewritten while its die is idle.
         #[must_use]
         fn wants_rewrite(&self, _past: Past, _class: CostClass) -> bool {
             false
         }
 
-        /// How accesses of a page are remembered; nothing if nobody asks.
+        /// How accesses to a page are remembered; none if histories are not needed.
         #[must_use]
         fn remembers(&self) -> Option<HistoryRule> {
             None
@@ -62,30 +62,30 @@ contract! {
 }
 
 contract! {
-    /// What is known of a regulator before it is built.
+    /// Facts about a regulator that are known before it is built.
     pub trait RegulatorFacts of RegulatorChoice, by regulator_policy {
-        /// The class that data from before has unless the configuration says otherwise: what the policy would have
-        /// written it at, or, for one that looks at the queue, what nobody has regulated.
+        /// The default class of data from before: the class at which the policy would have written
+        /// it, or an unregulated one if the policy looks at queues.
         fn prior(_options: &Self::Options) -> CostClass {
             CostClass::Medium
         }
 
-        /// The lowest class at which the policy may have a page programmed.
+        /// The lowest class at which the policy may program a page.
         fn lowest(_options: &Self::Options) -> CostClass {
             CostClass::Low
         }
 
-        /// Whether it ever asks for another cost than one that knows of none.
+        /// Whether it ever asks for another cost than an unregulated device has.
         fn regulates(_options: &Self::Options) -> bool {
             true
         }
 
-        /// Whether it looks at what waits at a moment, so that everything has to end first that ends then.
+        /// Whether it looks at what waits at a moment, so that everything ending then has to end first.
         fn looks_at_queues(_options: &Self::Options) -> bool {
             false
         }
 
-        /// What AGCR is told, if that is the policy.
+        /// The options of AGCR, if that is the policy.
         fn agcr(_options: &Self::Options) -> Option<&AgcrOptions> {
             None
         }

@@ -1,10 +1,10 @@
-//! Cost by the queue: a program is cheap if others wait for it to end, and dear if nobody is in a hurry.
+//! Cost by the queue: a program is cheap if other commands wait for it to end, and expensive if none does.
 //!
-//! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 2.2, on the scheme of Li et al. that it is
-//! compared with. What has to wait, the die or the device, is not said there: both can be had. Decided when a die takes
-//! the program up, before its data has moved in, for copies of collection, too. What counts are flash commands that
-//! wait for a die, not what waits for room, for its turn in a submission queue, or for an entry of the map. A die that
-//! was idle knows all that comes at one moment; one that falls free takes what is there.
+//! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 2.2, on the scheme of Li et al. that it is compared
+//! with. It does not say whether the queue of the die or of the device counts, so both are offered. The cost is decided
+//! when a die takes the program up, before its data is transferred; this also holds for copies of collection. Only
+//! flash commands that wait for a die count, not what waits for room, in a submission queue, or for an entry of the
+//! map. A die that was idle knows everything that arrives at one moment; one that becomes free knows what is there.
 
 use super::{Past, RegulatorFacts, RegulatorPolicy};
 use crate::image::keeps_nothing;
@@ -12,10 +12,10 @@ use crate::nand::{CostClass, Crowd, ProgramCost};
 use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
 
-/// Low cost if something waits, high cost if not.
+/// Low cost if commands wait, high cost if not.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueDriven {
-    /// Where it has to wait.
+    /// Where commands have to wait.
     pub waits: Crowd,
 }
 
@@ -32,7 +32,7 @@ choices! {
 options! {
     /// Cost by the queue.
     pub struct QueueDrivenOptions at "ftl.cost" {
-        /// Where other commands have to wait for a program to be cheap.
+        /// Where other commands have to wait so that a program is cheap.
         waits: WaitsAt = "die", source "not said by the paper; at a die they wait for this program";
     }
 }

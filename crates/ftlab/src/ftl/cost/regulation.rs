@@ -1,4 +1,4 @@
-//! The regulator at work in the FTL: asked for each page that is written or copied, told of what the host does.
+//! The regulator within the FTL: asked for each page that is written or copied, and told what the host does.
 
 use super::super::Ftl;
 use super::super::streams::WriteStream;
@@ -7,31 +7,31 @@ use crate::engine::skills;
 use crate::ftl::cost::RegulatorPolicy;
 use crate::ftl::gc::collection;
 use crate::ftl::mapping::MappingPolicy;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::{CostClass, ProgramCost};
 use crate::units::{Lpn, PlaneId, Ppn};
 use crate::verify::Canary;
 
-/// What regulates costs.
+/// The setup of cost regulation.
 #[derive(Clone, Debug)]
 pub struct CostSetup {
     /// The policy.
     pub regulator: Regulator,
-    /// Flash pages of a die that may wait to be programmed again; nothing if none is.
+    /// Flash pages of a die that may wait for a rewrite; none if nothing is rewritten.
     pub rewrites: Option<u32>,
 }
 
-/// A regulator and what it is shown.
+/// A regulator, and the histories that it needs.
 #[derive(Clone, Debug)]
 pub struct Regulation {
     regulator: Regulator,
     history: Option<History>,
-    /// Whether pages are programmed again.
+    /// Whether pages are rewritten.
     pub(in crate::ftl) rewrites: bool,
 }
 
 impl Regulation {
-    /// Over so many pages of the host, of which nothing is known.
+    /// A regulator for this many pages of the host, without history.
     #[must_use]
     pub fn new(setup: CostSetup, logical_pages: u32) -> Regulation {
         let CostSetup { regulator, rewrites } = setup;
@@ -45,7 +45,7 @@ impl Regulation {
         self.regulator.name()
     }
 
-    /// What a page of the host has been through.
+    /// The history of a page of the host.
     #[must_use]
     pub fn past(&self, page: Lpn) -> Past {
         self.history.as_ref().map_or(Past::None, |history| history.of(page))
@@ -55,7 +55,7 @@ impl Regulation {
         self.history.as_mut().map_or(Past::None, |history| history.access(page, access))
     }
 
-    /// What the host did so far belongs to the preparation.
+    /// The preparation is over: forgets what the host did so far.
     pub(crate) fn prepared(&mut self) {
         self.history.iter_mut().for_each(History::clear);
     }
@@ -64,20 +64,20 @@ impl Regulation {
         self.history.iter_mut().for_each(|history| history.forget(page));
     }
 
-    pub(in crate::ftl) fn save(&self, out: &mut Writer) {
+    pub(in crate::ftl) fn save(&self, out: &mut ImageWriter) {
         let Regulation { regulator, history, rewrites: _ } = self;
         regulator.save(out);
         history.iter().for_each(|history| history.save(out));
     }
 
-    pub(in crate::ftl) fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub(in crate::ftl) fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.regulator.load(from)?;
         self.history.as_mut().map_or(Ok(()), |history| history.load(from))
     }
 }
 
 impl Ftl {
-    /// What regulates costs; none if the timing leaves nothing to regulate.
+    /// The cost regulation; none if the timing model has only one cost.
     #[inline]
     #[must_use]
     pub fn regulation(&self) -> Option<&Regulation> {
@@ -85,25 +85,24 @@ impl Ftl {
     }
 }
 
-/// What a page of the host has been through.
+/// The history of a page of the host.
 #[must_use]
 pub(crate) fn past_of(page: Lpn, ftl: &Ftl) -> Past {
     ftl.features.regulation.as_ref().map_or(Past::None, |regulation| regulation.past(page))
 }
 
-/// Whether a page of a class, of which the host has read before what it reads now, should be programmed
-/// again.
+/// Whether a page of a class, which the host is reading, should be rewritten; `past` is its history before this read.
 pub(crate) fn wants_rewrite(past: Past, class: CostClass, ftl: &Ftl) -> bool {
     let regulation = ftl.features.regulation.as_ref();
     regulation.is_some_and(|regulation| regulation.regulator.wants_rewrite(past, class))
 }
 
-/// The same, to be changed by the core.
+/// The cost regulation, for changes by the core.
 pub(crate) fn regulation_mut(ftl: &mut Ftl) -> Option<&mut Regulation> {
     ftl.features.regulation.as_deref_mut()
 }
 
-/// The host writes a page: what that is to cost.
+/// The cost of a page that the host writes.
 pub(crate) fn cost_of_write(page: Lpn, ftl: &mut Ftl) -> Option<ProgramCost> {
     let forgets = ftl.plant.is(Canary::WriteNotRemembered);
     let regulation = ftl.features.regulation.as_mut()?;
@@ -114,31 +113,31 @@ pub(crate) fn cost_of_write(page: Lpn, ftl: &mut Ftl) -> Option<ProgramCost> {
     Some(regulation.regulator.write(past))
 }
 
-/// A page of the map is rewritten: what that is to cost. It is read each time before, and its accesses are not the
-/// host's: nobody remembers them.
+/// The cost of a translation page that is updated. It is read before each update, and its accesses
+/// are not the host's, so it counts as interleaved.
 pub(crate) fn cost_of_map(ftl: &Ftl) -> Option<ProgramCost> {
     let regulation = ftl.features.regulation.as_ref()?;
     Some(regulation.regulator.write(Past::Interleaved))
 }
 
-/// A page of class `as_was` is copied: what that is to cost. None if it stays what it was.
+/// The cost of a copy of a page of class `as_was`. None keeps the class.
 pub(crate) fn cost_of_copy(page: Lpn, as_was: CostClass, ftl: &Ftl) -> Option<ProgramCost> {
     let regulation = ftl.features.regulation.as_ref()?;
     regulation.regulator.copy(regulation.past(page), as_was)
 }
 
-/// The host reads a page from flash. Returns what it had been through before.
+/// The host reads a page from flash. Returns its history before this read.
 pub(crate) fn read_by_host(page: Lpn, ftl: &mut Ftl) -> Past {
     let regulation = ftl.features.regulation.as_mut();
     regulation.map_or(Past::None, |regulation| regulation.access(page, Past::Read))
 }
 
-/// Whether a page is not there, or the host did something else to it last than read it.
+/// Whether a page is gone, or was not read since it was last written.
 pub(in crate::ftl) fn was_written_last(page: Lpn, ftl: &Ftl) -> bool {
     ftl.look_up(page).is_none() || matches!(past_of(page, ftl), Past::None | Past::Written)
 }
 
-/// Whether a plane has room for a rewrite, beside what collection may need.
+/// Whether a plane has room for a rewrite, besides what collection may need.
 pub(in crate::ftl) fn may_rewrite(plane: PlaneId, ftl: &Ftl) -> bool {
     let state = &ftl.space.planes[plane.at()];
     let room = state.has_room(WriteStream::REWRITES, ftl.geometry.units_per_block());
@@ -155,8 +154,7 @@ pub(in crate::ftl) fn place_rewrite(plane: PlaneId, ftl: &mut Ftl) -> Option<Ppn
     })?
 }
 
-/// The page at `from` is programmed at `to`, too: that is the current copy from now on, unless the page lies
-/// elsewhere by now.
+/// The page at `from` is also programmed at `to`. The new copy becomes current unless the page lies elsewhere by now.
 pub(in crate::ftl) fn rewritten_page(from: Ppn, to: Ppn, ftl: &mut Ftl) {
     if !collection::relocate::<{ skills::ALL }>(from, to, ftl)
         && !ftl.plant.is(Canary::RewriteOverNewer)

@@ -1,10 +1,10 @@
-//! Pages that are programmed again at high cost while their die has nothing else to do: which wait for that, and how
-//! far the one is that is at work on each die.
+//! Rewrites pages at high cost while their die is idle: keeps the queue of each die and the state
+//! of its current rewrite.
 //!
-//! A rewrite is a copy within the plane: its flash page is read when the die is idle, and programmed when the die is
-//! idle again, into a block of its own stream, so that no scheduler can change the order of a block's programs. It
-//! becomes current only if the mapping still names what was read. What was written meanwhile, or lies at a higher cost
-//! already, is dropped. A rewrite takes room as a write does, so it may be what makes a plane collect.
+//! A rewrite is a copy within the plane. Its flash page is read when the die is idle, and programmed when the die is
+//! idle again, into a block of its own stream, so that no scheduler can reorder the programs of a block. The copy
+//! becomes current only if the mapping still names the page that was read. A page that was written meanwhile, or
+//! already lies at a higher cost, is dropped. A rewrite takes room like a write, so it may make a plane collect.
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), sections 3.3 and 3.4: the rewrite queue.
 
@@ -15,65 +15,64 @@ use crate::engine::skills;
 use crate::ftl::cost::history::Past;
 use crate::ftl::cost::regulation;
 use crate::ftl::gc::{Collector, collection};
-use crate::ftl::service::{Attention, Service};
+use crate::ftl::service::{Service, Signals};
 use crate::ftl::wear::failing;
 use crate::ftl::{Cargo, FlashContents, Fragment, Ftl, Kernel, lost};
 use crate::nand::{CellMode, CostClass, Kind, ProgramCost};
-use crate::scheduler::{Command, CommandId, Flash, Found, Origin, Probe, ServiceId};
+use crate::scheduler::{CellFindings, Command, CommandId, Flash, Origin, Probe, ServiceId};
 use crate::shape::Geometry;
 use crate::units::{DieId, Lpn, Ppn, SectorMask};
 use crate::verify::Canary;
 
 counters! {
-    /// Pages that were programmed again. Their flash commands stand in `flash_commands`. What was requested was done or
-    /// dropped, or waits.
+    /// Rewrites. Their flash commands are counted by origin. Every request was done or dropped, or waits.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct RewriteCounts {
-        /// Pages (mapping units) that the host read and that asked for it.
-        requested: u64, unit "pages", at "cost/rewrites/requested", label "reads asked for it";
-        /// Of these, those whose flash page waited for it already.
-        again: u64, unit "pages", at "cost/rewrites/requested_again", label "of them while it waited";
-        /// Flash pages that were programmed again.
+        /// Pages (mapping units) that the host read and that requested a rewrite.
+        requested: u64, unit "pages", at "cost/rewrites/requested", label "reads requested one";
+        /// Of these, pages whose flash page already waited for one.
+        again: u64, unit "pages", at "cost/rewrites/requested_again", label "of them while one was waiting";
+        /// Flash pages that were rewritten.
         done: u64, unit "flash pages", at "cost/rewrites/done",
-            label "flash pages programmed", compared lower "programmed again";
+            label "flash pages rewritten", compared lower "rewrites";
         /// Pages (mapping units) on them.
         pages: u64, unit "pages", at "cost/rewrites/pages";
         /// Dropped because the page was written or deallocated meanwhile.
         written: u64, unit "pages", at "cost/rewrites/dropped_written";
-        /// Dropped because it lay elsewhere by then, or at a higher cost.
+        /// Dropped because the page lay elsewhere by then, or at a higher cost.
         high: u64, unit "pages", at "cost/rewrites/dropped_high";
         /// Dropped because too many waited.
         full: u64, unit "pages", at "cost/rewrites/dropped_full";
-        /// Given up: there was no room, the program failed, or the device came to rest.
+        /// Cancelled: there was no room, the program failed, or the device came to rest.
         given_up: u64, unit "pages", at "cost/rewrites/given_up";
     }
 }
 
-/// A flash page that is to be programmed again.
+/// A request to rewrite a flash page.
 #[derive(Clone, Copy, Debug)]
-struct Wish {
-    /// The page that asked for it, ...
+struct RewriteWish {
+    /// The page that requested it.
     page: Lpn,
-    /// ... and the flash page on which it lay then.
+    /// The flash page on which that page lay.
     flash_page: u32,
 }
 
-/// The rewrite that a die is at.
+/// The rewrite in progress on a die.
 #[derive(Clone, Copy, Debug)]
-struct Run {
-    wish: Wish,
+struct RewriteRun {
+    wish: RewriteWish,
     program: CommandId,
-    /// Whether its flash page is read, and the program waits for the die.
+    /// Whether its flash page was read, and the program waits for the die.
     is_read: bool,
-    /// How often the block of that flash page had been erased by then.
+    /// The erase count of the block of that flash page when it was read.
     erases: u32,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Die {
-    waiting: VecDeque<Wish>,
-    run: Option<Run>,
-    /// Whether it is on the list of dies that are idle.
+struct DieWork {
+    waiting: VecDeque<RewriteWish>,
+    run: Option<RewriteRun>,
+    /// Whether it is on the list of idle dies.
     is_listed: bool,
 }
 
@@ -81,34 +80,34 @@ struct Die {
 #[derive(Clone, Debug)]
 pub struct Rewriter {
     limit: usize,
-    dies: Vec<Die>,
-    /// Dies that fell idle and have something to rewrite.
+    dies: Vec<DieWork>,
+    /// Dies that became idle and have something to rewrite.
     idle: Vec<DieId>,
-    /// By program: where each of its pages is copied from.
+    /// By program: the source of each of its pages.
     sources: Cargo,
     counts: RewriteCounts,
 }
 
 impl Rewriter {
-    /// Nothing waits. So many flash pages may, on each die.
+    /// Nothing waits. `limit` flash pages may wait on each die.
     #[must_use]
     pub fn new(limit: u32, geometry: &Geometry) -> Rewriter {
         Rewriter {
             limit: limit as usize,
-            dies: vec![Die::default(); geometry.dies() as usize],
+            dies: vec![DieWork::default(); geometry.dies() as usize],
             idle: Vec::new(),
             sources: Cargo::new(geometry.units_per_page()),
             counts: RewriteCounts::default(),
         }
     }
 
-    /// What was rewritten so far.
+    /// The counters of rewrites.
     #[must_use]
     pub fn counts(&self) -> &RewriteCounts {
         &self.counts
     }
 
-    /// The host reads sectors of a page from flash: it may be one that should lie there at another cost.
+    /// The host reads sectors of a page from flash: the regulator may want the page at another cost.
     pub(crate) fn note_read<P: Probe, C>(
         &mut self,
         page: Lpn,
@@ -117,7 +116,7 @@ impl Rewriter {
         on: &Kernel<P, C>,
     ) {
         let [newer, older] = on.ftl.fragments(page);
-        // The older part is read for what it holds, the newer for all else.
+        // The older part is read for its own sectors, the newer part for all others.
         let older = older.filter(|part| !wanted.within(part.sectors).is_empty());
         let newer = newer.filter(|part| older.is_none() || !wanted.within(part.sectors).is_empty());
         for part in [newer, older].into_iter().flatten() {
@@ -129,21 +128,20 @@ impl Rewriter {
         }
     }
 
-    /// A page on a flash page of a die should be rewritten. The flash page waits once.
+    /// Requests the rewrite of a page on a flash page of a die. A flash page waits only once.
     fn ask(&mut self, die: DieId, flash_page: u32, page: Lpn) {
         self.counts.requested += 1;
         let waiting = &mut self.dies[die.at()].waiting;
         if waiting.iter().any(|wish| wish.page == page || wish.flash_page == flash_page) {
             self.counts.again += 1;
         } else if waiting.len() < self.limit {
-            waiting.push_back(Wish { page, flash_page });
+            waiting.push_back(RewriteWish { page, flash_page });
         } else {
             self.counts.full += 1;
         }
     }
 
-    /// Commands of a die are done. If it has nothing else to do it is listed, where there is something to rewrite on it
-    /// that is not under way.
+    /// Commands of a die are done. Lists the die if it is idle and has a rewrite to begin or to continue.
     #[inline]
     pub(crate) fn die_is_done<P: Probe, C>(&mut self, die: DieId, on: &Kernel<P, C>) {
         if !may_work(die, on) {
@@ -157,15 +155,15 @@ impl Rewriter {
         }
     }
 
-    /// Whether a die fell idle on which there is something to rewrite.
+    /// Whether an idle die has pages to rewrite.
     #[inline]
     #[must_use]
     pub(crate) fn has_idle_dies(&self) -> bool {
         !self.idle.is_empty()
     }
 
-    /// Nothing more comes at this moment: dies that are still idle rewrite. `is_written` says of which pages something
-    /// newer is on its way.
+    /// Nothing more happens at this moment: dies that are still idle rewrite pages. `is_written`
+    /// tells whether newer data of a page is being written.
     #[cold]
     pub(crate) fn work_on_idle_dies<P: Probe, C: FlashContents>(
         &mut self,
@@ -179,14 +177,14 @@ impl Rewriter {
         }
     }
 
-    /// The next of these dies.
+    /// The next of the idle dies.
     fn next_idle(&mut self) -> Option<DieId> {
         let die = self.idle.pop()?;
         self.dies[die.at()].is_listed = false;
         Some(die)
     }
 
-    /// Does what an idle die can do.
+    /// Continues the rewrite of an idle die, or begins its next one.
     fn work<P: Probe, C: FlashContents>(
         &mut self,
         die: DieId,
@@ -213,7 +211,7 @@ impl Rewriter {
             if from.is_some_and(|from| {
                 !regulation::may_rewrite(on.ftl.geometry.plane_of_page(from), &on.ftl)
             }) {
-                // Its plane is short of room, others may not be. Until the die is idle again.
+                // Its plane lacks room, but others may not. It waits until the die is idle again.
                 next += 1;
                 continue;
             }
@@ -225,8 +223,8 @@ impl Rewriter {
         }
     }
 
-    /// Where a page that asked lies at low cost, if it still does. If that is on another die by now, those who read
-    /// it there ask again.
+    /// Where the requested page lies at low cost, if it still does. If that is another die by now,
+    /// reads of the page there request a rewrite again.
     fn source_of<P: Probe, C: FlashContents>(page: Lpn, on: &Kernel<P, C>) -> Option<Ppn> {
         let past = regulation::past_of(page, &on.ftl);
         let parts = on.ftl.fragments(page).into_iter().flatten().map(|Fragment { at, .. }| at);
@@ -241,17 +239,17 @@ impl Rewriter {
         }
     }
 
-    /// Reads a flash page, with all that is valid on it.
+    /// Reads a flash page with all its valid pages.
     fn read<P: Probe, C: FlashContents>(
         &mut self,
         die: DieId,
-        wish: Wish,
+        wish: RewriteWish,
         from: Ppn,
         on: &mut Kernel<P, C>,
     ) {
         let geometry = &on.ftl.geometry;
         let per_page = geometry.units_per_page();
-        let wish = Wish { flash_page: geometry.flash_page_of(from), ..wish };
+        let wish = RewriteWish { flash_page: geometry.flash_page_of(from), ..wish };
         let first = Ppn::new(wish.flash_page * per_page);
         let owner = ServiceId::REWRITER.owner(die.get());
         let mut program = Command::new(Kind::Program, Origin::Rewrite, owner, first);
@@ -272,20 +270,22 @@ impl Rewriter {
         read.codewords = units * on.flash.bus().codewords_per_unit();
         let read = on.flash.prepare(read);
         let erases = on.ftl.blocks.erases(on.ftl.geometry.block_of(first));
-        self.dies[die.at()].run = Some(Run { wish, program, is_read: false, erases });
+        self.dies[die.at()].run = Some(RewriteRun { wish, program, is_read: false, erases });
         on.flash.submit(on.now, read);
     }
 
-    /// Whether what lies where a rewrite has read is still what it has read: other data may come to the same place.
-    fn is_as_read(&self, run: &Run, ftl: &Ftl) -> bool {
+    /// Whether the place that a rewrite has read still holds the same data: the block may have been
+    /// erased and filled with other data since.
+    fn is_as_read(&self, run: &RewriteRun, ftl: &Ftl) -> bool {
         let block = ftl.geometry.block_of(self.source(run.program, 0));
         ftl.blocks.erases(block) == run.erases
     }
 
-    /// Leaves out what has left the flash page since it was read. False if the page that asked is not as it was.
+    /// Drops pages that have left the flash page since it was read. Returns false if the page that
+    /// requested the rewrite is among them.
     fn keep_current<P: Probe, C: FlashContents>(
         &mut self,
-        run: &Run,
+        run: &RewriteRun,
         on: &mut Kernel<P, C>,
     ) -> bool {
         if !self.is_as_read(run, &on.ftl) {
@@ -305,8 +305,12 @@ impl Rewriter {
         Self::source_of(run.wish.page, on).is_some_and(lies)
     }
 
-    /// Programs what was read. False if there is no room.
-    fn program<P: Probe, C: FlashContents>(&mut self, run: Run, on: &mut Kernel<P, C>) -> bool {
+    /// Programs the data that was read. Returns false if there is no room.
+    fn program<P: Probe, C: FlashContents>(
+        &mut self,
+        run: RewriteRun,
+        on: &mut Kernel<P, C>,
+    ) -> bool {
         let plane = on.ftl.geometry.plane_of_page(self.source(run.program, 0));
         let Some(first) = regulation::place_rewrite(plane, &mut on.ftl) else { return false };
         for unit in 0..on.flash.command(run.program).units {
@@ -316,7 +320,7 @@ impl Rewriter {
         }
         on.flash.command_mut(run.program).page = first;
         let die = on.ftl.geometry.die_of(plane);
-        self.dies[die.at()].run = Some(Run { is_read: false, ..run });
+        self.dies[die.at()].run = Some(RewriteRun { is_read: false, ..run });
         on.flash.submit(on.now, run.program);
         true
     }
@@ -330,13 +334,14 @@ impl Rewriter {
     ) {
         let Some(run) = self.dies[die.at()].run else { return };
         if id != run.program {
-            self.dies[die.at()].run = Some(Run { is_read: true, ..run });
+            self.dies[die.at()].run = Some(RewriteRun { is_read: true, ..run });
             return;
         }
         self.dies[die.at()].run = None;
-        let Command { page: first, units, found: Found { failed, .. }, .. } = *on.flash.command(id);
+        let Command { page: first, units, found: CellFindings { failed, .. }, .. } =
+            *on.flash.command(id);
         if failing::program_fails::<{ skills::ALL }>(first, failed, &mut on.contents, &mut on.ftl) {
-            // What it carried is where it was.
+            // Its pages are still at their old places.
             self.counts.given_up += 1;
             return;
         }
@@ -353,8 +358,8 @@ impl Rewriter {
         self.counts.pages += u64::from(units);
     }
 
-    /// What waits is given up: the device comes to rest, or what is measured begins. What is being read or programmed
-    /// goes on.
+    /// Cancels waiting rewrites, because the device comes to rest or the measurement begins. Reads
+    /// and programs in flight continue.
     pub(crate) fn give_up<P: Probe>(&mut self, flash: &mut Flash<P>) {
         for die in &mut self.dies {
             self.counts.given_up += die.waiting.len() as u64;
@@ -372,14 +377,14 @@ impl Rewriter {
     }
 }
 
-/// Whether a die has nothing else to do.
+/// Whether a die is idle.
 fn may_work<P: Probe, C>(die: DieId, on: &Kernel<P, C>) -> bool {
     on.flash.load().of(die) == 0 || on.ftl.plant.is(Canary::RewriteCutsIn)
 }
 
 impl Service for Rewriter {
     const ID: ServiceId = ServiceId::REWRITER;
-    const WAKES: Attention = Attention::DIE_DONE;
+    const WAKES: Signals = Signals::DIE_DONE;
     const NEEDS_TIME: &'static str = "pages are rewritten while dies are idle";
 
     fn done(
@@ -388,13 +393,13 @@ impl Service for Rewriter {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
         _: &mut Collector,
-    ) -> Attention {
+    ) -> Signals {
         let kind = on.flash.command(id).kind;
         self.command_done(DieId::new(token), id, on);
         if kind != Kind::Program {
-            return Attention::NONE;
+            return Signals::NONE;
         }
-        let failed = Attention::FAILED.and(Attention::MAP);
-        failed.and(Attention::FILLED).and(Attention::INVALID)
+        let failed = Signals::FAILED.and(Signals::MAP);
+        failed.and(Signals::FILLED).and(Signals::INVALID)
     }
 }

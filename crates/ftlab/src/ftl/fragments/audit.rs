@@ -1,4 +1,4 @@
-//! What is always true of fragments, checked from end to end.
+//! Checks of the invariants of fragments.
 
 use super::super::Ftl;
 use super::{Fragment, is_pack};
@@ -6,7 +6,7 @@ use crate::ftl::fragments;
 use crate::ftl::mapping::MappingPolicy;
 use crate::units::{BlockId, Lpn, Ppn};
 
-/// Fragments and owners agree. Returns how many physical pages anybody lives in.
+/// Checks that fragments and owners agree. Returns how many physical pages hold fragments.
 pub(in crate::ftl) fn audit_fragments(ftl: &Ftl) -> Result<u64, String> {
     let (mut all, mut fragmented) = (0, 0);
     let mut extra = vec![0; ftl.map.pack_room.extra.len()];
@@ -23,7 +23,7 @@ pub(in crate::ftl) fn audit_fragments(ftl: &Ftl) -> Result<u64, String> {
     }
     if extra != ftl.map.pack_room.extra {
         let counted = &ftl.map.pack_room.extra;
-        return Err(format!("pools hold {extra:?} pages beyond theirs, and count {counted:?}"));
+        return Err(format!("pools hold {extra:?} extra pages, but count {counted:?}"));
     }
     let blocks = (0..ftl.geometry.blocks()).map(BlockId::new);
     let valid = blocks.flat_map(|block| ftl.blocks.valid_pages(&ftl.geometry, block));
@@ -31,13 +31,13 @@ pub(in crate::ftl) fn audit_fragments(ftl: &Ftl) -> Result<u64, String> {
     let counted = ftl.map.mapping.rmap().map(|map| map.pieces()).unwrap_or_default();
     if (counted.fragmented, counted.shared) != (fragmented, shared) {
         return Err(format!(
-            "{fragmented} pages are in two parts and {shared} shared, but counted are {counted:?}"
+            "{fragmented} pages have two fragments and {shared} are shared, but the counts are {counted:?}"
         ));
     }
     Ok(all - u64::from(shared))
 }
 
-/// A fragment owns sectors, and lies in a valid page that knows it.
+/// Checks that a fragment owns sectors, and lies in a valid page that knows it.
 fn audit_fragment(page: Lpn, part: &Fragment, ftl: &Ftl) -> Result<(), String> {
     let (block, unit) = ftl.geometry.place_of(part.at);
     let owners = ftl.map.spare.parts(part.at);
@@ -46,15 +46,15 @@ fn audit_fragment(page: Lpn, part: &Fragment, ftl: &Ftl) -> Result<(), String> {
         return Err(format!("{page:?} is mapped to {:?}, which holds {owners:?}", part.at));
     }
     match part.sectors.is_empty() {
-        true => Err(format!("{page:?} owns nothing at {:?}, where it lies", part.at)),
+        true => Err(format!("{page:?} owns no sectors at {:?}, where it lies", part.at)),
         false => Ok(()),
     }
 }
 
-/// Somebody lives in a valid page, and two only if they fit. Returns whether it is shared.
+/// Checks that a valid page holds a fragment, or two that fit. Returns whether it is shared.
 fn audit_owners(at: Ppn, ftl: &Ftl) -> Result<u32, String> {
     match fragments::living(at, ftl) {
-        [None, None] => Err(format!("{at:?} is valid, and nobody lives there")),
+        [None, None] => Err(format!("{at:?} is valid, but holds no fragment")),
         [Some(first), Some(second)] => match is_pack([first, second], ftl.full_page()) {
             true => Ok(1),
             false => Err(format!("{at:?} can't hold {first:?} and {second:?}")),

@@ -1,27 +1,27 @@
-//! Fragments in an image: of each valid page, who lives in it, with which sectors, and whether that is the
-//! older fragment of its logical page. The mapping follows from that.
+//! Fragments in an image: for each valid page, which fragments it holds, with which sectors, and
+//! whether each is the older one of its logical page. The mapping follows from this.
 
 use crate::ftl::fragments::{OwnerPart, is_pack};
 use crate::ftl::{Ftl, Map, fragments};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::{BlockId, Lpn, Ppn, SectorMask};
 
-/// A fragment as it was found on flash.
+/// A fragment that was found in the image.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ftl) struct Found {
+pub(in crate::ftl) struct FoundFragment {
     page: Lpn,
     at: Ppn,
     is_older: bool,
 }
 
-/// Writes what the valid pages of a block hold.
-pub(in crate::ftl) fn save_fragments(block: BlockId, out: &mut Writer, ftl: &Ftl) {
+/// Saves the fragments in the valid pages of a block.
+pub(in crate::ftl) fn save_fragments(block: BlockId, out: &mut ImageWriter, ftl: &Ftl) {
     let mut before = 0;
     for at in ftl.blocks.valid_pages(&ftl.geometry, block) {
         let living = fragments::living(at, ftl);
         out.flag(living.iter().flatten().count() > 1);
         for (page, sectors) in living.into_iter().flatten() {
-            // Neighbours mostly belong to neighbours.
+            // Adjacent pages mostly have adjacent owners.
             out.difference(before + 1, page.to_raw());
             before = page.to_raw();
             out.flag(ftl.look_up(page) != Some(at));
@@ -33,8 +33,11 @@ pub(in crate::ftl) fn save_fragments(block: BlockId, out: &mut Writer, ftl: &Ftl
     }
 }
 
-/// Reads what [`save_fragments`] wrote of all blocks.
-pub(in crate::ftl) fn load_fragments(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
+/// Loads what [`save_fragments`] wrote for all blocks.
+pub(in crate::ftl) fn load_fragments(
+    from: &mut ImageReader<'_>,
+    ftl: &mut Ftl,
+) -> Result<(), Damage> {
     let mut found = Vec::new();
     let (mask_bytes, logical_pages) = (mask_bytes(ftl), ftl.logical_pages);
     let Ftl { geometry, blocks, map: Map { spare, .. }, .. } = ftl;
@@ -42,7 +45,7 @@ pub(in crate::ftl) fn load_fragments(from: &mut Reader<'_>, ftl: &mut Ftl) -> Re
         let mut before = 0;
         for at in blocks.valid_pages(geometry, block) {
             let is_pack = from.flag("whether a page is shared")?;
-            let mut part = |from: &mut Reader<'_>| -> Result<OwnerPart, Damage> {
+            let mut part = |from: &mut ImageReader<'_>| -> Result<OwnerPart, Damage> {
                 let owner = from.difference(before + 1, "the owner of a page")?;
                 before = owner;
                 let page = Lpn::from_raw(owner).filter(|page| page.get() < logical_pages);
@@ -50,7 +53,7 @@ pub(in crate::ftl) fn load_fragments(from: &mut Reader<'_>, ftl: &mut Ftl) -> Re
                     return Err(Damage(format!("{at:?} belongs to no page of the device")));
                 };
                 let is_older = from.flag("whether a part of a page is the older one")?;
-                found.push(Found { page, at, is_older });
+                found.push(FoundFragment { page, at, is_older });
                 let sectors = read_sectors(from, mask_bytes, spare.full())?;
                 Ok((page, sectors))
             };
@@ -71,15 +74,15 @@ fn mask_bytes(ftl: &Ftl) -> usize {
     ftl.full_page().count().div_ceil(u8::BITS) as usize
 }
 
-/// Tells the mapping of every fragment, the newer ones first.
-fn map_fragments(found: &[Found], ftl: &mut Ftl) -> Result<(), Damage> {
-    for &Found { page, at, .. } in found.iter().filter(|found| !found.is_older) {
+/// Passes every fragment to the mapping, the newer ones first.
+fn map_fragments(found: &[FoundFragment], ftl: &mut Ftl) -> Result<(), Damage> {
+    for &FoundFragment { page, at, .. } in found.iter().filter(|found| !found.is_older) {
         if let Some(other) = ftl.look_up(page) {
             return Err(Damage(format!("{page:?} lies at {other:?} and at {at:?}")));
         }
         fragments::put(page, at, None, ftl);
     }
-    for &Found { page, at, .. } in found.iter().filter(|found| found.is_older) {
+    for &FoundFragment { page, at, .. } in found.iter().filter(|found| found.is_older) {
         match fragments::rmap_mut(ftl).places(page) {
             [Some(newer), None] => fragments::put(page, newer, Some(at), ftl),
             others => {
@@ -88,7 +91,7 @@ fn map_fragments(found: &[Found], ftl: &mut Ftl) -> Result<(), Damage> {
             }
         }
     }
-    for &Found { page, at, is_older } in found {
+    for &FoundFragment { page, at, is_older } in found {
         let part = ftl.fragments(page)[usize::from(is_older)];
         if part.is_none_or(|part| part.sectors.is_empty()) {
             return Err(Damage(format!("{page:?} lies at {at:?} with no sectors")));
@@ -98,7 +101,7 @@ fn map_fragments(found: &[Found], ftl: &mut Ftl) -> Result<(), Damage> {
     Ok(())
 }
 
-/// The two parts of a pack fit into a page. Counts the pack, when it comes to the first of them.
+/// Checks that the two parts of a pack fit into a page. Counts the pack at the first of them.
 fn check_pack(page: Lpn, at: Ppn, ftl: &mut Ftl) -> Result<(), Damage> {
     let [Some(first), Some(second)] = ftl.map.spare.parts(at) else { return Ok(()) };
     if !is_pack([first, second], ftl.full_page()) {
@@ -111,7 +114,7 @@ fn check_pack(page: Lpn, at: Ppn, ftl: &mut Ftl) -> Result<(), Damage> {
 }
 
 fn read_sectors(
-    from: &mut Reader<'_>,
+    from: &mut ImageReader<'_>,
     mask_bytes: usize,
     full: SectorMask,
 ) -> Result<SectorMask, Damage> {

@@ -1,9 +1,9 @@
-//! Logical pages in fragments, and physical pages with two owners: what the mapping `reconstruction` is
-//! about. Under any other mapping a page has one fragment, the whole of it.
+//! Logical pages in fragments, and physical pages with two owners, for the mapping
+//! `reconstruction`. Under any other mapping, a page has one fragment, the whole of it.
 //!
-//! *Owners* stand in the spare area, and stay there when they leave. Who *lives* in a physical page is for
-//! the mapping to say: an owner whose fragment lies there. A physical page is valid as long as anybody
-//! lives in it. So owners may leave at any moment, between the placement of a program and its end, too.
+//! *Owners* are recorded in the spare area and stay there when they leave. An owner *lives* in a
+//! physical page if the mapping says that a fragment of it lies there. A physical page is valid as long as somebody
+//! lives in it. Therefore owners may leave at any time, even between the placement and the end of a program.
 
 pub(crate) mod audit;
 pub(crate) mod image;
@@ -21,19 +21,19 @@ use crate::verify::Canary;
 /// A part of a logical page on flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fragment {
-    /// Where it lies.
+    /// Its place.
     pub at: Ppn,
     /// Its sectors that are current there.
     pub sectors: SectorMask,
 }
 
-/// The fragments of a logical page, the newest first. No sector is in two of them.
+/// The fragments of a logical page, the newest first. They share no sector.
 pub type Fragments = [Option<Fragment>; 2];
 
-/// A logical page, and sectors of it that are programmed somewhere.
+/// A logical page, with the sectors of it that are programmed somewhere.
 pub type OwnerPart = (Lpn, SectorMask);
 
-/// Whether these may share a page whose sectors are `full`: parts of two logical pages, and room for both.
+/// Whether two parts of different logical pages fit into one page, whose sectors are `full`.
 fn is_pack([first, second]: [OwnerPart; 2], full: SectorMask) -> bool {
     let is_part =
         |sectors: SectorMask| !sectors.is_empty() && sectors != full && full.covers(sectors);
@@ -52,7 +52,7 @@ impl Ftl {
         self.map.mapping.packs()
     }
 
-    /// The fragments of a page: none if it lies nowhere, and one at most unless the mapping packs pages.
+    /// The fragments of a page: none if it is not on flash, and at most one unless the mapping packs pages.
     #[inline]
     #[must_use]
     pub fn fragments(&self, page: Lpn) -> Fragments {
@@ -65,13 +65,13 @@ impl Ftl {
         }
     }
 
-    /// The table of fragments, where pages may be packed.
+    /// The table of fragments, if the mapping packs pages.
     #[must_use]
     pub fn rmap(&self) -> Option<&Reconstruction> {
         self.map.mapping.rmap()
     }
 
-    /// Logical pages that lie on flash.
+    /// Number of logical pages on flash.
     #[must_use]
     pub fn mapped_pages(&self) -> u64 {
         let blocks = || (0..self.geometry.blocks()).map(BlockId::new);
@@ -82,9 +82,9 @@ impl Ftl {
     }
 }
 
-/// Whether these sectors of a page may be packed: they are not all of it, and at most one of its fragments
-/// would still own anything. Where there is no [room](fragment_room), only packs may be
-/// made that leave no page in more fragments than before.
+/// Whether these sectors of a page may be packed: they are not the whole page, and afterwards at
+/// most one of its present fragments still owns sectors. If there is no [room](fragment_room), a
+/// pack must not leave a page in more fragments than before.
 #[must_use]
 pub(crate) fn may_pack(page: Lpn, sectors: SectorMask, ftl: &Ftl) -> bool {
     let partial = !sectors.is_empty() && sectors != ftl.full_page();
@@ -94,15 +94,14 @@ pub(crate) fn may_pack(page: Lpn, sectors: SectorMask, ftl: &Ftl) -> bool {
         && ftl.fragments(page).iter().flatten().filter(|fragment| stays(fragment)).count() < 2
 }
 
-/// How many pages more may be in two fragments: as many as RMAP has entries left for, and as their
-/// places leave room on flash.
+/// How many more pages may have two fragments, as limited by the entries of RMAP and by the room on flash.
 #[must_use]
 pub(crate) fn fragment_room(ftl: &Ftl) -> u32 {
     let Some(map) = ftl.rmap() else { return 0 };
     map.entries().saturating_sub(map.pieces().fragmented).min(fragments::room::room_for_pieces(ftl))
 }
 
-/// Records on flash what a placed pack of the host is programmed with.
+/// Records the contents of a placed pack of the host.
 pub(crate) fn record_pack(at: Ppn, parts: [OwnerPart; 2], ftl: &mut Ftl) {
     assert!(is_pack(parts, ftl.full_page()), "{parts:?} can't be packed");
     ftl.map.spare.record_pack(at, parts);
@@ -113,8 +112,8 @@ pub(crate) fn record_pack(at: Ppn, parts: [OwnerPart; 2], ftl: &mut Ftl) {
     }
 }
 
-/// The pack at `at` is programmed, and `page` is one of the two in it: what is there of it is its newest
-/// fragment from now on. Called for each of the two that was not deallocated meanwhile, before
+/// The pack at `at` is programmed, and `page` is one of its two pages: its part there becomes its
+/// newest fragment. Call this for each of the two that was not deallocated meanwhile, before
 /// [`programmed_for_host`](Ftl::programmed_for_host).
 pub(crate) fn commit_fragment(page: Lpn, at: Ppn, ftl: &mut Ftl) {
     let sectors = ftl.map.spare.sectors_of(at, page);
@@ -146,12 +145,12 @@ pub(crate) fn owners_of_copy(from: Ppn, ftl: &Ftl) -> [Option<Lpn>; 2] {
     }
 }
 
-/// The same, to be changed.
+/// The table of fragments, for changes.
 pub(in crate::ftl) fn rmap_mut(ftl: &mut Ftl) -> &mut Reconstruction {
     ftl.map.mapping.rmap_mut().expect("only a mapping that packs pages has fragments")
 }
 
-/// The page lies at `newer` from now on and, if there is one, at `older`.
+/// Maps a page to `newer` and, if there is one, to `older`.
 pub(in crate::ftl) fn put(page: Lpn, newer: Ppn, older: Option<Ppn>, ftl: &mut Ftl) {
     let before = rmap_mut(ftl).places(page);
     rmap_mut(ftl).put(page, newer, older);
@@ -168,7 +167,7 @@ fn parts_at(page: Lpn, [newer, older]: Places, ftl: &Ftl) -> Fragments {
     [newer, older]
 }
 
-/// [`commit`](Ftl::commit), where pages have fragments: all of the former ones leave.
+/// [`commit`](Ftl::commit) for pages with fragments: all former ones leave.
 #[cold]
 pub(in crate::ftl) fn commit_gathered(page: Lpn, at: Ppn, ftl: &mut Ftl) {
     let former = rmap_mut(ftl).places(page);
@@ -180,7 +179,7 @@ pub(in crate::ftl) fn commit_gathered(page: Lpn, at: Ppn, ftl: &mut Ftl) {
     }
 }
 
-/// [`trim`](Ftl::trim), where pages have fragments.
+/// [`trim`](Ftl::trim) for pages with fragments.
 #[cold]
 pub(in crate::ftl) fn trim_fragments(page: Lpn, ftl: &mut Ftl) -> Option<Ppn> {
     let former = rmap_mut(ftl).places(page);
@@ -191,7 +190,7 @@ pub(in crate::ftl) fn trim_fragments(page: Lpn, ftl: &mut Ftl) -> Option<Ppn> {
     Some(newest)
 }
 
-/// The mapping names `at` for `page` no more.
+/// The mapping does not name `at` for `page` any more.
 fn leave(page: Lpn, at: Ppn, ftl: &mut Ftl) {
     let mut owners = ftl.map.spare.parts(at).into_iter().flatten();
     let early = ftl.plant.is(Canary::SharedPageFreedEarly);
@@ -207,12 +206,12 @@ fn lives(page: Lpn, at: Ppn, ftl: &Ftl) -> bool {
     ftl.map.mapping.rmap().is_some_and(|map| map.places(page).contains(&Some(at)))
 }
 
-/// The owners of a place that live there, with what it was programmed with of each.
+/// The owners of a place that live there, with the sectors that were programmed.
 pub(in crate::ftl) fn living(at: Ppn, ftl: &Ftl) -> [Option<OwnerPart>; 2] {
     ftl.map.spare.parts(at).map(|part| part.filter(|&(page, _)| lives(page, at, ftl)))
 }
 
-/// The first owner of a place that lives there, or the first of all.
+/// The first owner that lives at a place, or the first of all.
 #[cold]
 pub(in crate::ftl) fn first_owner(at: Ppn, ftl: &Ftl) -> Option<Lpn> {
     let mut living = living(at, ftl).into_iter().flatten();
@@ -220,8 +219,8 @@ pub(in crate::ftl) fn first_owner(at: Ppn, ftl: &Ftl) -> Option<Lpn> {
     part.map(|(page, _)| page)
 }
 
-/// Records what a copy of the page at `from` is programmed with: of each page that lives there, what was
-/// programmed there of it. Of those that have left, one is as good as another.
+/// Records the contents of a copy of the page at `from`: the programmed sectors of each page that
+/// lives there. If all have left, any former owner will do.
 #[cold]
 pub(in crate::ftl) fn record_copy_of_parts(from: Ppn, to: Ppn, ftl: &mut Ftl) {
     let parts = parts_to_copy(from, ftl)
@@ -238,7 +237,7 @@ pub(in crate::ftl) fn record_copy_of_parts(from: Ppn, to: Ppn, ftl: &mut Ftl) {
     note_versions_of_copy(from, to, ftl);
 }
 
-/// The versions of what a copy holds.
+/// Records the versions of the pages in a copy.
 fn note_versions_of_copy(from: Ppn, to: Ppn, ftl: &mut Ftl) {
     let source = ftl.map.spare.parts(from);
     let was_second = |(page, _): OwnerPart| source[1].is_some_and(|(second, _)| second == page);
@@ -248,12 +247,12 @@ fn note_versions_of_copy(from: Ppn, to: Ppn, ftl: &mut Ftl) {
     }
 }
 
-/// What a copy notes of these sectors.
+/// The sectors that a copy records.
 fn noted_of_copy(sectors: SectorMask, ftl: &Ftl) -> SectorMask {
     if ftl.plant.is(Canary::SectorsForgotten) { SectorMask::EMPTY } else { sectors }
 }
 
-/// Everything that still lives at `from` lies at `to` from now on. False if nothing does.
+/// Maps everything that still lives at `from` to `to`. Returns false if nothing does.
 #[cold]
 pub(in crate::ftl) fn relocate_parts(from: Ppn, to: Ppn, ftl: &mut Ftl) -> bool {
     let parts = ftl.map.spare.parts(to);
@@ -262,7 +261,7 @@ pub(in crate::ftl) fn relocate_parts(from: Ppn, to: Ppn, ftl: &mut Ftl) -> bool 
     moved.count() > 0
 }
 
-/// What a copy of the page at `from` is programmed with: those who live there, or what lay there, if all have left.
+/// The parts in a copy of the page at `from`: those that live there or, if all have left, the former ones.
 fn parts_to_copy(from: Ppn, ftl: &Ftl) -> [Option<OwnerPart>; 2] {
     match living(from, ftl) {
         [None, None] => ftl.map.spare.parts(from),

@@ -1,11 +1,10 @@
-//! How many pages may be in pieces. A pack keeps older copies alive beside itself, so flash that is packed
-//! without bound holds more valid pages than there are logical ones, until nothing is left to collect.
+//! Limits the number of pages with two fragments. A pack keeps older copies valid besides itself, so without a limit
+//! packed flash would hold more valid pages than there are logical pages, until nothing is left to collect.
 //!
-//! Packing may take half of what over-provisioning leaves over; the other half is for collection. What counts is
-//! what a page holds beyond the one place that it needs at home, in the *pool* to which placement sends it:
-//! a fragment elsewhere, or a second one at home. Whatever the host writes in whole pages from now on, a
-//! pool then holds its logical pages and that much more at most. Packs on their way count as packs: the write
-//! buffer sees to that.
+//! Packing may take half of the room that over-provisioning leaves; the other half is for collection. It is counted by
+//! what a page holds beyond the one place that it needs in the *pool* to which placement sends it: a fragment
+//! elsewhere, or a second one there. So whatever whole pages the host writes from now on, a pool holds at most its
+//! logical pages and that much more. Packs in flight count as packs; the write buffer takes care of this.
 
 use super::super::{BlockState, Ftl};
 use crate::ftl::mapping::Places;
@@ -14,15 +13,15 @@ use crate::ftl::slc;
 use crate::ftl::wear::life;
 use crate::units::{Lpn, PlaneId};
 
-/// The part of the spare capacity that packing may take: one in so many.
+/// Packing may take one part in this many of the spare capacity.
 const PART_OF_SPARE: u32 = 2;
 
-/// Room for packs, by pool.
+/// The room for packs, by pool.
 #[derive(Clone, Debug, Default)]
 pub(in crate::ftl) struct PackRoom {
-    /// What lies there beyond one place a logical page.
+    /// Places beyond one per logical page.
     pub extra: Vec<u32>,
-    /// The most of that.
+    /// The limit of these.
     most: Vec<u32>,
 }
 
@@ -34,14 +33,14 @@ impl PackRoom {
     }
 }
 
-/// How many places more than one a page any pool may take.
+/// How many more extra places any pool may take.
 pub(in crate::ftl) fn room_for_pieces(ftl: &Ftl) -> u32 {
     let PackRoom { extra, most, .. } = &ftl.map.pack_room;
     let rooms = extra.iter().zip(most).map(|(extra, most)| most.saturating_sub(*extra));
     rooms.min().unwrap_or(0)
 }
 
-/// The page lies at these places from now on, and no longer at those.
+/// Counts the extra places of a page that moves from the places `before` to `after`.
 pub(in crate::ftl) fn count_places(page: Lpn, before: Places, after: Places, ftl: &mut Ftl) {
     for pool in extra_places(page, before, ftl) {
         ftl.map.pack_room.extra[pool] -= 1;
@@ -51,7 +50,7 @@ pub(in crate::ftl) fn count_places(page: Lpn, before: Places, after: Places, ftl
     }
 }
 
-/// The pools in which a page has places beyond the one that it needs at home.
+/// The pools in which a page has extra places, beyond the one that it needs in its own pool.
 pub(in crate::ftl) fn extra_places(
     page: Lpn,
     places: Places,
@@ -73,7 +72,7 @@ pub(in crate::ftl) fn extra_places(
     beyond.into_iter().flatten().map(|pool| pool as usize)
 }
 
-/// Notes how much packing may take, after blocks were lost.
+/// Updates the limits of packing after blocks were lost.
 pub(in crate::ftl) fn refresh_pack_room(ftl: &mut Ftl) {
     if !ftl.packs() {
         return;

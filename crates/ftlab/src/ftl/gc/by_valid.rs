@@ -1,7 +1,7 @@
-//! Blocks by plane and by number of valid pages: a list for each number, and a bitmap of the lists that
-//! are not empty. Losing a page moves a block to the end of the next lower list, so the head of a list
-//! is the block that has had its number of valid pages for longest. All in constant time, whatever
-//! the number of blocks.
+//! Blocks by plane and number of valid pages: a list for each number, and a bitmap of the lists
+//! that are not empty. A block that loses a page moves to the end of the next lower list, so the
+//! head of a list is the block that has had its number of valid pages for longest. Every operation
+//! takes constant time, whatever the number of blocks.
 
 use super::lists::Lists;
 use crate::shape::Geometry;
@@ -41,7 +41,7 @@ impl ByValid {
         (&mut self.occupied[word], 1 << (valid % u64::BITS))
     }
 
-    /// Adds a block with so many valid pages.
+    /// Adds a block with this many valid pages.
     #[inline]
     pub fn add(&mut self, plane: PlaneId, block: BlockId, valid: u32) {
         if self.lists.append(self.list(plane, valid), block) {
@@ -50,7 +50,7 @@ impl ByValid {
         }
     }
 
-    /// Removes a block that was added, or moved, with so many valid pages.
+    /// Removes a block that was added or moved with this many valid pages.
     #[inline]
     pub fn remove(&mut self, plane: PlaneId, block: BlockId, valid: u32) {
         if self.lists.unlink(self.list(plane, valid), block) {
@@ -66,8 +66,8 @@ impl ByValid {
         self.add(plane, block, valid);
     }
 
-    /// The heads of the lists that are not empty, by plane, with their numbers of valid pages, which
-    /// rise.
+    /// The heads of the non-empty lists of a plane, with their numbers of valid pages, in rising
+    /// order.
     pub fn heads(&self, plane: PlaneId) -> impl Iterator<Item = (u32, BlockId)> {
         let start = plane.at() * self.words_per_plane;
         let words = self.occupied[start..start + self.words_per_plane].iter();
@@ -84,7 +84,8 @@ impl ByValid {
         self.heads(plane).flat_map(move |(valid, _)| self.lists.all(self.list(plane, valid)))
     }
 
-    /// The block with the fewest valid pages, the longest among equals first.
+    /// The block with the fewest valid pages. Among equals, the one that has had so few for
+    /// longest.
     #[inline]
     pub fn least(&self, plane: PlaneId) -> Option<(u32, BlockId)> {
         self.heads(plane).next()

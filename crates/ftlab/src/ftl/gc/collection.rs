@@ -1,5 +1,5 @@
-//! A plane's collection from the FTL's side: when there should be one, of which block, and what its end
-//! is worth. The [`Collector`](super::Collector) does the work.
+//! The FTL's part of a plane's collection: when one starts, of which block, and what its end gives
+//! the host. The [`Collector`](super::Collector) does the work.
 
 use crate::engine::skills;
 use crate::engine::skills::{RARE, Skills, any};
@@ -11,10 +11,10 @@ use crate::ftl::{BlockState, Ftl, fragments, map_pages, parity, slc};
 use crate::units::{BlockId, PlaneId, Ppn, SectorMask};
 use crate::verify::Canary;
 
-/// Owners that are asked for when a collection begins: a cache line, more or less.
+/// Owners that are prefetched when a collection begins: about a cache line.
 const OWNERS_AT_ONCE: u32 = 16;
 
-/// Records on flash what a placed copy of the page at `from` is programmed with.
+/// Records the contents of a placed copy of the page at `from`.
 #[inline]
 pub(in crate::ftl) fn record_collected<const S: Skills>(from: Ppn, to: Ppn, ftl: &mut Ftl) {
     if any(S, RARE) && ftl.packs() {
@@ -34,8 +34,8 @@ pub(in crate::ftl) fn record_collected<const S: Skills>(from: Ppn, to: Ppn, ftl:
     }
 }
 
-/// The copy of the page at `from` is programmed at `to`: it is the current one from now on, unless the
-/// page lies elsewhere by now.
+/// The copy of the page at `from` is programmed at `to`. It becomes current unless the page lies
+/// elsewhere by now.
 #[inline]
 pub(in crate::ftl) fn copied_page<const S: Skills>(from: Ppn, to: Ppn, ftl: &mut Ftl) {
     let forgotten = ftl.plant.is(Canary::CopyNotMapped);
@@ -53,7 +53,7 @@ pub(in crate::ftl) fn copied_page<const S: Skills>(from: Ppn, to: Ppn, ftl: &mut
     }
 }
 
-/// False if the page at `from` lies neither there nor, from now on, at `to`.
+/// Maps the page at `from` to `to`. Returns false if the page does not lie at `from` any more.
 #[inline]
 pub(in crate::ftl) fn relocate<const S: Skills>(from: Ppn, to: Ppn, ftl: &mut Ftl) -> bool {
     if any(S, RARE) && ftl.packs() {
@@ -66,7 +66,7 @@ pub(in crate::ftl) fn relocate<const S: Skills>(from: Ppn, to: Ppn, ftl: &mut Ft
     ftl.map.mapping.relocate(page, from, to)
 }
 
-/// Notes that a block is being collected, and what that will yield.
+/// Begins the collection of a block, and computes its gain.
 pub(in crate::ftl) fn begin_collection(plane: PlaneId, wanted: Wanted, ftl: &mut Ftl) {
     let Wanted { block: victim, purpose } = wanted;
     let returns_block = slc::cache::returns_block(&wanted, ftl);
@@ -109,8 +109,8 @@ pub(in crate::ftl) fn begin_collection(plane: PlaneId, wanted: Wanted, ftl: &mut
     crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
 }
 
-/// The block that a plane empties next. What others asked for goes first. A block that is given up
-/// waits while only the reserve is left: it returns none for the one that its pages may fill.
+/// The block that a plane empties next. Requested blocks go first. A block that is being retired
+/// waits while only the reserve is left: it gives none back for the block that its pages may fill.
 pub(in crate::ftl) fn next_to_collect(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
     if ftl.health.read_only {
         return None;
@@ -125,15 +125,15 @@ pub(in crate::ftl) fn next_to_collect(plane: PlaneId, ftl: &mut Ftl) -> Option<W
     choose_victim(plane, Purpose::Space, ftl).or_else(|| refresh::refresh_instead(plane, ftl))
 }
 
-/// Whether a block that somebody asked for may be emptied now.
+/// Whether a requested block may be emptied now.
 fn may_go(plane: PlaneId, wanted: &Wanted, ftl: &Ftl) -> bool {
     let to_spare = ftl.free_blocks(plane) > ftl.space.thresholds.reserve;
     (to_spare || slc::cache::returns_block(wanted, ftl))
         && life::can_empty(plane, wanted.block, ftl)
 }
 
-/// Whether a plane that collects nothing could: something was asked for, or a closed block would free
-/// a flash page.
+/// Whether an idle plane has something to collect: a requested block, or a closed block that would
+/// free a flash page.
 pub(in crate::ftl) fn has_something_to_collect(plane: PlaneId, ftl: &Ftl) -> bool {
     let state = &ftl.space.planes[plane.at()];
     if ftl.health.read_only || state.collection.is_some() {
@@ -153,7 +153,7 @@ pub(in crate::ftl) fn has_something_to_collect(plane: PlaneId, ftl: &Ftl) -> boo
             .any(|block| worth(&block))
 }
 
-/// The victim of the policy, if the plane has room for its pages.
+/// The victim of the policy, if the plane has room for its valid pages.
 fn choose_victim(plane: PlaneId, purpose: Purpose, ftl: &mut Ftl) -> Option<Wanted> {
     let view = VictimView { plane, blocks: &ftl.blocks };
     let mut block = ftl.policies.victim.choose(&view)?;
@@ -169,8 +169,8 @@ fn choose_victim(plane: PlaneId, purpose: Purpose, ftl: &mut Ftl) -> Option<Want
     Some(Wanted { block, purpose })
 }
 
-/// Whether a plane's collection neither yields to the host nor waits for it: blocks are at the hard
-/// limit, or the host finds no room on the plane, be it for one of its streams.
+/// Whether a plane's collection neither yields to the host nor waits for it: free blocks are at the
+/// hard limit, or some stream of the host finds no room on the plane.
 pub(in crate::ftl) fn is_urgent(plane: PlaneId, ftl: &Ftl) -> bool {
     let mut streams = ftl.policies.streams.all_host_streams();
     ftl.free_blocks(plane) <= ftl.space.triggers.hard_limit
@@ -178,7 +178,7 @@ pub(in crate::ftl) fn is_urgent(plane: PlaneId, ftl: &Ftl) -> bool {
         || ftl.space.map_stalled > 0 && !crate::ftl::room::may_write_map(plane, ftl)
 }
 
-/// A block to collect while the host is idle, if a plane should.
+/// The block to collect next on a plane while the host is idle, if there is one.
 pub(in crate::ftl) fn next_in_background(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
     let Background { blocks, .. } = ftl.space.triggers.background?;
     if ftl.health.read_only || ftl.free_blocks(plane) >= blocks {
@@ -187,8 +187,8 @@ pub(in crate::ftl) fn next_in_background(plane: PlaneId, ftl: &mut Ftl) -> Optio
     choose_victim(plane, Purpose::Background, ftl)
 }
 
-/// Whether a plane's collection may make one more copy now, or erase; takes that from what it may
-/// do for the host's writes. `idle`: the host has nothing to do.
+/// Whether a plane's collection may make one more copy now, or erase. Charges the copy to the
+/// credit that the host's writes gave. `idle`: the host has nothing to do.
 #[inline]
 pub(in crate::ftl) fn may_go_on(plane: PlaneId, copying: bool, idle: bool, ftl: &mut Ftl) -> bool {
     let triggers = &ftl.space.triggers;
@@ -201,11 +201,11 @@ pub(in crate::ftl) fn may_go_on(plane: PlaneId, copying: bool, idle: bool, ftl: 
 fn is_due(plane: PlaneId, copying: bool, idle: bool, ftl: &mut Ftl) -> bool {
     let Some(run) = &ftl.space.planes[plane.at()].collection else { return false };
     let short = ftl.free_blocks(plane) <= ftl.space.thresholds.start;
-    // What others want of the plane can't begin before this run is over.
+    // Other requests to the plane can't begin before this run ends.
     if run.purpose == Purpose::Background && !short {
         return idle || wanted::has_wanted(plane, ftl);
     }
-    // The cache has rules of its own, and data that ages can't wait for the host.
+    // The cache has rules of its own, and ageing data can't wait for the host.
     let ages = || ftl.space.planes[plane.at()].waits_for(Purpose::Refresh);
     if matches!(run.purpose, Purpose::Fold | Purpose::Refresh) || ages() {
         return true;
@@ -225,7 +225,7 @@ pub(in crate::ftl) fn erasing(plane: PlaneId, ftl: &mut Ftl) {
     }
 }
 
-/// The victim is empty: what becomes of it, and what its end is worth to the host.
+/// The victim is empty: frees or retires it, and credits the host.
 pub(in crate::ftl) fn end_collection(plane: PlaneId, run: &Collection, ftl: &mut Ftl) {
     let erased =
         run.purpose.frees_block() && !failing::erase_fails(run.victim, run.erase_failed, ftl);

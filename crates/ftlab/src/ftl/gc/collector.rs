@@ -1,10 +1,9 @@
-//! The collector of a plane: copies the valid pages of a victim into the plane's collection block and
-//! erases the victim, until enough blocks are free. It also empties blocks that others name, for a
-//! purpose of theirs ([`Purpose`]).
+//! The collector: copies the valid pages of a victim to an open block of its plane and erases the
+//! victim, until enough blocks are free. It also empties requested blocks, for any [`Purpose`].
 //!
-//! It copies a flash page's worth at a time: reads that gather as many valid pages as a flash page
-//! holds, then one program. A copy is committed when it is programmed, and only if the page has not
-//! been overwritten meanwhile. The victim is erased when nothing of it is left in flight.
+//! It copies one flash page at a time: reads gather as many valid pages as a flash page holds, then
+//! one program follows. A copy is committed when it is programmed, and only if the page was not
+//! overwritten meanwhile. The victim is erased when no copy of it is in flight.
 
 use std::collections::VecDeque;
 
@@ -14,43 +13,43 @@ use crate::ftl::gc::{Purpose, Scope, Wanted, collection, failures, wanted};
 use crate::ftl::wear::{dies, failing, life, refresh};
 use crate::ftl::{Cargo, FlashContents, Ftl, Kernel, lost, map_pages, slc};
 use crate::nand::CellMode;
-use crate::scheduler::{Command, CommandId, Found, Kind, Origin, Probe, ServiceId};
+use crate::scheduler::{CellFindings, Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{BlockId, DieId, PlaneId, Ppn};
 use crate::verify::Canary;
 
-/// The copies that are under way, over all planes.
+/// The copies in flight, over all planes.
 #[derive(Clone, Debug)]
 pub struct Collector {
-    /// By program: where each of its pages is copied from.
+    /// By program: the source of each of its pages.
     pub(super) sources: Cargo,
     /// The pages that are copied next.
     batch: Vec<Ppn>,
-    /// By die: commands that let the host go first, with their planes.
+    /// By die: commands that yield to the host, with their planes.
     held: Vec<VecDeque<(PlaneId, CommandId)>>,
-    /// The host has been idle for long enough.
+    /// Whether the host has been idle for long enough.
     idle: bool,
 }
 
-/// What a step of a collection made free for the host.
+/// What a step of a collection freed for the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freed {
     /// Nothing.
     Nothing,
-    /// Nothing, and the command goes on: what it read is being programmed.
+    /// Nothing, and the command continues: the data that it read is being programmed.
     GoesOn,
-    /// Flash pages that it may take, perhaps.
+    /// Flash pages that the host may be able to take.
     Pages,
 }
 
 impl Collector {
-    /// A collector with nothing to do, for so many dies.
+    /// An idle collector.
     #[must_use]
     pub fn new(units_per_page: u32, dies: u32) -> Collector {
         let held = vec![VecDeque::new(); dies as usize];
         Collector { sources: Cargo::new(units_per_page), batch: Vec::new(), held, idle: false }
     }
 
-    /// Starts collecting on a plane if it is short of free blocks and not collecting already. Called
+    /// Starts collecting on a plane if it lacks free blocks and is not collecting yet. Call this
     /// for each flash page that the host writes to it, and when there may be something to collect.
     #[inline]
     pub fn start<const S: Skills>(
@@ -68,7 +67,7 @@ impl Collector {
             }
         } else {
             on.ftl.space.planes[plane.at()].host_credit = on.ftl.space.thresholds.host_lead;
-            // A plane that found nothing before, and still does, has asked the others already.
+            // A plane that still finds nothing has already started the others.
             let was_hungry = on.ftl.space.is_hungry(plane);
             self.next::<S>(plane, on);
             if any(S, RARE)
@@ -83,7 +82,7 @@ impl Collector {
         }
     }
 
-    /// A collection that runs may be due to go on: the host wrote a page, or blocks became scarce.
+    /// Continues a running collection if it is due: the host wrote a page, or free blocks became scarce.
     #[inline]
     fn spur<const S: Skills>(
         &mut self,
@@ -93,7 +92,7 @@ impl Collector {
         let triggers = on.ftl.space.triggers;
         if let Some(copies) = triggers.copies_per_write {
             let state = &mut on.ftl.space.planes[plane.at()];
-            // What a whole block needs is the most that can be saved up.
+            // The credit is limited to the copies of a whole block.
             let most = state.collection.as_ref().map_or(0, |run| run.copies);
             state.copy_credit = state.copy_credit.saturating_add(copies).min(most);
             self.proceed::<S>(plane, on);
@@ -105,7 +104,7 @@ impl Collector {
         }
     }
 
-    /// The other planes of the scope collect a block each, unless they have more than enough.
+    /// The other planes of the scope collect one block each, unless they have more than enough free blocks.
     #[cold]
     fn start_others<const S: Skills>(
         &mut self,
@@ -121,7 +120,7 @@ impl Collector {
         }
     }
 
-    /// The host is idle: every plane collects as far as it should while nobody waits.
+    /// The host is idle: every plane collects as far as it should in the background.
     pub fn host_idle<const S: Skills>(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) {
         self.idle = true;
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
@@ -135,14 +134,14 @@ impl Collector {
         }
     }
 
-    /// The host is back.
+    /// The host is active again.
     #[inline]
     pub fn host_back(&mut self) {
         self.idle = false;
     }
 
-    /// Nothing else is left to happen in the device, and no more requests are in sight: collections
-    /// that wait for the host go on.
+    /// Nothing is left to happen in the device, and no more requests are expected: continues
+    /// collections that wait for the host.
     pub fn finish<const S: Skills>(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) {
         if on.ftl.space.triggers.copies_per_write.is_some()
             || on.ftl.space.triggers.background.is_some()
@@ -155,7 +154,7 @@ impl Collector {
         }
     }
 
-    /// Hands a command to the flash, or holds it back while its die has other things to do.
+    /// Submits a command, or holds it back while its die has other work.
     #[inline(always)]
     pub(super) fn submit<const S: Skills>(
         &mut self,
@@ -181,8 +180,7 @@ impl Collector {
         self.let_go::<S>(die, on);
     }
 
-    /// Submits commands that were held back, in their order, while their die has nothing else to do
-    /// or one of them may wait no longer.
+    /// Submits held-back commands in order, while their die is idle or one of them is urgent.
     pub fn let_go<const S: Skills>(
         &mut self,
         die: DieId,
@@ -202,7 +200,7 @@ impl Collector {
         }
     }
 
-    /// The host is idle: every plane folds its SLC cache until it is empty, or until the host is back.
+    /// The host is idle: every plane folds its SLC cache until it is empty or the host is active again.
     pub fn fold_all<const S: Skills>(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) {
         slc::cache::set_idle_for_cache(true, &mut on.ftl);
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
@@ -210,7 +208,7 @@ impl Collector {
         }
     }
 
-    /// Folds a block of the SLC cache, if one of the plane should be now.
+    /// Folds a block of the plane's SLC cache, if one is due.
     fn consider_folding<const S: Skills>(
         &mut self,
         plane: PlaneId,
@@ -221,9 +219,8 @@ impl Collector {
         }
     }
 
-    /// Empties a block for a purpose, after those that were asked for before; copies are in flight
-    /// when this returns, if the plane was not collecting. False if there is nothing to
-    /// collect: the block is free, bad, being filled, or being collected at this moment.
+    /// Empties a block for a purpose, after earlier requests. If the plane was not collecting, copies are in flight
+    /// when this returns. Returns false if the block cannot be emptied: it is free, bad, open, or being collected.
     pub fn collect<const S: Skills>(
         &mut self,
         wanted: Wanted,
@@ -234,7 +231,7 @@ impl Collector {
         accepted
     }
 
-    /// Begins with what is wanted of a plane; a collection that waits in the background goes on first.
+    /// Starts the requested collections of a plane. A background collection that waits continues first.
     pub(super) fn start_wanted<const S: Skills>(
         &mut self,
         plane: PlaneId,
@@ -249,7 +246,7 @@ impl Collector {
                 self.next::<S>(plane, on);
             }
             Some(run) if run.purpose == Purpose::Background => self.proceed::<S>(plane, on),
-            // One that waits for the host's writes waits no longer.
+            // A collection that waits for the host's writes waits no longer.
             Some(_) if refresh::may_have_due(&on.ftl) => self.proceed::<S>(plane, on),
             Some(_) => {}
         }
@@ -267,7 +264,7 @@ impl Collector {
         self.proceed::<S>(plane, on);
     }
 
-    /// Keeps the allowed number of copies in flight; erases the victim when nothing is left on it.
+    /// Keeps the allowed number of copies in flight. Erases the victim when no valid page is left.
     fn proceed<const S: Skills>(
         &mut self,
         plane: PlaneId,
@@ -296,7 +293,7 @@ impl Collector {
                 }
                 None if in_flight > 0 => return,
                 None if any(S, RARE) && map_pages::map_is_behind(plane, &on.ftl) => {
-                    map_pages::rewrite_map_of(plane, &mut on.ftl)
+                    map_pages::update_map_of(plane, &mut on.ftl)
                 }
                 None if !purpose.frees_block() => return self.ended::<S>(plane, on),
                 None if !collection::may_go_on(plane, false, self.idle, &mut on.ftl) => return,
@@ -317,8 +314,8 @@ impl Collector {
         }
     }
 
-    /// Starts copying as many valid pages, from place `first` of the victim on, as one flash page holds. What
-    /// lies on one flash page is read and programmed by one command; else the program waits for its reads.
+    /// Starts copying one flash page of valid pages, from `first` of the victim on. Pages on one flash page are read
+    /// and programmed by one command; otherwise the program waits for its reads.
     fn copy_page<const S: Skills>(
         &mut self,
         plane: PlaneId,
@@ -374,7 +371,7 @@ impl Collector {
         }
     }
 
-    /// Starts copying the valid page at place `unit` of the victim, where that is all that a flash page holds.
+    /// Starts copying the valid page at `unit` of the victim, if a flash page holds only one unit.
     #[inline(always)]
     fn copy_unit<const S: Skills>(
         &mut self,
@@ -400,9 +397,8 @@ impl Collector {
         self.submit::<S>(plane, id, on);
     }
 
-    /// Puts the next valid pages of a victim into the batch, from place `first` on, as many as a flash page
-    /// holds, and brings closer what will be touched. Returns the place behind them, and on how many flash pages
-    /// they lie.
+    /// Puts the next valid pages of a victim into the batch, from `first` on, as many as a flash page holds, and
+    /// prefetches what their copy uses. Returns the unit behind them, and the number of flash pages that hold them.
     #[inline(always)]
     fn gather(&mut self, victim: BlockId, first: u32, ftl: &Ftl) -> (u32, u32) {
         let units_per_page = ftl.geometry.units_per_page();
@@ -420,7 +416,7 @@ impl Collector {
         (next.unwrap_or(ftl.geometry.units_per_block()), flash_pages)
     }
 
-    /// The batch is what a command carries.
+    /// Records the batch as the sources of a command.
     #[inline(always)]
     fn note_sources(&mut self, id: CommandId) {
         for (place, source) in self.sources.row_mut(id).iter_mut().zip(&self.batch) {
@@ -428,8 +424,7 @@ impl Collector {
         }
     }
 
-    /// Copies the flash page that begins at place `first` of the victim within the plane, if it is
-    /// valid as a whole.
+    /// Copies the flash page at `first` of the victim within the plane (copyback), if all of it is valid.
     fn copy_back<const S: Skills>(
         &mut self,
         plane: PlaneId,
@@ -440,7 +435,7 @@ impl Collector {
         let units = on.ftl.geometry.units_per_page();
         let Some(victim) = on.ftl.collecting(plane) else { return false };
         let whole = |unit| on.ftl.blocks.is_valid(victim, unit);
-        // Sensing and programming are of one mode.
+        // A copyback can't change the cell mode.
         let folds = on.ftl.mode_of::<{ skills::ALL }>(victim) == CellMode::Slc;
         if folds || !first.is_multiple_of(units) || !(first..first + units).all(whole) {
             return false;
@@ -462,8 +457,7 @@ impl Collector {
         true
     }
 
-    /// Tries again on planes that were short of free blocks with nothing worth collecting, where
-    /// something has changed since.
+    /// Starts collecting on hungry planes on which something has changed.
     #[inline]
     pub fn feed_hungry<const S: Skills>(
         &mut self,
@@ -474,7 +468,7 @@ impl Collector {
         }
     }
 
-    /// A command of a plane's collection is done. Says whether the host may take pages by it.
+    /// A command of a plane's collection is done. Returns whether it freed pages for the host.
     pub fn done<const S: Skills>(
         &mut self,
         plane: PlaneId,
@@ -497,7 +491,7 @@ impl Collector {
                     if earned == 0 {
                         return Freed::Nothing;
                     }
-                    // More of what the plane had changes nothing.
+                    // Further room changes nothing for the host if there was some before.
                     if !any(S, SLC | RARE) && !was_dry {
                         return Freed::Pages;
                     }
@@ -538,7 +532,8 @@ impl Collector {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> u32 {
-        let Command { page: first, units, found: Found { failed, .. }, .. } = *on.flash.command(id);
+        let Command { page: first, units, found: CellFindings { failed, .. }, .. } =
+            *on.flash.command(id);
         let units = skills::units_of_page(S, units);
         if any(S, RARE) && failing::program_fails::<S>(first, failed, &mut on.contents, &mut on.ftl)
         {
@@ -584,7 +579,7 @@ impl Collector {
         self.ended::<S>(plane, on);
     }
 
-    /// The victim is empty, and erased unless it is given up.
+    /// The victim is empty and, unless it is being retired, erased.
     fn ended<const S: Skills>(
         &mut self,
         plane: PlaneId,
@@ -618,7 +613,7 @@ impl Collector {
     }
 }
 
-/// Brings closer what the copy of a page will touch: its entry of the map, and the owners behind it.
+/// Prefetches what the copy of a page uses: its map entry, and the owners that follow.
 #[inline(always)]
 fn prefetch_source(source: Ppn, ftl: &Ftl) {
     if let Some(page) = ftl.map.spare.owner(source) {

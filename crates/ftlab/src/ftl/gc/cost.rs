@@ -1,4 +1,4 @@
-//! What copies cost: by what their pages have been through, or as they were.
+//! The cost of copies: by the history of their pages, or as before.
 
 use crate::engine::skills::Skills;
 use crate::ftl::cost::regulation;
@@ -8,11 +8,11 @@ use crate::nand::ProgramCost;
 use crate::scheduler::{CommandId, Flash, Probe};
 use crate::units::{Lpn, Ppn};
 
-/// What the program of copies is to cost.
+/// The cost of a program of copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ftl) struct CopyCost {
     cost: ProgramCost,
-    /// Whether all of it is data from before and stays what it was.
+    /// Whether all of its data is from before, and keeps its cost.
     from_before: bool,
 }
 
@@ -24,7 +24,7 @@ impl CopyCost {
         }
     }
 
-    /// Says it to the program.
+    /// Sets the cost of the program.
     pub(in crate::ftl) fn tell<P: Probe>(self, program: CommandId, flash: &mut Flash<P>) {
         let command = flash.command_mut(program);
         command.set_cost(self.cost);
@@ -32,7 +32,7 @@ impl CopyCost {
     }
 }
 
-/// What a copy of the page at `from` is to cost.
+/// The cost of a copy of the page at `from`.
 pub(in crate::ftl) fn copy_cost<P: Probe>(
     from: Ppn,
     flash: &Flash<P>,
@@ -50,7 +50,7 @@ pub(in crate::ftl) fn copy_cost<P: Probe>(
 }
 
 impl Collector {
-    /// Says what the program of copies is to cost.
+    /// Sets the cost of a program of copies.
     pub(super) fn regulate<const S: Skills>(
         &self,
         program: CommandId,

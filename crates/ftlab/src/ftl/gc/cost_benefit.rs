@@ -1,14 +1,13 @@
 //! Cost-benefit: the block with the largest age * (1 - u) / 2u, where u is its share of valid pages.
 //!
-//! Reading and rewriting a block costs 2u; what it yields is free space 1 - u, worth the more the
-//! longer it will stay free, for which the age of the block's last change stands: an old block is
-//! likely to keep the pages that it still has. Age is counted from the last page that the block lost
-//! (or from when it was filled), as Kawaguchi et al. do; in pages that the device's blocks have lost, not
-//! in time: a device does not grow older while it stands still.
+//! Reading and programming the valid pages costs 2u. It frees 1 - u, which is worth more the longer it stays free. The
+//! age of the block's last change predicts this: an old block is likely to keep its remaining pages. The age is counted
+//! from the last page that the block lost (or from when it was filled), as Kawaguchi et al. do, but in pages lost by
+//! all blocks instead of time: a device does not age while it stands still.
 //!
-//! Exact without a search of all blocks: among blocks with as many valid pages the oldest wins, and
-//! that is the head of their list. So one head is looked at for each number of valid pages that
-//! occurs. Blocks that gain nothing are not looked at.
+//! The choice is exact without searching all blocks: among blocks with equally many valid pages the
+//! oldest wins, which is the head of their list. So only one head per number of valid pages is
+//! examined, and only of blocks that free something.
 //!
 //! Sources: Rosenblum and Ousterhout, "The Design and Implementation of a Log-Structured File System",
 //! SOSP 1991 (with 1 + u: cleaning reads the whole segment); Kawaguchi, Nishioka and Motoda, "A
@@ -16,19 +15,19 @@
 
 use super::by_valid::ByValid;
 use super::{VictimPolicy, VictimView};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
-/// No clock gets so far; an image that says so is damaged.
+/// The clock never gets this far: an image that claims it is damaged.
 const LONGEST: u64 = 1 << 62;
 
-/// Candidates by number of valid pages, and when each changed last.
+/// Candidates by number of valid pages, and the time of each one's last change.
 #[derive(Clone, Debug)]
 pub struct CostBenefit {
     candidates: ByValid,
-    /// Blocks that were filled and pages that they lost, so far.
+    /// The number of blocks that were filled plus the pages that they lost.
     clock: u64,
     /// By block: the clock at its last change.
     changed: Vec<u64>,
@@ -47,13 +46,13 @@ impl Policy for CostBenefit {
         CostBenefit::new(parts.geometry)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let CostBenefit { candidates: _, clock, changed, units_per_block: _, most_valid: _ } = self;
         out.number(*clock);
         changed.iter().for_each(|&changed| out.number(changed));
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.clock = from.number()?;
         if self.clock > LONGEST {
             return Err(Damage::new("cost-benefit has counted more pages than any device writes"));
@@ -106,7 +105,7 @@ impl VictimPolicy for CostBenefit {
 
     fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
         let worth = self.candidates.heads(view.plane).take_while(|head| head.0 <= self.most_valid);
-        // Benefit and cost as integers; twice the cost for all makes no difference.
+        // Integers for benefit and cost; that the cost is doubled for all blocks makes no difference.
         let scored = worth.map(|(valid, block)| {
             let age = u128::from(self.clock - self.changed[block.at()]);
             (age * u128::from(self.units_per_block - valid), u128::from(valid), (valid, block))

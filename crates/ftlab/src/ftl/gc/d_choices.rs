@@ -1,8 +1,8 @@
-//! d choices: of d blocks drawn at random the one with the fewest valid pages, the first drawn among
-//! equals. Needs no order of all blocks, and comes close to greedy with d of ten.
+//! d choices: of d blocks drawn at random, the one with the fewest valid pages; among equals the
+//! first drawn. It needs no order of all blocks, and comes close to greedy at d = 10.
 //!
-//! Drawn with replacement from all closed blocks of the plane, as in the paper. Where the paper would
-//! collect a block that gains nothing, one that does is drawn instead.
+//! The blocks are drawn with replacement from all closed blocks of the plane, as in the paper.
+//! Where the paper would collect a block that frees nothing, one that does is drawn instead.
 //!
 //! Source: Van Houdt, "A Mean Field Model for a Class of Garbage Collection Algorithms in Flash-based
 //! Solid State Drives", SIGMETRICS 2013.
@@ -10,7 +10,7 @@
 use super::pool::Pool;
 use super::{VictimPolicy, VictimView};
 use crate::engine::Stream;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::shape::Geometry;
@@ -44,18 +44,18 @@ impl Policy for DChoices {
         DChoices::new(parts.geometry, options.draws, parts.seed)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let DChoices { candidates: _, draws: _, stream } = self;
         stream.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.stream.load(from)
     }
 }
 
 impl DChoices {
-    /// No candidates yet; so many blocks are drawn for each choice.
+    /// No candidates yet; `draws` blocks are drawn for each choice.
     #[must_use]
     pub fn new(geometry: &Geometry, draws: u32, seed: u64) -> DChoices {
         let stream = Stream::new(seed, "ftl.gc.victim d-choices");

@@ -1,15 +1,15 @@
-//! Collection on flash that fails: copies that are programmed again, blocks that are emptied because a
-//! program on them failed, and what happens when there is no room left to copy to.
+//! Collection on failing flash: copies that are programmed again, blocks that are emptied because a
+//! program on them failed, and what happens without room to copy to.
 
 use crate::engine::skills;
 use crate::engine::skills::Skills;
 use crate::ftl::gc::{Collector, Purpose, VictimPolicy, VictimView, Wanted, collection};
 use crate::ftl::wear::{failing, life};
-use crate::ftl::{BlockState, FlashContents, Ftl, Kernel, lost};
+use crate::ftl::{BlockState, FlashContents, Ftl, Kernel, lost, map_pages};
 use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::{PlaneId, Ppn};
 
-/// Notes that what failed is to be emptied.
+/// Requests the collection of failed blocks.
 #[cold]
 pub(in crate::ftl) fn want_failed(ftl: &mut Ftl) {
     while let Some(block) = ftl.health.failed.pop() {
@@ -18,7 +18,7 @@ pub(in crate::ftl) fn want_failed(ftl: &mut Ftl) {
     }
 }
 
-/// Ends a collection that found no room: its victim keeps what is left on it.
+/// Ends a collection that found no room. The victim keeps its remaining pages.
 fn end_stranded(plane: PlaneId, ftl: &mut Ftl) {
     let Some(run) = ftl.space.planes[plane.at()].collection.take() else { return };
     let victim = run.victim();
@@ -34,12 +34,13 @@ fn end_stranded(plane: PlaneId, ftl: &mut Ftl) {
         let wanted = Wanted { block: victim, purpose: Purpose::Retire };
         ftl.space.planes[plane.at()].wanted.push_front(wanted);
     }
-    // What it has moved lies elsewhere all the map_pages::rewrite_map_of(plane, &mut same.ftl);
+    // The pages that it has moved lie elsewhere now, so their translation pages are due.
+    map_pages::update_map_of(plane, ftl);
     crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
 }
 
 impl Collector {
-    /// Empties the blocks that failed and are no longer filled.
+    /// Empties failed blocks that are not filled any more.
     pub fn empty_failed<const S: Skills>(
         &mut self,
         on: &mut Kernel<impl Probe, impl FlashContents>,
@@ -67,8 +68,8 @@ impl Collector {
         self.place_copy::<S>(plane, program, on);
     }
 
-    /// A command of a collection ended on a die that died, and the collection with it. What it was to copy is where
-    /// it was, and a program that waits for the last of its reads is not begun.
+    /// A command of a collection ended on a dead die, and the collection with it. The pages to be copied stay where
+    /// they were, and a program that waits for the last of its reads never begins.
     pub(super) fn lost_with_die<const S: Skills>(
         &mut self,
         id: CommandId,
@@ -97,7 +98,7 @@ impl Collector {
         }
     }
 
-    /// Gives a copy whose pages are read a place, and programs it.
+    /// Places a copy whose pages are read, and programs it.
     pub(super) fn place_copy<const S: Skills>(
         &mut self,
         plane: PlaneId,
@@ -122,7 +123,7 @@ impl Collector {
         self.submit::<S>(plane, program, on);
     }
 
-    /// There is no room for a copy: failures have taken it. The plane collects no more.
+    /// There is no room for a copy, because failures took it. The plane collects no more.
     #[cold]
     fn strand<const S: Skills>(
         &mut self,
@@ -141,7 +142,7 @@ impl Collector {
         }
     }
 
-    /// A copy of a collection that found no room for another one is done.
+    /// A copy is done. Returns whether its collection found no room for another one; ends it when no copy is in flight.
     #[inline]
     pub(super) fn wind_up<const S: Skills>(
         &mut self,
@@ -178,7 +179,7 @@ mod tests {
     ];
     const PLANE: PlaneId = PlaneId::new(0);
 
-    /// An FTL, and a block of it that is full of what is valid.
+    /// An FTL, and a block of it that is full of valid pages.
     fn written() -> (Ftl, BlockId) {
         let sets = SMALL.into_iter().zip(1..).map(|(set, number)| Layer::set(number, set));
         let layers: Vec<Layer> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();
@@ -204,7 +205,7 @@ mod tests {
         (ftl, blocks[0])
     }
 
-    /// The same after a collection of that block found no room.
+    /// Like [`written`], after a collection of that block found no room.
     fn stranded(purpose: Purpose, gives_up: bool) -> (Ftl, BlockId) {
         let (mut ftl, block) = written();
         assert!(wanted::want(Wanted { block, purpose }, &mut ftl));
@@ -239,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_stranded_victim_that_is_given_up_waits_to_be_emptied() {
-        // Of a block that fails anyway the loss was counted when it failed.
+        // The loss of a block that fails was already counted when it failed.
         for (purpose, gives_up, lost) in [(Purpose::Retire, false, 0), (Purpose::Space, true, 1)] {
             let (mut ftl, block) = stranded(purpose, gives_up);
             assert_eq!(ftl.blocks.state(block), BlockState::Failing, "{purpose:?}");

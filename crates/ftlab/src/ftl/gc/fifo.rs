@@ -1,7 +1,7 @@
-//! First in, first out: the block that was filled longest ago. Cheap, and wears all blocks alike, but
-//! copies more than greedy does.
+//! First in, first out: the block that was filled longest ago. It is cheap and wears all blocks
+//! evenly, but copies more than greedy.
 //!
-//! A block that gains nothing is passed over and keeps its place.
+//! A block that frees nothing is skipped and keeps its place.
 //!
 //! Source: textbook (circular log cleaning); analysed by Menon, "A Performance Comparison of RAID-5 and
 //! Log-Structured Arrays", HPDC 1995, and Robinson, Operating Systems Review 1996.

@@ -1,6 +1,7 @@
-//! Greedy: the block with the fewest valid pages, the longest among them first.
+//! Greedy: the block with the fewest valid pages; among equals, the one that has had so few for
+//! longest.
 //!
-//! If that block gains nothing, none does. Constant time, whatever the number of blocks.
+//! If that block frees nothing, none does. It takes constant time, whatever the number of blocks.
 //!
 //! Source: Rosenblum and Ousterhout, "The Design and Implementation of a Log-Structured File System",
 //! SOSP 1991 (greedy); the lists are the usual firmware technique.

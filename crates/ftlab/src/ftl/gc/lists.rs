@@ -1,14 +1,14 @@
-//! Lists of blocks, threaded through one table: a block is in one list at most, and joins, leaves and
-//! is found at the head in constant time.
+//! Lists of blocks, threaded through one table. A block is in at most one list. Joining, leaving
+//! and finding the head take constant time.
 
 use crate::units::BlockId;
 
-/// The two neighbours of a block in its list, or the two ends of a list, as raw block numbers.
-/// Zero is "none", so tables of them take memory only where they were touched.
+/// The two neighbours of a block in its list, or the two ends of a list, as raw block numbers. Zero
+/// means none, so the tables take memory only where they were touched.
 type Pair = [u32; 2];
-/// The neighbour towards the head; of a list, its head.
+/// The neighbour towards the head; for a list, its head.
 const HEADWARD: usize = 0;
-/// The neighbour towards the tail; of a list, its tail.
+/// The neighbour towards the tail; for a list, its tail.
 const TAILWARD: usize = 1;
 
 /// A fixed number of lists.
@@ -19,7 +19,7 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// So many empty lists for so many blocks.
+    /// Empty lists for this many blocks.
     pub fn new(lists: usize, blocks: u32) -> Lists {
         Lists { links: vec![Pair::default(); blocks as usize], ends: vec![Pair::default(); lists] }
     }
@@ -36,14 +36,14 @@ impl Lists {
         BlockId::from_raw(self.ends[list][TAILWARD])
     }
 
-    /// The blocks of a list, the one that joined first coming first.
+    /// The blocks of a list, in the order in which they joined.
     pub fn all(&self, list: usize) -> impl Iterator<Item = BlockId> {
         std::iter::successors(self.head(list), |block| {
             BlockId::from_raw(self.links[block.at()][TAILWARD])
         })
     }
 
-    /// Puts a block at the end of a list. Says whether the list was empty.
+    /// Appends a block to a list. Returns whether the list was empty.
     #[inline]
     pub fn append(&mut self, list: usize, block: BlockId) -> bool {
         let raw = block.to_raw();
@@ -61,7 +61,7 @@ impl Lists {
         }
     }
 
-    /// Takes a block out of the list that it is in. Says whether the list is empty now.
+    /// Removes a block from its list. Returns whether the list is empty now.
     #[inline]
     pub fn unlink(&mut self, list: usize, block: BlockId) -> bool {
         let [previous, next] = self.links[block.at()];

@@ -1,5 +1,5 @@
-//! Garbage collection: which block to clean ([`Victim`], a seam), and the collector that copies its
-//! valid pages away and erases it.
+//! Garbage collection: the choice of the victim ([`Victim`], a seam), and the collector that copies
+//! its valid pages away and erases it.
 
 mod by_valid;
 pub(crate) mod collection;
@@ -45,9 +45,9 @@ use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 seam! {
-    /// Picks the block that is collected next. It is told when a block becomes a candidate, when a
-    /// candidate loses a valid page, and when one is collected without being chosen; it gives
-    /// candidates up by choosing them.
+    /// Chooses the block that is collected next. It is notified when a block becomes a candidate,
+    /// when a candidate loses a valid page, and when a candidate is collected without being chosen.
+    /// A candidate that it chooses is none any more.
     pub enum Victim ("ftl.gc.victim" = "greedy") as VictimChoice, with victim_policy, or ExternalVictim {
         Greedy(Greedy),
         CostBenefit(CostBenefit),
@@ -59,42 +59,42 @@ seam! {
     }
 }
 
-/// What a policy sees.
+/// The view of the device that a victim policy gets.
 #[derive(Clone, Copy, Debug)]
 pub struct VictimView<'a> {
-    /// The plane in question.
+    /// The plane that needs a victim.
     pub plane: PlaneId,
-    /// All blocks as they are at present.
+    /// The current state of all blocks.
     pub blocks: &'a Blocks,
 }
 
-/// With more valid pages than this, collecting a block would not free one flash page.
+/// With more valid pages than this, collecting a block does not free a flash page.
 #[must_use]
 pub fn most_valid(geometry: &Geometry) -> u32 {
     geometry.units_per_block() - geometry.units_per_page()
 }
 
 contract! {
-    /// What a victim policy decides. It gives up a candidate by choosing it. No hash order, no clock; random numbers
-    /// only from a [`Stream`](crate::engine::Stream) of its own. Constant time matters: `closed` and `choose` are
-    /// called once a block, `lost_page` once a page that is overwritten.
+    /// A victim policy. Choosing a block removes it from the candidates. The choice must not depend on hash order or a
+    /// clock; random numbers must come from a [`Stream`](crate::engine::Stream) of its own. Aim for constant time:
+    /// `closed` and `choose` are called once per block, `lost_page` once per overwritten page.
     pub trait VictimPolicy for Victim, by victim_policy, or ExternalVictim {
-        /// A block is full: it may be collected from now on.
+        /// A block is full and may be collected from now on.
         fn closed(&mut self, view: &VictimView<'_>, block: BlockId);
 
         /// A candidate has lost one page.
         fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId);
 
-        /// A candidate is collected for another reason: it is none any more.
+        /// A candidate is collected for another reason, and is none any more.
         fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId);
 
-        /// The candidates of a plane, in an order in which telling a new policy of them
-        /// ([`closed`](Self::closed)) makes it what this one is.
+        /// The candidates of a plane, ordered so that passing them to the [`closed`](Self::closed)
+        /// of a new policy gives it the state of this one.
         #[must_use]
         fn candidates(&self, plane: PlaneId) -> Vec<BlockId>;
 
-        /// Chooses a candidate that frees at least a flash page ([`most_valid`]), and drops it from the candidates.
-        /// None if there is no such block.
+        /// Chooses a candidate that frees at least one flash page ([`most_valid`]), and removes it
+        /// from the candidates. Returns none if there is no such block.
         #[must_use]
         fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId>;
     }

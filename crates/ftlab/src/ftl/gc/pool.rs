@@ -1,6 +1,6 @@
-//! The candidates of each plane as an array, for policies that draw at random: joining, leaving and
-//! drawing take constant time. Those worth collecting stand in front, so that one of them can be drawn
-//! when what a policy picked gains nothing.
+//! The candidates of each plane in an array, for policies that draw at random. Joining, leaving and
+//! drawing take constant time. Blocks worth collecting come first, so that one of them can be drawn
+//! if the block that a policy picked frees nothing.
 
 use crate::engine::Stream;
 use crate::shape::Geometry;
@@ -10,7 +10,7 @@ use crate::units::{BlockId, PlaneId};
 #[derive(Clone, Debug, Default)]
 struct Members {
     blocks: Vec<BlockId>,
-    /// So many at the front are worth collecting.
+    /// The number of blocks at the front that are worth collecting.
     worth: u32,
 }
 
@@ -18,9 +18,9 @@ struct Members {
 #[derive(Clone, Debug)]
 pub struct Pool {
     planes: Vec<Members>,
-    /// By block: where it stands among the candidates of its plane.
+    /// By block: its position among the candidates of its plane.
     places: Vec<u32>,
-    /// With more valid pages than this, collecting a block would not free one flash page.
+    /// With more valid pages than this, collecting a block does not free a flash page.
     most_valid: u32,
 }
 
@@ -45,12 +45,12 @@ impl Pool {
         self.put(plane, other, first);
     }
 
-    /// The candidate at a place below [`count`](Self::count).
+    /// The candidate at a position below [`count`](Self::count).
     pub fn get(&self, plane: PlaneId, place: u32) -> BlockId {
         self.planes[plane.at()].blocks[place as usize]
     }
 
-    /// Candidates of a plane.
+    /// The number of candidates of a plane.
     pub fn count(&self, plane: PlaneId) -> u32 {
         self.planes[plane.at()].blocks.len() as u32
     }
@@ -83,7 +83,7 @@ impl Pool {
         }
     }
 
-    /// A block is a candidate no more.
+    /// A block is not a candidate any more.
     pub fn remove(&mut self, plane: PlaneId, block: BlockId) {
         let mut place = self.places[block.at()];
         if place < self.planes[plane.at()].worth {
@@ -95,13 +95,13 @@ impl Pool {
         self.planes[plane.at()].blocks.pop();
     }
 
-    /// Any of the candidates.
+    /// A random candidate.
     pub fn any(&self, plane: PlaneId, stream: &mut Stream) -> Option<BlockId> {
         let count = self.count(plane);
         (count > 0).then(|| self.get(plane, stream.below(count.into()) as u32))
     }
 
-    /// Takes out a block that was picked; if it is not worth collecting, any that is.
+    /// Removes a block that was picked; if it is not worth collecting, a random one that is.
     pub fn take_worth(
         &mut self,
         plane: PlaneId,

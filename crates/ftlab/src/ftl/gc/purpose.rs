@@ -1,5 +1,5 @@
-//! What a collection is for. From that follow on whose account its commands run and what
-//! becomes of the block.
+//! The purpose of a collection. It decides the origin of its commands and what becomes of the
+//! block.
 
 use serde::Serialize;
 
@@ -10,17 +10,17 @@ use crate::scheduler::Origin;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// The plane is short of free blocks.
+    /// The plane lacks free blocks.
     Space,
-    /// The device is idle: blocks are made free before they are needed.
+    /// The device is idle: blocks are freed before they are needed.
     Background,
-    /// Static wear levelling: the block is worn less than others, because its data lies still.
+    /// Static wear levelling: the block is less worn than others because its data is cold.
     WearLevel,
-    /// The block is going bad: it is emptied and never used again.
+    /// The block is going bad: it is emptied and retired.
     Retire,
-    /// The block belongs to the SLC cache: its data moves to blocks of full density.
+    /// The block belongs to the SLC cache: its data moves to the main area.
     Fold,
-    /// The block holds data that would soon hold more errors than can be corrected.
+    /// The block holds data that will soon have more errors than can be corrected.
     Refresh,
 }
 
@@ -35,7 +35,7 @@ impl Purpose {
         Purpose::Refresh,
     ];
 
-    /// On whose account its commands run.
+    /// The origin of its commands.
     #[must_use]
     pub const fn origin(self) -> Origin {
         match self {
@@ -53,7 +53,7 @@ impl Purpose {
 }
 
 counters! {
-    /// What collections for one purpose did.
+    /// Collections for one purpose.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct PurposeCounts {
         /// Blocks collected.

@@ -1,12 +1,12 @@
-//! Random: any block. The baseline for policies that look at blocks; if the block that is drawn gains
-//! nothing, one that does is drawn instead.
+//! Random: any block. The baseline for policies that examine blocks. If the block that is drawn
+//! frees nothing, one that does is drawn instead.
 //!
 //! Source: textbook; Van Houdt, SIGMETRICS 2013, with one choice.
 
 use super::pool::Pool;
 use super::{VictimPolicy, VictimView};
 use crate::engine::Stream;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
@@ -28,12 +28,12 @@ impl Policy for Random {
         Random::new(parts.geometry, parts.seed)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let Random { candidates: _, stream } = self;
         stream.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.stream.load(from)
     }
 }

@@ -1,8 +1,8 @@
-//! Random greedy: of d different blocks drawn at random the one with the fewest valid pages.
+//! Random greedy: of d different blocks drawn at random, the one with the fewest valid pages.
 //!
-//! It differs from `d-choices` in that no block is drawn twice: with d of the number of blocks it is
-//! greedy, and with few blocks it is better than `d-choices` of the same d. With many blocks the two
-//! are the same. If the block that is picked gains nothing, one that does is drawn instead.
+//! Unlike in `d-choices`, no block is drawn twice: with d equal to the number of blocks it is
+//! greedy, and with few blocks it beats `d-choices` with the same d. With many blocks the two are
+//! the same. If the block that is picked frees nothing, one that does is drawn instead.
 //!
 //! Source: Li, Lee and Lui, "Stochastic Modeling of Large-Scale Solid-State Storage Systems: Analysis,
 //! Design Tradeoffs and Optimization", SIGMETRICS 2013 (randomized greedy). Different blocks are drawn
@@ -12,7 +12,7 @@ use super::d_choices::DrawOptions;
 use super::pool::Pool;
 use super::{VictimPolicy, VictimView};
 use crate::engine::Stream;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::policy::{Parts, Policy};
 use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
@@ -23,7 +23,7 @@ pub struct RandomGreedy {
     candidates: Pool,
     draws: u32,
     stream: Stream,
-    /// The places that are drawn, kept to be filled anew.
+    /// The positions that are drawn: reusable memory.
     drawn: Vec<u32>,
 }
 
@@ -38,18 +38,18 @@ impl Policy for RandomGreedy {
         RandomGreedy::new(parts.geometry, options.draws, parts.seed)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let RandomGreedy { candidates: _, draws: _, stream, drawn: _ } = self;
         stream.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.stream.load(from)
     }
 }
 
 impl RandomGreedy {
-    /// No candidates yet; so many blocks are drawn for each choice.
+    /// No candidates yet; `draws` blocks are drawn for each choice.
     #[must_use]
     pub fn new(geometry: &Geometry, draws: u32, seed: u64) -> RandomGreedy {
         let stream = Stream::new(seed, "ftl.gc.victim random-greedy");

@@ -1,4 +1,4 @@
-//! Patrols: which blocks are refreshed, by the errors of what lies on them.
+//! Patrols: which blocks are refreshed, judged by the errors of their data.
 
 use crate::engine::skills::Skills;
 use crate::ftl::gc::Collector;
@@ -8,25 +8,25 @@ use crate::nand::{CostClass, Hazards, Programmed, Reliability, Strain};
 use crate::scheduler::Probe;
 use crate::units::{BlockId, PlaneId, SimTime};
 
-/// What a patrol knows of the flash.
+/// The input of a patrol.
 struct Patrol<'a> {
     rule: RefreshRule,
-    /// What is due by then is found now.
+    /// Data that is due by this time is found now.
     by: SimTime,
     programmed: &'a Programmed,
     model: &'a Reliability,
-    /// None if nobody counts reads.
+    /// None if reads are not counted.
     hazards: Option<&'a Hazards>,
 }
 
-/// What a patrol makes of a block.
+/// The verdict of a patrol on a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     /// Its data is young enough.
     Young,
-    /// It is to be refreshed.
+    /// It must be refreshed.
     Due,
-    /// Its data is due, and a copy of it would be at once.
+    /// Its data is due, but a copy of it would be due at once.
     BeyondHelp,
 }
 
@@ -35,8 +35,9 @@ impl Patrol<'_> {
         self.hazards.map_or(0, |hazards| hazards.reads_of(block))
     }
 
-    /// Whether a page of a class passes the limit before the patrol after the next. One whose copy, on a block as
-    /// worn, would be as late at once is beyond help: it would be copied at every patrol, and wear out more blocks.
+    /// Judges data of a class: whether it passes the limit before the patrol after the next. If a
+    /// copy on an equally worn block would be due at once, the data is beyond help: it would be
+    /// copied at every patrol, and wear out more blocks.
     fn judge(&self, block: BlockId, class: CostClass) -> Verdict {
         let erases = self.programmed.erases(block);
         let lasts =
@@ -50,12 +51,12 @@ impl Patrol<'_> {
         }
     }
 
-    /// Whether a page is due that may still come to a block, of whatever class.
+    /// Whether data of any class, programmed to the block later, could become due.
     fn may_come_due(&self, block: BlockId) -> bool {
         CostClass::ALL.into_iter().any(|class| self.judge(block, class) == Verdict::Due)
     }
 
-    /// By the pages that a block holds. Few blocks are old enough for their pages to be looked at.
+    /// Judges the pages of a block. Few blocks are old enough that their pages must be examined.
     fn judge_block(&self, ftl: &Ftl, block: BlockId) -> Verdict {
         let mut verdict = Verdict::Young;
         if self.judge(block, CostClass::Low) == Verdict::Young {
@@ -74,7 +75,7 @@ impl Patrol<'_> {
 }
 
 impl Collector {
-    /// Looks at all blocks, and begins to refresh those that are due.
+    /// Inspects all blocks, and begins to refresh those that are due.
     pub fn patrol<const S: Skills>(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) {
         let (Some(rule), Some(programmed), Some(model)) =
             (on.ftl.refreshes(), on.flash.programmed(), on.flash.sheet().reliability())
@@ -102,7 +103,7 @@ impl Collector {
         }
     }
 
-    /// A block was read so often that it is to be refreshed. One that is being filled, or emptied, is left alone.
+    /// A block was read so often that it must be refreshed, unless it is open or being emptied.
     pub fn read_often<const S: Skills>(
         &mut self,
         block: BlockId,

@@ -1,26 +1,26 @@
-//! A collection that runs on a plane, and when one does.
+//! A plane's running collection, and the thresholds for starting one.
 
 use super::Purpose;
 use crate::units::BlockId;
 
-/// When a plane collects, in free blocks.
+/// The thresholds of a plane's collection, in free blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// It starts at so many, or fewer.
+    /// Collection starts at this many free blocks or fewer.
     pub start: u32,
-    /// It goes on until so many are free.
+    /// It continues until this many blocks are free.
     pub stop: u32,
-    /// The last ones, which only collection may take.
+    /// The last free blocks, which only collection may take.
     pub reserve: u32,
-    /// Flash pages being copied at once.
+    /// Flash pages that are being copied at once.
     pub copies_in_flight: u32,
-    /// While a plane collects, the host may take so many flash pages more than collection has made
-    /// free since it started.
+    /// While a plane collects, the host may take this many flash pages more than collection has
+    /// freed since it started.
     pub host_lead: u32,
 }
 
 impl Thresholds {
-    /// All of them higher by so many blocks.
+    /// Raises all block thresholds.
     #[must_use]
     pub const fn raised_by(self, blocks: u32) -> Thresholds {
         let Thresholds { start, stop, reserve, .. } = self;
@@ -28,7 +28,7 @@ impl Thresholds {
     }
 }
 
-/// A collection that runs on a plane.
+/// A plane's running collection.
 #[derive(Clone, Debug)]
 pub struct Collection {
     pub(super) victim: BlockId,
@@ -39,21 +39,21 @@ pub struct Collection {
     pub(super) next_unit: u32,
     /// Flash pages being copied.
     pub(super) in_flight: u32,
-    /// There was no room for a copy: no more are begun.
+    /// Whether there was no room for a copy, so no more are begun.
     pub(super) stranded: bool,
-    /// Nothing is left to copy: the victim is on its way out.
+    /// Whether nothing is left to copy, and the erase is in flight.
     pub(super) erasing: bool,
-    /// A program of its parity failed meanwhile: it is given up when it is erased.
+    /// Whether a program of its parity failed meanwhile: the victim is retired after its erase.
     pub(super) gives_up: bool,
-    /// The flash says that its erase failed.
+    /// Whether the flash reported that its erase failed.
     pub(super) erase_failed: bool,
-    /// Flash pages that the collection will make free, net of its copies, and how many copies that
-    /// takes, as it looked when it began.
+    /// Flash pages that the collection will free, net of its copies, and the number of these
+    /// copies, as estimated when it began.
     pub(super) gain: u32,
     pub(super) copies: u32,
-    /// What of the gain is earned and not yet a whole page, in parts of a copy.
+    /// The earned part of the gain that is not yet a whole page, in units of 1/`copies` page.
     pub(super) earned: u32,
-    /// Copies that were made, and flash pages that were handed out for them.
+    /// Copies that were made, and flash pages that the host got for them.
     pub(super) copied: u32,
     pub(super) handed_out: u32,
 }
@@ -65,7 +65,7 @@ impl Collection {
         self.victim
     }
 
-    /// What it is being collected for.
+    /// The purpose of the collection.
     #[must_use]
     pub fn purpose(&self) -> Purpose {
         self.purpose
@@ -77,16 +77,16 @@ impl Collection {
         self.returns_block
     }
 
-    /// The victim is not to be filled again.
+    /// Retires the victim when it is erased.
     pub(in crate::ftl) fn give_up(&mut self) {
         self.gives_up = self.purpose.frees_block();
     }
 
-    /// A copy is done: the flash pages that the host may take for it.
+    /// A copy is done. Returns the flash pages that the host may take for it.
     pub(super) fn earn(&mut self) -> u32 {
         self.copied += 1;
         self.earned += self.gain;
-        // A copy earns a page or two, or a part of one: a division would cost more.
+        // A copy earns a page or two, or a part of one, so a division would cost more.
         let mut pages = 0;
         while self.earned >= self.copies {
             self.earned -= self.copies;
@@ -96,8 +96,8 @@ impl Collection {
         pages
     }
 
-    /// The victim is erased: what is left of its gain. Pages that were overwritten while the collection
-    /// ran have saved copies.
+    /// The victim is erased. Returns the rest of its gain: pages that were overwritten while the
+    /// collection ran saved copies.
     pub(super) fn earn_rest(&self, pages_per_block: u32) -> u32 {
         pages_per_block.saturating_sub(self.copied + self.handed_out)
     }

@@ -1,4 +1,4 @@
-//! Each policy against a naive search of all candidates.
+//! Compares each policy with a naive search of all candidates.
 
 mod fragments;
 
@@ -21,7 +21,7 @@ fn geometry() -> Geometry {
     })
 }
 
-/// A candidate as the naive search knows it.
+/// A candidate, as the naive search knows it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Known {
     block: BlockId,
@@ -30,7 +30,8 @@ struct Known {
     changed: u64,
 }
 
-/// What a naive search chooses: `None` if the policy draws, and anything worth collecting will do.
+/// The choice of a naive search. `None` instead of a search if the policy draws, and any block
+/// worth collecting will do.
 type Search = fn(&[Known], u64) -> Option<BlockId>;
 
 /// Drives a policy and a naive search with the same steps, and compares every choice.
@@ -38,7 +39,7 @@ fn compare(mut policy: Victim, steps: &[(u32, u32)], search: Option<Search>) -> 
     let geometry = geometry();
     let mut blocks = Blocks::new(&geometry);
     let mut known: Vec<Known> = Vec::new();
-    // Blocks that closed and pages that were lost.
+    // Blocks that closed plus pages that were lost.
     let mut clock = 0;
     for &(step, number) in steps {
         let block = BlockId::new(number);
@@ -99,12 +100,12 @@ fn fifo(known: &[Known], _: u64) -> Option<BlockId> {
     worth(known).min_by_key(|known| known.closed).map(|known| known.block)
 }
 
-/// By the formula itself, in floating point; emptier blocks first among equals.
+/// The formula itself, in floating point; among equals, emptier blocks first.
 fn cost_benefit(known: &[Known], clock: u64) -> Option<BlockId> {
     let score = |known: &Known| {
         let used = f64::from(known.valid) / f64::from(UNITS);
         let value = (clock - known.changed) as f64 * (1.0 - used) / (2.0 * used);
-        // Exact enough to tell scores apart, coarse enough to know equal ones.
+        // Exact enough to tell scores apart, coarse enough to recognise equal ones.
         if known.valid == 0 { u128::MAX } else { (value * 1e6 + 0.5) as u128 }
     };
     let best = worth(known).map(score).max()?;
@@ -150,8 +151,8 @@ proptest::proptest! {
         proptest::prop_assert_eq!(emptiest(&mut all, &steps, least), Ok(()));
     }
 
-    /// Whatever is drawn, a block that is chosen is a candidate and gains something, and there is
-    /// one as long as any candidate does.
+    /// Whatever is drawn, a chosen block is a candidate and frees something, and a block is chosen
+    /// as long as any candidate frees something.
     #[test]
     fn draws_find_what_is_worth_collecting(steps in steps(), seed in 0u64..1000, draws in 1u32..5) {
         let geometry = geometry();
@@ -166,8 +167,8 @@ proptest::proptest! {
     }
 }
 
-/// Closes and empties blocks as the steps say, then takes all candidates of plane 0 out: their numbers of
-/// valid pages must be the least each time.
+/// Closes and empties blocks as the steps say, then chooses all candidates of plane 0: each time
+/// the number of valid pages must be the least.
 fn emptiest(
     policy: &mut RandomGreedy,
     steps: &[(u32, u32)],
@@ -201,8 +202,8 @@ fn emptiest(
     Ok(())
 }
 
-/// Of blocks with different numbers of valid pages, the k-th emptiest of n is the least of d draws with
-/// probability ((n-k+1)/n)^d - ((n-k)/n)^d. Over 40,000 draws; four standard errors allowed.
+/// Of blocks with different numbers of valid pages, the k-th emptiest of n is the least of d draws with probability
+/// ((n-k+1)/n)^d - ((n-k)/n)^d. Over 40,000 draws, with a tolerance of four standard errors.
 #[test]
 fn d_choices_draws_with_the_odds_of_the_paper() {
     const DRAWS: u32 = 3;

@@ -1,10 +1,10 @@
-//! Collection without flash commands: what the [`Collector`](super::Collector) does, decided by the same
-//! functions of the FTL, where no time passes that anybody would see.
+//! Collection without a clock: the same as the [`Collector`](super::Collector), by the same
+//! functions of the FTL, but without flash commands.
 //!
-//! Each copy is two pieces of work of its die, as in time: its reads, which stand in line together, and its program, which
-//! stands in line when they are done. What it takes along is decided before the reads. It is placed and moved when they are
-//! done: a page that is overwritten before leaves its place to nothing valid, one that is overwritten later, while it is being
-//! programmed, makes it invalid there, which is the same to everybody but the counter of stale copies.
+//! As with a clock, each copy is two jobs of its die: its reads, which are queued together, and its program, which is
+//! queued when they are done. The pages of a copy are chosen before the reads, and placed and moved when these are
+//! done. A page that is overwritten before then leaves its place in the copy invalid. One that is overwritten later,
+//! during the program, is invalidated there; only the counter of stale copies sees a difference.
 
 use super::super::Ftl;
 use super::super::relocations::Relocations;
@@ -19,27 +19,27 @@ use crate::nand::CellMode;
 use crate::scheduler::{Flash, Gathered, Kind, Origin, Turns, Work};
 use crate::units::{BlockId, Nanos, PlaneId, Ppn};
 
-/// How many owners of a victim are asked for when its collection begins: those of its first copies.
+/// Owners of a victim that are prefetched when its collection begins: those of its first copies.
 const FIRST_OWNERS: u32 = 96;
 
-/// What collection works on where time does not count.
+/// The parts of a device that collection without a clock works on.
 pub struct Bench<'a, P, C> {
-    /// The FTL whose blocks it cleans.
+    /// The FTL whose blocks are collected.
     pub ftl: &'a mut Ftl,
-    /// The flash, which counts and tells prices.
+    /// The flash, for its counters and its times.
     pub flash: &'a mut Flash<P>,
     /// The bytes, if the device carries them.
     pub contents: &'a mut C,
-    /// The dies that do the work.
+    /// The jobs of the dies.
     pub turns: &'a mut Turns,
-    /// What the map does not say yet of pages that were copied.
+    /// Map changes of copied pages that are not applied yet.
     pub later: &'a mut Relocations,
-    /// Nothing else is left to do, and the host asks for nothing more.
+    /// Nothing else is left to do, and the host sends nothing more.
     pub at_end: bool,
 }
 
 impl<P, C: FlashContents> Bench<'_, P, C> {
-    /// As [`Collector::start`](super::Collector::start).
+    /// Like [`Collector::start`](super::Collector::start).
     #[inline]
     pub fn start(&mut self, plane: PlaneId) {
         if self.ftl.free_blocks(plane) > self.ftl.space.thresholds.start
@@ -61,7 +61,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         }
     }
 
-    /// The host wrote a flash page to a plane: its collection may make copies for that.
+    /// The host wrote a flash page to a plane: its collection may make copies for it.
     #[inline]
     fn spur(&mut self, plane: PlaneId) {
         if let Some(copies) = self.ftl.space.triggers.copies_per_write {
@@ -91,7 +91,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         }
     }
 
-    /// What waits for the host's writes goes on without them.
+    /// Continues collections that wait for the host's writes.
     pub fn finish(&mut self) {
         if self.ftl.space.triggers.copies_per_write.is_some() {
             let before = std::mem::replace(&mut self.at_end, true);
@@ -126,7 +126,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         self.proceed(plane);
     }
 
-    /// Keeps the allowed number of copies under way; erases the victim when nothing is left on it.
+    /// Keeps the allowed number of copies in flight. Erases the victim when no valid page is left.
     fn proceed(&mut self, plane: PlaneId) {
         let limit = self.ftl.space.thresholds.copies_in_flight;
         loop {
@@ -160,7 +160,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         self.turns.push(self.ftl.geometry.die_of(plane), Work::Erase(plane), 1, takes);
     }
 
-    /// Begins a copy of as many valid pages, from place `first` of the victim on, as one flash page holds.
+    /// Begins to copy one flash page of valid pages, from `first` of the victim on.
     #[inline]
     fn begin_copy(&mut self, plane: PlaneId, victim: BlockId, first: u32) {
         let (gathered, flash_pages) = self.gather(plane, victim, first);
@@ -172,7 +172,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         }
         let mode = self.ftl.mode_of::<{ ALL }>(victim);
         if self.copies_back(first, victim, mode) {
-            // What stays within its plane is one command.
+            // A copyback is one command.
             return self.place(gathered, Kind::Copyback);
         }
         let page = self.ftl.geometry.page_at(victim, first);
@@ -183,7 +183,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         self.turns.push(die, Work::Reads(gathered), flash_pages, takes);
     }
 
-    /// The next valid pages of a victim, from place `first` on, and on how many flash pages they lie.
+    /// The next valid pages of a victim, from `first` on, and the number of flash pages that hold them.
     #[inline]
     fn gather(&self, plane: PlaneId, victim: BlockId, first: u32) -> (Gathered, u32) {
         let units_per_page = self.ftl.geometry.units_per_page();
@@ -199,14 +199,14 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         (Gathered { plane, first, next, units }, flash_pages)
     }
 
-    /// A die has read what a copy takes along: it is placed, and programmed.
+    /// A die has read the pages of a copy: places and programs it.
     #[inline]
     pub fn read(&mut self, gathered: Gathered) {
         self.place(gathered, Kind::Program);
     }
 
-    /// Places a copy and hands it to its die. What was overwritten since it was gathered leaves its place in the copy to
-    /// nothing valid.
+    /// Places a copy and gives it to its die. Pages that were overwritten since it was gathered
+    /// leave their places invalid.
     #[inline]
     fn place(&mut self, gathered: Gathered, kind: Kind) {
         let Gathered { plane, first, units, .. } = gathered;
@@ -226,7 +226,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         self.turns.push(self.ftl.geometry.die_of(plane), Work::Copy(plane), 1, takes);
     }
 
-    /// Moves what is still valid of a copy to the flash page that begins at `to`. Returns how many pages that are.
+    /// Moves the pages of a copy that are still valid to the flash page at `to`. Returns how many there are.
     #[inline]
     fn move_pages(&mut self, victim: BlockId, gathered: Gathered, to: Ppn) -> u32 {
         let Bench { ftl, contents, later, .. } = self;
@@ -250,7 +250,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         moved
     }
 
-    /// Whether the flash page that begins at place `first` is copied within the plane, without crossing the bus.
+    /// Whether the flash page at `first` is copied within the plane, without the bus.
     fn copies_back(&self, first: u32, victim: BlockId, mode: CellMode) -> bool {
         let units = self.ftl.geometry.units_per_page();
         self.ftl.space.triggers.copyback
@@ -259,7 +259,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
             && (first..first + units).all(|unit| self.ftl.blocks.is_valid(victim, unit))
     }
 
-    /// A die is done with a copy. Says whether the host may take pages by it.
+    /// A die has made a copy. Returns whether it freed pages for the host.
     #[inline]
     pub fn copied(&mut self, plane: PlaneId) -> Freed {
         let state = &mut self.ftl.space.planes[plane.at()];
@@ -276,7 +276,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         self.freed(plane)
     }
 
-    /// A die is done with the erase of a victim. Says whether the host may take pages by it.
+    /// A die has erased a victim. Returns whether it freed pages for the host.
     pub fn erased(&mut self, plane: PlaneId) -> Freed {
         if let Some(run) = self.ftl.space.planes[plane.at()].collection.take() {
             let first = self.ftl.geometry.page_at(run.victim, 0);

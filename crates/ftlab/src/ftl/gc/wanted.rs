@@ -1,21 +1,20 @@
-//! Blocks that somebody wants emptied.
+//! Requests to empty blocks.
 
 use crate::ftl::gc::{Purpose, VictimPolicy, VictimView};
 use crate::ftl::{BlockState, Ftl, slc};
 use crate::units::{BlockId, PlaneId};
 
-/// A block that somebody wants emptied.
+/// A request to empty a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The block.
     pub block: BlockId,
-    /// What for.
+    /// Its purpose.
     pub purpose: Purpose,
 }
 
-/// Takes note that a block is to be emptied for a purpose. One that waits for that already takes
-/// the new purpose, unless it is to be given up. False if there is nothing to collect: the block is free, bad, being filled,
-/// or being collected at this moment.
+/// Requests that a block is emptied. If the block already waits, its purpose changes, unless it is to be retired.
+/// Returns false if the block cannot be emptied: it is free, bad, open, or being collected.
 pub(in crate::ftl) fn want(wanted: Wanted, ftl: &mut Ftl) -> bool {
     let plane = ftl.geometry.plane_of(wanted.block);
     let queue = &mut ftl.space.planes[plane.at()].wanted;

@@ -1,9 +1,9 @@
-//! Windowed greedy: of the w blocks that were filled longest ago the one with the fewest valid pages.
-//! Between FIFO (w = 1) and greedy (w = all).
+//! Windowed greedy: of the w blocks that were filled longest ago, the one with the fewest valid
+//! pages. Between FIFO (w = 1) and greedy (w = all).
 //!
-//! The blocks of the window hang in lists by number of valid pages, the others wait in the order in which
-//! they were filled and move up as places fall free. If nothing in the window gains anything, the block
-//! outside of it that was filled longest ago and does is chosen.
+//! The blocks of the window are in lists by number of valid pages. The others wait in the order in
+//! which they were filled, and move up when the window has room. If no block of the window frees
+//! anything, the oldest block outside that does is chosen.
 //!
 //! Source: Hu, Eleftheriou, Haas, Iliadis and Pletka, "Write Amplification Analysis in Flash-Based Solid
 //! State Drives", SYSTOR 2009. Their choice among equals is the oldest; here it is the block that has
@@ -21,22 +21,22 @@ use crate::units::{BlockId, PlaneId};
 options! {
     /// The window of windowed greedy.
     pub struct WindowOptions at "ftl.gc" {
-        /// How many blocks of a plane, those filled longest ago, are looked at for a victim.
+        /// The number of blocks of a plane, those filled longest ago, from which the victim is chosen.
         window: u32 = "32", in "1"..="1000000", unit "blocks",
             source "assumed; Hu et al. (SYSTOR 2009) study windows of all sizes";
     }
 }
 
-/// The window and those that wait to come into it.
+/// The window, and the blocks that wait to enter it.
 #[derive(Clone, Debug)]
 pub struct WindowedGreedy {
     window: u32,
     inside: ByValid,
-    /// By plane: how many are in the window.
+    /// By plane: the size of the window.
     sizes: Vec<u32>,
     /// By block: whether it is in the window.
     is_inside: Vec<bool>,
-    /// By plane: the others, those filled longest ago first.
+    /// By plane: the other blocks, in the order in which they were filled.
     waiting: Lists,
     most_valid: u32,
 }
@@ -56,7 +56,7 @@ impl Policy for WindowedGreedy {
 }
 
 impl WindowedGreedy {
-    /// No candidates yet; a window of so many blocks.
+    /// No candidates yet; `window` is the size of the window in blocks.
     #[must_use]
     pub fn new(geometry: &Geometry, window: u32) -> WindowedGreedy {
         let planes = geometry.planes() as usize;
@@ -76,7 +76,7 @@ impl WindowedGreedy {
         self.sizes[plane.at()] -= 1;
     }
 
-    /// Those that wait longest move up.
+    /// Fills the window with the blocks that have waited longest.
     fn fill(&mut self, view: &VictimView<'_>) {
         let plane = view.plane;
         while self.sizes[plane.at()] < self.window {
@@ -112,7 +112,7 @@ impl VictimPolicy for WindowedGreedy {
     }
 
     fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
-        // Those of the window come in again before the others.
+        // The blocks of the window enter it again before the others.
         self.inside.all(plane).chain(self.waiting.all(plane.at())).collect()
     }
 

@@ -5,9 +5,9 @@
 //!
 //! At the end of its life, a device programs no more translation pages: the room that its planes
 //! kept in reserve is for data whose writes were acknowledged to the host. A translation page that
-//! would be rewritten from then on, or that waited for a place, is read and *kept*: the whole page
+//! would be updated from then on, or that waited for a place, is read and *kept*: the whole page
 //! stays in memory ([`Dftl::keep`](crate::ftl::mapping::Dftl::keep)) and changes only there.
-//! Look-ups that waited for the rewrite continue. So the entries of all acknowledged data are
+//! Look-ups that waited for the update continue. So the entries of all acknowledged data are
 //! found, on flash or in memory, and nothing waits for ever. A program under way is completed. Such
 //! a device is not saved, because its map is not on flash. After a power cut, the spare areas show
 //! the places of all pages.
@@ -57,25 +57,25 @@ impl MapCache {
     }
 
     /// Keeps a translation page in memory whose contents are all there. The look-ups that waited
-    /// for its rewrite continue.
+    /// for its update continue.
     #[cold]
     pub(super) fn keep_map(&mut self, of: Tpn, ftl: &mut Ftl) {
         if let Some(map) = map_pages::map_on_flash_mut(ftl) {
             map.keep(of);
         }
-        let Some(rewrite) = self.rewrites.remove(&of) else { return };
-        debug_assert_eq!(rewrite.reads, 0, "the whole translation page is in memory");
-        self.there_is_room(rewrite.room);
-        self.there_is_room(rewrite.again.map_or_else(Queue::default, |(_, room)| room));
+        let Some(update) = self.updates.remove(&of) else { return };
+        debug_assert_eq!(update.reads, 0, "the whole translation page is in memory");
+        self.there_is_room(update.room);
+        self.there_is_room(update.again.map_or_else(Queue::default, |(_, room)| room));
     }
 
     /// At the end of the device's life, keeps a translation page whose dirty entry was evicted, if
-    /// no part of it is on flash and no rewrite is under way. Then nothing has to be read, and no
+    /// no part of it is on flash and no update is under way. Then nothing has to be read, and no
     /// look-up has to wait. Returns whether the page is kept.
     pub(super) fn kept_at_once(&self, of: Tpn, ftl: &mut Ftl) -> bool {
         if !ftl.is_read_only()
             || map_pages::has_translation(of, ftl)
-            || self.rewrites.contains_key(&of)
+            || self.updates.contains_key(&of)
         {
             return false;
         }

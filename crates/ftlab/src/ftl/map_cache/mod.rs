@@ -6,12 +6,12 @@
 //! the wanted entry is read, once for all pages that wait for it. Afterwards the page continues
 //! where it stopped ([`MapCache::next_ready`]).
 //!
-//! A translation page is rewritten (`rewrite`) because of an evicted entry, of pages that garbage
+//! A translation page is updated because of an evicted entry, of pages that garbage
 //! collection moved, or of a trim. Its old copy is read, and the new one is placed and programmed
-//! as any page. If another rewrite is requested meanwhile, the translation page is rewritten once
-//! more. During a rewrite the whole translation page is in memory, so a look-up of one of its
-//! entries waits at most until the old copy is read. A rewrite waits for room, but never for
-//! another rewrite or a fetch, and nothing that makes room waits for a rewrite. This avoids
+//! as any page. If another update is requested meanwhile, the translation page is updated once
+//! more. During an update the whole translation page is in memory, so a look-up of one of its
+//! entries waits at most until the old copy is read. An update waits for room, but never for
+//! another update or a fetch, and nothing that makes room waits for an update. This avoids
 //! deadlock.
 //!
 //! [`failures`] handles failed programs and the end of the device's life.
@@ -19,8 +19,8 @@
 mod failures;
 mod reads;
 mod ready;
-mod rewrites;
 mod room;
+mod updates;
 mod waiting;
 
 use crate::ftl::map_pages;
@@ -28,14 +28,14 @@ use std::collections::VecDeque;
 
 pub(crate) use self::ready::Ready;
 use self::ready::Todo;
-use self::rewrites::Progress;
 use self::room::Stalled;
+use self::updates::Progress;
 pub(crate) use self::waiting::Seeker;
-use self::waiting::{Fetch, Load, Queue, Rewrite, Table, Waiter};
+use self::waiting::{Fetch, MapRead, NumberMap, Queue, Update, Waiter};
 use crate::engine::{Handle, Slab};
 use crate::ftl::gc::Collector;
-use crate::ftl::mapping::dftl::{DemandCounts, Found};
-use crate::ftl::service::{Attention, Service};
+use crate::ftl::mapping::dftl::{DemandCounts, LookUp};
+use crate::ftl::service::{Service, Signals};
 use crate::ftl::{FlashContents, Ftl, Kernel};
 use crate::scheduler::{CommandId, Owner, Probe, ServiceId};
 use crate::units::{Lpn, SimTime, Tpn};
@@ -46,9 +46,9 @@ use crate::verify::Canary;
 pub(crate) struct MapCache {
     fetches: Slab<Fetch>,
     waiters: Slab<Waiter>,
-    by_page: Table<Lpn, Handle<Fetch>>,
-    loads: Table<Tpn, Load>,
-    rewrites: Table<Tpn, Rewrite>,
+    by_page: NumberMap<Lpn, Handle<Fetch>>,
+    map_reads: NumberMap<Tpn, MapRead>,
+    updates: NumberMap<Tpn, Update>,
     /// Programs that wait for a place.
     stalled: Stalled,
     /// The next steps, in order.
@@ -57,34 +57,34 @@ pub(crate) struct MapCache {
 
 /// The purpose of a flash command.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum MapCommand {
     /// A translation page is read for its entries.
-    Load(Tpn),
-    /// A translation page is rewritten.
-    Rewrite(Tpn),
+    Read(Tpn),
+    /// A translation page is updated.
+    Update(Tpn),
 }
 
-impl Step {
+impl MapCommand {
     fn owner(self) -> Owner {
-        let (of, rewrites) = match self {
-            Step::Load(of) => (of, 0),
-            Step::Rewrite(of) => (of, 1),
+        let (of, updates) = match self {
+            MapCommand::Read(of) => (of, 0),
+            MapCommand::Update(of) => (of, 1),
         };
-        ServiceId::MAP.owner(of.get() << 1 | rewrites)
+        ServiceId::MAP.owner(of.get() << 1 | updates)
     }
 
-    fn of(token: u32) -> Step {
+    fn of(token: u32) -> MapCommand {
         let of = Tpn::new(token >> 1);
         match token & 1 {
-            0 => Step::Load(of),
-            _ => Step::Rewrite(of),
+            0 => MapCommand::Read(of),
+            _ => MapCommand::Update(of),
         }
     }
 }
 
 /// How an entry of a translation page gets into memory.
-enum Source {
-    /// The entry is in memory: its translation page is being rewritten, is kept in memory, or was
+enum EntrySource {
+    /// The entry is in memory: its translation page is being updated, is kept in memory, or was
     /// never written.
     Memory,
     /// The translation page is already being read.
@@ -105,18 +105,18 @@ impl MapCache {
         MapCache {
             fetches: Slab::default(),
             waiters: Slab::default(),
-            by_page: Table::default(),
-            loads: Table::default(),
-            rewrites: Table::default(),
+            by_page: NumberMap::default(),
+            map_reads: NumberMap::default(),
+            updates: NumberMap::default(),
             stalled: Stalled::new(pools),
             todo: VecDeque::new(),
         }
     }
 
-    /// Returns the translation pages that are being rewritten.
-    pub fn being_rewritten(&self) -> Vec<Tpn> {
+    /// Returns the translation pages that are being updated.
+    pub fn being_updated(&self) -> Vec<Tpn> {
         // Sorted, because a hash table has no defined order.
-        let mut all: Vec<Tpn> = self.rewrites.keys().copied().collect();
+        let mut all: Vec<Tpn> = self.updates.keys().copied().collect();
         all.sort_unstable();
         all
     }
@@ -154,9 +154,9 @@ impl MapCache {
         let Some(map) = map_pages::map_on_flash_mut(&mut on.ftl) else { return true };
         let (found, of) = (map.find(page, who.cause(), under_way.is_some()), map.page_of(page));
         let room = match found {
-            Found::Hit if under_way.is_none() => return true,
-            Found::Hit => None,
-            Found::Miss(room) => room.filter(|_| !on.ftl.plant.is(Canary::DirtyEntryForgotten)),
+            LookUp::Hit if under_way.is_none() => return true,
+            LookUp::Hit => None,
+            LookUp::Miss(room) => room.filter(|_| !on.ftl.plant.is(Canary::DirtyEntryForgotten)),
         };
         let room = room.filter(|&left| !self.kept_at_once(left, &mut on.ftl));
         let now = on.now;
@@ -168,14 +168,14 @@ impl MapCache {
             fetch = Some(self.begin_fetch(page, who, now));
         } else {
             let source = self.source_of(of, &mut on.ftl);
-            if matches!(source, Source::Memory) {
+            if matches!(source, EntrySource::Memory) {
                 return true;
             }
             let fetch = self.begin_fetch(page, who, now);
             self.bring_entry(fetch, of, source, on);
         }
         if let Some(left) = room {
-            self.rewrite(left, who.cause().of_room(), fetch, on, gc);
+            self.update(left, who.cause().of_room(), fetch, on, gc);
         }
         false
     }
@@ -201,23 +201,23 @@ impl MapCache {
     }
 
     /// Returns the source of an entry that is not in memory, and counts the miss.
-    fn source_of(&self, of: Tpn, ftl: &mut Ftl) -> Source {
+    fn source_of(&self, of: Tpn, ftl: &mut Ftl) -> EntrySource {
         let is_kept = ftl.map_on_flash().is_some_and(|map| map.keeps(of));
-        let rewrite = self.rewrites.get(&of).map(|rewrite| rewrite.reads);
-        let is_read = self.loads.contains_key(&of);
+        let update = self.updates.get(&of).map(|update| update.reads);
+        let is_read = self.map_reads.contains_key(&of);
         let was_written = map_pages::has_translation(of, ftl);
-        let source = match rewrite {
-            Some(0) => Source::Memory,
-            Some(_) => Source::UnderWay,
-            None if is_read => Source::UnderWay,
-            None if is_kept => Source::Memory,
-            None if was_written => Source::Flash,
-            None => Source::Memory,
+        let source = match update {
+            Some(0) => EntrySource::Memory,
+            Some(_) => EntrySource::UnderWay,
+            None if is_read => EntrySource::UnderWay,
+            None if is_kept => EntrySource::Memory,
+            None if was_written => EntrySource::Flash,
+            None => EntrySource::Memory,
         };
         match source {
-            Source::Memory if rewrite.is_none() => count(ftl, |counts| counts.unwritten += 1),
-            Source::Memory | Source::UnderWay => count(ftl, |counts| counts.shared += 1),
-            Source::Flash => {}
+            EntrySource::Memory if update.is_none() => count(ftl, |counts| counts.unwritten += 1),
+            EntrySource::Memory | EntrySource::UnderWay => count(ftl, |counts| counts.shared += 1),
+            EntrySource::Flash => {}
         }
         source
     }
@@ -239,21 +239,21 @@ impl MapCache {
         &mut self,
         fetch: Handle<Fetch>,
         of: Tpn,
-        source: Source,
+        source: EntrySource,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        if matches!(source, Source::Memory) {
+        if matches!(source, EntrySource::Memory) {
             return self.is_fetched(fetch);
         }
-        if matches!(source, Source::Flash) {
+        if matches!(source, EntrySource::Flash) {
             let cause = self.fetches[fetch].cause;
-            let reads = self.read_map(of, cause, Step::Load(of).owner(), on);
-            self.loads.insert(of, Load { reads, fetches: Queue::default() });
+            let reads = self.read_map(of, cause, MapCommand::Read(of).owner(), on);
+            self.map_reads.insert(of, MapRead { reads, fetches: Queue::default() });
         }
-        let MapCache { fetches, loads, rewrites, .. } = self;
-        let queue = match rewrites.get_mut(&of) {
-            Some(rewrite) => &mut rewrite.content,
-            None => &mut loads.entry(of).or_default().fetches,
+        let MapCache { fetches, map_reads, updates, .. } = self;
+        let queue = match updates.get_mut(&of) {
+            Some(update) => &mut update.content,
+            None => &mut map_reads.entry(of).or_default().fetches,
         };
         MapCache::push(fetches, queue, fetch);
     }
@@ -269,27 +269,27 @@ impl Service for MapCache {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
         gc: &mut Collector,
-    ) -> Attention {
-        let entries = Attention::ENTRIES.and(Attention::GIVEN_UP);
-        let changed = entries.and(Attention::FAILED).and(Attention::MAP);
-        match Step::of(token) {
-            Step::Load(of) if self.loaded(of) => entries,
-            Step::Load(_) => Attention::NONE,
-            Step::Rewrite(of) => match self.command_done(of, id, on, gc) {
-                Progress::Waits => Attention::NONE,
+    ) -> Signals {
+        let entries = Signals::ENTRIES.and(Signals::GIVEN_UP);
+        let changed = entries.and(Signals::FAILED).and(Signals::MAP);
+        match MapCommand::of(token) {
+            MapCommand::Read(of) if self.map_read_done(of) => entries,
+            MapCommand::Read(_) => Signals::NONE,
+            MapCommand::Update(of) => match self.command_done(of, id, on, gc) {
+                Progress::Waits => Signals::NONE,
                 Progress::Read => entries,
                 Progress::Failed => changed,
-                Progress::Written => changed.and(Attention::INVALID),
+                Progress::Written => changed.and(Signals::INVALID),
             },
         }
     }
 
     fn unreadable(&mut self, token: u32, ftl: &mut Ftl) {
-        let (Step::Load(of) | Step::Rewrite(of)) = Step::of(token);
+        let (MapCommand::Read(of) | MapCommand::Update(of)) = MapCommand::of(token);
         self.lose_entries(of, ftl);
     }
 
     fn is_at_rest(&self) -> bool {
-        self.by_page.is_empty() && self.loads.is_empty() && self.rewrites.is_empty()
+        self.by_page.is_empty() && self.map_reads.is_empty() && self.updates.is_empty()
     }
 }

@@ -1,4 +1,4 @@
-//! Reads of translation pages, for entries and for rewrites.
+//! Reads of translation pages, for entries and for updates.
 
 use crate::ftl::map_cache::{MapCache, count};
 use crate::ftl::mapping::dftl::Cause;
@@ -54,14 +54,14 @@ impl MapCache {
     }
 
     /// Counts a finished read of a translation page. Returns true if it was the last one.
-    pub(super) fn loaded(&mut self, of: Tpn) -> bool {
-        let Some(load) = self.loads.get_mut(&of) else { return false };
+    pub(super) fn map_read_done(&mut self, of: Tpn) -> bool {
+        let Some(load) = self.map_reads.get_mut(&of) else { return false };
         load.reads -= 1;
         if load.reads > 0 {
             return false;
         }
         let fetches = std::mem::take(&mut load.fetches);
-        self.loads.remove(&of);
+        self.map_reads.remove(&of);
         self.all_fetched(fetches);
         true
     }
@@ -77,9 +77,9 @@ fn submit_read(
     let Some((at, _, units)) = what else { return false };
     let origin = match cause {
         Cause::HostRead | Cause::RoomForRead => Origin::Host,
-        Cause::WriteBack | Cause::RoomForWrite | Cause::Trim => Origin::Merge,
+        Cause::WriteBack | Cause::RoomForWrite | Cause::Trim => Origin::ReadModifyWrite,
         Cause::Collection => Origin::Gc,
-        Cause::Recovery => Origin::Merge,
+        Cause::Recovery => Origin::ReadModifyWrite,
     };
     let mut read = Command::new(Kind::Read, origin, owner, at);
     read.units = units;

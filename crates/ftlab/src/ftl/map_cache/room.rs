@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use crate::engine::skills;
 use crate::ftl::cost::regulation;
 use crate::ftl::gc::Collector;
-use crate::ftl::map_cache::{MapCache, Step};
+use crate::ftl::map_cache::{MapCache, MapCommand};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::{FlashContents, Ftl, Kernel, map_pages};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe};
@@ -43,7 +43,7 @@ impl MapCache {
         if on.ftl.is_read_only() {
             return self.keep_map(of, &mut on.ftl);
         }
-        let owner = Step::Rewrite(of).owner();
+        let owner = MapCommand::Update(of).owner();
         let mut program = Command::new(Kind::Program, Origin::Host, owner, Ppn::new(0));
         program.units = on.ftl.geometry().units_per_page();
         program.codewords = on.flash.bus().page_codewords();

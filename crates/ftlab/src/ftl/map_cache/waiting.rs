@@ -1,4 +1,4 @@
-//! The look-ups that wait for entries of the map, and the fetches, reads and rewrites of
+//! The look-ups that wait for entries of the map, and the fetches, reads and updates of
 //! translation pages that they wait for.
 
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ impl Seeker {
 }
 
 /// Hash tables by number. Nothing depends on their order.
-pub(super) type Table<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+pub(super) type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
 /// An entry that is being fetched into memory.
 #[derive(Clone, Debug)]
@@ -79,14 +79,14 @@ impl<T> Queue<T> {
 
 /// The outstanding reads of a translation page.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Load {
+pub(super) struct MapRead {
     pub reads: u32,
     pub fetches: Queue<Fetch>,
 }
 
-/// A translation page that is being rewritten.
+/// A translation page that is being updated.
 #[derive(Clone, Debug)]
-pub(super) struct Rewrite {
+pub(super) struct Update {
     pub cause: Cause,
     /// Outstanding reads of its old copy. After them, the whole translation page is in memory.
     pub reads: u32,
@@ -94,6 +94,6 @@ pub(super) struct Rewrite {
     pub content: Queue<Fetch>,
     /// Fetches whose entries replace an entry of it.
     pub room: Queue<Fetch>,
-    /// A requested further rewrite: its cause, and the fetches that need the space.
+    /// A requested further update: its cause, and the fetches that need the space.
     pub again: Option<(Cause, Queue<Fetch>)>,
 }

@@ -7,7 +7,7 @@
 //! block is overwritten, its missing pages are written into the data block itself, as far as they
 //! can still be programmed in order.
 
-use super::hybrid::{Association, LogView, Page, Room, Spot};
+use super::hybrid::{Association, LogPage, LogView, Room, Spot};
 
 /// A log block for each data block that is being overwritten.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ impl Association for Bast {
         if let Some(own) = tables.own_logs(spot.data).next() {
             return match tables.is_full(own) {
                 true => Room::After(own),
-                false => Room::InLog(own, Page::Next),
+                false => Room::InLog(own, LogPage::Next),
             };
         }
         let oldest = || tables.homed_logs(tables.plane_of(spot.data)).next();

@@ -13,7 +13,7 @@
 //! whose first page would then not be the first of a data block. Here the write goes to the other
 //! log blocks.
 
-use super::hybrid::{Association, LogView, Page, Room, Spot};
+use super::hybrid::{Association, LogPage, LogView, Room, Spot};
 
 /// One log block for sequential writes, the others for any page.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ impl Association for Fast {
         let own = sequential.filter(|&log| tables.home_of(log) == Some(spot.data));
         if let Some(own) = own {
             let goes_on = tables.is_in_place(own) && tables.taken(own) == spot.offset;
-            return if goes_on { Room::InLog(own, Page::Next) } else { Room::After(own) };
+            return if goes_on { Room::InLog(own, LogPage::Next) } else { Room::After(own) };
         }
         if let Some(room) = view.first_write(spot) {
             return room;

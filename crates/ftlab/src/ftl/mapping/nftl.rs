@@ -9,7 +9,7 @@
 
 use std::cmp::Reverse;
 
-use super::hybrid::{Association, LogView, Page, Room, Spot};
+use super::hybrid::{Association, LogPage, LogView, Room, Spot};
 use crate::units::{BlockId, PlaneId};
 
 /// Chains of replacement blocks.
@@ -26,7 +26,7 @@ impl Association for Nftl {
         let tables = view.tables;
         let last = tables.own_logs(spot.data).next();
         if let Some(last) = last.filter(|&last| tables.taken(last) <= spot.offset) {
-            return Room::InLog(last, Page::Own);
+            return Room::InLog(last, LogPage::Own);
         }
         let plane = tables.plane_of(spot.data);
         let first_write = view.first_write(spot).filter(|_| last.is_none());

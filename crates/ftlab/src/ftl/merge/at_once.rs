@@ -2,7 +2,7 @@
 //! half done, so only their result and duration matter.
 
 use super::fold::PageCopy;
-use super::{Job, MergeCounts};
+use super::{MergeCounts, MergeJob};
 use crate::ftl::merge::fold;
 use crate::ftl::{FlashContents, Ftl};
 use crate::scheduler::CellWork;
@@ -13,7 +13,7 @@ use crate::units::{BlockId, PlaneId};
 pub(super) fn carry_out<C: FlashContents>(
     ftl: &mut Ftl,
     contents: &mut C,
-    (plane, job): (PlaneId, &Job),
+    (plane, job): (PlaneId, &MergeJob),
     counts: &mut MergeCounts,
     flat: bool,
     mut priced: impl FnMut(PageCopy),

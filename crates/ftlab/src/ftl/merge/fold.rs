@@ -3,7 +3,7 @@
 
 use crate::ftl::gc::Purpose;
 use crate::ftl::mapping::MappingPolicy;
-use crate::ftl::mapping::hybrid::{DataBlock, LogTables, LogView, Page, Room, Spot};
+use crate::ftl::mapping::hybrid::{DataBlock, LogPage, LogTables, LogView, Room, Spot};
 use crate::ftl::merge::MergeCounts;
 use crate::ftl::recovery::Role;
 use crate::ftl::streams::WriteStream;
@@ -80,8 +80,8 @@ pub(crate) fn place_in_log(page: Lpn, ftl: &mut Ftl) -> Option<Ppn> {
                 open_log(log_tables(ftl).plane_of(spot.data), home, ftl);
                 continue;
             }
-            Room::InLog(log, Page::Next) => (log, log_tables(ftl).taken(log)),
-            Room::InLog(log, Page::Own) => (log, spot.offset),
+            Room::InLog(log, LogPage::Next) => (log, log_tables(ftl).taken(log)),
+            Room::InLog(log, LogPage::Own) => (log, spot.offset),
         };
         let tables = log_tables_mut(ftl);
         tables.take(block, offset, spot.offset);

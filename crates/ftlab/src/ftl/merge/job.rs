@@ -6,7 +6,7 @@ use crate::units::{BlockId, PlaneId, Ppn};
 
 /// Work for a plane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Job {
+pub struct MergeJob {
     /// The data blocks to merge, in this order.
     pub merges: Vec<DataBlock>,
     /// The log block to empty and erase after that.
@@ -17,11 +17,11 @@ pub struct Job {
     pub cost: CellWork,
 }
 
-impl Job {
+impl MergeJob {
     /// Creates the job that empties a log block with at most `throttle` merges.
     #[must_use]
-    pub fn to_empty(view: &LogView<'_>, victim: BlockId, throttle: Option<u32>) -> Job {
-        let mut job = Job { victim: Some(victim), ..Job::default() };
+    pub fn to_empty(view: &LogView<'_>, victim: BlockId, throttle: Option<u32>) -> MergeJob {
+        let mut job = MergeJob { victim: Some(victim), ..MergeJob::default() };
         view.pages_of(victim).for_each(|spot| {
             job.add(view, spot, throttle.unwrap_or(u32::MAX), None);
         });

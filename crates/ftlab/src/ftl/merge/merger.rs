@@ -14,9 +14,9 @@ use crate::ftl::gc::Collector;
 use crate::ftl::mapping::hybrid::{DataBlock, Room};
 use crate::ftl::merge::fold::{Fold, PageCopy};
 use crate::ftl::merge::{
-    Clocks, Job, MergeCounts, Planner, PlannerPolicy, Reclaims, at_once, fold,
+    Clocks, MergeCounts, MergeJob, Planner, PlannerPolicy, Reclaims, at_once, fold,
 };
-use crate::ftl::service::{Attention, Service};
+use crate::ftl::service::{Service, Signals};
 use crate::ftl::{FlashContents, Kernel, gc, lost};
 use crate::scheduler::{CellWork, Command, CommandId, Flash, Kind, Origin, Probe, ServiceId};
 use crate::units::{BlockId, DieId, Lpn, Nanos, PlaneId, SimTime};
@@ -40,7 +40,7 @@ pub struct MergerSetup {
 
 /// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum MergeStep {
     /// The plane continues to work.
     Goes,
     /// The plane is done and takes writes again.
@@ -89,11 +89,11 @@ impl Running {
 
 /// The job that a plane waits to begin.
 #[derive(Clone, Debug)]
-enum Wanted {
+enum WantedJob {
     /// To make room for a page.
     Room(Lpn),
     /// To work along with another plane, which has this job.
-    Along(Job),
+    Along(MergeJob),
 }
 
 /// The work of a plane.
@@ -102,7 +102,7 @@ struct PlaneWork {
     /// Host programs under way.
     programs: u32,
     running: Option<Running>,
-    wanted: Option<Wanted>,
+    wanted: Option<WantedJob>,
     /// Since when the plane has taken no writes for lack of room.
     stalled_since: Option<SimTime>,
 }
@@ -121,7 +121,7 @@ pub struct Merger {
     /// By die.
     owed: Vec<Owed>,
     /// The jobs of other planes. Used only while jobs are created.
-    along: Vec<(PlaneId, Job)>,
+    along: Vec<(PlaneId, MergeJob)>,
 }
 
 impl Merger {
@@ -210,7 +210,7 @@ impl Merger {
         if work.running.is_some() || work.wanted.is_some() {
             return false;
         }
-        work.wanted = Some(Wanted::Room(page));
+        work.wanted = Some(WantedJob::Room(page));
         self.busy += 1;
         work.programs == 0
     }
@@ -220,15 +220,15 @@ impl Merger {
         &mut self,
         plane: PlaneId,
         on: &mut Kernel<P, C>,
-    ) -> Step {
+    ) -> MergeStep {
         let (job, triggered) = match self.planes[plane.at()].wanted.take() {
-            None => return Step::Goes,
-            Some(Wanted::Room(page)) => match self.job_for(page, on) {
+            None => return MergeStep::Goes,
+            Some(WantedJob::Room(page)) => match self.job_for(page, on) {
                 Some(job) => (job, true),
                 // There is room after all, because of a trim.
                 None => return self.ended(plane, on.now),
             },
-            Some(Wanted::Along(triggered)) => {
+            Some(WantedJob::Along(triggered)) => {
                 let view = fold::log_view(&on.ftl).expect("a mapping with a log");
                 (self.setup.planner.along(&view, &triggered, plane), false)
             }
@@ -241,12 +241,12 @@ impl Merger {
     }
 
     /// Returns the job that makes room for a page, or `None` if there is room.
-    fn job_for<P, C>(&self, page: Lpn, on: &Kernel<P, C>) -> Option<Job> {
+    fn job_for<P, C>(&self, page: Lpn, on: &Kernel<P, C>) -> Option<MergeJob> {
         let Room::After(victim) = fold::room_in_log(page, &on.ftl) else { return None };
-        Some(Job::to_empty(&fold::log_view(&on.ftl)?, victim, self.setup.throttle))
+        Some(MergeJob::to_empty(&fold::log_view(&on.ftl)?, victim, self.setup.throttle))
     }
 
-    fn count<P, C>(&mut self, job: &Job, on: &mut Kernel<P, C>) {
+    fn count<P, C>(&mut self, job: &MergeJob, on: &mut Kernel<P, C>) {
         let merges = job.merges.len() as u32;
         self.counts.reclaims += 1;
         self.reclaims.record(merges);
@@ -260,7 +260,7 @@ impl Merger {
     fn spread<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
-        job: &Job,
+        job: &MergeJob,
         on: &mut Kernel<P, C>,
     ) {
         for other in (0..self.setup.planes).map(PlaneId::new) {
@@ -274,7 +274,7 @@ impl Merger {
             if along.merges.is_empty() && !erases {
                 continue;
             }
-            work.wanted = Some(Wanted::Along(job.clone()));
+            work.wanted = Some(WantedJob::Along(job.clone()));
             self.busy += 1;
             if work.programs == 0 {
                 // The plane had no stall, so no writes wait for it if it is done at once.
@@ -286,10 +286,10 @@ impl Merger {
     fn run<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
-        job: Job,
+        job: MergeJob,
         triggered: bool,
         on: &mut Kernel<P, C>,
-    ) -> Step {
+    ) -> MergeStep {
         self.planes[plane.at()].running = Some(Running {
             merges: job.merges.into(),
             fold: None,
@@ -311,7 +311,7 @@ impl Merger {
         plane: PlaneId,
         id: CommandId,
         on: &mut Kernel<P, C>,
-    ) -> Step {
+    ) -> MergeStep {
         let Command { kind, page, source, then, .. } = *on.flash.command(id);
         let run = self.planes[plane.at()].running.as_mut().expect("a command of a job");
         match (kind, source) {
@@ -326,7 +326,7 @@ impl Merger {
                     );
                     on.flash.submit(on.now, program);
                 }
-                return Step::Goes;
+                return MergeStep::Goes;
             }
             (Kind::Erase, _) => {
                 run.erasing = false;
@@ -350,11 +350,11 @@ impl Merger {
         &mut self,
         plane: PlaneId,
         on: &mut Kernel<P, C>,
-    ) -> Step {
+    ) -> MergeStep {
         loop {
             let run = self.planes[plane.at()].running.as_mut().expect("a job under way");
             if run.erasing {
-                return Step::Goes;
+                return MergeStep::Goes;
             }
             if let Some(fold) = &mut run.fold {
                 while run.in_flight < self.setup.copies_in_flight
@@ -364,7 +364,7 @@ impl Merger {
                     run.programs.extend(begin_copy(copy, plane, self.setup.copyback, on));
                 }
                 if run.in_flight > 0 {
-                    return Step::Goes;
+                    return MergeStep::Goes;
                 }
                 let fold = *fold;
                 run.fold = None;
@@ -389,7 +389,7 @@ impl Merger {
                     run.programs.extend(begin_copy(copy, plane, self.setup.copyback, on));
                 }
                 if run.in_flight > 0 {
-                    return Step::Goes;
+                    return MergeStep::Goes;
                 }
                 run.victim = None;
                 fold::close_log(victim, &mut on.ftl);
@@ -408,12 +408,12 @@ impl Merger {
         }
     }
 
-    fn ended(&mut self, plane: PlaneId, now: SimTime) -> Step {
+    fn ended(&mut self, plane: PlaneId, now: SimTime) -> MergeStep {
         self.busy -= 1;
         if let Some(since) = self.planes[plane.at()].stalled_since.take() {
             self.stalls.record(now - since);
         }
-        Step::Done
+        MergeStep::Done
     }
 
     /// Carries out at once the job that makes room for a page, and the jobs of the other planes
@@ -443,7 +443,7 @@ impl Merger {
     fn carry_out<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
-        job: &Job,
+        job: &MergeJob,
         triggered: bool,
         on: &mut Kernel<P, C>,
     ) {
@@ -523,7 +523,7 @@ fn begin_erase<P: Probe, C: FlashContents>(block: BlockId, plane: PlaneId, on: &
 
 impl Service for Merger {
     const ID: ServiceId = ServiceId::MERGER;
-    const WAKES: Attention = Attention::QUIET;
+    const WAKES: Signals = Signals::QUIET;
     const NEEDS_TIME: &'static str = "log blocks are merged while other planes work";
 
     fn done(
@@ -532,10 +532,10 @@ impl Service for Merger {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
         _: &mut Collector,
-    ) -> Attention {
+    ) -> Signals {
         match self.command_done(PlaneId::new(token), id, on) {
-            Step::Done => Attention::MERGED,
-            Step::Goes => Attention::NONE,
+            MergeStep::Done => Signals::MERGED,
+            MergeStep::Goes => Signals::NONE,
         }
     }
 }

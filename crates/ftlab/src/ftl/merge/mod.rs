@@ -3,7 +3,7 @@
 //! When a plane has no room for a page, it empties one of its log blocks. The data blocks of its
 //! valid pages are merged; each merge takes in all pages of the data block that the log holds. If
 //! the throttle stops this early, the remaining valid pages move to another log block. Then the log
-//! block is erased. This work is a [`Job`] of the plane. Other planes may get jobs at the same
+//! block is erased. This work is a [`MergeJob`] of the plane. Other planes may get jobs at the same
 //! time, which the [`Planner`] decides.
 //!
 //! The [`Merger`] carries out jobs copy by copy, as flash commands. If the whole device stops
@@ -22,8 +22,8 @@ mod merger;
 mod planner;
 
 pub use counts::{MergeCounts, Reclaims};
-pub use job::Job;
-pub use merger::{Merger, MergerSetup, Step};
+pub use job::MergeJob;
+pub use merger::{MergeStep, Merger, MergerSetup};
 #[cfg(feature = "external-policies")]
 pub use planner::ExternalPlanner;
 pub use planner::{

@@ -1,19 +1,20 @@
-//! What of stripes outlives rest: which have their parity in DRAM, which pages hold nothing of use, and which dies are
-//! dead. A drive that is switched off keeps that parity in a place of its own, whose programs are not modelled.
+//! The state of stripes that is saved at rest: which have their parity in DRAM, which pages hold
+//! nothing useful, and which dies are dead. A drive that is switched off saves this parity in a
+//! place of its own; these programs are not modelled.
 
 use super::super::{BlockState, Blocks};
 use super::{Missing, Narrow, OnFlash, Running, Stripes};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::Stripe;
 use crate::scheduler::Origin;
 use crate::units::BlockId;
 
 impl Stripes {
-    pub(in crate::ftl) fn save(&self, out: &mut Writer) {
+    pub(in crate::ftl) fn save(&self, out: &mut ImageWriter) {
         let Stripes {
             // Follows from the configuration.
             superblocks: _,
-            // Nothing is under way at rest.
+            // Nothing is in flight at rest.
             load: _,
             under_way: _,
             erases: _,
@@ -22,10 +23,10 @@ impl Stripes {
             running,
             missing,
             dead,
-            // Follows from that.
+            // Follows from `dead`.
             any_dead: _,
             narrow,
-            // What is measured counts from the load on.
+            // Measurements start at the load.
             counts: _,
         } = self;
         out.number(running.len() as u64);
@@ -53,13 +54,13 @@ impl Stripes {
         }
     }
 
-    /// Takes up what [`save`](Self::save) wrote, for blocks that were loaded; `may_fail` says whether anything can
-    /// fail on this device.
+    /// Loads what [`save`](Self::save) wrote, for blocks that were loaded. `may_fail` tells whether
+    /// anything can fail on this device.
     pub(in crate::ftl) fn load(
         &mut self,
         blocks: &Blocks,
         may_fail: bool,
-        from: &mut Reader<'_>,
+        from: &mut ImageReader<'_>,
     ) -> Result<(), Damage> {
         let most = self.superblocks.volume().blocks() * self.rows();
         for _ in 0..from.below(u64::from(most) + 1, "the number of stripes with parity in DRAM")? {
@@ -69,7 +70,7 @@ impl Stripes {
                 true => OnFlash::Useless,
                 false => OnFlash::No,
             };
-            // Nothing is held back at rest: whoever programs a page says on whose account.
+            // Nothing is held back at rest: the next program of a page sets the origin.
             let origin = Some(Origin::Host);
             let running = Running { covered, programmed: covered, origin, on_flash };
             self.running.insert(stripe, running);
@@ -88,7 +89,7 @@ impl Stripes {
         self.any_dead = self.dead.iter().any(|&dead| dead != 0);
         if self.any_dead && !may_fail {
             return Err(Damage(
-                "dies have died: one on which nothing fails can't go on".to_owned(),
+                "dies have died: a device without faults can't continue".to_owned(),
             ));
         }
         let all = u64::from(self.superblocks.volume().blocks());
@@ -104,7 +105,7 @@ impl Stripes {
         self.superblocks.flash().shape().pages_per_block
     }
 
-    fn load_stripe(&self, blocks: &Blocks, from: &mut Reader<'_>) -> Result<Stripe, Damage> {
+    fn load_stripe(&self, blocks: &Blocks, from: &mut ImageReader<'_>) -> Result<Stripe, Damage> {
         let all = self.superblocks.volume().blocks();
         let block = BlockId::new(from.below(all.into(), "the block of a stripe")?);
         let row = from.below(self.rows().into(), "the number of a stripe")?;
@@ -114,7 +115,7 @@ impl Stripes {
         }
     }
 
-    fn load_members(&self, what: &str, from: &mut Reader<'_>) -> Result<u64, Damage> {
+    fn load_members(&self, what: &str, from: &mut ImageReader<'_>) -> Result<u64, Damage> {
         let set = from.number()?;
         match set.checked_shr(self.superblocks.width()).unwrap_or(0) {
             0 => Ok(set),
@@ -122,7 +123,7 @@ impl Stripes {
         }
     }
 
-    fn load_narrow(&self, from: &mut Reader<'_>) -> Result<Narrow, Damage> {
+    fn load_narrow(&self, from: &mut ImageReader<'_>) -> Result<Narrow, Damage> {
         let rows = u64::from(self.rows());
         let begun = from.below(rows + 1, "how many stripes were begun")?;
         let mut dead = Vec::new();
@@ -133,7 +134,7 @@ impl Stripes {
         Ok(Narrow { begun, dead })
     }
 
-    /// A stripe that is filled in part has its parity in DRAM, as long as all dies live.
+    /// Checks that a partly filled stripe has its parity in DRAM, as long as all dies live.
     fn check_open(&self, blocks: &Blocks) -> Result<(), Damage> {
         let (volume, data) = (self.superblocks.volume(), self.superblocks.width() - 1);
         for block in (0..volume.blocks()).map(BlockId::new).filter(|_| !self.any_dead) {
@@ -148,7 +149,7 @@ impl Stripes {
     }
 }
 
-fn save_stripe(stripe: Stripe, out: &mut Writer) {
+fn save_stripe(stripe: Stripe, out: &mut ImageWriter) {
     out.number(stripe.block.get());
     out.number(stripe.row);
 }

@@ -1,11 +1,10 @@
-//! What is left of stripes when dies of their group have died. Pages that are programmed before are computed from the
-//! rest. Nothing more is placed on a dead die: the stripes that are begun from then on are narrower by it, and where its
-//! turn to hold the parity comes the next die takes it. So blocks of the group hold less, and what is
-//! worth collecting there is less, too; a device whose groups have no room any more for what is valid takes no more
-//! writes.
+//! Stripes of a group with dead dies. Pages that were programmed before are computed from the rest. Nothing more is
+//! placed on a dead die: stripes that begin later are narrower, and if it is the dead die's turn to hold the parity,
+//! the next die takes it. So the blocks of the group hold less, and fewer of them are worth collecting. A device whose
+//! groups have no room for their valid pages any more takes no more writes.
 //!
-//! A stripe that was being filled is closed over what it holds. If the die was to hold its parity, it has none
-//! from then on. A group that has lost all of its dies is a die that died ([`wear`](super::super::wear)).
+//! A stripe that was being filled is closed over what it holds. If the dead die was to hold its parity, it gets none. A
+//! group whose dies are all dead is a dead die of the volume ([`wear`](super::super::wear)).
 
 use crate::engine::skills;
 use crate::ftl::parity::{Missing, Narrow, Stripes, members};
@@ -45,7 +44,7 @@ impl Stripes {
         self.dead[self.superblocks.group_of_block(block).at()]
     }
 
-    /// The dies that were dead when a stripe was begun; if it is not yet, those that are.
+    /// The dies that were dead when a stripe was begun; if it has not begun, those that are dead now.
     pub(super) fn dead_at_begin(&self, stripe: Stripe) -> u64 {
         if !self.any_dead {
             return 0;
@@ -60,7 +59,7 @@ impl Stripes {
         }
     }
 
-    /// The member that holds the parity of a stripe; none if it is the only one that lived when it was begun.
+    /// The member that holds the parity of a stripe; none if only one die was alive when it was begun.
     pub(super) fn parity_of(&self, stripe: Stripe) -> Option<u32> {
         let (dead, width) = (self.dead_at_begin(stripe), self.superblocks.width());
         let first = self.superblocks.parity_of(stripe);
@@ -69,13 +68,13 @@ impl Stripes {
         (width - dead.count_ones() > 1).then(|| live.find(lives)).flatten()
     }
 
-    /// Whether pages of blocks are left out, because a die is the last one of its group.
+    /// Whether blocks skip pages because a die is the last one of its group.
     pub(crate) fn leaves_pages_out(&self) -> bool {
         let alone = |dead: &u64| dead.count_ones() + 1 == self.superblocks.width();
         self.any_dead && self.dead.iter().any(alone)
     }
 
-    /// Whether a place of a stripe is for a page, as things stand.
+    /// Whether a place of a stripe is to hold a page, as of now.
     pub(super) fn is_page(&self, stripe: Stripe, place: u32) -> bool {
         if !self.any_dead {
             return true;
@@ -104,7 +103,7 @@ impl Stripes {
         }
     }
 
-    /// A place is left out. If its member was to be part of the stripe, the parity does without it.
+    /// Skips a place. If its member was to be part of the stripe, the parity does without it.
     pub(super) fn leave_out(&mut self, stripe: Stripe, place: u32) {
         let member = self.superblocks.member_at(stripe, place);
         let counted = self.dead_at_begin(stripe) >> member & 1 == 0;
@@ -113,7 +112,7 @@ impl Stripes {
         }
     }
 
-    /// The parity of a stripe can't be programmed: its die is dead.
+    /// The parity of a stripe can't be programmed because its die is dead.
     pub(super) fn do_without_parity(&mut self, stripe: Stripe, contents: &mut impl FlashContents) {
         self.running.remove(&stripe);
         contents.forget_parity(stripe);
@@ -122,7 +121,7 @@ impl Stripes {
         }
     }
 
-    /// Stripes of the same superblock before this one are filled as far as they will be.
+    /// Programs the parity of earlier stripes of the superblock, which get no more pages.
     pub(super) fn close_before<P: Probe, C: FlashContents>(
         &mut self,
         stripe: Stripe,
@@ -135,19 +134,19 @@ impl Stripes {
         }
     }
 
-    /// Flash pages of data that a superblock of a group holds at the least, if it is opened now.
+    /// The least number of data pages in a superblock of a group, if it is opened now.
     pub(super) fn pages_of(&self, group: DieId) -> u32 {
         let (width, rows) =
             (self.superblocks.width(), self.superblocks.flash().shape().pages_per_block);
         match width - self.dead[group.at()].count_ones() {
             0 => 0,
-            // It holds data only where it would not have its turn to hold the parity.
+            // The last die holds data only where it would not have held the parity.
             1 => rows - rows.div_ceil(width),
             live => (live - 1) * rows,
         }
     }
 
-    /// Stripes to which nothing more comes get their parity.
+    /// Programs the parity of all stripes that get no more pages.
     pub(in crate::ftl) fn close<P: Probe, C: FlashContents>(&mut self, on: &mut Kernel<P, C>) {
         let data = self.superblocks.width() - 1;
         let is_full = |stripe: Stripe, covered: u64| {
@@ -180,7 +179,7 @@ impl Ftl {
     }
 }
 
-/// A die of a group died: what is being filled does without it.
+/// A die of a group has died: open blocks continue without it.
 pub(in crate::ftl) fn member_died(die: DieId, ftl: &mut Ftl) {
     let Some(stripes) = &ftl.features.stripes else { return };
     if stripes.is_known_dead(die) {
@@ -210,7 +209,7 @@ pub(in crate::ftl) fn member_died(die: DieId, ftl: &mut Ftl) {
     check_room_of_groups(ftl);
 }
 
-/// A plane has lost a die: its open blocks go on without it, and it looks anew what is worth collecting.
+/// A die of a plane has died: its open blocks continue without it, and it checks again what is worth collecting.
 fn narrow_plane(plane: PlaneId, ftl: &mut Ftl) {
     let whole = ftl.geometry.units_per_block();
     let open: Vec<_> = ftl.space.planes[plane.at()].open_blocks().collect();
@@ -240,8 +239,7 @@ pub(in crate::ftl) fn leave_out(first: Ppn, ftl: &mut Ftl) -> bool {
     on_dead_die
 }
 
-/// If what is valid fills what the groups can hold that have lost dies, and the others, the device takes no more
-/// writes.
+/// If the valid pages exceed what all groups can hold, some of which have lost dies, the device takes no more writes.
 pub(in crate::ftl) fn check_room_of_groups(ftl: &mut Ftl) {
     let (Some(stripes), Some(life)) = (&ftl.features.stripes, &ftl.health.life) else { return };
     if !stripes.any_dead {
@@ -260,7 +258,7 @@ pub(in crate::ftl) fn check_room_of_groups(ftl: &mut Ftl) {
     }
 }
 
-/// A die is found dead.
+/// A die was found dead.
 #[cold]
 pub(crate) fn die_died(die: DieId, ftl: &mut Ftl) {
     match ftl.features.stripes {

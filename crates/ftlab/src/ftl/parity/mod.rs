@@ -1,10 +1,9 @@
-//! Parity across dies: what the FTL fills are superblocks ([`Superblocks`]), and each stripe of them has a page
-//! that is the XOR of the others, so that what one die, or one page, does not give any more is computed from
-//! the rest.
+//! Parity across dies. The FTL fills superblocks ([`Superblocks`]). Each of their stripes has a page that is the XOR of
+//! the others, so that a page which cannot be read, or the pages of a dead die, are computed from the rest.
 //!
-//! The FTL above sees a volume of fewer, larger blocks, and nothing of this. Here is the way from there to
-//! flash: which command of a die a command of the volume becomes, when parity is programmed, and what is
-//! read instead of a page that can't be. The parity of a stripe that is not full is kept in DRAM.
+//! The FTL above sees only a volume of fewer, larger blocks. This module maps it to flash: which
+//! commands of the dies a command of the volume becomes, when parity is programmed, and what is
+//! read instead of an unreadable page. The parity of a stripe that is not full is kept in DRAM.
 
 mod image;
 pub(crate) mod loss;
@@ -20,13 +19,13 @@ use crate::scheduler::{CommandId, Load, Origin};
 use crate::units::{BlockId, DieId, Ppn};
 
 options! {
-    /// Parity across dies, which saves what a die that fails held.
+    /// Parity across dies, which saves the data of a die that fails.
     pub struct ParityOptions at "ftl.parity" {
-        /// Over what parity is kept.
+        /// Which pages parity protects together.
         policy: ParityPolicy = "none",
-            source "default: what a die holds is lost with it, as in drives without it";
-        /// Dies of a stripe, the one that holds its parity included: the capacity of one in so many goes into
-        /// parity.
+            source "default: the data of a die is lost with it, as in drives without parity";
+        /// Dies of a stripe, including the one that holds its parity: one in this many dies' worth of
+        /// capacity goes into parity.
         width: u32 = "4", in "2"..="64", unit "dies",
             source "assumed; drives of many dies use 8 to 64 (Micron calls it RAIN)",
             applies_with "ftl.parity.policy" is "dies";
@@ -34,11 +33,11 @@ options! {
 }
 
 choices! {
-    /// Over what parity is kept.
+    /// Which pages parity protects together.
     pub enum ParityPolicy {
-        /// There is none.
+        /// None: there is no parity.
         None = "none",
-        /// Pages of several dies, at one place of each, form a stripe.
+        /// Pages at the same place of several dies form a stripe.
         Dies = "dies",
     }
 }
@@ -52,48 +51,48 @@ impl ParityOptions {
 }
 
 counters! {
-    /// What parity cost, and what it saved.
+    /// Costs and benefits of parity.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct ParityCounts {
-        /// Flash pages of parity that were programmed, those that failed apart.
+        /// Parity pages that were programmed, except failed programs.
         programs: u64, unit "flash pages", at "parity/parity_programs", label "flash pages of parity programmed";
         /// Flash pages that could not be read, and were computed from the rest of their stripes.
         reconstructed: u64, unit "flash pages", at "parity/reconstructed_reads";
-        /// Flash pages that were read for that.
+        /// Flash pages that were read for this.
         reads: u64, unit "flash pages", at "parity/reconstruction_reads";
-        /// Flash pages that could not be computed either, because more of their stripes was missing: each time that they
-        /// were asked for.
+        /// Flash pages that could not be computed either, because more of their stripes was missing; counted each
+        /// time that they were requested.
         lost: u64, unit "flash pages", at "parity/lost_reads";
-        /// Blocks of superblocks that were not erased with the others, because their dies were dead.
+        /// Blocks of superblocks that were not erased with the others because their dies were dead.
         spared_erases: u64, unit "blocks";
     }
 }
 
-/// The copy of a parity on flash.
+/// The state of a parity's copy on flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OnFlash {
-    /// Its program was not begun.
+    /// Its program has not begun.
     No,
-    /// It is on its way there.
+    /// It is being programmed.
     Leaves,
-    /// It is there.
+    /// It is on flash.
     Yes,
-    /// Its program failed, or that of a page which it counts: what is there is of no use, and DRAM keeps the
-    /// parity until the superblock is erased.
+    /// Its program failed, or that of a page which it covers. The copy is useless, and DRAM keeps
+    /// the parity until the superblock is erased.
     Useless,
 }
 
-/// The parity of a stripe while it is in DRAM: until it is on flash, and all that it covers.
+/// The parity of a stripe in DRAM, until it and all pages that it covers are on flash.
 #[derive(Clone, Copy, Debug)]
 struct Running {
     /// A bit for each member whose page it covers.
     covered: u64,
-    /// A bit for each of these whose page is on flash; the others are in DRAM, too.
+    /// A bit for each of these whose page is on flash; the others are still in DRAM.
     programmed: u64,
-    /// On whose account the last page of the stripe was submitted; none while none was. The parity goes there, too:
-    /// programs of a block from different origins could change their order.
+    /// The origin of the last submitted page of the stripe, or none. The parity is programmed under
+    /// the same origin, since programs of a block from different origins might be reordered.
     origin: Option<Origin>,
-    /// What is on flash of it.
+    /// The state of its copy on flash.
     on_flash: OnFlash,
 }
 
@@ -103,7 +102,7 @@ impl Running {
         Running { covered: 0, programmed: 0, origin: None, on_flash: OnFlash::No }
     }
 
-    /// Whether it is still to be programmed.
+    /// Whether the parity is still to be programmed.
     fn waits(&self) -> bool {
         self.on_flash == OnFlash::No
     }
@@ -114,25 +113,25 @@ impl Running {
     }
 }
 
-/// Why a page of a stripe is of no use for computing others from what is on flash.
+/// Why a page of a stripe cannot be used to compute others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Missing {
-    /// The parity does without it.
+    /// The parity does not cover it.
     LeftOut,
-    /// It is the parity, and was never programmed: the stripe does without.
+    /// It is the parity, and was never programmed.
     Parity,
 }
 
 /// Stripes of a superblock that were begun after dies of its group had died.
 #[derive(Clone, Debug, Default)]
 struct Narrow {
-    /// Stripes with lower numbers were begun.
+    /// Stripes with lower numbers have begun.
     begun: u32,
-    /// From which stripe on which dies were dead when it was begun: a bit for each.
+    /// For the stripes from this one on: the dies that were dead when they were begun, one bit each.
     dead: Vec<(u32, u64)>,
 }
 
-/// What else a page can be computed from, by the pages of the volume and the parity of its stripe.
+/// The pages of the volume, and the parity, from which a page can be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rest {
     /// The stripe.
@@ -143,35 +142,35 @@ pub struct Rest {
     pub parity: Option<u32>,
 }
 
-/// Superblocks on their way to flash.
+/// The mapping of superblocks to flash.
 #[derive(Clone, Debug)]
 pub struct Stripes {
     superblocks: Superblocks,
-    /// What placement balances: commands of each group of dies.
+    /// The load that placement balances: commands by group of dies.
     load: Load,
     /// Stripes whose parity is in DRAM.
     running: BTreeMap<Stripe, Running>,
-    /// Pages that hold nothing of use, by stripe and member: their programs failed, or were left out.
+    /// Pages that hold nothing useful, by stripe and member: their programs failed, or they were skipped.
     missing: BTreeMap<(Stripe, u32), Missing>,
     /// By group: a bit for each die that is known to be dead.
     dead: Vec<u64>,
-    /// Whether any is.
+    /// Whether any die is dead.
     any_dead: bool,
-    /// Superblocks that were being filled when a die of their group died, or were opened later.
+    /// Superblocks that were open when a die of their group died, or were opened later.
     narrow: BTreeMap<BlockId, Narrow>,
-    /// By superblock: commands under way for which its erase waits.
+    /// By superblock: commands in flight that its erase waits for.
     under_way: Vec<u32>,
-    /// Erases that wait for that.
+    /// Erases that wait for commands in flight.
     erases: Vec<(BlockId, CommandId)>,
-    /// Erases of which some blocks are erased, or are spared it, and others not: how many are.
+    /// By erase in progress: the number of its blocks that are erased or skipped.
     erasing: BTreeMap<u32, u32>,
-    /// Reads whose pages are computed.
+    /// Reads whose pages are being computed.
     rebuilding: BTreeSet<u32>,
     counts: ParityCounts,
 }
 
 impl Stripes {
-    /// Superblocks that are erased.
+    /// All superblocks are erased.
     #[must_use]
     pub fn new(superblocks: Superblocks) -> Stripes {
         Stripes {
@@ -190,26 +189,26 @@ impl Stripes {
         }
     }
 
-    /// How superblocks lie on flash.
+    /// The layout of superblocks on flash.
     #[must_use]
     pub fn superblocks(&self) -> &Superblocks {
         &self.superblocks
     }
 
-    /// What parity cost, and what it saved.
+    /// Costs and benefits of parity.
     #[must_use]
     pub fn counts(&self) -> &ParityCounts {
         &self.counts
     }
 
-    /// Commands of each group of dies, waiting or running.
+    /// Commands by group of dies, waiting or running.
     #[inline]
     #[must_use]
     pub fn dies(&self) -> &Load {
         &self.load
     }
 
-    /// Blocks that are erased, or spared, of superblocks whose erase is not done.
+    /// Blocks that are erased or skipped, of superblocks whose erase is not done.
     pub(crate) fn erased_in_part(&self) -> u64 {
         self.erasing.values().map(|&blocks| u64::from(blocks)).sum()
     }
@@ -220,14 +219,14 @@ impl Stripes {
         self.superblocks.group_of(die).0
     }
 
-    /// The member of its superblock that holds a page of the volume.
+    /// The stripe of a page of the volume, and the member that holds the page.
     fn member_of(&self, page: Ppn) -> (Stripe, u32) {
         let (stripe, place) = self.superblocks.stripe_of(page);
         (stripe, self.superblocks.member_at(stripe, place))
     }
 
-    /// What a page of the volume lies in, and the other members whose pages it can be computed from; none if
-    /// too much of that was never programmed, or failed.
+    /// The stripe of a page of the volume, and the members from whose pages it can be computed;
+    /// none if too many of them failed or were never programmed.
     #[must_use]
     pub fn rest_of(&self, page: Ppn) -> Option<Rest> {
         let (stripe, member) = self.member_of(page);
@@ -252,9 +251,9 @@ impl Stripes {
         (own_counts && !members(rest.members).any(lacks)).then_some(rest)
     }
 
-    /// The blocks of a superblock on flash, and how far each is programmed, after so many flash pages of the
-    /// volume; those of dead dies apart. Of a die that is the last one of its group, the last of these pages may
-    /// be left out.
+    /// The physical blocks of a superblock, and how far each is programmed, after this many flash
+    /// pages of the volume; without those of dead dies. If a die is the last one of its group, the
+    /// last of these pages may have been skipped.
     pub(crate) fn on_flash(
         &self,
         block: BlockId,

@@ -1,4 +1,4 @@
-//! What stripes do to the room of a superblock: pages that its dead dies leave out, and which superblocks are worth collecting.
+//! The effect of dead dies on the room of a superblock: pages that it skips, and whether it is worth collecting.
 
 use crate::ftl::Ftl;
 use crate::ftl::gc::{VictimPolicy, VictimView};
@@ -6,7 +6,7 @@ use crate::ftl::parity::{Narrow, Running};
 use crate::ftl::streams::WriteStream;
 use crate::units::{BlockId, PlaneId};
 
-/// Flash pages that a block of a plane holds, if it is opened now.
+/// Flash pages that a block of a plane holds if it is opened now.
 pub(in crate::ftl) fn pages_to_fill(plane: PlaneId, ftl: &Ftl) -> u32 {
     match &ftl.features.stripes {
         None => ftl.geometry.shape().pages_per_block,
@@ -14,15 +14,15 @@ pub(in crate::ftl) fn pages_to_fill(plane: PlaneId, ftl: &Ftl) -> u32 {
     }
 }
 
-/// Whether a block holds so little that collecting it frees a flash page.
+/// Whether collecting a block frees a flash page.
 #[inline]
 pub(in crate::ftl) fn is_worth_collecting(plane: PlaneId, block: BlockId, ftl: &Ftl) -> bool {
     let page = ftl.geometry.units_per_page();
     ftl.blocks.valid(block) + page <= pages_to_fill(plane, ftl) * page
 }
 
-/// The policy has chosen a block that would have been worth it as long as all dies lived: the block with the least
-/// that is, instead.
+/// The victim policy has chosen a block that was worth collecting only while all dies were alive.
+/// Returns the block with the fewest valid pages instead, if collecting that is worth it.
 #[cold]
 pub(in crate::ftl) fn choose_narrow(
     plane: PlaneId,
@@ -39,7 +39,7 @@ pub(in crate::ftl) fn choose_narrow(
     Some(block)
 }
 
-/// Leaves places of an open block out, from `next` on, that are for no page. Returns how many units.
+/// Skips the places of an open block from `next` on that hold no page. Returns how many units they are.
 pub(in crate::ftl) fn leave_places_out(
     plane: PlaneId,
     stream: WriteStream,
@@ -71,15 +71,15 @@ pub(in crate::ftl) fn leave_places_out(
     at - next
 }
 
-/// A place of an open block is taken: its stripe is begun. So its parity is programmed in its turn, though nothing of
-/// it should come to flash.
+/// A place of an open block was taken, so its stripe has begun. Its parity is programmed in its
+/// turn even if no page of the stripe reaches flash.
 pub(in crate::ftl) fn begin_stripe(block: BlockId, unit: u32, ftl: &mut Ftl) {
     let Some(stripes) = &mut ftl.features.stripes else { return };
     let (stripe, _) = stripes.superblocks.stripe_of(ftl.geometry.page_at(block, unit));
     stripes.running.entry(stripe).or_insert(Running::new());
 }
 
-/// The blocks on flash that a block is made of; those of dies that are known to be dead apart.
+/// The physical blocks of a block, without those of dies that are known to be dead.
 pub(crate) fn blocks_on_flash(block: BlockId, ftl: &Ftl) -> impl Iterator<Item = BlockId> {
     let own = ftl.features.stripes.is_none().then_some(block);
     let members = ftl.features.stripes.iter().flat_map(move |stripes| stripes.on_flash(block, 0));

@@ -1,16 +1,16 @@
-//! The way of a command from the volume to flash and back. A command of the volume is carried out by *parts*, one
-//! for each page or block on flash; it is done when the last of them is.
+//! The way of a command from the volume to flash and back. A command of the volume is split into
+//! *parts*, one for each physical page or block, and is done when the last part is.
 
 use super::super::Ftl;
 use super::{Missing, OnFlash, Rest, Running, Stripes, members};
 use crate::ftl::wear::failing;
 use crate::ftl::{FlashContents, Kernel};
 use crate::nand::{Kind, Stripe};
-use crate::scheduler::{Command, CommandId, Flash, Found, Load, Owner, Probe, ServiceId};
+use crate::scheduler::{CellFindings, Command, CommandId, Flash, Load, Owner, Probe, ServiceId};
 use crate::units::{BlockId, DieId, Ppn};
 use crate::verify::Canary;
 
-/// What a flash command is for.
+/// The purpose of a flash command.
 #[derive(Clone, Copy, Debug)]
 enum Piece {
     /// A part of a command of the volume.
@@ -37,14 +37,14 @@ impl Piece {
 }
 
 impl Stripes {
-    /// Takes up a command of the volume.
+    /// Submits a command of the volume.
     pub fn submit<P: Probe, C: FlashContents>(&mut self, id: CommandId, on: &mut Kernel<P, C>) {
         let &Command { kind, page, .. } = on.flash.command(id);
         match kind {
             Kind::Read => {
                 let (stripe, member) = self.member_of(page);
                 self.under_way[stripe.block.at()] += 1;
-                // Nobody asks a die that is known to be dead, unless all that is needed is in DRAM.
+                // A die that is known to be dead is not asked, unless everything needed is in DRAM.
                 let needs_flash =
                     || self.rest_of(page).is_some_and(|rest| self.on_flash_of(&rest) != 0);
                 if self.is_dead(stripe.block, member) && needs_flash() {
@@ -80,7 +80,7 @@ impl Stripes {
         let running = self.running.entry(stripe).or_insert(Running::new());
         running.origin = Some(origin);
         if is_dead {
-            // It was placed before that was known: its program fails.
+            // It was placed before the death was known: its program fails.
             self.missing.insert((stripe, member), Missing::LeftOut);
         } else {
             running.covered |= 1 << member;
@@ -94,8 +94,8 @@ impl Stripes {
         }
     }
 
-    /// A stripe is full: its parity goes to flash, behind its last page. If none of its pages was submitted yet, one
-    /// is held back, and the parity comes behind that.
+    /// A stripe is full: programs its parity, behind its last page. If none of its pages was
+    /// submitted yet, one is held back, and the parity follows behind it.
     pub(super) fn program_parity<P: Probe, C: FlashContents>(
         &mut self,
         stripe: Stripe,
@@ -129,7 +129,7 @@ impl Stripes {
             return self.erases.push((block, id));
         }
         self.forget(block);
-        // Where no die is left, all of it fails.
+        // If no die is left, the whole erase fails.
         let is_gone = self.is_gone(block);
         for member in 0..self.superblocks.width() {
             if self.is_dead(block, member) && !is_gone {
@@ -142,7 +142,7 @@ impl Stripes {
         }
     }
 
-    /// Hands a part of a command to the flash.
+    /// Submits a part of a command to the flash.
     fn begin_part<P: Probe, C: FlashContents>(
         &mut self,
         id: CommandId,
@@ -169,7 +169,7 @@ impl Stripes {
         part: CommandId,
         on: &mut Kernel<P, C>,
     ) -> Option<CommandId> {
-        let &Command { owner, page, spent, found: Found { unreadable, failed, .. }, .. } =
+        let &Command { owner, page, spent, found: CellFindings { unreadable, failed, .. }, .. } =
             on.flash.command(part);
         self.load.remove(self.group_of(on.flash.die_of(part)));
         let id = match Piece::of(owner.token) {
@@ -186,7 +186,7 @@ impl Stripes {
         let whole = on.flash.command_mut(id);
         whole.waits_for -= 1;
         whole.found.unreadable |= unreadable;
-        // An erase does without the block of a dead die as long as others live, and a read has other ways.
+        // An erase skips the block of a dead die as long as others live, and a read can be reconstructed.
         whole.found.failed |= failed
             && match whole.kind {
                 Kind::Program => true,
@@ -239,14 +239,14 @@ impl Stripes {
         }
     }
 
-    /// The program of a page of the volume is done, and has not failed.
+    /// The program of a page of the volume is done and has not failed.
     #[inline]
     pub(in crate::ftl) fn is_programmed(&mut self, page: Ppn) {
         let (stripe, member) = self.member_of(page);
         self.note(stripe, |running| running.programmed |= 1 << member);
     }
 
-    /// Something of a stripe has come to flash.
+    /// A page of a stripe, or its parity, has reached flash.
     fn note(&mut self, stripe: Stripe, what: impl FnOnce(&mut Running)) {
         if let Some(running) = self.running.get_mut(&stripe) {
             what(running);
@@ -256,13 +256,13 @@ impl Stripes {
         }
     }
 
-    /// All that was to be read for a read is there, or nothing more will be.
+    /// All reads for a read are done, or none was needed.
     fn read_done<P: Probe, C: FlashContents>(
         &mut self,
         id: CommandId,
         on: &mut Kernel<P, C>,
     ) -> Option<CommandId> {
-        let &Command { page, found: Found { unreadable, .. }, .. } = on.flash.command(id);
+        let &Command { page, found: CellFindings { unreadable, .. }, .. } = on.flash.command(id);
         if unreadable && self.begin_to_rebuild(id, on) {
             return None;
         }
@@ -276,13 +276,14 @@ impl Stripes {
         Some(id)
     }
 
-    /// The members whose pages have to be read: what is on its way to flash is still in DRAM.
+    /// The members whose pages have to be read: pages being programmed are still in DRAM.
     fn on_flash_of(&self, rest: &Rest) -> u64 {
         let running = self.running.get(&rest.stripe);
         running.map_or(rest.members, |running| rest.members & running.programmed)
     }
 
-    /// A page was not readable: reads what it can be computed from. False if there is nothing more to wait for.
+    /// A page was not readable: begins the reads from which it can be computed. Returns false if
+    /// there is nothing to wait for.
     fn begin_to_rebuild<P: Probe, C: FlashContents>(
         &mut self,
         id: CommandId,
@@ -312,7 +313,7 @@ impl Stripes {
         on_flash != 0
     }
 
-    /// A command of a superblock is done: its erase may have waited for that.
+    /// A command of a superblock is done. Its erase may have waited for this.
     fn ended<P: Probe, C: FlashContents>(&mut self, block: BlockId, on: &mut Kernel<P, C>) {
         self.under_way[block.at()] -= 1;
         if self.under_way[block.at()] == 0
@@ -323,8 +324,8 @@ impl Stripes {
         }
     }
 
-    /// The program of a page of the volume failed: what is there counts for nothing. The parity in DRAM does without
-    /// it; what of that is on flash already, or on its way there, is of no use any more.
+    /// The program of a page of the volume failed, so its contents don't count. The parity in DRAM
+    /// drops the page. A copy of the parity on flash, or in flight, becomes useless.
     pub(in crate::ftl) fn program_failed(&mut self, page: Ppn, contents: &mut impl FlashContents) {
         let (stripe, member) = self.member_of(page);
         if self.why_missing(stripe, member).is_some() {
@@ -344,9 +345,9 @@ impl Stripes {
 }
 
 impl<P: Probe, C: FlashContents> Kernel<P, C> {
-    /// A part of a command is done, or a page of parity. Returns the command that this completes.
+    /// A part of a command, or a page of parity, is done. Returns the command that this completes.
     pub(crate) fn part_done(&mut self, part: CommandId) -> Option<CommandId> {
-        let &Command { owner, found: Found { failed, .. }, .. } = self.flash.command(part);
+        let &Command { owner, found: CellFindings { failed, .. }, .. } = self.flash.command(part);
         let done = self.with_stripes(|stripes, kernel| stripes.done(part, kernel))?;
         if let Piece::Parity(block) = Piece::of(owner.token)
             && failed
@@ -360,7 +361,7 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
 }
 
 impl Ftl {
-    /// What placement and collection balance: commands of each die of what is filled.
+    /// The load that placement and collection balance: commands by die of the volume.
     #[inline]
     pub(crate) fn dies<'a, P: Probe>(&'a self, flash: &'a Flash<P>) -> &'a Load {
         match &self.features.stripes {
@@ -370,7 +371,7 @@ impl Ftl {
     }
 }
 
-/// The die of what is filled to which a die of the flash belongs.
+/// The die of the volume to which a die of the flash belongs.
 pub(crate) fn die_filled(die: DieId, ftl: &Ftl) -> DieId {
     ftl.features.stripes.as_ref().map_or(die, |stripes| stripes.group_of(die))
 }

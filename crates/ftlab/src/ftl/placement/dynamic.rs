@@ -1,24 +1,24 @@
-//! Dynamic placement: a flash page goes to the die with the least to do, so that a burst of writes
-//! keeps every die busy wherever its addresses point. Among equals it goes round, over channels
-//! first; the planes of a die are kept level, for the sake of multi-plane programs.
+//! Dynamic placement: a flash page goes to the least loaded die, so that a burst of writes keeps
+//! every die busy, whatever its addresses. Among equals, dies take turns, over channels first. The
+//! planes of a die are kept level for the sake of multi-plane programs.
 //!
 //! Source: Tavakkol et al., "Performance Evaluation of Dynamic Page Allocation Strategies in SSDs",
-//! ACM TOMPECS 2016. Their dynamic strategy knows which dies are idle; this one also knows how much
-//! waits for those that are not.
+//! ACM TOMPECS 2016. Their dynamic strategy only knows which dies are idle; this one also knows how
+//! many commands wait for the busy ones.
 
 use super::rows::Rows;
 use super::{PlacementFacts, PlacementPolicy, PlacementView, Writable};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::Row;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::shape::Geometry;
 use crate::units::{Lpn, PlaneId};
 
-/// Least load first.
+/// Least-loaded placement.
 #[derive(Clone, Debug)]
 pub struct Dynamic {
     geometry: Geometry,
-    /// The turn after that of the die which was chosen last.
+    /// The turn after that of the last chosen die.
     next_turn: u32,
     rows: Rows,
 }
@@ -33,13 +33,13 @@ impl Policy for Dynamic {
         Dynamic::new(parts.geometry)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let Dynamic { geometry: _, next_turn, rows } = self;
         out.number(*next_turn);
         rows.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.next_turn = from.below(u64::from(self.geometry.dies()), "the turn of a die")?;
         self.rows.load(from)
     }
@@ -52,7 +52,7 @@ impl PlacementFacts for Dynamic {
 }
 
 impl Dynamic {
-    /// Nobody's turn yet.
+    /// Starts with the first turn.
     #[must_use]
     pub fn new(geometry: &Geometry) -> Dynamic {
         Dynamic { geometry: geometry.clone(), next_turn: 0, rows: Rows::new(geometry) }
@@ -73,11 +73,11 @@ impl PlacementPolicy for Dynamic {
         self.rows.choose_beside(row, 0..self.geometry.planes_per_die(), writable)
     }
 
-    fn repeats_itself(&self) -> bool {
+    fn is_periodic(&self) -> bool {
         true
     }
 
-    fn went_on(&mut self, units: u32) {
-        self.rows.went_on(units);
+    fn advance(&mut self, units: u32) {
+        self.rows.advance(units);
     }
 }

@@ -1,5 +1,5 @@
-//! Where a flash page that is about to be written goes: which plane, and so which die and channel. The
-//! block within the plane is the FTL's: it fills one block after the other.
+//! Chooses the plane of a flash page that is about to be written, and with it the die and the
+//! channel. The FTL chooses the block within the plane: it fills one block after the other.
 
 mod dynamic;
 mod partly_dynamic;
@@ -25,19 +25,19 @@ seam! {
     }
 }
 
-/// What else may be written in a row with a flash page, on another plane of its die.
+/// The page that may be written in a row with a flash page, on another plane of its die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mate {
-    /// Whatever is to be written.
+    /// Any page.
     Any,
-    /// What shares a flash page with this logical page, the first of its group.
+    /// The flash page of this logical page, the first of its group.
     Group(Lpn),
-    /// Nothing.
+    /// No page.
     Nothing,
 }
 
 impl Mate {
-    /// The flash page of this number, if there may be one.
+    /// The flash page with this number, if there can be one.
     fn flash_page(number: Option<u32>, units_per_page: u32) -> Mate {
         match number.and_then(|number| number.checked_mul(units_per_page)) {
             Some(first) => Mate::Group(Lpn::new(first)),
@@ -46,23 +46,23 @@ impl Mate {
     }
 }
 
-/// How a stripe goes over the planes of a die.
+/// How a stripe steps over the planes of a die.
 #[derive(Clone, Copy, Debug)]
 struct PlaneStride {
     planes: u32,
-    /// How many places lie between those of neighbouring planes.
+    /// Distance of adjacent planes in the stripe.
     between: u32,
 }
 
 impl PlaneStride {
-    /// Of a stripe over these levels, the first one fastest, if it goes over planes.
+    /// For a stripe over these levels, the first one fastest; none if planes are not among them.
     fn new(geometry: &Geometry, levels: &[Level]) -> Option<PlaneStride> {
         let plane = levels.iter().position(|&level| level == Level::Plane)?;
         let between = levels[..plane].iter().map(|level| level.count(geometry)).product();
         Some(PlaneStride { planes: geometry.planes_per_die(), between })
     }
 
-    /// The flash page of the same round on another plane, `further` on from that of `flash_page`.
+    /// The flash page of the same round on another plane, `further` planes after that of `flash_page`.
     fn other(self, flash_page: u32, further: u32) -> Option<u32> {
         let PlaneStride { planes, between } = self;
         let index = flash_page / between % planes;
@@ -71,31 +71,30 @@ impl PlaneStride {
     }
 }
 
-/// What a policy sees.
+/// The view of the device that a placement policy gets.
 #[derive(Clone, Copy, Debug)]
 pub struct PlacementView<'a> {
-    /// Commands waiting or running, by die.
+    /// Commands that wait or run, by die.
     pub load: &'a Load,
-    /// Where the stream of the write may go at present.
+    /// Where the stream of the write may go now.
     pub writable: &'a Writable,
 }
 
-/// Where the pages of a stream may go: planes with room for it.
+/// Where the pages of a stream may go: planes that have room.
 #[derive(Clone, Debug)]
 pub struct Writable {
     /// By plane.
     pub planes: Vec<bool>,
-    /// The dies with a plane in which it may write.
+    /// The dies with a writable plane.
     pub dies: DieSet,
-    /// By plane: the place in its block, in mapping units, of the stream's next flash page. Planes of a
-    /// die that stand at the same place can be programmed together.
+    /// By plane: the next unit of the stream's open block. Planes of a die with equal units can be programmed together.
     pub next_unit: Vec<u32>,
-    /// How many places such a block has.
+    /// Units of such a block.
     pub units_per_block: u32,
 }
 
 impl Writable {
-    /// Notes whether a plane may be written.
+    /// Sets whether a plane is writable.
     pub(super) fn note(&mut self, plane: PlaneId, writable: bool, geometry: &Geometry) {
         if std::mem::replace(&mut self.planes[plane.at()], writable) == writable {
             return;
@@ -111,41 +110,41 @@ impl Writable {
 }
 
 contract! {
-    /// What placement decides.
+    /// A placement policy.
     pub trait PlacementPolicy for Placement, by placement_policy, or ExternalPlacement {
-        /// The plane for a flash page whose first logical page is `page`, or none if all that it may
-        /// use are full at present.
+        /// The plane for a flash page whose first logical page is `page`, or none if all planes
+        /// that it may use are full now.
         fn choose(&mut self, page: Lpn, view: &PlacementView<'_>) -> Option<PlaneId>;
 
-        /// The plane for a further flash page of a row that was begun, or none if no plane suits it.
+        /// The plane for a further flash page of a row, or none if no plane suits.
         #[must_use]
         fn choose_beside(&mut self, page: Lpn, row: &Row, writable: &Writable) -> Option<PlaneId>;
 
-        /// Whether what it chooses follows from the load, from where there is room, and from what it chose last on each die,
-        /// and for pages that lie a round of all planes apart alike.
+        /// Whether its choices depend only on the load, on the writable planes, and on its last
+        /// choice on each die, and are alike for pages that are one round of all planes apart.
         #[must_use]
-        fn repeats_itself(&self) -> bool {
+        fn is_periodic(&self) -> bool {
             false
         }
 
-        /// It has chosen the same again and again, so that each plane went on by so many units.
-        fn went_on(&mut self, _units: u32) {}
+        /// It has repeated its choices until each plane advanced by this many units.
+        fn advance(&mut self, _units: u32) {}
 
-        /// What may be written in a row with the flash page of `page`; `number` counts the further pages of
-        /// the row, from 1 to the planes of a die less one.
+        /// What may be written in a row with the flash page of `page`. `number` counts the further
+        /// pages of the row, from 1 to the planes of a die minus one.
         #[must_use]
         fn mate(&self, _page: Lpn, _number: u32) -> Mate {
             Mate::Any
         }
 
-        /// If only certain logical pages may share a flash page: the first of those that may share one
-        /// with `page`; they follow it in a row, as many as a flash page holds.
+        /// If only certain logical pages may share a flash page: the first of those that may share
+        /// one with `page`. They are consecutive, as many as a flash page holds.
         #[must_use]
         fn group(&self, _page: Lpn) -> Option<Lpn> {
             None
         }
 
-        /// The pool of planes to which a logical page may go. Pools do not overlap.
+        /// The pool of planes to which a logical page may go. Pools don't overlap.
         #[must_use]
         fn pool(&self, _page: Lpn) -> u32 {
             0
@@ -157,7 +156,7 @@ contract! {
             0
         }
 
-        /// How many pools there are.
+        /// The number of pools.
         #[must_use]
         fn pools(&self) -> u32 {
             1
@@ -166,9 +165,9 @@ contract! {
 }
 
 contract! {
-    /// What is known of placement before it is built.
+    /// Facts about a placement policy that are known before it is built.
     pub trait PlacementFacts of PlacementChoice, by placement_policy {
-        /// The stripe, if the address of a page alone says where it goes.
+        /// The stripe, if the address of a page alone decides its place.
         fn stripe(_options: &Self::Options) -> Option<&StripeOptions> {
             None
         }
@@ -181,7 +180,7 @@ contract! {
 }
 
 impl PlacementChoice {
-    /// Pages that go where their address says.
+    /// Static placement with this stripe.
     #[must_use]
     pub const fn striped(stripe: StripeOptions) -> PlacementChoice {
         PlacementChoice::Static(stripe)

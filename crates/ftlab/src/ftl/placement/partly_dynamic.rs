@@ -1,6 +1,6 @@
-//! Partly dynamic placement: the logical address decides some levels, the load decides the others. With
-//! the channel fixed, for example, a page stays on its channel and goes to the die there with the
-//! least to do.
+//! Partly dynamic placement: the logical address decides some levels, the load decides the others.
+//! For example, with the channel fixed, a page stays on its channel and goes to the least loaded
+//! die there.
 //!
 //! Source: Tavakkol et al., "Performance Evaluation of Dynamic Page Allocation Strategies in SSDs",
 //! ACM TOMPECS 2016, which names a strategy after its dynamic levels. The address stripes over the
@@ -10,7 +10,7 @@ use super::rows::Rows;
 use super::static_stripe::StripeOptions;
 use super::{Mate, PlacementFacts, PlacementPolicy, PlacementView, PlaneStride, Writable};
 use crate::engine::Divisor;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::Row;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
@@ -28,23 +28,23 @@ options! {
     }
 }
 
-/// A pool of planes for each place of the stripe over the fixed levels.
+/// A pool of planes for each position of the stripe over the fixed levels.
 #[derive(Clone, Debug)]
 pub struct PartlyDynamic {
-    pools: Vec<Pool>,
+    pools: Vec<PlanePool>,
     places: Divisor,
     units_per_page: Divisor,
     /// By plane: its pool.
     pool_of: Vec<u32>,
-    /// If the address decides the plane.
+    /// Set if the address decides the plane.
     planes: Option<PlaneStride>,
     rows: Rows,
 }
 
-/// Planes that a page may use: the planes of these indices on these dies.
+/// The planes that a page may use: those with these indices on these dies.
 #[derive(Clone, Debug)]
-struct Pool {
-    /// In the order in which they take turns.
+struct PlanePool {
+    /// In the order of turns.
     dies: Vec<DieId>,
     first_plane: u32,
     planes: u32,
@@ -62,14 +62,14 @@ impl Policy for PartlyDynamic {
         PartlyDynamic::new(parts.geometry, &levels[..options.fixed_levels as usize])
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let PartlyDynamic { pools, places: _, units_per_page: _, pool_of: _, planes: _, rows } =
             self;
         pools.iter().for_each(|pool| out.number(pool.next_turn as u64));
         rows.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         for pool in &mut self.pools {
             pool.next_turn = from.below(pool.dies.len() as u64, "the turn of a die")? as usize;
         }
@@ -80,13 +80,13 @@ impl Policy for PartlyDynamic {
 impl PlacementFacts for PartlyDynamic {}
 
 impl PartlyDynamic {
-    /// The address decides the levels `fixed`, the first of which changes fastest.
+    /// The address decides the levels `fixed`, of which the first changes fastest.
     #[must_use]
     pub fn new(geometry: &Geometry, fixed: &[Level]) -> PartlyDynamic {
         let places: u32 = fixed.iter().map(|level| level.count(geometry)).product();
         let planes = geometry.planes_per_die();
         let plane_is_fixed = fixed.contains(&Level::Plane);
-        let empty = Pool {
+        let empty = PlanePool {
             dies: Vec::new(),
             first_plane: 0,
             planes: if plane_is_fixed { 1 } else { planes },
@@ -140,15 +140,15 @@ impl PlacementPolicy for PartlyDynamic {
         let place = self.pool(page);
         let pool = &self.pools[place as usize];
         let mut planes = pool.indices().map(|index| self.rows.plane(row.die, index));
-        // The address may name another die, or another part of it.
+        // The address may demand another die, or another part of it.
         if !planes.any(|plane| self.pool_of(plane) == place) {
             return None;
         }
         self.rows.choose_beside(row, pool.indices(), writable)
     }
 
-    /// Those of the same round on other planes; the next ones of the same pool if the load decides the
-    /// plane.
+    /// The pages of the same round on other planes; if the load decides the plane, the next ones of
+    /// the same pool.
     fn mate(&self, page: Lpn, number: u32) -> Mate {
         let flash_page = self.units_per_page.of(page.get());
         let mate = match self.planes {
@@ -171,22 +171,21 @@ impl PlacementPolicy for PartlyDynamic {
         self.places.get()
     }
 
-    fn repeats_itself(&self) -> bool {
+    fn is_periodic(&self) -> bool {
         true
     }
 
-    fn went_on(&mut self, units: u32) {
-        self.rows.went_on(units);
+    fn advance(&mut self, units: u32) {
+        self.rows.advance(units);
     }
 }
 
-impl Pool {
+impl PlanePool {
     fn indices(&self) -> std::ops::Range<u32> {
         self.first_plane..self.first_plane + self.planes
     }
 
-    /// The turn of the die with the least load among those that may be written; among equals, the
-    /// next one in turn.
+    /// The turn of the least loaded writable die; among equals, the next one in turn.
     fn least_loaded(&self, load: &Load, writable: &Writable, rows: &Rows) -> Option<usize> {
         let turns = (self.next_turn..self.dies.len()).chain(0..self.next_turn);
         turns
@@ -195,7 +194,7 @@ impl Pool {
     }
 }
 
-/// The place of a plane in the stripe over the fixed levels.
+/// The position of a plane in the stripe over the fixed levels.
 fn place_of(geometry: &Geometry, fixed: &[Level], die: DieId, plane: u32) -> u32 {
     let shape = geometry.shape();
     let (channel, on_channel) = geometry.channel_of(die);
@@ -220,7 +219,7 @@ mod tests {
     use crate::shape::Shape;
     use crate::units::Bytes;
 
-    /// Of the planes of a page's pool one is that of static placement in the same order, and all
+    /// One of the planes of a page's pool is that of static placement in the same order, and all
     /// agree with it in the fixed levels.
     #[test]
     fn a_pool_is_what_the_address_leaves_open() {

@@ -1,15 +1,16 @@
-//! Rows of pages over the planes of a die. A multi-plane program needs pages of one number in each
-//! plane, so whoever may choose a plane keeps those of a die level: those that are behind
-//! the page written last come first, the furthest behind before the others; among equals, planes take
-//! turns. Pages that are written back together go on different planes of one die at the same place.
+//! Rows of pages over the planes of a die. A multi-plane program needs pages with the same number
+//! in each plane, so policies that may choose the plane keep those of a die level: planes that are
+//! behind the last written page come first, those furthest behind before the others; among equals,
+//! planes take turns. Pages that are written back together go to the same page number on different
+//! planes of one die.
 
 use super::Writable;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::Row;
 use crate::shape::Geometry;
 use crate::units::{DieId, PlaneId};
 
-/// By die: the plane after the one that was chosen last, and the place in its block that was given.
+/// By die: the plane after the last chosen one, and the unit that was used in it.
 #[derive(Clone, Debug)]
 pub struct Rows {
     geometry: Geometry,
@@ -23,14 +24,13 @@ struct Last {
 }
 
 impl Rows {
-    /// Nobody's turn yet.
+    /// Starts with the first plane of each die.
     pub fn new(geometry: &Geometry) -> Rows {
         let last = vec![Last::default(); geometry.dies() as usize];
         Rows { geometry: geometry.clone(), last }
     }
 
-    /// Chooses among the planes of `die` that may be written and lie within `indices`, and notes the
-    /// choice.
+    /// Chooses among the writable planes of `die` within `indices`, and records the choice.
     #[inline]
     pub fn choose(
         &mut self,
@@ -65,7 +65,7 @@ impl Rows {
         Some(self.note(die, index, unit))
     }
 
-    /// Chooses a plane for one more page of a row, and notes the choice.
+    /// Chooses a plane for one more page of a row, and records the choice.
     pub fn choose_beside(
         &mut self,
         row: &Row,
@@ -87,18 +87,18 @@ impl Rows {
         self.geometry.plane_in(die, index)
     }
 
-    /// Each plane went on by so many units, in rounds as the last.
-    pub fn went_on(&mut self, units: u32) {
+    /// Each plane advanced by this many units, in rounds like the last one.
+    pub fn advance(&mut self, units: u32) {
         self.last.iter_mut().for_each(|last| last.unit += units);
     }
 
-    /// The plane of a die with this number.
+    /// The plane of a die with this index.
     pub fn plane(&self, die: DieId, index: u32) -> PlaneId {
         self.geometry.plane_in(die, index)
     }
 
-    /// Writes whose turn it is.
-    pub fn save(&self, out: &mut Writer) {
+    /// Saves the turns.
+    pub fn save(&self, out: &mut ImageWriter) {
         let Rows { geometry: _, last } = self;
         for Last { next_index, unit } in last {
             out.number(*next_index);
@@ -106,8 +106,8 @@ impl Rows {
         }
     }
 
-    /// Reads whose turn it is.
-    pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    /// Loads the turns.
+    pub fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let planes = u64::from(self.geometry.planes_per_die());
         let units = u64::from(self.geometry.units_per_block());
         for last in &mut self.last {
@@ -117,7 +117,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Whether a plane of `die` within `indices` may be written.
+    /// Whether a plane of `die` within `indices` is writable.
     pub fn any_writable(
         &self,
         die: DieId,
@@ -128,8 +128,8 @@ impl Rows {
     }
 }
 
-/// How far the place `unit` lies beyond `last`, in the circle of a block's places: a plane that is
-/// up to half a block behind comes before one that is level.
+/// How far `unit` is beyond `last`, in the circle of a block's units: a plane that is up to half a
+/// block behind comes before a level one.
 #[inline]
 fn beyond(last: u32, unit: u32, units_per_block: u32) -> i32 {
     let units = units_per_block as i32;

@@ -1,5 +1,5 @@
-//! Static placement: the logical address alone decides the plane. Consecutive flash pages' worth of
-//! logical pages go round the planes in a fixed order, for example over channels first.
+//! Static placement: the logical address alone decides the plane. Consecutive flash pages go round
+//! the planes in a fixed order, for example over channels first.
 //!
 //! Source: Hu et al., "Performance Impact and Interplay of SSD Parallelism through Advanced Commands,
 //! Allocation Strategy and Data Granularity", ICS 2011 (orders of allocation).
@@ -26,7 +26,7 @@ options! {
 /// A fixed stripe over all planes.
 #[derive(Clone, Debug)]
 pub struct StaticStripe {
-    /// The plane of each place in the stripe.
+    /// The plane of each position in the stripe.
     stripe: Vec<PlaneId>,
     places: Divisor,
     units_per_page: Divisor,
@@ -53,7 +53,7 @@ impl PlacementFacts for StaticStripe {
 }
 
 impl StaticStripe {
-    /// The stripe that goes over the levels in this order, the first one fastest.
+    /// The stripe over the levels in this order, the first one fastest.
     #[must_use]
     pub fn new(geometry: &Geometry, order: [Level; 4]) -> StaticStripe {
         let shape = *geometry.shape();
@@ -99,7 +99,7 @@ impl PlacementPolicy for StaticStripe {
         Some(Lpn::new(self.units_per_page.of(page.get()) * units))
     }
 
-    /// The address decides whether a page lies in the row.
+    /// The address decides whether a page fits into the row.
     fn choose_beside(&mut self, page: Lpn, row: &Row, writable: &Writable) -> Option<PlaneId> {
         let plane = self.plane_of(page);
         let planes = self.planes.planes;
@@ -111,7 +111,7 @@ impl PlacementPolicy for StaticStripe {
         suits.then_some(plane)
     }
 
-    /// Those of the same round of the stripe on the other planes of the die.
+    /// The pages of the same round of the stripe on the other planes of the die.
     fn mate(&self, page: Lpn, number: u32) -> Mate {
         let flash_page = self.units_per_page.of(page.get());
         Mate::flash_page(self.planes.other(flash_page, number), self.units_per_page.get())
@@ -129,7 +129,7 @@ impl PlacementPolicy for StaticStripe {
         self.places.get()
     }
 
-    fn repeats_itself(&self) -> bool {
+    fn is_periodic(&self) -> bool {
         true
     }
 }
@@ -140,8 +140,8 @@ mod tests {
     use crate::shape::Shape;
     use crate::units::Bytes;
 
-    /// The further pages of a row lie on the other planes of the first one's die, one on each, and all
-    /// agree on which these are.
+    /// The further pages of a row lie on the other planes of the first page's die, one on each, and
+    /// all pages agree on the row.
     #[test]
     fn mates_are_on_the_other_planes_of_a_die() {
         let geometry = geometry();
@@ -166,7 +166,7 @@ mod tests {
         }
     }
 
-    /// Counts that differ in every level, so that no two orders agree by chance.
+    /// The counts differ in every level, so that no two orders agree by chance.
     fn geometry() -> Geometry {
         Geometry::new(Shape {
             channels: 2,
@@ -198,14 +198,14 @@ mod tests {
         orders
     }
 
-    /// Where a plane lies: by level, from its number and the counts alone.
+    /// The position of a plane by level, from its number and the counts alone.
     fn coordinates(plane: PlaneId) -> [u32; 4] {
         let number = plane.get();
         [number / 60, number / 20 % 3, number / 5 % 4, number % 5]
     }
 
-    /// A step moves the first level on; a level that comes round to its start moves the next one on,
-    /// like the digits of a counter.
+    /// Each step advances the first level; a level that wraps around advances the next one, like
+    /// the digits of a counter.
     #[test]
     fn all_orders_count_like_the_digits_of_a_number() {
         let geometry = geometry();

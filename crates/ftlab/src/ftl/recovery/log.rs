@@ -12,7 +12,7 @@
 
 use super::super::Ftl;
 use super::super::mapping::hybrid::{DataBlock, LogTables, Spot};
-use super::Plan;
+use super::RecoveryPlan;
 use super::record::Role;
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::recovery::rebuild;
@@ -28,7 +28,7 @@ struct Copies {
 }
 
 /// Assigns a role to every block, maps every page, and erases blocks without current data.
-pub(in crate::ftl) fn recover_log(plan: &mut Plan, ftl: &mut Ftl) -> Result<(), Damage> {
+pub(in crate::ftl) fn recover_log(plan: &mut RecoveryPlan, ftl: &mut Ftl) -> Result<(), Damage> {
     let pages = ftl.logical_pages;
     if let Some(tables) = ftl.map.mapping.log_mut() {
         tables.begin_load();

@@ -39,8 +39,8 @@ mod unprotected;
 
 pub use checkpoint::{Checkpoint, CheckpointOptions};
 pub use left::Left;
-pub use plan::{Plan, Reading};
-pub use rebuild::Found;
+pub use plan::{Reading, RecoveryPlan};
+pub use rebuild::RecoveryFindings;
 pub(in crate::ftl) use record::{Record, Role};
 pub use scan::Scan;
 pub use unprotected::Unprotected;

@@ -25,7 +25,7 @@ pub struct Reading {
 
 /// The reads and erases at power-up.
 #[derive(Clone, Debug, Default)]
-pub struct Plan {
+pub struct RecoveryPlan {
     /// Spare areas to read.
     pub spares: Vec<Reading>,
     /// Number of flash pages to read: those of the lists, of the checkpoint, and of a map that is
@@ -44,11 +44,11 @@ pub(in crate::ftl) fn plan(
     half_erased: &[BlockId],
     begun: &BTreeSet<Ppn>,
     ftl: &Ftl,
-) -> Plan {
+) -> RecoveryPlan {
     let half_erased = rebuild::marks(half_erased.iter().copied(), ftl);
     let record = ftl.features.record.as_deref().expect("a device that recovers has a record");
     let units = ftl.geometry.units_per_page();
-    let mut plan = Plan::default();
+    let mut plan = RecoveryPlan::default();
     for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
         if blocks.state(block) == BlockState::Bad {
             continue;

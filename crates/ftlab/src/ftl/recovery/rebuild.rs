@@ -13,7 +13,7 @@ use crate::ftl::gc::{Purpose, VictimPolicy, VictimView, Wanted, wanted};
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::fold;
 use crate::ftl::recovery::plan::is_scanned;
-use crate::ftl::recovery::{Left, Plan, packed, snapshot};
+use crate::ftl::recovery::{Left, RecoveryPlan, packed, snapshot};
 use crate::ftl::wear::{failing, life};
 use crate::ftl::{BlockState, Blocks, Ftl, fragments, lost, recovery};
 use crate::image::{Damage, Resume};
@@ -22,7 +22,7 @@ use crate::verify::Canary;
 
 /// The findings of recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct RecoveryFindings {
     /// Mapped logical pages.
     pub pages: u64,
     /// Flash pages whose program was cut.
@@ -41,7 +41,10 @@ pub struct Found {
 ///
 /// # Errors
 /// If the contents of flash contradict each other.
-pub(crate) fn recover(left: Left, ftl: &mut Ftl) -> Result<(Found, Plan), Damage> {
+pub(crate) fn recover(
+    left: Left,
+    ftl: &mut Ftl,
+) -> Result<(RecoveryFindings, RecoveryPlan), Damage> {
     life::forget_factory_bad(ftl);
     fold::forget_data_blocks(ftl);
     let Left { spare, blocks, lost, record, weak, torn, landed, half_erased, .. } = left;
@@ -68,7 +71,7 @@ pub(crate) fn recover(left: Left, ftl: &mut Ftl) -> Result<(Found, Plan), Damage
     recover_map_on_flash(&left.stale_map, &left.lay, &mut plan, ftl);
     snapshot::give_up_checkpoint(ftl);
     let pages = (0..ftl.logical_pages).map(Lpn::new);
-    let found = Found {
+    let found = RecoveryFindings {
         pages: pages.filter(|&page| ftl.map.mapping.look_up(page).is_some()).count() as u64,
         torn: torn.len() as u64,
         rolled_back: landed.len() as u64 * u64::from(ftl.geometry.units_per_page()),
@@ -87,7 +90,7 @@ fn count_half_a_cycle(landed: &[Ppn], ftl: &mut Ftl) {
 }
 
 /// Maps every page to its current copy.
-fn find_map(plan: &mut Plan, ftl: &mut Ftl) -> Result<(), Damage> {
+fn find_map(plan: &mut RecoveryPlan, ftl: &mut Ftl) -> Result<(), Damage> {
     if ftl.map.mapping.has_log() {
         return recovery::log::recover_log(plan, ftl);
     }
@@ -115,7 +118,7 @@ pub(in crate::ftl) fn put_back(page: Lpn, at: Ppn, ftl: &mut Ftl) {
 }
 
 /// Restores the state of every plane: its free and closed blocks, and the work to do on them.
-fn go_to_work(used: &[u32], giving_up: &[BlockId], plan: &mut Plan, ftl: &mut Ftl) {
+fn go_to_work(used: &[u32], giving_up: &[BlockId], plan: &mut RecoveryPlan, ftl: &mut Ftl) {
     list_blocks(used, ftl);
     make_room(giving_up, plan, ftl);
     close_blocks(ftl);
@@ -196,7 +199,7 @@ fn forget_what_did_not_count(blocks: &Blocks, half_erased: &[BlockId], ftl: &mut
 /// Sets the new state of each block: bad, free or closed, even if a closed one holds no data.
 /// `written` is, by block, whether a program or an erase was under way on it. Returns how many open
 /// blocks are closed early.
-fn take_blocks(before: &Blocks, written: &[bool], plan: &mut Plan, ftl: &mut Ftl) -> u64 {
+fn take_blocks(before: &Blocks, written: &[bool], plan: &mut RecoveryPlan, ftl: &mut Ftl) -> u64 {
     let mut closed_early = 0;
     for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
         if !before.is_used(block) {
@@ -308,7 +311,7 @@ fn list_blocks(used: &[u32], ftl: &mut Ftl) {
 
 /// Erases blocks without current data on planes that are short of free blocks. Garbage collection
 /// may have taken the last free block for copies that are garbage now.
-fn make_room(giving_up: &[BlockId], plan: &mut Plan, ftl: &mut Ftl) {
+fn make_room(giving_up: &[BlockId], plan: &mut RecoveryPlan, ftl: &mut Ftl) {
     if ftl.map.mapping.has_log() {
         return;
     }
@@ -327,7 +330,11 @@ fn make_room(giving_up: &[BlockId], plan: &mut Plan, ftl: &mut Ftl) {
 
 /// Erases a block without current data before the device is ready. Returns whether the erase
 /// succeeded.
-pub(in crate::ftl) fn erase_at_power_up(block: BlockId, plan: &mut Plan, ftl: &mut Ftl) -> bool {
+pub(in crate::ftl) fn erase_at_power_up(
+    block: BlockId,
+    plan: &mut RecoveryPlan,
+    ftl: &mut Ftl,
+) -> bool {
     lost::forget_block(ftl.geometry.page_at(block, 0), ftl.geometry.units_per_block(), ftl);
     plan.erases.push(block);
     match failing::erase_fails(block, false, ftl) {
@@ -359,9 +366,14 @@ fn close_blocks(ftl: &mut Ftl) {
     }
 }
 
-/// If the map is stored on flash, reads all translation pages, and schedules the rewrite of those
+/// If the map is stored on flash, reads all translation pages, and schedules the update of those
 /// that differ from the recovered map.
-fn recover_map_on_flash(stale: &[Tpn], lay: &[Option<Ppn>], plan: &mut Plan, ftl: &mut Ftl) {
+fn recover_map_on_flash(
+    stale: &[Tpn],
+    lay: &[Option<Ppn>],
+    plan: &mut RecoveryPlan,
+    ftl: &mut Ftl,
+) {
     let Some(map) = ftl.map.mapping.dftl_mut() else { return };
     plan.map_pages += map.translation_pages();
     map.recovered(stale, lay);

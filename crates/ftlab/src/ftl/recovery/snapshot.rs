@@ -12,14 +12,14 @@ const ENTRY: u64 = 8;
 
 /// The entry of a logical page in the map.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry {
+pub(super) struct MapEntry {
     /// The version. Zero if the page was not mapped.
     pub version: u64,
     /// Its place, raw.
     place: u32,
 }
 
-impl Entry {
+impl MapEntry {
     pub(super) fn place(&self) -> Option<Ppn> {
         Ppn::from_raw(self.place)
     }
@@ -30,7 +30,7 @@ impl Entry {
 struct Draft {
     /// Segments to write. Their entries follow each other in `entries`.
     segments: Vec<u32>,
-    entries: Vec<Entry>,
+    entries: Vec<MapEntry>,
     openings: u64,
     open: Vec<BlockId>,
 }
@@ -38,7 +38,7 @@ struct Draft {
 /// The last checkpoint.
 #[derive(Clone, Debug)]
 pub(in crate::ftl) struct Snapshot {
-    entries: Vec<Entry>,
+    entries: Vec<MapEntry>,
     /// Entries in a flash page of the system area.
     per_segment: u32,
     /// By segment: whether the map has changed since.
@@ -58,7 +58,7 @@ impl Snapshot {
         let per_segment = (geometry.shape().page_size.0 / ENTRY) as u32;
         let segments = logical_pages.div_ceil(per_segment) as usize;
         Snapshot {
-            entries: vec![Entry::default(); logical_pages as usize],
+            entries: vec![MapEntry::default(); logical_pages as usize],
             per_segment,
             changed: vec![false; segments],
             openings: 0,
@@ -78,7 +78,7 @@ impl Snapshot {
     }
 
     /// Returns the entry of each page in the checkpoint.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (Lpn, &Entry)> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = (Lpn, &MapEntry)> {
         (0..).map(Lpn::new).zip(&self.entries)
     }
 
@@ -131,13 +131,13 @@ fn unfinished(ftl: &Ftl) -> impl Iterator<Item = BlockId> {
 }
 
 /// Returns the entry of a page in the map.
-fn entry(page: Lpn, ftl: &Ftl) -> Entry {
+fn entry(page: Lpn, ftl: &Ftl) -> MapEntry {
     let (Some(at), Some(record)) = (ftl.map.mapping.look_up(page), ftl.features.record.as_deref())
     else {
-        return Entry::default();
+        return MapEntry::default();
     };
     let version = record.version(at, false).map_or(0, |(version, _)| version);
-    Entry { version, place: at.to_raw() }
+    MapEntry { version, place: at.to_raw() }
 }
 
 /// Ends a checkpoint whose pages are all on flash. From now on it counts.

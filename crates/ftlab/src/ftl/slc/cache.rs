@@ -1,19 +1,17 @@
-//! The SLC cache at work: its blocks by plane, where the host may write to it, and what is folded
-//! when.
+//! The workings of the SLC cache: its blocks by plane, where the host may write, and what is folded when.
 //!
 //! A block is in SLC mode while its stream is [`WriteStream::SLC`]. Folding is a collection of
-//! [`Purpose::Fold`] of the oldest closed SLC block; it happens
+//! [`Purpose::Fold`] of the oldest closed SLC block. It happens
 //!
 //! - while the host is idle, if the configuration says so;
 //! - when the cache is full and the host is to wait for it;
-//! - when a plane is short of free blocks: a borrowed block holds a fraction of what it could, so it
-//!   goes before any other victim.
+//! - when a plane lacks free blocks: a borrowed block holds only a fraction of its native capacity,
+//!   so it goes before any other victim.
 //!
-//! None of that can stand still. A fold copies at most half a block, so it needs at most one
-//! free block. A borrowed block is returned for it; one of the cache's own is not, so it is treated
-//! like a block that is given up: it waits while only the reserve is left, and the host may
-//! not take the block that it may need. The host waits for a fold only while there is an SLC
-//! block to fold in the plane.
+//! Folding cannot deadlock. A fold copies at most half a block, so it needs at most one free block. A borrowed block is
+//! returned for it. A block of the cache's own is not, so it is treated like a block that is being retired: it waits
+//! while only the reserve is left, and the host may not take the block that it may need. The host waits for a fold only
+//! while the plane has an SLC block to fold.
 
 use std::collections::VecDeque;
 
@@ -25,21 +23,21 @@ use super::{Lent, SlcCache, SlcSetup, WhenFull};
 use crate::counters::counters;
 use crate::engine::skills::{self, Skills};
 use crate::ftl::slc::SlcCachePolicy;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::CellMode;
 use crate::scheduler::DieSet;
 use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId, Ppn};
 
 counters! {
-    /// What the SLC cache did, in pages (mapping units). What was folded is counted with other collections, by purpose.
+    /// What the SLC cache did, in pages (mapping units). Folded pages are counted with other collections, by purpose.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct SlcCounts {
         /// Pages that the host wrote to the cache.
         written: u64, unit "pages", at "slc_cache/written_pages", label "pages written";
-        /// Pages that the host wrote past it, to blocks of full density.
+        /// Pages that the host wrote past the cache, to blocks of full density.
         bypassed: u64, unit "pages", at "slc_cache/bypassed_pages", label "bypassed";
-        /// Pages that the host read from it.
+        /// Pages that the host read from the cache.
         read: u64, unit "pages", at "slc_cache/read_pages", label "read";
     }
 }
@@ -47,35 +45,35 @@ counters! {
 /// The cache in one plane.
 #[derive(Clone, Debug, Default)]
 pub(in crate::ftl) struct CachePlane {
-    /// Blocks of its own that are free, longest erased first.
+    /// Free blocks of the cache's own, in the order in which they were erased.
     pub own_free: VecDeque<BlockId>,
-    /// Full blocks, the one filled first first.
+    /// Full blocks, in the order in which they were filled.
     pub closed: VecDeque<BlockId>,
-    /// Blocks in SLC mode that are not free.
+    /// SLC blocks in use.
     pub in_use: u32,
-    /// Those among them that are of full density otherwise.
+    /// The borrowed ones among them.
     pub borrowed: u32,
-    /// The block that is folded at the cache's request.
+    /// The block that is being folded at the cache's request.
     pub folding: Option<BlockId>,
 }
 
-/// The cache.
+/// The SLC cache.
 #[derive(Clone, Debug)]
 pub struct CacheState {
     policy: SlcCache,
     when_full: WhenFull,
     pub(in crate::ftl) planes: Vec<CachePlane>,
-    /// Where the host may write to it.
+    /// The planes on which the host may write to the cache.
     pub(in crate::ftl) writable: Writable,
     pub(in crate::ftl) counts: SlcCounts,
-    /// The host has been idle for long enough.
+    /// Whether the host has been idle for long enough.
     idle: bool,
 }
 
 impl CacheState {
-    /// An empty cache; none if the policy is to have none.
+    /// An empty cache; none if the policy is "none".
     pub(in crate::ftl) fn new(setup: SlcSetup, geometry: &Geometry) -> Option<Box<CacheState>> {
-        // The device has the timer.
+        // The device holds the timer.
         let SlcSetup { policy, when_full, fold_after_idle: _, bits } = setup;
         if policy.is_off() {
             return None;
@@ -103,16 +101,15 @@ impl CacheState {
         }))
     }
 
-    /// Writes the order of its free blocks. Which blocks are full, and in which order they became so, is
-    /// written with the others.
-    pub(in crate::ftl) fn save(&self, out: &mut Writer) {
+    /// Saves the order of its free blocks. The full blocks and their order are saved with the others.
+    pub(in crate::ftl) fn save(&self, out: &mut ImageWriter) {
         let CacheState { policy: _, when_full: _, planes, writable: _, counts: _, idle: _ } = self;
         for CachePlane { own_free, closed: _, in_use: _, borrowed: _, folding: _ } in planes {
             out.list(own_free.iter().map(|block| block.get()));
         }
     }
 
-    /// Whether nothing is folded before planes are short of blocks.
+    /// Whether nothing is folded before planes lack free blocks.
     pub(in crate::ftl) fn waits_for_shortage(&self) -> bool {
         self.when_full == WhenFull::Bypass && !self.idle
     }
@@ -124,13 +121,13 @@ impl CacheState {
 }
 
 impl Ftl {
-    /// What the SLC cache did; none without one.
+    /// The cache's counters; none without a cache.
     #[must_use]
     pub fn slc_counts(&self) -> Option<&SlcCounts> {
         self.features.slc.as_ref().map(|cache| &cache.counts)
     }
 
-    /// How the cells of a block are used at present.
+    /// The current cell mode of a block.
     #[inline]
     #[must_use]
     pub fn mode_of<const S: Skills>(&self, block: BlockId) -> CellMode {
@@ -141,7 +138,7 @@ impl Ftl {
         }
     }
 
-    /// How the cells are used at a place.
+    /// The cell mode at a place.
     #[inline]
     #[must_use]
     pub fn mode_at<const S: Skills>(&self, at: Ppn) -> CellMode {
@@ -152,7 +149,7 @@ impl Ftl {
         }
     }
 
-    /// Blocks of a plane that are in SLC mode and not free, and those among them that are full.
+    /// The SLC blocks of a plane that are in use, and the full ones among them.
     #[must_use]
     pub fn slc_blocks(&self, plane: PlaneId) -> (u32, u32) {
         let planes = self.features.slc.as_ref().map(|cache| &cache.planes[plane.at()]);
@@ -160,12 +157,12 @@ impl Ftl {
     }
 }
 
-/// Blocks of each plane that are always in SLC mode: its last ones.
+/// Blocks of each plane that are always in SLC mode: the last ones.
 pub(in crate::ftl) fn own_slc_blocks(ftl: &Ftl) -> u32 {
     ftl.features.slc.as_ref().map_or(0, |cache| cache.own_blocks())
 }
 
-/// Blocks of each plane that are not: its first ones.
+/// Blocks of each plane that are not the cache's own: the first ones.
 pub(in crate::ftl) fn native_blocks(ftl: &Ftl) -> u32 {
     ftl.geometry.shape().blocks_per_plane - own_slc_blocks(ftl)
 }
@@ -175,7 +172,7 @@ pub(in crate::ftl) fn is_own_slc(block: BlockId, ftl: &Ftl) -> bool {
     ftl.geometry.index_in_plane(block) >= native_blocks(ftl)
 }
 
-/// Whether a block joins the free blocks of its plane when it was emptied for a purpose.
+/// Whether a block joins the free blocks of its plane after it was emptied for this purpose.
 pub(in crate::ftl) fn returns_block(wanted: &Wanted, ftl: &Ftl) -> bool {
     wanted.purpose.frees_block() && !is_own_slc(wanted.block, ftl)
 }
@@ -199,7 +196,7 @@ pub(in crate::ftl) fn is_slc_writable(plane: PlaneId, cache: &CacheState, ftl: &
         || slc_has_block(plane, cache, ftl)
 }
 
-/// Whether the host has to wait for the cache of a plane.
+/// Whether the host has to wait for the cache of a plane instead of bypassing it.
 #[inline]
 pub(in crate::ftl) fn slc_holds(plane: PlaneId, ftl: &Ftl) -> bool {
     ftl.features.slc.as_ref().is_some_and(|cache| {
@@ -207,7 +204,7 @@ pub(in crate::ftl) fn slc_holds(plane: PlaneId, ftl: &Ftl) -> bool {
     })
 }
 
-/// Takes the next flash page of the cache in a plane; opens another block if need be.
+/// Takes the next flash page of the cache in a plane. Opens another block if necessary.
 pub(in crate::ftl) fn take_slc_page(plane: PlaneId, ftl: &mut Ftl) -> Option<Ppn> {
     let (step, whole) = (ftl.geometry.units_per_page(), ftl.blocks.slc_units());
     let state = &mut ftl.space.planes[plane.at()];
@@ -244,13 +241,13 @@ fn open_slc_block(plane: PlaneId, ftl: &mut Ftl) -> Option<()> {
     Some(())
 }
 
-/// A block of the cache is full.
+/// Closes a full block of the cache.
 pub(in crate::ftl) fn slc_closed(block: BlockId, ftl: &mut Ftl) {
     let plane = ftl.geometry.plane_of(block);
     if let Some(cache) = &mut ftl.features.slc {
         cache.planes[plane.at()].closed.push_back(block);
     }
-    // Somebody may be waiting for a block that can be folded.
+    // Somebody may be waiting for a block to fold.
     ftl.space.hungry[plane.at()] = false;
     ftl.space.fed.push(plane);
 }
@@ -263,7 +260,7 @@ pub(in crate::ftl) fn slc_withdrawn(block: BlockId, ftl: &mut Ftl) {
     }
 }
 
-/// A block in SLC mode was erased, or given up.
+/// A block in SLC mode was erased or retired.
 pub(in crate::ftl) fn slc_emptied(block: BlockId, erased: bool, ftl: &mut Ftl) {
     let (plane, own) = (ftl.geometry.plane_of(block), is_own_slc(block, ftl));
     let Some(cache) = &mut ftl.features.slc else { return };
@@ -276,15 +273,14 @@ pub(in crate::ftl) fn slc_emptied(block: BlockId, erased: bool, ftl: &mut Ftl) {
     }
 }
 
-/// The borrowed block that was filled first: what a plane that is short of free blocks collects
-/// before anything else.
+/// The borrowed block that was filled first. A plane that lacks free blocks folds it before it collects anything else.
 pub(in crate::ftl) fn oldest_borrowed(plane: PlaneId, ftl: &Ftl) -> Option<BlockId> {
     let cache = ftl.features.slc.as_ref()?;
     let mut closed = cache.planes[plane.at()].closed.iter().copied();
     closed.find(|&block| !is_own_slc(block, ftl))
 }
 
-/// The block that is to be folded next in a plane, if one should be now.
+/// The next block to fold in a plane, if a fold is due.
 pub(in crate::ftl) fn fold_due(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
     let cache = ftl.features.slc.as_ref()?;
     let state = &cache.planes[plane.at()];
@@ -297,7 +293,7 @@ pub(in crate::ftl) fn fold_due(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> 
     Some(Wanted { block, purpose: Purpose::Fold })
 }
 
-/// Notes whether the host has been idle for so long that the cache is folded.
+/// Sets whether the host has been idle for long enough to fold the cache.
 #[inline]
 pub(crate) fn set_idle_for_cache(idle: bool, ftl: &mut Ftl) {
     if let Some(cache) = &mut ftl.features.slc {
@@ -328,8 +324,8 @@ pub(in crate::ftl) fn free_slc_blocks(plane: PlaneId, ftl: &Ftl) -> impl Iterato
     planes.flat_map(|plane| plane.own_free.iter().copied())
 }
 
-/// Reads what [`CacheState::save`] wrote, after the planes. The rest follows from the blocks.
-pub(in crate::ftl) fn load_slc(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
+/// Loads what [`CacheState::save`] wrote, after the planes. The rest follows from the blocks.
+pub(in crate::ftl) fn load_slc(from: &mut ImageReader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
     for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
         let blocks = ftl.geometry.shape().blocks_per_plane;
         let own = own_slc_blocks(ftl);
@@ -347,7 +343,7 @@ pub(in crate::ftl) fn load_slc(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(
             let out = matches!(ftl.blocks.state(block), BlockState::Free | BlockState::Bad);
             !out && !ftl.blocks.is_slc(block)
         }) {
-            return Err(Damage(format!("{stray:?} is the cache's own and not in SLC mode")));
+            return Err(Damage(format!("{stray:?} belongs to the cache, but is not in SLC mode")));
         }
         let mut folds = ftl.space.planes[plane.at()].wanted.iter();
         let folding = folds.find(|wanted| wanted.purpose == Purpose::Fold);
@@ -364,7 +360,7 @@ pub(in crate::ftl) fn load_slc(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(
                 && ftl.geometry.plane_of(block) == plane
                 && is_own_slc(block, ftl);
             if !known || ftl.blocks.state(block) != BlockState::Free {
-                return Err(Damage(format!("{block:?} is no free block of the cache")));
+                return Err(Damage(format!("{block:?} is not a free block of the cache")));
             }
             state.own_free.push_back(block);
         }
@@ -375,7 +371,7 @@ pub(in crate::ftl) fn load_slc(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(
     check_open_slc(ftl)
 }
 
-/// The block that the cache's frontier fills is in SLC mode, and no other open block is.
+/// Checks that an open block is in SLC mode if and only if its stream is the cache's.
 fn check_open_slc(ftl: &Ftl) -> Result<(), Damage> {
     let mut open = ftl.space.planes.iter().flat_map(|plane| plane.open_blocks());
     match open.find(|&(of, block, _)| (of == WriteStream::SLC) != ftl.blocks.is_slc(block)) {
@@ -384,7 +380,7 @@ fn check_open_slc(ftl: &Ftl) -> Result<(), Damage> {
     }
 }
 
-/// A full block of the cache was loaded; they come in the order of closing.
+/// A full block of the cache was loaded. Call this in the order of closing.
 pub(in crate::ftl) fn slc_loaded(block: BlockId, ftl: &mut Ftl) {
     let plane = ftl.geometry.plane_of(block);
     if let Some(cache) = &mut ftl.features.slc {
@@ -392,7 +388,7 @@ pub(in crate::ftl) fn slc_loaded(block: BlockId, ftl: &mut Ftl) {
     }
 }
 
-/// Checks what the cache knows against the blocks.
+/// Checks the cache's state against the blocks.
 pub(in crate::ftl) fn audit_slc(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
     let Some(cache) = &ftl.features.slc else { return Ok(()) };
     let state = &cache.planes[plane.at()];
@@ -402,28 +398,28 @@ pub(in crate::ftl) fn audit_slc(plane: PlaneId, ftl: &Ftl) -> Result<(), String>
     let slc: Vec<BlockId> = all().filter(|&block| ftl.blocks.is_slc(block)).collect();
     let borrowed = slc.iter().filter(|&&block| !is_own_slc(block, ftl)).count();
     if (slc.len(), borrowed) != (state.in_use as usize, state.borrowed as usize) {
-        return Err(format!("{plane:?} has {slc:?} in SLC mode, and counts {state:?}"));
+        return Err(format!("{plane:?} has {slc:?} in SLC mode, but counts {state:?}"));
     }
     let candidates = ftl.policies.victim.candidates(plane);
     for block in slc {
         let closed = state.closed.contains(&block);
         if closed != (is(block) == BlockState::Closed) || candidates.contains(&block) {
-            return Err(format!("{block:?} is {:?} and in SLC mode", is(block)));
+            return Err(format!("{block:?} is {:?}, but in SLC mode", is(block)));
         }
         if ftl.blocks.programmed(block) > ftl.blocks.slc_units() {
-            return Err(format!("{block:?} holds more than one bit a cell"));
+            return Err(format!("{block:?} holds more than one bit per cell"));
         }
     }
     for block in all().filter(|&block| is_own_slc(block, ftl)) {
         let (free, listed) = (is(block) == BlockState::Free, state.own_free.contains(&block));
         let in_use = is(block) != BlockState::Bad && !free;
         if free != listed || in_use != ftl.blocks.is_slc(block) {
-            return Err(format!("{block:?}, the cache's own, is {:?}", is(block)));
+            return Err(format!("{block:?} belongs to the cache, but is {:?}", is(block)));
         }
     }
     match cache.writable.planes[plane.at()] == is_slc_writable(plane, cache, ftl) {
         true => Ok(()),
-        false => Err(format!("the cache of {plane:?} is noted as what it is not")),
+        false => Err(format!("the cache of {plane:?} is wrongly marked as writable, or as full")),
     }
 }
 

@@ -1,5 +1,5 @@
 //! A dynamic cache: free blocks are used in SLC mode while enough are free. It is large on an empty
-//! drive and shrinks as the drive fills; a plane that runs short of free blocks folds first.
+//! drive and shrinks as the drive fills. A plane that lacks free blocks folds first.
 //!
 //! Source: Micron, "Optimized Client Computing With Dynamic Write Acceleration", technical brief 2014.
 
@@ -8,7 +8,7 @@ use crate::image::keeps_nothing;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
-/// Free blocks.
+/// A dynamic cache of free blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Dynamic {
     keep_free: u32,
@@ -21,8 +21,7 @@ options! {
         /// Free blocks of a plane, beyond `ftl.gc.stop`, that are not used in SLC mode.
         keep_free: u32 = "2", in "0"..="1000000", unit "blocks",
             source "assumed: so that the host can write on when the cache is full, before folding";
-        /// Free blocks of a plane that are used in SLC mode at once, at the most. The largest value sets
-        /// no bound.
+        /// The most free blocks of a plane that are used in SLC mode at once. The largest value means no limit.
         most_borrowed: u32 = "1000000", in "1"..="1000000", unit "blocks",
             source "default: no bound; data sheets give one, such as 256 GB of the 2 TB 660p (Intel, 2018)";
     }

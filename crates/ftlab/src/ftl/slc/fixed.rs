@@ -1,5 +1,5 @@
-//! A static cache: the last blocks of each plane are always in SLC mode and nothing else is written
-//! to them. Its size never changes; it wears by itself.
+//! A static cache: the last blocks of each plane are always in SLC mode, and nothing else is
+//! written to them. Its size never changes, and its blocks wear separately.
 //!
 //! Source: Samsung, "TurboWrite Technology", white paper 2013.
 
@@ -8,7 +8,7 @@ use crate::image::keeps_nothing;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
-/// Blocks of its own.
+/// A static cache with blocks of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Static {
     blocks: u32,
@@ -17,7 +17,7 @@ pub struct Static {
 options! {
     /// The blocks that are always in SLC mode.
     pub struct StaticPart at "ftl.slc_cache" {
-        /// Blocks of each plane that are always in SLC mode. They are lost to the spare capacity.
+        /// Blocks of each plane that are always in SLC mode. They reduce the spare capacity.
         blocks: u32 = "4", in "1"..="100000", unit "blocks",
             source "assumed: under 1 % of a plane; a 250 GB 840 EVO has 9 GB of cells for 3 GB (2013)";
     }
@@ -52,7 +52,7 @@ impl SlcCacheFacts for Static {
 }
 
 impl Static {
-    /// So many blocks of each plane.
+    /// A cache of this many blocks per plane.
     #[must_use]
     pub fn new(blocks: u32) -> Static {
         Static { blocks }

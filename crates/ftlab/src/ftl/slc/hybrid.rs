@@ -11,7 +11,7 @@ use crate::image::keeps_nothing;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
-/// Both.
+/// A static and a dynamic cache.
 #[derive(Clone, Copy, Debug)]
 pub struct Hybrid {
     own: Static,
@@ -55,7 +55,7 @@ impl SlcCacheFacts for Hybrid {
 }
 
 impl Hybrid {
-    /// Both at once.
+    /// A cache with both parts.
     #[must_use]
     pub fn new(own: Static, borrowed: Dynamic) -> Hybrid {
         Hybrid { own, borrowed }

@@ -1,13 +1,13 @@
-//! The SLC cache: blocks that the host's writes fill with one bit a cell, which is fast, until their
-//! data is *folded*: moved to blocks of full density.
+//! The SLC cache: blocks that the host's writes fill with one bit per cell, which is fast, until
+//! their data is *folded*: moved to the main area, at full density.
 //!
-//! The policy says which blocks may be used so ([`SlcCache`], a seam). Everything else is the same for
-//! all of them (`cache.rs`): an SLC block is one more frontier of its plane, holds its pages divided
-//! by the bits of a cell, and is folded first in, first out. Victim policies never see
-//! SLC blocks: their data leaves the cache, it does not move about in it. What was cached longest has had
-//! the most time to be overwritten, so folding in order copies little of what is hot.
+//! The policy decides which blocks may be used in this way ([`SlcCache`], a seam). Everything else is the same for all
+//! policies (`cache.rs`): an SLC block is one more open block of its plane, has its number of pages divided by the bits
+//! of a cell, and is folded first in, first out. Victim policies never see SLC blocks: data leaves the cache, but does
+//! not move within it. The data that was cached first has had the most time to be overwritten, so folding in order
+//! copies few hot pages.
 //!
-//! Copies cross the bus, as those of collection do; folding inside the die is not modelled.
+//! Copies cross the bus, as in collection; folding within the die is not modelled.
 //!
 //! Sources: Micron, "Optimized Client Computing With Dynamic Write Acceleration", technical brief 2014
 //! (free blocks in SLC mode); Samsung, "TurboWrite Technology", white paper 2013 (a part of its own, which
@@ -32,7 +32,7 @@ use crate::policy::{contract, seam};
 use crate::units::Nanos;
 
 seam! {
-    /// Decides which blocks the host's writes may fill with one bit a cell.
+    /// Decides which blocks the host's writes may fill with one bit per cell.
     pub enum SlcCache ("ftl.slc_cache.policy" = "none") as SlcCacheChoice, with slc_cache_policy, or ExternalSlcCache {
         None(NoCache),
         Static(Static),
@@ -52,29 +52,29 @@ choices! {
 }
 
 options! {
-    /// What every SLC cache has.
+    /// The options of every SLC cache.
     pub struct CacheRules at "ftl.slc_cache" {
         /// What becomes of the host's writes when the cache is full.
         when_full: WhenFull = "bypass",
             source "assumed: most drives fall to the rate of full density";
         /// Whether the cache is folded while the host is idle.
         fold_when_idle: Switch = "on", source "Samsung, TurboWrite white paper, 2013";
-        /// The device has to be without requests for so long before it folds.
+        /// How long the device has to be without requests before it folds.
         fold_after_idle: Nanos = "100ms", in "0ns"..="100s",
             source "assumed: longer than pauses in a burst";
     }
 }
 
-/// An SLC cache, to be built.
+/// The setup of an SLC cache.
 #[derive(Clone, Debug)]
 pub struct SlcSetup {
-    /// Which blocks it uses.
+    /// Decides which blocks it uses.
     pub policy: SlcCache,
     /// What becomes of the host's writes when it is full.
     pub when_full: WhenFull,
-    /// It folds when the device was without requests for so long; none: never for that.
+    /// How long the device has to be without requests before it folds; none: idleness never folds.
     pub fold_after_idle: Option<Nanos>,
-    /// Bits of a cell in blocks of full density.
+    /// Bits per cell in blocks of full density.
     pub bits: u32,
 }
 
@@ -92,9 +92,9 @@ impl SlcSetup {
 }
 
 contract! {
-    /// What is known of an SLC cache before it is built.
+    /// Facts about an SLC cache that are known before it is built.
     pub trait SlcCacheFacts of SlcCacheChoice, by slc_cache_policy {
-        /// What all caches have, if there is one.
+        /// The options that all caches have; none if there is no cache.
         fn rules(_options: &Self::Options) -> Option<&CacheRules> {
             None
         }
@@ -104,24 +104,24 @@ contract! {
             0
         }
 
-        /// Whether the cache uses free blocks of full density.
+        /// Whether the cache borrows free blocks of full density.
         fn borrows(_options: &Self::Options) -> bool {
             false
         }
     }
 }
 
-/// Where a plane stands when it is asked for one more block.
+/// The state of a plane when it is asked for one more block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lent {
     /// Blocks of full density that it has lent to the cache.
     pub borrowed: u32,
-    /// Free blocks beyond those at which collection rests.
+    /// Free blocks beyond those at which collection stops.
     pub spare: u32,
 }
 
 contract! {
-    /// What an SLC cache decides.
+    /// The policy of an SLC cache.
     pub trait SlcCachePolicy for SlcCache, by slc_cache_policy, or ExternalSlcCache {
         /// Whether it never uses any block.
         #[must_use]
@@ -129,7 +129,7 @@ contract! {
             false
         }
 
-        /// Blocks of each plane that are always in SLC mode. Asked once.
+        /// Blocks of each plane that are always in SLC mode. Asked only once.
         #[must_use]
         fn own_blocks(&self) -> u32;
 

@@ -4,7 +4,7 @@ use super::{Lent, SlcCacheFacts, SlcCachePolicy};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
-/// Nothing.
+/// No SLC cache.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoCache;
 

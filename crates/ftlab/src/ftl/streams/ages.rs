@@ -5,7 +5,7 @@
 //! writes. To avoid taking an old number for a new one, the table is swept continuously, one page
 //! with every write, and numbers that are too old are cleared.
 
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::Lpn;
 
 /// Number of distinct write numbers. A stored zero means "long ago, or never", as in untouched
@@ -46,7 +46,7 @@ impl Ages {
 
     /// Writes all stamps as runs of pages that were never written, or that were written in page
     /// order.
-    pub fn save(&self, out: &mut Writer) {
+    pub fn save(&self, out: &mut ImageWriter) {
         let Ages { stamps, now, sweep, old: _ } = self;
         out.number(*now);
         out.number(*sweep as u64);
@@ -57,7 +57,7 @@ impl Ages {
     }
 
     /// Reads the state that [`save`](Self::save) wrote for the same number of pages.
-    pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    pub fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let Ages { stamps, now, sweep, old: _ } = self;
         let pages = stamps.len();
         *now = from.below(NUMBERS.into(), "the number of a write")?;

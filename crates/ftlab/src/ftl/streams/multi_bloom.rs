@@ -9,7 +9,7 @@
 //! steps.
 
 use super::{CopyOptions, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream, hash};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Lpn;
@@ -63,14 +63,14 @@ impl Policy for MultiBloom {
         MultiBloom::new(options)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let MultiBloom { counts: _, bits, filter_writes: _, hot_weight: _, newest, writes } = self;
         out.raw(bits);
         out.number(*newest as u64);
         out.number(*writes);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let bits = from.raw(self.bits.len())?;
         self.bits.copy_from_slice(bits);
         self.newest = from.below(FILTERS as u64, "the newest filter")? as usize;

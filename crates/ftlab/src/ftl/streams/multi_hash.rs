@@ -8,7 +8,7 @@
 //! when pages share counters.
 
 use super::{CopyOptions, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream, hash};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Lpn;
@@ -58,13 +58,13 @@ impl Policy for MultiHash {
         MultiHash::new(options)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let MultiHash { counts: _, counters, decay_writes: _, hot_count: _, writes } = self;
         out.raw(counters);
         out.number(*writes);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         let counters = from.raw(self.counters.len())?;
         if counters.iter().any(|&counter| counter > MOST) {
             return Err(Damage::new("a counter of writes has more than four bits"));

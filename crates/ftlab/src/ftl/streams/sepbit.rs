@@ -16,7 +16,7 @@
 
 use super::ages::Ages;
 use super::{Copied, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::{BlockId, Lpn};
 
@@ -62,7 +62,7 @@ impl Policy for SepBit {
         SepBit::new(parts.logical_pages, parts.geometry.blocks())
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let SepBit { ages, now, opened_at, short, sum, collected } = self;
         ages.save(out);
         out.number(*now);
@@ -73,10 +73,10 @@ impl Policy for SepBit {
         out.number(*collected);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         /// More page writes than any run has, and small enough for sums and products.
         const MOST: u64 = 1 << 48;
-        let count = |from: &mut Reader<'_>, what| match from.number()? {
+        let count = |from: &mut ImageReader<'_>, what| match from.number()? {
             number if number < MOST => Ok(number),
             number => Err(Damage(format!("{what} is {number}"))),
         };

@@ -18,7 +18,7 @@
 use super::{LevellingPolicy, WearView};
 use crate::ftl::BlockState;
 use crate::ftl::gc::Purpose;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::shape::Geometry;
@@ -72,7 +72,7 @@ impl Policy for Bet {
         Bet::new(options, parts.geometry)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let Bet { unevenness: _, set_blocks: _, blocks_per_plane: _, tables } = self;
         for Table { erased, sets: _, erases, next, rest } in tables {
             erased.iter().for_each(|&erased| out.flag(erased));
@@ -83,7 +83,7 @@ impl Policy for Bet {
         }
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         /// More than any device survives, and small enough for sums.
         const MOST: u64 = 1 << 62;
         let blocks = u64::from(self.blocks_per_plane) + 1;

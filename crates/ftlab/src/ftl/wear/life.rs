@@ -26,7 +26,7 @@ use crate::counters::counters;
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::streams::{StreamCounts, StreamsPolicy, WriteStream};
 use crate::ftl::{BlockState, Ftl, slc};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::Faults;
 use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
@@ -280,7 +280,7 @@ pub(in crate::ftl) fn demand(ftl: &Ftl) -> Demand<'_> {
 
 /// Writes the key that determines weak blocks, and whether the device's life has ended. Lost blocks
 /// follow from the states of the blocks.
-pub(in crate::ftl) fn save_life(out: &mut Writer, ftl: &Ftl) {
+pub(in crate::ftl) fn save_life(out: &mut ImageWriter, ftl: &Ftl) {
     out.flag(ftl.health.life.is_some());
     if let Some(life) = &ftl.health.life {
         out.number(life.faults.key());
@@ -290,7 +290,7 @@ pub(in crate::ftl) fn save_life(out: &mut Writer, ftl: &Ftl) {
 
 /// Reads the state that [`save_life`] wrote. The weak blocks are those of the image, whatever seed
 /// it is loaded with. Blocks that were marked bad by the seed of the run are good again.
-pub(in crate::ftl) fn load_life(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
+pub(in crate::ftl) fn load_life(from: &mut ImageReader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
     if !from.flag("whether operations can fail")? {
         ftl.health.life.iter_mut().for_each(|life| life.end = None);
         return Ok(());

@@ -21,7 +21,7 @@
 use super::{LevellingPolicy, WearView};
 use crate::ftl::BlockState;
 use crate::ftl::gc::Purpose;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::shape::Geometry;
@@ -74,12 +74,12 @@ impl Policy for Threshold {
         Threshold::new(options, parts.geometry)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let Threshold { threshold: _, moves: _, bounds: _, allowed } = self;
         allowed.iter().for_each(|&allowed| out.number(allowed));
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         for allowed in &mut self.allowed {
             *allowed = from.below(u64::from(self.moves) + 1, "the number of allowed moves")?;
         }

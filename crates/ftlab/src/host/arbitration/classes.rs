@@ -1,14 +1,14 @@
-//! Weighted round robin with urgent priority class, as NVMe defines it: each queue has a class. Urgent
-//! queues go before all others; high, medium and low ones share what is left as the weights of their
-//! classes; within a class it is round robin with bursts. NVM Express Base Specification 2.0,
-//! 3.4.4.2. Its admin class is left out: there are no admin commands here. An urgent queue that is
-//! never empty starves the others, as the specification warns.
+//! Weighted round robin with urgent priority class, as defined by NVMe: each queue has a class. Urgent
+//! queues go before all others; high, medium and low ones share the rest by the weights of their
+//! classes; within a class it is round robin with bursts. NVM Express Base Specification 2.0, 3.4.4.2,
+//! without its admin class, as there are no admin commands here. An urgent queue that is never empty
+//! starves the others, as the specification warns.
 
 use super::rounds::Rounds;
 use super::{ArbitrationFacts, ArbitrationPolicy, Backlog, BurstOptions, QueueId, QueueSet};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::{choices, options};
-use crate::options::value::{Item, Kind};
+use crate::options::value::{Item, ValueKind};
 use crate::policy::{Parts, Policy};
 
 choices! {
@@ -27,7 +27,7 @@ choices! {
 }
 
 impl Item for PriorityClass {
-    const LIST: Kind = Kind::Names;
+    const LIST: ValueKind = ValueKind::Names;
 }
 
 options! {
@@ -46,7 +46,7 @@ options! {
     }
 }
 
-/// Classes that share by weight, in the order of their turns.
+/// The classes that share by weight, in the order of their turns.
 const SHARING: [PriorityClass; 3] =
     [PriorityClass::High, PriorityClass::Medium, PriorityClass::Low];
 
@@ -58,7 +58,7 @@ pub struct PriorityClasses {
     /// In the order of [`SHARING`].
     sharing: [Class; SHARING.len()],
     weights: [u32; SHARING.len()],
-    /// Turns of the sharing classes; a class takes the place of a queue here.
+    /// Turns of the sharing classes, each of which counts as a queue here.
     rounds: Rounds,
     burst: u32,
 }
@@ -85,14 +85,14 @@ impl Policy for PriorityClasses {
         PriorityClasses::new(&classes, weights, options.turns.burst)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let PriorityClasses { queues: _, urgent, sharing, weights: _, rounds, burst: _ } = self;
         rounds.save(out);
         let classes = std::iter::once(urgent).chain(sharing);
         classes.for_each(|class| class.rounds.save(out));
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.rounds.load(SHARING.len() as u32, |class| self.weights[class.at()], from)?;
         let mut classes = std::iter::once(&mut self.urgent).chain(&mut self.sharing);
         classes.try_for_each(|class| class.rounds.load(self.queues, |_| self.burst, from))
@@ -106,7 +106,7 @@ impl ArbitrationFacts for PriorityClasses {
 }
 
 impl PriorityClasses {
-    /// For queues of these classes; weights are those of high, medium and low.
+    /// Returns a policy for queues of these classes; weights are those of high, medium and low.
     #[must_use]
     pub fn new(classes: &[PriorityClass], weights: [u32; 3], burst: u32) -> PriorityClasses {
         let class = |wanted: PriorityClass| {
@@ -126,7 +126,7 @@ impl PriorityClasses {
 }
 
 impl ArbitrationPolicy for PriorityClasses {
-    fn woke(&mut self, _queue: QueueId) {}
+    fn becomes_backlogged(&mut self, _queue: QueueId) {}
 
     fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
         let (burst, waiting) = (self.burst, backlog.waiting);

@@ -1,7 +1,7 @@
-//! Whose command the controller fetches next, when several submission queues hold some.
+//! Which submission queue the controller fetches from next.
 //!
-//! The core asks only when it can take a command and one waits, and always takes what is chosen: a
-//! policy can't leave the controller idle, nor reorder a queue.
+//! The core asks only when it can take a command and one waits, and it always takes the chosen one.
+//! So a policy can neither leave the controller idle nor reorder a queue.
 
 mod classes;
 mod fair;
@@ -33,22 +33,22 @@ seam! {
 contract! {
     /// What is known of an arbitration policy before it is built.
     pub trait ArbitrationFacts of ArbitrationChoice, by arbitration_policy {
-        /// The weights of the queues, if the policy has some: one for all, or one for each.
+        /// The weights of the queues, if the policy has any: one for all, or one for each.
         fn weights(_options: &Self::Options) -> Option<&[u32]> {
             None
         }
 
-        /// The classes of the queues, if the policy has some: one for all, or one for each.
+        /// The classes of the queues, if the policy has any: one for all, or one for each.
         fn classes(_options: &Self::Options) -> Option<&[PriorityClass]> {
             None
         }
     }
 }
 
-/// What a policy sees: the queues that hold commands, and the command that is first in each.
+/// The view of a policy: the queues that hold commands, and the first command of each.
 #[derive(Clone, Copy, Debug)]
 pub struct Backlog<'a> {
-    /// The queues that hold a command; at least one.
+    /// The queues that hold commands; at least one.
     pub waiting: QueueSet,
     lines: &'a [VecDeque<RequestId>],
     intake: &'a Intake,
@@ -63,27 +63,28 @@ impl<'a> Backlog<'a> {
         Backlog { waiting, lines, intake }
     }
 
-    /// The command that comes next from a queue that is waiting.
+    /// The next command of a queue that holds any.
     #[must_use]
     pub fn first(&self, queue: QueueId) -> &'a Request {
-        let first = self.lines[queue.at()].front().expect("the queue is waiting");
+        let first = self.lines[queue.at()].front().expect("the queue holds a command");
         self.intake.get(*first).request()
     }
 }
 
 contract! {
-    /// What an arbitration policy decides.
+    /// The decisions of an arbitration policy.
     pub trait ArbitrationPolicy for Arbitration, by arbitration_policy, or ExternalArbitration {
-        /// A command has come to a queue that was empty.
-        fn woke(&mut self, queue: QueueId);
+        /// Called when a command comes to an empty queue.
+        fn becomes_backlogged(&mut self, queue: QueueId);
 
-        /// The queue to fetch from: one that is waiting.
+        /// Chooses a queue that holds commands, to fetch from.
         #[must_use]
         fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId;
     }
 }
 
-/// One number for each of `count` queues, from a list of one for all or one for each.
+/// Returns a number for each of `count` queues, from a list with one number for all or one for
+/// each.
 #[must_use]
 pub fn one_each(list: &[u32], count: u32) -> Vec<u32> {
     match *list {

@@ -1,14 +1,14 @@
-//! Weighted round robin: each queue in turn gives up to a burst of commands for each unit of its weight,
-//! so that queues which always wait share the commands as their weights. A queue that runs empty
+//! Weighted round robin: each queue in turn gives up to a burst of commands per unit of its weight, so
+//! queues that always hold commands share them in proportion to their weights. A queue that runs empty
 //! loses the rest of its turn.
 //!
 //! Source: Katevenis, Sidiropoulos, Courcoubetis, "Weighted round-robin cell multiplexing in a
-//! general-purpose ATM switch chip", IEEE JSAC 9(8), 1991; here a queue's cells are not spread over
-//! the round. It counts commands, not bytes: `start-time-fair` counts bytes.
+//! general-purpose ATM switch chip", IEEE JSAC 9(8), 1991; here a queue's cells are not spread over the
+//! round. It counts commands, not bytes; `start-time-fair` can count bytes.
 
 use super::{ArbitrationFacts, ArbitrationPolicy, Backlog, BurstOptions, one_each, rounds::Rounds};
 use crate::host::QueueId;
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
@@ -21,10 +21,10 @@ pub struct WeightedRoundRobin {
 }
 
 options! {
-    /// Turns of commands, longer for heavier queues.
+    /// Turns of commands, longer for queues of more weight.
     pub struct WeightedOptions at "host.arbitration" with { turns: BurstOptions } {
         /// The weight of each queue: one number for all, or one for each.
-        weights: Vec<u32> = "1", in "1"..="1024", source "default: all alike";
+        weights: Vec<u32> = "1", in "1"..="1024", source "default: all equal";
     }
 }
 
@@ -39,12 +39,12 @@ impl Policy for WeightedRoundRobin {
         WeightedRoundRobin::new(&weights, options.turns.burst)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let WeightedRoundRobin { turns: _, rounds } = self;
         rounds.save(out);
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.rounds.load(self.turns.len() as u32, |queue| self.turns[queue.at()], from)
     }
 }
@@ -56,7 +56,7 @@ impl ArbitrationFacts for WeightedRoundRobin {
 }
 
 impl WeightedRoundRobin {
-    /// For queues of these weights.
+    /// Returns a policy for queues of these weights.
     #[must_use]
     pub fn new(weights: &[u32], burst: u32) -> WeightedRoundRobin {
         WeightedRoundRobin {
@@ -67,7 +67,7 @@ impl WeightedRoundRobin {
 }
 
 impl ArbitrationPolicy for WeightedRoundRobin {
-    fn woke(&mut self, _queue: QueueId) {}
+    fn becomes_backlogged(&mut self, _queue: QueueId) {}
 
     fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
         self.rounds.choose(backlog.waiting, |queue| self.turns[queue.at()])

@@ -1,5 +1,5 @@
-//! Every block bears the same number of cycles. What remains of differences in life is then the FTL's
-//! doing.
+//! Every block endures the same number of cycles. Differences in the lives of blocks then come from
+//! the FTL alone.
 
 use super::{EnduranceFacts, EndurancePolicy};
 use crate::image::keeps_nothing;
@@ -9,13 +9,13 @@ use crate::policy::{Parts, Policy};
 options! {
     /// The life of a block.
     pub struct FixedOptions at "nand.endurance" {
-        /// Program/erase cycles that a block bears: each, or on average.
+        /// Program/erase cycles that a block endures, or the mean over all blocks.
         cycles: u32 = "3000", in "1"..="10000000", unit "cycles",
-            source "default: typical of MLC and TLC; SLC bears 100,000, QLC 1,000 and less";
+            source "default: typical of MLC and TLC; SLC endures 100,000, QLC 1,000 or less";
     }
 }
 
-/// The same for all.
+/// The same endurance for all blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Fixed {
     /// Program/erase cycles of each block.
@@ -24,7 +24,7 @@ pub struct Fixed {
 
 impl Policy for Fixed {
     const NAME: &'static str = "fixed";
-    const SUMMARY: &'static str = "every block bears the same number of cycles";
+    const SUMMARY: &'static str = "every block endures the same number of cycles";
     const SOURCE: &'static str = "data sheets state one number for all blocks";
     type Options = FixedOptions;
 

@@ -11,7 +11,7 @@ pub use weibull::{Weibull, WeibullOptions};
 use crate::policy::{contract, seam};
 
 seam! {
-    /// How many program/erase cycles a block bears: the erase after them fails.
+    /// How many program/erase cycles a block endures: the next erase fails.
     pub enum Endurance ("nand.endurance.policy" = "unlimited") as EnduranceChoice, with endurance_policy, or ExternalEndurance {
         Unlimited(Unlimited),
         Fixed(Fixed),
@@ -20,14 +20,14 @@ seam! {
 }
 
 contract! {
-    /// What a model of endurance says of blocks.
+    /// The answers of a model of endurance.
     pub trait EndurancePolicy for Endurance, by endurance_policy, or ExternalEndurance {
-        /// The mean of all blocks; none if there is no limit.
+        /// The mean over all blocks, or `None` if there is no limit.
         #[must_use]
         fn cycles(&self) -> Option<u32>;
 
-        /// The cycles of one block, from a random number of its own, which is drawn only if it is asked for; none if
-        /// there is no limit.
+        /// The cycles of a block, or `None` if there is no limit. `number` draws the block's own random number if
+        /// needed.
         #[must_use]
         fn of_block(&self, _number: &dyn Fn() -> u64) -> Option<u32> {
             self.cycles()
@@ -46,7 +46,7 @@ contract! {
 }
 
 impl Endurance {
-    /// Whether blocks last for ever.
+    /// Whether blocks never wear out.
     #[must_use]
     pub fn is_unlimited(&self) -> bool {
         self.cycles().is_none()

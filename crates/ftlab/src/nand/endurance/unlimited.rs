@@ -1,17 +1,17 @@
-//! Blocks that last for ever: what a study of performance wants.
+//! Blocks that never wear out, for studies of performance.
 
 use super::{EnduranceFacts, EndurancePolicy};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
-/// No limit.
+/// Unlimited endurance.
 #[derive(Clone, Copy, Debug)]
 pub struct Unlimited;
 
 impl Policy for Unlimited {
     const NAME: &'static str = "unlimited";
     const SUMMARY: &'static str = "blocks never wear out";
-    const SOURCE: &'static str = "usual in studies of performance";
+    const SOURCE: &'static str = "usual in performance studies";
     type Options = NoOptions;
 
     fn build(_options: &Self::Options, _parts: &Parts<'_>) -> Self {

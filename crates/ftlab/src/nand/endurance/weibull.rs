@@ -1,8 +1,8 @@
 //! Lives of blocks that follow a Weibull distribution, as wear-out does: few blocks fail early, most
 //! near the mean.
 //!
-//! The shape says how wide the spread is: at 4 the standard deviation is 28 % of the mean, at 10 it is
-//! 12 %, at 1 failures do not depend on wear at all.
+//! The shape determines the spread: at 4 the standard deviation is 28 % of the mean, at 10 it is 12 %;
+//! at 1 failures do not depend on wear at all.
 //!
 //! Source: Weibull, "A Statistical Distribution Function of Wide Applicability", Journal of Applied
 //! Mechanics 1951; used for drives by Marquart, "Practical Approach to Determining SSD Reliability",
@@ -16,7 +16,7 @@ use crate::policy::{Parts, Policy};
 options! {
     /// The lives of the blocks.
     pub struct WeibullOptions at "nand.endurance" with { life: FixedOptions } {
-        /// The shape of the distribution: the larger, the more alike blocks are.
+        /// Shape of the distribution: the larger, the more alike blocks are.
         shape: u32 = "4", in "1"..="100", unit "as an exponent",
             source "Marquart, Flash Memory Summit 2015, shows 4 for wear-out";
     }

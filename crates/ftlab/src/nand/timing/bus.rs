@@ -1,4 +1,4 @@
-//! The bus of a channel: how long commands, addresses and data take on it.
+//! The bus of a channel: times of commands, addresses and data.
 
 use super::{Interface, PageTime, Rate};
 use crate::engine::Divisor;
@@ -16,9 +16,9 @@ seam! {
 }
 
 contract! {
-    /// What a bus says of data.
+    /// The answers of a model of transfers.
     pub trait TransfersPolicy for Transfers, by transfers_policy, or ExternalTransfers {
-        /// How long `size` takes, where a flash page holds `page`.
+        /// Time to move `size`, where a flash page holds `page`.
         #[must_use]
         fn time_for(&self, size: Bytes, page: Bytes) -> Nanos;
     }
@@ -27,34 +27,34 @@ contract! {
 contract! {
     /// What is known of a bus before it is built.
     pub trait TransfersFacts of TransfersChoice, by transfers_policy {
-        /// The path of the option that says how fast it is.
+        /// The path of the option that sets its speed.
         fn path(_options: &Self::Options) -> &'static str;
 
-        /// How long a flash page takes.
+        /// Time to move a flash page.
         fn time_of_page(options: &Self::Options, page: Bytes) -> Nanos;
 
-        /// Whether data crosses in no time at all, because the times of the cells hold that.
+        /// Whether transfers take no time because the times of the cells include them.
         fn takes_no_time(_options: &Self::Options) -> bool {
             false
         }
     }
 }
 
-/// The bus of a channel: how long a transfer of so many ECC codewords takes.
+/// The bus of a channel, with its times in ECC codewords.
 #[derive(Clone, Debug)]
 pub struct Bus {
     /// Transfer time by number of codewords, from none to a whole flash page.
     by_codewords: Vec<Nanos>,
-    /// Addresses and the command itself, for one plane; none if they need no bus.
+    /// Time of a command with its addresses, for one plane, or `None` if commands need no bus.
     command: Option<Nanos>,
     sectors_per_codeword: Divisor,
     codewords_per_unit: u32,
 }
 
 impl Bus {
-    /// The bus that serves the flash pages of a shape in units of `codeword`, which divides the mapping
-    /// unit. Each command, on each plane, takes it for `command` besides; without that, commands
-    /// need no bus.
+    /// Returns the bus for the flash pages of a shape. It moves units of `codeword`, which divides the
+    /// mapping unit. Each command, on each plane, takes `command` in addition, or needs no bus if that
+    /// is `None`.
     #[must_use]
     pub fn new(
         transfers: &Transfers,
@@ -72,7 +72,7 @@ impl Bus {
         }
     }
 
-    /// So many such buses as one, which moves a codeword on each at the same time.
+    /// Returns several such buses used as one, each of which moves a codeword at the same time.
     #[must_use]
     pub fn ganged(self, buses: u32) -> Bus {
         let in_page = self.page_codewords() * buses;
@@ -84,28 +84,28 @@ impl Bus {
         }
     }
 
-    /// How long `codewords` take.
+    /// Time to move `codewords`.
     #[inline]
     #[must_use]
     pub fn transfer(&self, codewords: u32) -> Nanos {
         self.by_codewords[codewords as usize]
     }
 
-    /// How long a command and its addresses take, for one plane.
+    /// Time of a command and its addresses, for one plane.
     #[inline]
     #[must_use]
     pub fn command(&self) -> Nanos {
         self.command.unwrap_or(Nanos::ZERO)
     }
 
-    /// Whether a command without data needs the bus, if only for a moment.
+    /// Whether a command without data needs the bus, even for no time.
     #[inline]
     #[must_use]
     pub fn carries_commands(&self) -> bool {
         self.command.is_some()
     }
 
-    /// The longest that one operation on so many planes takes the bus.
+    /// The longest time of one operation on this number of planes.
     #[must_use]
     pub fn longest(&self, planes: u32, gap: Nanos) -> Nanos {
         let plane = self.command() + self.transfer(self.page_codewords()) + gap;
@@ -126,8 +126,8 @@ impl Bus {
         self.codewords_per_unit
     }
 
-    /// Codewords from the first to the last of these sectors of a page: what must cross the bus to
-    /// read them. A gap between them is read along.
+    /// Codewords from the first to the last of these sectors of a page: what must cross the bus to read
+    /// them, including any gap.
     #[inline]
     #[must_use]
     pub fn codewords_of(&self, sectors: SectorMask) -> u32 {

@@ -1,7 +1,7 @@
 //! Timing by cost: a table of three program times and of the read times that follow from them.
 //!
-//! Source: AGCR (a Chinese rendering of a FAST 2016 paper), table 1. What is sensed and what is moved is in one time
-//! there, so its bus takes none.
+//! Source: AGCR (a Chinese rendering of a FAST 2016 paper), table 1. Its times include transfers, so the bus should
+//! take no time.
 
 use super::{StatedTimes, TellsApart, TimingFacts, TimingPolicy};
 use crate::image::keeps_nothing;
@@ -11,23 +11,24 @@ use crate::policy::{Parts, Policy};
 use crate::shape::{Cell, Geometry};
 use crate::units::{Nanos, Ppn};
 
-/// A read and a program time for each class.
+/// A read time and a program time for each class.
 #[derive(Clone, Debug)]
 pub struct ByCost {
     /// By effort, the least first.
     pub read: Vec<Nanos>,
     /// By class, the cheapest first.
     pub program: Vec<Nanos>,
-    /// Erasing a block.
+    /// Time to erase a block.
     pub erase: Nanos,
 }
 
 options! {
     /// A time for each cost.
     pub struct ByCostOptions at "nand.timing" {
-        /// Reading a flash page, one time for each cost: low (it was programmed at high cost), medium, high.
+        /// Time to read a flash page, for each cost of the read: low (of a page programmed at high cost), medium,
+        /// high.
         read_by_cost: Vec<Nanos> = "70us, 170us, 310us", in "100ns"..="100ms", source "AGCR, table 1";
-        /// Programming a flash page, one time for each cost: low, medium, high.
+        /// Time to program a flash page, for each cost: low, medium, high.
         program_by_cost: Vec<Nanos> = "450us, 600us, 800us", in "1us"..="1s", source "AGCR, table 1";
     }
 }

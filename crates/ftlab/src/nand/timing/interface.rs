@@ -1,5 +1,5 @@
-//! A bus by its width and its transfers a second, as interface standards define it: NV-DDR3 of ONFI
-//! 4.0 with 8 bits and 800 MT/s moves 800 MB/s.
+//! A bus by its width and transfers per second, as in interface standards: NV-DDR3 of ONFI 4.0 with
+//! 8 bits and 800 MT/s moves 800 MB/s.
 //!
 //! Source: Open NAND Flash Interface Specification, revision 4.0, 2014, section 4 (data interfaces).
 
@@ -9,22 +9,22 @@ use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::{Bytes, Nanos, TransferRate};
 
-/// Width and transfers.
+/// Width and transfers per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Bits that move at once.
+    /// Bits per transfer.
     pub width: u32,
-    /// How often.
+    /// Transfers per second.
     pub transfers: TransferRate,
 }
 
 options! {
-    /// Width and transfers a second.
+    /// Width and transfers per second.
     pub struct InterfaceOptions at "nand.bus" {
-        /// Bits that move at once: data lines of the bus.
+        /// Bits per transfer: data lines of the bus.
         width: u32 = "8", in "8"..="16", unit "bits",
             source "ONFI 4.0: 8 bits; 16 in asynchronous parts";
-        /// How often bits move each second. With double data rate, twice the clock.
+        /// Transfers per second. With double data rate, twice the clock.
         transfers: TransferRate = required, in "1MT/s"..="10GT/s",
             source "ONFI: 10 to 50 MT/s asynchronous, 20 to 200 in NV-DDR, to 800 in NV-DDR3, 3600 in ONFI 5.1";
     }
@@ -32,7 +32,7 @@ options! {
 
 impl Policy for Interface {
     const NAME: &'static str = "interface";
-    const SUMMARY: &'static str = "by width and transfers a second (ONFI, Toggle)";
+    const SUMMARY: &'static str = "by width and transfers per second (ONFI, Toggle)";
     const SOURCE: &'static str = "ONFI 4.0, section 4";
     type Options = InterfaceOptions;
 

@@ -1,21 +1,21 @@
-//! Timing by the step of the program: what lies behind a table of costs. A program takes as many pulses as its step
-//! needs to cover a range of voltages, so its time goes with one over the step; a read senses with one reference
-//! voltage after the other, and moves for each cell the bits that say between which of them it lies.
+//! Timing by the step of the program, the model behind a table of costs. A program takes as many pulses as its step
+//! needs to cover a range of voltages, so its time is proportional to 1 / step. A read senses with one reference
+//! voltage after the other, and then moves, for each cell, the bits that say between which of them it lies.
 //!
 //! ```text
 //! program(step) = program_volt / step
 //! read(N)       = sense * N + bit * ceil(log2(N + 1))      N = thresholds of the cell * references for each
 //! ```
 //!
-//! How many references a read needs is the business of [`Reliability`](crate::nand::Reliability): this only prices
-//! its answer. A retry is one more read on the last level.
+//! [`Reliability`](crate::nand::Reliability) decides how many references a read needs; this file only gives the time.
+//! A retry is one more read on the last level.
 //!
-//! AGCR prints a table of costs and no constants; the defaults were found from it. With the three thresholds of an MLC
-//! cell and 1, 3 and 7 references for each, `sense` = 10 us and `bit` = 20 us give its 70, 170 and 310 us exactly:
-//! three equations for two unknowns. Of all ladders of up to 63 references only one more fits (1, 5 and 13 for each
-//! threshold), and its `sense` is a third of 10 us. `program_volt` and the steps are known up to a factor: 400,
-//! 300 and 225 mV give 450, 600 and 800 us. Where the bus has a time of its own, `bit` should be lowered: the table
-//! has what is moved in it.
+//! AGCR prints a table of costs but no constants; the defaults are derived from it. With the three thresholds of an
+//! MLC cell and 1, 3 and 7 references for each, `sense` = 10 us and `bit` = 20 us give its 70, 170 and 310 us
+//! exactly: three equations with two unknowns. Of all ladders of up to 63 references only one other fits (1, 5 and 13
+//! for each threshold), with a third of 10 us as `sense`. `program_volt` and the steps are known up to a factor: 400,
+//! 300 and 225 mV give 450, 600 and 800 us. If the bus takes time of its own, `bit` should be lowered, because the
+//! table includes transfers.
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 2.2, equations 1 and 2, after Li et al.
 
@@ -34,23 +34,22 @@ pub struct Ispp {
     read: Vec<Nanos>,
     /// By class, the cheapest first.
     program: Vec<Nanos>,
-    /// Erasing a block.
+    /// Time to erase a block.
     pub erase: Nanos,
-    /// What it takes to correct the errors of a page.
+    /// The model of a page's errors and their correction.
     pub reliability: Box<Reliability>,
 }
 
 options! {
-    /// Times by the step of a program and by reference voltages.
+    /// Times by the step of the program and by reference voltages.
     pub struct IsppOptions at "nand.timing" with { reliability: ReliabilityOptions } {
-        /// The time of a program whose step is one volt; the time of another is so many times longer as its
-        /// step is smaller.
+        /// Time of a program with a step of one volt. The time is inversely proportional to the step.
         program_volt: Nanos = "180us", in "1us"..="1s",
             source "AGCR, table 1 and equation 1: 450, 600 and 800 us for 400, 300 and 225 mV";
-        /// Sensing with one reference voltage.
+        /// Time to sense with one reference voltage.
         sense: Nanos = "10us", in "100ns"..="10ms",
             source "AGCR, table 1 and equation 2, with 3, 9 and 21 reference voltages";
-        /// Moving one bit of each cell of a flash page to the controller.
+        /// Time to move one bit of each cell of a flash page to the controller.
         bit: Nanos = "20us", in "0ns"..="10ms",
             source "AGCR, table 1 and equation 2, with 3, 9 and 21 reference voltages";
     }
@@ -58,7 +57,8 @@ options! {
 
 impl Policy for Ispp {
     const NAME: &'static str = "ispp";
-    const SUMMARY: &'static str = "by the step of the program (ISPP), and by what it takes to correct the errors that are left";
+    const SUMMARY: &'static str =
+        "by the step of the program (ISPP), and by the effort to correct the errors that remain";
     const SOURCE: &'static str = "AGCR (FAST 2016, Chinese rendering), equations 1 and 2";
     type Options = IsppOptions;
 
@@ -97,27 +97,26 @@ impl TimingFacts for Ispp {
 }
 
 impl IsppOptions {
-    /// How long a program with a step of so many millivolts takes.
+    /// Time of a program with this step, in millivolts.
     #[must_use]
     pub fn program_time(&self, step: u32) -> Nanos {
-        /// A volt, in millivolts.
         const VOLT: u64 = 1_000;
         Nanos(self.program_volt.0 * VOLT / u64::from(step.max(1)))
     }
 
-    /// How long a read takes that senses with so many reference voltages for each threshold of the cell.
+    /// Time of a read that senses with this number of reference voltages for each threshold of the cell.
     #[must_use]
     pub fn read_time(&self, cell: Cell, references: u32) -> Nanos {
         let thresholds = (1_u64 << cell.bits()) - 1;
         let voltages = thresholds * u64::from(references);
-        // Places between the voltages, and how many bits tell them apart: ceil(log2(voltages + 1)).
+        // Bits that distinguish the places between the voltages: ceil(log2(voltages + 1)).
         let bits = u64::from(u64::BITS - voltages.leading_zeros());
         Nanos(self.sense.0 * voltages + self.bit.0 * bits)
     }
 }
 
 impl Ispp {
-    /// The times for a kind of cell.
+    /// Returns the times for a kind of cell.
     #[must_use]
     pub fn new(options: &IsppOptions, cell: Cell, erase: Nanos) -> Ispp {
         let model = &options.reliability;

@@ -1,4 +1,4 @@
-//! What an operation costs: times of the flash array and of the bus. Prices only; nothing waits here.
+//! Times of operations of the cells and of the bus. Nothing waits here.
 
 mod bus;
 mod by_cost;
@@ -39,20 +39,20 @@ seam! {
     }
 }
 
-/// What a model of timing has a time of its own for.
+/// What a timing model distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TellsApart {
-    /// Nothing: all pages take the same.
+    /// Nothing: all pages take the same time.
     Nothing,
     /// Each type of page, one for each bit of a cell.
     PageTypes,
     /// Each cost of a program.
     Costs,
-    /// What follows from steps and levels of sensing.
+    /// Steps of programs and levels of sensing.
     Levels,
 }
 
-/// The times that options state, one for each thing that is told apart.
+/// The times in the options, one for each case that is distinguished.
 #[derive(Clone, Debug)]
 pub struct StatedTimes<'a> {
     /// Of sensing.
@@ -62,7 +62,7 @@ pub struct StatedTimes<'a> {
 }
 
 contract! {
-    /// What is known of a model of timing before it is built.
+    /// What is known of a timing model before it is built.
     pub trait TimingFacts of TimingChoice, by timing_policy {
         /// The paths of the options for reads and for programs.
         fn paths(_options: &Self::Options) -> [&'static str; 2];
@@ -73,12 +73,12 @@ contract! {
         /// What has a time of its own.
         fn tells_apart(_options: &Self::Options) -> TellsApart;
 
-        /// Whether programs may cost more or less ([`TimingPolicy::knows_costs`]).
+        /// Whether programs have different costs ([`TimingPolicy::knows_costs`]).
         fn knows_costs(_options: &Self::Options) -> bool {
             false
         }
 
-        /// The errors of pages, if the model knows them.
+        /// The options of the error model, if there is one.
         fn errors(_options: &Self::Options) -> Option<&ReliabilityOptions> {
             None
         }
@@ -86,54 +86,53 @@ contract! {
 }
 
 contract! {
-    /// What a model of timing answers.
+    /// The answers of a timing model.
     pub trait TimingPolicy for Timing, by timing_policy, or ExternalTiming {
-        /// Whether all pages cost the same.
+        /// Whether all pages take the same time.
         #[must_use]
         fn is_flat(&self) -> bool {
             false
         }
 
-        /// Whether a program may cost more or less, and reads of the page less or more then.
+        /// Whether programs have different costs, with opposite effects on reads of the page.
         #[must_use]
         fn knows_costs(&self) -> bool {
             false
         }
 
-        /// The most that is spent on a read, before it is given up.
+        /// The largest effort spent on a read before it is given up.
         #[must_use]
         fn most_effort(&self) -> ReadEffort {
             CostClass::Low.effort()
         }
 
-        /// The errors of pages, if the model knows them.
+        /// The error model, if there is one.
         #[must_use]
         #[inline]
         fn reliability(&self) -> Option<&Reliability> {
             None
         }
 
-        /// How long sensing the flash page of `page` takes, with an effort if the model knows costs.
+        /// Time to sense the flash page of `page`; `effort` matters only if the model knows costs.
         #[must_use]
         fn read(&self, geometry: &Geometry, page: Ppn, effort: ReadEffort) -> Nanos;
 
-        /// How long programming the flash page of `page` takes, at a cost if the model knows costs.
+        /// Time to program the flash page of `page`; `class` matters only if the model knows costs.
         #[must_use]
         fn program(&self, geometry: &Geometry, page: Ppn, class: CostClass) -> Nanos;
 
-        /// How long erasing a block takes.
+        /// Time to erase a block.
         #[must_use]
         fn erase(&self) -> Nanos;
 
-        /// The longest that any operation takes.
+        /// The longest time of any operation.
         #[must_use]
         fn longest(&self) -> Nanos;
     }
 }
 
 impl Timing {
-    /// What it takes to read a page of a class, from a block that has been through so much. None if nothing reads it
-    /// any more.
+    /// The effort to read a page of this class from cells with this history, or `None` if it cannot be read.
     #[inline]
     #[must_use]
     pub fn effort(&self, class: CostClass, strain: &Strain) -> Option<ReadEffort> {

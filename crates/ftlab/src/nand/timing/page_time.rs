@@ -1,5 +1,5 @@
-//! A bus by the time that a whole flash page takes on it, as papers state it; a part of a page takes its
-//! share.
+//! A bus by the time of a whole flash page, as papers state it. Part of a page takes its share of the
+//! time.
 
 use super::{TransfersFacts, TransfersPolicy};
 use crate::image::keeps_nothing;
@@ -10,22 +10,22 @@ use crate::units::{Bytes, Nanos};
 /// The time of a flash page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageTime {
-    /// A whole flash page.
+    /// Time to move a whole flash page.
     pub page: Nanos,
 }
 
 options! {
     /// The time of a flash page.
     pub struct PageTimeOptions at "nand.bus" {
-        /// Moving a whole flash page.
+        /// Time to move a whole flash page.
         page: Nanos = required, in "0ns"..="10ms",
-            source "range: nothing, for models without a bus, to 64 KiB at 7 MB/s";
+            source "range: from zero, for models without a bus, to 64 KiB at 7 MB/s";
     }
 }
 
 impl Policy for PageTime {
     const NAME: &'static str = "page-time";
-    const SUMMARY: &'static str = "a time for a flash page, its share for a part";
+    const SUMMARY: &'static str = "by the time of a flash page; part of a page takes its share";
     const SOURCE: &'static str = "papers that state a transfer time";
     type Options = PageTimeOptions;
 

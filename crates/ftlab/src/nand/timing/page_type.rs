@@ -1,5 +1,5 @@
-//! Timing by page type: the bits of a multi-level cell (LSB, CSB, MSB, TSB) are read and programmed
-//! at different speeds. Page i of a block holds bit i mod b of b-bit cells: the interleaved order of
+//! Timing by page type: the bits of a multi-level cell (LSB, CSB, MSB, TSB) are read and programmed at
+//! different speeds. Page i of a block holds bit i mod b of b-bit cells. This is the interleaved order of
 //! Grupp et al., "Characterizing Flash Memory: Anomalies, Observations, and Applications", MICRO 2009,
 //! simplified: real parts shift the order at a block's edges.
 
@@ -20,22 +20,22 @@ pub struct PageTimes {
     pub program: Nanos,
 }
 
-/// A read and a program time for each page type.
+/// A read time and a program time for each page type.
 #[derive(Clone, Debug)]
 pub struct PageType {
-    /// One entry for each bit of the cell, fastest (LSB) first as the parts print them.
+    /// One entry for each bit of the cell, LSB first.
     pub types: Vec<PageTimes>,
-    /// Erasing a block.
+    /// Time to erase a block.
     pub erase: Nanos,
 }
 
 options! {
     /// A time for each type of page.
     pub struct PageTypeOptions at "nand.timing" {
-        /// Sensing a flash page (tR), one time for each type of page: LSB and MSB in MLC; LSB, CSB, MSB in
+        /// Time to sense a flash page (tR), for each type of page: LSB and MSB in MLC; LSB, CSB, MSB in
         /// TLC; TSB last in QLC.
         read_by_type: Vec<Nanos> = required, in "100ns"..="100ms", source "the part";
-        /// Programming a flash page (tPROG), one time for each type of page, in the same order.
+        /// Time to program a flash page (tPROG), for each type of page, in the same order.
         program_by_type: Vec<Nanos> = required, in "1us"..="1s", source "the part";
     }
 }

@@ -1,4 +1,4 @@
-//! Plain timing: one time for each kind of operation, as data sheets print typical values.
+//! Plain timing: one time for each kind of operation, like the typical values in data sheets.
 
 use std::slice;
 
@@ -13,20 +13,20 @@ use crate::units::{Nanos, Ppn};
 /// One read time, one program time, one erase time.
 #[derive(Clone, Debug)]
 pub struct Plain {
-    /// Sensing a flash page (tR).
+    /// Time to sense a flash page (tR).
     pub read: Nanos,
-    /// Programming a flash page (tPROG).
+    /// Time to program a flash page (tPROG).
     pub program: Nanos,
-    /// Erasing a block (tBERS).
+    /// Time to erase a block (tBERS).
     pub erase: Nanos,
 }
 
 options! {
     /// One time for each operation.
     pub struct PlainOptions at "nand.timing" {
-        /// Sensing a flash page (tR).
+        /// Time to sense a flash page (tR).
         read: Nanos = required, in "100ns"..="100ms", source "the part";
-        /// Programming a flash page (tPROG).
+        /// Time to program a flash page (tPROG).
         program: Nanos = required, in "1us"..="1s", source "the part";
     }
 }

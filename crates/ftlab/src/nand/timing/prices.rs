@@ -1,55 +1,55 @@
-//! The times of all operations: those of the part by its timing model, and those of blocks whose cells
-//! hold one bit.
+//! The times of all operations: of native blocks by the timing model, and of blocks with one bit per
+//! cell.
 
 use super::{Timing, TimingPolicy};
 use crate::nand::{CellMode, CostClass, ReadEffort};
 use crate::shape::Geometry;
 use crate::units::{Nanos, Ppn};
 
-/// Times of blocks that are used with one bit a cell.
+/// Times of blocks with one bit per cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OneBit {
-    /// Sensing a flash page.
+    /// Time to sense a flash page.
     pub read: Nanos,
-    /// Programming a flash page.
+    /// Time to program a flash page.
     pub program: Nanos,
-    /// Erasing a block.
+    /// Time to erase a block.
     pub erase: Nanos,
 }
 
-/// What is sensed.
+/// A read whose time is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOf {
     /// A page of the flash page.
     pub page: Ppn,
-    /// How the cells of its block are used.
+    /// The mode of the cells of its block.
     pub mode: CellMode,
-    /// What it takes, in native cells whose timing knows costs.
+    /// The effort, for native cells whose timing knows costs.
     pub effort: ReadEffort,
 }
 
-/// What is programmed.
+/// A program whose time is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramOf {
     /// A page of the flash page.
     pub page: Ppn,
-    /// How the cells of its block are used.
+    /// The mode of the cells of its block.
     pub mode: CellMode,
-    /// At which cost, in native cells whose timing knows costs.
+    /// The cost, for native cells whose timing knows costs.
     pub class: CostClass,
 }
 
-/// What each operation of the cells costs in time.
+/// The times of operations of the cells.
 #[derive(Clone, Debug)]
 pub struct Prices {
-    /// Blocks that are used as what they are.
+    /// Native blocks.
     pub native: Timing,
-    /// Blocks with one bit a cell.
+    /// Blocks with one bit per cell.
     pub one_bit: OneBit,
 }
 
 impl Prices {
-    /// How long sensing a flash page takes.
+    /// Time to sense a flash page.
     #[inline]
     #[must_use]
     pub fn read(&self, geometry: &Geometry, of: &ReadOf) -> Nanos {
@@ -59,7 +59,7 @@ impl Prices {
         }
     }
 
-    /// How long programming a flash page takes.
+    /// Time to program a flash page.
     #[inline]
     #[must_use]
     pub fn program(&self, geometry: &Geometry, of: &ProgramOf) -> Nanos {
@@ -69,7 +69,7 @@ impl Prices {
         }
     }
 
-    /// How long erasing a block takes.
+    /// Time to erase a block.
     #[inline]
     #[must_use]
     pub fn erase(&self, mode: CellMode) -> Nanos {
@@ -79,7 +79,7 @@ impl Prices {
         }
     }
 
-    /// The longest that any one operation takes; a copyback is a read and a program.
+    /// Upper bound of the time of any operation. A copyback is a read and a program.
     #[must_use]
     pub fn longest(&self) -> Nanos {
         let OneBit { read, program, erase } = self.one_bit;

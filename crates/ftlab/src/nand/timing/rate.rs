@@ -1,4 +1,4 @@
-//! A bus that moves so many bytes a second, as data sheets print it.
+//! A bus that moves a number of bytes per second, as in data sheets.
 
 use super::{TransfersFacts, TransfersPolicy};
 use crate::image::keeps_nothing;
@@ -6,18 +6,18 @@ use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::{BusRate, Bytes, BytesPerSec, Nanos};
 
-/// A rate.
+/// A data rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// Bytes a second.
+    /// Bytes per second.
     pub rate: BytesPerSec,
 }
 
 options! {
-    /// A rate.
+    /// A data rate.
     pub struct RateOptions at "nand.bus" {
-        /// What the bus moves each second. Transfers, such as 800MT/s, move a byte each, as on 8 data lines; a bus of 16
-        /// has the policy `interface`.
+        /// Data rate of the bus. Transfers, such as 800MT/s, move a byte each, as on 8 data lines; for a bus of 16
+        /// lines use the policy `interface`.
         rate: BusRate = required, in "1MB/s"..="100GB/s",
             source "range: asynchronous ONFI moves 40 MB/s, ONFI 5 moves 2.4 GB/s";
     }
@@ -25,7 +25,7 @@ options! {
 
 impl Policy for Rate {
     const NAME: &'static str = "rate";
-    const SUMMARY: &'static str = "so many bytes a second";
+    const SUMMARY: &'static str = "by data rate";
     const SOURCE: &'static str = "data sheets";
     type Options = RateOptions;
 

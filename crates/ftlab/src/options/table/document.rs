@@ -1,4 +1,4 @@
-//! Reads a document: opens its tables, looks keys up, and notes all that is wrong, each with its place.
+//! Reads a document: opens its tables, looks keys up, and collects all problems with their places.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -7,14 +7,14 @@ use std::sync::Arc;
 use toml::de::DeTable;
 
 use super::{Field, Key, Otherwise, Table};
-use crate::options::problem::{Place, Problem, Problems};
+use crate::options::problem::{Problem, Problems, SourcePlace};
 use crate::options::text::{clip, nearest, shown};
-use crate::options::value::{Pair, Raw, unknown_name};
+use crate::options::value::{Raw, TableEntry, unknown_name};
 
-/// A value of a document, and where it stands.
+/// A value of a document, and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
-    /// What messages call it, such as `phase[2].size`.
+    /// Its name in messages, such as `phase[2].size`.
     pub path: String,
     /// Its bytes in the text.
     pub span: Range<usize>,
@@ -23,7 +23,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// The entry of a list at `at`, from 0; none if there is no such entry.
+    /// The entry of a list at index `at`; none if there is no such entry.
     #[must_use]
     pub fn item(&self, at: usize) -> Option<Given> {
         let Raw::List(entries) = &self.raw else { return None };
@@ -32,14 +32,14 @@ impl Given {
         Some(Given { path, span: span.clone(), raw: raw.clone() })
     }
 
-    /// A finite number.
+    /// The value, if it is a finite number.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         let Raw::Number(text) = &self.raw else { return None };
         text.parse().ok().filter(|number: &f64| number.is_finite())
     }
 
-    /// A text that is not empty, or a number, as it is written.
+    /// A non-empty text or a number, as written.
     #[must_use]
     pub fn plain(&self) -> Option<String> {
         match &self.raw {
@@ -50,25 +50,25 @@ impl Given {
     }
 }
 
-/// Where a table stands, for messages about it and its keys.
+/// The place of a table, for messages about it and its keys.
 #[derive(Clone, Debug, PartialEq)]
 pub struct At {
-    /// What messages call it; empty for the whole document.
+    /// Its name in messages; empty for the whole document.
     pub path: String,
     /// Its bytes in the text.
     pub span: Range<usize>,
-    /// Whether all of its values could be read; something stands in for those that could not.
+    /// Whether all its values could be read; placeholders replace the others.
     pub is_sound: bool,
 }
 
 impl At {
-    /// The place of a table that stands in for another.
+    /// The place of a placeholder for a table.
     #[must_use]
     pub fn nowhere() -> At {
         At { path: String::new(), span: 0..0, is_sound: false }
     }
 
-    /// What messages call a key of the table.
+    /// The name of a key of the table in messages.
     #[must_use]
     pub fn path_of(&self, name: &str) -> String {
         match self.path.as_str() {
@@ -78,22 +78,22 @@ impl At {
     }
 }
 
-/// A text that is being read, and what was found in it.
+/// A text that is being read, and the problems found in it.
 #[derive(Debug)]
 pub struct Document {
     label: String,
     text: Arc<str>,
     problems: Vec<Problem>,
     spans: BTreeMap<String, Range<usize>>,
-    /// Whether a default is being read, which stands nowhere.
+    /// Whether a default is being read, which has no place.
     assuming: bool,
-    /// Paths of the values that could not be read.
+    /// The paths of values that could not be read.
     failed: BTreeSet<String>,
 }
 
 impl Document {
-    /// Reads a text as the table `T`, of at most `limit` bytes. `label` is the name that problems carry. `check` sees
-    /// the text first; if it reports anything, nothing else is looked at.
+    /// Reads a text of at most `limit` bytes as the table `T`. `label` is the name that problems
+    /// carry. `check` sees the text first; if it reports anything, nothing else is read.
     pub fn read<T: Table>(
         label: &str,
         text: &str,
@@ -113,7 +113,7 @@ impl Document {
         let (table, errors) = DeTable::parse_recoverable(text);
         for error in &errors {
             let place =
-                Place::new(&document.label, &document.text, error.span().unwrap_or_default());
+                SourcePlace::new(&document.label, &document.text, error.span().unwrap_or_default());
             document.problems.push(Problem::syntax(error, place));
         }
         if errors.is_empty() {
@@ -124,22 +124,22 @@ impl Document {
         (document, read)
     }
 
-    /// How many values could not be read so far.
+    /// The number of values that could not be read so far.
     #[must_use]
     pub fn failures(&self) -> usize {
         self.failed.len()
     }
 
-    /// Whether the value of this key could not be read. What stands in for it needs no further check.
+    /// Whether the value of this key could not be read. Its placeholder needs no further checks.
     #[must_use]
     pub fn has_failed(&self, table: &At, name: &str) -> bool {
         self.failed.contains(&table.path_of(name))
     }
 
-    /// What was read, or else everything that is wrong, in the order of the text.
+    /// Returns what was read, or all problems in the order of the text.
     ///
     /// # Errors
-    /// If anything was reported.
+    /// Something was reported.
     pub fn finish<T>(mut self, read: Option<T>) -> Result<T, Problems> {
         match read {
             Some(read) if self.problems.is_empty() => Ok(read),
@@ -152,12 +152,12 @@ impl Document {
         }
     }
 
-    /// Adds a problem with a value.
+    /// Reports a problem with a value.
     pub fn report(&mut self, of: &Given, message: impl Into<String>, remedy: impl Into<String>) {
         self.report_span(&of.path, of.span.clone(), message, remedy);
     }
 
-    /// Adds a problem with a key of a table: it points at the key's value if that is given, or else at the table.
+    /// Reports a problem with a key of a table, at the key's value or, without one, at the table.
     pub fn report_at(
         &mut self,
         table: &At,
@@ -170,7 +170,7 @@ impl Document {
         self.report_span(&path, span, message, remedy);
     }
 
-    /// Adds a problem at a place of the text, unless the value there could not even be read.
+    /// Reports a problem at a place, unless the value there could not even be read.
     pub fn report_span(
         &mut self,
         path: &str,
@@ -181,7 +181,7 @@ impl Document {
         if self.failed.contains(path) {
             return;
         }
-        let place = Some(Place::new(&self.label, &self.text, span));
+        let place = Some(SourcePlace::new(&self.label, &self.text, span));
         let (message, remedy) = (message.into(), remedy.into());
         self.problems.push(Problem { path: path.to_owned(), message, remedy, place });
     }
@@ -191,7 +191,7 @@ impl Document {
         self.problems.push(problem);
     }
 
-    /// Reports a value of the wrong form. It is always `None`: there is no value.
+    /// Reports a value of the wrong form. Always returns `None`.
     pub fn mismatch<T>(&mut self, given: &Given, key: &Key) -> Option<T> {
         let message = format!("expected {}, found {}", key.takes(), given.raw.describe());
         let remedy = match key.otherwise {
@@ -202,21 +202,21 @@ impl Document {
         None
     }
 
-    /// Where the keys and tables of the text stand, by path, and the text itself.
+    /// The places of the keys and tables of the text, by path, and the text itself.
     #[must_use]
     pub fn places(&self) -> (Arc<str>, BTreeMap<String, Range<usize>>) {
         (Arc::clone(&self.text), self.spans.clone())
     }
 
-    /// Those of the names that are keys of a table and given there.
+    /// Those of the names that are given as keys of a table.
     #[must_use]
     pub fn given(&self, table: &At, names: &[&'static str]) -> Vec<&'static str> {
         let is_given = |name: &&'static str| self.spans.contains_key(&table.path_of(name));
         names.iter().copied().filter(is_given).collect()
     }
 
-    /// Reports texts and keys with characters that would move a terminal's cursor or change its colours.
-    /// Ends of lines and tabs may stand in them.
+    /// Reports texts and keys with control characters, which might move a terminal's cursor or
+    /// change its colours. Line ends and tabs are allowed.
     pub fn refuse_control_characters(&mut self, given: &Given) {
         match &given.raw {
             Raw::Text(text) => self.refuse_unprintable(&given.path, given.span.clone(), text),
@@ -243,7 +243,7 @@ impl Document {
         }
     }
 
-    /// Which of the known names is given, as its place in `known`; `what` says what they are names of.
+    /// Returns the index of the given name in `known`; `what` says what the names denote.
     pub fn one_of(&mut self, given: &Given, what: &str, known: &[&str]) -> Option<usize> {
         match given.plain() {
             Some(text) => self.named(&text, &given.path, given.span.clone(), what, known),
@@ -256,7 +256,7 @@ impl Document {
         }
     }
 
-    /// Which of the known names `text` is, as its place in `known`.
+    /// Returns the index of the name `text` in `known`.
     pub fn named(
         &mut self,
         text: &str,
@@ -276,7 +276,7 @@ impl Document {
         found
     }
 
-    /// Opens a table, reports keys that it cannot have, and reads it.
+    /// Opens a table, reports keys that it can't have, and reads it.
     pub fn open<T: Table>(&mut self, table: &Given) -> T {
         let info = T::info();
         if !table.path.is_empty() && !self.assuming {
@@ -333,7 +333,7 @@ impl Document {
         None
     }
 
-    /// The value of a key, or its default. A required key that is missing is reported.
+    /// The value of a key, or its default. Reports a required key that is missing.
     pub fn required<In: Table, T: Field>(&mut self, table: &Given, key: &Key) -> T {
         let read = match (table.get(key.name), key.otherwise) {
             (Some(given), _) => T::read(self, &given, key),
@@ -350,14 +350,14 @@ impl Document {
         self.counted(read, &path).unwrap_or_else(|| T::stand_in(&path))
     }
 
-    /// The value of a key, and nothing where the key is not given or wrong.
+    /// The value of a key; none if it is not given or wrong.
     pub fn optional<T: Field>(&mut self, table: &Given, key: &Key) -> Option<T> {
         let given = table.get(key.name)?;
         let read = T::read(self, &given, key);
         self.counted(read, &given.path)
     }
 
-    /// The value of a key that only some kinds of the table have, and nothing in a table of another kind.
+    /// The value of a key that only some kinds of the table have; none for other kinds.
     pub fn of_kind<In: Table, T: Field>(&mut self, table: &Given, key: &Key) -> Option<T> {
         let kind = In::info().by.and_then(|by| table.get(by.name)?.plain());
         let needed = kind.as_deref().is_some_and(|kind| key.needed.contains(&kind));
@@ -377,15 +377,15 @@ impl Document {
 }
 
 impl Given {
-    /// Where it stands, as a table.
+    /// The place of the value, as a table.
     #[must_use]
     pub fn at(&self) -> At {
         At { path: self.path.clone(), span: self.span.clone(), is_sound: true }
     }
 
-    /// The pairs of a table; none of anything else.
+    /// The pairs of a table; none for any other value.
     #[must_use]
-    pub fn pairs(&self) -> &[Pair] {
+    pub fn pairs(&self) -> &[TableEntry] {
         match &self.raw {
             Raw::Table(pairs) => pairs,
             _ => &[],
@@ -394,7 +394,7 @@ impl Given {
 
     /// The value of a pair of this table.
     #[must_use]
-    pub fn value(&self, pair: &Pair) -> Given {
+    pub fn value(&self, pair: &TableEntry) -> Given {
         let path = self.at().path_of(&clip(&pair.name));
         Given { path, span: pair.span.clone(), raw: pair.raw.clone() }
     }

@@ -1,34 +1,34 @@
-//! What the keys of a table hold: values as options have them, switches, numbers, tables and lists of tables.
+//! The types of the keys of a table: values as options have them, switches, numbers, tables and lists of tables.
 
 use std::ops::{Deref, Range};
 
 use super::document::{Document, Given};
 use super::{Key, Table, TableInfo};
-use crate::options::value::{Choice, Kind, Raw, Value, read_within};
+use crate::options::value::{Choice, Raw, Value, ValueKind, read_within};
 
 /// What a key takes, for messages, the reference and the schema.
 #[derive(Clone, Debug)]
 pub enum Form {
-    /// A value as options take it, and its names if it is a choice.
-    Value(Kind, &'static [Choice]),
+    /// A value as options take it, with its names if it is a choice.
+    Value(ValueKind, &'static [Choice]),
     /// `true` or `false`.
     Switch,
     /// A number with or without a fraction.
     Number,
     /// A table.
     Table(TableInfo),
-    /// Several `[[...]]` tables.
+    /// One or more `[[...]]` tables.
     Tables(TableInfo),
-    /// Something else, in words.
+    /// Something else, described in words.
     Words(&'static str),
 }
 
 impl Form {
-    /// The form in words, with an example.
+    /// Describes the form in words, with an example.
     #[must_use]
     pub fn describe(&self) -> String {
         match self {
-            Form::Value(Kind::Choice, choices) => {
+            Form::Value(ValueKind::Choice, choices) => {
                 let names: Vec<String> =
                     choices.iter().map(|choice| choice.name.to_owned()).collect();
                 crate::options::value::either(&names)
@@ -54,13 +54,13 @@ impl Form {
 
 /// A type that a key of a table can have.
 pub trait Field: Sized {
-    /// What it takes.
+    /// What the key takes.
     fn form() -> Form;
 
-    /// Reads it; what is wrong goes to the document.
+    /// Reads the value. Problems are reported to the document.
     fn read(document: &mut Document, given: &Given, key: &Key) -> Option<Self>;
 
-    /// Something to go on checking with when the real one, at this path, is wrong or missing.
+    /// A placeholder for a wrong or missing value at this path.
     fn stand_in(path: &str) -> Self;
 }
 
@@ -71,7 +71,7 @@ impl<T: Value> Field for T {
 
     fn read(document: &mut Document, given: &Given, key: &Key) -> Option<Self> {
         let raw = match &given.raw {
-            Raw::Text(text) if T::KIND == Kind::Text => match text.trim() {
+            Raw::Text(text) if T::KIND == ValueKind::Text => match text.trim() {
                 "" => {
                     let remedy = format!("write it, or leave `{}` out", key.name);
                     document.report(given, "an empty text", remedy);
@@ -127,12 +127,12 @@ impl Field for f64 {
     }
 }
 
-/// A text or a number as it is written, and where it stands.
+/// A text or a number as written, and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plain {
-    /// What is written.
+    /// The written text.
     pub text: String,
-    /// What messages call it.
+    /// Its name in messages.
     pub path: String,
     /// Its bytes in the text.
     pub span: Range<usize>,
@@ -174,7 +174,7 @@ impl Field for Plains {
     }
 }
 
-/// The tables of a `[[...]]`, in their order.
+/// The tables of a `[[...]]`, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tables<T>(pub Vec<T>);
 

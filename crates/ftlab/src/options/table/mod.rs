@@ -1,9 +1,9 @@
 //! Tables of a document: files that list things, such as the phases of a workload or the claims of an experiment.
 //!
-//! A device has one of each section, and its texts lie over one another. A document stands alone, and its tables
-//! repeat and nest. Both are declared with `options!` and read the same values; a table says `in "[[phase]]"`
-//! where a section says `at "ftl.gc"`. From the declaration come the struct, the reading ([`Document`]), the
-//! messages and the reference ([`TableInfo`]).
+//! A device has each section once, and its texts override each other. A document stands alone, and
+//! its tables repeat and nest. Both are declared with `options!` and take the same values; a table
+//! says `in "[[phase]]"` where a section says `at "ftl.gc"`. The declaration yields the struct, the
+//! reading ([`Document`]), the messages and the reference ([`TableInfo`]).
 
 mod document;
 mod field;
@@ -14,31 +14,31 @@ pub use field::{Field, Form, Plain, Plains, Tables};
 use super::text::quoted;
 use super::value::Raw;
 
-/// What holds where a key is not given.
+/// What applies if a key is not given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Otherwise {
     /// The key must be given.
     Required,
-    /// This value, as TOML or as a text without its quotes.
+    /// This value, as TOML or as a text without quotes.
     Value(&'static str),
-    /// Something that depends on the rest, in words.
+    /// A value that depends on other keys, described in words.
     Depends(&'static str),
 }
 
-/// One key of a table, as it is declared.
+/// A declared key of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
     /// Its name.
     pub name: &'static str,
     /// What it means.
     pub doc: &'static str,
-    /// The kinds of the table that have it; empty for all.
+    /// The kinds of the table that have the key; empty for all.
     pub of: &'static [&'static str],
-    /// Of these kinds, those for which it must be given although others do without it.
+    /// Of these kinds, those for which it must be given although it is optional for others.
     pub needed: &'static [&'static str],
-    /// The least and the most, both allowed.
+    /// The least and the greatest value, both allowed.
     pub range: Option<(&'static str, &'static str)>,
-    /// What holds without it.
+    /// What applies without it.
     pub otherwise: Otherwise,
     /// What it takes.
     pub form: fn() -> Form,
@@ -51,7 +51,7 @@ impl Key {
         self.of.is_empty() || kind.is_some_and(|kind| self.of.contains(&kind))
     }
 
-    /// Its default as it would be written in a file, if it has one.
+    /// Its default as written in a file, if it has one.
     #[must_use]
     pub fn default(&self) -> Option<String> {
         let Otherwise::Value(text) = self.otherwise else { return None };
@@ -68,23 +68,23 @@ impl Key {
     }
 }
 
-/// A table with all that is known about it.
+/// A table with all its metadata.
 #[derive(Clone, Copy, Debug)]
 pub struct TableInfo {
-    /// How the table is written in a file.
+    /// The form of the table in a file.
     pub title: &'static str,
-    /// What it is.
+    /// What the table is.
     pub doc: &'static str,
     /// Its own keys.
     pub keys: &'static [Key],
     /// The key that decides which other keys apply.
     pub by: Option<&'static Key>,
-    /// Tables whose keys may stand in this one too.
+    /// Tables whose keys may appear in this one, too.
     pub embedded: &'static [fn() -> TableInfo],
 }
 
 impl TableInfo {
-    /// All keys that may stand in the table: the one that decides, its own, those of embedded tables.
+    /// All keys that may appear in the table: the deciding one, its own, and those of embedded tables.
     pub fn all_keys(&self) -> Vec<&'static Key> {
         let mut keys: Vec<&'static Key> = self.by.into_iter().chain(self.keys).collect();
         for embedded in self.embedded {
@@ -96,18 +96,18 @@ impl TableInfo {
 
 /// A table that `options!` declares.
 pub trait Table: Sized {
-    /// What is known about it.
+    /// Its metadata.
     fn info() -> TableInfo;
 
-    /// Reads its own keys and those of embedded tables. What is wrong goes to the document, and something stands in for
-    /// it, so that the rest can be checked. Unknown keys are reported by whoever opens the table.
+    /// Reads its own keys and those of embedded tables. Problems are reported to the document, and placeholders replace
+    /// wrong values, so that the rest can be checked. The caller that opens the table reports unknown keys.
     fn read(document: &mut Document, table: &Given) -> Self;
 
-    /// What stands in for a table that could not be read.
+    /// A placeholder for a table that could not be read.
     fn stand_in() -> Self;
 }
 
-/// The name of a field without the mark that lets a keyword be one.
+/// The name of a field without the `r#` of a raw identifier.
 #[must_use]
 pub const fn plain_name(field: &'static str) -> &'static str {
     match field.as_bytes() {

@@ -1,4 +1,4 @@
-//! Tables of a document, with a small one of each form.
+//! Tests tables of a document with a small one of each form.
 
 use super::{Document, Table, Tables};
 use crate::options::declare::{choices, options};
@@ -55,7 +55,7 @@ fn read(text: &str) -> Result<Journey, Vec<String>> {
         document.refuse_control_characters(root);
     });
     let told = |problem: &crate::options::Problem| {
-        let line = problem.place.as_ref().map_or(0, crate::options::Place::line);
+        let line = problem.place.as_ref().map_or(0, crate::options::SourcePlace::line);
         format!("{line} {}: {}; {}", problem.path, problem.message, problem.remedy)
     };
     document.finish(journey).map_err(|problems| problems.problems.iter().map(told).collect())

@@ -1,9 +1,9 @@
-//! Chips that do one thing at a time (`nand.one_die_at_a_time`): while one die of a chip is at work, the
-//! others begin nothing. When it is done, the die whose next command ranks best goes on, as if all
-//! commands of the chip waited in one queue.
+//! Chips that do one thing at a time (`nand.one_die_at_a_time`): while one die of a chip works, the others begin
+//! nothing. When it is done, the die whose next command ranks best goes on, as if all commands of the chip waited
+//! in one queue.
 //!
-//! Which die is at work is seen in the dies themselves: nothing is kept for a chip. A die with an operation
-//! that was left for reads is at work.
+//! The dies themselves show which one is working, so a chip has no state. A die with a suspended operation is
+//! working.
 
 use super::FlashArray;
 use crate::engine::skills;
@@ -12,7 +12,7 @@ use crate::units::{DieId, Nanos, SimTime};
 use crate::verify::Canary;
 
 impl FlashArray {
-    /// Whether a die is at work on something.
+    /// Whether a die is working.
     fn is_at_work(&self, die: DieId) -> bool {
         !self.stations[die.at()].die.is_idle()
     }
@@ -23,8 +23,8 @@ impl FlashArray {
         Some(self.commands[next].rank())
     }
 
-    /// Whether a die has to leave a command alone for now: another one of its chip is at work, or has a
-    /// command that ranks better.
+    /// Whether a die may not begin a command now, because another die of its chip is working or has a command
+    /// that ranks better.
     #[cold]
     pub fn yields_on_chip(&self, die: DieId, id: CommandId) -> bool {
         if self.plant.is(Canary::ChipDoesTwo) {
@@ -36,8 +36,8 @@ impl FlashArray {
         others.any(|other| self.is_at_work(other) || better(other))
     }
 
-    /// Something came for a die, or it is done: the die of its chip that may go on now, if any may. It is the one
-    /// that is at work, else the one whose next command ranks best.
+    /// The die of a chip that may go on after a command came for `die`, or `die` finished, if any: the one that
+    /// is working, or else the one whose next command ranks best.
     #[cold]
     pub fn turn_on_chip(&mut self, die: DieId) -> Option<DieId> {
         if self.plant.is(Canary::ChipDoesTwo) {
@@ -55,7 +55,7 @@ impl FlashArray {
         at_work.is_none().then_some(turn)
     }
 
-    /// The time until `now` for which collection has occupied any die of a chip: each of them waits for it.
+    /// Time until `now` for which the dies of a chip were busy with collection. Each of them waits for it.
     #[cold]
     pub fn chip_held_by_gc(&self, now: SimTime, die: DieId) -> Nanos {
         let dies = self.sheet.geometry.dies_of_chip(die);

@@ -4,14 +4,14 @@ use super::FlashArray;
 use crate::engine::skills::Skills;
 use crate::nand::Kind;
 use crate::scheduler::command::{Command, CommandId, Ticket};
-use crate::scheduler::lanes::Choice;
+use crate::scheduler::lanes::LaneChoice;
 use crate::scheduler::station::Station;
 use crate::units::{DieId, Nanos, SimTime};
 use crate::verify::Canary;
 
 impl FlashArray {
-    /// Takes commands out of the lane of a first one, which was taken out, for planes that its operation can serve
-    /// too. They hang from it. Returns how many.
+    /// Takes commands from the lane of a command that begins, for other planes that its operation can serve, and
+    /// links them to it. Returns their number.
     #[inline(never)]
     pub fn gather(&mut self, die: DieId, first: CommandId) -> u64 {
         let FlashArray { sheet, commands, stations, plant, page_order, .. } = self;
@@ -22,14 +22,14 @@ impl FlashArray {
         let (geometry, multi_plane) = (&sheet.geometry, &sheet.abilities.multi_plane);
         let planes = geometry.planes_per_die();
         let Command { kind, mode, ticket: Ticket { seat, .. }, .. } = commands[first];
-        // An erase goes before no read that arrived earlier.
+        // An erase must not pass a read that arrived earlier.
         let oldest_read = match kind {
             Kind::Erase => lanes.oldest_read(commands),
             _ => u64::MAX,
         };
         let mut taken = seat.plane;
         if page_order.is_some() {
-            // A program that was left may be of the very page that a read is for.
+            // A suspended program may be of the very page that a read wants.
             let left = std::iter::successors(suspension.first(), |&id| commands[id].ticket.next);
             taken |= left.fold(0, |all, id| all | commands[id].ticket.seat.plane);
         }
@@ -50,7 +50,7 @@ impl FlashArray {
             let may_pass = |other: &Command, earlier: &Command| {
                 other.ticket.seat.block != earlier.ticket.seat.block
             };
-            let found = lanes.take_fitting(commands, first, Choice { looks, fits, may_pass });
+            let found = lanes.take_fitting(commands, first, LaneChoice { looks, fits, may_pass });
             let Some(id) = found else { break };
             commands[id].ticket.next = None;
             commands[last].ticket.next = Some(id);
@@ -61,7 +61,7 @@ impl FlashArray {
         joined
     }
 
-    /// Finds the price of an operation that others share with a first command which alone would take
+    /// Finds the time in the cells of an operation that others share with a first command, which alone would take
     /// `least`, and accounts for it.
     #[cold]
     pub fn share_cells<const S: Skills>(

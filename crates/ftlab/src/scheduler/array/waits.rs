@@ -1,4 +1,4 @@
-//! What commands waited for: host work, or what the device does for itself.
+//! Accounts of waits: for host work, or for the device's own work.
 
 use super::FlashArray;
 use crate::engine::skills::Skills;
@@ -30,7 +30,7 @@ impl FlashArray {
         }
     }
 
-    /// Splits a wait into what host work and what collection held the command up.
+    /// Splits a wait into the time for host work and the time for collection.
     fn split_wait(&mut self, now: SimTime, die: DieId, id: CommandId, of: WaitedFor) {
         if self.sheet.abilities.one_die_at_a_time {
             return self.split_wait_on_chip(now, die, id, of);
@@ -39,8 +39,7 @@ impl FlashArray {
         self.split_wait_by(now, id, of, held);
     }
 
-    /// The same where dies wait for the others of their chip. Apart, so that nothing of it burdens the
-    /// usual case.
+    /// The same where dies wait for the others of their chip. A separate function, to keep the usual case fast.
     #[cold]
     #[inline(never)]
     fn split_wait_on_chip(&mut self, now: SimTime, die: DieId, id: CommandId, of: WaitedFor) {
@@ -48,7 +47,7 @@ impl FlashArray {
         self.split_wait_by(now, id, of, held);
     }
 
-    /// The same, with the time for which collection has `held` the die, or its chip.
+    /// The same, given the time for which collection has `held` the die, or its chip.
     #[inline(always)]
     fn split_wait_by(&mut self, now: SimTime, id: CommandId, of: WaitedFor, held: Nanos) {
         let command = &mut self.commands[id];
@@ -68,7 +67,7 @@ impl FlashArray {
         command.spent.account_wait(waited, Nanos(for_gc));
     }
 
-    /// How long the address, and the data, of a command take the bus, which was granted `now`: it waits no more.
+    /// Ends the wait of a command that gets the bus `now`. Returns the time of its address and data on the bus.
     #[inline(always)]
     pub fn move_in<const S: Skills>(&mut self, now: SimTime, die: DieId, id: CommandId) -> Nanos {
         self.account_wait::<S>(now, die, id, WaitedFor::DieAndBus);

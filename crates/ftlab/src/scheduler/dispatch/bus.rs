@@ -6,14 +6,14 @@ use crate::nand::Accepts;
 use crate::scheduler::array::WaitedFor;
 use crate::scheduler::command::CommandId;
 use crate::scheduler::event::Event;
-use crate::scheduler::line::{Turn, Wish};
+use crate::scheduler::line::{BusTurn, Wish};
 use crate::scheduler::probe::Probe;
 use crate::units::{ChannelId, DieId, SimTime};
 
 impl<P: Probe> Dispatcher<P> {
-    /// Asks for the bus, for what the die wants of it at present: at once if it is free and nobody
-    /// waits for it, else in line. What else ends at this moment may bring another die that wants it,
-    /// for something better: then the bus is given when all of that has ended.
+    /// Requests the bus for a die: takes it at once if it is free and no die waits for it, or joins
+    /// the line. If other events are due at the same time, they may bring another die with a better
+    /// claim, so the bus is given only after all of them.
     #[inline(always)]
     pub(super) fn want_bus<const S: Skills>(&mut self, now: SimTime, die: DieId, wish: Wish) {
         let station = &mut self.array.stations[die.at()];
@@ -39,19 +39,19 @@ impl<P: Probe> Dispatcher<P> {
         line.wanted_by.push(die);
     }
 
-    /// Gives a bus that fell free to the die whose turn it is.
+    /// Gives a bus that became free to the die whose turn it is.
     pub(super) fn grant<const S: Skills>(&mut self, now: SimTime, channel: ChannelId) {
         // A line that emptied and filled again leaves a second event behind.
         let line = &mut self.array.lines[channel.at()];
         if !line.channel.is_free(now) {
             return;
         }
-        // What else ends at this moment may bring a die that wants the bus for something better.
+        // Other events at this time may bring a die with a better claim.
         if self.events.next_time() == Some(now) && line.put_off != Some(now) {
             line.put_off = Some(now);
             return self.events.schedule(now, now, Event::Bus(channel).packed());
         }
-        let Some(Turn { place, wish, .. }) = self.array.whose_turn::<S>(channel) else { return };
+        let Some(BusTurn { place, wish, .. }) = self.array.whose_turn::<S>(channel) else { return };
         let line = &mut self.array.lines[channel.at()];
         let die = line.wanted_by.swap_remove(place);
         self.array.stations[die.at()].wants_bus = false;
@@ -74,14 +74,14 @@ impl<P: Probe> Dispatcher<P> {
             Wish::Send(id) => self.send::<S>(now, die, channel, id),
             Wish::Begin(first) => self.begin_on_bus::<S>(now, die, channel, first),
         }
-        // With cache operations the die may go on: with a page to sense, or one to take in.
+        // With cache operations the die may go on: sense another page, or load one.
         let cache = &self.array.sheet.abilities.cache;
         if skills::any(S, skills::CACHE_OPS) && (cache.read || cache.program) {
             self.start::<S>(now, die);
         }
     }
 
-    /// Moves what the register holds for a command out.
+    /// Moves out what the register holds for a command.
     #[inline(always)]
     fn send<const S: Skills>(
         &mut self,
@@ -119,7 +119,7 @@ impl<P: Probe> Dispatcher<P> {
         let follows = skills::any(S, skills::CACHE_OPS)
             && cache.program
             && self.array.stations[die.at()].die.accepts(cache) == Accepts::Programs;
-        self.take_together::<S>(die, first);
+        self.join_planes::<S>(die, first);
         let mut until = now + self.array.move_in::<S>(now, die, first);
         self.watch.moves_in(&self.array, first, (now, until), true);
         let others = self.array.companion::<S>(first);

@@ -1,4 +1,4 @@
-//! What the cells of a die do, and what happens when they, or its register, are done with something.
+//! Operations of a die's cells, and what happens when they, or the register, finish something.
 
 use super::{Dispatcher, Operation};
 use crate::engine::skills::{self, Skills};
@@ -10,7 +10,7 @@ use crate::scheduler::station::{Station, cells_for};
 use crate::units::{DieId, Nanos, SimTime};
 
 impl<P: Probe> Dispatcher<P> {
-    /// The cells begin an operation, once addresses and data are there.
+    /// Begins an operation in the cells. Addresses and data have arrived, or have a known time of arrival.
     #[inline(always)]
     pub(super) fn begin_in_cells<const S: Skills>(&mut self, operation: Operation) {
         let Operation { now, die, first, .. } = operation;
@@ -29,8 +29,8 @@ impl<P: Probe> Dispatcher<P> {
         self.run_cells::<S>(Operation { cells_from, ..operation }, wait, |_| {});
     }
 
-    /// Occupies the cells, which have begun, or do so by `begins`, for as long as the slowest of the pages takes.
-    /// Each command has `waited` since its data arrived.
+    /// Occupies the cells for as long as the slowest of the pages takes; `begins` starts the die. Each command
+    /// has `waited` since its data arrived.
     #[inline(always)]
     fn run_cells<const S: Skills>(
         &mut self,
@@ -61,8 +61,8 @@ impl<P: Probe> Dispatcher<P> {
         self.watch.cells(&self.array, first, cells_from, cells_from + span);
     }
 
-    /// Moves on what waits between cells and register: a sensed page to the register that fell free, a
-    /// page that was taken in to the cells.
+    /// Passes pages between cells and register: a sensed page to the register when it becomes free, a loaded page
+    /// to the cells.
     #[inline]
     pub(super) fn pass_on<const S: Skills>(&mut self, now: SimTime, die: DieId) {
         let station = &mut self.array.stations[die.at()];
@@ -70,8 +70,8 @@ impl<P: Probe> Dispatcher<P> {
             (Cells::Sensed, Register::Empty) => self.array.hold::<S>(now, die),
             (Cells::Idle, Register::Loaded) => {
                 let Some(first) = station.in_register.take() else { return };
-                // A page that has been there for a while goes on as a cache program; one that is
-                // still on its way is programmed as any other.
+                // A page that was loaded some time ago goes on as a cache program; one that is still on its way
+                // is programmed as any other.
                 let followed = station.loaded_at <= now;
                 let cache = &self.array.sheet.abilities.cache;
                 let busy = if followed { cache.busy } else { Nanos::ZERO };
@@ -84,7 +84,7 @@ impl<P: Probe> Dispatcher<P> {
         }
     }
 
-    /// Something that a die does is done. Returns the first of the commands that it completed.
+    /// Ends a step of a die. Returns the first of the commands that it completed.
     #[inline]
     pub(super) fn advance<const S: Skills>(
         &mut self,
@@ -98,7 +98,7 @@ impl<P: Probe> Dispatcher<P> {
         if station.die.register() == Register::Sending && station.sent_at == now {
             return self.sent::<S>(now, die);
         }
-        // What was paused meanwhile left an event behind.
+        // An operation that was suspended leaves an event behind.
         if station.cells_until != now {
             self.pause_for_waiting(now, die);
             return None;
@@ -121,7 +121,6 @@ impl<P: Probe> Dispatcher<P> {
                 None
             }
             Cells::Programming | Cells::Erasing | Cells::Copying => {
-                // They have programmed, erased or copied.
                 let first = station.in_cells.take();
                 station.die.finish(now);
                 first
@@ -135,7 +134,7 @@ impl<P: Probe> Dispatcher<P> {
         }
     }
 
-    /// A page has left the register.
+    /// Ends the transfer of a page out of the register.
     #[inline]
     fn sent<const S: Skills>(&mut self, now: SimTime, die: DieId) -> Option<CommandId> {
         let station = &mut self.array.stations[die.at()];

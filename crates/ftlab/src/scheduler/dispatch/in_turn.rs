@@ -1,9 +1,9 @@
-//! Dies that do one thing at a time, each in the order in which it was asked: what a flash without multi-plane and
-//! cache operations does under first come, first served.
+//! Dies that do one thing at a time, in order of arrival: a flash without multi-plane and cache operations under
+//! first come, first served.
 //!
-//! Nothing here is another model: it is what [`cells`](super::cells) and [`bus`](super::bus) come to where
-//! nothing can share an operation, overlap with another or go before it, with each step in one piece. Both work on
-//! the same state, so that either may go on where the other stopped; a test compares them.
+//! This is not another model. It is what [`cells`](super::cells) and [`bus`](super::bus) amount to if nothing can
+//! share, overlap or overtake an operation, with each step in one piece. Both work on the same state, so either may
+//! go on where the other stopped; a test compares them.
 
 use super::{Dispatcher, note_arrival};
 use crate::engine::skills::Skills;
@@ -19,7 +19,7 @@ use crate::scheduler::station::{Station, cells_for};
 use crate::units::{DieId, Nanos, SimTime};
 use crate::verify::Plant;
 
-/// A command that begins, with the die and the bus that it is for: each was looked up once.
+/// A command that begins, with its die and bus, each looked up once.
 struct Beginning<'a> {
     now: SimTime,
     die: DieId,
@@ -33,7 +33,7 @@ struct Beginning<'a> {
 }
 
 impl<P: Probe> Dispatcher<P> {
-    /// A command comes for a die that may be at work: begins it, or lets it wait.
+    /// Begins a command, or lets it wait if its die is busy.
     #[inline(always)]
     pub fn come_in_turn<const S: Skills>(&mut self, now: SimTime, id: CommandId, load: &mut Load) {
         let Dispatcher { array, events, arrivals, watch, .. } = self;
@@ -68,7 +68,8 @@ impl<P: Probe> Dispatcher<P> {
         self.tell_begun(now, id, begun);
     }
 
-    /// A die that is idle, and wants no bus, begins what waits longest for it, or lines up for the bus.
+    /// Lets an idle die, which wants no bus, begin the command that has waited longest, or join the line for the
+    /// bus.
     #[inline(always)]
     pub(super) fn next_in_turn<const S: Skills>(&mut self, now: SimTime, die: DieId) {
         let Dispatcher { array, events, .. } = self;
@@ -87,7 +88,7 @@ impl<P: Probe> Dispatcher<P> {
         self.tell_begun(now, id, begun);
     }
 
-    /// Tells those who watch of a command that began: when its cells did, and when they will be done.
+    /// Tells observers about a command that began: when its cells begin and end.
     #[inline(always)]
     fn tell_begun(&mut self, now: SimTime, id: CommandId, (from, until): (SimTime, SimTime)) {
         if self.array.commands[id].kind == Kind::Program {
@@ -96,7 +97,7 @@ impl<P: Probe> Dispatcher<P> {
         self.watch.cells(&self.array, id, from, until);
     }
 
-    /// Something that a die does is done. Returns the command that it completed, if it did.
+    /// Ends a step of a die. Returns the command that it completed, if any.
     #[inline(always)]
     pub(super) fn advance_in_turn<const S: Skills>(
         &mut self,
@@ -139,8 +140,8 @@ impl<P: Probe> Dispatcher<P> {
 }
 
 impl Beginning<'_> {
-    /// Begins it on an idle die: a program takes the bus first, which has to be free. Returns when the cells begin,
-    /// and when they will be done.
+    /// Begins the command on an idle die. A program takes the bus first, which must be free. Returns when the cells
+    /// begin and end.
     #[inline(always)]
     fn begin<const S: Skills>(self) -> (SimTime, SimTime) {
         let Beginning { now, die, id, command, station, line, sheet, events, plant } = self;

@@ -1,4 +1,5 @@
-//! Leaving what the cells do for host reads, and going on with it: see [`PauseRule`](crate::scheduler::PauseRule).
+//! Suspending operations of the cells for host reads, and resuming them: see
+//! [`PauseRule`](crate::scheduler::PauseRule).
 
 use super::Dispatcher;
 use crate::engine::skills;
@@ -10,7 +11,7 @@ use crate::units::{DieId, SimTime};
 use crate::verify::Canary;
 
 impl<P: Probe> Dispatcher<P> {
-    /// A host read has arrived for a die: leaves the die's operation for it, if that may be and pays.
+    /// Suspends the operation of a die for which a host read has arrived, if this is allowed and pays off.
     #[inline]
     pub fn pause_for_read(&mut self, now: SimTime, die: DieId) {
         if self.array.rules.pause.which != Pausable::None {
@@ -18,7 +19,7 @@ impl<P: Probe> Dispatcher<P> {
         }
     }
 
-    /// The cells begin, after a transfer during which nothing can be left: host reads may have come
+    /// Checks again when the cells begin, after a transfer that cannot be suspended: host reads may have come
     /// meanwhile.
     pub(super) fn pause_for_waiting(&mut self, now: SimTime, die: DieId) {
         let station = &mut self.array.stations[die.at()];
@@ -43,7 +44,7 @@ impl<P: Probe> Dispatcher<P> {
         }
         let station = &mut self.array.stations[die.at()];
         if now < station.cells_from {
-            // Data still moves in. The die looks again when the cells begin.
+            // Data is still moving in. The die checks again when the cells begin.
             if !std::mem::replace(&mut station.suspension.looks_again, true) {
                 self.events.schedule(now, station.cells_from, Event::Die(die).packed());
             }
@@ -70,7 +71,7 @@ impl<P: Probe> Dispatcher<P> {
         self.watch.pause(&self.array, first, from, now);
     }
 
-    /// Goes on with what a die left: no host read waits for it any more.
+    /// Resumes the suspended operation of a die.
     pub(super) fn resume(&mut self, now: SimTime, die: DieId) {
         let station = &mut self.array.stations[die.at()];
         let Some(paused) = station.suspension.paused.take() else { return };

@@ -1,5 +1,5 @@
-//! Work that is done at once instead of command by command, or without time: whether that may be, and the accounts of
-//! it. What it costs is in the data sheet.
+//! Work that is done at once instead of command by command, or without time: whether that is allowed, and the
+//! accounts. The data sheet says what it costs.
 
 use super::Flash;
 use crate::nand::Kind;
@@ -10,21 +10,20 @@ use crate::scheduler::probe::Probe;
 use crate::units::{DieId, Nanos, Ppn};
 
 impl<P: Probe> Flash<P> {
-    /// Whether nobody sees single commands, nothing fails, and times do nothing but add up: then what only adds up
-    /// can be done at once.
+    /// Whether work may be done at once: single commands are not observed, nothing fails, and times merely add up.
     pub(crate) fn may_add_up(&self) -> bool {
         let plain = self.hazards().is_none() && !P::ACTIVE && self.laws().is_none();
         plain && self.sheet().only_adds_up()
     }
 
-    /// Accounts for a page that was programmed at once with others, after a read of its older copy if it
-    /// is partial.
+    /// Accounts for a page that was programmed at once with others, and for the read of its older copy if it is
+    /// partial.
     #[inline]
     pub(crate) fn account_write_at_once(&mut self, at: Ppn, is_partial: bool) {
         let (read, program) = self.sheet().price_of_page();
         let mut time = program;
         if is_partial {
-            self.done[Origin::Merge as usize][Kind::Read as usize] += 1;
+            self.done[Origin::ReadModifyWrite as usize][Kind::Read as usize] += 1;
             time += read;
         }
         self.done[Origin::Host as usize][Kind::Program as usize] += 1;
@@ -32,7 +31,7 @@ impl<P: Probe> Flash<P> {
         self.dispatcher.array.stations[die.at()].die.was_busy(time);
     }
 
-    /// Accounts for merges that were done at once, and have kept a die busy for `time`.
+    /// Accounts for merges that were done at once and kept a die busy for `time`.
     pub(crate) fn account_at_once(
         &mut self,
         die: DieId,
@@ -54,7 +53,7 @@ impl<P: Probe> Flash<P> {
 }
 
 impl<P> Flash<P> {
-    /// What the flash can do, and what that takes.
+    /// What the flash can do, and how long it takes.
     #[inline]
     pub(crate) fn sheet(&self) -> &Datasheet {
         &self.dispatcher.array.sheet

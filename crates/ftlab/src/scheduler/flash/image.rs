@@ -1,22 +1,22 @@
 //! The flash's part of an image: see [`image`](crate::image).
 
 use super::Flash;
-use crate::image::{Damage, Reader, Resume, Writer, take_up};
+use crate::image::{Damage, ImageReader, ImageWriter, Resume, take_up};
 use crate::scheduler::array::FlashArray;
 use crate::scheduler::datasheet::Datasheet;
 use crate::scheduler::dispatch::Dispatcher;
 use crate::scheduler::probe::Probe;
 
 impl<P: Probe> Flash<P> {
-    /// Writes what the policies remember. Nothing is in flight at rest, and accounts of time count
-    /// from the load on.
-    pub(crate) fn save(&self, out: &mut Writer) {
+    /// Saves the state of the policies. Nothing is in flight at rest, and accounts of time restart
+    /// when the image is loaded.
+    pub(crate) fn save(&self, out: &mut ImageWriter) {
         let Flash { dispatcher, load: _, done: _, costs: _ } = self;
         let Dispatcher {
             array,
             scheduler,
             events: _,
-            // Only the order of arrival counts, not the number.
+            // Only the order of arrival matters, not the number.
             arrivals: _,
             overlaps: _,
             watch: _,
@@ -28,7 +28,7 @@ impl<P: Probe> Flash<P> {
             commands: _,
             stations: _,
             lines: _,
-            // Only what waits.
+            // Empty at rest.
             page_order: _,
             plant: _,
         } = array;
@@ -38,8 +38,12 @@ impl<P: Probe> Flash<P> {
         cells.save(out);
     }
 
-    /// Takes up what the policies remembered.
-    pub(crate) fn take_up(&mut self, from: &mut Reader<'_>, resume: Resume) -> Result<(), Damage> {
+    /// Loads the state of the policies.
+    pub(crate) fn take_up(
+        &mut self,
+        from: &mut ImageReader<'_>,
+        resume: Resume,
+    ) -> Result<(), Damage> {
         let Dispatcher { array: FlashArray { sheet, cells, .. }, scheduler, .. } =
             &mut self.dispatcher;
         take_up(from, resume.timing, |from| sheet.timing.native.load(from))?;

@@ -1,4 +1,4 @@
-//! What the cells were at when power was cut, what outlives that, and what is known of them from before.
+//! Power cuts: what the cells were doing, what survives, and what is known from before.
 
 use super::Flash;
 use crate::nand::Kind;
@@ -8,8 +8,8 @@ use crate::scheduler::probe::Probe;
 use crate::units::{BlockId, DieId, Ppn, SimTime};
 
 impl<P: Probe> Flash<P> {
-    /// Power is cut: the flash pages that were being programmed, and the blocks that were being erased. An operation that
-    /// was left for reads was begun, too; one whose data is still on its way was not.
+    /// Returns the flash pages that are being programmed and the blocks that are being erased when power is cut.
+    /// Suspended operations have begun, too; those whose data is still on its way have not.
     pub(crate) fn cut(&self, now: SimTime) -> (Vec<Ppn>, Vec<BlockId>) {
         let (mut programs, mut erases) = (Vec::new(), Vec::new());
         for station in &self.dispatcher.array.stations {
@@ -31,18 +31,18 @@ impl<P: Probe> Flash<P> {
         (programs, erases)
     }
 
-    /// What outlives a power cut.
+    /// Returns what survives a power cut.
     pub(crate) fn into_cells(self) -> CellHistory {
         self.dispatcher.array.cells
     }
 
-    /// A die is known to be dead, from an image, whatever the options of this device say.
+    /// Marks a die as dead because an image says so, whatever the options of this device say.
     pub(crate) fn know_dead(&mut self, die: DieId) {
         let array = &mut self.dispatcher.array;
         array.cells.know_dead(&array.sheet.geometry, die);
     }
 
-    /// An image was loaded: the laws know no more of what pages were programmed at.
+    /// After loading an image, tells the laws the classes of its pages.
     pub(crate) fn verify_loaded_classes(&mut self) {
         let (array, watch) = (&self.dispatcher.array, &mut self.dispatcher.watch);
         if let (Some(laws), Some(programmed)) = (&mut watch.laws, &array.cells.programmed) {

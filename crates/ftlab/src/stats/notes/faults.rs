@@ -1,4 +1,4 @@
-//! Notes on faults of a schedule that were asked for and did not take place.
+//! Notes on scheduled faults that did not occur.
 
 use crate::device::{Contents, Device};
 use crate::host::Host;
@@ -7,10 +7,10 @@ use crate::options::value::Value;
 use crate::scheduler::Probe;
 use crate::units::Nanos;
 
-/// So many are named; the others are counted.
+/// The most faults that are named; the others are counted.
 const NAMED: usize = 3;
 
-/// What of the schedule did not come to pass until now.
+/// Returns notes on the scheduled faults that have not occurred.
 pub fn collect<P: Probe, C: Contents>(device: &Device<P, C>) -> Vec<String> {
     let Some(hazards) = device.flash().hazards() else { return Vec::new() };
     let now = device.now();
@@ -29,7 +29,7 @@ pub fn collect<P: Probe, C: Contents>(device: &Device<P, C>) -> Vec<String> {
     late.into_iter().chain(unmet).collect()
 }
 
-/// Faults as a device file has them; none if there are none.
+/// Names faults as a device file does; none if there are none.
 fn named<'a>(faults: impl Iterator<Item = &'a Scheduled>) -> Option<String> {
     let texts: Vec<String> = faults.map(|fault| format!("\"{}\"", fault.print())).collect();
     let named = texts.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! When a note is made: at its limit, and just beyond it.
+//! Tests the limits at which a note is made, and just beyond.
 
 use super::*;
 use crate::cache::BufferCounts;
@@ -41,7 +41,7 @@ fn cache(write_misses: u64, left_pages: u64) -> Cache {
     }
 }
 
-/// Whether one of the notes has these words.
+/// Whether one of the notes contains these words.
 fn says(notes: &[String], words: &str) -> bool {
     notes.iter().any(|note| note.contains(words))
 }
@@ -51,7 +51,7 @@ fn nothing_is_noted_where_nothing_is_remarkable() {
     assert_eq!(notes(|_| ()), [""; 0]);
 }
 
-/// Without a measured request there is one note on that, and what happened to the device.
+/// Without a measured request there is one note about that, besides those about the device.
 #[test]
 fn a_run_that_measured_nothing_says_so_and_one_request_is_something() {
     let unwritten = |report: &mut Report| {
@@ -96,7 +96,7 @@ fn data_from_before_matters_beyond_a_tenth_of_the_reads() {
             prior_as_written: false,
             reads,
             prior_reads: prior,
-            merge_reads: ReadsByCost::default(),
+            read_modify_write_reads: ReadsByCost::default(),
             programs: ProgramsByCost::default(),
             copies: ProgramsByCost::default(),
             counts: CostCounts::default(),
@@ -110,15 +110,15 @@ fn data_from_before_matters_beyond_a_tenth_of_the_reads() {
     assert_eq!([at(None), at(Some(10)), at(Some(11))], [false, false, true]);
 }
 
-/// A device is behind if it takes longer than both limits after the last request has come.
+/// A device is behind if it needs longer than both limits after the last request has arrived.
 #[test]
 fn a_device_is_behind_beyond_both_limits() {
-    let behind = |arriving_ms: u64, drain_ns: u64, by: Arriving| {
+    let behind = |arriving_ms: u64, backlog_ns: u64, by: Arriving| {
         let request =
             Request { op: Op::Write, lba: Lba(0), sectors: 8, stream: 0, tag: 0, fua: false };
         let last = arriving_ms * 1_000_000;
         let mut host = HostStats::default();
-        for (arrived, finished) in [(0, 1), (last, last + drain_ns)] {
+        for (arrived, finished) in [(0, 1), (last, last + backlog_ns)] {
             let done = Completion {
                 request,
                 queue: QueueId::default(),
@@ -132,10 +132,10 @@ fn a_device_is_behind_beyond_both_limits() {
         let circumstances = Circumstances { arriving: by, ..Circumstances::default() };
         says(&collect(&report(), &host, CAPACITY, &circumstances), "could not keep up")
     };
-    let by_time = |arriving_ms, drain_ns| behind(arriving_ms, drain_ns, Arriving::ByTime);
-    // A fiftieth of a second is 20 ms: a few erases decide.
+    let by_time = |arriving_ms, backlog_ns| behind(arriving_ms, backlog_ns, Arriving::ByTime);
+    // A fiftieth of a second is 20 ms, so the limit of a few erases decides.
     assert_eq!([by_time(1_000, 50_000_000), by_time(1_000, 50_000_001)], [false, true]);
-    // Of five seconds it is 100 ms.
+    // A fiftieth of five seconds is 100 ms.
     assert_eq!([by_time(5_000, 100_000_000), by_time(5_000, 100_000_001)], [false, true]);
     assert!(!behind(1_000, 1_000_000_000, Arriving::AfterCompletions));
 }

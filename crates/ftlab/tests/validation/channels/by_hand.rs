@@ -163,10 +163,10 @@ fn a_theft_makes_room_for_the_same_cycle() {
 }
 
 /// Four channels, room for four pages: requests of pages 1 2, 4 5, 7 8, half of 3, and 0. The third
-/// finds the buffer full; a flush takes 1, 2 and 4, and 5 (channel 1 as well) waits. The fifth finds
+/// finds the buffer full; a write-back takes 1, 2 and 4, and 5 (channel 1 as well) waits. The fifth finds
 /// 5 7 8 3: 3 waits for 7, and goes with 0 at the end, after a read.
 #[test]
-fn gating_flushes() {
+fn gating_writes_back() {
     let mut machine =
         Machine::new(Params { buffer_bytes: 4 * PAGE_BYTES, ..tiny(4, Planner::None) });
     let requests = [(1, 4, 0), (4, 4, 0), (7, 4, CYCLE), (3, 1, CYCLE), (0, 2, 2 * CYCLE)];

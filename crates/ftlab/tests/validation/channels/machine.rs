@@ -10,7 +10,7 @@
 //! ```text
 //! let mut machine = Machine::new(params);
 //! machine.write(first_sector, sectors);  // one request; the next follows at machine.now()
-//! let record = machine.finish();         // flushes the buffer
+//! let record = machine.finish();         // empties the buffer
 //! ```
 //!
 //! Readings taken where the rules leave a choice:
@@ -204,17 +204,17 @@ impl Machine {
         &self.record
     }
 
-    /// Flushes the buffer, checks all tables, and gives the account.
+    /// Empties the buffer, checks all tables, and gives the account.
     pub fn finish(mut self) -> Record {
         self.drain();
         self.audit();
         self.record
     }
 
-    /// Flushes the buffer.
+    /// Empties the buffer.
     pub fn drain(&mut self) {
         while !self.buffer.is_empty() {
-            self.flush();
+            self.write_back();
         }
     }
 
@@ -232,7 +232,7 @@ impl Machine {
             }
         } else {
             while self.buffer.len() + pages.len() > room {
-                self.flush();
+                self.write_back();
             }
             self.buffer.append(&mut pages);
         }
@@ -293,7 +293,7 @@ impl Machine {
     }
 
     /// One cycle out of the buffer.
-    fn flush(&mut self) {
+    fn write_back(&mut self) {
         let mut buffer = std::mem::take(&mut self.buffer);
         let cycle = self.next_cycle(&mut buffer);
         self.buffer = buffer;

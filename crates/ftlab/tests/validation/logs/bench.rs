@@ -13,7 +13,7 @@ use ftlab::units::{Lpn, SimTime};
 use crate::common::random::Step;
 use crate::common::{assert_no_standstill, request};
 use ftlab_torture::Reference;
-use ftlab_torture::{AnyProbe, Found, Listens, Versions, changes};
+use ftlab_torture::{AnyProbe, FoundVersions, Listens, Versions, changes};
 
 /// An observer: with one, merges are carried out copy by copy.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +83,7 @@ impl<P: Probe> Bench<P> {
         self.device.submit(self.device.now(), request(op, range.start, sectors, tag));
     }
 
-    fn completed(&mut self, completion: &Completion, found: &Found) -> Result<(), String> {
+    fn completed(&mut self, completion: &Completion, found: &FoundVersions) -> Result<(), String> {
         assert_eq!(completion.breakdown.total(), completion.latency(), "{completion:?}");
         let (op, tag) = (completion.request.op, completion.request.tag);
         let (begun, range) = self.flying.remove(&tag).expect("what completes was begun");
@@ -121,7 +121,7 @@ impl<P: Probe> Bench<P> {
         Ok(())
     }
 
-    pub fn drain(&mut self) -> Result<(), String> {
+    pub fn advance_to_idle(&mut self) -> Result<(), String> {
         while self.advance(SimTime::FOREVER)? != Advanced::Idle {}
         assert_no_standstill(&self.device);
         Ok(())
@@ -148,11 +148,11 @@ impl<P: Probe> Bench<P> {
     /// Everything done, then everything flushed, then everything read.
     pub fn finish(&mut self) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
-        self.drain()?;
+        self.advance_to_idle()?;
         self.submit(Op::Flush, 0..0);
-        self.drain()?;
+        self.advance_to_idle()?;
         self.device.ftl().audit()?;
         self.submit(Op::Read, 0..capacity);
-        self.drain()
+        self.advance_to_idle()
     }
 }

@@ -3,7 +3,7 @@
 
 use ftlab::device::{Contents, Device, assemble};
 use ftlab::host::{Advanced, Host, Op};
-use ftlab::image::{Part, Snapshot};
+use ftlab::image::{ImagePart, Snapshot};
 use ftlab::scheduler::Probe;
 use ftlab::units::SimTime;
 
@@ -102,7 +102,7 @@ fn run_bare(small: &Small, depth: usize, steps: &[Step]) -> (Account, Snapshot) 
 /// once, planes merge one after the other.
 fn assert_same(one: &(Account, Snapshot), other: &(Account, Snapshot), small: &Small) {
     assert_eq!(one.0, other.0, "{small:?}");
-    for part in Part::ALL.into_iter().filter(|&part| part != Part::Closed) {
+    for part in ImagePart::ALL.into_iter().filter(|&part| part != ImagePart::Closed) {
         assert!(one.1.part(part) == other.1.part(part), "{part:?} differs: {small:?}");
     }
 }

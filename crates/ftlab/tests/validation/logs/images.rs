@@ -4,7 +4,7 @@
 use ftlab::config::{Config, Layer};
 use ftlab::device::assemble;
 use ftlab::host::{Host, Op};
-use ftlab::image::{Part, Resume};
+use ftlab::image::{ImagePart, Resume};
 use ftlab::saved::differences;
 
 use super::bench::{Bench, onlooker};
@@ -38,7 +38,7 @@ fn another_device_goes_on_with_the_log() {
         for (at, next) in (0..).zip(&chain[1..]) {
             let steps = random_steps(number * 4 + at, 120);
             let resume = if number % 3 == 0 { Resume::NONE } else { Resume::ALL };
-            let checked = bench.steps(8, &steps).and_then(|()| bench.drain());
+            let checked = bench.steps(8, &steps).and_then(|()| bench.advance_to_idle());
             assert_eq!(checked, Ok(()), "{chain:?}");
             bench = bench.reload(next.setup(), onlooker(), resume).expect("it fits");
         }
@@ -67,7 +67,7 @@ fn no_damage_breaks_a_log() {
         let small = Small { mapping, pages: 6, log: 3, throttle: Some(1), ..ONE };
         let snapshot = used(&small).save();
         let (mut refused, mut taken) = (0, 0);
-        let mut try_out = |part: Part, bytes: Vec<u8>| {
+        let mut try_out = |part: ImagePart, bytes: Vec<u8>| {
             let mut damaged = snapshot.clone();
             damaged.put(part, bytes);
             let mut device = assemble(small.setup());
@@ -82,7 +82,7 @@ fn no_damage_breaks_a_log() {
             closed_loop(&mut device, 4, (0..100).map(next));
             assert_eq!(device.ftl().audit(), Ok(()), "{mapping}, {part:?}");
         };
-        for part in Part::ALL {
+        for part in ImagePart::ALL {
             let bytes = snapshot.part(part).to_vec();
             for at in 0..bytes.len() {
                 let byte = bytes[at];

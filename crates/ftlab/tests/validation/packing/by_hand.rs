@@ -18,7 +18,7 @@ fn packed() -> (Hand, Ppn, [Ppn; 2]) {
     assert_eq!((hand.programs(), hand.packs()), (programs, packs), "both are in the buffer");
     assert_eq!(hand.write(2, 0, 8), 8);
     assert_eq!((hand.programs(), hand.packs()), (programs + 1, packs + 1));
-    assert_eq!(hand.done(Origin::Merge, Kind::Read), 0);
+    assert_eq!(hand.done(Origin::ReadModifyWrite, Kind::Read), 0);
     let [(at, first), (older, rest)] = hand.parts(0)[..] else { panic!("{:?}", hand.parts(0)) };
     assert_eq!((first, older, rest), (sectors(0, 4), before[0], sectors(4, 8)));
     assert_eq!(hand.parts(1), [(at, sectors(4, 8)), (before[1], sectors(0, 4))]);
@@ -56,7 +56,7 @@ fn a_write_that_would_make_a_third_part_gathers_the_page() {
     assert_eq!(hand.write(3, 0, 1), 11);
     assert_eq!(hand.write(2, 0, 8), 12);
     assert_eq!((hand.programs(), hand.packs()), (programs + 1, packs));
-    assert_eq!(hand.done(Origin::Merge, Kind::Read), 2, "one for each part");
+    assert_eq!(hand.done(Origin::ReadModifyWrite, Kind::Read), 2, "one for each part");
     let gathered = hand.place(0);
     assert!(gathered != at && gathered != before[0]);
     assert_eq!(hand.parts(1), [(at, sectors(4, 8)), (before[1], sectors(0, 4))]);

@@ -58,7 +58,7 @@ fn times(policy: WriteBufferKind) -> ([u64; 6], [u64; 3]) {
             - before[origin as usize][kind as usize]
     };
     let counts = [
-        done(Origin::Merge, Kind::Read),
+        done(Origin::ReadModifyWrite, Kind::Read),
         done(Origin::Host, Kind::Program),
         done(Origin::Host, Kind::Read),
     ];

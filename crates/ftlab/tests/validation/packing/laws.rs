@@ -154,14 +154,14 @@ impl Cut {
         let device = &self.bench.device;
         let geometry = device.flash().geometry();
         let most = device.ftl().rmap().map(|map| map.most()).unwrap_or_default();
-        let merges = device.flash().done()[Origin::Merge as usize][Kind::Read as usize];
+        let rmw = device.flash().done()[Origin::ReadModifyWrite as usize][Kind::Read as usize];
         let packed = self.packs > 0;
         let failures = device.ftl().life().map_or(0, |life| life.losses().program_failures);
         for (name, happened) in [
             ("packed", packed),
             ("saved no program", self.packs == 0),
             ("split", most.fragmented > 0),
-            ("split and gathered", most.fragmented > 0 && merges > 0),
+            ("split and gathered", most.fragmented > 0 && rmw > 0),
             ("shared", most.shared > 0),
             ("moved with both owners", self.moved_both),
             ("packed in units of a flash page", packed && geometry.units_per_page() > 1),

@@ -10,7 +10,7 @@ use ftlab::units::{Lpn, Nanos, SimTime};
 
 use crate::common::random::Step;
 use crate::common::{Spec, assert_no_standstill, request};
-use ftlab_torture::{Found, Reference, Versions, changes};
+use ftlab_torture::{FoundVersions, Reference, Versions, changes};
 
 /// A command in flight: when it began, and what it changes or reads.
 #[derive(Clone, Debug)]
@@ -107,7 +107,7 @@ impl Bench {
         Ok(advanced)
     }
 
-    fn completed(&mut self, completion: &Completion, found: &Found) -> Result<(), String> {
+    fn completed(&mut self, completion: &Completion, found: &FoundVersions) -> Result<(), String> {
         let tag = completion.request.tag;
         assert_eq!(completion.breakdown.total(), completion.latency(), "{completion:?}");
         let Flying { begun, range } = self.flying.remove(&tag).expect("what completes was begun");
@@ -165,20 +165,20 @@ impl Bench {
     /// Everything done, then everything flushed, then everything read.
     pub fn finish(&mut self) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
-        self.drain()?;
+        self.advance_to_idle()?;
         self.submit(Op::Flush, 0..0);
-        self.drain()?;
+        self.advance_to_idle()?;
         self.audit()?;
         // Page by page, so that what is lost hides nothing else.
         for page in (0..capacity / self.per_page).map(|page| Lpn::new(page as u32)) {
             let first = u64::from(page.get()) * self.per_page;
             self.submit(Op::Read, first..first + self.per_page);
-            self.drain()?;
+            self.advance_to_idle()?;
         }
         Ok(())
     }
 
-    fn drain(&mut self) -> Result<(), String> {
+    fn advance_to_idle(&mut self) -> Result<(), String> {
         while self.advance(SimTime::FOREVER)? != Advanced::Idle {}
         assert_no_standstill(&self.device);
         Ok(())

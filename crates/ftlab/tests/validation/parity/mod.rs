@@ -15,7 +15,7 @@ use crate::common::{PlacementKind, Spec, TimingKind, failing, request};
 use crate::contents::cases;
 use ftlab::device::Device;
 use ftlab::host::{Advanced, Host, Op};
-use ftlab::nand::{Area, Fault, MultiPlane, Spot};
+use ftlab::nand::{Area, Fault, FaultSpot, MultiPlane};
 use ftlab::units::SimTime;
 use ftlab_torture::Versions;
 
@@ -49,10 +49,12 @@ fn on(spec: &Spec, fault: Fault) -> Fault {
         Fault::DieDies(die) => Fault::DieDies(die % flash.dies()),
         Fault::ProgramFails(of) => Fault::ProgramFails(area(of)),
         Fault::EraseFails(of) => Fault::EraseFails(area(of)),
-        Fault::Unreadable(Spot::Block(block)) => Fault::Unreadable(Spot::Block(block % blocks)),
-        Fault::Unreadable(Spot::Page(page)) => {
-            Fault::Unreadable(Spot::Page(page % (flash.physical_pages() / flash.units_per_page())))
+        Fault::Unreadable(FaultSpot::Block(block)) => {
+            Fault::Unreadable(FaultSpot::Block(block % blocks))
         }
+        Fault::Unreadable(FaultSpot::Page(page)) => Fault::Unreadable(FaultSpot::Page(
+            page % (flash.physical_pages() / flash.units_per_page()),
+        )),
     }
 }
 

@@ -46,13 +46,13 @@ fn it_is_repeatable_and_takes_no_time() {
     assert!(one == other);
 }
 
-/// What looks at time says so.
+/// A device that needs time says why.
 #[test]
 fn what_needs_time_says_why() {
     let needs: [(&[&str], &str); 5] = [
         (&["scheduler.policy=deadline"], "its commands have deadlines"),
         (&["ftl.gc.background.collect=on"], "it collects while the host is idle"),
-        (&["ftl.gc.preemptible=on"], "its collection waits for dies that have nothing else to do"),
+        (&["ftl.gc.preemptible=on"], "its collection yields to other commands of a die"),
         (&["ftl.mapping.policy=dftl"], "its map lies on flash, and writes wait for entries of it"),
         (&["nand.faults.program_failures=1"], "its flash fails"),
     ];

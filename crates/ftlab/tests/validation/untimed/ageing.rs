@@ -114,7 +114,7 @@ devices! {
     buffer_exlru: ["cache.policy=exlru"];
     #[ignore = "long: ./x test --all"]
     buffer_bplru: ["cache.policy=bplru"];
-    buffer_flushes: ["cache.policy=fifo", "cache.write_back_together=8"];
+    buffer_together: ["cache.policy=fifo", "cache.write_back_together=8"];
     buffer_fab: ["cache.policy=fab"];
     buffer_2q: ["cache.policy=2q"];
     buffer_append: ["cache.policy=append"];

@@ -1,6 +1,6 @@
 //! A fill without a clock leaves what a fill in time leaves.
 
-use ftlab::image::Part;
+use ftlab::image::ImagePart;
 
 use super::bench::{Clock, config, device, in_order, play, rest};
 
@@ -26,7 +26,7 @@ fn a_fill_is_the_same_to_the_byte_where_placement_does_not_depend_on_time() {
             rest(&mut device, clock);
             device.save()
         });
-        for part in Part::ALL.into_iter().filter(|&part| part != Part::Device) {
+        for part in ImagePart::ALL.into_iter().filter(|&part| part != ImagePart::Device) {
             let same = timed.part(part) == untimed.part(part);
             assert!(same, "{options:?}: {part:?} is another");
         }

@@ -3,7 +3,7 @@
 use ftlab::config::Config;
 use ftlab::device::Device;
 use ftlab::host::Host;
-use ftlab::image::Part;
+use ftlab::image::ImagePart;
 
 use super::bench::{Clock, DEPTH, config, device, in_order, play, rest};
 
@@ -26,9 +26,9 @@ fn in_rows(config: &Config) -> Device {
 }
 
 /// What two devices differ in, the clock apart.
-fn differences(one: &Device, other: &Device) -> Vec<Part> {
+fn differences(one: &Device, other: &Device) -> Vec<ImagePart> {
     let (one, other) = (one.save(), other.save());
-    let parts = Part::ALL.into_iter().filter(|&part| part != Part::Device);
+    let parts = ImagePart::ALL.into_iter().filter(|&part| part != ImagePart::Device);
     parts.filter(|&part| one.part(part) != other.part(part)).collect()
 }
 

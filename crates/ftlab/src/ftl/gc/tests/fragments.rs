@@ -1,5 +1,5 @@
-//! Fragments and shared pages against a naive model: random writes, packs, trims and collections, with
-//! programs in flight, and an image now and then. What is read must be what was last written.
+//! Checks fragments and shared pages against a naive model: random writes, packs, trims and collections, with programs
+//! in flight and an occasional image. Every read must return what was last written.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +17,9 @@ use crate::units::{Lpn, PlaneId, Ppn, SectorMask};
 
 const SECTORS: u32 = 8;
 const PLANES: u32 = 2;
-/// So few that most are written again and again.
+/// So few that most are overwritten often.
 const PAGES: u32 = 72;
-/// Programs in flight, at most.
+/// The most programs in flight.
 const IN_FLIGHT: usize = 5;
 
 const SMALL: [&str; 8] = [
@@ -54,11 +54,11 @@ type Versions = [Option<u32>; SECTORS as usize];
 #[derive(Clone, Debug)]
 struct Program {
     at: Ppn,
-    /// The pages on it, and whether they are still wanted.
+    /// The pages on it, and whether they are still needed.
     pages: Vec<(Lpn, bool)>,
 }
 
-/// A step: what, on which two pages, with which sectors of each.
+/// A step: its kind, two pages, and sectors of each.
 type Step = (u8, u32, u32, u8, u8);
 
 struct Bench {
@@ -70,7 +70,7 @@ struct Bench {
     flash: BTreeMap<(Ppn, Lpn), Versions>,
     in_flight: Vec<Program>,
     version: u32,
-    /// Copies that were made before the last image was loaded, and those that were in vain.
+    /// Copies made before the last image was loaded, and the stale ones among them.
     copied: [u64; 2],
 }
 
@@ -107,7 +107,7 @@ impl Bench {
         self.in_flight.iter().flat_map(|program| &program.pages).any(|&(other, _)| other == page)
     }
 
-    /// A place for a program, on a plane where a page may go.
+    /// Takes a place for a program, on a plane to which the page may go.
     fn place(&mut self, page: Lpn) -> Ppn {
         let pool = self.ftl.policies.placement.pool(page);
         let planes = (0..PLANES).map(PlaneId::new);
@@ -129,7 +129,7 @@ impl Bench {
         at.expect("there is room")
     }
 
-    /// Notes what is programmed of a page: new sectors, and others from where they lie.
+    /// Notes what a page is programmed with: new sectors, and others from where they lie.
     fn program(&mut self, at: Ppn, page: Lpn, new: SectorMask, gathers: bool) -> SectorMask {
         let (mut all, mut versions) = (new, Versions::default());
         for part in self.ftl.fragments(page).into_iter().flatten().filter(|_| gathers) {
@@ -216,7 +216,7 @@ impl Bench {
         pages.filter(|(other, _)| *other == page).for_each(|(_, wanted)| *wanted = false);
     }
 
-    /// Collects a block. Between a copy's placement and its end, programs end and pages are trimmed.
+    /// Collects a block. Between the placement and the end of a copy, programs end and pages are trimmed.
     fn collect(&mut self, plane: PlaneId, salt: u32, interfere: u8) {
         let Some(wanted) = collection::next_to_collect(plane, &mut self.ftl) else { return };
         collection::begin_collection(plane, wanted, &mut self.ftl);
@@ -231,7 +231,7 @@ impl Bench {
                 (0, _) => {}
                 (_, 0) => self.trim(Lpn::new((salt + unit) % PAGES)),
                 (_, 1) => self.finish(salt + unit),
-                // What lives there is trimmed.
+                // The pages that live there are trimmed.
                 _ => {
                     let living = self.ftl.owner_of(from);
                     living.into_iter().for_each(|page| self.trim(page));
@@ -254,7 +254,7 @@ impl Bench {
         self.flash.extend(copied);
     }
 
-    /// Copies that were made, and those that were in vain.
+    /// The number of copies, and of stale copies.
     fn copied(&self) -> [u64; 2] {
         let (before, counts) = (self.copied, self.ftl.counts());
         [before[0] + counts.gc_pages, before[1] + counts.gc_stale]
@@ -278,7 +278,7 @@ impl Bench {
         self.ftl = loaded;
     }
 
-    /// Every sector lies where its newest version was programmed, unless that is still in flight.
+    /// Checks that every sector lies where its newest version was programmed, unless that is in flight.
     fn check(&self) -> Result<(), String> {
         self.ftl.audit()?;
         for page in (0..PAGES).map(Lpn::new).filter(|&page| !self.is_in_flight(page)) {
@@ -313,7 +313,7 @@ fn run(placement: &'static str, steps: &[Step]) -> Result<Bench, String> {
 
 fn steps() -> impl proptest::strategy::Strategy<Value = Vec<Step>> {
     use proptest::prelude::any;
-    // Halves of a page, so that many fit.
+    // About half the sectors of a page, so that many packs fit.
     let sectors = || (any::<u8>(), any::<u8>()).prop_map(|(one, other)| one & other);
     let step = (0u8..16, 0..PAGES, 0..PAGES, sectors(), sectors());
     proptest::collection::vec(step, 1..700)
@@ -332,8 +332,7 @@ proptest::proptest! {
     }
 }
 
-/// By hand: pages 0 and 1 are whole; halves of both go into one program; then page 0 is written whole, page
-/// 1 is trimmed.
+/// By hand: pages 0 and 1 are whole. Halves of both are packed. Then page 0 is written whole, and page 1 is trimmed.
 #[test]
 fn a_pack_by_hand() {
     let (whole, half) = (u8::MAX, 0x0f);
@@ -350,7 +349,7 @@ fn a_pack_by_hand() {
         let newer = Fragment { at, sectors: mask(half) };
         let older = Fragment { at: before, sectors: mask(!half) };
         assert_eq!(bench.ftl.fragments(page), [Some(newer), Some(older)]);
-        // Three parts are one too many, but what covers one of the two may go.
+        // Three parts are too many, but one that covers another is allowed.
         assert!(!fragments::may_pack(page, mask(0x3c), &bench.ftl));
         assert!(fragments::may_pack(page, mask(half), &bench.ftl));
     }
@@ -373,7 +372,7 @@ fn a_pack_by_hand() {
     assert_eq!(bench.check(), Ok(()));
 }
 
-/// Random steps get to everything that they are to try.
+/// Random steps reach everything that they are to try.
 #[test]
 fn random_steps_fragment_pages_and_collect_them() {
     let mut state = 1u64;
@@ -391,7 +390,7 @@ fn random_steps_fragment_pages_and_collect_them() {
         .collect();
     let bench = run("dynamic", &steps).expect("nothing is lost");
     let most = bench.ftl.rmap().expect("it packs").most();
-    // The bound leaves no room for more.
+    // The limit of packing leaves no room for more.
     let pieces = (most.fragmented > PAGES / 8, most.shared > PAGES / 8);
     assert_eq!(pieces, (true, true), "{most:?}");
     let [copied, stale] = bench.copied();

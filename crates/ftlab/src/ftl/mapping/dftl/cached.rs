@@ -9,19 +9,19 @@ use crate::units::{Lpn, Tpn};
 
 /// An entry in memory.
 #[derive(Clone, Debug)]
-struct Entry {
+struct CachedEntry {
     page: Lpn,
     /// The next less and more recently used entry.
-    older: Option<Place>,
-    newer: Option<Place>,
+    older: Option<EntryHandle>,
+    newer: Option<EntryHandle>,
     /// Its neighbours among the dirty entries of its translation page.
-    next_dirty: Option<Place>,
-    prev_dirty: Option<Place>,
+    next_dirty: Option<EntryHandle>,
+    prev_dirty: Option<EntryHandle>,
     dirty: bool,
 }
 
 /// The position of an entry.
-type Place = crate::engine::Handle<Entry>;
+type EntryHandle = crate::engine::Handle<CachedEntry>;
 
 /// An evicted entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,13 +36,13 @@ pub struct Evicted {
 #[derive(Clone, Debug)]
 pub struct CachedTable {
     capacity: u32,
-    entries: Vec<Entry>,
+    entries: Vec<CachedEntry>,
     /// By logical page: the position of its entry plus one, or zero.
     index: Vec<u32>,
-    oldest: Option<Place>,
-    newest: Option<Place>,
+    oldest: Option<EntryHandle>,
+    newest: Option<EntryHandle>,
     /// By translation page: the first of its dirty entries.
-    dirty: Vec<Option<Place>>,
+    dirty: Vec<Option<EntryHandle>>,
     per_page: Divisor,
 }
 
@@ -89,8 +89,8 @@ impl CachedTable {
     }
 
     #[inline]
-    fn find(&self, page: Lpn) -> Option<Place> {
-        self.index[page.at()].checked_sub(1).map(Place::new)
+    fn find(&self, page: Lpn) -> Option<EntryHandle> {
+        self.index[page.at()].checked_sub(1).map(EntryHandle::new)
     }
 
     /// Returns whether the entry of a page is dirty, or `None` if it is not in memory.
@@ -114,7 +114,7 @@ impl CachedTable {
     /// evicted entry.
     pub fn insert(&mut self, page: Lpn) -> Option<Evicted> {
         debug_assert!(self.find(page).is_none(), "{page:?} is there already");
-        let fresh = Entry {
+        let fresh = CachedEntry {
             page,
             older: None,
             newer: None,
@@ -124,7 +124,7 @@ impl CachedTable {
         };
         let (place, evicted) = match self.oldest {
             Some(oldest) if self.held() == self.capacity => {
-                let &Entry { page: left, dirty, .. } = &self.entries[oldest.at()];
+                let &CachedEntry { page: left, dirty, .. } = &self.entries[oldest.at()];
                 self.clean(oldest);
                 self.unlink(oldest);
                 self.index[left.at()] = 0;
@@ -133,7 +133,7 @@ impl CachedTable {
             }
             _ => {
                 self.entries.push(fresh);
-                (Place::new(self.held() - 1), None)
+                (EntryHandle::new(self.held() - 1), None)
             }
         };
         self.index[page.at()] = place.get() + 1;
@@ -168,8 +168,8 @@ impl CachedTable {
         cleaned
     }
 
-    fn clean(&mut self, place: Place) {
-        let &Entry { page, next_dirty, prev_dirty, dirty, .. } = &self.entries[place.at()];
+    fn clean(&mut self, place: EntryHandle) {
+        let &CachedEntry { page, next_dirty, prev_dirty, dirty, .. } = &self.entries[place.at()];
         if !dirty {
             return;
         }
@@ -185,8 +185,8 @@ impl CachedTable {
     }
 
     /// Removes an entry from the list by use.
-    fn unlink(&mut self, place: Place) {
-        let &Entry { older, newer, .. } = &self.entries[place.at()];
+    fn unlink(&mut self, place: EntryHandle) {
+        let &CachedEntry { older, newer, .. } = &self.entries[place.at()];
         match older {
             Some(older) => self.entries[older.at()].newer = newer,
             None => self.oldest = newer,
@@ -198,7 +198,7 @@ impl CachedTable {
     }
 
     /// Adds an entry to the list by use, as the most recently used one.
-    fn link(&mut self, place: Place) {
+    fn link(&mut self, place: EntryHandle) {
         let before = self.newest.replace(place);
         match before {
             Some(before) => self.entries[before.at()].newer = Some(place),
@@ -210,7 +210,7 @@ impl CachedTable {
 
     /// Returns the entries, the least recently used first, and whether each is dirty.
     pub fn by_use(&self) -> impl Iterator<Item = (Lpn, bool)> {
-        let next = |place: &Place| self.entries[place.at()].newer;
+        let next = |place: &EntryHandle| self.entries[place.at()].newer;
         std::iter::successors(self.oldest, next).map(|place| {
             let entry = &self.entries[place.at()];
             (entry.page, entry.dirty)

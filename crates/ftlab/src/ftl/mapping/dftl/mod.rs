@@ -6,16 +6,16 @@
 //! holds the entries, of 4 bytes each, of consecutive logical pages. The directory of translation
 //! pages is always in memory. A look-up that misses evicts the least recently used entry and then
 //! reads the translation page of its own entry. If the evicted entry differs from flash, its
-//! translation page is rewritten first, with all its dirty entries (*batched updates*).
+//! translation page is updated first, with all its dirty entries (*batched updates*).
 //! If the entry of a page that garbage collection moves is in memory, it changes only there (*lazy
-//! copying*). The translation pages of the other moved pages are rewritten once each.
+//! copying*). The translation pages of the other moved pages are updated once each.
 //!
 //! Translation pages are hidden logical pages behind those of the host. The same table places them,
 //! and the end of that table is the directory. So translation pages are placed, garbage-collected
 //! and wear-levelled as other pages are, in blocks of their own.
 //!
 //! Departures. The order is plain LRU; the paper's is segmented LRU. The translation pages that
-//! garbage collection has to rewrite do not delay the erase: their entries stay in memory until
+//! garbage collection has to update do not delay the erase: their entries stay in memory until
 //! they are written, because a collection that waits for room on another plane can wait for ever. A
 //! look-up in a translation page that was never written costs nothing. The entries in memory
 //! survive a saved image, as the page map does.
@@ -32,7 +32,7 @@ pub use counts::{Cause, DemandCounts};
 use std::collections::VecDeque;
 
 use super::{MappingFacts, MappingPolicy, PageMap};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::shape::Geometry;
@@ -64,7 +64,7 @@ impl DftlOptions {
 
 /// The result of a look-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum LookUp {
     /// The entry is in memory, or has space reserved there.
     Hit,
     /// The entry was not in memory, and space is now reserved for it. If that evicted a dirty
@@ -90,12 +90,12 @@ pub struct Dftl {
     table: PageMap,
     layout: Layout,
     cached: CachedTable,
-    /// By translation page: whether it waits to be rewritten, because it lacks a change that no
+    /// By translation page: whether it waits to be updated, because it lacks a change that no
     /// entry in memory holds.
     stale: Vec<bool>,
     /// By plane: translation pages that its garbage collection made stale.
     touched: Vec<Vec<Tpn>>,
-    /// Translation pages that are to be rewritten now.
+    /// Translation pages that are to be updated now.
     due: VecDeque<(Tpn, Cause)>,
     /// By translation page: whether it stays in memory as a whole because it can no longer be
     /// written. Empty as long as the device takes writes.
@@ -119,7 +119,7 @@ impl Policy for Dftl {
         Dftl::new(parts.logical_pages, entries, parts.geometry)
     }
 
-    fn save(&self, out: &mut Writer) {
+    fn save(&self, out: &mut ImageWriter) {
         let Dftl {
             // Follows from the contents of flash.
             table: _,
@@ -143,7 +143,7 @@ impl Policy for Dftl {
         }
     }
 
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         for _ in 0..from.below(u64::from(self.cached.capacity()) + 1, "the number of entries")? {
             let page = Lpn::new(from.below(self.layout.host_pages.into(), "an entry of the map")?);
             if self.cached.state(page).is_some() {
@@ -251,7 +251,7 @@ impl Dftl {
     /// none. An entry that is being `fetched` for others already has space, but the look-up has to
     /// wait, so it does not count as a hit.
     #[inline]
-    pub(crate) fn find(&mut self, page: Lpn, cause: Cause, fetched: bool) -> Found {
+    pub(crate) fn find(&mut self, page: Lpn, cause: Cause, fetched: bool) -> LookUp {
         let hit = self.cached.used(page) || self.keeps_entry(page);
         let counts = &mut self.counts;
         match (cause, hit && !fetched) {
@@ -260,7 +260,7 @@ impl Dftl {
             (_, true) => counts.write_hits += 1,
             (_, false) => counts.write_misses += 1,
         }
-        if hit { Found::Hit } else { Found::Miss(self.take_in(page)) }
+        if hit { LookUp::Hit } else { LookUp::Miss(self.take_in(page)) }
     }
 
     /// Inserts an entry. Returns the translation page that has to be written for the evicted entry.
@@ -315,22 +315,22 @@ impl Dftl {
     }
 
     /// Whether garbage collection on `plane` made translation pages stale that are not yet due to
-    /// be rewritten.
+    /// be updated.
     pub(in crate::ftl) fn has_touched(&self, plane: PlaneId) -> bool {
         !self.touched[plane.at()].is_empty()
     }
 
     /// Ends the copying of a collection on `plane`: the translation pages that it made stale are
-    /// now due to be rewritten.
+    /// now due to be updated.
     pub(in crate::ftl) fn collected(&mut self, plane: PlaneId) {
         let touched = self.touched[plane.at()].drain(..);
         self.due.extend(touched.map(|of| (of, Cause::Collection)));
     }
 
-    /// Returns the next translation page to be rewritten, and the cause.
+    /// Returns the next translation page to be updated, and the cause.
     pub(crate) fn next_due(&mut self) -> Option<(Tpn, Cause)> {
         while let Some((of, cause)) = self.due.pop_front() {
-            // It may have been rewritten for another cause.
+            // It may have been updated for another cause.
             if self.stale[of.at()] {
                 return Some((of, cause));
             }
@@ -338,8 +338,8 @@ impl Dftl {
         None
     }
 
-    /// Begins the rewrite of a translation page. It will hold the present entries of the map.
-    pub(crate) fn rewrite(&mut self, of: Tpn) {
+    /// Begins the update of a translation page. It will hold the present entries of the map.
+    pub(crate) fn update(&mut self, of: Tpn) {
         self.counts.batched += u64::from(self.cached.clean_all(of));
         self.stale[of.at()] = false;
         if verify::ON {
@@ -404,7 +404,7 @@ impl Dftl {
     }
 
     /// Returns the translation pages that differ from the map, except those that are being
-    /// rewritten.
+    /// updated.
     pub(in crate::ftl) fn not_on_flash(&self) -> Vec<Tpn> {
         let dirty =
             self.cached.by_use().filter(|&(_, dirty)| dirty).map(|(page, _)| self.page_of(page));
@@ -417,7 +417,7 @@ impl Dftl {
         all
     }
 
-    /// After a power cut, once the map is known, schedules the rewrite of out-of-date translation
+    /// After a power cut, once the map is known, schedules the update of out-of-date translation
     /// pages: those that are `wrong` on flash, and those with an entry that differs from
     /// `lay`, the map before the cut. Until then their entries are in memory.
     pub(in crate::ftl) fn recovered(&mut self, wrong: &[Tpn], lay: &[Option<Ppn>]) {
@@ -433,21 +433,21 @@ impl Dftl {
         }
     }
 
-    /// Whether nothing waits to be rewritten, except for unfinished garbage collections.
+    /// Whether nothing waits to be updated, except for unfinished garbage collections.
     pub(crate) fn is_settled(&self) -> bool {
         let waits = |of: u32| self.touched.iter().flatten().any(|touched| touched.get() == of);
         let mut stale = (0..).zip(&self.stale).filter(|&(_, &stale)| stale);
         self.due.is_empty() && stale.all(|(of, _)| waits(of))
     }
 
-    /// Whether nothing waits to be rewritten.
+    /// Whether nothing waits to be updated.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.due.is_empty() && !self.stale.contains(&true)
     }
 
     /// Checks that the entries in memory fit, and that every other entry, or clean entry, is on
     /// flash as it is in the map. Exceptions are entries whose translation page waits to be
-    /// rewritten or is kept in memory as a whole.
+    /// updated or is kept in memory as a whole.
     pub(in crate::ftl) fn audit(&self) -> Result<(), String> {
         let (held, listed) = (self.cached.held(), self.cached.by_use().count());
         if held > self.cached.capacity() || held as usize != listed {

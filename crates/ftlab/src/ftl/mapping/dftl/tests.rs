@@ -38,8 +38,8 @@ enum Step {
     /// The collection on a plane has nothing left to copy.
     Collected(u32),
     Trim(u32),
-    /// The due translation pages are rewritten.
-    Rewrite,
+    /// The due translation pages are updated.
+    Update,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -52,7 +52,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (0..2u32, page()).prop_map(|(plane, page)| Step::Copy(plane, page)),
         1 => (0..2u32).prop_map(Step::Collected),
         1 => page().prop_map(Step::Trim),
-        2 => Just(Step::Rewrite),
+        2 => Just(Step::Update),
     ]
 }
 
@@ -87,7 +87,7 @@ impl Naive {
     }
 
     /// Writes all entries of a translation page.
-    fn rewrite(&mut self, of: u32) {
+    fn update(&mut self, of: u32) {
         let all = of * PER_PAGE..((of + 1) * PER_PAGE).min(PAGES);
         all.for_each(|page| self.flash[page as usize] = self.map[page as usize]);
         self.clean(of);
@@ -118,7 +118,7 @@ impl Naive {
         written
     }
 
-    /// Looks an entry up, and rewrites the translation page of an evicted dirty entry.
+    /// Looks an entry up, and updates the translation page of an evicted dirty entry.
     fn find(&mut self, page: u32) -> bool {
         match self.entries.iter().position(|entry| entry.0 == page) {
             Some(at) => {
@@ -128,7 +128,7 @@ impl Naive {
             }
             None => {
                 if let Some(of) = self.take_in(page) {
-                    self.rewrite(of);
+                    self.update(of);
                 }
                 false
             }
@@ -181,10 +181,10 @@ impl Naive {
                     self.due.insert(page / PER_PAGE);
                 }
             }
-            Step::Rewrite => {
+            Step::Update => {
                 for of in std::mem::take(&mut self.due) {
                     if self.stale.contains(&of) {
-                        self.rewrite(of);
+                        self.update(of);
                     }
                 }
             }
@@ -195,8 +195,8 @@ impl Naive {
 
 fn take(map: &mut Dftl, step: Step, to: u32) {
     let find = |map: &mut Dftl, page, cause, fetched| {
-        if let Found::Miss(Some(of)) = map.find(Lpn::new(page), cause, fetched) {
-            map.rewrite(of);
+        if let LookUp::Miss(Some(of)) = map.find(Lpn::new(page), cause, fetched) {
+            map.update(of);
         }
     };
     match step {
@@ -211,9 +211,9 @@ fn take(map: &mut Dftl, step: Step, to: u32) {
         }
         Step::Collected(plane) => map.collected(PlaneId::new(plane)),
         Step::Trim(page) => _ = map.trim(Lpn::new(page)),
-        Step::Rewrite => {
+        Step::Update => {
             while let Some((of, _)) = map.next_due() {
-                map.rewrite(of);
+                map.update(of);
             }
         }
     }

@@ -5,13 +5,13 @@
 use super::spot::{DataBlock, Spot};
 use super::tables::{LISTS, LOG, LogTables, STRAYED};
 use crate::ftl::{BlockState, Blocks};
-use crate::image::{Damage, Reader, Writer};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId, Ppn};
 
 impl LogTables {
     /// Writes the state that does not follow from the valid pages.
-    pub(in crate::ftl) fn save(&self, out: &mut Writer) {
+    pub(in crate::ftl) fn save(&self, out: &mut ImageWriter) {
         let LogTables {
             // Derived from the configuration.
             stripe: _,
@@ -56,7 +56,7 @@ impl LogTables {
         &mut self,
         geometry: &Geometry,
         blocks: &Blocks,
-        from: &mut Reader<'_>,
+        from: &mut ImageReader<'_>,
     ) -> Result<(), Damage> {
         self.load_data(geometry, blocks, from)?;
         let mut heads = 0;
@@ -75,7 +75,7 @@ impl LogTables {
         &mut self,
         geometry: &Geometry,
         blocks: &Blocks,
-        from: &mut Reader<'_>,
+        from: &mut ImageReader<'_>,
     ) -> Result<(), Damage> {
         let held = from.list(geometry.blocks() + 1, "the block of a data block")?;
         if held.len() != self.blocks_of.len() {
@@ -122,7 +122,7 @@ impl LogTables {
         list: usize,
         geometry: &Geometry,
         blocks: &Blocks,
-        from: &mut Reader<'_>,
+        from: &mut ImageReader<'_>,
     ) -> Result<u32, Damage> {
         let homed = list % LISTS == 1;
         let plane = PlaneId::new((list / LISTS) as u32);

@@ -61,7 +61,7 @@ pub enum Room {
     /// In an erased block, which becomes its data block.
     NewData,
     /// In a log block, at the next page or at the page's own offset.
-    InLog(BlockId, Page),
+    InLog(BlockId, LogPage),
     /// In an erased block, which becomes a log block, with a home or without one.
     NewLog(Option<DataBlock>),
     /// Nowhere until this log block is merged.
@@ -70,7 +70,7 @@ pub enum Room {
 
 /// Which page of a log block is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Page {
+pub enum LogPage {
     /// The next one.
     Next,
     /// The one at the offset that the page has in its data block.
@@ -107,7 +107,7 @@ impl LogView<'_> {
         let tables = self.tables;
         let plane = tables.plane_of(spot.data);
         if let Some(active) = tables.active(plane).filter(|&active| !tables.is_full(active)) {
-            return Room::InLog(active, Page::Next);
+            return Room::InLog(active, LogPage::Next);
         }
         match tables.shared_logs(plane).next() {
             Some(oldest) if tables.used_shared(plane) >= most => Room::After(oldest),

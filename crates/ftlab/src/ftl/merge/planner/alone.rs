@@ -5,7 +5,7 @@
 
 use super::{PlannerFacts, PlannerPolicy};
 use crate::ftl::mapping::hybrid::LogView;
-use crate::ftl::merge::Job;
+use crate::ftl::merge::MergeJob;
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::PlaneId;
@@ -28,8 +28,8 @@ impl Policy for Alone {
 }
 
 impl PlannerPolicy for Alone {
-    fn along(&self, _: &LogView<'_>, _triggered: &Job, _plane: PlaneId) -> Job {
-        Job::default()
+    fn along(&self, _: &LogView<'_>, _triggered: &MergeJob, _plane: PlaneId) -> MergeJob {
+        MergeJob::default()
     }
 }
 

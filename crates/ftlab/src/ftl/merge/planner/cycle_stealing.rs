@@ -10,7 +10,7 @@
 
 use super::{PlannerFacts, PlannerPolicy};
 use crate::ftl::mapping::hybrid::LogView;
-use crate::ftl::merge::Job;
+use crate::ftl::merge::MergeJob;
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::scheduler::CellWork;
@@ -35,9 +35,9 @@ impl Policy for CycleStealing {
 }
 
 impl PlannerPolicy for CycleStealing {
-    fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job {
+    fn along(&self, view: &LogView<'_>, triggered: &MergeJob, plane: PlaneId) -> MergeJob {
         let most = triggered.merges.len();
-        let mut job = Job::default();
+        let mut job = MergeJob::default();
         'merges: for log in view.tables.logs(plane) {
             for spot in view.pages_of(log) {
                 if job.merges.len() == most {

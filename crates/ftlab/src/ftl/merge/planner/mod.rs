@@ -10,7 +10,7 @@ pub use cycle_stealing::CycleStealing;
 pub use super_data_block::SuperDataBlock;
 pub use synchronised::Synchronised;
 
-use super::Job;
+use super::MergeJob;
 use crate::ftl::mapping::hybrid::LogView;
 use crate::policy::{contract, seam};
 use crate::units::PlaneId;
@@ -40,6 +40,6 @@ contract! {
     pub trait PlannerPolicy for Planner, by planner_policy, or ExternalPlanner {
         /// Returns the job of `plane` while another plane does the job `triggered`.
         #[must_use]
-        fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job;
+        fn along(&self, view: &LogView<'_>, triggered: &MergeJob, plane: PlaneId) -> MergeJob;
     }
 }

@@ -6,7 +6,7 @@
 
 use super::{PlannerFacts, PlannerPolicy};
 use crate::ftl::mapping::hybrid::{LogView, Spot};
-use crate::ftl::merge::Job;
+use crate::ftl::merge::MergeJob;
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::PlaneId;
@@ -29,8 +29,8 @@ impl Policy for SuperDataBlock {
 }
 
 impl PlannerPolicy for SuperDataBlock {
-    fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job {
-        let mut job = Job::default();
+    fn along(&self, view: &LogView<'_>, triggered: &MergeJob, plane: PlaneId) -> MergeJob {
+        let mut job = MergeJob::default();
         for &data in &triggered.merges {
             let data = view.tables.beside(data, plane);
             // Otherwise no page of it was ever written.

@@ -9,7 +9,7 @@
 
 use super::{Alone, PlannerFacts, PlannerPolicy};
 use crate::ftl::mapping::hybrid::LogView;
-use crate::ftl::merge::Job;
+use crate::ftl::merge::MergeJob;
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::PlaneId;
@@ -33,7 +33,7 @@ impl Policy for Synchronised {
 }
 
 impl PlannerPolicy for Synchronised {
-    fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job {
+    fn along(&self, view: &LogView<'_>, triggered: &MergeJob, plane: PlaneId) -> MergeJob {
         Alone.along(view, triggered, plane)
     }
 }

@@ -1,19 +1,19 @@
-//! Rewrites of translation pages.
+//! Updates of translation pages.
 
 use crate::engine::{Handle, skills};
 use crate::ftl::gc::Collector;
-use crate::ftl::map_cache::waiting::{Fetch, Queue, Rewrite};
-use crate::ftl::map_cache::{MapCache, Step, count};
+use crate::ftl::map_cache::waiting::{Fetch, Queue, Update};
+use crate::ftl::map_cache::{MapCache, MapCommand, count};
 use crate::ftl::mapping::dftl::Cause;
 use crate::ftl::wear::failing;
 use crate::ftl::{FlashContents, Kernel, map_pages};
-use crate::scheduler::{Command, CommandId, Found, Kind, Probe};
+use crate::scheduler::{CellFindings, Command, CommandId, Kind, Probe};
 use crate::units::Tpn;
 
-/// The effect of a finished command of a rewrite.
+/// The effect of a finished command of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// The rewrite waits for more commands.
+    /// The update waits for more commands.
     Waits,
     /// The old copy is in memory.
     Read,
@@ -24,9 +24,9 @@ pub(super) enum Progress {
 }
 
 impl MapCache {
-    /// Requests the rewrite of a translation page. `room_for` is the fetch whose entry replaces an
+    /// Requests the update of a translation page. `room_for` is the fetch whose entry replaces an
     /// entry of that page, if there is one.
-    pub(super) fn rewrite(
+    pub(super) fn update(
         &mut self,
         of: Tpn,
         cause: Cause,
@@ -34,9 +34,9 @@ impl MapCache {
         on: &mut Kernel<impl Probe, impl FlashContents>,
         gc: &mut Collector,
     ) {
-        let MapCache { fetches, rewrites, .. } = self;
-        if let Some(rewrite) = rewrites.get_mut(&of) {
-            let (_, room) = rewrite.again.get_or_insert_with(|| (cause, Queue::default()));
+        let MapCache { fetches, updates, .. } = self;
+        if let Some(update) = updates.get_mut(&of) {
+            let (_, room) = update.again.get_or_insert_with(|| (cause, Queue::default()));
             if let Some(fetch) = room_for {
                 MapCache::push(fetches, room, fetch);
             }
@@ -46,10 +46,10 @@ impl MapCache {
         if let Some(fetch) = room_for {
             MapCache::push(fetches, &mut room, fetch);
         }
-        self.begin_rewrite(of, cause, room, on, gc);
+        self.begin_update(of, cause, room, on, gc);
     }
 
-    fn begin_rewrite(
+    fn begin_update(
         &mut self,
         of: Tpn,
         cause: Cause,
@@ -58,17 +58,17 @@ impl MapCache {
         gc: &mut Collector,
     ) {
         if let Some(map) = map_pages::map_on_flash_mut(&mut on.ftl) {
-            map.rewrite(of);
+            map.update(of);
         }
-        let reads = self.read_map(of, cause, Step::Rewrite(of).owner(), on);
+        let reads = self.read_map(of, cause, MapCommand::Update(of).owner(), on);
         let content = Queue::default();
-        self.rewrites.insert(of, Rewrite { cause, reads, content, room, again: None });
+        self.updates.insert(of, Update { cause, reads, content, room, again: None });
         if reads == 0 {
             self.program_map(of, on, gc);
         }
     }
 
-    /// Handles a finished read or program of a rewrite.
+    /// Handles a finished read or program of an update.
     pub(super) fn command_done(
         &mut self,
         of: Tpn,
@@ -77,44 +77,44 @@ impl MapCache {
         gc: &mut Collector,
     ) -> Progress {
         if on.flash.command(id).kind == Kind::Program {
-            return self.rewritten(of, id, on, gc);
+            return self.updated(of, id, on, gc);
         }
-        let Some(rewrite) = self.rewrites.get_mut(&of) else { return Progress::Waits };
-        rewrite.reads -= 1;
-        if rewrite.reads > 0 {
+        let Some(update) = self.updates.get_mut(&of) else { return Progress::Waits };
+        update.reads -= 1;
+        if update.reads > 0 {
             return Progress::Waits;
         }
-        let content = std::mem::take(&mut rewrite.content);
+        let content = std::mem::take(&mut update.content);
         self.program_map(of, on, gc);
         self.all_fetched(content);
         Progress::Read
     }
 
     /// Handles the finished program of a translation page.
-    fn rewritten(
+    fn updated(
         &mut self,
         of: Tpn,
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
         gc: &mut Collector,
     ) -> Progress {
-        let Command { page: first, found: Found { failed, .. }, .. } = *on.flash.command(id);
+        let Command { page: first, found: CellFindings { failed, .. }, .. } = *on.flash.command(id);
         if failing::program_fails::<{ skills::ALL }>(first, failed, &mut on.contents, &mut on.ftl) {
             self.program_again(of, id, on, gc);
             return Progress::Failed;
         }
-        let Some(rewrite) = self.rewrites.remove(&of) else { return Progress::Waits };
+        let Some(update) = self.updates.remove(&of) else { return Progress::Waits };
         map_pages::commit_translation(of, first, &mut on.ftl);
-        count(&mut on.ftl, |counts| counts.programs[rewrite.cause as usize] += 1);
-        if let Some((cause, room)) = rewrite.again {
-            self.begin_rewrite(of, cause, room, on, gc);
+        count(&mut on.ftl, |counts| counts.programs[update.cause as usize] += 1);
+        if let Some((cause, room)) = update.again {
+            self.begin_update(of, cause, room, on, gc);
         }
-        self.there_is_room(rewrite.room);
+        self.there_is_room(update.room);
         Progress::Written
     }
 
-    /// Rewrites the translation pages that garbage collection, trims and writes made stale.
-    pub fn rewrite_due(
+    /// Updates the translation pages that garbage collection, trims and writes made stale.
+    pub fn update_due(
         &mut self,
         on: &mut Kernel<impl Probe, impl FlashContents>,
         gc: &mut Collector,
@@ -122,7 +122,7 @@ impl MapCache {
         while let Some((of, cause)) =
             map_pages::map_on_flash_mut(&mut on.ftl).and_then(|map| map.next_due())
         {
-            self.rewrite(of, cause, None, on, gc);
+            self.update(of, cause, None, on, gc);
         }
     }
 }
