@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
-use ftlab::counters::Entry;
+use ftlab::counters::ReportEntry;
 use ftlab::ftl::gc::Purpose;
 use ftlab::scheduler::{Kind, Origin};
 use ftlab::stats::{LatencyReport, OpReport, ProgramsByCost, ReadsByCost, Report, Spread, Verdict};
@@ -475,8 +475,9 @@ fn reconstruction(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Formats the counters that have a label and are not 0.
-pub fn told(entries: &[Entry]) -> String {
-    let words = |entry: &Entry| Some(format!("{} {}", count(entry.number), entry.counter.label?));
+pub fn told(entries: &[ReportEntry]) -> String {
+    let words =
+        |entry: &ReportEntry| Some(format!("{} {}", count(entry.number), entry.counter.label?));
     let told = entries.iter().filter(|entry| entry.number > 0).filter_map(words);
     told.collect::<Vec<_>>().join(", ")
 }

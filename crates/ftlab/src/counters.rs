@@ -48,7 +48,7 @@ pub struct Family {
 
 /// A counter of a result.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct ReportEntry {
     /// The key in its section.
     pub key: &'static str,
     /// The number.
@@ -125,7 +125,7 @@ pub fn section_and_key(place: &'static str) -> (&'static str, &'static str) {
 }
 
 /// Serialises entries as an object.
-pub(crate) fn serialize<S: Serializer>(entries: &[Entry], to: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<S: Serializer>(entries: &[ReportEntry], to: S) -> Result<S::Ok, S::Error> {
     let mut map = to.serialize_map(Some(entries.len()))?;
     entries.iter().try_for_each(|entry| map.serialize_entry(entry.key, &entry.number))?;
     map.end()
@@ -226,13 +226,13 @@ macro_rules! counters {
 
             /// The counters that the report holds in a section, or in any.
             #[must_use]
-            pub fn entries(&self, section: Option<&str>) -> Vec<$crate::counters::Entry> {
+            pub fn entries(&self, section: Option<&str>) -> Vec<$crate::counters::ReportEntry> {
                 let numbers = [$($crate::counters::Counters::number(&self.$field)),+];
                 let mut entries = Vec::new();
                 for (counter, number) in std::iter::zip(Self::FAMILY.counters, numbers) {
                     let places = counter.places.iter().copied().map($crate::counters::section_and_key);
                     let keys = places.filter(|(of, _)| section.is_none_or(|section| *of == section));
-                    let entry = |(_, key)| Some($crate::counters::Entry { key, number: number?, counter });
+                    let entry = |(_, key)| Some($crate::counters::ReportEntry { key, number: number?, counter });
                     entries.extend(keys.filter_map(entry));
                 }
                 entries
