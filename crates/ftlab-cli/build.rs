@@ -1,22 +1,22 @@
-//! Tells the program what it is built from: the commit, for `--version`, and a digest of all code, by which a
-//! result knows whether the same program made it.
+//! Passes to the program what it is built from: the commit, for `--version`, and a digest of all code, which shows
+//! whether a result was made by the same program.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The crates that decide results, from this one on. A packaged crate has only its own.
+/// The crates that affect results, relative to this one. A packaged crate has only its own.
 const CRATES: [&str; 4] = [".", "../ftlab", "../ftlab-workload", "../ftlab-torture"];
 
 fn main() {
-    // The experiments are built in.
+    // The experiments are embedded.
     println!("cargo::rerun-if-changed=experiments");
     println!("cargo::rustc-env=FTLAB_CODE={:016x}", digest_of_code());
     println!("cargo::rustc-env=FTLAB_VERSION={}", version());
 }
 
-/// A digest of the code, and of the versions and checksums of everything that it depends on.
+/// Returns a digest of the code and of the versions and checksums of its dependencies.
 fn digest_of_code() -> u64 {
     let mut files: Vec<PathBuf> =
         CRATES.iter().map(|name| Path::new(name).join("Cargo.toml")).collect();
@@ -49,8 +49,8 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The crate's version, and in a release build from a checkout its commit. A debug build would be built anew after
-/// each commit if it told that.
+/// Returns the crate's version, and in a release build from a checkout its commit. Debug builds omit the commit, or
+/// they would be rebuilt after every commit.
 fn version() -> String {
     let number = std::env::var("CARGO_PKG_VERSION").unwrap_or_default();
     if std::env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
@@ -68,14 +68,14 @@ fn version() -> String {
     format!("{number} ({commit}{})", if is_changed { ", changed" } else { "" })
 }
 
-/// What git prints, unless it fails or prints nothing.
+/// Returns git's output, unless git fails or prints nothing.
 fn git(args: &[&str]) -> Option<String> {
     let done = Command::new("git").args(args).output().ok().filter(|done| done.status.success())?;
     let text = String::from_utf8(done.stdout).ok()?.trim().to_owned();
     (!text.is_empty()).then_some(text)
 }
 
-/// The commit that a package was made from, as cargo notes it.
+/// Returns the commit that a package was made from, as recorded by cargo.
 fn packaged() -> Option<String> {
     let note = fs::read_to_string(".cargo_vcs_info.json").ok()?;
     let commit = note.split("\"sha1\": \"").nth(1)?.split('"').next()?;

@@ -1,4 +1,4 @@
-//! Results and comparisons, up to the page: `cargo +nightly fuzz run result fuzz/corpus/result`.
+//! Results and comparisons, including the page made from them: `cargo +nightly fuzz run result fuzz/corpus/result`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| ftlab_cli::fuzz::result_files(data));

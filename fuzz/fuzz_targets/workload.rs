@@ -1,4 +1,4 @@
-//! Workload files, and what the generator makes of them:
+//! Workload files and the loads generated from them:
 //! `cargo +nightly fuzz run workload fuzz/corpus/workload presets/workloads`.
 #![no_main]
 

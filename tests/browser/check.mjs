@@ -1,4 +1,4 @@
-// Opens a page of ftlab in a real browser, for checks that it shows what it says.
+// Opens a page of ftlab in a real browser and checks that its drawings match its data.
 // The command line of each check: BROWSER FOLDER [FOLDER_FOR_PICTURES]
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ export async function check(name, options, body) {
   page.on('pageerror', error => complaints.push(String(error)));
   page.on('request', request => requests.push(request.url()));
   await page.addInitScript(() => {
-    // A copy to read from: reading the page's own canvas makes the browser complain of the speed.
+    // Reads from a copy: reading the page's own canvas makes the browser warn about speed.
     globalThis.copyOf = from => {
       const to = document.createElement('canvas');
       [to.width, to.height] = [from.width, from.height];
@@ -30,7 +30,7 @@ export async function check(name, options, body) {
       context.drawImage(from, 0, 0);
       return context;
     };
-    // How many of these pixels have the colour of a variant or series.
+    // The number of these pixels in the colour of a variant or series.
     globalThis.coloured = (pixels, at) => {
       const text = getComputedStyle(document.documentElement).getPropertyValue('--v' + at).trim();
       const wanted = [1, 3, 5].map(at => parseInt(text.slice(at, at + 2), 16));

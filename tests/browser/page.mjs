@@ -1,11 +1,11 @@
-// Opens the page of a comparison in a real browser and checks that it shows what it says.
+// Opens the page of a comparison in a real browser and checks that its drawings match its data.
 // usage: node page.mjs BROWSER COMPARE_FOLDER [FOLDER_FOR_PICTURES]
 import assert from 'node:assert/strict';
 import { check, embedded, end, picture, read } from './check.mjs';
 
 const comparison = read('compare.json');
 
-// Pixels of a canvas within `selector` that have the colour of a variant.
+// Pixels of a canvas within `selector` in the colour of a variant.
 const painted = (page, selector, variant) => page.evaluate(([selector, variant]) => {
   const canvas = copyOf(document.querySelector(selector));
   const pixels = canvas.getImageData(0, 0, canvas.canvas.width, canvas.canvas.height).data;
@@ -29,7 +29,7 @@ await check('the tables say what compare.json says', {}, async page => {
       assert.deepEqual([id, ...numbers], expected[at]);
     });
   }
-  // What is shown for people is the number that is meant: an example whose text is plain.
+  // The displayed text shows the metric's value; this one has a simple format.
   const amplification = comparison.metrics.find(metric => metric.id === 'report/write_amplification/total_ratio');
   const text = await page.textContent('table tr[data-metric="report/write_amplification/total_ratio"] td');
   assert.equal(text, amplification.variants[0].mean.toFixed(3));
@@ -58,7 +58,7 @@ await check('every curve is drawn, and none that is not wanted', {}, async page 
   await picture(page, 'wide-light');
 });
 
-// A share of requests as the page shows it, read back.
+// Parses a share of requests as shown on the page.
 const shareOf = text => Number(text.match(/([\d.]+) %$/)[1]) / 100;
 
 await check('pointing at a curve tells its value', {}, async page => {
@@ -73,7 +73,7 @@ await check('pointing at a curve tells its value', {}, async page => {
     const said = await page.$$eval(`${FIRST} output span`, all => all.map(one => [Number(one.dataset.variant), one.textContent]));
     assert.equal(said.length, beyond.filter(one => one.length).length);
     for (const [variant, text] of said) {
-      // The pointer lies between two points, or within a pixel of one.
+      // The pointer is between two points, or within a pixel of one.
       const near = ns.map((value, at) => [Math.abs(Math.log(value / x)), at]).sort((a, b) => a[0] - b[0]).slice(0, 4);
       const fits = near.some(([, at]) => {
         const beyondHere = beyond[variant][at];
@@ -106,7 +106,7 @@ await check('the keyboard reaches everything', {}, async page => {
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('ArrowRight');
   assert.match(await page.textContent('#maps .map:first-child output'), new RegExp(`^die 0, block .*: ${String(map.measured_erases[1]).replace('.', '\\.')}$`));
-  // From the top of the page, Tab comes to the tables, the boxes, the charts and the maps.
+  // From the top of the page, Tab reaches the tables, the boxes, the charts and the maps.
   const reached = new Set();
   await page.evaluate(() => { document.activeElement.blur(); window.scrollTo(0, 0); });
   for (let step = 0; step < 80; step++) {

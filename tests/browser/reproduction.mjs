@@ -1,11 +1,11 @@
-// Opens the page of a reproduction in a real browser and checks that it shows what it says.
+// Opens the page of a reproduction in a real browser and checks that its drawings match its data.
 // usage: node reproduction.mjs BROWSER FOLDER [FOLDER_FOR_PICTURES]
 import assert from 'node:assert/strict';
 import { check, embedded, end, picture, read } from './check.mjs';
 
 const result = read('result.json');
 
-// Pixels of a panel that have the colour of a series, within so many CSS pixels of a point of its scales.
+// Pixels of a panel in the colour of a series, within some CSS pixels of a point on its scales.
 const painted = (page, panel, series, around) => page.evaluate(([panel, series, around]) => {
   const from = document.querySelectorAll('.panel canvas')[panel];
   const context = copyOf(from), copy = context.canvas;
@@ -44,7 +44,7 @@ await check('every panel is drawn, and printed numbers are marked where they bel
       assert.ok(await painted(page, at, series, null) > 30, `series ${series} of panel ${at}`);
     }
     for (const mark of panel.printed.filter(() => figure.kind === 'lines')) {
-      // The scales as the script makes them: from below the first value to beyond the last, and from zero.
+      // The scales as the script sets them: from below the first value to beyond the last, and from zero.
       const xs = figure.ticks.map(tick => tick.x);
       const edge = (Math.max(...xs) - Math.min(...xs)) * 0.03;
       const x = (mark.x - Math.min(...xs) + edge) / (Math.max(...xs) - Math.min(...xs) + 2 * edge);
@@ -87,7 +87,7 @@ await check('heat maps have their numbers in cells whose colours leave them read
     return {
       text: cell.querySelector('text').textContent, title: cell.querySelector('title').textContent,
       fill: cell.querySelector('rect').getAttribute('fill'), lowest: Math.min(...ratios),
-      // What stands within a rectangle, not beside it, has no size: it is not drawn.
+      // A text element nested in the rectangle would not be rendered and have no size.
       inside: text.width > 0 && text.height > 0 && text.left >= box.left && text.right <= box.right,
     };
   }));

@@ -128,8 +128,10 @@ pub fn check(files: &[File]) -> Vec<String> {
     let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for file in files.iter().filter(|file| has_types(&file.path)) {
         for (at, line) in file.text.lines().enumerate() {
-            let place = format!("{}:{}", file.path, at + 1);
-            declared(line).map(|name| types.entry(name.to_owned()).or_default().push(place));
+            if let Some(name) = declared(line) {
+                let place = format!("{}:{}", file.path, at + 1);
+                types.entry(name.to_owned()).or_default().push(place);
+            }
         }
     }
     for (name, places) in types {
@@ -181,7 +183,9 @@ fn words(line: &str) -> String {
         }
         before = c;
     }
-    words.push(' ');
+    if !words.ends_with(' ') {
+        words.push(' ');
+    }
     words
 }
 

@@ -26,8 +26,7 @@ impl Bases {
         Bases { left: MOST_BYTES.saturating_sub(length as u64), root: None }
     }
 
-    /// Allows only bases within `root`, the folder of an experiment, so that the folder can be
-    /// passed on.
+    /// Allows only bases within `root`, the folder of an experiment, so that the folder can be passed on.
     pub fn within_folder(root: &Path, length: usize) -> Bases {
         Bases { root: Some(root.to_owned()), ..Bases::anywhere(length) }
     }

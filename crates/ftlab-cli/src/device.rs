@@ -40,8 +40,7 @@ pub fn load(device: &str, sets: &[Setting]) -> Result<Config, Failure> {
     Texts::read(device, sets)?.load(Bases::anywhere)
 }
 
-/// Loads the configuration of an experiment's device, which may only build on files in the
-/// experiment's `folder`.
+/// Loads the configuration of an experiment's device, which may only build on files in the experiment's `folder`.
 pub fn load_within_folder(
     device: &str,
     sets: &[Setting],

@@ -39,8 +39,7 @@ fn check(failure: &Failure) {
 pub fn image_file(bytes: &[u8]) {
     if bytes.starts_with(file::MAGIC) {
         try_image(bytes);
-        // Corpus files may come from another version, so try the rest with this version's preamble
-        // too.
+        // Corpus files may come from another version, so try the rest with this version's preamble too.
         if let Some(rest) = bytes.get(file::PREAMBLE..) {
             try_image(&[&file::preamble()[..], rest].concat());
         }

@@ -181,8 +181,7 @@ pub fn pack(mut to: impl Write, image: &Image) -> io::Result<()> {
     encoder.finish().map(drop)
 }
 
-/// Writes an image to a temporary file and renames it when it is complete. Returns its length in
-/// bytes.
+/// Writes an image to a temporary file and renames it when it is complete. Returns its length in bytes.
 pub fn write(path: &Path, image: &Image) -> Result<u64, Failure> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));

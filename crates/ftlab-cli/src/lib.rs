@@ -1,5 +1,4 @@
-//! The command line of ftlab: parses arguments, calls the libraries, prints, and sets the exit
-//! code.
+//! The command line of ftlab: parses arguments, calls the libraries, prints, and sets the exit code.
 //!
 //! It is a library only so that fuzzers and tests can reach the parsers of files ([`fuzz`]); the
 //! program is [`run_program`].

@@ -23,8 +23,7 @@ pub const RUNS: &str = "runs";
 pub struct Kept(BTreeMap<String, PathBuf>);
 
 impl Kept {
-    /// Finds the runs that interrupted and killed commands left beside a folder that is being
-    /// written.
+    /// Finds the runs that interrupted and killed commands left beside a folder that is being written.
     pub fn beside(folder: &Folder) -> Kept {
         let runs = folder.left_over().into_iter().flat_map(|left| folders_in(&left.join(RUNS)));
         let places = runs.flat_map(|variant| folders_in(&variant));

@@ -19,8 +19,7 @@ pub fn line(words: fmt::Arguments<'_>) {
     drop(writeln!(io::stderr().lock(), "{words}"));
 }
 
-/// Standard output. After a failed write the rest is dropped, and [`finish`](Output::finish)
-/// returns the error.
+/// Standard output. After a failed write the rest is dropped, and [`finish`](Output::finish) returns the error.
 pub struct Output<W: Write = StdoutLock<'static>> {
     /// `None` once a write has failed.
     to: Option<BufWriter<W>>,

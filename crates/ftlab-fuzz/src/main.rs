@@ -1,9 +1,8 @@
 //! Runs the targets for as long as you like: `./x fuzz --minutes 60 --seed 7`.
 //!
-//! Each target runs in a process of its own, so stack overflows, aborts on failed allocation and
-//! hangs are found as well as panics. The process notes each round before it tries the input; if it
-//! dies, the parent makes that round's input again, keeps it in `fuzz/corpus` and prints the
-//! command that replays it.
+//! Each target runs in a process of its own, so stack overflows, aborts on failed allocation and hangs are
+//! found as well as panics. The process notes each round before it tries the input; if it dies, the parent
+//! makes that round's input again, keeps it in `fuzz/corpus` and prints the command that replays it.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};

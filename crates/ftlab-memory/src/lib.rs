@@ -6,11 +6,9 @@
 //! stays the same: memory comes from and returns to the system's allocator, zeroed memory stays
 //! unmapped until it is touched, and small allocations cost one extra comparison.
 //!
-//! On huge pages, a sparsely used table takes 2 MiB for each place touched, and simulating a device
-//! much larger than its used part relies on paying only 4 KiB. So only tables small enough to be
-//! resident as a whole are advised, and none while a larger one exists: that device is probably
-//! used sparsely, and its other tables with it.
-//! while there is one that is larger: then the device is one of those, and its other tables are touched as thinly.
+//! On huge pages, a sparsely used table takes 2 MiB for each place touched, and simulating a device much larger than
+//! its used part relies on paying only 4 KiB. So only tables small enough to be resident as a whole are advised, and
+//! none while a larger one exists: that device is probably used sparsely, and its other tables with it.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,8 +44,7 @@ impl TableAllocator {
         TableAllocator { too_large: AtomicUsize::new(0), most: AtomicUsize::new(0) }
     }
 
-    /// Returns the size of the largest table to advise. A race is harmless: both threads compute
-    /// the same value.
+    /// Returns the size of the largest table to advise. A race is harmless: both threads compute the same value.
     fn most(&self) -> usize {
         match self.most.load(Ordering::Relaxed) {
             0 => {
@@ -149,14 +146,12 @@ mod system {
         usize::try_from(pages).ok()?.checked_mul(usize::try_from(bytes).ok()?)
     }
 
-    /// Allows huge pages for those that lie whole within the range. If the system declines, that is
-    /// no error.
+    /// Allows huge pages for those that lie whole within the range. If the system declines, that is no error.
     pub fn advise(at: *mut u8, size: usize) {
         let before = at.align_offset(HUGE_PAGE);
         let whole = size.saturating_sub(before) / HUGE_PAGE * HUGE_PAGE;
         if whole > 0 {
-            // SAFETY: the range lies within an allocation of `size` bytes, and its contents are
-            // kept.
+            // SAFETY: the range lies within an allocation of `size` bytes, and its contents are kept.
             unsafe { libc::madvise(at.add(before).cast(), whole, libc::MADV_HUGEPAGE) };
         }
     }

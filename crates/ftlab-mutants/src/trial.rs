@@ -21,9 +21,8 @@ const LONGER: (u32, Duration) = (10, Duration::from_secs(20));
 const LONGEST: Duration = Duration::from_secs(1800);
 /// KiB of address space per test: a fault may allocate without end.
 const MEMORY: u32 = 16 << 20;
-/// How many tests each fault is tried with in each round, before any fault is tried with more. Most
-/// faults are caught by a quick test; when time is short, it should not go to the few that need
-/// them all.
+/// How many tests each fault is tried with in each round, before any fault is tried with more. Most faults are caught
+/// by a quick test; when time is short, it should not go to the few that need them all.
 const ROUNDS: [usize; 3] = [12, 60, usize::MAX];
 /// How often a running test is polled.
 const LOOK: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
@@ -62,8 +61,7 @@ enum End {
     Hung,
 }
 
-/// Lists the tests of these binaries whose names contain `filter`; times and reached faults are
-/// still unknown.
+/// Lists the tests of these binaries whose names contain `filter`; times and reached faults are still unknown.
 ///
 /// # Errors
 /// A binary does not list its tests.
@@ -88,8 +86,7 @@ pub fn list(binaries: &[Binary], filter: &str) -> io::Result<Vec<Test>> {
     Ok(tests)
 }
 
-/// Runs all tests without a fault. Returns those that pass, quickest first, and the names of the
-/// others.
+/// Runs all tests without a fault. Returns those that pass, quickest first, and the names of the others.
 ///
 /// # Errors
 /// A test can't be started, or the file of what it reached can't be read.

@@ -86,12 +86,11 @@ const SMALL: &[(&str, &[&str])] = &[
 /// Options that have an effect only in combination, with values to choose from.
 pub type Together = &'static [(&'static str, &'static [&'static str])];
 
-/// Combinations that would hardly ever occur by chance: pages are packed only with the right
-/// mapping, placement and buffer, and pages get second parts only with spare capacity and without
-/// failures; blocks are padded, reads kept and holes left only in small buffers; few loads meet a
-/// pause or a throttle; a map on flash has several pages only with small pages; pages are rewritten
-/// for reads only if nothing keeps reads from flash; blocks are refreshed only if data ages; parity
-/// is over groups of dies.
+/// Combinations that would hardly ever occur by chance: pages are packed only with the right mapping, placement and
+/// buffer, and pages get second parts only with spare capacity and without failures; blocks are padded, reads kept
+/// and holes left only in small buffers; few loads meet a pause or a throttle; a map on flash has several pages only
+/// with small pages; pages are rewritten for reads only if nothing keeps reads from flash; blocks are refreshed only
+/// if data ages; parity is over groups of dies.
 const TOGETHER: [Together; 13] = [
     &[
         ("ftl.parity.policy", &["dies"]),
@@ -207,7 +206,7 @@ const MEETINGS: u64 = 75;
 /// Free texts, which have no effect.
 const TEXTS: [&str; 3] = ["device.name", "device.description", "device.source"];
 
-/// The most mapping units of a device; a case must take only milliseconds.
+/// The most pages of a device; a case must take only milliseconds.
 const MOST_UNITS: u64 = 6_000;
 
 /// How often a device is repaired before it is dropped.
@@ -288,14 +287,13 @@ pub fn device_with(
 /// The size limit of a drawn device.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
-    /// Mapping units of its flash.
+    /// Pages of its flash.
     pub units: u64,
     /// Sectors of its flash.
     pub sectors: u64,
 }
 
-/// Draws another device for the same flash: `kept` options stay as they are, the others are drawn
-/// again.
+/// Draws another device for the same flash: `kept` options stay as they are, the others are drawn again.
 pub fn other_device(
     stream: &mut Stream,
     settings: &Settings,
@@ -332,9 +330,8 @@ fn is_within(settings: &Settings, limit: Limit) -> bool {
     })
 }
 
-/// Sets required options and some of the others. The share varies between cases, so that features
-/// are combined in all numbers (Groce et al., "Swarm Testing", ISSTA 2012). Options in `fixed` keep
-/// their values in `settings`.
+/// Sets required options and some of the others. The share varies between cases, so that features are combined in all
+/// numbers (Groce et al., "Swarm Testing", ISSTA 2012). Options in `fixed` keep their values in `settings`.
 fn draw(stream: &mut Stream, mut settings: Settings, fixed: &[&str]) -> Settings {
     let share = [5, 15, 40, 80][stream.below(4) as usize];
     // Policies first, because they determine which options exist.

@@ -205,8 +205,7 @@ impl Judge {
     }
 }
 
-/// Returns the sectors that a command changes. A trim does not change pages that it covers only in
-/// part.
+/// Returns the sectors that a command changes. A trim does not change pages that it covers only in part.
 pub fn changes(op: Op, range: &Range<u64>, per_page: u64) -> Range<u64> {
     match op {
         Op::Write => range.clone(),

@@ -167,8 +167,7 @@ impl Reference {
         Err(format!("sector {sector} holds {version}, which is {what}: {}", told(history)))
     }
 
-    /// Returns when the write of this version began; for versions found after a power cut, when
-    /// that was.
+    /// Returns when the write of this version began; for versions found after a power cut, when that was.
     pub fn begin_of(&self, sector: u64, version: Version) -> Option<u64> {
         let mut history = self.sectors[sector as usize].iter();
         history.find(|change| change.version == version && version != 0).map(|change| change.begun)
@@ -194,8 +193,7 @@ impl Reference {
         self.sectors[sector as usize] = vec![truth];
     }
 
-    /// Leaves the content of `sector` after a power cut open: any of the possible versions, from
-    /// now on.
+    /// Leaves the content of `sector` after a power cut open: any of the possible versions, from now on.
     pub fn leave_open(&mut self, sector: u64) {
         let now = self.tick();
         for change in &mut self.sectors[sector as usize] {

@@ -99,8 +99,7 @@ impl Parity {
         on_flash.retain(|&at, _| !blocks.contains(&superblocks.flash().block_of(at)));
     }
 
-    /// Computes a page from the rest of its stripe; `data` returns the contents of pages of the
-    /// volume.
+    /// Computes a page from the rest of its stripe; `data` returns the contents of pages of the volume.
     pub fn compute(&mut self, rest: &Rest, data: impl Fn(Ppn) -> Words) -> Words {
         self.computed += 1;
         let Rest { stripe, members, parity } = *rest;

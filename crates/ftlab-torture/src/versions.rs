@@ -1,6 +1,5 @@
-//! Versions in place of bytes: each sector carries the number of the write that wrote it, through
-//! the buffer, the flash and the copies of garbage collection. Knows nothing of mapping or of what
-//! a read should return.
+//! Versions in place of bytes: each sector carries the number of the write that wrote it, through the buffer,
+//! the flash and the copies of garbage collection. Knows nothing of mapping or of what a read should return.
 
 use std::cell::Cell;
 use std::cell::RefCell;
@@ -68,13 +67,11 @@ struct Programmed {
 #[derive(Clone, Debug)]
 struct Planned {
     read: FlashRead,
-    /// The content it senses, if that was declared lost since: this read still gets it, a later one
-    /// would not.
+    /// The content it senses, if that was declared lost since: this read still gets it, a later one would not.
     before: Option<Vec<Programmed>>,
 }
 
-/// The content that a read found: sectors with their versions; sectors not listed were never
-/// written.
+/// The content that a read found: sectors with their versions; sectors not listed were never written.
 pub type FoundVersions = Vec<(u64, Version)>;
 
 /// Versions by place.
@@ -88,8 +85,7 @@ pub struct Versions {
     programmed_last: Option<Ppn>,
     planned: Vec<Vec<Planned>>,
     planned_writes: Vec<Option<FlashWrite>>,
-    /// Whether there is no translation: every page contains what was last written to it, zeros at
-    /// first.
+    /// Whether there is no translation: every page contains what was last written to it, zeros at first.
     in_place: bool,
     /// By place of the read cache: the page and its cached content.
     cached: Vec<Option<(Lpn, Vec<Version>)>>,
@@ -225,8 +221,7 @@ impl Versions {
         self.written_last.clear();
     }
 
-    /// Returns the versions at a physical page, and the logical page for which they were
-    /// programmed.
+    /// Returns the versions at a physical page, and the logical page for which they were programmed.
     pub fn on_flash(&self, at: Ppn) -> Option<(Lpn, &[Version])> {
         self.flash[at.at()].first().map(|page| (page.page, &page.sectors[..]))
     }

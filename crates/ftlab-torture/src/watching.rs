@@ -1,5 +1,4 @@
-//! A probe that forwards to any listener, so that tests with different probes share one compiled
-//! device type.
+//! A probe that forwards to any listener, so that tests with different probes share one compiled device type.
 
 use ftlab::scheduler::{Activity, Arrival, Probe};
 use ftlab::units::SimTime;

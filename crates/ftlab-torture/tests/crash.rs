@@ -1,5 +1,4 @@
-//! Small crash tests: some thousand power cuts over all designs, dies that die, and planted bugs
-//! that they must find.
+//! Small crash tests: some thousand power cuts over all designs, dies that die, and planted bugs that they must find.
 
 #![cfg(any(debug_assertions, feature = "verify"))]
 

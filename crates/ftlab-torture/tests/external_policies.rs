@@ -27,8 +27,7 @@ const DEPTH: u32 = 8;
 /// Greedy once more: queues by number of valid pages.
 #[derive(Clone, Debug)]
 struct Fewest {
-    /// By plane and number of valid pages: the blocks, in the order in which they reached that
-    /// number.
+    /// By plane and number of valid pages: the blocks, in the order in which they reached that number.
     queues: Vec<Vec<VecDeque<BlockId>>>,
     most_valid: u32,
 }
@@ -76,8 +75,7 @@ impl VictimPolicy for Fewest {
     }
 }
 
-/// A policy that the simulator does not have: pages whose last two writes were close together are
-/// hot.
+/// A policy that the simulator does not have: pages whose last two writes were close together are hot.
 #[derive(Clone, Debug)]
 struct Rhythm {
     counts: StreamCounts,

@@ -1,5 +1,5 @@
-//! What a request costs before it reaches a device: drawing it, and playing it against a device
-//! that answers at once. Prints nanoseconds a request, the best of several rounds.
+//! The cost of a request before it reaches a device: drawing it, and playing it against a device
+//! that answers at once. Prints nanoseconds per request, the best of several rounds.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -16,7 +16,7 @@ const ROUNDS: usize = 5;
 /// 4 TiB: 10^9 pages of 4 KiB.
 const CAPACITY: u64 = 1 << 33;
 
-/// Answers each request a microsecond after it was submitted.
+/// A device that answers each request a microsecond after its submission.
 struct Instantly {
     now: SimTime,
     running: VecDeque<(SimTime, Request)>,
@@ -113,7 +113,7 @@ fn play(name: &str, records: &[Arrival], pacing: Pacing) {
     });
 }
 
-/// The device and the source alone: what of the figures above is not the replay's.
+/// Times the device and the source alone, the part of the figures above that is not the replay's.
 fn bare_loop(records: &[Arrival], depth: usize) {
     best("closed loop by hand, depth 32", || {
         let mut host = Instantly { now: SimTime::ZERO, running: VecDeque::new() };

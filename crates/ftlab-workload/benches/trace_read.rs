@@ -1,8 +1,8 @@
-//! How fast traces are read: MB of file and millions of requests a second of every format, from a
+//! How fast traces are read: MB of file and millions of requests per second for every format, from a
 //! generated trace. `cargo bench -p ftlab-workload --bench trace_read [-- REQUESTS] [NAME]`
 //!
-//! Seconds are those that the processor spent on it, where the system says (Linux), so that other
-//! work on the machine does not count.
+//! Seconds are processor time where the system reports it (Linux), so that other work on the machine
+//! does not count.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,9 +13,9 @@ use ftlab_workload::trace::{
     ConvertOptions, Digest, FORMATS, Options, Trace, convert, inspect, named, open,
 };
 
-/// Requests of the generated trace unless said otherwise: some 100 MB of MSR CSV.
+/// Default number of requests in the generated trace: about 100 MB of MSR CSV.
 const REQUESTS: u64 = 2_000_000;
-/// Each reading is timed this often, and the fastest counts: the machine may have other work.
+/// Number of timed rounds; the fastest counts, because the machine may have other work.
 const ROUNDS: usize = 5;
 
 fn main() {
@@ -48,7 +48,7 @@ fn opened(path: &Path) -> Trace {
     open(path, Options::default()).expect("readable")
 }
 
-/// A load like hm_0: half a dozen sizes, random addresses, 100 us between requests on average.
+/// Writes a load like hm_0: half a dozen sizes, random addresses, 100 us between requests on average.
 fn generate(path: &Path, requests: u64) {
     let mut random = Stream::new(1, "trace_read");
     let mut out = std::io::BufWriter::new(std::fs::File::create(path).expect("a file"));
@@ -100,7 +100,7 @@ fn measure(name: &str, path: &Path, mut read: impl FnMut(&mut Trace) -> u64) {
     );
 }
 
-/// What this thread has spent on the processor so far.
+/// Returns the processor time of this thread so far.
 fn processor_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let ns: f64 = text.split_whitespace().next()?.parse().ok()?;

@@ -1,10 +1,10 @@
-//! Makes the example trace that ships with the project from `examples/traces/office.toml`:
+//! Generates the project's example trace from `examples/traces/office.toml`:
 //!
 //! ```text
 //! cargo run -p ftlab-workload --example office_trace -- examples/traces/office-20k.csv.gz
 //! ```
 //!
-//! The same file comes out on every machine; a test compares it with the one that ships.
+//! The file is the same on every machine; a test compares it with the one in the repository.
 
 use std::error::Error;
 use std::fmt::Write;
@@ -19,10 +19,10 @@ use ftlab_workload::trace::{self, ConvertOptions, Location};
 const WORKLOAD: &str = include_str!("../../../examples/traces/office.toml");
 const CAPACITY: Bytes = Bytes(64 << 30);
 const SEED: u64 = 20;
-/// Windows file time of 2 November 2009, 9:00: MSR traces begin at such moments.
+/// Windows file time of 2 November 2009, 9:00; MSR traces use such times.
 const START_FILETIME: u64 = 129_016_548_000_000_000;
 
-/// The trace as MSR CSV, phases one after the other.
+/// Returns the trace as MSR CSV, one phase after another.
 fn csv() -> Result<String, Box<dyn Error>> {
     let workload = Workload::parse("office.toml", WORKLOAD, &mut |name| Err(name.to_owned()))?;
     let mut generator = Generator::new(&workload, CAPACITY.sectors(), SEED)?;
@@ -43,7 +43,7 @@ fn csv() -> Result<String, Box<dyn Error>> {
     }
 }
 
-/// Writes the trace to `path`, in the format and compression that the name asks for.
+/// Writes the trace to `path`, in the format and compression given by its name.
 pub fn write(path: &Path) -> Result<(), Box<dyn Error>> {
     let text = Location::Memory("the generated trace".to_owned(), csv()?.into());
     let mut trace = trace::open(text, trace::Options::default())?;

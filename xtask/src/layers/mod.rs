@@ -1,5 +1,4 @@
-//! The layers of the simulator: the order of its folders, and the check that none imports from
-//! above.
+//! The layers of the simulator: the order of its folders, and the check that none imports from above.
 
 mod source;
 mod tree;
@@ -45,8 +44,7 @@ pub fn check(files: &[File]) -> Vec<String> {
         };
         let mut told: Vec<Module> = Vec::new();
         for (path, stands, _) in tree.taken(module) {
-            // Checks both the path as written and where it leads: a re-export does not reverse an
-            // import.
+            // Checks both the path as written and where it leads: a re-export does not reverse an import.
             let above = |path: &Module| path.first().and_then(|to| place(to)) > Some(here);
             if (above(&path) || above(stands)) && !told.contains(&path) {
                 let path_text = path.join("::");

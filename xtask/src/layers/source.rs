@@ -1,6 +1,5 @@
-//! Finds what a source file takes from other modules: the paths of its `use` lines and those
-//! written out in its code. The file is scanned as text; comments, strings and test modules do not
-//! count.
+//! Finds what a source file takes from other modules: the paths of its `use` lines and those written out in its
+//! code. The file is scanned as text; comments, strings and test modules do not count.
 
 /// What a file says about modules.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,4 @@
-//! The modules of the simulator, and the file in which the item behind a path is defined, across
-//! re-exports.
+//! The modules of the simulator, and the file in which the item behind a path is defined, across re-exports.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-// What the scripts of all pages share: colours, elements, numbers.
+// Shared by the scripts of all pages: colours, elements, numbers.
 'use strict';
 const COLOURS = 8;
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -10,7 +10,7 @@ function el(tag, parent, cls, text) {
   parent.append(made);
   return made;
 }
-// Three significant digits, or all before the point.
+// Three significant digits, or all digits before the point.
 function digits(value) {
   const size = Math.abs(value);
   return value.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0);

@@ -1,4 +1,4 @@
-// Draws the curves and maps of report.html from the data within the page.
+// Draws the curves and maps of report.html from the data in the page.
 (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
   const drawings = document.getElementById('drawings');
@@ -17,7 +17,7 @@
     return digits(ns / 1e9) + ' s';
   }
   const roundLatency = ns => latency(ns).replace(/\.0+ /, ' ');
-  // Powers of ten, with two and five times of them where there is room for their names.
+  // Powers of ten, with their doubles and fivefolds if there is room for the labels.
   function decades(from, to, width) {
     const few = Math.log10(to / from) * 3 * 80 < width;
     const marks = [];
@@ -29,7 +29,7 @@
     }
     return marks;
   }
-  // As many digits as it takes to see how far it is from all.
+  // Enough digits to show the distance from 100 %.
   function share(beyond) {
     const places = beyond > 0 ? Math.max(1, Math.ceil(-Math.log10(beyond)) + 1) : 0;
     return ((1 - beyond) * 100).toFixed(Math.min(places, 8)) + ' %';
@@ -38,7 +38,7 @@
     if (value !== 0 && (Math.abs(value) < 0.01 || Math.abs(value) >= 1e5)) return value.toExponential(1);
     return String(Number(value.toPrecision(4)));
   }
-  // The last place whose number is not above `x`.
+  // The last index whose number is not above `x`.
   function place(numbers, x) {
     let low = 0, high = numbers.length;
     while (low < high) {
@@ -124,7 +124,7 @@
       made.at = Math.min(Math.max(made.at < 0 ? Math.floor(xs.length / 2) : made.at + step, 0), xs.length - 1);
       const left = made.plot.valToPos(xs[made.at], 'x');
       made.plot.setCursor({ left: Math.max(left, 0), top: 10 });
-      // The pixel may lie a hair beside the point.
+      // The pixel may be slightly off the point.
       say(xs[made.at]);
     });
     build();
@@ -137,7 +137,7 @@
       // Each step up is one more nine.
       const nines = beyond => Math.abs(-Math.log10(beyond));
       const top = Math.max(1, ...curves.beyond.flat().filter(beyond => beyond > 0).map(nines)) * 1.03;
-      // Where nothing is left the curve leaves at the top and ends.
+      // When nothing is left, the curve ends at the top.
       const ys = curves.beyond.map(one => {
         const end = one.indexOf(0);
         return curves.ns.map((_, at) => !one.length || (end >= 0 && at > end) ? null : at === end ? top : nines(one[at]));

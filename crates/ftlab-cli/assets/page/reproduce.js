@@ -1,8 +1,8 @@
-// Draws the figures of a reproduction from the data within the page.
+// Draws the figures of a reproduction from the data in the page.
 (() => {
   const figures = JSON.parse(document.getElementById('data').textContent);
   const HEIGHT = 320;
-  // So few values are all named.
+  // This few values are all labelled.
   const FEW = 8;
   const charts = [];
 
@@ -20,7 +20,7 @@
         line.append(across.name);
       }
     });
-    // Who gives the numbers: the paper is null.
+    // The source of the numbers; null is the paper.
     const origins = new Set(figure.panels.flatMap(panel => panel.printed.map(mark => mark.origin)));
     origins.forEach(origin => {
       const entry = el('span', parent);
@@ -29,7 +29,7 @@
     });
   }
 
-  // Everything that a panel shows must fit; zero is the ground unless something lies below it.
+  // Everything in a panel must fit; the axis starts at zero unless something is below it.
   function range(panel) {
     const values = panel.points.flat().flatMap(dot => [dot.y, dot.low ?? dot.y, dot.high ?? dot.y])
       .concat(panel.references.filter(one => one).map(one => one.y), panel.printed.map(mark => mark.y));
@@ -55,7 +55,7 @@
     context.stroke();
   }
 
-  // Intervals, lines across and printed numbers, over the curves.
+  // Intervals, reference lines and printed numbers, drawn over the curves.
   function overlay(plot, panel) {
     const context = plot.ctx, scale = devicePixelRatio;
     const x = value => plot.valToPos(value, 'x', true), y = value => plot.valToPos(value, 'y', true);
@@ -95,7 +95,7 @@
     context.restore();
   }
 
-  // The places of the horizontal axis that are named: those that stand apart, and round numbers.
+  // The labels of the horizontal axis: round numbers, and the values set apart from the scale.
   function ticks(figure, plot, splits) {
     const apart = figure.ticks.filter(tick => tick.apart).map(tick => tick.x);
     const numbers = figure.ticks.filter(tick => !tick.apart).map(tick => tick.x);

@@ -45,10 +45,9 @@ pub struct LoadArgs {
     /// a short history predicts it. Takes about 100 bytes of memory per 4 KiB page touched.
     #[arg(long)]
     pub accesses: bool,
-    /// Cut the power of a copy of the device at this interval of simulated time (500ms, 10s) from
-    /// the start of measuring, and report how long each recovery takes and what is lost. The run
-    /// itself continues. Needs a device with ftl.recovery.policy. The more flash is in use, the
-    /// more processor time a cut takes.
+    /// Cut the power of a copy of the device at this interval of simulated time (500ms, 10s) from the start of
+    /// measuring, and report how long each recovery takes and what is lost. The run itself continues. Needs a device
+    /// with ftl.recovery.policy. The more flash is in use, the more processor time a cut takes.
     #[arg(long, value_name = "SPAN", value_parser = read_span, allow_hyphen_values = true)]
     pub cut_power: Option<Nanos>,
     #[command(flatten)]
@@ -100,11 +99,10 @@ pub struct PaceArgs {
     /// Play this many times faster than recorded: 2, 0.5 or 200%.
     #[arg(long, value_name = "X", value_parser = speed)]
     pub speed: Option<Ratio>,
-    /// How trace addresses map to the device: as-is, fold (modulo), scale (in proportion, to a
-    /// device at least as large; scale:2TiB sets the original size), partition (a slice for each
-    /// stream; partition:4 sets their number) or compact (the touched MiB packed, stream by
-    /// stream). With as-is, fold and scale, streams share addresses; the result counts the shared
-    /// pages.
+    /// How trace addresses map to the device: as-is, fold (modulo), scale (in proportion, to a device at least as
+    /// large; scale:2TiB sets the original size), partition (a slice for each stream; partition:4 sets their number)
+    /// or compact (the touched MiB packed, stream by stream). With as-is, fold and scale, streams share addresses;
+    /// the result counts the shared pages.
     #[arg(long, value_name = "HOW", default_value = "as-is")]
     pub address: AddressKind,
 }

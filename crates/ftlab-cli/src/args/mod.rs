@@ -19,8 +19,7 @@ pub use self::reproduce::ReproduceArgs;
 pub use self::torture::TortureArgs;
 use crate::failure::Failure;
 
-/// More threads than this are a typing mistake: the system refuses them, or they only wait for each
-/// other.
+/// More threads than this are a typing mistake: the system refuses them, or they only wait for each other.
 const MOST_JOBS: i64 = 1024;
 
 /// A laboratory for flash translation layers: a fast, deterministic simulator of NAND flash SSDs.
@@ -61,8 +60,7 @@ pub enum MainCommand {
     },
     /// Explain an option (meaning, unit, default, range, source, policies) or a policy.
     Explain {
-        /// The path of an option or a section, such as ftl.gc.victim, or the name of a policy, such
-        /// as greedy.
+        /// The path of an option or a section, such as ftl.gc.victim, or the name of a policy, such as greedy.
         path: String,
     },
     /// Check a device configuration, or print it in full.
@@ -128,9 +126,8 @@ pub enum TraceCommand {
         /// Print JSON.
         #[arg(long)]
         json: bool,
-        /// Also report how reads and writes share pages (only read, only written or both) and how
-        /// well a short history predicts it. Takes about 100 bytes of memory per 4 KiB page
-        /// touched.
+        /// Also report how reads and writes share pages (only read, only written or both) and how well a short
+        /// history predicts it. Takes about 100 bytes of memory per 4 KiB page touched.
         #[arg(long)]
         accesses: bool,
         #[command(flatten)]
@@ -192,9 +189,8 @@ pub struct RunArgs {
     /// Also write every request to requests.parquet.
     #[arg(long, conflicts_with = "no_output", help_heading = "Output")]
     pub records: bool,
-    /// Also write the results of the --fio jobs as `fio --output-format=json` prints them; - is
-    /// standard output, in place of the table. The result folder contains them as fio.json in any
-    /// case.
+    /// Also write the results of the --fio jobs as `fio --output-format=json` prints them; - is standard
+    /// output, in place of the table. The result folder contains them as fio.json in any case.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["trace", "workload"])]
     #[arg(help_heading = "Output")]
     pub fio_json: Option<PathBuf>,
@@ -231,8 +227,7 @@ pub struct CompareArgs {
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = seed)]
     #[arg(allow_negative_numbers = true)]
     pub seed: u64,
-    /// How many runs to perform at once; by default one per processor. Each needs the memory of a
-    /// device.
+    /// How many runs to perform at once; by default one per processor. Each needs the memory of a device.
     #[arg(short, long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<u32>,
     /// The confidence level of the intervals.

@@ -13,8 +13,7 @@ use super::{OutputArgs, jobs, seed};
                         declaration, 130 interrupted."
 )]
 pub struct ReproduceArgs {
-    /// Experiments: built-in names, or folders with an experiment.toml; `list` lists the built-in
-    /// ones.
+    /// Experiments: built-in names, or folders with an experiment.toml; `list` lists the built-in ones.
     #[arg(value_name = "NAME|FOLDER|list")]
     pub names: Vec<String>,
     /// Run all built-in experiments (takes hours).
@@ -29,8 +28,7 @@ pub struct ReproduceArgs {
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = seed)]
     #[arg(allow_negative_numbers = true)]
     pub seed: u64,
-    /// How many runs to perform at once; by default one per processor. Each needs the memory of a
-    /// device.
+    /// How many runs to perform at once; by default one per processor. Each needs the memory of a device.
     #[arg(short, long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<u32>,
     /// The folder of the real traces, which are not part of ftlab; by default the value of the

@@ -76,8 +76,7 @@ pub trait Watcher {
     fn begins(&mut self, name: &str, meter: Option<Arc<Meter>>);
     /// The state of an ageing has changed.
     fn ages(&mut self, _outlook: &AgeingOutlook) {}
-    /// Reports requests done without a clock, and their total if it is known. `Break` stops the
-    /// run.
+    /// Reports requests done without a clock, and their total if it is known. `Break` stops the run.
     fn writes(&mut self, done: u64, total: Option<u64>) -> ControlFlow<()>;
     /// Reports the progress. `Break` stops the run, as Ctrl-C does.
     fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()>;
@@ -416,8 +415,7 @@ impl Clock {
         Clock { started: Instant::now(), cpu: processor_time() }
     }
 
-    /// Returns the time spent. Without processor times from the system, wall-clock time replaces
-    /// them.
+    /// Returns the time spent. Without processor times from the system, wall-clock time replaces them.
     fn stop(self) -> TimeSpent {
         let wall = self.started.elapsed();
         let cpu = self.cpu.zip(processor_time()).map_or(wall, |(from, to)| to - from);

@@ -124,8 +124,7 @@ impl Preparation {
             untimed::rest(ssd);
         }
         if !self.steps.is_empty() {
-            // Like a drive left alone for a while: it continues the same way whether it is saved or
-            // not.
+            // Like a drive left alone for a while: it continues the same way whether it is saved or not.
             rest(ssd)?;
         }
         Ok(done)

@@ -11,8 +11,7 @@ pub fn notes(sharing: Option<&PageSharing>) -> Vec<String> {
     streams(sharing).into_iter().chain(folded(sharing)).collect()
 }
 
-/// Notes streams that share addresses: they are different devices or volumes, so their data
-/// differs.
+/// Notes streams that share addresses: they are different devices or volumes, so their data differs.
 fn streams(sharing: &PageSharing) -> Option<String> {
     (sharing.shared_pages_4k > 0).then(|| {
         format!(

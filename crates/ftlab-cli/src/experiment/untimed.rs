@@ -44,8 +44,7 @@ impl Step {
     }
 }
 
-/// Returns the clock of a step that took `took`. `needs` says why the device needs time, if it
-/// does.
+/// Returns the clock of a step that took `took`. `needs` says why the device needs time, if it does.
 pub fn in_time(step: &Step, needs: Option<NeedsTime>, took: Nanos) -> ClockDocument {
     let own = matches!(step, Step::Age(Age { load: AgeLoad::Own(_), .. }))
         .then(|| "a load that is repeated has its own times".to_owned());

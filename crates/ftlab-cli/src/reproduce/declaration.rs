@@ -348,8 +348,7 @@ impl Quantity {
         place.iter().zip(&self.against).map(|(here, there)| there.unwrap_or(*here)).collect()
     }
 
-    /// Returns the places that the quantity is computed from, each with the place to compare it
-    /// with.
+    /// Returns the places that the quantity is computed from, each with the place to compare it with.
     pub fn pairs(&self, at: &Point, axes: &[Axis]) -> Vec<(Coordinates, Coordinates)> {
         let all = |axis: usize| (axis, (0..axes[axis].values.len()).collect());
         let open: Vec<(usize, Vec<usize>)> = self.mean_over.iter().copied().map(all).collect();

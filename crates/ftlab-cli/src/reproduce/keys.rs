@@ -60,8 +60,7 @@ pub const PICKS: [(&str, &str); 2] = [
     ),
 ];
 
-/// Defines types whose meaning depends on other parts of the file. They keep the given value
-/// unparsed.
+/// Defines types whose meaning depends on other parts of the file. They keep the given value unparsed.
 macro_rules! given {
     ($($(#[$doc:meta])+ $Name:ident: $words:literal;)+) => {
         $(
@@ -149,10 +148,9 @@ options! {
         /// The workload: a file in the folder or below it, or a built-in one. A run has exactly one
         /// of workload, trace and fio.
         workload: Plain = depends "another load";
-        /// The trace: a file, by its path from the folder. Traces may also lie elsewhere, because
-        /// they are large: "$FTLAB_TRACES/hm_0.csv" is a file in the user's folder of real traces
-        /// (--traces, or the environment variable FTLAB_TRACES). Without that file the case is not
-        /// run, and listed.
+        /// The trace: a file, by its path from the folder. Traces may also lie elsewhere, because they are large:
+        /// "$FTLAB_TRACES/hm_0.csv" is a file in the user's folder of real traces (--traces, or the environment
+        /// variable FTLAB_TRACES). Without that file the case is not run, and listed.
         trace: Plain = depends "another load";
         /// The fio job file, in the folder or below it.
         fio: Plain = depends "another load";
@@ -212,8 +210,7 @@ options! {
         label: String = depends "the name";
         /// The unit of its values.
         unit: String = depends "none: plain numbers";
-        /// Its place in result.json: a JSON pointer to a list of numbers, such as
-        /// "/report/merges/per_reclaim/most".
+        /// Its place in result.json: a JSON pointer to a list of numbers, such as "/report/merges/per_reclaim/most".
         from: String = required;
         /// The place in result.json of the distance between values: a JSON pointer to a number,
         /// such as the width of a bucket. Value number i, counted from 0, is drawn at i times that.
@@ -267,8 +264,7 @@ options! {
         origin: String = depends "the paper";
         /// The metric of the claim.
         metric: Name = required;
-        /// The case of the claim. Each axis with several values must be here, in `each` or in
-        /// `mean_over`.
+        /// The case of the claim. Each axis with several values must be here, in `each` or in `mean_over`.
         at: Point = depends "the only value of each axis";
         /// The form of the metric; see below.
         r#as: Form = depends "value";
@@ -283,9 +279,8 @@ options! {
         /// How far our mean over the declared number of seeds may be from the paper's number. A
         /// share must be below 100%; a range must contain the number.
         tolerance: Tolerance = depends "needed unless the paper gives a limit";
-        /// Declares that the paper's number cannot be reproduced: ours is compared with `expected`
-        /// instead. If ours is within `tolerance` of the paper's number after all, the verdict is
-        /// out of tolerance.
+        /// Declares that the paper's number cannot be reproduced: ours is compared with `expected` instead. If ours
+        /// is within `tolerance` of the paper's number after all, the verdict is out of tolerance.
         differs: DiffersKeys = depends "it is to be reproduced";
     }
 }
@@ -323,8 +318,7 @@ options! {
         curves: Names = depends "metrics";
         /// An axis: each metric or curve is drawn once for each of its values.
         series: Name = depends "one for each metric or curve";
-        /// One or several axes: there is a panel for each of their values, or each combination of
-        /// values.
+        /// One or several axes: there is a panel for each of their values, or each combination of values.
         panels: NameOrNames = depends "a single panel";
         /// Restricts the values of axes in `x`, `y`, `series` or `panels` to these.
         only: Only = depends "all values of those axes";
@@ -334,8 +328,7 @@ options! {
         r#as: Form = depends "value";
         /// The case to compare with, as in claims.
         against: Point = depends "not needed for a value";
-        /// A case whose values are drawn as horizontal lines: the values that differ from the
-        /// points.
+        /// A case whose values are drawn as horizontal lines: the values that differ from the points.
         reference: Point = depends "none";
         /// The label of the vertical axis.
         y_label: String = depends "the unit";

@@ -97,8 +97,7 @@ fn read(
     Ok(FoundExperiment { folder, unpacked, declaration, label, text, readme })
 }
 
-/// Writes the files of a built-in experiment to a temporary folder, so that loads and devices can
-/// be read.
+/// Writes the files of a built-in experiment to a temporary folder, so that loads and devices can be read.
 fn unpack(folder: &Dir<'_>) -> Result<TempDir, Failure> {
     let place = tempfile::tempdir().map_err(|error| {
         Failure::file("can't unpack the experiment into", &std::env::temp_dir(), &error)
@@ -148,8 +147,7 @@ mod tests {
             let found = find(&name).unwrap_or_else(|failure| panic!("{name}: {failure:?}"));
             assert_eq!(found.declaration.name, name);
             assert!(!found.readme.is_empty(), "{name} has a README");
-            // The devices, loads and options of all cases are valid, including those that only
-            // figures need.
+            // The devices, loads and options of all cases are valid, including those that only figures need.
             let places = needed(&found.declaration, true);
             ready(&found, places, None).unwrap_or_else(|failure| panic!("{name}: {failure:?}"));
         }

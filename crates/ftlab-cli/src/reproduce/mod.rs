@@ -1,10 +1,8 @@
-//! `ftlab reproduce`: runs the experiments of papers again and compares their printed numbers with
-//! ours.
+//! `ftlab reproduce`: runs the experiments of papers again and compares their printed numbers with ours.
 //!
-//! An experiment is a folder: `experiment.toml` declares the runs, the metrics, the paper's numbers
-//! and the tolerances; beside it are devices, workloads and a README. Those in `experiments/` are
-//! built in. No paper has code of its own: anything that a declaration cannot express yet becomes a
-//! new key, available to all.
+//! An experiment is a folder: `experiment.toml` declares the runs, the metrics, the paper's numbers and the
+//! tolerances; beside it are devices, workloads and a README. Those in `experiments/` are built in. No paper
+//! has code of its own: anything that a declaration cannot express yet becomes a new key, available to all.
 
 mod cases;
 mod curve;
@@ -233,8 +231,7 @@ impl Plan {
         }
     }
 
-    /// Handles an experiment that failed or was interrupted. An interrupted one keeps its finished
-    /// runs.
+    /// Handles an experiment that failed or was interrupted. An interrupted one keeps its finished runs.
     fn stopped(&self, failure: Failure, folder: Option<Folder>) -> Failure {
         let holds = |folder: &Folder| folder.path().join(RUNS).is_dir();
         let is_interrupted = matches!(failure, Failure::Interrupted);

@@ -33,8 +33,7 @@ pub struct ResultDocument {
     pub seed: u64,
     /// The load.
     pub load: LoadDocument,
-    /// How reads and writes of the measured requests share pages, by device address; only with
-    /// `--accesses`.
+    /// How reads and writes of the measured requests share pages, by device address; only with `--accesses`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accesses: Option<AccessReport>,
     /// The recovery of copies of the device after power cuts; only with `--cut-power`.

@@ -52,8 +52,7 @@ pub struct Folder {
     made: MadeFolders,
 }
 
-/// Folders that were created for a result, outermost first. Empty ones are removed when this is
-/// dropped.
+/// Folders that were created for a result, outermost first. Empty ones are removed when this is dropped.
 #[derive(Debug)]
 struct MadeFolders(Vec<PathBuf>);
 

@@ -79,8 +79,7 @@ pub struct AgeDocument {
     pub clock: ClockDocument,
     /// Write amplification over the last rounds.
     pub write_amplification: Option<Steadiness>,
-    /// The host's write throughput over the last rounds, in 10^6 bytes per second; null without a
-    /// clock.
+    /// The host's write throughput over the last rounds, in 10^6 bytes per second; null without a clock.
     pub write_mb_per_s: Option<Steadiness>,
     /// The rounds, oldest first.
     pub rounds: Vec<AgedRound>,

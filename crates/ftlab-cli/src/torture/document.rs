@@ -29,8 +29,7 @@ pub struct DesignDocument {
     pub cases: u64,
     pub cuts: u64,
     pub losses: u64,
-    /// Cuts during recovery; again before any command; with commands in the device; while blocks
-    /// were being emptied.
+    /// Cuts during recovery; again before any command; with commands in the device; while blocks were being emptied.
     pub cuts_coming_up: u64,
     pub cuts_again: u64,
     pub cuts_at_work: u64,

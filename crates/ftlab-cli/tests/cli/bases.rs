@@ -1,5 +1,5 @@
-//! Devices that build on files of one's own: where those lie, what results, images and fingerprints hold of them, and
-//! what is refused.
+//! Devices based on the user's own files: where the files are, what results, images and
+//! fingerprints record of them, and what is refused.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ const LAB: &str =
 const MINE: &str = "base = \"../lab.toml\"\n[ftl.gc]\nstop = 6\n";
 const LOAD: &str = "--workload randwrite-4k --requests 200";
 
-/// `drives/mine.toml` builds on `lab.toml`, which builds on `tiny`.
+/// `drives/mine.toml` is based on `lab.toml`, which is based on `tiny`.
 fn lab() -> Place {
     let place = Place::new();
     fs::create_dir(place.path("drives")).unwrap();
@@ -33,7 +33,7 @@ fn a_file_is_found_beside_the_one_that_names_it() {
     assert!(line("name = \"lab\"").ends_with("# drives/../lab.toml:4"), "{}", shown.out);
     let checked = place.run("config check drives/mine.toml");
     assert_eq!((checked.code, checked.out.contains("in order")), (0, true), "{}", checked.out);
-    // What is changed on top of the file that gave the name is counted, and nothing beneath it.
+    // Only changes on top of the file that set the name are counted.
     let title = |device: &str| {
         let done = place.run(&format!("run --device {device} {LOAD} --no-output"));
         assert_eq!(done.code, 0, "{}", done.err);
@@ -54,10 +54,10 @@ fn results_and_fingerprints_hold_what_was_read() {
     assert!(config.contains("builds on drives/../lab.toml") && config.contains("start = 3"));
     let inputs = |place: &Place| place.json("out/run.json")["inputs_blake3"].clone();
     let first = inputs(&place);
-    // The configuration of a result is a device like any other.
+    // The configuration in a result is a device like any other.
     fs::remove_file(place.path("lab.toml")).unwrap();
     assert_eq!(place.run(&format!("run --device out/config.toml {LOAD} --no-output")).code, 0);
-    // A comment is no input; a value is, though it stands in a base.
+    // A comment is no input; a value is, even one in a base.
     place.write("lab.toml", LAB.replace("of the lab", "of another lab").as_bytes());
     let again = place.run(&run);
     assert_eq!((again.code, again.out.as_str()), (0, ""), "it is complete: {}", again.err);
@@ -78,7 +78,7 @@ fn images_need_the_files_no_more() {
     let without = place.run(&format!("run --image mine.ftlab {LOAD} --no-output --json"));
     assert_eq!((without.code, without.out), (0, with_files.out));
     assert!(place.run("device show mine.ftlab").out.starts_with("lab, "));
-    // An image is no text to build on.
+    // An image cannot be a base.
     place.write("on-image.toml", b"base = \"mine.ftlab\"\n");
     fails(&place, "config show on-image.toml", &["on-image.toml:1:8", "image", "--image"]);
 }
@@ -100,21 +100,21 @@ fn bases_that_can_not_be_read_are_told_with_the_line_that_names_them() {
     refused("base = \"a\\u0000b.toml\"\n", &["it is not a valid file name"]);
     #[cfg(unix)]
     refused("base = \"/dev/zero\"\n", &["longer than 32 MiB"]);
-    // All files count together.
+    // The limit is on all files together.
     let long = |base: &str| format!("base = \"{base}\"\n{}", "# much ado\n".repeat(1 << 20));
     place.write("one.toml", long("two.toml").as_bytes());
     place.write("two.toml", long("three.toml").as_bytes());
     place.write("three.toml", long("tiny").as_bytes());
     let told = ["two.toml:1:8", "longer than 32 MiB, with the files that build on it"];
     fails(&place, "config show one.toml", &told);
-    // What is wrong in a base, and in what builds on it, is told at once.
+    // Mistakes in a base and in the file based on it are reported together.
     place.write("lab.toml", LAB.replace("start = 3", "start = \"x\"").as_bytes());
     place.write("drives/mine.toml", format!("{MINE}strat = 1\n").as_bytes());
     let told = ["drives/../lab.toml:6:9", "drives/mine.toml:4:1"];
     fails(&place, "config show drives/mine.toml", &told);
 }
 
-/// An experiment can be handed on: what its devices build on lies in its folder, too.
+/// An experiment can be passed on because the bases of its devices are in its folder, too.
 #[test]
 fn devices_of_an_experiment_build_on_what_lies_in_its_folder() {
     let place = lab();
@@ -135,7 +135,7 @@ fn devices_of_an_experiment_build_on_what_lies_in_its_folder() {
     fails(&place, "reproduce e --seeds 1 --no-output", &told);
 }
 
-/// An experiment `e` whose device is this file of its folder.
+/// Writes an experiment `e` whose device is this file in its folder.
 fn experiment_on(place: &Place, device: &str) {
     reproduce::experiment(place, "e", &reproduce::reads("paper = \"> 0\""));
     let text = String::from_utf8(place.read("e/experiment.toml")).unwrap();
@@ -144,7 +144,7 @@ fn experiment_on(place: &Place, device: &str) {
     place.write("e/experiment.toml", own.as_bytes());
 }
 
-/// `..` may lead to another folder of the experiment.
+/// `..` may lead to another folder within the experiment.
 #[test]
 fn bases_of_an_experiment_may_lie_above_the_device() {
     let place = lab();
@@ -157,7 +157,7 @@ fn bases_of_an_experiment_may_lie_above_the_device() {
     place.write("e/drives/mine.toml", b"base = \"../../lab.toml\"\n");
     let told = ["mine.toml:1:8", "\"../../lab.toml\" is outside the experiment's folder"];
     fails(&place, "reproduce e --seeds 1 --no-output", &told);
-    // By whatever path the experiment is named.
+    // Whatever path names the experiment.
     place.write("e/drives/mine.toml", b"base = \"../used.toml\"\n");
     let line = "reproduce drives/../e --seeds 1 --no-output -q";
     assert_eq!(place.run(line).code, 0);
@@ -181,7 +181,7 @@ fn links_do_not_lead_out_of_an_experiment() {
     refused("own-drive.toml:1:8");
     experiment_on(&place, "esc.toml");
     refused("experiment.toml:");
-    // One that stays in the folder is followed.
+    // A link that stays in the folder is followed.
     place.write("e/lab.toml", LAB.as_bytes());
     symlink("lab.toml", place.path("e/link.toml")).unwrap();
     place.write("e/own-drive.toml", b"base = \"link.toml\"\n");
@@ -190,7 +190,7 @@ fn links_do_not_lead_out_of_an_experiment() {
     assert_eq!(done.code, 0, "{}", done.err);
 }
 
-/// What is read of a pipe is gone: nothing may look into it before.
+/// A pipe can be read only once, so nothing may look into it beforehand.
 #[cfg(unix)]
 #[test]
 fn devices_and_bases_can_come_through_pipes() {

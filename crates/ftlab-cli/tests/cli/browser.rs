@@ -1,16 +1,16 @@
 //! The page of a comparison in a real browser: Chromium, driven by playwright-core.
 //!
-//! Where node, the browser or playwright-core is missing the test says that it is skipped and passes,
-//! unless `FTLAB_BROWSER_TESTS` is set to `required`, as it is in CI.
+//! If node, the browser or playwright-core is missing, the test says that it is skipped and passes,
+//! unless `FTLAB_BROWSER_TESTS` is set to `required`, as in CI.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::common::Place;
 
-/// Set to `required` to fail where the test would be skipped.
+/// Set to `required` to fail instead of skipping.
 const DEMAND: &str = "FTLAB_BROWSER_TESTS";
-/// Set to a folder to keep pictures of the page there.
+/// Set to a folder to keep screenshots there.
 const PICTURES: &str = "FTLAB_BROWSER_PICTURES";
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
@@ -19,7 +19,7 @@ fn found(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
-/// The folder of the script, and the browser; or what is missing.
+/// Returns the script's folder and the browser, or what is missing.
 fn tools() -> Result<(PathBuf, PathBuf), &'static str> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/browser");
     found("node").ok_or("node is not installed")?;
@@ -30,8 +30,8 @@ fn tools() -> Result<(PathBuf, PathBuf), &'static str> {
     Ok((folder, browser))
 }
 
-/// Opens a page with a script of the folder of browser tests, which prints how many checks passed; says
-/// that it is skipped where the tools are missing.
+/// Opens a page with a script from the browser tests' folder, which prints the number of checks
+/// passed. If a tool is missing, says that the test is skipped.
 fn opened(script: &str, folder_of: impl FnOnce(&Place) -> PathBuf, checks: u32) {
     let (folder, browser) = match tools() {
         Ok(tools) => tools,

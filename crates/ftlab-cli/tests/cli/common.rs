@@ -1,4 +1,4 @@
-//! Runs the built program in a folder of its own.
+//! Runs the built program in a temporary folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A folder to work in.
+/// A temporary working folder.
 pub struct Place {
     folder: TempDir,
 }
 
-/// What a command came to.
+/// The outcome of a command.
 pub struct Done {
     /// The exit code.
     pub code: i32,
@@ -23,7 +23,7 @@ pub struct Done {
 }
 
 impl Place {
-    /// An empty folder with a small trace in it, `trace.csv`.
+    /// Creates a folder with a small trace, `trace.csv`.
     pub fn new() -> Place {
         let place = Place { folder: tempfile::tempdir().expect("a temporary folder") };
         place.write("trace.csv", trace(2_000).as_bytes());
@@ -46,23 +46,23 @@ impl Place {
         serde_json::from_slice(&self.read(name)).expect("JSON")
     }
 
-    /// The program, to be run here.
+    /// Returns a command that runs the program here.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ftlab"));
         command.args(args).current_dir(self.folder.path());
-        // Traces that somebody has take no part.
+        // Traces on the machine must not influence the tests.
         command.env_remove("FTLAB_TRACES");
         command
     }
 
-    /// Runs the program on a line of arguments without blanks in them.
+    /// Runs the program on a line of arguments that contain no blanks.
     pub fn run(&self, line: &str) -> Done {
         let args: Vec<&str> = line.split_whitespace().collect();
         let output = self.command(&args).output().expect("the program can be started");
         Done::from(output)
     }
 
-    /// What is in the folder, temporary files included.
+    /// Lists the folder's entries, including temporary files.
     pub fn entries(&self) -> Vec<String> {
         entries(self.folder.path())
     }
@@ -87,7 +87,7 @@ impl From<Output> for Done {
     }
 }
 
-/// An MSR trace: writes and reads of 4 KiB to 2,000 pages in turn, a millisecond apart.
+/// Returns an MSR trace: 4 KiB writes and reads of 2,000 pages in turn, one per millisecond.
 pub fn trace(requests: u64) -> String {
     (0..requests)
         .map(|at| {
@@ -99,7 +99,7 @@ pub fn trace(requests: u64) -> String {
         .collect()
 }
 
-/// Runs a command that must fail as a user's mistake does, and leave nothing behind.
+/// Runs a command that must fail with a usage error and leave nothing behind.
 #[track_caller]
 pub fn fails(place: &Place, line: &str, expected: &[&str]) {
     let before = place.entries();
@@ -113,7 +113,7 @@ pub fn fails(place: &Place, line: &str, expected: &[&str]) {
     assert_eq!(place.entries(), before, "{line} left something behind");
 }
 
-/// Interrupts a command, which has far more to do, after a while.
+/// Interrupts a long-running command after a while.
 #[cfg(unix)]
 pub fn interrupted(place: &Place, line: &str, stdin: std::process::Stdio) -> Done {
     signalled(place, line, stdin, "kill -INT $0")
@@ -132,7 +132,7 @@ pub fn signalled(place: &Place, line: &str, stdin: std::process::Stdio, script: 
     Done::from(child.wait_with_output().unwrap())
 }
 
-/// A workload that does not end within a lifetime.
+/// A workload that never ends in practice.
 #[cfg(unix)]
 pub const ENDLESS: &[u8] = b"name = 'endless'\n[[phase]]\nwrites = '100%'\nsize = '4KiB'\n\
     arrivals = { kind = 'closed', queue_depth = 4 }\nrequests = 1000000000000\n";

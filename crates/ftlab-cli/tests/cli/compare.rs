@@ -33,7 +33,7 @@ fn a_comparison_prints_tables_and_writes_runs_json_and_page() {
     let runs = format!("{folder}/runs");
     assert_eq!(entries(&place.path(&runs)), ["1-fifo", "2-read-first"]);
     assert_eq!(entries(&place.path(&format!("{runs}/1-fifo"))), ["seed-1", "seed-2", "seed-3"]);
-    // The numbers are those of the results, and the interval that of a hand calculation.
+    // The numbers match the results, and the interval matches a calculation by hand.
     let comparison = place.json(&format!("{folder}/compare.json"));
     assert_eq!(comparison["schema_version"], 1);
     let id = "report/host/read/latency_ns/mean";
@@ -58,7 +58,7 @@ fn a_comparison_prints_tables_and_writes_runs_json_and_page() {
         assert!(difference.abs() < 1e-7, "{key}: {change}");
     }
     assert_eq!(found["variants"][0]["change"], Value::Null);
-    // A run of the comparison is the run that ftlab run makes.
+    // A run within the comparison equals one made by `ftlab run`.
     let set = "--set scheduler.policy=read-first";
     let alone = place.run(&format!("run --device tiny {set} {LOAD} --seed 2 -o alone --quiet"));
     assert_eq!(alone.code, 0, "{}", alone.err);
@@ -136,7 +136,7 @@ fn finished_results_are_compared_and_reported() {
     assert_eq!(place.run("report a1 b1 -o two.html --quiet").code, 0);
     for page in ["out/report.html", "one.html", "two.html"] {
         let text = String::from_utf8(place.read(page)).unwrap();
-        // What loads something names its address; the licence and comments may name some too.
+        // Only what loads something counts as an address; the licence and comments may name some.
         for bad in ["src=", "href=", "url(", "@import", "fetch(", "XMLHttpRequest", "import("] {
             assert!(!text.contains(bad), "{page}: {bad}");
         }
@@ -199,8 +199,8 @@ fn equal_variants_and_equal_seeds_are_told() {
     assert!(one.out.contains("There is only one seed, so there are no intervals"), "{}", one.out);
 }
 
-/// What a write buffer did is compared; what no buffer of these ever does is left out. An option that no
-/// variant has is told.
+/// Measures of the write buffer are compared; measures that are zero for every variant are left
+/// out. An option without effect on any variant is reported.
 #[test]
 fn write_buffers_are_compared_by_what_they_did() {
     let place = Place::new();
@@ -233,7 +233,7 @@ fn write_buffers_are_compared_by_what_they_did() {
     assert!(none["notes"].to_string().contains("cache.block is set but has no effect"));
 }
 
-/// What a map on flash and a read cache did is compared, and left out where there is neither.
+/// Measures of maps on flash and read caches are compared, and left out when there are none.
 #[test]
 fn maps_on_flash_and_read_caches_are_compared_by_what_they_did() {
     let place = Place::new();
@@ -277,7 +277,7 @@ fn equal_variants_do_not_make_seeds_equal() {
     assert!(!done.out.contains("All seeds gave the same numbers"), "{}", done.out);
 }
 
-/// A device that died did less work: its figures are shown, and no change is made of them.
+/// A device that died did less work: its figures are shown but not compared.
 #[test]
 fn a_dead_device_wins_nothing() {
     let place = Place::new();
@@ -302,14 +302,14 @@ fn a_dead_device_wins_nothing() {
     }
     let page = String::from_utf8(place.read("out/report.html")).unwrap();
     assert!(page.contains("dying: the device reached the end") && page.contains("Not compared"));
-    // Nor is a lasting device better than a dead one.
+    // Nor is a surviving device better than a dead one.
     let set = "--set nand.endurance.policy=fixed --set nand.endurance.cycles=3";
     let other = "--vary scheduler.policy=fifo,read-first";
     let done = place.run(&format!("compare tiny {set} {other} {load} --no-output"));
     assert!(done.out.contains("so\n  nothing is compared with it"), "{}{}", done.out, done.err);
 }
 
-/// The folder of a comparison stands for the results of its runs.
+/// The folder of a comparison can be passed in place of its runs' results.
 #[test]
 fn a_comparison_can_be_given_again() {
     let place = Place::new();
@@ -321,7 +321,7 @@ fn a_comparison_can_be_given_again() {
     let metrics = |folder: &str| place.json(&format!("{folder}/compare.json"))["metrics"].clone();
     assert_eq!(metrics("again"), metrics("first"));
     assert_eq!(place.run("report first -o page.html --quiet").code, 0);
-    // One of finished results holds no runs, and says where they are.
+    // A comparison of finished results contains no runs, and says where they are.
     fails(&place, "report again -o no.html", &["again/compare.json", "finished results", "remedy"]);
 }
 
@@ -399,7 +399,7 @@ fn mistakes_are_named_with_their_remedy() {
     fails(&place, &stdin, &["standard input", "remedy"]);
     fails(&place, &format!("compare {VARY} -o out"), &["--trace", "--workload"]);
     fails(&place, &format!("compare {VARY} --trace no.csv -o out"), &["no.csv", "remedy"]);
-    // A request that lies on one device only: the run that fails is named, nothing is left.
+    // A request that fits only one device: the failed run is named, and nothing is left behind.
     place.write("far.csv", b"129000000000000000,t,0,Write,99999999488,512,0\n");
     let far = "compare tlc-512g tiny --trace far.csv --seeds 1 -o out -j 1";
     fails(&place, far, &["the run of tiny with seed 1 failed", "outside the device"]);
@@ -451,7 +451,7 @@ fn finished_runs_of_an_interrupted_comparison_can_be_compared() {
     assert_eq!(seeds, runs("1-fifo").min(runs("2-read-first")));
     assert_eq!(comparison["variants"][1]["name"], "read-first");
     assert!(comparison["notes"].to_string().contains("was interrupted: only seeds"));
-    // One that has a seed more than the other: it is left out.
+    // A seed that only one variant has is left out.
     let more = format!("run --device tiny {LOAD} --seed 5000 -o out.partial/runs/1-fifo/seed-5000");
     assert_eq!(place.run(&format!("{more} --set scheduler.policy=fifo --quiet")).code, 0);
     let list = String::from_utf8(place.read("out.partial/variants.json")).unwrap();

@@ -1,4 +1,5 @@
-//! Comparisons of devices that were prepared: alike whatever their capacity, or differently.
+//! Comparisons of prepared devices: with equal preparation whatever the capacity, or with different
+//! preparations.
 
 use serde_json::Value;
 
@@ -31,7 +32,7 @@ fn devices_of_different_capacity_are_prepared_by_the_same_rule() {
     assert_eq!(again["precondition"][1]["step"], "age");
     assert_eq!(says(&again, "prepared differently"), 0);
     assert_eq!(place.run("report out -o page.html --quiet").code, 0);
-    // The largest limit that can be asked for is a load as well.
+    // The largest allowed limit is a valid load, too.
     let most = "compare tiny --vary ftl.over_provisioning=20%,28% --precondition \
                 age:limit=1000:tolerance=100%:window=2:round=1% --workload randwrite-4k \
                 --requests 100 --seeds 1 --no-output --quiet";
@@ -69,7 +70,7 @@ fn a_fresh_device_is_compared_with_an_aged_one() {
     if let Some(wa) = wa {
         assert!(wa["variants"][1]["mean"].as_f64() > wa["variants"][0]["mean"].as_f64(), "{wa}");
     }
-    // As finished results, each by itself, seeds and pasts mixed.
+    // The same as finished results given one by one, with seeds and preparations mixed.
     let (one, other) = ("named/runs/1-fresh", "named/runs/2-aged");
     let results = format!("{one}/seed-1 {one}/seed-2 {other}/seed-1 {other}/seed-2");
     let again = compared(&place, &format!("compare {results} --quiet -o again"));
@@ -77,7 +78,7 @@ fn a_fresh_device_is_compared_with_an_aged_one() {
     assert_eq!(says(&again, "prepared differently"), 1);
     let page = String::from_utf8(place.read("again/report.html")).unwrap();
     assert!(page.contains("prepared differently"));
-    // Where the words would be the same, the key that differs is named.
+    // If the descriptions are equal, the differing key is named.
     let windows = "--vary precondition=\"fill,age:limit=4\",\"fill,age:limit=5\"";
     let differ = compared(&place, &format!("compare tiny {windows} {rest} windows"));
     assert_eq!(says(&differ, "rule.limit_drive_writes: 4 against 5"), 1, "{}", differ["notes"]);
@@ -90,7 +91,7 @@ fn images_are_compared() {
         let line =
             format!("device save --device tiny --precondition {steps} -o {name}.ftlab --quiet");
         let done = place.run(&line);
-        // An ageing that does not end steady is told by the exit code, and saved.
+        // Ageing that does not reach a steady state shows in the exit code, but is saved.
         assert!(done.code == 0 || name == "old", "{}", done.err);
     }
     let rest = "--workload randwrite-4k --requests 500 --seeds 2 --quiet -o";
@@ -109,7 +110,7 @@ fn images_are_compared() {
     fails(&place, "compare tiny --vary image=none,no.ftlab --workload randwrite-4k", &["no.ftlab"]);
 }
 
-/// What a run says of itself is said by the comparison, too: once, or for each variant.
+/// A note of a run appears in the comparison, once or for each variant.
 #[test]
 fn notes_of_runs_are_kept() {
     let place = Place::new();
@@ -141,7 +142,7 @@ fn says_any(notes: &[Value], part: &str) -> bool {
     notes.iter().any(|note| note.as_str().is_some_and(|note| note.contains(part)))
 }
 
-/// A policy that had nothing to decide changed nothing, and that is said.
+/// A policy that had nothing to decide changed nothing, and a note says so.
 #[test]
 fn a_difference_that_never_came_into_play_is_told() {
     let place = Place::new();
@@ -154,7 +155,7 @@ fn a_difference_that_never_came_into_play_is_told() {
     assert_eq!(says(&compared(&place, line), "had no effect"), 0);
 }
 
-/// The page of one result tells how the result is made again.
+/// The page of one result says how to reproduce the result.
 #[test]
 fn the_page_of_one_result_names_its_run() {
     let place = Place::new();
@@ -168,7 +169,7 @@ fn the_page_of_one_result_names_its_run() {
     assert!(!again.contains("page.html") && !page.contains("--seeds"), "{again}");
 }
 
-/// `--force` replaces what ftlab wrote, and nothing else.
+/// `--force` replaces only what ftlab wrote.
 #[test]
 fn files_of_others_are_not_replaced() {
     let place = Place::new();

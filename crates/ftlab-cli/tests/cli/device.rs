@@ -16,7 +16,7 @@ fn json(done: Done) -> Value {
     serde_json::from_str(&ok(done)).expect("JSON")
 }
 
-/// Runs a command that is no mistake, and fails because of what becomes of the device.
+/// Runs a valid command that fails because of what happens to the device.
 #[track_caller]
 fn fails_in_use(place: &Place, line: &str, parts: &[&str]) {
     let done = place.run(line);
@@ -26,7 +26,7 @@ fn fails_in_use(place: &Place, line: &str, parts: &[&str]) {
     }
 }
 
-/// What was measured, without what came before, and what notes say of that.
+/// Returns the measured part of a report, without the preparation and the notes on it.
 fn measured(result: &Value) -> Value {
     let mut report = result["report"].clone();
     let notes = report["notes"].as_array_mut().unwrap();
@@ -80,7 +80,7 @@ fn other_policies_share_an_ageing() {
     }
 }
 
-/// An image that was made from an image tells all that happened, with the seeds.
+/// An image made from an image shows its whole history, with the seeds.
 #[test]
 fn the_chain_of_images_is_shown() {
     let place = Place::new();
@@ -177,7 +177,7 @@ fn what_does_not_fit_or_is_damaged_is_refused() {
     show(&turned, &["byte order"]);
 }
 
-/// Compressed, it is small; it claims to be more than any device.
+/// The file is small when compressed, but claims to be larger than any device.
 #[test]
 fn a_small_file_that_claims_to_be_huge_is_refused() {
     let place = Place::new();
@@ -191,7 +191,7 @@ fn a_small_file_that_claims_to_be_huge_is_refused() {
     fails(&place, "device show b.ftlab", &["more than a device of its size can have"]);
 }
 
-/// The device that a file names can be huge; what is unpacked is bounded by the file, too.
+/// The device named in a file can be huge, so the file's size bounds what is unpacked, too.
 #[test]
 fn a_small_file_of_a_huge_device_is_not_unpacked_without_bound() {
     let place = Place::new();
@@ -254,7 +254,7 @@ fn fills_go_as_far_as_they_are_told() {
         let shown = json(place.run("device show a.ftlab --json"));
         assert_eq!(shown["state"]["mapped_pages"], mapped, "{steps}");
     }
-    // Ageing keeps to what was filled.
+    // Ageing keeps to the part that was filled.
     ok(place.run("device save --device tiny --precondition fill:50%,randread-4k -o b.ftlab"));
     let aged = "device save --device tiny --precondition \
                 fill:90%,age -o c.ftlab";
@@ -289,7 +289,7 @@ fn a_device_that_ends_while_it_is_preconditioned_is_an_error_and_leaves_nothing(
     assert_eq!(place.entries(), before);
 }
 
-/// A device that died is not measured, but it can be kept, and looked at.
+/// A device that died cannot be measured, but it can be saved and shown.
 #[test]
 fn ageing_that_wears_the_device_out_says_so() {
     let place = Place::new();
@@ -297,7 +297,7 @@ fn ageing_that_wears_the_device_out_says_so() {
                 --set nand.endurance.cycles=3";
     let told = ["end of its life while it was prepared", "ageing", "nothing to measure", "remedy"];
     fails_in_use(&place, &format!("run {worn} {LOAD}"), &told);
-    // On one thread: of several, the other run may be worn out first.
+    // On one thread: with several, the other run may wear out first.
     let line =
         format!("compare {worn} --vary ftl.gc.start=2,3 --workload randread-4k --seeds 1 -j 1");
     let line = line.replace("--device tiny", "tiny");
@@ -309,7 +309,7 @@ fn ageing_that_wears_the_device_out_says_so() {
     );
     let shown = json(place.run("device show dead.ftlab --json"));
     assert_eq!(shown["story"][1]["verdict"], "end_of_life");
-    // It still serves reads; of writes nothing can be measured.
+    // It still serves reads; writes cannot be measured.
     let reads = LOAD.replace("randwrite", "randread");
     let run = json(place.run(&format!("run --image dead.ftlab {reads}")));
     let note = run["report"]["notes"][0].as_str().unwrap();
@@ -318,7 +318,7 @@ fn ageing_that_wears_the_device_out_says_so() {
     fails_in_use(&place, &format!("run --image dead.ftlab {LOAD}"), &told);
 }
 
-/// What a workload begins with is not to undo an ageing.
+/// The unmeasured first phase of a workload must not undo an ageing.
 #[test]
 fn a_prepared_device_is_not_filled_again() {
     let place = Place::new();
@@ -338,13 +338,13 @@ fn a_prepared_device_is_not_filled_again() {
     let all = json(place.run(&format!("{aged} --all-phases")));
     assert_eq!(names(&all), ["fill", "age", "fill", "mixed"]);
     assert!(all["replay"]["skipped_phases"].is_null() && !notes(&all).contains("skipped"));
-    // A device as new is filled as ever, and the measured phase is the same either way.
+    // A new device is filled as usual, and the measured phase is the same either way.
     let fresh = json(place.run(&format!("run --device tiny {load}")));
     assert_eq!(names(&fresh), ["fill", "mixed"]);
     let filled = json(place.run(&format!("run --device tiny --precondition fill {load}")));
     assert_eq!(names(&filled), ["fill", "mixed"]);
     assert_eq!(measured(&filled)["host"]["requests"], measured(&fresh)["host"]["requests"]);
-    // So it is in a step of the preconditioning.
+    // The same holds for a step of the preconditioning.
     let step = "--precondition fill,age,mixed-70-30-zipf --workload randwrite-4k --requests 10";
     let run = json(place.run(&format!("run --device tiny {step} --no-output --json")));
     assert_eq!(names(&run), ["fill", "age", "mixed", "1"]);
@@ -352,7 +352,7 @@ fn a_prepared_device_is_not_filled_again() {
     assert!(notes(&run).contains("mixed-70-30-zipf begins with fill"));
 }
 
-/// Tenants age a device as well as a single phase does, and results have one phase of it.
+/// Tenants age a device like a single phase does, and results list the ageing as one phase.
 #[test]
 fn tenants_age_the_device_too() {
     let place = Place::new();
@@ -367,8 +367,8 @@ fn tenants_age_the_device_too() {
     assert!(phases[1]["requests"].as_u64().unwrap() > 100, "{}", phases[1]);
 }
 
-/// A device that can fail ends its life before collection finds nothing; one that can't is not given the
-/// bad blocks of another beyond that.
+/// A device that can fail reaches its end of life before GC runs out of room. A device that can't
+/// fail must not be given more bad blocks than GC can do with.
 #[test]
 fn bad_blocks_that_leave_no_room_to_collect_are_refused() {
     let place = Place::new();
@@ -382,7 +382,7 @@ fn bad_blocks_that_leave_no_room_to_collect_are_refused() {
     fails(&place, &format!("{run} {narrow}"), &told);
 }
 
-/// Blocks of an SLC cache hold a share of their pages that depends on the cell.
+/// Blocks of an SLC cache hold a share of their pages that depends on the cell type.
 #[test]
 fn an_slc_cache_on_other_cells_does_not_fit() {
     let place = Place::new();
@@ -395,7 +395,7 @@ fn an_slc_cache_on_other_cells_does_not_fit() {
     ok(place.run("device load plain.ftlab --set nand.cell=qlc"));
 }
 
-/// What an image has decided already is not to be set, and whoever tries is told.
+/// Options that an image has already decided can't be set, and trying says so.
 #[test]
 fn options_that_an_image_overrides_are_named() {
     let place = Place::new();
@@ -418,7 +418,7 @@ fn options_that_an_image_overrides_are_named() {
     assert_eq!((loaded.code, loaded.err.as_str()), (0, ""));
 }
 
-/// A device that dies while it is filled is kept as it is, and the command does not pretend that it was filled.
+/// A device that dies while being filled is saved as it is, and the command does not claim that it was filled.
 #[test]
 fn a_device_that_dies_while_it_is_filled_is_told_of() {
     let place = Place::new();

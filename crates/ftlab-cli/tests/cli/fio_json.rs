@@ -1,5 +1,5 @@
-//! fio's document: the same keys and types as real fio prints for the same jobs, and figures that agree
-//! with each other and with `result.json`.
+//! fio's JSON document: the same keys and types as real fio prints for the same jobs, and figures
+//! that agree with each other and with `result.json`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::common::{Place, fails};
 
-/// The jobs, each with what fio printed.
+/// The jobs; what fio printed for each is stored beside it.
 const JOBS: [&str; 5] = ["randread", "randwrite", "mix", "trim", "groups"];
 const WAYS: [&str; 3] = ["read", "write", "trim"];
 
@@ -21,7 +21,7 @@ fn read(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// What ftlab says of a job file.
+/// Returns ftlab's document for a job file.
 fn ours(place: &Place, job: &str) -> Value {
     let file = data(&format!("{job}.fio"));
     let line = format!("run --device tiny --fio {} -q -o {job} --force", file.display());
@@ -30,7 +30,7 @@ fn ours(place: &Place, job: &str) -> Value {
     place.json(&format!("{job}/fio.json"))
 }
 
-/// The differences of keys and types, with where they are.
+/// Collects differences in keys and types, with their places.
 fn differences(real: &Value, ours: &Value, at: &str, list: &mut Vec<String>) {
     match (real, ours) {
         (Value::Object(real), Value::Object(ours)) => {
@@ -72,10 +72,10 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Everything that does not depend on the device.
+/// Compares everything that does not depend on the device.
 fn compare(job: &str, real: &Value, ours: &Value) {
     let mut ours_keys = ours.clone();
-    // fio tells of disks only where there was one; here there always is.
+    // fio reports disks only if there was one; here there always is.
     if real.get("disk_util").is_none() {
         let map = ours_keys.as_object_mut().unwrap();
         assert!(map.remove("disk_util").is_some(), "{job}");
@@ -91,7 +91,7 @@ fn compare(job: &str, real: &Value, ours: &Value) {
         let sum = |entry: &Value, key: &str| -> f64 {
             WAYS.iter().map(|way| float(&entry[way][key])).sum()
         };
-        // Where time ends the job, fio's last requests are a matter of luck.
+        // If time ends the job, fio's last requests are a matter of luck.
         let share = if ours_keys["global options"].get("runtime").is_some() { 0.05 } else { 0.0 };
         for key in ["total_ios", "io_bytes"] {
             near(&format!("{job} {key}"), sum(ours, key), sum(real, key), share);
@@ -241,7 +241,8 @@ fn the_document_goes_where_it_is_asked_for_and_is_the_same_each_time() {
     assert_eq!(run(&format!("{line} out.json -q --force")).code, 0);
 }
 
-/// As fio with O_SYNC: what a write waits for is in its latency, and `sync` counts what the job asks for itself.
+/// As in fio with O_SYNC: what a write waits for is part of its latency, and `sync` counts only the
+/// job's own requests.
 #[test]
 fn the_flush_of_a_synced_write_is_part_of_the_write() {
     let place = Place::new();
@@ -287,7 +288,7 @@ fn what_can_not_be_is_refused() {
     for nowhere in ["no-such/x.json", "notes.txt/x.json"] {
         let line = format!("{run} --fio job.fio --fio-json {nowhere}");
         let done = place.run(&line);
-        // Nothing was played: not even a bar was begun.
+        // Nothing was played, and not even the progress bar was started.
         assert!(done.code == 2 && done.err.contains(nowhere), "{}", done.err);
         assert!(!done.err.contains("unfinished") && done.out.is_empty(), "{}", done.err);
     }

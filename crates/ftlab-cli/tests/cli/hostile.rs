@@ -1,9 +1,9 @@
-//! Files that were made to do harm, and names that lead elsewhere: refused in time, within memory, and nothing is
-//! written beside what was named.
+//! Malicious files, and names that lead elsewhere. They are refused quickly and within bounded
+//! memory, and nothing is written outside the named folder.
 
 use super::common::{Place, entries, fails};
 
-/// Each of these would be read without end.
+/// Reading any of these would never end.
 #[cfg(unix)]
 #[test]
 fn files_without_end_are_refused() {
@@ -56,7 +56,7 @@ fn names_do_not_lead_out_of_the_folder() {
     assert_eq!(place.entries(), ["deep", "evil.toml", "trace.csv", "w.toml"]);
     assert_eq!(entries(&place.path("deep/er")), ["out"]);
     assert_eq!(entries(&place.path("deep/er/out/runs")), ["1-______evil", "2-_evil"]);
-    // By default names make the folder's name.
+    // By default the folder's name is built from the names.
     assert_eq!(place.run("run --device evil.toml --workload w.toml -q").code, 0);
     let results = entries(&place.path("ftlab-results"));
     assert!(results.len() == 1 && results[0].ends_with("evil-1"), "{results:?}");
@@ -79,7 +79,7 @@ fn links_are_not_followed_when_results_are_written() {
     assert_eq!(place.read("elsewhere/precious"), b"mine");
 }
 
-/// A result that was damaged is told with its file.
+/// A damaged result is reported with its file.
 #[test]
 fn damaged_results_are_refused_with_the_file() {
     let place = Place::new();
@@ -95,7 +95,7 @@ fn damaged_results_are_refused_with_the_file() {
     assert_eq!(place.run("report a -o page.html -q").code, 0);
 }
 
-/// What is no result is told as what it is, with what to do about that.
+/// What is not a result is reported as what it is, with a remedy.
 #[test]
 fn what_is_no_result_is_told_as_what_it_is() {
     let place = Place::new();
@@ -115,7 +115,7 @@ fn what_is_no_result_is_told_as_what_it_is() {
     }
 }
 
-/// A path that leads through a file, and one that no file can have.
+/// A path that leads through a file, and one that is too long.
 #[test]
 fn paths_that_lead_nowhere_are_told_as_such() {
     let place = Place::new();
@@ -139,7 +139,7 @@ fn paths_that_lead_nowhere_are_told_as_such() {
     }
 }
 
-/// However many requests there are: what is measured of them takes the same memory.
+/// Measuring takes the same memory however many requests there are.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_does_not_grow_with_requests() {

@@ -1,6 +1,6 @@
-//! Every step of a preparation, every phase and every run draws numbers of its own. If two of them sent the
-//! same addresses, pages that were written together would die together, and write amplification would be
-//! too low: what is measured on a prepared device would be wrong without a word.
+//! Every preparation step, phase and run draws its own random numbers. If two of them sent the same
+//! addresses, pages written together would be overwritten together, and the write amplification
+//! measured on a prepared device would silently be too low.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
@@ -10,14 +10,14 @@ use parquet::record::Field;
 
 use crate::common::Place;
 
-/// What one phase sent: where each request began, in the order in which they were made.
+/// What one phase sent: the first address of each request, in order.
 struct Sent {
     what: String,
     starts: Vec<u64>,
 }
 
-/// The phases of a run, the unmeasured ones first. Those in order are left out: they repeat each other by
-/// design.
+/// Returns the phases of a run, unmeasured ones first. Sequential phases are left out: they repeat
+/// each other by design.
 fn sent(place: &Place, folder: &str, what: &str) -> Vec<Sent> {
     let file = File::open(place.path(&format!("{folder}/requests.parquet"))).unwrap();
     let mut phases: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
@@ -48,7 +48,7 @@ fn play(place: &Place, line: &str, history: &mut Vec<Sent>) {
     history.extend(new);
 }
 
-/// The chance that a request of one begins where one of the other does.
+/// Returns the chance that a request of one list starts at the same place as one of the other.
 fn chance_to_meet(one: &[u64], other: &[u64]) -> f64 {
     let shares = |starts: &[u64]| {
         let mut shares: BTreeMap<u64, f64> = BTreeMap::new();
@@ -61,9 +61,9 @@ fn chance_to_meet(one: &[u64], other: &[u64]) -> f64 {
     shares(one).iter().map(|(start, share)| share * others.get(start).unwrap_or(&0.0)).sum()
 }
 
-/// Two independent lists of n and m requests, of which any two meet with chance p, have a run of about
-/// log(n m) / log(1 / p) requests in common (Arratia and Waterman, "An Erdős-Rényi law with shifts", 1985).
-/// Twice as many, and a few for short lists, are no chance.
+/// The longest run in common of two independent lists of n and m requests, of which any two match
+/// with chance p, is about log(n m) / log(1 / p) (Arratia and Waterman, "An Erdős-Rényi law with
+/// shifts", 1985). More than twice that, plus a few for short lists, is no coincidence.
 fn assert_independent(one: &Sent, other: &Sent) {
     let meet = chance_to_meet(&one.starts, &other.starts);
     if meet == 0.0 {
@@ -101,7 +101,7 @@ fn place() -> Place {
     place
 }
 
-/// The case that was found: 3,000 of 3,000 measured addresses were those with which ageing began.
+/// A past bug: all 3,000 measured addresses were the first of the ageing.
 #[test]
 fn the_measured_load_does_not_repeat_the_ageing() {
     let (place, mut history) = (Place::new(), Vec::new());
@@ -110,12 +110,12 @@ fn the_measured_load_does_not_repeat_the_ageing() {
     play(&place, line, &mut history);
     let [aged, measured] = &history[..] else { panic!("an ageing and a load") };
     let same = aged.starts.iter().zip(&measured.starts).filter(|(one, other)| one == other).count();
-    // Of 3,000 pairs over 6,144 places half a pair is the same by chance.
+    // Among 3,000 pairs over 6,144 places, half a pair matches by chance.
     assert!(same < 10, "{same} of {} addresses are the same", measured.starts.len());
     assert_all_independent(&history);
 }
 
-/// Whatever a device goes through: each step, whatever is like it elsewhere, and what is measured.
+/// Compares the steps of a run with each other and with the measured load.
 #[test]
 fn steps_and_loads_of_one_run_have_nothing_in_common() {
     let place = place();
@@ -135,7 +135,7 @@ fn steps_and_loads_of_one_run_have_nothing_in_common() {
     }
 }
 
-/// An image goes on where its steps ended, also if it is an image of an image, and whichever seed takes it up.
+/// An image's random numbers continue where its steps ended, even for an image of an image, and with any seed.
 #[test]
 fn what_follows_an_image_has_nothing_in_common_with_what_made_it() {
     let place = place();
@@ -149,7 +149,7 @@ fn what_follows_an_image_has_nothing_in_common_with_what_made_it() {
         assert!(done.code < 2, "{}", done.err);
     }
     let mut history = Vec::new();
-    // What made the images, as the same steps show it; the measured load of seed 1 follows below.
+    // The steps that made the images; the measured load of seed 1 follows below.
     play(
         &place,
         &format!("--device tiny --precondition {steps},age:timed:limit=2 --workload uniform.toml"),
@@ -164,7 +164,7 @@ fn what_follows_an_image_has_nothing_in_common_with_what_made_it() {
     assert_all_independent(&history);
 }
 
-/// A run from an image is the run that goes through the image's steps itself, also where steps follow.
+/// A run from an image equals a run that goes through the image's steps itself, also if more steps follow.
 #[test]
 fn steps_count_on_from_those_of_an_image() {
     let place = place();

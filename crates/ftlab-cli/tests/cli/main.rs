@@ -1,4 +1,4 @@
-//! The program as its users meet it: every test runs the built binary.
+//! Tests of the program as users meet it: each runs the built binary.
 
 mod bases;
 mod browser;

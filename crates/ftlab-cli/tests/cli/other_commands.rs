@@ -43,7 +43,7 @@ fn accesses_of_pages_are_told_when_asked_for() {
     assert_eq!(found["accesses"]["pages"], counts(667, 1_333));
     assert_eq!(found["accesses"]["only_read_reads_ratio"], 1.0);
     assert_eq!(found["accesses"]["identification"]["first_accesses"], 2_000);
-    // What is played has the same, if its pages lie on the device as they do in the trace.
+    // What is played has the same figures if its pages are placed as in the trace.
     let run = "run --device tiny --trace trace.csv --no-output --json --accesses";
     let done = place.run(run);
     let played: Value = serde_json::from_str(&done.out).expect("JSON");
@@ -179,7 +179,7 @@ fn lists_are_there_for_programs_too() {
     assert!(!find("workloads", "name", "randread-4k")["doc"].as_str().unwrap().is_empty());
 }
 
-/// What is true or false in other tools is on or off here.
+/// Booleans of other tools are `on` and `off` here.
 #[test]
 fn switches_and_counts_say_what_they_take() {
     let place = Place::new();
@@ -197,7 +197,7 @@ fn switches_and_counts_say_what_they_take() {
     assert!(slc.contains("does nothing") && slc.contains("ftl.slc_cache.policy"), "{slc}");
 }
 
-/// Columns stay columns where a line is broken.
+/// Columns stay aligned when a line wraps.
 #[test]
 fn what_is_explained_is_narrow_and_aligned() {
     let place = Place::new();

@@ -1,10 +1,10 @@
-//! `--cut-power`: when cuts come, what they find, that the run knows nothing of them, and what is refused.
+//! `--cut-power`: when cuts come and what they find, that they do not change the run, and what is refused.
 
 use serde_json::Value;
 
 use super::common::{Place, fails};
 
-/// A device that translates, buffers nothing, and finds its map again.
+/// A device with an FTL, without a buffer, that recovers its map by a scan.
 const SCAN: &str = "--set cache.policy=none --set ftl.recovery.policy=scan";
 /// A device with a small write buffer.
 const BUFFER: &str =
@@ -26,7 +26,7 @@ fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-/// Cuts stand at whole multiples of the span after the start of what is measured.
+/// Asserts that cuts come at multiples of the interval after the start of the measurement.
 #[track_caller]
 fn are_on_time(result: &Value) {
     let report = &result["power_cuts"];
@@ -78,7 +78,7 @@ fn the_run_knows_nothing_of_cuts_and_they_come_on_time() {
 #[test]
 fn cuts_fall_into_programs_as_often_as_programs_take() {
     let place = Place::new();
-    // Nothing is collected: a request is its data on the bus and its program.
+    // Without GC, a request is its data transfer and its program.
     let load = "--workload randwrite-4k --queue-depth 1 --requests 400";
     let run =
         result(&place, &format!("run --device tiny {ONE_DIE} {SCAN} {load} --cut-power 331us"));
@@ -87,7 +87,7 @@ fn cuts_fall_into_programs_as_often_as_programs_take() {
     let all = cuts(&run).len() as f64;
     let cell = &run["report"]["host"]["write"]["time_share_ratio"]["cell"];
     let (found, expected) = (torn / all, cell.as_f64().expect("a share"));
-    // Three standard deviations of so many throws.
+    // Three standard deviations for this number of cuts.
     let chance = 3.0 * (expected * (1.0 - expected) / all).sqrt();
     assert!(all > 700.0 && expected < 0.99, "{all} cuts, {expected} of a request in the cells");
     assert!((found - expected).abs() < chance, "{found} torn, {expected} expected");
@@ -164,7 +164,7 @@ fn a_comparison_has_rows_for_how_devices_come_up() {
     for row in rows.map(|row| format!("power cuts, {row}")) {
         assert!(done.out.contains(&row), "{row}: {}", done.out);
     }
-    // Nothing but the cuts tells these devices apart.
+    // The devices differ only in their cuts.
     assert!(!done.out.contains("had no effect"), "{}", done.out);
     let comparison = place.json("out/compare.json");
     let metrics = &comparison["metrics"];
@@ -186,7 +186,7 @@ fn a_comparison_has_rows_for_how_devices_come_up() {
     }
 }
 
-/// Were cuts made until the run is asked whether to stop, it would go on for minutes.
+/// If cuts continued until the run asks whether to stop, this would take minutes.
 #[cfg(unix)]
 #[test]
 fn no_cut_is_made_after_ctrl_c() {

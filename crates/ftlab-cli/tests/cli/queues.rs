@@ -1,4 +1,4 @@
-//! Tenants with submission queues of their own: their names, and what each got, wherever queues are shown.
+//! Tenants with their own submission queues: their names and their figures, wherever queues are shown.
 
 use std::fs::File;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::common::Place;
 
-/// Two at a time, after a fill: many small reads, and large writes.
+/// Two tenants after a fill: one sends many small reads, the other large writes.
 const LOAD: &[u8] = b"name = 'tenants'
 [[phase]]
 name = 'fill'
@@ -75,7 +75,7 @@ fn tenants_are_named_in_the_result_its_tables_and_its_columns() {
     }
 }
 
-/// Without queues of their own tenants have no figures of their own, and a note says how to get them.
+/// Tenants that share queues get no figures of their own, and a note says how to get them.
 #[test]
 fn tenants_who_share_a_queue_are_told() {
     let place = place();
@@ -94,7 +94,7 @@ fn tenants_who_share_a_queue_are_told() {
     assert!(!alone.contains("submission queue"), "{alone}");
 }
 
-/// Three significant digits.
+/// Rounds to three significant digits.
 fn round(value: f64) -> String {
     let decimals = match value {
         ..9.995 => 2,
@@ -113,7 +113,7 @@ fn fio_jobs_name_their_queues() {
     assert_eq!(done.code, 0, "{}", done.err);
     let result: Value = serde_json::from_str(&done.out).expect("JSON");
     let tenants = |at: usize| result["report"]["host"]["queues"][at]["tenants"].clone();
-    // The third stream goes to the first queue again.
+    // The third stream uses the first queue again.
     let names = result["load"]["jobs"].clone();
     assert_eq!(tenants(0), json!([names[0], names[2]]), "{names}");
     assert_eq!(tenants(1), json!([names[1]]));
@@ -156,7 +156,7 @@ fn comparisons_have_rows_by_tenant_and_fairness() {
     assert_eq!(metric("shop: read latency, p99")["id"], "report/host/queues/0/read/latency_ns/p99");
     assert!(!done.out.contains("shop: write latency"), "it writes nothing: {}", done.out);
     assert!(done.out.lines().all(|line| line.chars().count() <= 80), "{}", done.out);
-    // The weight favours the backup: readers wait longer, and the table says whose wait it is.
+    // The weight favours the backup: the shop's reads wait longer, and the table names the tenant.
     let change = |name: &str| metric(name)["variants"][1]["change"]["estimate"].as_f64().unwrap();
     assert!(change("shop: read latency, mean") > 0.0, "{}", done.out);
     let others = "--vary host.queues=1,2 --workload tenants.toml --seeds 1 --no-output";
@@ -168,7 +168,7 @@ fn comparisons_have_rows_by_tenant_and_fairness() {
     );
 }
 
-/// However long the ageing was, the page draws what is measured in hundreds of points.
+/// However long the ageing was, the page shows the measured part in hundreds of points.
 #[test]
 fn what_is_measured_is_drawn_in_windows_of_its_own() {
     let place = place();
@@ -182,13 +182,13 @@ fn what_is_measured_is_drawn_in_windows_of_its_own() {
     let starts = data["time"][0]["s"].as_array().expect("starts of windows");
     let host = place.json("out/result.json")["report"]["host"].take();
     let measured_s = host["duration_ns"].as_f64().expect("a duration") / 1e9;
-    // Windows of a millisecond are not divided any further.
+    // Windows of a millisecond are not divided further.
     assert!(measured_s > 1.1 && (512..=1024).contains(&starts.len()), "{}", starts.len());
     assert_eq!(starts[0], 0);
     assert!(starts.last().and_then(Value::as_f64).is_some_and(|last| last < measured_s));
 }
 
-/// What all variants say is said once.
+/// A note that all variants share appears once.
 #[test]
 fn an_arbitration_that_does_nothing_is_told_once() {
     let place = place();
@@ -201,7 +201,7 @@ fn an_arbitration_that_does_nothing_is_told_once() {
     assert_eq!(done.err.matches("there is nothing to choose").count(), 1, "{}", done.err);
 }
 
-/// Jobs whose names differ only at their ends have rows that differ.
+/// Jobs whose names differ only at the end get distinct rows.
 #[test]
 fn jobs_with_long_names_are_told_apart() {
     let place = Place::new();
@@ -216,7 +216,7 @@ fn jobs_with_long_names_are_told_apart() {
     }
 }
 
-/// Two devices may have the same fault, each in its own file.
+/// Two devices may have the same mistake, each in its own file.
 #[test]
 fn what_two_files_have_is_told_of_both() {
     let place = place();

@@ -1,4 +1,4 @@
-//! `ftlab reproduce` as users run it, on small experiments of their own.
+//! `ftlab reproduce` as users run it, on small experiments.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::common::fails;
 use super::common::{Place, entries};
 
-/// What all of these experiments have: two policies, three starts of collection, reads and writes.
+/// The common part of these experiments: two policies, three GC start levels, reads and writes.
 const BODY: &str = r#"
 title = "Reads go first"
 paper = "Nobody: Nothing, 2026"
@@ -56,7 +56,7 @@ unit = "us"
 const OWN: &str = "name = 'own'\n[[phase]]\nreads = '50%'\nwrites = '50%'\nsize = '4KiB'\n\
                    arrivals = { kind = 'closed', queue_depth = 16 }\nrequests = 1000\n";
 
-/// A claim about reads with FIFO; `rest` is what the paper prints, and how near is near enough.
+/// Returns a claim about reads with FIFO; `rest` holds the printed number and its tolerance.
 pub fn reads(rest: &str) -> String {
     format!(
         "[[claim]]\nid = \"reads\"\ntext = \"Reads take so long\"\nwhere = \"table 1, page 3\"\n\
@@ -64,7 +64,7 @@ pub fn reads(rest: &str) -> String {
     )
 }
 
-/// A claim about how much faster reads become.
+/// Returns a claim about how much faster reads become.
 fn faster(rest: &str) -> String {
     format!(
         "[[claim]]\nid = \"faster\"\ntext = \"Reads become faster\"\nwhere = \"section 2\"\nmetric = \"read\"\n\
@@ -111,7 +111,7 @@ pub fn experiment(place: &Place, name: &str, rest: &str) {
     place.write(&format!("{name}/README.md"), b"# What was found\n\nA *great deal*.\n");
 }
 
-/// An experiment with numbers that are met, that differ and that are missed, with lines, bars and cells.
+/// Writes an experiment with numbers that match, differ and miss, and with lines, bars and cells.
 pub fn write_example(place: &Place, name: &str) {
     let claims = [
         reads("paper = 100\ntolerance = \"5%\""),
@@ -178,7 +178,7 @@ fn numbers_are_means_of_the_runs_that_ftlab_run_makes() {
     near(&case["metrics"]["read"]["standard_deviation"], (steps / 2.0).sqrt());
     assert_eq!(case["load"], "own");
     assert_eq!(case["config_blake3"].as_str().unwrap().len(), 64);
-    // The mean of what is formed at each value of the axis.
+    // The mean of the values derived at each point of the axis.
     let formed = [2, 3, 4]
         .map(|start| 1.0 - mean(&alone("read-first", start)) / mean(&alone("fifo", start)));
     near(&row(&document, 1, 0)["ours"], 100.0 * mean(&formed));
@@ -205,7 +205,7 @@ fn a_verdict_is_within_a_tolerance_or_not_and_sets_the_exit_code() {
     let limit = format!("paper = \"< {exact} us\"");
     experiment(&place, "e", &reads(&limit));
     assert_eq!(place.run("reproduce e --no-output -q").code, 1, "a limit leaves its end out");
-    // Several values of an axis, one of them out.
+    // Several values of an axis, one of them out of tolerance.
     let each = format!(
         "[[claim]]\nid = \"each\"\ntext = \"t\"\nwhere = \"w\"\nmetric = \"read\"\nat = {{ start = 2 }}\n\
          each = \"policy\"\npaper = {{ fifo = {ours}, read-first = {} }}\ntolerance = \"1 us\"\n",
@@ -250,7 +250,7 @@ fn what_is_declared_to_differ_is_held_against_what_is_expected() {
     near(&own["expected"]["number"], ours);
     let page = String::from_utf8(place.read("out/report.html")).unwrap();
     assert!(page.contains("differs, explained") && page.contains("The table is wrong."));
-    // Where the paper's number is met, or neither, it is out.
+    // If the paper's number is met, or neither is, the claim fails.
     for (paper, expected, is_met) in [
         (ours * 1.04, ours * 0.96, true),
         (ours, ours * 2.0, true),
@@ -279,7 +279,7 @@ fn one_thread_and_two_give_the_same_bytes() {
     }
     assert_eq!(place.read("on-1/result.json"), place.read("on-2/result.json"));
     assert_eq!(place.json("on-1/result.json")["cases"].as_array().unwrap().len(), 6);
-    // Other seeds, other numbers.
+    // Other seeds give other numbers.
     assert_eq!(place.run("reproduce e --seed 2 -o other -q").code, 0);
     let ours =
         |folder: &str| row(&place.json(&format!("{folder}/result.json")), 0, 0)["ours"].clone();
@@ -300,7 +300,7 @@ fn fewer_seeds_than_declared_are_mentioned() {
     assert!(!said("reproduce e --seeds 4 --no-output").contains("tolerances are meant"));
 }
 
-/// What the page's script draws.
+/// Returns the data that the page's script draws.
 pub fn drawn(place: &Place, page: &str) -> Value {
     let text = String::from_utf8(place.read(page)).unwrap();
     let from = text.split("id=\"data\">").nth(1).expect("data");
@@ -327,11 +327,11 @@ fn the_page_draws_our_means_and_marks_what_is_printed() {
     let ours = row(&document, 0, 0);
     assert_eq!((&first["y"], &first["low"]), (&ours["ours"], &ours["low"]));
     assert_eq!(first["x"], 2.0);
-    // The printed number stands where it belongs, and nowhere else.
+    // The printed number appears where it belongs, and only there.
     let marks = serde_json::json!([{ "series": 0, "x": 2.0, "y": 100.0, "claim": "reads", "origin": null }]);
     assert_eq!(panels[0]["printed"], marks);
     assert_eq!(panels[1]["printed"], serde_json::json!([]));
-    // The line across is the same case in both panels.
+    // The reference line is the same case in both panels.
     assert_eq!(panels[1]["references"][0]["y"], ours["ours"]);
     let bars = &figures[1];
     assert_eq!((&bars["kind"], &bars["y_label"]), (&"bars".into(), &"us a read".into()));
@@ -357,7 +357,7 @@ fn the_page_draws_our_means_and_marks_what_is_printed() {
     for bad in ["src=", "url(", "@import", "fetch(", "XMLHttpRequest", "import("] {
         assert!(!text.contains(bad), "the page fetches nothing, but holds {bad}");
     }
-    // Without figures only what the numbers need is run.
+    // Without figures, only cases needed for the claims are run.
     assert_eq!(place.run("reproduce e --claims-only -o claims -q").code, 1);
     assert_eq!(drawn(&place, "claims/report.html"), serde_json::json!([]));
 }
@@ -378,19 +378,19 @@ fn several_experiments_are_run_one_after_the_other() {
     fails(&place, "reproduce a list", &["list"]);
     fails(&place, "reproduce a b -o out --seeds 2", &["--force replaces it"]);
     assert_eq!(place.run("reproduce a -o out/a --force --seeds 1 -q").code, 0);
-    // The folder of a reproduction is no result of a run.
+    // The folder of a reproduction is not the result of a run.
     fails(&place, "compare out/a out/b", &["ftlab reproduce"]);
     fails(&place, "report out/a -o page.html", &["ftlab reproduce"]);
     assert_eq!(place.run("reproduce a --seeds 1 -q").code, 0);
     assert_eq!(entries(&place.path("ftlab-results")), ["reproduce-a-1"]);
 }
 
-/// What is finished is kept and told, whatever comes of the next.
+/// What is finished is saved and printed, even if the next experiment fails.
 #[test]
 fn what_is_finished_outlives_the_failure_of_the_next() {
     let place = Place::new();
     experiment(&place, "a", &reads("paper = \"> 0\""));
-    // Without a write buffer there is nothing to say of one; with one this is no number.
+    // Without a write buffer the result has no buffer; with one, the value is not a number.
     let buffered = reads("paper = { none = 1, lru = 1 }\ntolerance = \"5%\"\neach = \"cache\"")
         .replace("metric = \"read\"", "metric = \"buffer\"");
     let own = "[[axis]]\nname = \"cache\"\nset = [\"cache.policy={}\"]\nvalues = [\"none\", \"lru\"]\n\
@@ -404,7 +404,7 @@ fn what_is_finished_outlives_the_failure_of_the_next() {
     assert_eq!(entries(&place.path("out")), ["a"]);
 }
 
-/// The declaration that the documentation shows is one.
+/// The example in the documentation is valid.
 #[test]
 fn the_example_of_the_documentation_runs() {
     let guide = include_str!("../../../../docs/reproduce.md");
@@ -446,7 +446,7 @@ fn a_bad_declaration_is_told_as_a_whole() {
     let done = place.run("reproduce e");
     assert_eq!((done.code, done.out.as_str()), (2, ""));
     insta::assert_snapshot!("bad_declaration", done.err);
-    // Bad numbers, and numbers that nobody could judge.
+    // Malformed numbers, and numbers that can't be judged.
     let all = [
         reads("paper = \"10 ms\"\ntolerance = \"5\""),
         reads("paper = 10").replace("\"reads\"", "\"b\""),
@@ -511,7 +511,7 @@ fn cells_do_not_run_into_each_other() {
     assert!(done.out.contains("Of 1 number 1 reproduced"), "{}", done.out);
 }
 
-/// Nothing over nothing is no number, and no number is not near enough.
+/// Zero over zero is not a number, and no number is out of tolerance.
 #[test]
 fn what_is_not_known_is_out_of_tolerance() {
     let place = Place::new();

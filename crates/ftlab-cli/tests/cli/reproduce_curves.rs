@@ -1,9 +1,9 @@
-//! Curves of an experiment: lists that runs report, as `ftlab reproduce` draws them and picks numbers of them.
+//! Curves of an experiment: lists in results that `ftlab reproduce` draws and picks numbers from.
 
 use super::common::{Place, fails};
 use super::reproduce::{drawn, experiment, number, row};
 
-/// Any list of numbers of a result is a curve; this one is of the configuration.
+/// Any list of numbers in a result is a curve; this one comes from the configuration.
 #[test]
 fn curves_are_drawn_along_themselves_and_picked_of() {
     let place = Place::new();
@@ -69,7 +69,7 @@ metrics = ["second", "highest"]
     );
     let cases = document["cases"].as_array().unwrap();
     for case in cases {
-        // Of what no figure of curves draws only numbers are kept.
+        // If no figure draws a case's curve, only its numbers are kept.
         let kept = &case["curves"]["depths"];
         assert_eq!(kept.is_null(), case["at"]["start"] != "2", "{case}");
         assert_eq!(case["metrics"]["highest"]["mean"], 64.0);
@@ -90,7 +90,7 @@ metrics = ["second", "highest"]
     assert_eq!(place.run("reproduce e --claims-only -o claims --seeds 1 -q").code, 0);
     let claims = place.json("claims/result.json");
     assert_eq!(claims["cases"][0]["curves"], serde_json::json!({}), "no figure, no curve");
-    // What is wrong is told, also what shows in a run only.
+    // Mistakes are reported, including those that show only in a run.
     for (from, to, expected) in [
         ("pick = \"peak 2\"", "pick = \"peak 0\"", "pick from the curve"),
         ("curve = \"depths\"\npick = \"largest\"", "pick = \"largest\"", "picked from a curve"),
@@ -110,7 +110,7 @@ metrics = ["second", "highest"]
     }
 }
 
-/// A figure runs and draws only the values to which it is held.
+/// A figure runs and draws only the values it is restricted to.
 #[test]
 fn a_figure_may_show_some_values_of_its_axes() {
     let place = Place::new();

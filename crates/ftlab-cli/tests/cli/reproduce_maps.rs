@@ -1,4 +1,4 @@
-//! Heat maps of `ftlab reproduce`, and experiments that need traces which are no part of ftlab.
+//! Heat maps of `ftlab reproduce`, and experiments that need traces that are not part of ftlab.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::common::{Place, fails, trace};
 use super::reproduce::{drawn, experiment, number, reads, row};
 
-/// How much faster reads become, by depth of the queue and length of the run.
+/// How much faster reads become, by queue depth and length of the run.
 const MAP: &str = r#"
 [[axis]]
 name = "depth"
@@ -48,7 +48,7 @@ fn near(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-9 * expected.abs().max(1.0), "{found} {expected}");
 }
 
-/// The mean of a metric of the case with these values.
+/// Returns the mean of a metric for the case with these values.
 fn mean(document: &Value, policy: &str, depth: &str, many: &str) -> f64 {
     let mut cases = document["cases"].as_array().unwrap().iter();
     let is_it = |case: &&Value| {
@@ -81,7 +81,7 @@ fn heat_maps_stand_in_table_result_and_page() {
         let (low, high) = (number(&point["low"]), number(&point["high"]));
         assert!(low <= change && change <= high, "{low} {change} {high}");
         assert_eq!(point["unit"], "%");
-        // The same number stands on the terminal, in the map and in the table beside it.
+        // The same number is on the terminal, in the map and in the table beside it.
         let text = if change.abs() < 0.05 { "0.0".to_owned() } else { format!("{change:+.1}") };
         assert!(done.out.contains(&text), "{text}\n{}", done.out);
         assert!(page.contains(&format!(">{text}</text>")), "{text}");
@@ -137,7 +137,7 @@ fn what_heat_maps_can_not_have_is_told() {
     }
 }
 
-/// A load of our own beside one that is somebody else's.
+/// A load of our own and a trace from elsewhere.
 const TRACED: &str = r#"
 [[axis]]
 name = "kind"
@@ -202,7 +202,7 @@ fn cases_whose_trace_is_not_there_are_named_and_the_others_run() {
         (&document["verdicts"]["reproduced"], &document["not_run"]),
         (&2.into(), &json!([]))
     );
-    // The variable names the same folder; the flag goes first.
+    // The variable names the same folder; the flag takes precedence.
     let with = |line: &[&str]| {
         let mut command = place.command(line);
         command
@@ -225,10 +225,10 @@ fn traces_are_looked_for_where_they_are_said_to_be() {
     let place = Place::new();
     experiment(&place, "e", TRACED);
     fails(&place, "reproduce e --traces gone", &["there is no folder gone", "remedy"]);
-    // Nothing above the folder of traces can be named.
+    // A path above the folder of traces is refused.
     experiment(&place, "e", &TRACED.replace("sub/real.csv", "../trace.csv"));
     fails(&place, "reproduce e", &["outside", "e/experiment.toml:"]);
-    // An experiment of real traces alone.
+    // An experiment with only real traces.
     let alone = reads("paper = \"> 0\"");
     experiment(&place, "e", &alone);
     let text = String::from_utf8(place.read("e/experiment.toml")).unwrap();

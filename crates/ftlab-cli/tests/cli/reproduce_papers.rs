@@ -1,4 +1,4 @@
-//! The experiments that are built in, as `ftlab reproduce` runs them.
+//! The built-in experiments, as `ftlab reproduce` runs them.
 
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ fn the_papers_are_listed() {
     assert!(listed.eq(expected.iter().map(|(name, seeds)| (name, seeds))), "{all}");
 }
 
-/// Hours of work are not begun because a name was forgotten.
+/// A forgotten name must not start hours of work.
 #[test]
 fn without_a_name_nothing_is_run() {
     let place = Place::new();
@@ -37,7 +37,7 @@ fn without_a_name_nothing_is_run() {
     for told in ["nothing was run", "ftlab reproduce NAME", "--all"] {
         assert!(done.err.contains(told), "{told}: {}", done.err);
     }
-    // What running them would cost.
+    // The list shows the cost of running them.
     assert!(done.out.contains(" runs"), "{}", done.out);
     let listed: Value = serde_json::from_str(&place.run("reproduce --json").out).unwrap();
     for one in listed.as_array().unwrap() {
@@ -48,7 +48,7 @@ fn without_a_name_nothing_is_run() {
     let all = place.run("reproduce --all rw-scheduler");
     assert_eq!(all.code, 2);
     assert!(all.err.contains("--all") && all.err.contains("cannot be used"), "{}", all.err);
-    // With --all there is something to be done: the folder of traces is looked for.
+    // With --all there is something to do: the folder of traces is looked for.
     let all = place.run("reproduce --all --traces gone");
     assert_eq!((all.code, all.out.as_str()), (2, ""), "{}", all.err);
     assert!(all.err.contains("there is no folder gone"), "{}", all.err);
@@ -68,7 +68,7 @@ fn the_scheduler_paper_is_reproduced() {
     assert!(done.out.contains("calls these values read ratios"), "both labels are told");
 }
 
-/// What the README says of the curves.
+/// The README's statements about the curves.
 #[test]
 #[ignore = "long: ./x test --all"]
 fn the_curves_of_the_scheduler_paper_have_their_shape() {
@@ -82,7 +82,7 @@ fn the_curves_of_the_scheduler_paper_have_their_shape() {
             cases.find(|case| case["at"]["write_ratio"] == ratio && case["at"]["bound"] == bound);
         found.expect("a case")["metrics"][metric]["mean"].as_f64().expect("a number")
     };
-    // In us: the last bounds that are well below, and the first well above 0.7 of the maximum write latency.
+    // In us: the last bound well below 0.7 of the maximum write latency, and the first well above it.
     for (ratio, below, above) in
         [("0.8", 1000, 2000), ("0.6", 700, 1400), ("0.4", 500, 1000), ("0.2", 300, 800)]
     {
@@ -107,7 +107,7 @@ fn the_openssd_paper_is_reproduced() {
     assert_eq!(document["verdicts"]["out_of_tolerance"], 0);
 }
 
-/// The job file that the paper prints.
+/// The job file printed in the paper.
 #[test]
 fn the_job_file_of_the_openssd_paper_runs() {
     let place = Place::new();
@@ -124,7 +124,7 @@ fn the_job_file_of_the_openssd_paper_runs() {
     assert!((6400.0..8700.0).contains(&iops), "{iops}");
 }
 
-/// What the README says of the paper on AGCR: its gain in reads stands and falls with the data from before.
+/// The README's statement about the AGCR paper: its gain in reads depends on the data written before.
 #[test]
 fn agcr_gains_in_reads_what_it_is_given_from_before() {
     let place = Place::new();
@@ -148,7 +148,7 @@ fn agcr_gains_in_reads_what_it_is_given_from_before() {
     assert!(agcr[0] > high[0], "{agcr:?} {high:?}");
 }
 
-/// All numbers of the paper on AGCR that need no real traces.
+/// All numbers of the AGCR paper that need no real traces.
 #[test]
 #[ignore = "minutes; optimised and by hand: cargo test --release -p ftlab-cli agcr_paper -- --ignored"]
 fn the_agcr_paper_is_reproduced_by_hand() {
@@ -158,7 +158,7 @@ fn the_agcr_paper_is_reproduced_by_hand() {
     assert_eq!(place.json("out/result.json")["verdicts"]["out_of_tolerance"], 0);
 }
 
-/// All numbers, in full; what the README says of devices with clocks of their own.
+/// All numbers in full, and the README's statements about devices with clocks of their own.
 #[test]
 #[ignore = "minutes; optimised and by hand: cargo test --release -p ftlab-cli channel_thesis -- --ignored"]
 fn the_channel_thesis_is_reproduced_by_hand() {

@@ -1,5 +1,5 @@
-//! What `ftlab reproduce` refuses before it runs anything: claims that say nothing, files that lie
-//! elsewhere, and what would be noticed only when much has been done.
+//! What `ftlab reproduce` refuses before it runs anything: claims that say nothing, files from
+//! elsewhere, and mistakes that would otherwise show only after much work.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use super::common::fails;
 use super::common::{Place, entries};
 use super::reproduce::{experiment, reads};
 
-/// Numbers that come out well whatever is measured, and those that say nothing, are refused.
+/// Claims that hold whatever is measured, or that say nothing, are refused.
 #[test]
 fn claims_that_can_not_fail_are_refused() {
     let place = Place::new();
@@ -51,7 +51,7 @@ fn claims_that_can_not_fail_are_refused() {
     }
 }
 
-/// An experiment can be handed on as a folder, and what it names can't make us show other files.
+/// An experiment can be passed on as a folder, and it can't make us show files outside it.
 #[test]
 fn what_runs_are_made_of_lies_in_the_folder() {
     let place = Place::new();
@@ -76,13 +76,13 @@ fn what_runs_are_made_of_lies_in_the_folder() {
         fails(&place, "reproduce e", &["outside the experiment's folder", "experiment.toml:"]);
         assert!(!place.run("reproduce e").err.contains("secret"));
     }
-    // Nor does a file of the same name lying elsewhere take part.
+    // A file of the same name elsewhere is not used, either.
     experiment(&place, "e", &reads("paper = \"> 0\""));
     let text = String::from_utf8(place.read("e/experiment.toml")).unwrap();
     let text = text.replace("workload = \"own.toml\"", "workload = \"outside.toml\"");
     place.write("e/experiment.toml", text.as_bytes());
     fails(&place, "reproduce e", &["e/outside.toml"]);
-    // Traces may lie elsewhere.
+    // Traces may be elsewhere.
     let text = text.replace("workload = \"outside.toml\"", "trace = \"../trace.csv\"");
     place.write("e/experiment.toml", text.as_bytes());
     let done = place.run("reproduce e --seeds 1 --no-output");
@@ -128,7 +128,7 @@ fn there_are_no_seeds_beyond_the_last() {
     assert_eq!(place.run(&format!("reproduce e {last} --seeds 1 --no-output")).code, 0);
 }
 
-/// What is wrong with a later experiment is told before an earlier one is run.
+/// Mistakes in a later experiment are reported before an earlier one runs.
 #[test]
 fn several_experiments_are_checked_before_the_first_is_run() {
     let place = Place::new();

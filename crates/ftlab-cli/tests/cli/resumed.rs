@@ -1,5 +1,5 @@
-//! Commands that are killed, at any moment, and started again: what had finished is not done again, what had
-//! not is never taken for finished, and the result is that of a command that was left alone.
+//! Commands that are killed at any moment and started again: finished work is not repeated,
+//! unfinished work never counts as finished, and the result equals that of an undisturbed command.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,11 +11,11 @@ use super::reproduce;
 
 const COMPARE: &str =
     "compare tiny --vary scheduler.policy=fifo,read-first --workload w.toml --seeds 3";
-/// Some tenths of a second for each run.
+/// A few tenths of a second for each run.
 const WORK: &[u8] = b"name = 'w'\n[[phase]]\nreads = '50%'\nwrites = '50%'\nsize = '4KiB'\n\
     arrivals = { kind = 'closed', queue_depth = 4 }\nrequests = 60000\n";
 
-/// The files of a folder by their names, but for what differs from run to run.
+/// Returns a folder's files by name, except those that differ from run to run.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     collect(folder, "", &mut all);
@@ -35,7 +35,7 @@ fn collect(folder: &Path, within: &str, all: &mut BTreeMap<String, Vec<u8>>) {
     }
 }
 
-/// Starts a command and kills it after so long. Whether it had ended by then.
+/// Starts a command and kills it after a while. Returns whether it had already ended.
 #[cfg(unix)]
 fn killed(place: &Place, line: &str, after: Duration) -> bool {
     use std::process::Stdio;
@@ -47,13 +47,13 @@ fn killed(place: &Place, line: &str, after: Duration) -> bool {
     child.wait().expect("it ended").success()
 }
 
-/// How many runs a command says it takes up.
+/// Returns the number of runs that a command says it reuses.
 fn taken_up(told: &str) -> usize {
     let line = told.lines().find(|line| line.contains("had finished before"));
     line.map_or(0, |line| line.split(' ').next().unwrap().parse().expect("a number"))
 }
 
-/// Finished runs that lie in folders of killed commands.
+/// Counts the finished runs in folders of killed commands.
 fn lying_about(place: &Place) -> usize {
     let left = place.entries().into_iter().filter(|name| name.starts_with(".ftlab-unfinished-"));
     let marks = left.map(|name| {
@@ -61,7 +61,7 @@ fn lying_about(place: &Place) -> usize {
         collect(&place.path(&name), "", &mut all);
         all.keys().filter(|name| name.ends_with("result.json")).count()
     });
-    // Each command takes up what the one before had.
+    // Each command takes over the runs of the one before.
     marks.max().unwrap_or(0)
 }
 
@@ -85,7 +85,7 @@ fn a_killed_comparison_goes_on_where_it_stood() {
         assert_eq!(taken_up(&done.err), finished, "{}", done.err);
     }
     assert_eq!(files(&place.path("out")), files(&place.path("whole")));
-    // It is whole: the same command does nothing, another one is refused.
+    // It is complete: the same command does nothing, and a different one is refused.
     let before = fs::metadata(place.path("out/compare.json")).unwrap().modified().unwrap();
     let again = place.run(&format!("{line} --json"));
     assert_eq!(again.code, 0, "{}", again.err);
@@ -97,7 +97,7 @@ fn a_killed_comparison_goes_on_where_it_stood() {
     assert_eq!(files(&place.path("out")), files(&place.path("whole")));
 }
 
-/// What an interrupted command leaves takes the place of what the one before left, and holds it all.
+/// An interrupted command's folder replaces the previous one and includes its runs.
 #[cfg(unix)]
 #[test]
 fn an_interruption_loses_nothing_that_had_finished() {
@@ -116,7 +116,7 @@ fn an_interruption_loses_nothing_that_had_finished() {
     }
 }
 
-/// What is damaged, not finished, of another seed or another load is run again.
+/// Runs that are damaged, unfinished, or of another seed or load are repeated.
 #[test]
 fn only_what_is_whole_and_the_same_is_taken_up() {
     let place = Place::new();
@@ -146,7 +146,7 @@ fn only_what_is_whole_and_the_same_is_taken_up() {
     assert_eq!(told(&small), 2);
     fs::remove_file(place.path(&format!("{run}/run.json"))).unwrap();
     assert_eq!(told(&small), 1, "of one it is not known what it is");
-    // The same words mean another load once the file has changed.
+    // The same command means another load once the file has changed.
     let other = String::from_utf8(WORK.to_vec()).unwrap().replace("50%", "60%");
     place.write("w.toml", other.replacen("60%", "40%", 1).as_bytes());
     assert_eq!(told(&small), 0, "another content");
@@ -162,7 +162,7 @@ fn a_run_that_is_complete_is_not_done_again() {
     assert_eq!(again.code, 0, "{}", again.err);
     assert!(again.err.contains("already complete"), "{}", again.err);
     assert_eq!(again.out.as_bytes(), place.read("out/result.json"));
-    // With a file that is not there it is another matter.
+    // With another file to write, the result is not complete.
     fails(&place, &format!("{line} --records"), &["--force"]);
     fails(&place, &format!("{line} --seed 2"), &["--force"]);
     place.write("trace.csv", super::common::trace(1_999).as_bytes());
@@ -202,7 +202,7 @@ fn a_killed_reproduction_goes_on_where_it_stood() {
     assert!(again.out.contains("Of 1 number 1 reproduced"), "{}", again.out);
 }
 
-/// How many runs are performed at once shows nowhere.
+/// The number of parallel runs does not show in the results.
 #[test]
 fn threads_do_not_show() {
     let place = Place::new();
@@ -220,7 +220,7 @@ fn threads_do_not_show() {
     }
 }
 
-/// What comes through standard input is not known before it is read, so it is always played.
+/// Standard input is unknown until it is read, so it is always played.
 #[test]
 fn standard_input_is_played_again() {
     let place = Place::new();
@@ -234,6 +234,6 @@ fn standard_input_is_played_again() {
     };
     let (first, second) = (run(100), run(50));
     assert!(first.contains("100 requests"), "{first}");
-    // There is a result already, and it is another one.
+    // There is a result already, and it differs.
     assert!(second.contains("--force"), "{second}");
 }

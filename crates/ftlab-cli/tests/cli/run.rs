@@ -28,7 +28,7 @@ fn a_run_prints_a_table_and_writes_a_result() {
             "timeline.parquet"
         ]
     );
-    // The next one counts up.
+    // The number counts up.
     assert_eq!(place.run(RUN).code, 0);
     assert_eq!(entries(&place.path("ftlab-results")), ["tiny-trace-1", "tiny-trace-2"]);
 }
@@ -232,7 +232,7 @@ fn the_files_of_columns_hold_what_was_played() {
     assert_eq!(rows.map(|row| column(&row, "write_latency_sum_ns")).sum::<u64>(), sum);
 }
 
-/// A device that translates nothing runs as it is; what would prepare or keep it is refused.
+/// A device without an FTL runs as it is; preparing or saving it is refused.
 #[test]
 fn a_device_without_translation_runs_and_is_not_prepared() {
     let place = Place::new();
@@ -260,7 +260,7 @@ fn a_device_without_translation_runs_and_is_not_prepared() {
     fails(&place, paged, &["set ftl.over_provisioning to \"0%\""]);
 }
 
-/// A request after the first that are measured counts for nothing that results say of requests.
+/// Requests after the measured ones count in no figure about requests.
 #[test]
 fn results_leave_out_what_follows_the_measured_requests() {
     let place = Place::new();
@@ -282,14 +282,14 @@ fn results_leave_out_what_follows_the_measured_requests() {
     let phase = &first["phases"][0];
     assert_eq!((&first["host"]["requests"], &phase["requests"]), (&json!(1000), &json!(1000)));
     assert!(phase["unmeasured_requests"].as_u64().unwrap() > 0, "{phase}");
-    // Those that are measured fare as in a run that ends with them: nothing overtakes here.
+    // The measured requests fare as in a run that ends with them, because nothing overtakes here.
     for op in ["read", "write"] {
         assert_eq!(first["host"][op], plain["host"][op], "{op}");
     }
     assert_eq!(first["host"]["duration_ns"], plain["host"]["duration_ns"]);
     let note = first["notes"].as_array().unwrap().iter().filter_map(Value::as_str);
     assert_eq!(note.filter(|note| note.contains("measure_first")).count(), 1);
-    // Arrivals end at 401 us, and the writes that are measured long after; the phase has no name.
+    // Arrivals end at 401 us, long before the measured writes do; the phase has no name.
     let dry = file("measure_first = 400")
         .replace("name = 'mix'\nreads", "reads")
         .replace("requests = 5000", "requests = 401")

@@ -1,4 +1,5 @@
-//! `ftlab run` that is interrupted: what was measured is kept and marked, what was not leaves nothing.
+//! Interrupted `ftlab run`: measured results are kept and marked; a run that measured nothing
+//! leaves nothing.
 
 use super::common::{ENDLESS, Place, interrupted, signalled, trace};
 
@@ -46,7 +47,8 @@ fn a_run_that_waits_for_its_input_can_be_interrupted() {
     use std::io::Write;
     let place = Place::new();
     let (reader, mut writer) = std::io::pipe().unwrap();
-    // More than the reader looks at before it begins; then nothing more comes, and no end either.
+    // More than the reader reads ahead before the run starts; then neither more data nor an end
+    // follows.
     let feeder = std::thread::spawn(move || {
         writer.write_all(trace(20_000).as_bytes()).unwrap();
         writer

@@ -1,4 +1,4 @@
-//! What `ftlab run` refuses or fails at, what it says then, and that it leaves nothing half done behind.
+//! What `ftlab run` refuses or fails at, its messages, and that it leaves nothing half done behind.
 
 use super::common::{Place, fails, trace};
 
@@ -76,7 +76,7 @@ fn mistakes_are_named_with_their_remedy() {
     fails(&place, &with("--no-output"), &["--no-output", "--output"]);
 }
 
-/// Neither the result nor the folder of all results is left.
+/// Neither the result's folder nor the folder of all results is left.
 #[test]
 fn a_run_that_fails_leaves_no_empty_folders() {
     let place = Place::new();
@@ -142,7 +142,7 @@ fn a_finished_result_is_replaced_only_by_force_and_anything_else_never() {
 #[test]
 fn what_killed_runs_left_is_mentioned() {
     let place = Place::new();
-    // No process has so high a number.
+    // No process has an id this high.
     let (gone, alive) =
         (".ftlab-unfinished-4294967295-x", format!(".ftlab-unfinished-{}-x", std::process::id()));
     for folder in [gone, &alive] {
@@ -158,11 +158,11 @@ fn what_killed_runs_left_is_mentioned() {
 #[test]
 fn a_place_that_cannot_be_written_is_found_before_the_run() {
     let place = Place::new();
-    // Not even root can make a folder there.
+    // Not even root can create a folder there.
     fails(&place, &format!("{RUN} -o /proc/ftlab/result"), &["/proc/ftlab", "remedy"]);
 }
 
-/// What the system refuses is told, not an abort.
+/// Failed allocations are reported and do not abort.
 #[cfg(target_os = "linux")]
 #[test]
 fn too_little_memory_is_told() {

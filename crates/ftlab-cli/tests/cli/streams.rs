@@ -1,5 +1,5 @@
-//! Standard output and standard error that are full, or that nobody reads any more: no command panics, each has a
-//! fitting exit code, and results are what they would have been.
+//! Full or closed standard output and standard error: no command panics, each ends with the right
+//! exit code, and results are unaffected.
 
 use std::fs::File;
 use std::process::Stdio;
@@ -7,12 +7,12 @@ use std::process::Stdio;
 use super::common::{Done, Place, entries};
 use super::reproduce;
 
-/// A stream that takes nothing: every write fails for want of room.
+/// Returns a stream on which every write fails for lack of space.
 fn full() -> Stdio {
     File::options().write(true).open("/dev/full").expect("Linux has it").into()
 }
 
-/// A stream whose reader has gone.
+/// Returns a stream whose reader is gone.
 fn unread() -> Stdio {
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
@@ -30,7 +30,7 @@ fn run(place: &Place, line: &str, out: Stdio, err: Stdio) -> Done {
 #[test]
 fn no_command_panics_for_want_of_somebody_who_listens() {
     let place = Place::new();
-    // What each ends with, and whether it has something to say on standard output.
+    // The exit code of each, and whether it prints to standard output.
     for (line, code, prints) in [
         ("--help", 0, true),
         ("--version", 0, true),
@@ -71,7 +71,7 @@ fn no_command_panics_for_want_of_somebody_who_listens() {
     }
 }
 
-/// All files but those that tell the command, by which they differ.
+/// Returns all files except those that contain the command, which differ.
 fn contents(place: &Place, folder: &str) -> Vec<(String, Vec<u8>)> {
     let names = entries(&place.path(folder))
         .into_iter()
@@ -111,7 +111,7 @@ fn results_are_whole_though_nobody_listens() {
     assert!(place.read("full.ftlab") == place.read("whole.ftlab"));
 }
 
-/// What was interrupted, or came to nothing, says so by its code.
+/// Interrupted and failed commands keep their exit codes.
 #[test]
 fn a_failure_keeps_its_code_when_it_can_not_be_told() {
     let place = Place::new();

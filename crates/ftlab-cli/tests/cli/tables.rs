@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::common::Place;
 
-/// With thousands apart, as tables have it.
+/// Formats a number with thousands separators, as in the tables.
 fn count(number: u64) -> String {
     match (number / 1000, number % 1000) {
         (0, rest) => rest.to_string(),
@@ -12,7 +12,7 @@ fn count(number: u64) -> String {
     }
 }
 
-/// What stands in a table after this name, and beneath it where the line was broken.
+/// Returns the text of the row with this name, including continuation lines.
 fn line(table: &str, name: &str) -> Option<String> {
     let mut lines = table.lines().skip_while(|line| !line.starts_with(name));
     let first = lines.next()?.strip_prefix(name)?.trim().to_owned();
@@ -20,7 +20,7 @@ fn line(table: &str, name: &str) -> Option<String> {
     Some(std::iter::once(first.as_str()).chain(rest).collect::<Vec<_>>().join(" "))
 }
 
-/// What filled up blocks is told where any was.
+/// Padding in blocks is shown if there was any.
 #[test]
 fn padding_is_told() {
     let place = Place::new();
@@ -38,7 +38,7 @@ fn padding_is_told() {
     assert_eq!(line(&run("off", ""), "Padding"), None);
 }
 
-/// Writes to a few pages again and again; the rest lies still.
+/// Writes to a few pages again and again; the rest is never written.
 const HOT: &[u8] = b"name = \"hot\"
 [[phase]]
 name = \"hot\"
@@ -50,8 +50,7 @@ arrivals = { kind = \"closed\", queue_depth = 8 }
 requests = 60000
 ";
 
-/// Blocks are emptied for their own sake to level wear, and because they went bad; the table tells one
-/// from the other, as the result does.
+/// Blocks are moved to level wear, and because they went bad; table and result keep the two apart.
 #[test]
 fn blocks_moved_to_level_wear_and_off_bad_ones_are_told_apart() {
     let place = Place::new();
@@ -96,7 +95,7 @@ ftl.parity.policy = \"dies\"
 nand.faults.schedule = [\"700ms: die 3 dies\"]
 ";
 
-/// A die that died is named, with what parity made of it, and nothing is called lost.
+/// A dead die is named, with what parity rebuilt, and no data is called lost.
 #[test]
 fn what_parity_computed_is_told() {
     let place = Place::new();
@@ -124,7 +123,7 @@ fn what_parity_computed_is_told() {
     assert!(!table.contains("Data is lost"), "{table}");
 }
 
-/// Where everything is switched on that has a column.
+/// With everything enabled that adds a column.
 #[test]
 fn tables_are_narrow() {
     let place = Place::new();
@@ -149,7 +148,7 @@ fn tables_are_narrow() {
     assert!(fitting.contains("ftl.gc.start=2  ftl.gc.start=3"), "{fitting}");
 }
 
-/// Requests that ended as unreadable are among those that are done: a column says how many, a note that they count.
+/// Unreadable requests count as done: a column gives their number, and a note says so.
 #[test]
 fn unreadable_and_refused_requests_have_columns() {
     let place = Place::new();
@@ -183,7 +182,7 @@ fn unreadable_and_refused_requests_have_columns() {
     assert!(line(&compared.out, "reads, unreadable").is_some(), "{}", compared.out);
 }
 
-/// Places programmed with nothing are a metric like any other, where there are any.
+/// Padding is a metric like any other, if there is any.
 #[test]
 fn padding_is_compared() {
     let place = Place::new();
@@ -196,7 +195,7 @@ fn padding_is_compared() {
     assert_eq!(line(&none.out, "padding, pages"), None, "{}", none.out);
 }
 
-/// A fault that does not come has a note; one whose moment an image has passed has a warning.
+/// A fault that never comes has a note; one whose time an image has passed has a warning.
 #[test]
 fn faults_out_of_time_are_told() {
     let place = Place::new();
@@ -227,7 +226,7 @@ fn faults_out_of_time_are_told() {
     );
 }
 
-/// What lies on dies that died is told of an image.
+/// An image reports the data on its dead dies.
 #[test]
 fn an_image_tells_its_dead_dies() {
     let place = Place::new();

@@ -2,7 +2,7 @@
 
 use crate::common::Place;
 
-/// Without the line that says how many threads ran it, there is nothing in it that could differ.
+/// Only the line with the number of threads may differ.
 #[test]
 fn threads_change_nothing_of_what_comes_out() {
     let place = Place::new();
@@ -32,7 +32,7 @@ fn the_table_names_designs_and_seeds() {
     assert_eq!(again.code, 0, "{}{}", again.out, again.err);
 }
 
-/// Deaths are no cuts: both are counted, each for itself.
+/// Die failures are counted apart from power cuts.
 #[test]
 fn deaths_of_dies_are_counted_apart() {
     let place = Place::new();
@@ -44,7 +44,7 @@ fn deaths_of_dies_are_counted_apart() {
     assert_eq!(&parity["recovery_ns"], &serde_json::Value::Null);
     assert_eq!(&document["cuts"], &page["cuts"]);
     assert_eq!(&document["deaths"], &parity["deaths"]);
-    // Whether a case computes pages depends on what is drawn.
+    // Whether a case rebuilds pages depends on what is drawn.
     let computes = |seed: u32| {
         let done = place.run(&format!("torture --replay parity:{seed}"));
         assert_eq!(done.code, 0, "{}{}", done.out, done.err);

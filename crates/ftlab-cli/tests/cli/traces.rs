@@ -1,10 +1,10 @@
-//! What a run says of the trace that it played: pages that share a place, clocks and shapes that are odd.
+//! A run's notes on its trace: pages that share a place, odd clocks and shapes.
 
 use serde_json::{Value, json};
 
 use super::common::{Place, fails};
 
-/// Writes of 4 KiB, a millisecond apart, to pages of streams.
+/// Returns 4 KiB writes, one per millisecond, to (stream, page) pairs.
 fn writes(pages: impl IntoIterator<Item = (u32, u64)>) -> String {
     let line = |(at, (stream, page)): (u64, (u32, u64))| {
         let time = 129_000_000_000_000_000 + at * 10_000;
@@ -28,7 +28,7 @@ fn notes(result: &Value, with: &str) -> Vec<String> {
 #[test]
 fn streams_that_share_addresses_are_counted_and_noted_with_the_remedy() {
     let place = Place::new();
-    // Two streams share 100 of 300 pages, a third has its own.
+    // Two streams share 100 of 300 pages; a third has its own.
     let pages = (0..200).map(|page| (1, page)).chain((100..300).map(|page| (2, page)));
     place.write("two.csv", writes(pages.chain([(3, 500)])).as_bytes());
     let shared = json!({
@@ -52,7 +52,7 @@ fn streams_that_share_addresses_are_counted_and_noted_with_the_remedy() {
     assert_eq!(packed["replay"].get("sharing"), None);
     for result in [apart, packed] {
         assert_eq!(notes(&result, "share addresses"), [""; 0]);
-        // No page is written twice, so that none of them is found in the buffer.
+        // No page is written twice, so none is hit in the buffer.
         assert_eq!(result["report"]["cache"]["write_hit_pages"].as_u64().unwrap_or(0), 0);
     }
     let workload = run(&place, "--workload randwrite-4k --requests 100");
@@ -69,7 +69,7 @@ fn a_trace_larger_than_the_device_is_not_scaled_and_what_folding_merges_is_noted
     let scale = "run --device tiny --trace trace.csv --address scale:25MiB";
     fails(&place, scale, &["scaled onto the device"]);
     let folded = run(&place, "--trace large.csv --address fold");
-    // 6,144 is no multiple of 20: what is folded meets what is there in no page.
+    // 6,144 is no multiple of 20, so no folded page meets another.
     assert_eq!(folded["replay"]["sharing"]["folded_pages_4k"], 0);
     assert_eq!(notes(&folded, "was folded"), [""; 0]);
     place.write("even.csv", writes((0..600).map(|at| (0, at * 32))).as_bytes());
@@ -83,7 +83,7 @@ fn a_trace_larger_than_the_device_is_not_scaled_and_what_folding_merges_is_noted
 #[test]
 fn folding_and_streams_are_told_each_with_its_own_count() {
     let place = Place::new();
-    // Two streams touch the same 200 pages in 4 turns of the 6,144 pages; one page more is folded alone.
+    // Two streams touch the same 200 pages in 4 turns of the 6,144 pages; one other page is folded, too.
     let of = |stream| {
         (0..4).flat_map(move |turn| (0..200).map(move |page| (stream, turn * 6_144 + page)))
     };

@@ -237,8 +237,7 @@ impl Bench {
         self.device.end_of_life().is_some() || !self.device.ftl().dead_dies().is_empty()
     }
 
-    /// Cuts the power and restores it. During the recovery it is cut again after each of these
-    /// times.
+    /// Cuts the power and restores it. During the recovery it is cut again after each of these times.
     fn lose_power(self, within: &[Nanos]) -> Result<Bench, String> {
         let Bench { device, config, mut judge, mut tally, .. } = self;
         note_cut(&device, &mut tally);

@@ -1,6 +1,5 @@
-//! A case: a device, and rounds of load that end with a power cut or during which something dies.
-//! Its design and seed determine it; a failing case shrinks to the options, rounds and commands
-//! that matter.
+//! A case: a device, and rounds of load that end with a power cut or during which something dies. Its design and seed
+//! determine it; a failing case shrinks to the options, rounds and commands that matter.
 
 use std::fmt;
 
@@ -120,8 +119,7 @@ impl Case {
         format!("{}:{}{tail}", self.design.name, self.seed)
     }
 
-    /// Returns the case of a line: `DESIGN:SEED`, optionally followed by `:` and steps of
-    /// shrinking.
+    /// Returns the case of a line: `DESIGN:SEED`, optionally followed by `:` and steps of shrinking.
     ///
     /// # Errors
     /// The line is invalid, or another version of ftlab wrote it.

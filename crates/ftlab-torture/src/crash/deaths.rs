@@ -1,6 +1,5 @@
-//! Draws faults for devices with parity, whose power is never cut: dies that die, failing programs,
-//! and unreadable pages and blocks, at times within the load. On most devices no stripe misses more
-//! than its parity covers.
+//! Draws faults for devices with parity, whose power is never cut: dies that die, failing programs, and unreadable
+//! pages and blocks, at times within the load. On most devices no stripe misses more than its parity covers.
 
 use ftlab::device::DeviceSetup;
 use ftlab::engine::Stream;

@@ -3,7 +3,6 @@
 //!
 //! Source: fio 3.33, `fio --cmdhelp=all` and its manual. It includes options of I/O engines that
 //! drive a block device; other engines are refused as a whole.
-//! device are among them; engines that do not are refused as a whole.
 
 /// How ftlab treats an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

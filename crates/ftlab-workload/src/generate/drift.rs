@@ -3,7 +3,6 @@
 //! The order of places rotates: at each step the least popular places move to the top, and all
 //! others lose as many ranks. A rotation is an addition, so it needs no memory, however large the
 //! region.
-//! others lose as many ranks. A turn is an addition, so it takes no memory, however large the region.
 
 use ftlab::units::{Amount, SECTOR_BYTES};
 

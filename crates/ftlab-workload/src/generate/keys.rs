@@ -1,7 +1,6 @@
 //! All keys of a workload file, declared once for parsing, messages and the reference.
 //!
-//! Sizes are limited to 2^60 bytes and times to a hundred years, so that sums of two cannot
-//! overflow.
+//! Sizes are limited to 2^60 bytes and times to a hundred years, so that sums of two cannot overflow.
 
 use ftlab::options::table::{Document, Field, Form, Given, Key, Table, TableInfo, Tables};
 use ftlab::options::value::Raw;
@@ -76,13 +75,11 @@ options! {
     pub struct PhaseKeys in "[[phase]]" {
         /// The name of the phase in results.
         name: String = depends "its number";
-        /// Whether results count this phase. A phase that only prepares the device sets this to
-        /// false.
+        /// Whether results count this phase. A phase that only prepares the device sets this to false.
         measure: bool = "true";
-        /// Results count only this many requests of the phase, the first ones. Later requests keep
-        /// the device busy until these have completed; then the phase ends. Latencies, throughput
-        /// and time series exclude them; counters of the device (programs, collection, wear,
-        /// utilisation) include them.
+        /// Results count only this many requests of the phase, the first ones. Later requests keep the device busy
+        /// until these have completed; then the phase ends. Latencies, throughput and time series exclude them;
+        /// counters of the device (programs, collection, wear, utilisation) include them.
         measure_first: u64 = depends "all of them", in "1"..="1000000000000000";
         /// Whether the phase plays at the same time as the previous one, as a separate tenant. The
         /// next phase starts when all of them have ended.
@@ -111,8 +108,7 @@ options! {
         /// from which it still ends within the place: parts of pages, while larger requests stay
         /// aligned. Only for places chosen by popularity.
         inside: Ratio = "0%";
-        /// The share of reads that start where the previous read ended. Only for places chosen by
-        /// popularity.
+        /// The share of reads that start where the previous read ended. Only for places chosen by popularity.
         sequential_reads: Ratio = "0%";
         /// The same for writes and trims.
         sequential_writes: Ratio = "0%";
@@ -184,8 +180,7 @@ options! {
         /// The distance between the starts of consecutive requests of a stream. After each pass the
         /// stream starts one `align` further along.
         stride: Bytes = required, in "0B"..="1048576TiB", of "strided";
-        /// The exponent: the k-th most popular place has a probability proportional to 1 / k^theta.
-        /// 0 is uniform.
+        /// The exponent: the k-th most popular place has a probability proportional to 1 / k^theta. 0 is uniform.
         theta: f64 = required, of "zipf";
         /// The hot share of the region.
         hot_space: Ratio = "20%", of "hot-cold";
@@ -201,8 +196,7 @@ options! {
         /// Whether places of similar popularity are spread over the region by a fixed permutation,
         /// instead of lying side by side with the most popular first.
         scatter: bool = depends "true for zipf, false otherwise", of "zipf" or "hot-cold" or "histogram";
-        /// How the order of popularity drifts, so that cold places become hot: { every = 10000, by
-        /// = "1%" }.
+        /// How the order of popularity drifts, so that cold places become hot: { every = 10000, by = "1%" }.
         drift: DriftKeys = depends "the order stays", of "zipf" or "hot-cold" or "histogram";
     }
 }
@@ -226,9 +220,8 @@ options! {
         queue_depth: u32 = "32", in "1"..="1048576", of "closed";
         /// The time from a completion to the request that replaces it.
         think_time: Nanos = "0ns", in "0ns"..="876000h", of "closed";
-        /// The squared coefficient of variation of the gaps between requests: 100% is Poisson; real
-        /// traces have 500% and more. Gaps are exponential, short or long (hyperexponential with
-        /// balanced means).
+        /// The squared coefficient of variation of the gaps between requests: 100% is Poisson; real traces have 500%
+        /// and more. Gaps are exponential, short or long (hyperexponential with balanced means).
         variation: Ratio = required, of "clustered";
         /// Requests per second.
         rate: RequestRate = depends "constant may give period instead", of "poisson" or "clustered" or "constant",

@@ -40,8 +40,7 @@ pub struct Phase {
     pub name: String,
     /// Whether results count it.
     pub measure: bool,
-    /// Results count only this many of its requests, the first ones; later requests keep the device
-    /// busy.
+    /// Results count only this many of its requests, the first ones; later requests keep the device busy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measure_first: Option<u64>,
     /// Whether it plays at the same time as the previous phase, as a separate tenant.
@@ -220,8 +219,7 @@ pub enum Addresses {
 pub struct Drift {
     /// The number of requests with an address between two steps.
     pub every: u64,
-    /// The places of a step: the least popular ones move to the top, and all others lose as many
-    /// ranks.
+    /// The places of a step: the least popular ones move to the top, and all others lose as many ranks.
     pub by: Amount,
 }
 
@@ -340,8 +338,7 @@ impl Workload {
         self.groups().map(name).collect()
     }
 
-    /// Returns the total number of requests, if every phase has a limit on requests and no other
-    /// limit.
+    /// Returns the total number of requests, if every phase has a limit on requests and no other limit.
     #[must_use]
     pub fn total_requests(&self) -> Option<u64> {
         total_requests(&self.phases)
@@ -358,8 +355,7 @@ impl Workload {
         }
     }
 
-    /// Returns a problem with `key` of the phase at `index`, at the place of the key or of its
-    /// phase.
+    /// Returns a problem with `key` of the phase at `index`, at the place of the key or of its phase.
     pub(super) fn problem(
         &self,
         index: usize,

@@ -137,9 +137,8 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         Ok(phases)
     }
 
-    /// Plays a phase. Between phases only requests are waited for; background work of the device
-    /// continues, as in a drive that never stops. Waiting for it would give the device free blocks
-    /// to spend afterwards.
+    /// Plays a phase. Between phases only requests are waited for; background work of the device continues, as
+    /// in a drive that never stops. Waiting for it would give the device free blocks to spend afterwards.
     fn play_phase(&mut self) -> Result<PhaseReport, ReplayError> {
         let phase = self.phase;
         let (requests, sectors) = (self.counts.submitted, self.counts.sectors);
@@ -193,9 +192,8 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
                 self.stopped = Some(Ended::Time);
                 break;
             }
-            // Arrivals at a time come before completions at it, so that the device knows all of
-            // them before it starts the next operation. All completions before that time must be
-            // handled first.
+            // Arrivals at a time come before completions at it, so that the device knows all of them before it
+            // starts the next operation. All completions before that time must be handled first.
             let eve = SimTime(due.0.saturating_sub(1));
             while self.host.now() <= eve
                 && !self.is_all_measured(&planned)
@@ -338,8 +336,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         });
     }
 
-    /// Submits requests that waited for places in submission queues, as far as there are places
-    /// now.
+    /// Submits requests that waited for places in submission queues, as far as there are places now.
     fn submit_held(&mut self) {
         let most = match self.options.pacing {
             Pacing::Source { queue_limit, .. } => u64::from(queue_limit),
@@ -436,9 +433,8 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         self.counts.submitted - self.counts.completed
     }
 
-    /// Runs the device until something completes or `limit` is reached; completions are in `done`
-    /// until they are taken. Returns `false` if the replay should stop or if there is nothing to
-    /// wait for.
+    /// Runs the device until something completes or `limit` is reached; completions are in `done` until they
+    /// are taken. Returns `false` if the replay should stop or if there is nothing to wait for.
     #[inline]
     pub(super) fn step(&mut self, limit: SimTime) -> bool {
         self.steps += 1;

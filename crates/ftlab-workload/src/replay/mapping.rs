@@ -1,5 +1,4 @@
-//! Maps addresses of a source to addresses of the device: always an explicit choice, and always
-//! reported.
+//! Maps addresses of a source to addresses of the device: always an explicit choice, and always reported.
 
 use std::collections::HashMap;
 
@@ -30,8 +29,7 @@ pub enum Mapping {
         /// The length of the source's address space.
         span_sectors: u64,
     },
-    /// Each stream has its own slice of the device, in the order in which streams appear, and is
-    /// folded into it.
+    /// Each stream has its own slice of the device, in the order in which streams appear, and is folded into it.
     Partition {
         /// The number of slices.
         slices: u32,

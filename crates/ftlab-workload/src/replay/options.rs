@@ -17,9 +17,8 @@ pub enum Pacing {
     Source {
         /// How much faster than the source's clock: 200% halves the times between arrivals.
         speed: Ratio,
-        /// How many requests the device accepts at once, over all its submission queues. Later
-        /// arrivals, and those at a full queue, wait for a place; their latency counts from their
-        /// arrival.
+        /// How many requests the device accepts at once, over all its submission queues. Later arrivals,
+        /// and those at a full queue, wait for a place; their latency counts from their arrival.
         queue_limit: u32,
     },
     /// A fixed number of requests is kept outstanding, whatever the source says; for each tenant,

@@ -19,9 +19,8 @@ pub(super) const PAGE_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
 /// small, because a trace touches few, scattered pages, and each piece has to be initialised.
 const PIECE_PAGES: u64 = 64;
 
-/// How many pages of 4 KiB of the device stand for several pages of a trace, by cause. A page may
-/// have both causes. Streams after the 16,382nd count as one, and so do turns of folding after the
-/// 65,535th.
+/// How many pages of 4 KiB of the device stand for several pages of a trace, by cause. A page may have both causes.
+/// Streams after the 16,382nd count as one, and so do turns of folding after the 65,535th.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PageSharing {
     /// Touched pages of the device.
@@ -66,9 +65,8 @@ impl Owner {
     }
 }
 
-/// Counts while requests are submitted. Most traces have one stream and fold nothing; then it takes
-/// one bit per page. Otherwise it also takes 4 bytes for each page around those that others
-/// touched.
+/// Counts while requests are submitted. Most traces have one stream and fold nothing; then it takes one bit per page.
+/// Otherwise it also takes 4 bytes for each page around those that others touched.
 #[derive(Default)]
 pub(super) struct Sharing {
     /// Who touched the first page of all.

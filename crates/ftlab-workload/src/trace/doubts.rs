@@ -18,8 +18,7 @@ const SMALL_MEAN: u64 = 3;
 /// The least number of requests for statements about shares.
 const ENOUGH: u64 = 100;
 
-/// Warns of a high mean rate if the file does not state its time unit, and of an absurd rate in any
-/// case.
+/// Warns of a high mean rate if the file does not state its time unit, and of an absurd rate in any case.
 pub(crate) fn clock(format: &Format, options: &Options, gate: &Gate) -> Option<String> {
     let unsaid = options.time_unit.is_none() && format.unit_varies;
     let high = gate.rate(RATE_FROM).filter(|rate| unsaid && *rate > HIGH_RATE);

@@ -55,8 +55,7 @@ pub struct Inspection {
     pub touched_pages_4k: u64,
     /// The time from the first request to the last.
     pub duration_ns: u64,
-    /// Requests per second over the whole trace, without the first request; null if the duration is
-    /// zero.
+    /// Requests per second over the whole trace, without the first request; null if the duration is zero.
     pub mean_requests_per_s: Option<f64>,
     /// The most requests within one second of the trace's clock.
     pub max_requests_in_1s: u64,

@@ -127,8 +127,7 @@ impl Repeats {
         }
     }
 
-    /// Returns how many requests are copied, and the number of copies; `None` if there are no
-    /// copies.
+    /// Returns how many requests are copied, and the number of copies; `None` if there are no copies.
     pub fn copies(&self) -> Option<(u64, u64)> {
         let mut starts = self.starts.iter();
         let copied = starts.find(|start| {

@@ -1,6 +1,6 @@
-//! No key of a workload file does nothing: for each there are two files that differ in it alone (or in
-//! what must follow from it), and play differently. A key that comes later fails this test until it
-//! has a row.
+//! Every key of a workload file has an effect: for each there are two files that differ only in it
+//! (or in what must follow from it) and play differently. A new key fails this test until it has a
+//! row.
 
 use std::ops::ControlFlow;
 
@@ -15,7 +15,7 @@ use ftlab_workload::replay::{Completed, Options, Replay};
 /// Sectors of the device.
 const CAPACITY: u64 = 1 << 14;
 
-// Tables, by their titles.
+// Titles of the tables.
 const FILE: &str = "the top of the file";
 const PHASE: &str = "[[phase]]";
 const REGION: &str = "phase.region";
@@ -25,10 +25,10 @@ const ADDRESS: &str = "phase.address";
 const DRIFT: &str = "phase.address.drift";
 const ARRIVALS: &str = "phase.arrivals";
 
-/// What only results print.
+/// Keys that are only printed in results.
 const LABELS: [(&str, &str); 3] = [(FILE, "name"), (FILE, "source"), (PHASE, "name")];
 
-/// A key, a phase, and two ways to go on.
+/// A table, a key, a phase and two variants of its rest.
 type Row = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
 const SIZED: &str = "size = '4KiB'\nrequests = 300";
@@ -155,10 +155,10 @@ fn rows() -> impl Iterator<Item = &'static Row> {
     TOP.iter().chain(OF_ADDRESSES).chain(OF_ARRIVALS)
 }
 
-/// Plays a phase, on two servers that take 50 us for each request.
+/// Plays a phase on two servers that take 50 us per request.
 fn play(phase: &str, rest: &str) -> Vec<Completed> {
     let text = format!("name = 'x'\n[[phase]]\n{phase}\n{rest}\n");
-    // A file's name is what stands in it, as one line.
+    // The content of a file is its name, with commas for line ends.
     let mut fetch = |name: &str| Ok(name.replace(',', "\n"));
     let workload = Workload::parse("test.toml", &text, &mut fetch)
         .unwrap_or_else(|problems| panic!("{text}\n{problems}"));
@@ -180,7 +180,7 @@ fn every_key_shows() {
     }
 }
 
-/// Under each kind of table in which a key may stand.
+/// A row is needed for each kind of table that allows the key.
 #[test]
 fn every_key_has_a_row() {
     let all = TABLES.iter().flat_map(|table| {

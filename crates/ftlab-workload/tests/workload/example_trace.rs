@@ -1,4 +1,4 @@
-//! The example trace that ships is the one that its generator makes.
+//! The example trace in the repository equals what its generator writes.
 
 #[path = "../../examples/office_trace.rs"]
 mod office_trace;

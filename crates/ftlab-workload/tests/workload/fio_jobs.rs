@@ -1,5 +1,5 @@
-//! fio's job files against fio itself: what fio 3.33 was seen to do with `ioengine=null` and
-//! `write_iolog` (counts, coverage, order; not its random sequences), and with timed runs.
+//! fio's job files against fio itself: what fio 3.33 did with `ioengine=null` and `write_iolog`
+//! (counts, coverage and order, not its random sequences), and in timed runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -30,12 +30,13 @@ impl Surroundings for Nothing {
     }
 }
 
-/// What a job file did.
+/// The outcome of a job file.
 struct Done {
-    /// Measured requests in the order of submission: moment, operation, KiB, length in KiB, stream.
+    /// Measured requests in submission order: time, operation, offset in KiB, length in KiB,
+    /// stream.
     requests: Vec<(u64, Op, f64, f64, u32)>,
     report: Report,
-    /// Writes that are to be on flash.
+    /// Number of writes with FUA.
     fua: usize,
     peak: usize,
     notes: Vec<String>,
@@ -59,7 +60,7 @@ fn run(text: &str) -> Done {
     Done { requests, report, fua, peak: host.peak, notes: plan.notes }
 }
 
-/// One job with fio's defaults, 1 MiB and 4 KiB, and these options.
+/// Runs one job of 1 MiB with fio's defaults and these options.
 fn job(options: &str) -> Done {
     run(&format!("[global]\nioengine=null\nsize=1m\n[a]\n{}\n", options.replace(';', "\n")))
 }
@@ -85,7 +86,7 @@ impl Done {
         self.requests.iter().map(|r| r.3).sum()
     }
 
-    /// Sectors that were touched, and whether one was touched twice.
+    /// Returns the number of sectors touched, and whether any was touched twice.
     fn coverage(&self) -> (usize, bool) {
         let mut seen = BTreeMap::new();
         for (_, _, at, len, _) in &self.requests {
@@ -101,7 +102,7 @@ fn near(what: &str, seen: f64, fio: f64, within: f64) {
     assert!((seen - fio).abs() <= within, "{what}: {seen}, fio {fio} +- {within}");
 }
 
-/// Options, [reads, writes, trims, syncs], different offsets, KiB moved: all exactly as fio has them.
+/// Options, [reads, writes, trims, syncs], distinct offsets, KiB moved: exactly as in fio.
 #[test]
 fn counts_and_coverage_are_those_of_fio() {
     for (options, counts, distinct, kib) in [
@@ -142,7 +143,7 @@ fn counts_and_coverage_are_those_of_fio() {
     }
 }
 
-/// Options, the first offsets in KiB: walks do not depend on random numbers.
+/// Options and the first offsets in KiB; sequential walks use no random numbers.
 #[test]
 fn walks_go_where_fio_goes() {
     for (options, first) in [
@@ -163,27 +164,27 @@ fn walks_go_where_fio_goes() {
     ] {
         assert_eq!(job(options).offsets()[..first.len()], first, "{options}");
     }
-    // Three files of a third each hold 85 whole blocks: 255 requests, and the zones 44 places.
+    // Three files of a third each hold 85 whole blocks, so 255 requests; the zones have 44 places.
     assert_eq!(job("rw=write;nrfiles=3").counts(), [0, 255, 0, 0]);
     let zones = job("rw=read;zonemode=strided;zonesize=16k;zonerange=32k;zoneskip=64k");
     assert_eq!((zones.counts(), zones.distinct()), ([256, 0, 0, 0], 44));
-    // A sequential mix walks for reads and for writes on their own.
+    // In a sequential mix, reads and writes walk separately.
     let mix = job("rw=rw");
     for op in [Op::Read, Op::Write] {
         let offsets: Vec<f64> = mix.of(op).iter().map(|r| r.0).collect();
         assert!(offsets.iter().enumerate().all(|(i, at)| *at == i as f64 * 4.0), "{op:?}");
     }
     assert_eq!(mix.requests.len(), 256);
-    // Holes wrap round, and a second pass begins again.
+    // Offsets wrap around with holes, and a second pass starts over.
     assert_eq!(job("rw=write;io_size=1536k").offsets().last(), Some(&508.0));
 }
 
 #[test]
 fn random_orders_have_the_properties_of_fio() {
-    // Trim and write go to the same place, one after the other.
+    // A trim and its write go to the same place.
     let pairs = job("rw=randtrimwrite").offsets();
     assert!(pairs.chunks(2).all(|pair| pair[0] == pair[1]));
-    // With a map every pass goes in the same order; without it the next one goes on.
+    // With a map every pass has the same order; without one, the sequence continues.
     let twice = job("rw=randwrite;loops=2").offsets();
     assert_eq!(twice[..256], twice[256..]);
     let half = job("rw=randwrite;io_size=1536k").offsets();
@@ -224,7 +225,7 @@ fn sizes_are_mixed_and_cut_as_in_fio() {
         near(options, done.requests.len() as f64, requests, within);
         assert!(done.requests.iter().all(|r| (4.0..=16.0).contains(&r.3) && r.3 % 4.0 == 0.0));
     }
-    // A part without a share gets what is left: 4k/50:1k/:32k/ is 50, 25, 25.
+    // Entries without a share divide what is left: 4k/50:1k/:32k/ is 50, 25, 25.
     let split = job("rw=randwrite;norandommap;bssplit=4k/50:1k/:32k/;size=64m");
     let count = |kib| split.requests.iter().filter(|r| r.3 == kib).count() as f64;
     let all = split.requests.len() as f64;
@@ -250,7 +251,8 @@ fn the_later_share_of_a_mix_counts() {
     }
 }
 
-/// fio flushes before every request while the number of writes is a multiple: in a mix several times.
+/// fio flushes before every request while the number of writes is a multiple, so several times in a
+/// mix.
 #[test]
 fn flushes_come_where_fio_has_them() {
     let writes = job("rw=write;fsync=8");
@@ -266,7 +268,7 @@ fn flushes_come_where_fio_has_them() {
     assert_eq!(last.requests.last().map(|r| r.1), Some(Op::Flush));
 }
 
-/// A write that is done after a flush was issued is made durable by the next one.
+/// A write that finishes after a flush was issued becomes durable with the next flush.
 #[test]
 fn a_flush_covers_only_what_was_done_before_it() {
     let text = "[a]\nioengine=null\nsize=1m\nrw=write\nsync=1\niodepth=4\n";
@@ -290,8 +292,8 @@ fn a_flush_covers_only_what_was_done_before_it() {
     assert_eq!(writes.count(), 2, "two of four are outstanding");
 }
 
-/// Shares of requests that go to the most popular 1, 10 and 50 % of 16,384 blocks, over 262,144 of
-/// them, as fio has them. Its hash lets some places share, hence the tolerance.
+/// Shares of requests to the most popular 1, 10 and 50 % of 16,384 blocks, over 262,144 requests,
+/// as in fio. In fio's hash some places collide, hence the tolerance.
 #[test]
 fn popularity_is_that_of_fio() {
     for (distribution, first, shares) in [
@@ -329,7 +331,7 @@ fn zones_and_normal_distributions_keep_their_shares() {
     for (from, to, of) in [(0.0, 0.1, 0.6), (0.1, 0.3, 0.3), (0.3, 0.6, 0.08), (0.6, 1.0, 0.02)] {
         near("zone", share(from, to), of, 0.01);
     }
-    // fio spreads the places of a normal distribution: every tenth of the file gets a tenth.
+    // fio scatters the places of a normal distribution: each tenth of the file gets a tenth.
     let normal = job(&format!("{text}normal:10")).offsets();
     for tenth in 0..10 {
         let inside = normal.iter().filter(|at| (**at * 10.0 / 65_536.0) as u32 == tenth).count();
@@ -339,7 +341,7 @@ fn zones_and_normal_distributions_keep_their_shares() {
     assert!(blocks.len() < 14_000, "{} of 16,384 blocks", blocks.len());
 }
 
-/// Requests in timed runs of two seconds, as fio had them.
+/// Requests in timed runs of two seconds, as in fio.
 #[test]
 fn rates_are_kept_for_each_direction() {
     for (options, reads, writes) in [
@@ -355,7 +357,7 @@ fn rates_are_kept_for_each_direction() {
     }
     let done = job("rw=randrw;rate_iops=,500;time_based;runtime=2");
     near("limited writes", done.counts()[1] as f64, 1000.0, 2.0);
-    // Counted in the smallest size: 800 of 10 KiB on average; fio did 814.
+    // Counted in the smallest size: 800 requests of 10 KiB on average; fio made 814.
     let mixed = job("rw=read;rate_iops=1000;bsrange=4k-16k;time_based;runtime=2");
     near("mixed sizes", mixed.counts()[0] as f64, 807.0, 45.0);
     let poisson = job("rw=read;rate_iops=1000;rate_process=poisson;time_based;runtime=2");
@@ -364,8 +366,9 @@ fn rates_are_kept_for_each_direction() {
     assert!(gaps.iter().any(|gap| *gap > 3_000_000), "random gaps have a tail");
 }
 
-/// A request takes 10 us here. Ten of them and a pause of 1 ms: 9,090 a second at depth one; at depth
-/// eight the ten take two rounds, as fio waits for what is outstanding before it thinks.
+/// A request takes 10 us here. Ten of them and a pause of 1 ms make 9,090 per second at depth one.
+/// At depth eight the ten take two rounds, because fio waits for outstanding requests before it
+/// pauses.
 #[test]
 fn thinking_stops_the_job() {
     let rate = |options: &str| job(&format!("rw=read;time_based;runtime=1;{options}")).counts()[0];
@@ -383,7 +386,7 @@ fn queues_are_as_deep_as_the_engine_lets_them_be() {
     let sync = job("ioengine=psync;rw=randwrite;iodepth=16");
     assert_eq!(sync.peak, 1);
     assert!(sync.notes[0].contains("iodepth=16 counts as 1"), "{:?}", sync.notes);
-    // Down to four before it is filled again: requests come in bursts of twelve.
+    // The queue drops to four before it is refilled, so requests come in bursts of twelve.
     let low = job("rw=randwrite;iodepth=16;iodepth_low=4");
     let mut bursts: BTreeMap<u64, u32> = BTreeMap::new();
     low.requests.iter().for_each(|r| *bursts.entry(r.0).or_default() += 1);
@@ -400,14 +403,14 @@ fn jobs_run_together_and_groups_after_each_other() {
     let names: Vec<u32> = done.requests.iter().map(|r| r.4).collect();
     assert_eq!(names[..4], [0, 1, 0, 1], "clones take turns");
     assert!(names[..512].iter().all(|n| *n < 2) && names[512..].iter().all(|n| *n == 2));
-    // The files of the readers were written beforehand, unmeasured; clones have files of their own.
+    // The readers' files were written beforehand, unmeasured; clones have files of their own.
     let measured: Vec<bool> = done.report.phases.iter().map(|phase| phase.measured).collect();
     assert_eq!(measured, [false, true, true]);
     assert_eq!(done.report.phases[0].sectors, 2 * 2048);
     let starts: BTreeSet<u64> =
         (0..3).map(|n| done.requests.iter().find(|r| r.4 == n).expect("ran").2 as u64).collect();
     assert_eq!(starts.into_iter().collect::<Vec<_>>(), [0, 1024, 2048]);
-    // Jobs that name the same file go to the same places.
+    // Jobs that name the same file use the same places.
     let same = run(&format!("{text}filename=f\n[a]\nrw=write\n[b]\nrw=write\nstonewall\n"));
     assert_eq!(same.offsets()[..256], same.offsets()[256..]);
     // exitall: the writer stops when the reader is done. fio: 1024 and 511.
@@ -418,7 +421,7 @@ fn jobs_run_together_and_groups_after_each_other() {
     near("the other", end.counts()[1] as f64, 511.0, 2.0);
 }
 
-/// The job file of a paper on the OpenSSD board, but for the runtime.
+/// The job file of a paper on the OpenSSD board, with another runtime.
 #[test]
 fn many_jobs_of_one_device_go_to_the_same_places() {
     let paper = |rw: &str| {
@@ -432,7 +435,7 @@ fn many_jobs_of_one_device_go_to_the_same_places() {
     };
     let written = paper("write");
     let count = places(&written, 0).len();
-    // 64 at once of 10 us each within 10 ms, shared by 256.
+    // 64 requests at once of 10 us each for 10 ms, shared by 256 clones.
     near("requests of a clone", count as f64, 250.0, 1.0);
     for clone in 0..256 {
         let walk: Vec<f64> = (0..count).map(|at| 120.0 * at as f64).collect();
@@ -508,7 +511,8 @@ fn a_byte_order_mark_is_no_part_of_a_job_file() {
     assert!(file.plan(1 << 20, 1).is_ok());
 }
 
-/// Results are kept under the essence of their jobs: what decides them must be in it, and only that.
+/// Results are filed under the essence of their jobs, which must contain everything that affects
+/// the result and nothing else.
 #[test]
 fn the_essence_holds_what_decides_and_not_the_name() {
     let essence = |name: &str, text: &str| {

@@ -1,9 +1,9 @@
-//! The places of fio's random jobs against fio itself: which blocks are hot, whether reads and writes
-//! share them, and after how many writes a block is written or read again.
+//! The places of fio's random jobs against fio itself: which blocks are hot, whether reads and
+//! writes share them, and how many writes pass before a block is written or read again.
 //!
-//! The figures are those of fio 3.33. Each is of runs with `ioengine=null`, `write_iolog` and the
-//! options that stand beside it, counted from the log. Random sequences differ, so means over seeds are
-//! compared, and may differ by as much as both scatter.
+//! The figures are from fio 3.33, counted from the logs of runs with `ioengine=null`, `write_iolog`
+//! and the options given beside them. Random sequences differ, so the tests compare means over
+//! seeds, within the scatter of both sides.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -17,9 +17,9 @@ use ftlab::units::Nanos;
 use ftlab_workload::fio::{JobFile, Surroundings};
 use ftlab_workload::replay::{Crew, Limits};
 
-/// A gigabyte.
+/// One gibibyte, in sectors.
 const CAPACITY: u64 = 1 << 21;
-/// Of the smallest requests here.
+/// The size of the smallest requests.
 const BLOCK: u64 = 4096;
 
 struct Nothing;
@@ -34,10 +34,10 @@ impl Surroundings for Nothing {
     }
 }
 
-/// Operation, first byte, bytes.
+/// Operation, first byte, length in bytes.
 type Sent = (Op, u64, u64);
 
-/// What one job with these options sends after its files were laid out, and what was noted.
+/// Returns what one job with these options sends after its files were laid out, and its notes.
 fn job(size: &str, options: &str, seed: u64) -> (Vec<Sent>, Vec<String>) {
     let text = format!("[a]\nioengine=null\nsize={size}\n{}\n", options.replace(';', "\n"));
     let file = JobFile::parse("test.fio", &text, &mut Nothing).unwrap_or_else(|p| panic!("{p}"));
@@ -51,7 +51,7 @@ fn job(size: &str, options: &str, seed: u64) -> (Vec<Sent>, Vec<String>) {
     (sent, plan.notes)
 }
 
-/// How often each block was asked for, the most popular ones first.
+/// Returns how often each block was requested, most popular first.
 fn popular<'a>(sent: impl Iterator<Item = &'a Sent>) -> Vec<(u64, u64)> {
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
     sent.for_each(|request| *counts.entry(request.1 / BLOCK).or_default() += 1);
@@ -60,11 +60,12 @@ fn popular<'a>(sent: impl Iterator<Item = &'a Sent>) -> Vec<(u64, u64)> {
     list
 }
 
-/// What is counted of a log.
+/// The figures counted from a log.
 const FIGURES: [&str; 11] = [
-    // Of the hundred hottest blocks of reads those that are also among the hundred of writes.
+    // How many of the hundred hottest blocks of reads are also among the hundred hottest of writes.
     "shared",
-    // Writes from one write of a block to the next, and to a read of it: quartiles.
+    // Quartiles of the number of writes between two writes of a block, and between a write and a
+    // read of it.
     "overwritten, 1",
     "overwritten, 2",
     "overwritten, 3",
@@ -72,21 +73,21 @@ const FIGURES: [&str; 11] = [
     "read back, 2",
     "read back, 3",
     "distinct",
-    // Shares of requests to so many of the most popular blocks.
+    // Shares of requests to this many of the most popular blocks.
     "of 163",
     "of 1,638",
     "of 8,192",
 ];
-/// Half a unit of what is counted in whole ones, and of the last digit that is given of shares: what
-/// scatters less is only rounded.
+/// Half a unit of counts, and half of the last given digit of shares: smaller scatter is only
+/// rounding.
 const ROUNDING: [f64; 11] = [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.000_05, 0.000_05, 0.000_05];
-/// Runs on each side, of seeds of their own.
+/// Runs on each side, each with its own seed.
 const RUNS: u64 = 8;
-/// How many standard errors two means may be apart. With deviations that are themselves of eight
-/// runs, chance exceeds that in one comparison of 30,000 (Student's t, 14 degrees of freedom).
+/// How many standard errors two means may differ by. Since the deviations come from eight runs,
+/// chance exceeds this in one of 30,000 comparisons (Student's t, 14 degrees of freedom).
 const ERRORS: f64 = 6.0;
 
-/// The figures of a log.
+/// Computes the figures of a log.
 fn figures(sent: &[Sent]) -> [f64; 11] {
     let hottest = |op: Op| -> BTreeSet<u64> {
         let list = popular(sent.iter().filter(|request| request.0 == op));
@@ -136,7 +137,7 @@ impl Runs {
         Runs { mean, deviation }
     }
 
-    /// Of a distribution here.
+    /// Returns our runs of a distribution.
     fn here(distribution: &str) -> Runs {
         let options = format!("{SKEWED}{distribution}");
         let runs: Vec<_> = (1..=RUNS)
@@ -149,8 +150,8 @@ impl Runs {
         Runs::of(&runs)
     }
 
-    /// Each mean is as near as the scatter of both sides allows. A normal distribution has no hundred
-    /// hottest blocks to speak of; what is shared of them says nothing.
+    /// Asserts that each mean differs by no more than the scatter of both sides allows. A normal
+    /// distribution has no clear hundred hottest blocks, so their overlap is not compared.
     fn agrees_with(&self, fio: &Runs, what: &str) {
         let skipped = usize::from(what.starts_with("normal"));
         for (at, figure) in FIGURES.iter().enumerate().skip(skipped) {
@@ -174,10 +175,9 @@ fn quartiles(mut list: Vec<u64>) -> [u64; 3] {
 
 const SKEWED: &str = "rw=randrw;bs=4k;io_size=512m;random_distribution=";
 
-/// 131,072 requests to 16,384 blocks: `size=64m`, these options, `randrepeat=0` and `randseed` from 1001
-/// to 1008. (With `randrepeat=1`, the default, eight `randseed`s gave one and the same set of counts:
-/// such runs say nothing about scatter.)
-/// Means, then standard deviations.
+/// 131,072 requests to 16,384 blocks: `size=64m`, these options, `randrepeat=0` and `randseed` from
+/// 1001 to 1008. Means, then standard deviations. (With `randrepeat=1`, the default, all eight
+/// seeds gave the same counts, so such runs show no scatter.)
 #[test]
 fn reads_and_writes_have_one_hot_set_as_in_fio() {
     for (distribution, mean, deviation) in [
@@ -225,8 +225,8 @@ fn reads_and_writes_have_one_hot_set_as_in_fio() {
     }
 }
 
-/// `rw=randread;bs=4k;io_size=256m`: the eight hottest blocks in their order. Other numbers of blocks
-/// than powers of two have other places, and fewer of them.
+/// The eight hottest blocks, in order, of `rw=randread;bs=4k;io_size=256m`. Numbers of blocks that
+/// are not powers of two have other places, and fewer of them.
 #[test]
 fn the_hottest_places_are_those_of_fio() {
     for (size, distribution, hottest) in [
@@ -243,7 +243,7 @@ fn the_hottest_places_are_those_of_fio() {
         let list: Vec<u64> = list.into_iter().take(8).map(|(block, _)| block).collect();
         assert_eq!(list, hottest, "{size}, {distribution}");
     }
-    // `io_size=1g`, 262,144 requests: 16,383 is a bad number of places for the multiplication.
+    // `io_size=1g`, 262,144 requests: 16,383 places are a bad number for the multiplicative hash.
     let many = "rw=randread;bs=4k;io_size=1g;random_distribution=";
     for (size, distribution, distinct) in [
         ("65532k", "zipf:1.2", 3584.0),
@@ -256,10 +256,10 @@ fn the_hottest_places_are_those_of_fio() {
     }
 }
 
-/// Requests of one pass over a megabyte by the rule as fio has it, naively: reads and writes share a
-/// list of numbers that are taken, as many as there are blocks of the smaller size. A number is drawn
-/// below the end of the request's own direction; the next one that is free is taken, from the start if
-/// there is none further on. One beyond that end ends the pass, and so does the last byte.
+/// A naive model of fio's rule: the number of requests in one pass over a mebibyte. Reads and
+/// writes share a list of used numbers, as many as there are blocks of the smaller size. A number
+/// is drawn below the end of the request's own direction, and the next free one is taken, wrapping
+/// around. A number beyond that end ends the pass, and so does the last byte.
 fn naive_pass(sizes: [u64; 2], reads: bool, stream: &mut Stream) -> u32 {
     const BYTES: u64 = 1 << 20;
     let numbers = sizes.map(|size| BYTES / size);
@@ -280,12 +280,12 @@ fn naive_pass(sizes: [u64; 2], reads: bool, stream: &mut Stream) -> u32 {
     requests
 }
 
-/// Where reads and writes differ in size they share a map of block numbers, each counted in its own
-/// size: nobody is shortened, no number is used twice, and a number beyond the end ends the pass.
-/// The mean number of requests is that of the naive model. Fed with fio's own numbers, such a model
-/// foretold to the request what fio 3.33 did in eleven jobs (25 requests of `bs=4k,16k`, 105 of
-/// `bs=16k,4k`, 29 of `rw=randwrite;bs=,16k`, 125 of `bs=4k,12k`, `size=1m` each): that was measured
-/// outside, and no test repeats it.
+/// If reads and writes differ in size, they share a map of block numbers, each counted in its own
+/// size. No request is shortened, no number is used twice, and a number beyond the end ends the
+/// pass. The mean number of requests equals the naive model's. Fed with fio's own numbers, such a
+/// model predicted exactly what fio 3.33 did in eleven jobs (25 requests of `bs=4k,16k`, 105 of
+/// `bs=16k,4k`, 29 of `rw=randwrite;bs=,16k`, 125 of `bs=4k,12k`, `size=1m` each); that was
+/// measured separately and no test repeats it.
 #[test]
 fn sizes_of_their_own_share_a_map_as_in_fio() {
     for (options, [read, write]) in [
@@ -319,7 +319,7 @@ fn sizes_of_their_own_share_a_map_as_in_fio() {
     }
 }
 
-/// A mean and its standard error.
+/// Returns the mean and its standard error.
 fn mean_and_error(list: &[f64]) -> (f64, f64) {
     let count = list.len() as f64;
     let mean = list.iter().sum::<f64>() / count;
@@ -327,8 +327,8 @@ fn mean_and_error(list: &[f64]) -> (f64, f64) {
     (mean, (squares / (count - 1.0) / count).sqrt())
 }
 
-/// A pass that ended early is begun again, in the same order, for `loops` and for `io_size`: fio 3.33
-/// made 50 requests of 25 with `loops=2`, and 421 of 4,096 KiB with `io_size=4m`.
+/// With `loops` and `io_size`, a pass that ended early starts over in the same order: fio 3.33 made
+/// 50 requests instead of 25 with `loops=2`, and 421 of 4,096 KiB with `io_size=4m`.
 #[test]
 fn a_pass_that_ended_early_is_repeated_as_in_fio() {
     let options = "rw=randrw;bs=4k,16k";
@@ -342,8 +342,8 @@ fn a_pass_that_ended_early_is_repeated_as_in_fio() {
     let bytes = bytes(&long);
     assert!((4 << 20) - (16 << 10) < bytes && bytes < (4 << 20) + (16 << 10), "{bytes}");
     assert!(long.chunks(once.len()).all(|pass| once.starts_with(pass)));
-    // A distribution of 4 KiB blocks whose hottest one lies beyond the end for requests of 16 KiB: fio
-    // made none.
+    // A distribution over 4 KiB blocks whose hottest one is beyond the end for requests of 16 KiB:
+    // fio made none.
     let far = "rw=randwrite;bs=4k,16k;random_distribution=zipf:9:0.5;time_based;runtime=1";
     assert_eq!(job("1m", far, 1).0, []);
     // Without a map each direction has places of its own.
@@ -362,7 +362,7 @@ fn passes_with_a_map_repeat_directions_too() {
     assert_ne!(free[..256], free[256..]);
 }
 
-/// The same against the fio that is installed, if it is the version above.
+/// The same comparison with the installed fio, if it is the version above.
 #[test]
 fn places_are_those_of_the_fio_that_is_here() {
     let version = Command::new("fio").arg("--version").output().ok();
@@ -380,7 +380,7 @@ fn places_are_those_of_the_fio_that_is_here() {
     }
 }
 
-/// What the fio that is installed sends.
+/// Returns what the installed fio sends.
 fn log_of_fio(folder: &Path, distribution: &str, seed: u64) -> Vec<Sent> {
     let log = folder.join(format!("{}-{seed}", distribution.replace(':', "-")));
     let options = format!("{SKEWED}{distribution};randrepeat=0;randseed={seed}");
@@ -404,7 +404,7 @@ fn log_of_fio(folder: &Path, distribution: &str, seed: u64) -> Vec<Sent> {
     sent
 }
 
-/// A line of a log: moment, file, operation, offset and length.
+/// Parses a line of a log: time, file, operation, offset and length.
 fn sent_by_fio(words: &[&str]) -> Option<Sent> {
     let [_, _, op, at, len] = *words else { return None };
     let op = match op {

@@ -1,4 +1,4 @@
-//! Workload files: what is accepted, what is assumed, and how mistakes are told.
+//! Workload files: what is accepted, what is assumed, and how mistakes are reported.
 
 use ftlab::options::table::Form;
 use ftlab::units::{Bytes, Nanos, Ratio};
@@ -101,7 +101,7 @@ requests = 3
         phases[3].address,
         Addresses::Histogram { buckets: curve, scatter: false, drift: None }
     );
-    // The strided phase overlaps too little for its four streams on a tiny device, but fits here.
+    // The strided phase is too short for its four streams on a tiny device, but fits here.
     Generator::new(&workload, 1 << 22, 1).unwrap_or_else(|problems| panic!("{problems}"));
 }
 
@@ -194,7 +194,7 @@ fn a_region_that_does_not_fit_is_told_with_its_place() {
     insta::assert_snapshot!(problems);
 }
 
-/// Numbers beyond all measure are told in a few digits.
+/// Extreme numbers are printed in a few digits.
 #[test]
 fn a_theta_out_of_range_is_told_legibly() {
     for (theta, told) in [("1e308", "theta is 1e308,"), ("-0.5", "theta is -0.5,"), ("1e-7", "")] {
@@ -226,7 +226,7 @@ fn presets_are_sorted_and_play_on_a_small_and_a_large_device() {
         let workload = crate::common::workload(preset.text);
         assert_eq!(workload.name, preset.name);
         assert!(preset.text.starts_with("# ") && preset.about().ends_with('.'), "{}", preset.name);
-        // Stand-ins for traces have the footprint of the trace.
+        // A stand-in for a trace has the trace's footprint.
         let small = if preset.name.ends_with("-like") { 1 << 22 } else { 1 << 15 };
         for capacity in [small, 1 << 31] {
             Generator::new(&workload, capacity, 1).unwrap_or_else(|problems| panic!("{problems}"));
@@ -235,7 +235,7 @@ fn presets_are_sorted_and_play_on_a_small_and_a_large_device() {
     assert!(preset("nothing").is_none());
 }
 
-/// Each default is read by each kind that has the key, and each kind of the table exists.
+/// Each default can be read for each kind that has the key, and each kind of the table exists.
 #[test]
 fn the_declared_keys_agree_with_the_reader() {
     for table in TABLES.map(|table| table()) {
@@ -259,8 +259,8 @@ fn the_declared_keys_agree_with_the_reader() {
     }
 }
 
-/// Presets with every byte replaced in turn: errors, never panics. Long ones are lists of numbers for the most
-/// part: there, each byte is replaced in one of the ways.
+/// Replaces each byte of the presets in turn and expects errors, never panics. Long presets are
+/// mostly lists of numbers; in those, each byte is replaced in only one way.
 #[test]
 fn damaged_files_do_not_panic() {
     const DAMAGES: [u8; 5] = [b'0', b'"', b'\n', b'%', 0xff];

@@ -1,5 +1,5 @@
 //! What the generator draws, against closed forms. Seeds are fixed, so a statistical bound that
-//! holds once holds always; the bounds are those that an honest draw exceeds once in a thousand.
+//! holds once always holds; a correct generator exceeds each bound once in a thousand seeds.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 const CAPACITY: u64 = 1 << 16;
 
-/// All requests of a workload with one phase per text, one list for each phase.
+/// Returns the requests of a workload, one list per phase.
 fn phases(capacity: u64, text: &str) -> Vec<Vec<Arrival>> {
     let workload = workload(&format!("name = 'x'\n{text}"));
     let mut generator =
@@ -61,7 +61,7 @@ fn shares_of_operations_and_sizes_are_met() {
          size = [{ size = '4KiB', weight = 3 }, { size = '16KiB' }]\nrequests = 100000",
     );
     let of = |op| requests.iter().filter(|request| request.op == op).count();
-    // Five standard deviations of a share of a half in 100,000 draws are 0.8 %.
+    // Five standard deviations of a share of one half in 100,000 draws are 0.8 %.
     for (op, expected) in [(Op::Read, 0.6), (Op::Write, 0.25), (Op::Trim, 0.1), (Op::Flush, 0.05)] {
         assert!((share(of(op), requests.len()) - expected).abs() < 0.008, "{op:?}");
     }
@@ -72,7 +72,7 @@ fn shares_of_operations_and_sizes_are_met() {
     assert!((share(small, sized) - 0.75).abs() < 0.008);
 }
 
-/// Which writes are forced is drawn apart: everything else stays as it is.
+/// FUA writes are drawn separately: everything else stays the same.
 #[test]
 fn a_share_of_the_writes_is_forced() {
     let text = "reads = '50%'\nwrites = '40%'\ntrims = '10%'\nsize = '4KiB'\nrequests = 100000";
@@ -113,7 +113,7 @@ fn hot_places_take_their_share() {
         let hot_places = counts.len() / 10;
         let front: usize = counts[..hot_places].iter().sum();
         counts.sort_unstable_by(|a, b| b.cmp(a));
-        // A hot place is hit 110 times on average, a cold one 1.4 times: sorting parts them.
+        // A hot place is hit 110 times on average, a cold one 1.4 times, so sorting separates them.
         let hot: usize = counts[..hot_places].iter().sum();
         assert!((share(hot, requests.len()) - 0.9).abs() < 0.006, "{hot}");
         let expected = if scatter { 0.1 } else { 0.9 };
@@ -121,8 +121,8 @@ fn hot_places_take_their_share() {
     }
 }
 
-/// Parts of pages of 8 sectors from each of their sectors, alike, and none beyond its page; whole pages and
-/// more stay aligned, and so do as many parts as `inside` leaves.
+/// Parts of a page of 8 sectors start at each of its sectors with equal chance and never cross the page's
+/// end. Whole pages and larger requests stay aligned, and so does the share of parts that `inside` leaves.
 #[test]
 fn small_requests_lie_inside_of_their_places() {
     let requests = one_phase(
@@ -141,7 +141,7 @@ fn small_requests_lie_inside_of_their_places() {
         }
     }
     assert!((share(small, requests.len()) - 1.0 / 3.0).abs() < 0.007);
-    // Three sectors fit from 0 to 5; a sixth of 80 % starts at each, and the rest at 0.
+    // Three sectors fit at 0 to 5; a sixth of 80 % starts at each, and the rest at 0.
     for (start, &hits) in starts.iter().enumerate() {
         let expected = match start {
             0 => 0.2 + 0.8 / 6.0,
@@ -152,7 +152,7 @@ fn small_requests_lie_inside_of_their_places() {
     }
 }
 
-/// The places that are hit most, so many of them.
+/// Returns the `many` most hit places and their total hits.
 fn hottest(requests: &[Arrival], many: usize) -> (BTreeSet<usize>, usize) {
     let mut counts = vec![0usize; usize::try_from(CAPACITY / 8).unwrap()];
     for request in requests {
@@ -165,8 +165,8 @@ fn hottest(requests: &[Arrival], many: usize) -> (BTreeSet<usize>, usize) {
     (places.into_iter().collect(), hits)
 }
 
-/// A hot tenth, half of which is replaced after every 20,000 requests: what was hot before is so no more
-/// after two steps, and the share of its accesses stays.
+/// Half of a hot tenth is replaced after every 20,000 requests: after two steps the old hot set is
+/// no longer hot, and its share of accesses stays the same.
 #[test]
 fn a_hot_set_drifts_at_the_stated_pace() {
     const EVERY: usize = 20_000;
@@ -194,8 +194,8 @@ fn a_hot_set_drifts_at_the_stated_pace() {
     }
 }
 
-/// All but a thousandth of the writes go to the first place: it moves after exactly so many requests, reads
-/// among them, whose own popularity stays.
+/// All but a thousandth of the writes go to the first place. It moves after exactly this many
+/// requests, including reads, whose own popularity stays.
 #[test]
 fn drift_counts_requests_of_the_phase() {
     let requests = one_phase(
@@ -247,7 +247,7 @@ fn zipf_hits_follow_the_law_wherever_they_are_scattered() {
     }
     let hottest = scattered.iter().enumerate().max_by_key(|(_, n)| **n).unwrap().0;
     assert!(scattered[hottest + 1] * 20 < scattered[hottest], "its neighbour is hot too");
-    // The same draws, elsewhere.
+    // The same draws in other places.
     let mut plain = plain;
     plain.sort_unstable();
     scattered.sort_unstable();
@@ -265,7 +265,7 @@ fn overlap_counts_places_exactly_and_accesses_nearly() {
             requests.iter().filter(|request| request.op == op).map(|r| r.lba.0).collect()
         };
         let (reads, writes) = (places(Op::Read), places(Op::Write));
-        // 512 places; every place of a pool of n is hit: the least popular 100 times on average.
+        // Of 512 places, every place in a pool of n is hit: the least popular 100 times on average.
         let pool = 512 * 100 / (200 - percent as usize);
         assert_eq!((reads.len(), writes.len()), (pool, pool), "{percent}%");
         let shared = pool * percent as usize / 100;
@@ -299,7 +299,7 @@ fn sequential_streams_walk_their_slices_and_wrap() {
 
 #[test]
 fn a_sequential_fill_covers_every_sector_once() {
-    // A capacity that neither the size nor the alignment divides.
+    // A capacity that is a multiple of neither the size nor the alignment.
     let requests = phases(
         10_007,
         "[[phase]]\nwrites = '100%'\nsize = '128KiB'\naddress = { kind = 'sequential' }\nbytes = '100%'",
@@ -337,7 +337,7 @@ fn durations_are_exact() {
     assert_eq!(times, (0..10).map(|i| i * 100_000).collect::<Vec<u64>>());
 }
 
-/// Also where the mean gap is a few nanoseconds, and rounding each of them would show.
+/// Also with a mean gap of a few nanoseconds, where rounding each gap would show.
 #[test]
 fn poisson_gaps_have_the_mean_and_variance_of_their_rate() {
     for mean_gap in [5.0, 40_000.0] {
@@ -350,9 +350,10 @@ fn poisson_gaps_have_the_mean_and_variance_of_their_rate() {
             (sum, squares, last) = (sum + gap, squares + gap * gap, now);
         }
         let mean = sum / f64::from(n);
-        // Whole nanoseconds add the variance of a rounding at either end of the gap.
+        // Rounding to whole nanoseconds adds variance at both ends of the gap.
         let variance = squares / f64::from(n) - mean * mean - 1.0 / 6.0;
-        // The mean's standard error is 0.22 % of it, the variance's 0.63 % (the fourth moment is 9).
+        // The standard error of the mean is 0.22 % of it, that of the variance 0.63 % (the fourth
+        // moment is 9).
         assert!((mean / mean_gap - 1.0).abs() < 0.0075, "{mean}");
         assert!((variance / mean_gap.powi(2) - 1.0).abs() < 0.021, "{variance}");
     }
@@ -380,7 +381,7 @@ fn bursts_are_exact() {
     assert_eq!(times, expected);
 }
 
-/// Streams of their own: a change of one part of a phase leaves the draws of the others.
+/// Each part of a phase has its own random stream: changing one leaves the draws of the others.
 #[test]
 fn parts_of_a_phase_do_not_disturb_each_other() {
     let base = "size = '4KiB'\nrequests = 500\nstreams = 3\n";
@@ -441,7 +442,7 @@ proptest! {
             sizes.0 * 512, (sizes.0 + sizes.1) * 512, align * 512, address[kind]
         );
         let workload = workload(&text);
-        // Small devices may not have room for the region: that is an error, not a request.
+        // A small device may have no room for the region: that is an error, not a request.
         let Ok(mut generator) = Generator::new(&workload, capacity, seed) else { return Ok(()) };
         let begin = capacity * offset / 100;
         let end = begin.next_multiple_of(align) + capacity / 10;

@@ -1,13 +1,13 @@
-//! Hits and misses of LRU, FIFO and 2Q agree exactly with plain lists that know nothing of flash, on the example
-//! trace and, where they are at hand, on real ones.
+//! Hits and misses of LRU, FIFO and 2Q agree exactly with plain lists that know nothing of flash,
+//! on the example trace and, if available, on real ones.
 //!
-//! Requests come one after the other, each when everything of the one before is done, so nothing is on its way
-//! when one begins. Then the lists need to know this of the device: pages of a write that are there,
-//! or fit, come in first; pages go one by one for those that wait, which come in as others arrive on
-//! flash; a page is read from the buffer only if all sectors that are wanted are there.
+//! Each request starts after the one before has finished, so no page is being written back when it starts. The lists
+//! then need to model only this of the device: pages of a write that are present, or fit, enter first; the remaining
+//! pages are evicted one by one, and a waiting page enters as each write-back finishes; a page is read from the
+//! buffer only if all requested sectors are present.
 //!
-//! The folder of real traces is `$FTLAB_TRACES`, or `../shared/traces` beside the workspace; without it the
-//! test says so.
+//! The folder of real traces is `$FTLAB_TRACES`, or `../shared/traces` beside the workspace;
+//! without it the test says so.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -18,11 +18,11 @@ use ftlab::host::{Advanced, Host, Op, Request};
 use ftlab::units::{Lba, SimTime};
 use ftlab_workload::trace::{self, Location, Record, SpaceUnit};
 
-/// Sectors of a page.
+/// Sectors per page.
 const SECTORS: u64 = 8;
-/// Of each trace so many requests are enough.
+/// Requests used of each trace.
 const REQUESTS: usize = 50_000;
-/// Sizes of the buffer in pages: some requests are larger than the smallest.
+/// Buffer sizes in pages; some requests are larger than the smallest.
 const SIZES: [usize; 3] = [12, 200, 1_000];
 
 /// Hits and misses of writes, then of reads.
@@ -35,16 +35,16 @@ enum Rule {
     TwoQ,
 }
 
-/// A cache of plain lists, oldest first.
+/// A cache made of plain lists, oldest first.
 struct Lists {
     rule: Rule,
     capacity: usize,
-    /// All pages, or of 2Q those that came once.
+    /// All pages; for 2Q, the pages seen once.
     pages: Vec<u64>,
-    /// Of 2Q: what came again, and what left not long ago.
+    /// For 2Q: pages seen again, and pages that left recently.
     again: Vec<u64>,
     left: Vec<u64>,
-    /// Which sectors of a page are there.
+    /// The sectors present in each page.
     sectors: BTreeMap<u64, u8>,
     counts: Counts,
 }
@@ -79,7 +79,7 @@ impl Lists {
         }
     }
 
-    /// What goes next. It is on its way from now on.
+    /// Evicts the next page.
     fn goes(&mut self) {
         let all = self.pages.len() + self.again.len();
         let once =
@@ -132,7 +132,7 @@ impl Lists {
     }
 }
 
-/// The pages of a request, with a bit for each of their sectors.
+/// Returns the pages of a request, with a bit for each sector.
 fn spans(record: &Record) -> impl Iterator<Item = (u64, u8)> + use<> {
     let (first, end) = (record.lba.0, record.end());
     (first / SECTORS..end.div_ceil(SECTORS)).map(move |page| {
@@ -142,7 +142,7 @@ fn spans(record: &Record) -> impl Iterator<Item = (u64, u8)> + use<> {
     })
 }
 
-/// The first reads and writes of a trace, the pages that they touch side by side.
+/// Returns the first reads and writes of a trace, with touched pages packed together.
 fn records(file: &Path, options: trace::Options) -> Vec<Record> {
     let location = Location::File(file.to_owned());
     let mut trace = trace::open(location, options).unwrap_or_else(|error| panic!("{error}"));
@@ -161,7 +161,7 @@ fn records(file: &Path, options: trace::Options) -> Vec<Record> {
 }
 
 fn device(rule: Rule, capacity: usize, pages: u64) -> Device {
-    // A block on each of the 8 planes has room for 160 pages of the host.
+    // A block on each of the 8 planes holds 160 pages of the host.
     let blocks = (pages / 160 + 2).max(20);
     let policy = format!("{rule:?}").to_lowercase().replace("twoq", "2q");
     let sets = [
@@ -203,7 +203,7 @@ fn on_lists(rule: Rule, capacity: usize, records: &[Record]) -> Counts {
 
 fn compare(name: &str, records: &[Record]) {
     let pages = records.iter().map(|record| record.end().div_ceil(SECTORS)).max().unwrap_or(0);
-    // Where all rules do the same, nothing is seen.
+    // If all rules behave alike, the test shows nothing.
     let mut differ = [false; 3];
     for capacity in SIZES {
         let all = [Rule::Lru, Rule::Fifo, Rule::TwoQ].map(|rule| {
@@ -242,17 +242,17 @@ fn hits_and_misses_on_real_traces_are_those_of_plain_lists() {
     }
 }
 
-/// Hits that libCacheSim counts (Python package libcachesim 0.3.5, `LRU` and `FIFO`), by capacity in pages: 50,000
-/// requests of one object each, drawn as below. Its `TwoQ` is another one: it splits the capacity into two fixed
-/// parts, where the paper lets what came once have all room that is left (12 pages: 5,192 hits there, 5,277 here).
+/// Hits counted by libCacheSim (Python package libcachesim 0.3.5, `LRU` and `FIFO`), by capacity in pages: 50,000
+/// requests of one object each, drawn as below. Its `TwoQ` is a different algorithm: it splits the capacity into two
+/// fixed parts, while the paper gives all remaining room to pages seen once (12 pages: 5,192 hits there, 5,277 here).
 const OF_LIBCACHESIM: [(usize, [(Rule, u64); 2]); 3] = [
     (12, [(Rule::Lru, 2_082), (Rule::Fifo, 1_803)]),
     (200, [(Rule::Lru, 10_093), (Rule::Fifo, 9_113)]),
     (1_000, [(Rule::Lru, 22_757), (Rule::Fifo, 20_935)]),
 ];
 
-/// Writes of a page each: of 5,000 pages, the first ones far more often. Whole numbers only, so that any language draws
-/// the same.
+/// Returns writes of one page each to 5,000 pages, the first ones far more often. Uses only
+/// integers, so that every language draws the same.
 fn skewed_writes() -> Vec<Record> {
     const PAGES: u128 = 5_000;
     let mut state = 1_u64;

@@ -1,4 +1,4 @@
-//! Loads as their users meet them: traces, workloads and fio jobs read from text, played, and held against sums made by hand.
+//! Traces, workloads and fio jobs, read from text, played, and compared with results computed by hand.
 
 mod common;
 mod every_key;

@@ -1,5 +1,5 @@
-//! Phases of which only the first requests are measured: the others keep the device busy until these
-//! are done, and change nothing that is said of them.
+//! Phases in which only the first requests are measured: the others keep the device busy until
+//! those finish, and count in no figure.
 
 use std::ops::ControlFlow;
 
@@ -21,7 +21,7 @@ fn play<H: Host>(mut host: H, load: &Workload, options: Options) -> (Report, Vec
     (report, sink.completed)
 }
 
-/// On one server that takes 10 us.
+/// Plays on one server that takes 10 us.
 fn play_one(text: &str, options: Options) -> (Report, Vec<Completed>) {
     play(Model::new(1, Nanos(10_000), CAPACITY), &workload(text), options)
 }
@@ -36,7 +36,7 @@ fn arrivals_go_on_until_the_measured_ones_are_done() {
         arrivals = { kind = 'constant', period = '6us' }\n\
         [[phase]]\nreads = '100%'\nsize = '4KiB'\nrequests = 4";
     let (report, completed) = play_one(text, Options::default());
-    // The fifth is done at 50 us; the ninth arrives at 48 us, the tenth would at 54 us.
+    // The fifth finishes at 50 us; the ninth arrives at 48 us, the tenth would arrive at 54 us.
     assert_eq!(report.phases.iter().map(|phase| phase.requests).collect::<Vec<_>>(), [9, 4]);
     assert_eq!(report.phases[0].ended.0, 90_000);
     let first: Vec<_> = completed.iter().filter(|done| done.phase == 0).copied().collect();
@@ -57,7 +57,7 @@ fn a_closed_loop_and_dependencies_end_likewise() {
     let text = "name = 'x'\n[[phase]]\nwrites = '100%'\nsize = '4KiB'\nmeasure_first = 5\n\
         arrivals = { kind = 'closed', queue_depth = 4 }";
     let (report, completed) = play_one(text, Options::default());
-    // Four at once, one more at each completion but the fifth.
+    // Four at once, one more at each completion except the fifth.
     assert_eq!((report.submitted, measured(&completed)), (8, vec![0, 1, 2, 3, 4]));
     let options = Options { pacing: Pacing::Dependencies { depth: 4 }, ..Options::default() };
     let (report, completed) = play_one(text, options);
@@ -77,7 +77,7 @@ fn a_limit_counts_what_is_measured() {
     }
 }
 
-/// Nobody's interference ends before everything that is measured is done.
+/// No tenant stops interfering before everything measured has finished.
 #[test]
 fn tenants_go_on_for_each_other() {
     let tenants = |first: &str, second: &str| {
@@ -100,14 +100,15 @@ fn tenants_go_on_for_each_other() {
         };
         [count(0, true), count(0, false), count(1, true), count(1, false)]
     };
-    // Both arrive at 0, 10, ... 50 us; the sixth of the second is done at 60, as they arrive again.
+    // Both arrive at 0, 10, ... 50 us; the sixth of the second finishes at 60, when both arrive
+    // again.
     assert_eq!(tenants("measure_first = 3", "measure_first = 6"), [3, 3, 6, 0]);
     assert_eq!(tenants("measure_first = 3", "requests = 6"), [3, 3, 6, 0]);
     assert_eq!(tenants("requests = 2", "measure_first = 6"), [2, 0, 6, 0]);
     assert_eq!(tenants("requests = 9", "measure_first = 6"), [9, 0, 6, 3]);
 }
 
-/// What is measured of a real device is what a run finds that measures everything.
+/// On a simulated device, the measured requests equal those of a run that measures everything.
 #[test]
 fn the_measured_requests_fare_as_in_a_run_that_measures_all() {
     let text = |keys: &str| {
@@ -148,8 +149,8 @@ fn the_measured_requests_fare_as_in_a_run_that_measures_all() {
     }
 }
 
-/// What is measured is what a drive that never stops does: measuring begins while its collections and
-/// write-backs go on, and whether the phase before is measured changes no completion.
+/// A drive that never stops is measured: measuring starts while its GC and write-backs continue,
+/// and whether the previous phase is measured changes no completion.
 #[test]
 fn a_device_does_not_rest_before_it_is_measured() {
     let play_on_tiny = |first_is_measured: bool, buffer: &str| {

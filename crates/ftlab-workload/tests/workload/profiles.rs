@@ -1,5 +1,5 @@
 //! Profiles of well-known traces against the published figures that they are built from, and what a
-//! fitted workload keeps of its trace.
+//! fitted workload preserves of its trace.
 
 use ftlab::host::Op;
 use ftlab::units::{Lba, SimTime};
@@ -7,7 +7,7 @@ use ftlab_workload::generate::{Fit, Generator, Workload, preset};
 use ftlab_workload::replay::{Arrival, Next};
 use ftlab_workload::trace::{self, Location, Record};
 
-/// 64 GiB: every profile fits.
+/// 64 GiB, in sectors: every profile fits.
 const CAPACITY: u64 = 1 << 27;
 const SAMPLE: usize = 200_000;
 
@@ -49,9 +49,9 @@ fn sample(workload: &Workload, most: usize) -> Vec<Arrival> {
     list
 }
 
-/// What is compared: share of writes, mean KiB of reads and of writes, share of requests to the most
-/// used hundredth of the pages that are touched first in a request, pages both read and written (share
-/// of requests), runs of writes, rate, variation of gaps.
+/// The figures compared: share of writes, mean KiB of reads and of writes, share of requests whose
+/// first page is in the most used hundredth, share of requests to pages both read and written, runs
+/// of writes, rate, variation of gaps.
 #[derive(Debug)]
 struct Figures {
     writes: f64,
@@ -110,15 +110,15 @@ fn profiles_have_the_published_figures() {
         let source = workload.source.as_deref().expect("a profile has a source");
         assert!(source.starts_with("Synthetic."), "{name}: {source}");
         let seen = figures(&sample(&workload, SAMPLE));
-        // Five standard errors of the share, one in a hundred of the size.
+        // Five standard errors of the share, and 6 % of the mean size.
         let error = 5.0 * (writes / 100.0 * (1.0 - writes / 100.0) / SAMPLE as f64).sqrt();
         assert!((seen.writes - writes / 100.0).abs() < error, "{name}: {seen:?}");
         assert!((seen.kib[1] / kib - 1.0).abs() < 0.06, "{name}: {seen:?}");
     }
 }
 
-/// Of the writes to hm_0, 70.4 % go to the most used hundredth of the offsets, 36.9 % of prxy_0's to the
-/// most used thousand pages or so: the curves come out of the generator as they went in.
+/// Of the writes to hm_0, 70.4 % go to the most used hundredth of the offsets; of prxy_0's, 36.9 %
+/// go to about the thousand most used pages. The generator must reproduce these curves.
 #[test]
 fn measured_popularity_comes_out_again() {
     for name in ["msr-hm_0-like", "msr-prxy_0-like", "msr-web_0-like"] {
@@ -214,7 +214,7 @@ fn a_fitted_workload_is_like_its_trace() {
     }
 }
 
-/// Of the writes of a trace with FUA as many are forced in the workload.
+/// The fitted workload has the trace's share of FUA writes.
 #[test]
 fn forced_writes_are_fitted() {
     let write = |n: u64| Record {

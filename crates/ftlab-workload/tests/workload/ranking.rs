@@ -1,7 +1,7 @@
-//! Does a fitted workload rank policies as its trace does? The example trace, and real cuts where they
-//! are at hand, are played on small devices that differ in one policy; then the workload that was fitted
-//! to them. Where two policies differ clearly on the trace, they must differ the same way on the fitted
-//! load. What is known not to carry over is named in [`KNOWN`].
+//! Checks that a fitted workload ranks policies as its trace does. The example trace, and cuts of
+//! real ones if available, are played on small devices that differ in one policy, and so is the
+//! workload fitted to each. If two policies differ clearly on the trace, they must differ the same
+//! way on the fitted load. Known exceptions are in [`KNOWN`].
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use ftlab_workload::generate::{Fit, Generator, Workload};
 use ftlab_workload::replay::{Arrival, Completed, Options, Pacing, Records, Replay, Sink, Source};
 use ftlab_workload::trace::{self, Location, Record};
 
-/// Policies that are compared with each other, and by what.
+/// Policies to compare, and the figure to compare them by.
 const CONTESTS: [(&str, Figure, &[&[&str]]); 3] = [
     (
         "victim",
@@ -47,32 +47,32 @@ const CONTESTS: [(&str, Figure, &[&[&str]]); 3] = [
 ];
 /// Results that differ by less than this are a tie.
 const CLEAR: f64 = 0.10;
-/// Trace, better and worse: clear differences of a trace that the fitted load does not show. On hm_0
-/// neighbouring pages are written together, which spares cost-benefit and d-choices copies that fifo
-/// makes (26 % and 14 % fewer programs); a fitted load spreads popular pages and has lost what is near
-/// what: there they make 1 % and 7 % more than fifo.
+/// Trace, better and worse policy: clear differences that the fitted load does not show. On hm_0
+/// neighbouring pages are written together, which spares cost-benefit and d-choices copies that
+/// fifo makes (26 % and 14 % fewer programs). A fitted load scatters popular pages and loses such
+/// neighbourhoods; there they program 1 % and 7 % more than fifo.
 const KNOWN: [(&str, &str, &str); 2] = [
     ("msr-hm_0-cut-a.csv", "ftl.gc.victim=cost-benefit", "ftl.gc.victim=fifo"),
     ("msr-hm_0-cut-a.csv", "ftl.gc.victim=d-choices", "ftl.gc.victim=fifo"),
 ];
-/// Requests outstanding.
+/// Number of outstanding requests.
 const DEPTH: u32 = 8;
-/// So many times the capacity is written before, and while, it is measured.
+/// How many times the capacity is written before the measurement, and again during it.
 const PASSES: u64 = 3;
-/// But the load is played no more often than this.
+/// The most times the load is played.
 const MOST_TIMES: u64 = 8;
-/// Of the example trace so many requests are enough.
+/// Requests used of the example trace.
 const EXAMPLE_REQUESTS: usize = 8_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Figure {
-    /// Sectors programmed for each that the host wrote.
+    /// Sectors programmed per sector written by the host.
     Programs,
     /// Mean, in microseconds.
     ReadLatency,
 }
 
-/// Sums up.
+/// Running totals.
 #[derive(Default)]
 struct Sums {
     reads: u64,
@@ -94,7 +94,7 @@ impl Sink<Device> for Sums {
 }
 
 fn device(sets: &[&str], capacity_mib: u64) -> Device {
-    // The toy has 0.75 MiB for the host in each block of all its planes.
+    // The tiny device has 0.75 MiB for the host per block of all its planes.
     let blocks = format!("nand.blocks_per_plane={}", (capacity_mib * 4).div_ceil(3).max(16) + 1);
     let mut layers = vec![Layer::preset("tiny"), Layer::set(1, &blocks)];
     layers.extend((2..).zip(sets).map(|(number, set)| Layer::set(number, set)));
@@ -109,7 +109,7 @@ fn play(device: &mut Device, source: &mut impl Source, sums: &mut Sums) {
     replay.run(&mut |_| ControlFlow::Continue(())).expect("it plays");
 }
 
-/// Fills a device, plays `load` as often as it takes, and measures the second half.
+/// Fills a device, plays `load` as often as needed, and measures the second half.
 fn measure(sets: &[&str], capacity_mib: u64, load: &[Arrival]) -> [f64; 2] {
     let mut device = device(sets, capacity_mib);
     let fill = "name = \"fill\"\n[[phase]]\nwrites = \"100%\"\nsize = \"64KiB\"\nbytes = \"100%\"\n\
@@ -143,8 +143,8 @@ fn parse(text: &str) -> Workload {
     Workload::parse("test.toml", text, &mut none).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// The records of a trace, its touched pages side by side in their order: a small device holds them, and
-/// neighbours stay neighbours.
+/// Returns a trace's records with the touched pages packed in order, so that a small device holds
+/// them and neighbours stay neighbours.
 fn packed(file: &Path) -> Vec<Record> {
     let location = Location::File(file.to_owned());
     let mut trace = trace::open(location, trace::Options::default()).expect("a trace");
@@ -163,7 +163,7 @@ fn packed(file: &Path) -> Vec<Record> {
     all
 }
 
-/// As many requests as the trace has, from the workload that is fitted to it, and the MiB they need.
+/// Returns as many requests as the trace has from the workload fitted to it, and the MiB they need.
 fn fitted(records: &[Record]) -> (Vec<Arrival>, u64) {
     let mut fit = Fit::default();
     records.iter().for_each(|record| fit.add(record));
@@ -184,7 +184,7 @@ fn fitted(records: &[Record]) -> (Vec<Arrival>, u64) {
     (list, mib)
 }
 
-/// Clear differences of the trace that the fitted load does not show: trace, better, worse.
+/// Returns clear differences of the trace that the fitted load does not show: trace, better, worse.
 fn compare(name: &str, records: &[Record]) -> Vec<[String; 3]> {
     let real: Vec<Arrival> = records.iter().map(|record| (*record).into()).collect();
     let (like, mib) = fitted(records);

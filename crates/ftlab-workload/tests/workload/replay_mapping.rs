@@ -1,4 +1,4 @@
-//! Where requests go on the device, and what is counted.
+//! Where requests are mapped on the device, and what is counted.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -73,7 +73,7 @@ fn scale_keeps_what_lies_within_an_extent() {
     assert!(map(100, Mapping::Scale { span_sectors: 0 }, &records).is_err());
 }
 
-/// Pages that nothing ever wrote twice would be overwritten.
+/// Otherwise pages would be overwritten that the trace never wrote twice.
 #[test]
 fn scale_does_not_shrink() {
     let records = [read(0, 8, 0), read(EXTENT, 8, 0)];
@@ -86,7 +86,7 @@ fn scale_does_not_shrink() {
         let told = error.to_string();
         assert!(told.contains("help: choose a larger device, or compact"), "{told}");
     }
-    // Exactly as many extents, the last of them not whole.
+    // Exactly as many extents, the last of them partial.
     let mapping = Mapping::Scale { span_sectors: 15 * EXTENT + 1 };
     assert!(map(16 * EXTENT, mapping, &records).is_ok());
 }
@@ -110,10 +110,10 @@ fn pages_of_several_streams_are_counted_and_compact_keeps_them_apart() {
     let records = [
         read(0, 32, 7),
         read(16, 32, 9),
-        // Half of a page, and once more.
+        // Half of a page, twice.
         read(28, 1, 9),
         read(28, 1, 9),
-        // A stream of its own place, and a flush, which has none.
+        // A stream with its own place, and a flush, which has none.
         read(800, 8, 3),
         Arrival { op: Op::Flush, ..read(0, 0, 11) },
     ];
@@ -194,7 +194,8 @@ fn compact_packs_in_order_of_first_touch() {
         read(far + 3, 8, 0),
         read(5, 8, 0),
         read(far + 100, 8, 0),
-        // From the last sectors of an extent into the next one, which is new: they become neighbours.
+        // From the last sectors of an extent into the next one, which is new: they become
+        // neighbours.
         read(50 * EXTENT - 4, 8, 0),
         // From extent 0, packed second, into extent 1, packed last.
         read(EXTENT - 4, 8, 0),
@@ -207,7 +208,7 @@ fn compact_packs_in_order_of_first_touch() {
     assert!(matches!(error, ReplayError::Mapping(MapError::Full { index: 4, .. })), "{error}");
 }
 
-/// Slices that are smaller than an extent are whole pages: streams side by side share none.
+/// Slices smaller than an extent are whole pages, so neighbouring streams share none.
 #[test]
 fn small_slices_share_no_page() {
     let records: Vec<Arrival> = (0..30).map(|stream| read(0, 1, stream)).collect();
@@ -216,8 +217,8 @@ fn small_slices_share_no_page() {
 }
 
 proptest! {
-    /// Whatever the mapping: requests lie on the device (the model asserts that), the cut sectors
-    /// are accounted for, offsets within an extent survive, and equal addresses stay equal.
+    /// With every mapping, requests lie on the device (asserted by the model), cut sectors are
+    /// accounted for, offsets within an extent survive, and equal addresses stay equal.
     #[test]
     fn mappings_are_functions_onto_the_device(
         extents in 1u64..50,

@@ -52,7 +52,7 @@ fn a_closed_loop_keeps_its_depth_and_submits_at_completions() {
     let (host, sink, report) = play(2, &mut Records::of(&records), with(pacing)).unwrap();
     assert_eq!((report.submitted, report.completed, host.peak), (100, 100, 4));
     assert_eq!(report.ended, Ended::Source);
-    // Two servers finish two requests every 10 us; both are replaced at that very moment.
+    // Two servers finish two requests every 10 us; both are replaced at that moment.
     for (i, (at, _)) in host.submissions.iter().enumerate() {
         let expected = if i < 4 { 0 } else { (i as u64 - 2) / 2 * SERVICE.0 };
         assert_eq!(at.0, expected, "request {i}");
@@ -87,7 +87,8 @@ fn an_open_loop_submits_at_arrivals_under_a_speed_factor() {
     }
 }
 
-/// A device tells what ends at one moment one by one, and takes nothing before all of it is heard.
+/// A device reports simultaneous completions one by one, and accepts nothing until all are
+/// received.
 #[test]
 fn a_request_may_arrive_right_after_several_have_ended() {
     let config = Config::load(&[Layer::preset("tiny")]).expect("the preset is sound");
@@ -139,7 +140,7 @@ fn limits_end_a_replay_and_the_rest_is_finished() {
     }
 }
 
-/// A full queue whose device does not answer before the limit on time must not spin.
+/// A full queue on a device that does not answer before the time limit must not spin.
 #[test]
 fn the_limit_on_time_holds_while_requests_wait_for_the_queue() {
     let records: Vec<Arrival> = (0..6).map(|_| write(0, 0, 8)).collect();
@@ -187,7 +188,8 @@ fn phases_follow_their_own_pace_and_do_not_mix() {
         arrivals = { kind = 'closed', queue_depth = 1, think_time = '1us' }";
     let mut source = Generator::new(&workload(text), CAPACITY, 1).unwrap();
     let (host, sink, report) = play(1, &mut source, Options::default()).unwrap();
-    // Closed: 3 at the start and one at each of 9 completions before 95 us; the last ends at 120.
+    // Closed loop: 3 at the start and one at each of 9 completions before 95 us; the last finishes
+    // at 120.
     let times: Vec<u64> = host.submissions.iter().map(|(at, _)| at.0 / 1000).collect();
     let first = [0, 0, 0, 10, 20, 30, 40, 50, 60, 70, 80, 90];
     let rest = [120, 160, 200, 240, 250, 261];
@@ -231,7 +233,7 @@ fn a_merged_workload_is_refused() {
 #[test]
 fn batches_are_played_like_one_slice() {
     let records = writes(100);
-    // Batches of all lengths from none to seven; the last may come with the end or before it.
+    // Batches of zero to seven records; the last may come with the end or before it.
     for with_the_last in [false, true] {
         let (mut at, mut len) = (0, 0);
         let fill = |batch: &mut Vec<Arrival>| {
@@ -284,7 +286,7 @@ fn a_phase_starts_its_clock_before_its_first_arrival() {
     assert_eq!(host.submissions.iter().map(|(at, _)| *at).collect::<Vec<_>>(), times);
 }
 
-/// The same workload twice: the same submissions to the nanosecond.
+/// The same workload twice gives the same submissions to the nanosecond.
 #[test]
 fn the_same_seed_gives_the_same_run() {
     let text = "name = 'x'\n[[phase]]\nreads = '50%'\nwrites = '50%'\nsize = '4KiB'\n\
@@ -298,10 +300,10 @@ fn the_same_seed_gives_the_same_run() {
     assert_ne!(run(1), run(2));
 }
 
-/// Waits in M/D/1 (Poisson arrivals, one server, fixed service `s`, load `r`): the mean is
-/// `r s / 2(1-r)` (Pollaczek-Khinchine). Over 200,000 requests the mean of these correlated waits
-/// has a standard error below 1 % up to a load of 0.7 (correlation dies out over about
-/// `1/(1-r)^2` requests); 3 % is three of them and more.
+/// Waiting times in M/D/1 (Poisson arrivals, one server, fixed service time `s`, load `r`): the
+/// mean is `r s / 2(1-r)` (Pollaczek-Khinchine). Over 200,000 requests the mean of these correlated
+/// times has a standard error below 1 % up to a load of 0.7 (correlation decays over about
+/// `1/(1-r)^2` requests), so 3 % is at least three standard errors.
 #[test]
 fn poisson_arrivals_at_one_server_wait_as_the_formula_says() {
     for load in [0.3, 0.5, 0.7] {
@@ -319,16 +321,16 @@ fn poisson_arrivals_at_one_server_wait_as_the_formula_says() {
     }
 }
 
-/// When each request is submitted and finishes, worked out one by one: the window takes requests in
-/// order while it has room, and a request starts when all earlier ones in conflict have finished.
-/// Servers without end, so that a finish is a start plus the service time.
+/// Computes one by one when each request finishes: the window takes requests in order while it has
+/// room, and a request starts when all earlier conflicting ones have finished. There are unlimited
+/// servers, so a request finishes one service time after it starts.
 fn naive(records: &[Arrival], depth: usize) -> Vec<u64> {
     let mut finishes: Vec<u64> = Vec::new();
     let mut starts = Vec::new();
     let mut entered = 0;
     for (i, new) in records.iter().enumerate() {
         if i >= depth {
-            // Room comes when the (i - depth + 1)-th finish of those before has passed.
+            // Room comes when the (i - depth + 1)-th of the earlier requests finishes.
             let mut before = finishes.clone();
             before.sort_unstable();
             entered = entered.max(before[i - depth]);
@@ -396,7 +398,7 @@ proptest! {
     }
 }
 
-/// A device that answers no more ends the replay with an error, whatever decides when requests come.
+/// A device that stops answering ends the replay with an error, whatever the pacing.
 #[test]
 fn a_device_that_stands_still_is_an_error() {
     let speed = Ratio::ONE;

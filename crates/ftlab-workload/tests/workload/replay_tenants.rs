@@ -1,4 +1,4 @@
-//! Tenants that play at the same time, and submission queues that are full.
+//! Concurrent tenants, and full submission queues.
 
 use std::ops::ControlFlow;
 
@@ -13,7 +13,7 @@ use ftlab_workload::replay::{
     Report, Source, Turn,
 };
 
-/// What a read of a page takes that was never written.
+/// The time of a read of a page that was never written.
 const DRAM: Nanos = Nanos(1_000);
 
 fn device(sets: &[&str]) -> Device {
@@ -39,7 +39,7 @@ fn generator(device: &Device, workload: &Workload) -> Generator {
     Generator::new(workload, device.capacity_sectors(), 1).expect("it fits")
 }
 
-/// Two tenants that read what was never written, each with 16 requests outstanding.
+/// Two tenants that read unwritten pages, each with 16 requests outstanding.
 const TWO: &str = "
     name = 'two'
     [[phase]]
@@ -78,11 +78,11 @@ fn tenants_share_the_device_as_their_weights() {
     let (report, kept) = play(&mut device, &mut source, Options::default()).unwrap();
     let shared: Vec<_> = kept.completed.iter().filter(|done| done.phase == 0).collect();
     let of = |stream| shared.iter().filter(move |done| done.completion.request.stream == stream);
-    // 20 ms of one command a microsecond; 32 are under way when time is up.
+    // 20 ms at one command per microsecond; 32 are in flight when time is up.
     assert_eq!(shared.len(), 20_000 + 31);
     let share = of(1).count() as f64 / shared.len() as f64;
     assert!((share / 0.75 - 1.0).abs() < 0.01, "{share}");
-    // The queues never had more than the depths, and the next phase began when both had ended.
+    // The queues never exceeded their depths, and the next phase began when both had ended.
     let longest = of(1).map(|done| done.latency()).max();
     assert!(longest.is_some_and(|longest| longest <= Nanos(24 * DRAM.0)), "{longest:?}");
     assert_eq!(kept.phases, [(0, true), (0, false), (1, true), (1, false)]);
@@ -102,7 +102,7 @@ fn tenants_are_deterministic() {
     assert_eq!(run(), run());
 }
 
-/// A tenant that arrives at its own times, and one that thinks.
+/// A tenant with its own arrival times, and one with think time.
 #[test]
 fn tenants_keep_their_own_pace() {
     let load = workload(
@@ -128,7 +128,7 @@ fn tenants_keep_their_own_pace() {
         of.map(|done| done.arrived.0).collect::<Vec<u64>>()
     };
     assert_eq!(arrivals(0), (0..50).map(|n| n * 10_000).collect::<Vec<u64>>());
-    // A microsecond of service, four of thought, two at a time.
+    // One microsecond of service, four of think time, two at a time.
     assert_eq!(arrivals(7), (0..60).map(|n| n / 2 * 5_000).collect::<Vec<u64>>());
     assert_eq!(report.held_back, 0);
     // Numbers follow the order of submission.
@@ -169,7 +169,7 @@ fn read(at: u64, stream: u32) -> Arrival {
     Arrival { at: SimTime(at), op: Op::Read, lba: Lba(0), sectors: 8, stream, fua: false }
 }
 
-/// Ten requests at once for a queue of one place; another queue goes on beside it.
+/// Ten requests at once for a queue with one place; another queue is unaffected.
 #[test]
 fn a_full_queue_holds_back_its_own_requests_only() {
     let mut device = device(&["host.queues=2", "host.queue_depth=[1, 8]"]);
@@ -184,7 +184,7 @@ fn a_full_queue_holds_back_its_own_requests_only() {
     assert_eq!(latencies(0), (1..=10).map(|n| n * DRAM.0).collect::<Vec<u64>>());
     assert_eq!(latencies(1), [DRAM.0; 3]);
     assert_eq!((report.held_back, report.held_back_by_queue), (9, vec![9]));
-    // What a request waited in the host counts from its arrival.
+    // Time spent waiting in the host counts from arrival.
     let waited = kept.completed.iter().map(|c| c.completion.submitted - c.arrived).max();
     assert_eq!(waited, Some(Nanos(9 * DRAM.0)));
 }
@@ -204,7 +204,7 @@ fn what_waits_in_the_host_when_time_is_up_is_not_played() {
     assert_eq!(run(None, None), (Ended::Source, 10));
 }
 
-/// The device panics if a full queue is given more.
+/// The device panics if it is given more than a queue holds.
 #[test]
 fn no_pace_overfills_a_queue() {
     let arrivals: Vec<Arrival> = (0..200).map(|n| read(n * 100, (n % 5) as u32)).collect();
@@ -220,7 +220,7 @@ fn no_pace_overfills_a_queue() {
     }
 }
 
-/// Keeps `room` requests more outstanding until none is `left`.
+/// Keeps `room` more requests outstanding until none is `left`.
 struct Deep {
     room: u32,
     left: u32,
@@ -250,8 +250,8 @@ impl Issuer for Deep {
     }
 }
 
-/// Issuers that want more than their queue holds wait in the host, and their requests count from when
-/// they were issued.
+/// Requests that exceed their queue wait in the host, and their latency counts from when they were
+/// issued.
 #[test]
 fn issuers_wait_for_places_in_their_queue() {
     let mut device = device(&["host.queue_depth=1"]);
@@ -262,7 +262,7 @@ fn issuers_wait_for_places_in_their_queue() {
     let report = crew.run(vec![group], &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!((report.completed, report.finished), (40, SimTime(40 * DRAM.0)));
     assert_eq!(report.held_back_by_queue, [39]);
-    // One is served, three wait before it.
+    // One is served after three that wait before it.
     let latencies: Vec<u64> = sink.completed.iter().map(|done| done.latency().0).collect();
     assert!(latencies[3..].iter().all(|&latency| latency == 4 * DRAM.0), "{latencies:?}");
 }

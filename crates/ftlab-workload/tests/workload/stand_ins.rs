@@ -1,5 +1,6 @@
-//! The loads of `experiments/channel-management` are what they and its README say: sizes, places, order.
-//! The traces that they stand in for are not public, so nothing else holds them to anything.
+//! The loads of `experiments/channel-management` are what they and its README say: sizes, places,
+//! order. The traces that they stand in for are not public, so there is nothing else to check
+//! against.
 
 use std::collections::BTreeSet;
 
@@ -11,17 +12,17 @@ const SECTOR: u64 = 512;
 const GIB: u64 = 1 << 30;
 /// 512 KiB, in sectors.
 const BLOCK: u64 = 1024;
-/// So many requests of each are looked at; enough of the longest, copying, to be all of it.
+/// Requests examined of each load; covers all of the longest one, copying.
 const REQUESTS: usize = 400_000;
 
 struct Load {
     requests: f64,
     mean_kib: f64,
-    /// Of all writes, those that begin where the one before ended.
+    /// Share of writes that begin where the previous one ended.
     sequential: f64,
-    /// Of all writes, those that do not begin at a multiple of 4 KiB.
+    /// Share of writes that do not begin at a multiple of 4 KiB.
     unaligned: f64,
-    /// Of all blocks of the logical space, those that are written.
+    /// Share of blocks of the logical space that are written.
     touched: f64,
     /// The lowest and the highest sector, as shares of the logical space.
     span: [f64; 2],
@@ -91,9 +92,9 @@ fn desktops_have_the_thesis_mean_sizes() {
     {
         near(load.mean_kib, mean, 0.01 * mean);
         near(load.sequential, 0.08, 0.003);
-        // Those that start at any sector, those that follow them, and those after a part of a page.
+        // Writes that start at any sector, those that follow them, and those after a partial page.
         assert!((0.08..0.11).contains(&load.unaligned), "{}", load.unaligned);
-        // As of usr_0's blocks, 3409 of 32549 can be written at all; they lie in front.
+        // As in usr_0, only the first 3409 of 32549 blocks can be written.
         assert!((0.07..0.105).contains(&load.touched), "{}", load.touched);
         assert!(load.span[0] < 1e-3, "{:?}", load.span);
         near(load.span[1], 3_409.0 / 32_549.0, 1e-3);

@@ -1,4 +1,4 @@
-//! What goes wrong with traces, and how it is told.
+//! What goes wrong with traces, and how it is reported.
 
 use ftlab_workload::trace::{
     BlkEvent, ConvertOptions, ErrorKind, Late, Location, Options, TraceError, convert, inspect,
@@ -94,7 +94,7 @@ fn an_unknown_format_name_suggests_a_near_one() {
     assert!(error.remedy.starts_with("did you mean `ssdsim`? known formats: msr"), "{error}");
 }
 
-/// Of two lines the second is wrong: that is not the fault of the first.
+/// If the second of two lines is wrong, the first is not blamed.
 #[test]
 fn a_wrong_line_among_few_is_told_and_not_the_one_before() {
     let error = failure("1000,h,0,Read,0,4096,1\n2000,h,0,Wriet,4096,4096,1\n");
@@ -111,7 +111,7 @@ fn a_wrong_line_among_few_is_told_and_not_the_one_before() {
         |          ^^^^^
     remedy: force one with --format to see what is wrong; known formats: msr, spc, ssdsim, mqsim, disksim, blkparse, fio-v2, fio-v3, alibaba, tencent, systor, parquet
     ");
-    // A line that names columns is none of the data.
+    // A line of column names is not data.
     let header = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime";
     let error = failure(format!("{header}\n\n2000,h,0,Wriet,4096,4096,1\n"));
     assert_eq!((error.kind, error.place.expect("a line").line), (ErrorKind::UnknownFormat, 3));
@@ -147,7 +147,7 @@ fn a_trace_of_nothing_but_wrong_lines_tells_the_first() {
     ");
 }
 
-/// Events of blkparse with these actions, ten microseconds apart.
+/// Returns blkparse events with these actions, ten microseconds apart.
 fn events(actions: &[&str]) -> String {
     let line = |(at, action): (usize, &&str)| {
         format!("8,0 0 {at} 0.{:09} 7 {action} W {} + 8 [x]\n", at * 10_000, at * 8)
@@ -180,11 +180,11 @@ fn blkparse_without_the_events_that_count_tells_which_it_has() {
     ");
     let error = failure(events(&["G", "I", "G"]));
     assert!(error.remedy.starts_with("record issues (blktrace -a issue)"), "{error}");
-    // A summary without any event is no trace of blkparse.
+    // A summary without events is not a blkparse trace.
     assert_eq!(failure("CPU0 (sda):\n Reads Queued: 0\n").kind, ErrorKind::UnknownFormat);
 }
 
-/// The choices that messages name are those that are taken.
+/// The choices named in messages are accepted.
 #[test]
 fn the_events_that_hints_name_exist() {
     for (name, event) in BlkEvent::ALL {
@@ -227,7 +227,7 @@ fn a_missing_file_is_named() {
     assert_eq!(error.remedy, "check the path");
 }
 
-/// Lines of SSDsim with a time, an address and a size each.
+/// Returns SSDsim lines with a time, an address and a size each.
 fn ssdsim(rows: impl IntoIterator<Item = (u64, u64, u64)>) -> String {
     rows.into_iter().map(|(time, lba, sectors)| format!("{time} 0 {lba} {sectors} 1\n")).collect()
 }
@@ -301,7 +301,7 @@ fn the_last_moment_of_64_bits_is_a_moment() {
     assert_eq!((seen.duration_ns, seen.out_of_order), (u64::MAX, 999));
 }
 
-/// Many requests in order, and one that belongs far before them.
+/// Returns many requests in order, and one that belongs far before them.
 fn one_straggler() -> String {
     let ordered = (0..100_000).map(|step| (1_000_000 + step * 1_000, step * 8, 8));
     ssdsim(ordered.chain([(1_000_500, 0, 8), (101_000_500, 0, 8)]))
@@ -380,7 +380,7 @@ fn a_failed_conversion_leaves_nothing_behind() {
     assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 1);
 }
 
-/// Of a write with FUA only that is left out, not the write.
+/// Only the FUA flag of a write is dropped, not the write.
 #[test]
 fn what_a_format_can_not_hold_of_a_write_is_left_out() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -399,7 +399,7 @@ fn what_a_format_can_not_hold_of_a_write_is_left_out() {
     assert_eq!((found.writes, found.fua_writes), (2, 1));
 }
 
-/// Where a format holds FUA, nothing of it is left out, whatever may be.
+/// A format that holds FUA drops nothing of it.
 #[test]
 fn what_a_format_holds_of_a_write_stays() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -415,17 +415,17 @@ fn what_a_format_holds_of_a_write_stays() {
     assert_eq!(inspect(&mut trace).expect("readable").fua_writes, 1);
 }
 
-/// Clocks of one second leave tens of thousands of records in any order: without a word of options they are sorted.
+/// Clocks of one second leave tens of thousands of records in any order; they are sorted by default.
 #[test]
 fn the_usual_window_sorts_tens_of_thousands_of_records() {
     let ordered = (0..100_000).map(|step| (1_000_000 + step * 1_000, step * 8, 8));
-    // It belongs 60,000 records before its place.
+    // It belongs 60,000 records earlier.
     let lines = ssdsim(ordered.chain([(41_000_500, 0, 8)]));
     let seen = inspect(&mut open(text(lines), Options::default()).expect("readable"));
     assert_eq!(seen.expect("readable").out_of_order, 1);
 }
 
-/// A rate needs two moments; one nanosecond between them is enough. The first request is where the time begins.
+/// A rate needs two points in time; one nanosecond between them is enough. Time starts at the first request.
 #[test]
 fn the_shortest_trace_with_a_rate() {
     let rate = |lines: &str| {

@@ -1,4 +1,4 @@
-//! Every format: what its lines mean, how it is found, and that what is written reads back.
+//! Every format: what its lines mean, how it is detected, and that what is written reads back.
 
 use ftlab::host::Op;
 use ftlab::units::{Lba, SimTime};
@@ -27,7 +27,7 @@ fn read_with(content: &str, options: Options) -> (Vec<Record>, Facts) {
     (records, trace.facts())
 }
 
-/// Reads without any option; the format must be found.
+/// Reads without options; the format must be detected.
 fn read(content: &str, format: &str) -> Vec<Record> {
     let (records, facts) = read_with(content, Options::default());
     assert_eq!(facts.format, format);
@@ -197,7 +197,7 @@ fn units_and_flags_can_be_overridden() {
 fn slight_disorder_is_sorted_and_counted() {
     let mut lines = String::new();
     for step in 0..1_000_u64 {
-        // Pairs in the wrong order, over a batch boundary of the window.
+        // Pairs in the wrong order, across a batch boundary of the window.
         lines += &format!("{} 0 {step} 8 1\n", 1_000 + (step ^ 1) * 10);
     }
     let options = Options { order_window: 4, ..Options::default() };
@@ -224,7 +224,7 @@ fn any_compression_reads_the_same() {
     }
 }
 
-/// A record that every format can hold, where `all` says whether trims and flushes are among them.
+/// Generates a record that every format can hold; with `all`, also trims and flushes.
 fn any_record(all: bool) -> impl Strategy<Value = (u64, Op, u64, u32, u32, bool)> {
     let op = prop_oneof![
         4 => Just(Op::Read),
@@ -236,7 +236,7 @@ fn any_record(all: bool) -> impl Strategy<Value = (u64, Op, u64, u32, u32, bool)
     (0..5_000_000_000_u64, op, 0..1_u64 << 40, 1..4_096_u32, 0..5_u32, fua)
 }
 
-/// Ordered records that begin at time 0.
+/// Returns ordered records that begin at time 0.
 fn trace_of(parts: Vec<(u64, Op, u64, u32, u32, bool)>) -> Vec<Record> {
     let mut at = 0;
     let with_time = |(index, (step, op, lba, sectors, stream, fua))| {
@@ -252,7 +252,8 @@ fn trace_of(parts: Vec<(u64, Op, u64, u32, u32, bool)>) -> Vec<Record> {
     parts.into_iter().enumerate().map(with_time).collect()
 }
 
-/// What a format may change: times are cut to its clock, and fio numbers files as they appear.
+/// Applies what a format may change: times are cut to its clock, and fio numbers files as they
+/// appear.
 fn expected(format: &str, tick: u64, records: &[Record]) -> Vec<Record> {
     let mut files: Vec<u32> = Vec::new();
     let renumbered = |stream| {
@@ -274,8 +275,7 @@ fn expected(format: &str, tick: u64, records: &[Record]) -> Vec<Record> {
     records.iter().zip(streams).map(cut).collect()
 }
 
-/// Writes records with one writer so that a trace of them can be opened: as fio's log, or, where
-/// nanoseconds matter, through blkparse, which holds everything.
+/// Formats records as blkparse text, which holds everything, so that they can be opened as a trace.
 fn as_blkparse(records: &[Record]) -> String {
     let line = |record: &Record| {
         let (s, ns) = (record.at.0 / 1_000_000_000, record.at.0 % 1_000_000_000);

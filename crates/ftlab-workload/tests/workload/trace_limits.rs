@@ -1,4 +1,4 @@
-//! Limits of the readers, exactly: what just passes, what just does not, and what is remarked from where on.
+//! Exact limits of the readers: what just passes, what just fails, and when a remark is made.
 
 use ftlab_workload::trace::{
     BlkEvent, ErrorKind, Inspection, Late, Location, Options, Record, TimeUnit, TraceError,
@@ -21,12 +21,12 @@ fn accepting() -> Options {
     Options { accept_implausible: true, ..Options::default() }
 }
 
-/// Lines of SSDsim with a time, an address and a size each.
+/// Returns SSDsim lines with a time, an address and a size each.
 fn ssdsim(rows: impl IntoIterator<Item = (u64, u64, u64)>) -> String {
     rows.into_iter().map(|(time, lba, sectors)| format!("{time} 0 {lba} {sectors} 1\n")).collect()
 }
 
-/// The problem with a trace of these lines, all well-formed; nothing if it is read.
+/// Returns the problem with a trace of these well-formed lines, or `None` if it is read.
 fn problem(rows: &[(u64, u64, u64)], options: Options) -> Option<String> {
     read_with(ssdsim(rows.iter().copied()), options).err().map(|error| error.problem)
 }
@@ -45,7 +45,7 @@ fn the_largest_request_is_one_gib_and_on_demand_one_tib() {
     assert!(told.starts_with("a request of 1048576 MiB"), "{told}");
 }
 
-/// A large request at a far address: which of both is wrong is told rightly.
+/// A large request at a far address: the right one of the two is reported.
 #[test]
 fn a_request_of_exactly_one_gib_is_not_what_is_wrong_with_a_far_address() {
     const LARGEST_SPAN: u64 = 10_000_000_000_000_000 / 512;
@@ -66,13 +66,14 @@ fn a_pause_may_last_a_year() {
     let after = |pause: u64| problem(&[(7, 0, 8), (7 + pause, 0, 8)], Options::default());
     assert_eq!(after(YEAR), None);
     assert!(after(YEAR + 1).expect("too long").starts_with("the time jumps ahead by 365 days"));
-    // The first time of a file may be any.
+    // The first time of a file may be anything.
     assert_eq!(problem(&[(2 * YEAR, 0, 8), (2 * YEAR + 1, 0, 8)], Options::default()), None);
 }
 
 #[test]
 fn the_fastest_clock_has_ten_nanoseconds_a_request_from_a_thousand_on() {
-    // So many requests, the last of them at so many nanoseconds; SSDsim's clock steps by one.
+    // Whether this many requests, the last at this many nanoseconds, fail; SSDsim's clock ticks are
+    // nanoseconds.
     let fails = |requests: u64, last: u64| {
         let rows = (0..requests).map(|at| (1_000 + at * last / (requests - 1), at * 8, 8));
         read(ssdsim(rows)).is_err()
@@ -85,13 +86,13 @@ fn the_fastest_clock_has_ten_nanoseconds_a_request_from_a_thousand_on() {
 
 #[test]
 fn the_window_sorts_as_far_as_it_reaches() {
-    // What is in its final order at a time, beyond the window.
+    // The reader releases this many records at a time, once it has read a window beyond them.
     const STRIDE: u64 = 4 * (16 << 10);
     let window = 16;
     let late = |places: u64| {
         let ordered = (0..STRIDE + places).map(|at| (1_000 + at * 1_000, at * 8, 8));
         let options = Options { order_window: window, ..Options::default() };
-        // The last record of the stride has the time that a late one must not lie before.
+        // The last record of the stride has the earliest time still allowed for a late one.
         read_with(ssdsim(ordered.chain([(1_000 + (STRIDE - 1) * 1_000 - 1, 0, 8)])), options)
     };
     assert!(late(window as u64 - 1).is_ok());
@@ -118,7 +119,7 @@ fn clamped_requests_have_the_time_of_the_one_before() {
     assert_eq!(horizon, 2);
 }
 
-/// Times of so many requests, a nanosecond apart or so, that together make this rate in the format.
+/// Returns this many requests, `gap` nanoseconds apart.
 fn at_rate(requests: u64, gap: u64) -> String {
     ssdsim((0..requests).map(|at| (1_000_000 + at * gap, at * 8, 8)))
 }
@@ -136,7 +137,7 @@ fn any_clock_that_is_too_fast_is_doubted_with_the_options_for_units() {
     assert!(warned(at_rate(1_000, 600), plain()).is_some(), "of many");
     assert_eq!(warned(at_rate(15, 10), plain()), None);
     assert!(warned(at_rate(16, 10), plain()).is_some());
-    // Formats that say what their clock counts, and units that the user says, can be wrong as well.
+    // Formats with a fixed clock, and units given by the user, can be wrong as well.
     let msr: String = (0..200).map(|at| format!("{},h,0,Read,0,4096,1\n", 9_000 + at)).collect();
     let told = warned(msr, plain()).expect("10 million a second");
     assert!(
@@ -152,7 +153,7 @@ fn any_clock_that_is_too_fast_is_doubted_with_the_options_for_units() {
     assert!(told.contains("is that the column of the times?"), "{told}");
 }
 
-/// DiskSim times in lines that are like SSDsim's but for their decimals.
+/// DiskSim times in lines that differ from SSDsim's only in their decimals.
 fn disksim(times: &[&str]) -> String {
     times.iter().map(|time| format!("{time} 0 8 8 1\n")).collect()
 }
@@ -167,12 +168,12 @@ fn whole_milliseconds_of_disksim_are_times_where_others_have_decimals() {
     assert_eq!(found(&lines), ("disksim", 4, 3_000_000, 0));
     let forced = Options::default().with_format("disksim").expect("known");
     assert_eq!(read_with(lines, forced.clone()).expect("readable").duration_ns, 3_000_000);
-    // One in ten is enough, and less is damage.
+    // One in ten is enough; fewer count as damage.
     let whole = |count: u64| -> String { ssdsim((1..=count).map(|at| (at * 1_000, 8, 8))) };
     assert_eq!(found(&(whole(9) + &disksim(&["10000.5"]))).0, "disksim");
     let error = read(whole(10) + &disksim(&["11000.5"])).expect_err("SSDsim");
     assert!(error.remedy.contains("--format disksim"), "{error}");
-    // Without any it is SSDsim's, as is said.
+    // Without decimals it is SSDsim's format, and a remark says so.
     let seen = read(whole(20)).expect("readable");
     assert_eq!((seen.format, seen.duration_ns), ("ssdsim", 19_000));
     assert!(
@@ -183,13 +184,13 @@ fn whole_milliseconds_of_disksim_are_times_where_others_have_decimals() {
     assert_eq!(read_with(whole(20), forced).expect("readable").duration_ns, 19_000_000_000);
 }
 
-/// Events of blkparse with this action, one after the other.
+/// Returns consecutive blkparse events with this action.
 fn events(action: &str, numbers: std::ops::Range<u64>) -> String {
     let line = |at| format!("8,0 0 {at} 1.{:09} 7 {action} W {} + 8 [x]\n", at * 1_000, at * 8);
     numbers.map(line).collect()
 }
 
-/// The beginning of a file, by which it is decided what its requests are.
+/// The part of a file that decides what its requests are.
 const SAMPLE: usize = 256 << 10;
 
 #[test]
@@ -201,7 +202,7 @@ fn a_beginning_without_issues_and_queued_events_leaves_it_at_issues() {
     assert_eq!((seen.format, seen.requests), ("blkparse", 2));
     let queue = Options { blkparse_event: Some(BlkEvent::Queue), ..Options::default() };
     assert_eq!(read_with(lines, queue).expect("readable").requests, 5);
-    // One issue at the beginning decides, wherever it stands.
+    // One issue within it decides, wherever it is.
     let lines = events("Q", 0..20) + &events("D", 20..21);
     assert_eq!(read(lines).expect("readable").requests, 1);
     let lines = events("Q", 0..20) + &events("C", 20..40);
@@ -215,7 +216,7 @@ fn silence_for_most_of_a_trace_is_remarked() {
         let warnings = read(ssdsim(rows)).expect("readable").warnings;
         warnings.into_iter().find(|text| text.starts_with("nothing arrives for"))
     };
-    // 99 steps of a microsecond, one of which is longer.
+    // 99 steps of a microsecond, one of them longer.
     assert_eq!(warned(97_000), None);
     let told = warned(97_001).expect("more than half");
     assert!(told.contains("98.001us, 50 % of the trace, after request 40"), "{told}");
@@ -236,7 +237,7 @@ fn copies_and_clocks_that_begin_anew_are_remarked() {
     let [told] = &warned(one.repeat(2))[..] else { panic!("one remark") };
     assert!(told.contains("2 copies of its first 500 requests, one after another"), "{told}");
     assert!(told.contains("goes back by 499us after request 500 of the file"), "{told}");
-    // The second copy has times of its own.
+    // The second copy has its own times.
     let later = ssdsim((0..1_000_u64).map(|at| (at * 1_000, row(at % 500).1, 8)));
     let [told] = &warned(later)[..] else { panic!("one remark") };
     assert!(told.contains("2 copies") && !told.contains("goes back"), "{told}");
@@ -247,13 +248,13 @@ fn copies_and_clocks_that_begin_anew_are_remarked() {
         told.contains("as if another recording began there") && !told.contains("copies"),
         "{told}"
     );
-    // A few that are far too late are none: one in a hundred.
+    // A few stragglers do not count: up to one in a hundred.
     let strays = |count: u64| ssdsim((0..count).map(|at| (1_001 + at, 0, 8)));
     assert_eq!(warned(one.clone() + &strays(5)), [""; 0]);
     assert_eq!(warned(one + &strays(6)).len(), 1);
 }
 
-/// Within a few steps of a coarse clock nothing is silent, and nothing begins anew.
+/// Within a few ticks of a coarse clock there is neither a pause nor a restart.
 #[test]
 fn the_shape_of_a_trace_is_that_of_more_than_a_few_steps_of_its_clock() {
     let warned = |seconds: u64| {

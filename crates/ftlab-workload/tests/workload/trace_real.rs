@@ -1,4 +1,4 @@
-//! Real traces, where they are at hand: what is read agrees with what is known of them.
+//! Real traces, if available: what is read agrees with what is known of them.
 //!
 //! The folder is `$FTLAB_TRACES`, or `../shared/traces` beside the workspace; without it the tests
 //! say so and pass.
@@ -24,7 +24,7 @@ fn read(file: &str, options: Options) -> Option<Result<Inspection, TraceError>> 
     Some(open(location, options).and_then(|mut trace| inspect(&mut trace)))
 }
 
-/// What is known of a trace: requests, write share in per cent, mean read and write in KiB, touched
+/// Known figures of a trace: requests, write share in per cent, mean read and write in KiB, touched
 /// MiB.
 struct Known {
     requests: u64,
@@ -34,7 +34,7 @@ struct Known {
     touched_mib: f64,
 }
 
-/// Half a unit of the last digit that is known, and a hair for the rounding of the rounding.
+/// Half a unit of the last known digit, plus a little for double rounding.
 const LAST_DIGIT: f64 = 0.051;
 
 fn check(file: &str, format: &str, options: Options, known: &Known) {
@@ -49,7 +49,7 @@ fn check(file: &str, format: &str, options: Options, known: &Known) {
     near("write share", share, known.write_percent, 0.51);
     near("mean read", kib(seen.read_bytes, seen.reads), known.read_kib, LAST_DIGIT);
     near("mean write", kib(seen.write_bytes, seen.writes), known.write_kib, LAST_DIGIT);
-    // Known as whole MiB above 20.
+    // Figures above 20 are known in whole MiB.
     let within = if known.touched_mib > 20.0 { 0.51 } else { LAST_DIGIT };
     near("touched", seen.touched_pages_4k as f64 / 256.0, known.touched_mib, within);
 }

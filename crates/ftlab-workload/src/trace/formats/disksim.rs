@@ -44,8 +44,7 @@ struct DiskSim {
 /// One in this many times at the beginning of a DiskSim file has a decimal point.
 const DECIMALS: usize = 10;
 
-/// Whether the times at the beginning of a file have decimals. A single one, due to damage, is not
-/// enough.
+/// Whether the times at the beginning of a file have decimals. A single one, due to damage, is not enough.
 fn has_decimals(sample: &[u8]) -> bool {
     let lines = sample.split(|&byte| byte == b'\n').take(format::SAMPLE_LINES);
     let (mut times, mut decimals) = (0, 0);

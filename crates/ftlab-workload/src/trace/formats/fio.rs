@@ -4,7 +4,6 @@
 //! Version 3 has times in microseconds since the log began. Version 2 has only `wait` lines. By
 //! fio's manual they wait for microseconds after the previous wait; by its code, until milliseconds
 //! after the start. The reader follows the manual and reports that as an assumption.
-//! until so many milliseconds after the start. The manual is followed, and reported as assumed.
 
 use std::collections::BTreeMap;
 

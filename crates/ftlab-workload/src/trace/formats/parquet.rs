@@ -1,6 +1,5 @@
-//! Parquet with the columns `t_ns`, `op` (0 read, 1 write, 2 trim, 3 flush, 4 write with FUA),
-//! `lba` (sectors of 512 bytes), `sectors` and, optionally, `stream`, of any integer type. Other
-//! columns are ignored.
+//! Parquet with the columns `t_ns`, `op` (0 read, 1 write, 2 trim, 3 flush, 4 write with FUA), `lba` (sectors of 512
+//! bytes), `sectors` and, optionally, `stream`, of any integer type. Other columns are ignored.
 
 use ftlab::host::Op;
 use ftlab::units::{Lba, Nanos, SimTime};

@@ -1,4 +1,4 @@
-//! A device for the tests of replay: some servers with a fixed service time and one queue.
+//! A device model for replay tests: some servers with a fixed service time and one queue.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
@@ -10,21 +10,21 @@ use ftlab::units::{Nanos, SimTime};
 use ftlab_workload::generate::Workload;
 use ftlab_workload::replay::{Completed, PhaseStart, Sink};
 
-/// First come, first served, by `servers` servers.
+/// Serves requests in order of arrival with `servers` servers.
 pub struct Model {
     now: SimTime,
     capacity: u64,
     service: Nanos,
-    /// When each server is free.
+    /// When each server becomes free.
     free: Vec<SimTime>,
-    /// Finish, order of submission, and the request with the moment of its submission.
+    /// Finish time, order of submission and submission time of each request.
     running: BinaryHeap<Reverse<(SimTime, u64, SimTime)>>,
     requests: Vec<Request>,
     /// Every submission, in order.
     pub submissions: Vec<(SimTime, Request)>,
-    /// The most that were outstanding at once.
+    /// The most requests outstanding at once.
     pub peak: usize,
-    /// How many requests it answers before it stands still.
+    /// How many requests it answers before it stops.
     pub answers: usize,
 }
 
@@ -100,7 +100,7 @@ impl Host for Model {
     }
 }
 
-/// Keeps every completion and the phases.
+/// Keeps every completion and phase change.
 #[derive(Default)]
 pub struct Keep {
     pub completed: Vec<Completed>,
@@ -121,7 +121,7 @@ impl<H: Host> Sink<H> for Keep {
     }
 }
 
-/// A workload without outside files.
+/// Parses a workload that uses no other files.
 pub fn workload(text: &str) -> Workload {
     let mut none = |_: &str| Err("no files here".to_owned());
     Workload::parse("test.toml", text, &mut none).unwrap_or_else(|problems| panic!("{problems}"))
