@@ -5,32 +5,34 @@ use std::io::{self, Write};
 use ftlab::stats::Report;
 
 use crate::human::{bytes, count, percent, span};
-use crate::table::line;
+use crate::table::{joined, line, told};
 
 /// Prints the health of a device on which something can fail.
 pub fn health(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Some(health) = &report.health else { return Ok(()) };
+    let (losses, hazards) = (&health.losses, &health.hazards);
     let text = format!(
         "{} from the factory, {} grown ({} program and {} erase failures)",
-        count(health.factory_bad_blocks.into()),
-        count(health.grown_bad_blocks.into()),
-        count(health.program_failures),
-        count(health.erase_failures),
+        count(losses.factory_bad.into()),
+        count(losses.grown_bad.into()),
+        count(losses.program_failures),
+        count(losses.erase_failures),
     );
-    line(out, "Bad blocks", &text)?;
+    let more = [losses.entries(None), hazards.entries(None)].concat();
+    line(out, "Bad blocks", &joined([text, told(&more)]))?;
     if health.dead_dies > 0 {
         let text = format!(
             "{}, with {} host pages; {} commands failed on them",
             count(health.dead_dies.into()),
             count(health.pages_on_dead_dies),
-            count(health.commands_on_dead_dies)
+            count(hazards.on_dead_dies)
         );
         line(out, "Dead dies", &text)?;
     }
-    if health.unreadable_flash_pages > 0 || health.lost_pages > 0 {
+    if hazards.unreadable > 0 || health.lost_pages > 0 {
         let text = format!(
             "{} flash reads returned no data; {} pages on flash lost their data",
-            count(health.unreadable_flash_pages),
+            count(hazards.unreadable),
             count(health.lost_pages)
         );
         line(out, "Lost data", &text)?;
@@ -51,20 +53,17 @@ pub fn health(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 /// Prints the counts of a device with parity across dies.
 pub fn parity(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Some(parity) = &report.parity else { return Ok(()) };
-    let text = format!(
-        "over {} dies; {} flash pages of parity programmed",
-        parity.stripe_dies,
-        count(parity.parity_programs)
-    );
+    let counts = &parity.counts;
+    let text = joined([format!("over {} dies", parity.stripe_dies), told(&counts.entries(None))]);
     line(out, "Parity", &text)?;
-    if parity.reconstructed_reads + parity.lost_reads == 0 {
+    if counts.reconstructed + counts.lost == 0 {
         return Ok(());
     }
     let text = format!(
         "{} unreadable flash pages, from {} others; {} could not be rebuilt",
-        count(parity.reconstructed_reads),
-        count(parity.reconstruction_reads),
-        count(parity.lost_reads)
+        count(counts.reconstructed),
+        count(counts.reads),
+        count(counts.lost)
     );
     line(out, "Rebuilt by parity", &text)
 }

@@ -4,6 +4,9 @@ use std::io::{self, Write};
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
+use ftlab::counters::ReportEntry;
+use ftlab::ftl::gc::Purpose;
+use ftlab::scheduler::{Kind, Origin};
 use ftlab::stats::{LatencyReport, OpReport, ProgramsByCost, ReadsByCost, Report, Spread, Verdict};
 use ftlab::units::Nanos;
 
@@ -74,7 +77,7 @@ fn announce(document: &ResultDocument, out: &mut dyn Write) -> io::Result<()> {
     if !document.complete {
         news.push("interrupted".to_owned());
     }
-    let unwritten = report.unwritten_read_pages as f64 / report.read_pages.max(1) as f64;
+    let unwritten = report.ftl.unwritten_reads as f64 / report.read_pages.max(1) as f64;
     if unwritten > UNWRITTEN_SHARE {
         news.push(format!("{} of read pages never written", percent(unwritten)));
     }
@@ -244,27 +247,28 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         or_none(wa.ftl_ratio, precise),
     );
     line(out, "Write amplification", &ratios)?;
+    let (ftl, gc) = (&report.ftl, &report.gc);
     let pages = format!(
         "{} host, {} GC, {} padding (of {})",
-        count(wa.host_pages),
-        count(wa.gc_pages),
-        count(wa.padding_pages),
+        count(ftl.host_pages),
+        count(ftl.gc_pages),
+        count(ftl.padding),
         ftlab::units::Bytes(wa.page_bytes),
     );
-    line(out, "Pages programmed", &pages)?;
-    let gc = &report.gc;
+    let more = [ftl.entries(Some("")), ftl.entries(Some("write_amplification"))].concat();
+    line(out, "Pages programmed", &joined([pages, told(&more)]))?;
     let text = match gc.valid_pages_per_victim {
         None => "did not run".to_owned(),
         Some(valid) => format!(
             "{} runs, {} copies ({} stale), {} erases, {} valid pages a victim",
-            count(gc.runs),
-            count(gc.copied_pages),
-            count(gc.stale_copied_pages),
+            count(ftl.gc_runs),
+            count(ftl.gc_pages),
+            count(ftl.gc_stale),
             count(gc.erased_blocks),
             digits(valid),
         ),
     };
-    line(out, "Garbage collection", &text)?;
+    line(out, "Garbage collection", &joined([text, told(&ftl.entries(Some("gc")))]))?;
     moves(report, out)?;
     let wear = &report.wear;
     let text = format!(
@@ -283,16 +287,19 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     reconstruction(report, out)?;
     let hits = match &report.cache {
         None => "none".to_owned(),
-        Some(cache) => format!(
-            "hit by {} of written pages, {} of read pages",
-            or_none(cache.write_hit_ratio, percent),
-            or_none(cache.read_hit_ratio, percent)
-        ),
+        Some(cache) => {
+            let hits = format!(
+                "hit by {} of written pages, {} of read pages",
+                or_none(cache.write_hit_ratio, percent),
+                or_none(cache.read_hit_ratio, percent)
+            );
+            joined([hits, told(&cache.counts.entries(None))])
+        }
     };
     line(out, "Write buffer", &hits)?;
     read_cache(report, out)?;
     costs(report, out)?;
-    let padded = report.cache.as_ref().map_or(0, |cache| cache.padded_pages);
+    let padded = report.cache.as_ref().map_or(0, |cache| cache.counts.padded);
     if padded > 0 {
         let text = format!("{} pages read and programmed again to fill up blocks", count(padded));
         line(out, "Padding", &text)?;
@@ -305,21 +312,34 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let usage = &report.utilisation;
     line(out, "Channels in use", &used(usage.channels_ratio))?;
     line(out, "Dies in use", &used(usage.dies_ratio))?;
-    let commands = &report.flash_commands;
-    let always =
-        [("host", commands.host), ("RMW", commands.read_modify_write), ("GC", commands.gc)];
+    let overlaps = told(&report.flash_overlaps.counts.entries(None));
+    if !overlaps.is_empty() {
+        line(out, "Flash overlaps", &overlaps)?;
+    }
     // Moves are wear levelling and moves off failing blocks; the line `Blocks moved` separates
     // them.
-    let some =
-        [("moves", commands.wear), ("SLC cache", commands.fold), ("rewrites", commands.rewrite)];
-    let some = some.into_iter().chain([("system", commands.system)]);
-    let some = some.filter(|(_, of)| of.reads + of.programs + of.erases > 0);
-    for (name, of) in always.into_iter().chain(some) {
+    let names: [(Origin, &str); Origin::ALL.len()] = [
+        (Origin::Host, "host"),
+        (Origin::ReadModifyWrite, "RMW"),
+        (Origin::Gc, "GC"),
+        (Origin::Wear, "moves"),
+        (Origin::Fold, "SLC cache"),
+        (Origin::Rewrite, "rewrites"),
+        (Origin::System, "system"),
+    ];
+    for (origin, name) in names {
+        let of = &report.flash_commands[origin];
+        let [reads, programs, erases] =
+            [Kind::Read, Kind::Program, Kind::Erase].map(|kind| of[kind]);
+        let always = matches!(origin, Origin::Host | Origin::ReadModifyWrite | Origin::Gc);
+        if !always && reads + programs + erases == 0 {
+            continue;
+        }
         let text = format!(
             "{} reads, {} programs, {} erases",
-            count(of.reads),
-            count(of.programs),
-            count(of.erases)
+            count(reads),
+            count(programs),
+            count(erases)
         );
         line(out, &format!("Flash commands, {name}"), &text)?;
     }
@@ -329,17 +349,15 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 /// Prints how many blocks were moved for other reasons than garbage collection.
 fn moves(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let by = &report.gc.by_purpose;
-    let refreshed =
-        report.cost.as_ref().map_or((0, 0), |cost| (cost.refreshed_blocks, cost.refreshed_pages));
     let moves = [
-        ("for wear levelling", (by.wear_level.runs, by.wear_level.copied_pages)),
-        ("off blocks that go bad", (by.retire.runs, by.retire.copied_pages)),
-        ("to refresh their data", refreshed),
+        ("for wear levelling", Purpose::WearLevel),
+        ("off blocks that go bad", Purpose::Retire),
+        ("to refresh their data", Purpose::Refresh),
     ];
-    let told = moves
-        .into_iter()
-        .filter(|(_, (blocks, _))| *blocks > 0)
-        .map(|(why, (blocks, pages))| format!("{} {why} ({} copies)", count(blocks), count(pages)));
+    let told = moves.map(|(why, purpose)| (why, by[purpose])).into_iter();
+    let told = told.filter(|(_, of)| of.runs > 0);
+    let told =
+        told.map(|(why, of)| format!("{} {why} ({} copies)", count(of.runs), count(of.pages)));
     let told: Vec<String> = told.collect();
     if told.is_empty() { Ok(()) } else { line(out, "Blocks moved", &told.join(", ")) }
 }
@@ -347,26 +365,22 @@ fn moves(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 /// Prints the SLC cache, if there is one.
 fn slc_cache(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Some(cache) = &report.slc_cache else { return Ok(()) };
-    let text = format!(
-        "{} pages written, {} bypassed, {} read; {} pages of {} blocks folded",
-        count(cache.written_pages),
-        count(cache.bypassed_pages),
-        count(cache.read_pages),
-        count(cache.folded_pages),
-        count(cache.folds)
-    );
+    let folds =
+        format!("{} pages of {} blocks folded", count(cache.folded_pages), count(cache.folds));
+    let text = joined([told(&cache.counts.entries(None)), folds]);
     line(out, "SLC cache", &text)
 }
 
 /// Prints the read cache, if there is one.
 fn read_cache(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Some(cache) = &report.read_cache else { return Ok(()) };
+    let counts = &cache.counts;
     let text = format!(
-        "hit by {} of {} pages; {} flash pages read ahead",
+        "hit by {} of {} pages",
         or_none(cache.hit_ratio, percent),
-        count(cache.hit_pages + cache.missed_pages),
-        count(cache.read_ahead_flash_pages)
+        count(counts.hits + counts.misses)
     );
+    let text = joined([text, told(&counts.entries(None))]);
     line(out, "Read cache", &text)
 }
 
@@ -388,7 +402,8 @@ fn costs(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             None => "earlier data as it was written".to_owned(),
         }
     );
-    line(out, "Cost of reads", &text)?;
+    let more = [cost.counts.entries(None), cost.ftl.entries(Some("cost"))].concat();
+    line(out, "Cost of reads", &joined([text, told(&more)]))?;
     let lost: u64 = report.host.ops().iter().map(|(_, op)| op.unreadable_requests).sum();
     if lost > 0 {
         line(out, "Unreadable data", &format!("{} requests ended as unreadable", count(lost)))?;
@@ -397,32 +412,16 @@ fn costs(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let text = format!("{} low, {} medium, {} high", count(low), count(medium), count(high));
     line(out, "Cost of programs", &format!("{text} ({})", cost.policy))?;
     let Some(rewrites) = &cost.rewrites else { return Ok(()) };
-    let dropped = rewrites.dropped_written
-        + rewrites.dropped_high
-        + rewrites.dropped_full
-        + rewrites.given_up;
-    let text = format!(
-        "{} flash pages; {} reads requested one ({} while one was waiting), {} dropped",
-        count(rewrites.done),
-        count(rewrites.requested),
-        count(rewrites.requested_again),
-        count(dropped)
-    );
+    let dropped = rewrites.written + rewrites.high + rewrites.full + rewrites.given_up;
+    let text = joined([told(&rewrites.entries(None)), format!("{} dropped", count(dropped))]);
     line(out, "Rewrites", &text)
 }
 
 /// Prints the merges of a log-block mapping.
 fn merges(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Some(merges) = &report.merges else { return Ok(()) };
-    let text = format!(
-        "{} switch, {} partial, {} full, for {} log blocks; {} along with other planes",
-        count(merges.switch),
-        count(merges.partial),
-        count(merges.full),
-        count(merges.reclaims),
-        count(merges.along)
-    );
-    line(out, "Merges", &text)?;
+    let text = told(&merges.counts.entries(None));
+    line(out, "Merges", if text.is_empty() { "none" } else { &text })?;
     let stalls = &merges.stall_ns;
     let text = format!(
         "{}, longest {}, p99 {}",
@@ -451,9 +450,9 @@ fn translation(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         count(map.eviction_programs + map.gc_programs + map.trim_programs),
         count(map.eviction_programs),
         count(map.gc_programs),
-        count(map.collected_blocks)
+        count(map.counts.blocks)
     );
-    line(out, "Pages of the map", &text)?;
+    line(out, "Pages of the map", &joined([text, told(&map.counts.entries(None))]))?;
     let text = format!(
         "{} of the write amplification, data {}",
         or_none(map.write_ratio, precise),
@@ -473,6 +472,20 @@ fn reconstruction(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         percent(pieces.rmap_max.page_map_ratio)
     );
     line(out, "Page reconstruction", &text)
+}
+
+/// Formats the counters that have a label and are not 0.
+pub fn told(entries: &[ReportEntry]) -> String {
+    let words =
+        |entry: &ReportEntry| Some(format!("{} {}", count(entry.number), entry.counter.label?));
+    let told = entries.iter().filter(|entry| entry.number > 0).filter_map(words);
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// Joins those of the texts that are not empty.
+pub fn joined<const N: usize>(texts: [String; N]) -> String {
+    let told = texts.into_iter().filter(|text| !text.is_empty());
+    told.collect::<Vec<_>>().join("; ")
 }
 
 /// Formats a ratio near one, where the decimals matter.

@@ -6,6 +6,7 @@
 
 pub mod cache;
 pub mod config;
+pub mod counters;
 pub mod device;
 pub mod engine;
 pub mod ftl;

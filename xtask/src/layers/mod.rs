@@ -8,8 +8,9 @@ use tree::{Module, Tree};
 
 /// The folders and top-level files of the simulator, from bottom to top. Each may import only from
 /// those before it.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "units",
+    "counters",
     "image",
     "engine",
     "options",

@@ -1,7 +1,9 @@
 //! The page of the result files' keys, from the doc comments of the serialized types.
 //!
 //! The source is scanned as text, so the page shows the very comment beside each field, and there
-//! is no second list to maintain.
+//! is no second list to maintain. Counters are declared, with their places in the report.
+
+use ftlab::counters::{Counter, section_and_key};
 
 use super::{MarkdownTable, code, head};
 use crate::files::File;
@@ -22,8 +24,10 @@ const TOPS: [(&str, &str); 5] = [
 ];
 /// The name used here for a reproduction's file, to tell it from a run's.
 const REPRODUCTION: &str = "result.json of a reproduction";
+/// The type whose fields are the sections of a report.
+const REPORT: &str = "Report";
 /// The files with the types. If two types share a name, the first one counts.
-const SOURCES: [&str; 24] = [
+const SOURCES: [&str; 27] = [
     "crates/ftlab-cli/src/result/document.rs",
     "crates/ftlab-cli/src/power_cuts/report.rs",
     "crates/ftlab/src/stats/report.rs",
@@ -48,6 +52,9 @@ const SOURCES: [&str; 24] = [
     "crates/ftlab-cli/src/compare/metrics.rs",
     "crates/ftlab-cli/src/reproduce/document.rs",
     "crates/ftlab-cli/src/reproduce/numbers.rs",
+    "crates/ftlab/src/scheduler/command.rs",
+    "crates/ftlab/src/nand/operation.rs",
+    "crates/ftlab/src/ftl/gc/purpose.rs",
 ];
 
 /// A serialized struct or enum.
@@ -62,16 +69,21 @@ struct Type {
 }
 
 /// A field, or a variant, which has no type.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct FieldRow {
     key: String,
     of: Option<String>,
     doc: String,
+    /// Whether the rows of its type stand in its place.
+    is_flat: bool,
+    /// Of a counter: its unit, and the section of the report that has it.
+    unit: &'static str,
+    section: &'static str,
 }
 
 pub fn page(files: &[File]) -> String {
     let sources = SOURCES.iter().flat_map(|path| files.iter().find(|file| file.path == *path));
-    let types: Vec<Type> = sources.flat_map(|file| types(&file.text)).collect();
+    let types: Vec<Type> = sources.flat_map(|file| types(&file.text)).chain(families()).collect();
     let mut text = head("Results", ABOUT);
     let mut shown: Vec<&Type> = Vec::new();
     for (file, top) in TOPS {
@@ -79,10 +91,14 @@ pub fn page(files: &[File]) -> String {
         shown.extend(types.iter().filter(|known| known.name == top));
         let mut next = from;
         while let Some(&this) = shown.get(next) {
-            for row in &this.rows {
-                let inner = row.of.as_deref().map(innermost).unwrap_or_default();
-                let named = types.iter().find(|known| known.name == inner);
-                shown.extend(named.filter(|found| !shown.iter().any(|old| old.name == found.name)));
+            for of in
+                this.rows.iter().filter(|row| !row.is_flat).filter_map(|row| row.of.as_deref())
+            {
+                for name in of.split(|letter: char| !letter.is_alphanumeric()) {
+                    let named = types.iter().find(|known| known.name == name);
+                    let is_new = |found: &&Type| !shown.iter().any(|old| old.name == found.name);
+                    shown.extend(named.filter(is_new));
+                }
             }
             next += 1;
         }
@@ -100,11 +116,44 @@ fn file_name(file: &str) -> String {
     format!("{} {rest}", code(name)).trim_end().to_owned()
 }
 
+/// Returns the families of counters.
+fn families() -> impl Iterator<Item = Type> {
+    let row = |counter: &'static Counter, place: &'static str| {
+        let (section, key) = section_and_key(place);
+        let (key, of, doc) = (key.to_owned(), Some("u64".to_owned()), tidy(counter.doc));
+        FieldRow { key, of, doc, unit: counter.unit, section, is_flat: false }
+    };
+    ftlab::stats::families().into_iter().map(move |family| {
+        let places =
+            |counter: &'static Counter| counter.places.iter().map(move |place| (counter, *place));
+        let rows =
+            family.counters.iter().flat_map(places).map(|(counter, place)| row(counter, place));
+        let (name, doc, rows) = (family.name.to_owned(), tidy(family.doc), rows.collect());
+        Type { name, doc, rows, ..Type::default() }
+    })
+}
+
+/// Returns the rows of a type. Of counters that it embeds, those of its section of the report.
+fn rows<'a>(this: &'a Type, types: &'a [Type]) -> impl Iterator<Item = &'a FieldRow> {
+    let sections =
+        types.iter().find(|known| known.name == REPORT).into_iter().flat_map(|it| &it.rows);
+    let mut sections = sections.filter(|row| row.of.as_deref().map(innermost) == Some(&*this.name));
+    let section = sections.next().map_or("", |row| &row.key);
+    this.rows.iter().flat_map(move |row| {
+        let embedded = row.of.as_deref().filter(|_| row.is_flat).map(innermost);
+        let embedded = types.iter().filter(move |known| Some(&*known.name) == embedded);
+        let embedded =
+            embedded.flat_map(|known| &known.rows).filter(move |row| row.section == section);
+        embedded.chain(Some(row).filter(|row| !row.is_flat))
+    })
+}
+
 fn table(this: &Type, types: &[Type]) -> String {
     let mut table = MarkdownTable::new(&["Key", "Value", "Meaning"]);
-    for row in &this.rows {
+    for row in rows(this, types) {
         let value = match (&row.of, &this.tag) {
-            (Some(of), _) => words(of, types),
+            (Some(of), _) if row.unit.is_empty() => words(of, types),
+            (Some(of), _) => format!("{}, {}", words(of, types), row.unit),
             (None, Some(tag)) => {
                 table.row([code(tag), format!("`\"{}\"`", row.key), row.doc.clone()]);
                 continue;
@@ -136,6 +185,9 @@ fn words(of: &str, types: &[Type]) -> String {
     }
     if let Some(inner) = within("Pairs<") {
         return format!("object of names, each with a {}", words(inner, types));
+    }
+    if let Some((key, of)) = within("By<").and_then(|inner| inner.split_once(", ")) {
+        return format!("object by {}: {}", words(key, types), words(of, types));
     }
     match innermost(of) {
         "u32" | "u64" | "usize" | "Nanos" | "SimTime" | "Ratio" => "whole number".to_owned(),
@@ -187,11 +239,18 @@ fn row(code: &str, doc: &str, serde: &str, rename_all: Option<&str>) -> Option<F
     let field = code.trim_start_matches("pub ").trim_end_matches(',').split_once(": ");
     if let Some((name, of)) = field {
         let key = quoted_after(serde, "rename = ").unwrap_or_else(|| name.to_owned());
-        return Some(FieldRow { key, of: Some(of.to_owned()), doc });
+        let is_flat = serde.contains("flatten");
+        return Some(FieldRow {
+            key,
+            of: Some(of.to_owned()),
+            doc,
+            is_flat,
+            ..FieldRow::default()
+        });
     }
     let name: String = code.chars().take_while(|letter| letter.is_alphanumeric()).collect();
-    let key = renamed(&name, rename_all);
-    (!name.is_empty()).then_some(FieldRow { key, of: None, doc })
+    let key = quoted_after(serde, "rename = ").unwrap_or_else(|| renamed(&name, rename_all));
+    (!name.is_empty()).then_some(FieldRow { key, doc, ..FieldRow::default() })
 }
 
 fn quoted_after(text: &str, key: &str) -> Option<String> {
@@ -261,6 +320,18 @@ pub enum Why {
         assert_eq!(words("Option<Nanos>", &found), "whole number or null");
         assert_eq!(words("Vec<Why>", &found), "list of [Why](#why)");
         assert_eq!(found[1].rows[0].key, "source-ended");
+        assert_eq!(words("By<Why, By<Why, u64>>", &found).matches("by [Why](#why)").count(), 2);
         assert_eq!(found[1].tag.as_deref(), Some("kind"));
+    }
+
+    /// A counter that is declared for a section that does not embed it has no row.
+    #[test]
+    fn every_counter_has_a_row_for_each_place() {
+        let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        let page = page(&crate::files::all(root).expect("the project can be read"));
+        for row in families().flat_map(|family| family.rows) {
+            let line = format!("| `{}` | whole number, {} | {} |", row.key, row.unit, row.doc);
+            assert!(page.contains(&line), "{}: {line}", row.section);
+        }
     }
 }

@@ -43,71 +43,43 @@ const HOST: [(&str, &str, &str); 2] = [
     ("report/host/throughput_mb_per_s", "throughput, MB/s", "MB/s"),
     ("report/host/iops", "IOPS", "1/s"),
 ];
-/// How evenly the queues were served.
-const FAIRNESS: [(&str, &str, &str); 3] = [
-    ("report/host/fairness/jain_bytes_ratio", "fairness, bytes", ""),
-    ("report/host/fairness/jain_requests_ratio", "fairness, requests", ""),
-    ("report/host/fairness/min_over_max_bytes_ratio", "fairness, least / most", ""),
-];
-/// The write buffer.
-const HITS: [(&str, &str, &str); 2] = [
-    ("report/cache/write_hit_ratio", "buffer, write hits", ""),
-    ("report/cache/read_hit_ratio", "buffer, read hits", ""),
-];
-const WRITTEN: [(&str, &str, &str); 1] =
-    [("report/cache/written_back_pages", "buffer, written back", "pages")];
-/// Counts of few buffers; omitted if all are zero.
-const PACKED: [(&str, &str, &str); 1] =
-    [("report/cache/packed_programs", "buffer, programs saved", "programs")];
-const PADDED: [(&str, &str, &str); 1] = [("report/cache/padded_pages", "buffer, padding", "pages")];
-/// Hit ratios of the read cache and of a map on flash.
-const FOUND: [(&str, &str, &str); 2] = [
-    ("report/read_cache/hit_ratio", "read cache, hits", ""),
-    ("report/translation/hit_ratio", "map, hits", ""),
-];
-/// What the misses cost.
-const FETCHED: [(&str, &str, &str); 8] = [
-    ("report/read_cache/read_ahead_flash_pages", "read cache, read ahead", "pages"),
-    ("report/translation/read_misses", "map, misses of reads", "pages"),
-    ("report/translation/write_misses", "map, misses of writes", "pages"),
-    ("report/translation/written_back_entries", "map, written back", "entries"),
-    ("report/translation/load_reads", "map, pages read", "pages"),
-    ("report/translation/eviction_programs", "map, pages for room", "pages"),
-    ("report/translation/gc_programs", "map, pages for GC", "pages"),
-    ("report/translation/write_ratio", "map, write amplification", ""),
-];
-/// Costs of flash commands, if they are regulated.
-const COSTS: [(&str, &str, &str); 3] = [
-    ("report/cost/reads/high", "reads at high cost", "pages"),
-    ("report/cost/programs/high", "programs at high cost", "pages"),
-    ("report/cost/rewrites/done", "rewrites", "pages"),
-];
-/// Omitted if all are zero.
-const RETRIES: [(&str, &str, &str); 1] =
-    [("report/cost/reads/with_retries", "reads with retries", "pages")];
-const DEVICE: [(&str, &str, &str); 6] = [
-    ("report/write_amplification/total_ratio", "write amplification", ""),
-    ("report/gc/copied_pages", "GC copies, pages", "pages"),
-    ("report/gc/erased_blocks", "GC erases, blocks", "blocks"),
-    ("report/wear/erases_per_block_mean", "wear, mean", "erases"),
-    ("report/wear/erases_per_block_max", "wear, max", "erases"),
-    ("report/wear/erases_per_block_stddev", "wear, deviation", "erases"),
-];
-/// Omitted if zero.
-const PADDING: [(&str, &str, &str); 1] =
-    [("report/write_amplification/padding_pages", "padding, pages", "pages")];
-/// Power cuts.
-const CUTS: [(&str, &str, &str); 2] = [
-    ("power_cuts/recovery_mean_ns", "power cuts, until ready", "ns"),
-    ("power_cuts/recovery_most_ns", "power cuts, longest", "ns"),
-];
-/// Omitted if zero.
-const KEPT_UP: [(&str, &str, &str); 1] =
-    [("power_cuts/hold_up_mean_ns", "power cuts, hold-up", "ns")];
-const CUT_READS: [(&str, &str, &str); 2] = [
-    ("power_cuts/spare_reads_mean", "power cuts, spares read", "reads"),
-    ("power_cuts/lost_pages_mean", "power cuts, pages lost", "pages"),
-];
+/// The other figures, in the order in which they are shown: which way each is to go, and whether it is left out where it
+/// is 0 everywhere. Counters of a section follow the last of its figures.
+const FIGURES: &[(&str, &str, &str, Better, bool)] = {
+    use Better::{Higher, Lower};
+    &[
+        ("report/host/fairness/jain_bytes_ratio", "fairness, bytes", "", Higher, false),
+        ("report/host/fairness/jain_requests_ratio", "fairness, requests", "", Higher, false),
+        (
+            "report/host/fairness/min_over_max_bytes_ratio",
+            "fairness, least / most",
+            "",
+            Higher,
+            false,
+        ),
+        ("report/cache/write_hit_ratio", "buffer, write hits", "", Higher, false),
+        ("report/cache/read_hit_ratio", "buffer, read hits", "", Higher, false),
+        ("report/read_cache/hit_ratio", "read cache, hits", "", Higher, false),
+        ("report/translation/hit_ratio", "map, hits", "", Higher, false),
+        ("report/translation/load_reads", "map, pages read", "pages", Lower, false),
+        ("report/translation/eviction_programs", "map, pages for room", "pages", Lower, false),
+        ("report/translation/gc_programs", "map, pages for GC", "pages", Lower, false),
+        ("report/translation/write_ratio", "map, write amplification", "", Lower, false),
+        ("report/cost/reads/high", "reads at high cost", "pages", Lower, false),
+        ("report/cost/programs/high", "programs at high cost", "pages", Lower, false),
+        ("report/cost/reads/with_retries", "reads with retries", "pages", Lower, true),
+        ("report/write_amplification/total_ratio", "write amplification", "", Lower, false),
+        ("report/gc/erased_blocks", "GC erases, blocks", "blocks", Lower, false),
+        ("report/wear/erases_per_block_mean", "wear, mean", "erases", Lower, false),
+        ("report/wear/erases_per_block_max", "wear, max", "erases", Lower, false),
+        ("report/wear/erases_per_block_stddev", "wear, deviation", "erases", Lower, false),
+        ("power_cuts/recovery_mean_ns", "power cuts, until ready", "ns", Lower, false),
+        ("power_cuts/recovery_most_ns", "power cuts, longest", "ns", Lower, false),
+        ("power_cuts/hold_up_mean_ns", "power cuts, hold-up", "ns", Lower, true),
+        ("power_cuts/spare_reads_mean", "power cuts, spares read", "reads", Lower, false),
+        ("power_cuts/lost_pages_mean", "power cuts, pages lost", "pages", Lower, false),
+    ]
+};
 
 fn metric(id: impl Into<String>, name: String, unit: &'static str, better: Better) -> Metric {
     Metric { id: id.into(), name, unit, better }
@@ -115,12 +87,7 @@ fn metric(id: impl Into<String>, name: String, unit: &'static str, better: Bette
 
 /// Returns the metrics that any of the results has, in the order of the table.
 pub fn known_in<'a>(results: impl Iterator<Item = &'a Value> + Clone) -> Vec<Metric> {
-    let of = |list: &[(&str, &str, &'static str)], better: Better| -> Vec<Metric> {
-        let one = |&(id, name, unit): &(&str, &str, &'static str)| {
-            metric(id, name.to_owned(), unit, better)
-        };
-        list.iter().map(one).collect()
-    };
+    let rates = HOST.map(|(id, name, unit)| metric(id, name.to_owned(), unit, Better::Higher));
     let latencies = OPS.iter().flat_map(|op| latencies("report/host", "", op));
     let unreadable = OPS.iter().map(|op| {
         let id = format!("report/host/{op}/unreadable_requests");
@@ -128,22 +95,37 @@ pub fn known_in<'a>(results: impl Iterator<Item = &'a Value> + Clone) -> Vec<Met
     });
     let known = |metric: &Metric| results.clone().any(|result| metric.of(result).is_some());
     let occurs = |metric: &Metric| results.clone().any(|result| metric.of(result) > Some(0.0));
-    let rare = of(&PACKED, Better::Higher).into_iter().chain(of(&PADDED, Better::Lower));
-    let all = of(&HOST, Better::Higher).into_iter().chain(latencies);
+    let all = rates.into_iter().chain(latencies);
     let all = all.filter(known).chain(unreadable.filter(occurs));
     let all = all.chain(of_queues(results.clone()).into_iter().filter(occurs));
-    let all = all.chain(of(&FAIRNESS, Better::Higher).into_iter().filter(known));
-    let buffer = of(&HITS, Better::Higher).into_iter().chain(of(&WRITTEN, Better::Lower));
-    let all = all.chain(buffer.filter(known)).chain(rare.filter(occurs));
-    let found = of(&FOUND, Better::Higher).into_iter().chain(of(&FETCHED, Better::Lower));
-    let all = all.chain(found.filter(known));
-    let all = all.chain(of(&COSTS, Better::Lower).into_iter().filter(known));
-    let all = all.chain(of(&RETRIES, Better::Lower).into_iter().filter(occurs));
-    let all = all.chain(of(&DEVICE, Better::Lower).into_iter().filter(known));
-    let all = all.chain(of(&PADDING, Better::Lower).into_iter().filter(occurs));
-    let all = all.chain(of(&CUTS, Better::Lower).into_iter().filter(known));
-    let all = all.chain(of(&KEPT_UP, Better::Lower).into_iter().filter(occurs));
-    all.chain(of(&CUT_READS, Better::Lower).into_iter().filter(known)).collect()
+    let figures = figures_and_counters().into_iter();
+    let figures =
+        figures.filter(|(metric, if_any)| if *if_any { occurs(metric) } else { known(metric) });
+    all.chain(figures.map(|(metric, _)| metric)).collect()
+}
+
+/// [`FIGURES`] and the counters that ask for a row, each with whether it is left out where it is 0 everywhere.
+fn figures_and_counters() -> Vec<(Metric, bool)> {
+    let mut counters = Vec::new();
+    for counter in ftlab::stats::families().into_iter().flat_map(|family| family.counters) {
+        if let (Some(row), Some(place)) = (&counter.compared, counter.places.first()) {
+            let better = if row.higher_is_better { Better::Higher } else { Better::Lower };
+            let metric =
+                metric(format!("report/{place}"), row.name.to_owned(), counter.unit, better);
+            counters.push((metric, row.if_any));
+        }
+    }
+    let section = |id: &str| id.splitn(3, '/').take(2).collect::<Vec<_>>().join("/");
+    let mut all = Vec::new();
+    for figures in FIGURES.chunk_by(|(one, ..), (next, ..)| section(one) == section(next)) {
+        all.extend(figures.iter().map(|&(id, name, unit, better, if_any)| {
+            (metric(id, name.to_owned(), unit, better), if_any)
+        }));
+        let here = section(figures[0].0);
+        all.extend(counters.extract_if(.., |(metric, _)| section(&metric.id) == here));
+    }
+    all.extend(counters);
+    all
 }
 
 /// Returns the latencies of an operation. `whose` is a prefix for their names.

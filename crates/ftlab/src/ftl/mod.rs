@@ -62,6 +62,7 @@ use wear::{Demand, Levelling, Life, Refresh, WearSetup};
 use health::Health;
 use space::Space;
 
+use crate::counters::counters;
 use crate::engine::skills::{self, Skills};
 use crate::nand::Superblocks;
 use crate::scheduler::DieSet;
@@ -100,30 +101,33 @@ pub struct FtlSetup {
     pub recovery: Recovery,
 }
 
-/// The FTL's counters, in pages (mapping units) unless stated otherwise.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FtlCounts {
-    /// Pages programmed for the host.
-    pub host_pages: u64,
-    /// Pages that collection copied.
-    pub gc_pages: u64,
-    /// Of these, pages that were overwritten before the copy was done.
-    pub gc_stale: u64,
-    /// Mapping units of flash pages that were programmed empty, for lack of pages to fill them.
-    pub padding: u64,
-    /// Pages deallocated.
-    pub trimmed: u64,
-    /// Blocks collected.
-    pub gc_runs: u64,
-    /// Valid pages that the collected blocks held when they were chosen.
-    pub gc_victim_valid: u64,
-    /// Runs and copied pages by purpose, in the order of [`Purpose::ALL`].
-    pub by_purpose: [PurposeCounts; Purpose::ALL.len()],
-    /// Blocks that patrols found due but left alone, counted at each patrol: a copy of their data
-    /// would be due again at once.
-    pub beyond_refresh: u64,
-    /// Pages that a host read found never written or deallocated. They cost no flash read.
-    pub unwritten_reads: u64,
+counters! {
+    /// What the FTL did, in pages (mapping units) unless stated otherwise.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct FtlCounts {
+        /// Pages programmed for the host.
+        host_pages: u64, unit "pages", at "write_amplification/host_pages";
+        /// Pages that collection copied.
+        gc_pages: u64, unit "pages", at "gc/copied_pages" or "write_amplification/gc_pages",
+            compared lower "GC copies, pages";
+        /// Of these, pages that were overwritten before the copy was done.
+        gc_stale: u64, unit "pages", at "gc/stale_copied_pages";
+        /// Mapping units of flash pages that were programmed empty, for lack of pages to fill them.
+        padding: u64, unit "pages", at "write_amplification/padding_pages", compared lower if any "padding, pages";
+        /// Pages deallocated.
+        trimmed: u64, unit "pages";
+        /// Blocks collected.
+        gc_runs: u64, unit "blocks", at "gc/runs";
+        /// Valid pages that the collected blocks held when they were chosen.
+        gc_victim_valid: u64, unit "pages";
+        /// Blocks and copied pages by purpose, in the order of [`Purpose::ALL`].
+        by_purpose: [PurposeCounts; Purpose::ALL.len()];
+        /// Blocks that patrols found due but left alone, counted at each patrol: so worn that a copy of their data would be
+        /// due again at once.
+        beyond_refresh: u64, unit "blocks", at "cost/beyond_refresh";
+        /// Pages that a host read found never written or deallocated. They cost no flash read.
+        unwritten_reads: u64, unit "pages", at "unwritten_read_pages";
+    }
 }
 
 /// The blocks that each plane of a device that can fail sets aside: one for an erase that fails,

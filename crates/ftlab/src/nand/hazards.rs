@@ -7,6 +7,7 @@
 
 use super::faults::{BILLION, FaultOptions, happens, mix};
 use super::{Fault, FlashPlace, Kind, Scheduled};
+use crate::counters::counters;
 use crate::engine::Stream;
 use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::shape::Geometry;
@@ -32,13 +33,16 @@ pub struct Counting {
     pub often: Option<u32>,
 }
 
-/// Counts of commands that failed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HazardCounts {
-    /// Commands of any kind on dead dies.
-    pub on_dead_dies: u64,
-    /// Reads, and the sensing of copybacks, that were uncorrectable because of the schedule or by chance.
-    pub unreadable: u64,
+counters! {
+    /// Commands that failed.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct HazardCounts {
+        /// Flash commands that failed because their die was dead.
+        on_dead_dies: u64, unit "commands", at "health/commands_on_dead_dies";
+        /// Reads of flash pages, and the sensing of copybacks, that could not be corrected, by chance, by schedule, or
+        /// because the block was read too often. If the timing model has errors, its own are in `cost`.
+        unreadable: u64, unit "flash pages", at "health/unreadable_flash_pages";
+    }
 }
 
 /// All failures of the flash.

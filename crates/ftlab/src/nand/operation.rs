@@ -1,16 +1,22 @@
 //! Operations of a die.
 
-/// The kind of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+use serde::Serialize;
+
+/// The kind of an operation. Results count operations under these names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Kind {
     /// Senses a flash page and sends codewords of it.
+    #[serde(rename = "reads")]
     Read,
     /// Loads a flash page and programs it.
+    #[serde(rename = "programs")]
     Program,
     /// Erases a block.
+    #[serde(rename = "erases")]
     Erase,
     /// Moves a whole flash page to another one of its plane without the bus: senses it and programs
     /// the result, without correcting errors.
+    #[serde(rename = "copybacks")]
     Copyback,
 }
 

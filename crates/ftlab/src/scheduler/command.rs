@@ -1,5 +1,7 @@
 //! A flash command: what one die is to do, for whom, and which command waits for it.
 
+use serde::Serialize;
+
 use super::owner::Owner;
 use crate::engine::Handle;
 use crate::engine::skills::{RARE_ON_FLASH, Skills, any};
@@ -8,21 +10,24 @@ use crate::units::{DieId, Nanos, Ppn, SimTime};
 use crate::verify;
 
 /// The purpose of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// A host command, or the write-back of host data.
+    /// A host read, or the write-back of host data. With a map on flash also reads of translation pages for host reads,
+    /// and all programs of translation pages.
     Host,
-    /// The read of a read-modify-write.
+    /// The read of a read-modify-write. With a map on flash also reads of translation pages for write-backs and trims.
     ReadModifyWrite,
-    /// Garbage collection.
+    /// Garbage collection. With a map on flash also reads of translation pages that it updates, not their programs.
     Gc,
-    /// Moving data to care for blocks: wear levelling, and emptying blocks that go bad.
+    /// Moving data to care for blocks: wear levelling, refreshing, and emptying blocks that go bad.
     Wear,
     /// Moving data from the SLC cache to blocks of full density.
     Fold,
     /// Programming pages again, at another cost.
     Rewrite,
-    /// The system area, which keeps the data for recovery from power cuts.
+    /// The system area, which keeps the data for recovery from power cuts: the journal of trims, checkpoints of the map,
+    /// and erases of the blocks that hold them.
     System,
 }
 

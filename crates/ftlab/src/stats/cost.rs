@@ -3,11 +3,13 @@
 use serde::Serialize;
 
 use super::counters::DeviceCounters;
+use super::report::in_cost;
 use crate::device::{Contents, Device};
+use crate::ftl::FtlCounts;
 use crate::ftl::cost::RewriteCounts;
 use crate::ftl::gc::Purpose;
 use crate::nand::CostClass;
-use crate::scheduler::{Origin, Probe};
+use crate::scheduler::{CostCounts, Origin, Probe};
 
 /// The cost of programs, and of later reads, in flash pages. Blocks in SLC mode do not count.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,18 +31,18 @@ pub struct CostReport {
     pub programs: ProgramsByCost,
     /// Programs for collection, wear, folding and merges.
     pub copies: ProgramsByCost,
-    /// Readings past the first, on the last level of the code, of all reads: of the host, of collection and others.
-    pub retries: u64,
-    /// Flash pages of which nothing read the data any more: it is lost.
-    pub unreadable: u64,
+    /// What all reads met.
+    #[serde(flatten)]
+    pub counts: CostCounts,
     /// Blocks that were emptied before their data was lost, or took retries.
     pub refreshed_blocks: u64,
     /// Pages (mapping units) that were copied for that.
     pub refreshed_pages: u64,
-    /// Blocks that were due and left alone, each at each patrol: so worn that a copy of their data would be due at once.
-    pub beyond_refresh: u64,
+    /// What was not refreshed.
+    #[serde(flatten, serialize_with = "in_cost")]
+    pub ftl: FtlCounts,
     /// Pages that were programmed again while their die was idle; null if none ever is.
-    pub rewrites: Option<Rewrites>,
+    pub rewrites: Option<RewriteCounts>,
 }
 
 /// Flash pages read.
@@ -65,27 +67,6 @@ pub struct ProgramsByCost {
     pub medium: u64,
     /// At high cost.
     pub high: u64,
-}
-
-/// Pages that were programmed again. Their flash commands stand in `flash_commands`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Rewrites {
-    /// Pages (mapping units) that the host read and that asked for it.
-    pub requested: u64,
-    /// Of these, those whose flash page waited for it already.
-    pub requested_again: u64,
-    /// Flash pages that were programmed again.
-    pub done: u64,
-    /// Pages (mapping units) on them.
-    pub pages: u64,
-    /// Dropped because the page was written or deallocated meanwhile.
-    pub dropped_written: u64,
-    /// Dropped because it lay elsewhere by then, or at a higher cost.
-    pub dropped_high: u64,
-    /// Dropped because too many waited.
-    pub dropped_full: u64,
-    /// Given up: there was no room, the program failed, or the device came to rest.
-    pub given_up: u64,
 }
 
 /// The cost of what was counted; nothing if all programs cost the same.
@@ -116,25 +97,10 @@ pub(super) fn cost<P: Probe, C: Contents>(
         read_modify_write_reads: reads(Origin::ReadModifyWrite),
         programs: programs(&[Origin::Host]),
         copies: programs(&[Origin::Gc, Origin::Wear, Origin::Fold]),
-        retries: costs.retries,
-        unreadable: costs.unreadable,
+        counts: *costs,
         refreshed_blocks: refreshed.runs,
         refreshed_pages: refreshed.pages,
-        beyond_refresh: counters.ftl.beyond_refresh,
-        rewrites: device.rewriter().map(|_| rewrites(&counters.rewrites)),
+        ftl: counters.ftl,
+        rewrites: device.rewriter().map(|_| counters.rewrites),
     })
-}
-
-fn rewrites(counts: &RewriteCounts) -> Rewrites {
-    let &RewriteCounts { requested, again, done, pages, written, high, full, given_up } = counts;
-    Rewrites {
-        requested,
-        requested_again: again,
-        done,
-        pages,
-        dropped_written: written,
-        dropped_high: high,
-        dropped_full: full,
-        given_up,
-    }
 }

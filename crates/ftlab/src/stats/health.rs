@@ -6,31 +6,25 @@
 use serde::Serialize;
 
 use crate::device::{Contents, Device};
-use crate::ftl::wear::{EndReason, Life};
+use crate::ftl::wear::{EndReason, Life, Losses};
+use crate::nand::HazardCounts;
 use crate::scheduler::Probe;
 use crate::units::SimTime;
 
 /// The health of a device on which operations can fail, since it was new.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Health {
-    /// Blocks that were bad from the factory.
-    pub factory_bad_blocks: u32,
-    /// Blocks that went bad in use.
-    pub grown_bad_blocks: u32,
-    /// Programs that failed.
-    pub program_failures: u64,
-    /// Erases that failed.
-    pub erase_failures: u64,
+    /// Blocks that went bad, and what failed.
+    #[serde(flatten)]
+    pub losses: Losses,
     /// Dies that were found dead.
     pub dead_dies: u32,
     /// Pages (mapping units) of the host on dead dies, whose reads end as unreadable. With parity
     /// across dies, pages of stripes whose dies are all dead.
     pub pages_on_dead_dies: u64,
-    /// Flash commands that failed because their die was dead.
-    pub commands_on_dead_dies: u64,
-    /// Reads of flash pages that could not be corrected, by chance, by schedule, or because the
-    /// block was read too often. If the timing model has errors, its own are in `cost`.
-    pub unreadable_flash_pages: u64,
+    /// Commands on dead dies, and reads that could not be corrected.
+    #[serde(flatten)]
+    pub hazards: HazardCounts,
     /// Pages (mapping units) on flash with lost sectors at the end, including overwritten ones
     /// whose block has not been erased.
     pub lost_pages: u64,
@@ -63,19 +57,14 @@ pub(super) fn health<P: Probe, C: Contents>(device: &Device<P, C>) -> Option<Hea
         return None;
     }
     let losses = life.map(|life| *life.losses()).unwrap_or_default();
-    let failed = hazards.map(|hazards| *hazards.counts()).unwrap_or_default();
     let erases: u64 = device.ftl().blocks().all_erases().map(u64::from).sum();
     let blocks = device.ftl().geometry().blocks() - losses.factory_bad;
     let mean = erases as f64 / f64::from(blocks.max(1));
     Some(Health {
-        factory_bad_blocks: losses.factory_bad,
-        grown_bad_blocks: losses.grown_bad,
-        program_failures: losses.program_failures,
-        erase_failures: losses.erase_failures,
+        losses,
         dead_dies: device.ftl().dead_dies_on_flash().len() as u32,
         pages_on_dead_dies: device.ftl().pages_on_dead_dies(),
-        commands_on_dead_dies: failed.on_dead_dies,
-        unreadable_flash_pages: failed.unreadable,
+        hazards: hazards.map(|hazards| *hazards.counts()).unwrap_or_default(),
         lost_pages: device.ftl().lost().pages(),
         available_spare_ratio: life.map_or(1.0, Life::available_spare),
         endurance_used_ratio: life

@@ -31,8 +31,8 @@ mod window_latencies;
 
 pub use ageing::{Aged, AgedRound, Ageing, AgeingOutlook, AgeingRule};
 pub use block_map::BlockGroup;
-pub use cost::{CostReport, ProgramsByCost, ReadsByCost, Rewrites};
-pub use counters::DeviceCounters;
+pub use cost::{CostReport, ProgramsByCost, ReadsByCost};
+pub use counters::{DeviceCounters, families};
 pub use health::{EndReport, Health};
 pub use host::{HostStats, OpStats, PARTS, TimeParts};
 pub use merges::{Merges, PerReclaim};
@@ -45,8 +45,8 @@ pub use read_cache::ReadCacheReport;
 pub use reconstruction::{PageReconstruction, RmapMemory};
 pub use recorder::Recorder;
 pub use report::{
-    Cache, Commands, FlashCommands, Gc, HostReport, PhaseSummary, Report, SCHEMA_VERSION, Spread,
-    Utilisation, Wear, WriteAmplification,
+    Cache, Gc, HostReport, PhaseSummary, Report, SCHEMA_VERSION, Spread, Utilisation, Wear,
+    WriteAmplification,
 };
 pub use slc::SlcCache;
 pub use steady::{Round, Steadiness, SteadyReport, Verdict};

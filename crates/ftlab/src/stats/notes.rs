@@ -8,6 +8,7 @@ use super::host::HostStats;
 use super::op_report::OpReport;
 use super::report::Report;
 use super::steady::{SteadyReport, Verdict};
+use crate::ftl::gc::Purpose;
 use crate::ftl::wear::EndReason;
 use crate::units::Nanos;
 
@@ -185,11 +186,11 @@ fn size(bytes: u64) -> String {
 
 /// Data was lost because it was not refreshed in time.
 fn unreadable(report: &Report) -> Option<String> {
-    let by_age = report.cost.as_ref().map_or(0, |cost| cost.unreadable);
+    let by_age = report.cost.as_ref().map_or(0, |cost| cost.counts.unreadable);
     let by_faults = match &report.parity {
         // Pages that could be computed are not lost.
-        Some(parity) => parity.lost_reads,
-        None => report.health.as_ref().map_or(0, |health| health.unreadable_flash_pages),
+        Some(parity) => parity.counts.lost,
+        None => report.health.as_ref().map_or(0, |health| health.hazards.unreadable),
     };
     let dead = report.health.as_ref().map_or(0, |health| health.dead_dies);
     let pages = by_age.max(by_faults);
@@ -223,7 +224,7 @@ fn refused(report: &Report) -> Option<String> {
 
 /// Refresh gave up on some blocks.
 fn beyond_refresh(report: &Report) -> Option<String> {
-    let blocks = report.cost.as_ref().map_or(0, |cost| cost.beyond_refresh);
+    let blocks = report.cost.as_ref().map_or(0, |cost| cost.ftl.beyond_refresh);
     (blocks > 0).then(|| {
         format!(
             "Blocks were so worn that a copy of their data would have been due again at once: they were not refreshed \
@@ -233,7 +234,7 @@ fn beyond_refresh(report: &Report) -> Option<String> {
 }
 
 fn unwritten(report: &Report) -> Option<String> {
-    let (unwritten, all) = (report.unwritten_read_pages, report.read_pages);
+    let (unwritten, all) = (report.ftl.unwritten_reads, report.read_pages);
     (unwritten as f64 > UNWRITTEN_SHARE * all as f64).then(|| {
         format!(
             "{:.1} % of the pages that were read had never been written: the device answers those \
@@ -325,7 +326,8 @@ fn departs(report: &Report, capacity_bytes: u64, circumstances: &Circumstances) 
     let AgedBefore { amplification: steady, tolerance, .. } = circumstances.aged?;
     let measured = report.write_amplification.total_ratio.filter(|_| steady > 0.0)?;
     let change = measured / steady - 1.0;
-    let departs = change.abs() > DEPARTS_TOLERANCES * tolerance && report.gc.runs >= DEPARTS_RUNS;
+    let departs =
+        change.abs() > DEPARTS_TOLERANCES * tolerance && report.ftl.gc_runs >= DEPARTS_RUNS;
     let rested = change < 0.0 && circumstances.rested(capacity_bytes);
     let why = match rested {
         true => {
@@ -348,13 +350,13 @@ fn departs(report: &Report, capacity_bytes: u64, circumstances: &Circumstances) 
 
 fn left_in_buffer(report: &Report) -> Option<String> {
     let cache = report.cache.as_ref()?;
-    let written = cache.write_hit_pages + cache.write_miss_pages;
-    let matters = cache.left_pages as f64 > LEFT_SHARE * cache.written_back_pages as f64;
+    let written = cache.counts.write_hits + cache.counts.write_misses;
+    let matters = cache.left_pages as f64 > LEFT_SHARE * cache.counts.written_back as f64;
     (matters && written > 0).then(|| {
         format!(
             "{} pages were still in the write buffer at the end, {} had been written back: write \
              amplification counts only what reached flash.",
-            cache.left_pages, cache.written_back_pages
+            cache.left_pages, cache.counts.written_back
         )
     })
 }
@@ -364,7 +366,7 @@ fn absorbed(report: &Report) -> Option<String> {
     let cache = report.cache.as_ref()?;
     let wa = &report.write_amplification;
     let (total, by_gc) = (wa.total_ratio?, wa.ftl_ratio?);
-    let given = wa.host_pages * wa.page_bytes;
+    let given = report.ftl.host_pages * wa.page_bytes;
     (by_gc - total >= SHOWN_APART && given < wa.host_bytes).then(|| {
         format!(
             "Write amplification by GC alone ({by_gc:.3}) is larger than the total ({total:.3}): it is relative to what \
@@ -383,7 +385,7 @@ fn uneven_wear(report: &Report) -> Option<String> {
     let wear = &report.wear;
     let (most, mean) = (f64::from(wear.erases_per_block_max), wear.erases_per_block_mean);
     let is_uneven = most >= UNEVEN_TIMES * mean && most - mean >= UNEVEN_BY;
-    let remedy = match report.gc.by_purpose.wear_level.runs {
+    let remedy = match report.gc.by_purpose[Purpose::WearLevel].runs {
         0 => " Static wear levelling (ftl.wear.policy) did not move anything.",
         _ => "",
     };

@@ -1,6 +1,6 @@
 //! The report of a run. Every key carries its unit, and unknown values are null, not guesses.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::cost::CostReport;
 use super::health::Health;
@@ -13,7 +13,11 @@ use super::reconstruction::PageReconstruction;
 use super::slc::SlcCache;
 use super::steady::SteadyReport;
 use super::translation::Translation;
-use crate::scheduler::{Kind, Overlaps};
+use crate::cache::BufferCounts;
+use crate::counters::{By, serialize};
+use crate::ftl::FtlCounts;
+use crate::ftl::gc::{Purpose, PurposeCounts};
+use crate::scheduler::{Kind, Origin, Overlaps};
 
 /// The version of the report's layout. It changes when a key is renamed or removed, or changes its
 /// meaning. New keys do not change it.
@@ -34,8 +38,9 @@ pub struct Report {
     pub wear: Wear,
     /// Bad blocks, failures, and the end of life; null if nothing can fail on the device.
     pub health: Option<Health>,
-    /// Pages that were read although they had never been written, which were answered at once, without flash.
-    pub unwritten_read_pages: u64,
+    /// What the FTL counted; here what no section below has.
+    #[serde(flatten, serialize_with = "at_top")]
+    pub ftl: FtlCounts,
     /// Pages that were read, wherever they were found.
     pub read_pages: u64,
     /// The write buffer; null if the device has none.
@@ -56,8 +61,10 @@ pub struct Report {
     pub parity: Option<ParityReport>,
     /// How busy the device was.
     pub utilisation: Utilisation,
-    /// Flash commands by origin.
-    pub flash_commands: FlashCommands,
+    /// Flash commands by origin and kind: flash pages sensed, flash pages programmed, blocks erased, flash pages moved
+    /// within their plane without the bus. Those of a map on flash have no origin of their own: `translation` counts
+    /// them apart.
+    pub flash_commands: By<Origin, By<Kind, u64>>,
     /// How often the dies did more than one thing at a time.
     pub flash_overlaps: FlashOverlaps,
     /// Whether the device was steady at the end.
@@ -114,12 +121,9 @@ pub struct WriteAmplification {
     pub host_bytes: u64,
     /// Bytes programmed on flash.
     pub flash_bytes: u64,
-    /// Pages (mapping units) programmed for the host.
-    pub host_pages: u64,
-    /// Pages that collection copied.
-    pub gc_pages: u64,
-    /// Places in flash pages that were programmed with nothing.
-    pub padding_pages: u64,
+    /// What was programmed.
+    #[serde(flatten, serialize_with = "in_write_amplification")]
+    pub counts: FtlCounts,
     /// The size of a page (mapping unit).
     pub page_bytes: u64,
 }
@@ -127,12 +131,9 @@ pub struct WriteAmplification {
 /// Garbage collection, for whatever purpose a block was emptied.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gc {
-    /// Blocks chosen.
-    pub runs: u64,
-    /// Pages copied.
-    pub copied_pages: u64,
-    /// Of these, pages that had been overwritten when the copy was done.
-    pub stale_copied_pages: u64,
+    /// What was collected.
+    #[serde(flatten, serialize_with = "in_gc")]
+    pub counts: FtlCounts,
     /// Blocks erased.
     pub erased_blocks: u64,
     /// Valid pages that a block held when it was chosen, on average; null without a run.
@@ -140,31 +141,23 @@ pub struct Gc {
     /// The same as a share of the block.
     pub valid_ratio_per_victim: Option<f64>,
     /// Why blocks were emptied.
-    pub by_purpose: GcPurposes,
+    pub by_purpose: By<Purpose, PurposeCounts>,
 }
 
-/// Collections by purpose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct GcPurposes {
-    /// A plane was short of free blocks.
-    pub space: GcPurpose,
-    /// The device was idle.
-    pub background: GcPurpose,
-    /// Static wear levelling.
-    pub wear_level: GcPurpose,
-    /// The block was going bad.
-    pub retire: GcPurpose,
-    /// The block belonged to the SLC cache.
-    pub fold: GcPurpose,
+fn at_top<S: Serializer>(counts: &FtlCounts, to: S) -> Result<S::Ok, S::Error> {
+    serialize(&counts.entries(Some("")), to)
 }
 
-/// Collections for one purpose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct GcPurpose {
-    /// Blocks emptied.
-    pub runs: u64,
-    /// Pages copied.
-    pub copied_pages: u64,
+fn in_write_amplification<S: Serializer>(counts: &FtlCounts, to: S) -> Result<S::Ok, S::Error> {
+    serialize(&counts.entries(Some("write_amplification")), to)
+}
+
+fn in_gc<S: Serializer>(counts: &FtlCounts, to: S) -> Result<S::Ok, S::Error> {
+    serialize(&counts.entries(Some("gc")), to)
+}
+
+pub(super) fn in_cost<S: Serializer>(counts: &FtlCounts, to: S) -> Result<S::Ok, S::Error> {
+    serialize(&counts.entries(Some("cost")), to)
 }
 
 /// Erases of each block since the device was new.
@@ -183,28 +176,13 @@ pub struct Wear {
 /// The write buffer, in pages (mapping units).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cache {
-    /// Written pages that were there already.
-    pub write_hit_pages: u64,
-    /// Written pages that were not.
-    pub write_miss_pages: u64,
+    /// What it did.
+    #[serde(flatten)]
+    pub counts: BufferCounts,
     /// The share of written pages that were there.
     pub write_hit_ratio: Option<f64>,
-    /// Read pages that were there.
-    pub read_hit_pages: u64,
-    /// Read pages that were not, or not all of the wanted sectors.
-    pub read_miss_pages: u64,
     /// The share of read pages that were there.
     pub read_hit_ratio: Option<f64>,
-    /// Pages written back to flash.
-    pub written_back_pages: u64,
-    /// Programs that put parts of two pages onto one physical page: so many programs were saved.
-    pub packed_programs: u64,
-    /// Pages read from flash and written again, to fill up a block.
-    pub padded_pages: u64,
-    /// Clean pages that went without being written.
-    pub dropped_pages: u64,
-    /// Written pages that had to wait for room.
-    pub waited_pages: u64,
     /// Cycles of write-backs, where the next one begins only when the last has ended; null elsewhere.
     pub write_cycles: Option<u64>,
     /// Pages that were in the buffer at the end, and not on flash.
@@ -231,39 +209,6 @@ pub struct Spread {
     pub max: f64,
 }
 
-/// Flash commands by origin. Those of a map on flash have none of their own: `translation` counts them apart.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FlashCommands {
-    /// Host reads, and programs of what the host wrote; also reads of translation pages for its
-    /// reads, and all programs of translation pages, for any reason.
-    pub host: Commands,
-    /// Reads for read-modify-write; reads of translation pages for write-backs and trims.
-    pub read_modify_write: Commands,
-    /// Garbage collection; reads of translation pages that it updates, not their programs.
-    pub gc: Commands,
-    /// Static wear levelling, and emptying blocks that go bad.
-    pub wear: Commands,
-    /// Moving data out of the SLC cache.
-    pub fold: Commands,
-    /// Programming pages again, at another cost.
-    pub rewrite: Commands,
-    /// The journal of trims, checkpoints of the map, and erases of the blocks that hold them.
-    pub system: Commands,
-}
-
-/// Flash commands of one origin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Commands {
-    /// Flash pages sensed.
-    pub reads: u64,
-    /// Flash pages programmed.
-    pub programs: u64,
-    /// Blocks erased.
-    pub erases: u64,
-    /// Flash pages moved within their plane without the bus.
-    pub copybacks: u64,
-}
-
 /// How often the dies did more than one thing at a time, in flash commands.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FlashOverlaps {
@@ -273,14 +218,9 @@ pub struct FlashOverlaps {
     pub multi_plane_programs: u64,
     /// Erases that ran together with another plane's.
     pub multi_plane_erases: u64,
-    /// Reads that were sensed while the page before was sent.
-    pub cached_reads: u64,
-    /// Programs whose data came while the page before was programmed.
-    pub cached_programs: u64,
-    /// Times that a program was left for a host read.
-    pub suspended_programs: u64,
-    /// Times that an erase was left for a host read.
-    pub suspended_erases: u64,
+    /// Other ways.
+    #[serde(flatten)]
+    pub counts: Overlaps,
 }
 
 impl FlashOverlaps {
@@ -290,10 +230,7 @@ impl FlashOverlaps {
             multi_plane_reads: together(Kind::Read),
             multi_plane_programs: together(Kind::Program),
             multi_plane_erases: together(Kind::Erase),
-            cached_reads: overlaps.cached_reads,
-            cached_programs: overlaps.cached_programs,
-            suspended_programs: overlaps.program_pauses,
-            suspended_erases: overlaps.erase_pauses,
+            counts: *overlaps,
         }
     }
 }

@@ -4,24 +4,25 @@ use super::cost::cost;
 use super::figures::{flash_bytes, mb_per_second, per_second, ratio};
 use super::health::health;
 use super::host::HostStats;
-use super::merges::merges;
+use super::merges::Merges;
 use super::notes;
 use super::op_report::op_report;
-use super::parity::parity_report;
+use super::parity::ParityReport;
 use super::queues;
-use super::read_cache::read_cache;
+use super::read_cache::ReadCacheReport;
 use super::reconstruction::page_reconstruction;
 use super::report::{
-    Cache, Commands, FlashCommands, FlashOverlaps, Gc, GcPurpose, GcPurposes, HostReport,
-    PhaseSummary, Report, SCHEMA_VERSION, Spread, Utilisation, Wear, WriteAmplification,
+    Cache, FlashOverlaps, Gc, HostReport, PhaseSummary, Report, SCHEMA_VERSION, Spread,
+    Utilisation, Wear, WriteAmplification,
 };
-use super::slc::slc_cache;
+use super::slc::SlcCache;
 use super::steady::SteadyRounds;
 use super::translation::translation;
 use super::{Circumstances, DeviceCounters, PhaseStats};
+use crate::counters::By;
 use crate::device::{Contents, Device};
-use crate::ftl::gc::{Purpose, PurposeCounts};
-use crate::ftl::{Blocks, FtlCounts};
+use crate::ftl::Blocks;
+use crate::ftl::gc::Purpose;
 use crate::host::{Host, Op};
 use crate::scheduler::{Kind, Origin, Probe};
 use crate::units::{Nanos, SECTOR_BYTES};
@@ -59,13 +60,13 @@ pub(super) fn build<P: Probe, C: Contents>(
         gc: gc(&counters, device.ftl().blocks()),
         wear: wear(device),
         health: health(device),
-        unwritten_read_pages: counters.ftl.unwritten_reads,
+        ftl: counters.ftl,
         read_pages: counters.buffer.read_hits + counters.buffer.read_misses,
         cache: device.buffer().acknowledges_early().then(|| cache(&counters, device)),
-        read_cache: device.reads().is_on().then(|| read_cache(&counters.reads)),
+        read_cache: device.reads().is_on().then(|| ReadCacheReport::new(&counters.reads)),
         cost: cost(&counters, device),
-        slc_cache: device.ftl().slc_counts().map(|_| slc_cache(&counters)),
-        merges: device.merger().map(|merger| merges(&counters, merger)),
+        slc_cache: device.ftl().slc_counts().map(|_| SlcCache::new(&counters)),
+        merges: device.merger().map(|merger| Merges::new(&counters.merges, merger)),
         translation: device
             .ftl()
             .map_on_flash()
@@ -74,21 +75,15 @@ pub(super) fn build<P: Probe, C: Contents>(
         parity: device
             .ftl()
             .stripes()
-            .map(|stripes| parity_report(&counters.parity, stripes.superblocks().width())),
+            .map(|stripes| ParityReport::new(&counters.parity, stripes.superblocks().width())),
         utilisation: Utilisation {
             channels_ratio: spread(&counters.channel_busy, counters.span),
             dies_ratio: spread(&counters.die_busy, counters.span),
         },
         flash_overlaps: FlashOverlaps::new(&counters.overlaps),
-        flash_commands: FlashCommands {
-            host: commands(&counters, Origin::Host),
-            read_modify_write: commands(&counters, Origin::ReadModifyWrite),
-            gc: commands(&counters, Origin::Gc),
-            wear: commands(&counters, Origin::Wear),
-            fold: commands(&counters, Origin::Fold),
-            rewrite: commands(&counters, Origin::Rewrite),
-            system: commands(&counters, Origin::System),
-        },
+        flash_commands: By::new(Origin::ALL, |&origin| {
+            By::new(Kind::ALL, |&kind| counters.commands[origin as usize][kind as usize])
+        }),
         steady_state: rounds.report(written_bytes, &counters),
         phases: phases.iter().map(|phase| phase_summary(phase, page_bytes)).collect(),
         notes: Vec::new(),
@@ -134,9 +129,7 @@ fn write_amplification<P: Probe, C: Contents>(
         ftl_ratio: ratio(programmed as f64, ftl.host_pages as f64),
         host_bytes,
         flash_bytes,
-        host_pages: ftl.host_pages,
-        gc_pages: ftl.gc_pages,
-        padding_pages: ftl.padding,
+        counts: *ftl,
         page_bytes: shape.mapping_unit.0,
     }
 }
@@ -148,11 +141,9 @@ fn gc(counters: &DeviceCounters, blocks: &Blocks) -> Gc {
     let room = (ftl.gc_runs - folds) * u64::from(blocks.units_per_block())
         + folds * u64::from(blocks.slc_units());
     let (valid, units) = (mean(ftl.gc_victim_valid), mean(room));
-    let erases = |origin| commands(counters, origin).erases;
+    let erases = |origin| counters.commands[origin as usize][Kind::Erase as usize];
     Gc {
-        runs: ftl.gc_runs,
-        copied_pages: ftl.gc_pages,
-        stale_copied_pages: ftl.gc_stale,
+        counts: *ftl,
         erased_blocks: Origin::ALL
             .into_iter()
             .filter(|&origin| origin != Origin::System)
@@ -160,19 +151,8 @@ fn gc(counters: &DeviceCounters, blocks: &Blocks) -> Gc {
             .sum(),
         valid_pages_per_victim: valid,
         valid_ratio_per_victim: valid.zip(units).map(|(valid, units)| valid / units),
-        by_purpose: GcPurposes {
-            space: purpose(ftl, Purpose::Space),
-            background: purpose(ftl, Purpose::Background),
-            wear_level: purpose(ftl, Purpose::WearLevel),
-            retire: purpose(ftl, Purpose::Retire),
-            fold: purpose(ftl, Purpose::Fold),
-        },
+        by_purpose: By::new(Purpose::ALL, |&purpose| ftl.by_purpose[purpose as usize]),
     }
-}
-
-fn purpose(ftl: &FtlCounts, purpose: Purpose) -> GcPurpose {
-    let PurposeCounts { runs, pages } = ftl.by_purpose[purpose as usize];
-    GcPurpose { runs, copied_pages: pages }
 }
 
 fn wear<P: Probe, C: Contents>(device: &Device<P, C>) -> Wear {
@@ -192,17 +172,9 @@ fn cache<P: Probe, C: Contents>(counters: &DeviceCounters, device: &Device<P, C>
     let counts = &counters.buffer;
     let hits = |hits: u64, misses: u64| ratio(hits as f64, (hits + misses) as f64);
     Cache {
-        write_hit_pages: counts.write_hits,
-        write_miss_pages: counts.write_misses,
+        counts: *counts,
         write_hit_ratio: hits(counts.write_hits, counts.write_misses),
-        read_hit_pages: counts.read_hits,
-        read_miss_pages: counts.read_misses,
         read_hit_ratio: hits(counts.read_hits, counts.read_misses),
-        written_back_pages: counts.written_back,
-        packed_programs: counts.packs,
-        padded_pages: counts.padded,
-        dropped_pages: counts.dropped,
-        waited_pages: counts.waited,
         write_cycles: device.buffer().rules.gate.filter(|gate| gate.barrier).map(|_| counts.cycles),
         left_pages: device.buffer().pages_left() as u64,
     }
@@ -218,16 +190,6 @@ fn spread(busy: &[Nanos], span: Nanos) -> Option<Spread> {
         min: shares().fold(f64::MAX, f64::min),
         max: shares().fold(0.0, f64::max),
     })
-}
-
-fn commands(counters: &DeviceCounters, origin: Origin) -> Commands {
-    let of = |kind: Kind| counters.commands[origin as usize][kind as usize];
-    Commands {
-        reads: of(Kind::Read),
-        programs: of(Kind::Program),
-        erases: of(Kind::Erase),
-        copybacks: of(Kind::Copyback),
-    }
 }
 
 fn phase_summary(phase: &PhaseStats, page_bytes: u64) -> PhaseSummary {

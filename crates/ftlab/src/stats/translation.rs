@@ -6,7 +6,7 @@ use super::DeviceCounters;
 use super::figures::{flash_bytes, ratio};
 use crate::device::{Contents, Device};
 use crate::ftl::mapping::Dftl;
-use crate::ftl::mapping::dftl::Cause;
+use crate::ftl::mapping::dftl::{Cause, DemandCounts};
 use crate::scheduler::{Kind, Origin, Probe};
 
 /// Demand paging of the map (`ftl.mapping.policy = "dftl"`). Translation pages are flash pages.
@@ -20,31 +20,11 @@ pub struct Translation {
     pub map_entries: u32,
     /// Translation pages of the whole map.
     pub map_pages: u32,
-    /// Look-ups of pages that the host reads from flash which found their entry in memory, and went on at once.
-    pub read_hits: u64,
-    /// Those that did not, or found their entry still being fetched for others.
-    pub read_misses: u64,
-    /// Look-ups of pages that are written back which found their entry in memory, and went on at once.
-    pub write_hits: u64,
-    /// Those that did not, or found their entry still being fetched for others.
-    pub write_misses: u64,
+    /// What look-ups and evictions did.
+    #[serde(flatten)]
+    pub counts: DemandCounts,
     /// The share of all look-ups that found their entry in memory; null without any.
     pub hit_ratio: Option<f64>,
-    /// Misses that read nothing themselves, because their entry was already being fetched, or their
-    /// translation page was being read or updated.
-    pub shared_misses: u64,
-    /// Misses in translation pages that were never written, which cost nothing.
-    pub unwritten_misses: u64,
-    /// Entries that made room for others.
-    pub evicted_entries: u64,
-    /// Of these, those that differed from flash: their translation page was updated.
-    pub written_back_entries: u64,
-    /// Other entries in memory that were written along.
-    pub batched_entries: u64,
-    /// Entries that had gone while their page was being programmed, and came back when it was done.
-    pub reinserted_entries: u64,
-    /// Entries that collection changed in memory alone.
-    pub lazy_entries: u64,
     /// Translation pages read for look-ups that missed.
     pub load_reads: u64,
     /// Translation pages read for entries that made room, to be written anew.
@@ -59,9 +39,7 @@ pub struct Translation {
     pub trim_reads: u64,
     /// Those that were written.
     pub trim_programs: u64,
-    /// Blocks of translation pages that were collected.
-    pub collected_blocks: u64,
-    /// Translation pages that this copied.
+    /// Translation pages that collecting such blocks copied.
     pub copied_pages: f64,
     /// Translation pages read, except for these copies, for every flash page that was read for the
     /// host; null if none was.
@@ -102,18 +80,8 @@ pub(super) fn translation<P: Probe, C: Contents>(
         cached_entries: map.cached().held(),
         map_entries: device.ftl().logical_pages(),
         map_pages: map.translation_pages(),
-        read_hits: counts.read_hits,
-        read_misses: counts.read_misses,
-        write_hits: counts.write_hits,
-        write_misses: counts.write_misses,
+        counts: *counts,
         hit_ratio: ratio(hits as f64, (hits + misses) as f64),
-        shared_misses: counts.shared,
-        unwritten_misses: counts.unwritten,
-        evicted_entries: counts.evicted,
-        written_back_entries: counts.write_backs,
-        batched_entries: counts.batched,
-        reinserted_entries: counts.reinserted,
-        lazy_entries: counts.lazy,
         load_reads: reads(&[Cause::HostRead, Cause::WriteBack]),
         eviction_reads: reads(&room),
         eviction_programs: programs(&room),
@@ -121,7 +89,6 @@ pub(super) fn translation<P: Probe, C: Contents>(
         gc_programs: programs(&[Cause::Collection]),
         trim_reads: reads(&[Cause::Trim]),
         trim_programs: programs(&[Cause::Trim]),
-        collected_blocks: counts.blocks,
         copied_pages: counts.copies as f64 / units as f64,
         read_ratio: ratio(all_reads as f64, host.saturating_sub(for_map) as f64),
         write_ratio: a_byte(map_bytes),

@@ -81,7 +81,7 @@ fn random_devices_page_their_map() {
         let counts = counts(&device);
         let loads = counts.reads[0] + counts.reads[1];
         parted += u32::from(loads > counts.read_misses + counts.write_misses);
-        all = all.zip(&counts, |one, two| one + two);
+        all = all.plus(&counts);
     }
     println!("{all:?}, {parted} parted");
     let DemandCounts { shared, unwritten, write_backs, batched, reinserted, lazy, .. } = all;
@@ -229,7 +229,7 @@ fn reads_of_a_zipf_load_hit_as_in_lru_and_take_as_long_as_they_must() {
             assert_eq!(done.breakdown.translation, waited);
             assert_eq!(done.latency(), waited + READ + TRANSFER);
         }
-        let counts = counts(&device).zip(&before, |now, then| now - then);
+        let counts = counts(&device).since(&before);
         assert_eq!((counts.read_hits, counts.read_misses), (naive.hits, naive.misses));
         assert_eq!(counts.reads.iter().sum::<u64>(), naive.misses);
         let (hits, theory) = (naive.hits as f64 / f64::from(READS), zipf.che(cache.into()));
@@ -260,7 +260,7 @@ fn what_is_written_back_is_what_a_naive_table_writes_back() {
             assert_eq!(done.breakdown.translation, load + write_back);
         }
         assert_eq!(device.ftl_counts().gc_runs, erased, "collection changes entries, too");
-        let counts = counts(&device).zip(&before, |now, then| now - then);
+        let counts = counts(&device).since(&before);
         let hits = counts.read_hits + counts.write_hits;
         let misses = counts.read_misses + counts.write_misses;
         assert_eq!((hits, misses), (naive.hits, naive.misses));
@@ -284,7 +284,7 @@ fn who_misses_in_one_translation_page_shares_its_read() {
     let (before, reads) = (counts(&device), done(&device));
     // Four pages on one flash page, of which no entry is in memory.
     alone(&mut device, request(Op::Read, 0, 32, 0));
-    let counts = counts(&device).zip(&before, |now, then| now - then);
+    let counts = counts(&device).since(&before);
     assert_eq!((counts.read_misses, counts.shared), (4, 3));
     let written_back = counts.reads[2];
     assert_eq!((counts.reads[0], done(&device) - reads), (1, 2 + written_back));
@@ -301,11 +301,11 @@ fn an_entry_that_has_not_come_is_no_hit() {
     closed_loop(&mut device, 1, (10..14).map(read));
     let before = counts(&device);
     closed_loop(&mut device, 16, (0..16).map(|tag| Request { tag, ..read(0) }));
-    let at_once = counts(&device).zip(&before, |now, then| now - then);
+    let at_once = counts(&device).since(&before);
     assert_eq!((at_once.read_hits, at_once.read_misses, at_once.shared), (0, 16, 15));
     assert_eq!(at_once.reads[0], 1, "one read for all of them");
     alone(&mut device, read(0));
-    let later = counts(&device).zip(&before, |now, then| now - then);
+    let later = counts(&device).since(&before);
     assert_eq!((later.read_hits, later.read_misses), (1, 16));
 }
 
@@ -323,7 +323,7 @@ fn an_entry_that_has_not_come_is_not_known_to_reading_ahead() {
     let ahead = |device: &Device| device.reads().counts().read_ahead;
     let (before, ahead_before) = (counts(&device), ahead(&device));
     closed_loop(&mut device, 2, [1, 0].map(read));
-    let found = counts(&device).zip(&before, |now, then| now - then);
+    let found = counts(&device).since(&before);
     assert_eq!((found.read_hits, found.read_misses), (1, 1), "one known, one fetched");
     assert_eq!(ahead(&device), ahead_before);
     alone(&mut device, read(12));

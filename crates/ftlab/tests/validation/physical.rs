@@ -122,7 +122,7 @@ fn the_bus_moves_each_request_once_and_a_die_bounds_what_it_programs() {
     let report = recorder.report(&device, &Circumstances::default());
     let amplification = &report.write_amplification;
     assert_eq!((amplification.total_ratio, amplification.ftl_ratio), (Some(1.0), Some(1.0)));
-    assert_eq!((report.unwritten_read_pages, report.gc.runs), (0, 0));
+    assert_eq!((report.ftl.unwritten_reads, report.ftl.gc_runs), (0, 0));
     assert_eq!(report.read_pages, report.host.read.requests);
     assert_eq!(device.audit(), Ok(()));
     // All to one die: transfer and program alternate there.

@@ -3,6 +3,7 @@
 use super::super::WriteBuffer;
 use super::super::view::BufferShape;
 use super::Space;
+use crate::counters::counters;
 use crate::units::Nanos;
 
 /// The setup of a buffer.
@@ -55,30 +56,32 @@ pub enum Entering {
     Waited,
 }
 
-/// Counts of what the buffer did, in pages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BufferCounts {
-    /// Written pages that were in the buffer already.
-    pub write_hits: u64,
-    /// Written pages that were not.
-    pub write_misses: u64,
-    /// Read pages with all wanted sectors in the buffer.
-    pub read_hits: u64,
-    /// Read pages with wanted sectors missing in the buffer. These came from flash or a read cache, or were never
-    /// written.
-    pub read_misses: u64,
-    /// Pages written back.
-    pub written_back: u64,
-    /// Programs with two pages packed onto one physical page, each of which saved a program.
-    pub packs: u64,
-    /// Pages read from flash and written again to fill up a block.
-    pub padded: u64,
-    /// Clean pages that left without being written.
-    pub dropped: u64,
-    /// Written pages that had to wait for room.
-    pub waited: u64,
-    /// Cycles of write-backs.
-    pub cycles: u64,
+counters! {
+    /// What the write buffer did, in pages (mapping units).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct BufferCounts {
+        /// Written pages that were in the buffer already.
+        write_hits: u64, unit "pages", at "cache/write_hit_pages";
+        /// Written pages that were not.
+        write_misses: u64, unit "pages", at "cache/write_miss_pages";
+        /// Read pages with all wanted sectors in the buffer.
+        read_hits: u64, unit "pages", at "cache/read_hit_pages";
+        /// Read pages with wanted sectors missing in the buffer. These came from flash or a read cache, or were never
+        /// written.
+        read_misses: u64, unit "pages", at "cache/read_miss_pages";
+        /// Pages written back to flash.
+        written_back: u64, unit "pages", at "cache/written_back_pages", compared lower "buffer, written back";
+        /// Programs with two pages packed onto one physical page, each of which saved a program.
+        packs: u64, unit "programs", at "cache/packed_programs", compared higher if any "buffer, programs saved";
+        /// Pages read from flash and written again to fill up a block.
+        padded: u64, unit "pages", at "cache/padded_pages", compared lower if any "buffer, padding";
+        /// Clean pages that left without being written.
+        dropped: u64, unit "pages", at "cache/dropped_pages";
+        /// Written pages that had to wait for room.
+        waited: u64, unit "pages", at "cache/waited_pages";
+        /// Cycles of write-backs.
+        cycles: u64, unit "cycles";
+    }
 }
 
 /// The fixed rules that follow from a [`BufferSetup`].

@@ -19,6 +19,7 @@ use std::hash::BuildHasherDefault;
 pub use lru::{LruReads, LruReadsOptions};
 pub use none::NoReads;
 
+use crate::counters::counters;
 use crate::engine::{Handle, NumberHasher, Slab};
 use crate::policy::{contract, seam};
 use crate::units::Lpn;
@@ -103,23 +104,26 @@ impl ReadCacheSetup {
     }
 }
 
-/// Counts of what the cache did, in logical pages unless noted otherwise.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReadCacheCounts {
-    /// Pages that a host read found in the cache.
-    pub hits: u64,
-    /// Pages that a host read did not find.
-    pub misses: u64,
-    /// Those among the misses that were already being read ahead.
-    pub joined: u64,
-    /// Pages that came in.
-    pub brought: u64,
-    /// Flash pages that were read ahead.
-    pub read_ahead: u64,
-    /// Pages that left because the host wrote or deallocated them.
-    pub outdated: u64,
-    /// Flash pages that made room.
-    pub evicted: u64,
+counters! {
+    /// What the read cache did, in pages (mapping units) unless noted otherwise.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct ReadCacheCounts {
+        /// Pages that a host read found in the cache. Pages found in the write buffer are not looked up.
+        hits: u64, unit "pages", at "read_cache/hit_pages";
+        /// Pages that a host read did not find.
+        misses: u64, unit "pages", at "read_cache/missed_pages";
+        /// Those among the misses that were already being read ahead. The host waited for them.
+        joined: u64, unit "pages", at "read_cache/joined_pages";
+        /// Pages that came in, including those that the host did not ask for.
+        brought: u64, unit "pages", at "read_cache/brought_pages";
+        /// Flash pages that were read ahead.
+        read_ahead: u64, unit "flash pages", at "read_cache/read_ahead_flash_pages",
+            label "flash pages read ahead", compared lower "read cache, read ahead";
+        /// Pages that left because the host wrote or deallocated them.
+        outdated: u64, unit "pages", at "read_cache/outdated_pages";
+        /// Flash pages that made room.
+        evicted: u64, unit "flash pages", at "read_cache/evicted_flash_pages";
+    }
 }
 
 /// The read cache.

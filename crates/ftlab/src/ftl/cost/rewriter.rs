@@ -10,6 +10,7 @@
 
 use std::collections::VecDeque;
 
+use crate::counters::counters;
 use crate::engine::skills;
 use crate::ftl::cost::history::Past;
 use crate::ftl::cost::regulation;
@@ -23,41 +24,27 @@ use crate::shape::Geometry;
 use crate::units::{DieId, Lpn, Ppn, SectorMask};
 use crate::verify::Canary;
 
-/// The counters of rewrites. Their flash commands are counted by origin. Every request was done or dropped, or waits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RewriteCounts {
-    /// Pages (mapping units) that the host read and that requested a rewrite.
-    pub requested: u64,
-    /// Of these, pages whose flash page already waited for one.
-    pub again: u64,
-    /// Flash pages that were rewritten.
-    pub done: u64,
-    /// Pages (mapping units) on them.
-    pub pages: u64,
-    /// Dropped because the page was written or deallocated meanwhile.
-    pub written: u64,
-    /// Dropped because the page lay elsewhere by then, or at a higher cost.
-    pub high: u64,
-    /// Dropped because too many waited.
-    pub full: u64,
-    /// Cancelled: there was no room, the program failed, or the device came to rest.
-    pub given_up: u64,
-}
-
-impl RewriteCounts {
-    /// Combines both, counter by counter.
-    #[must_use]
-    pub fn zip(&self, other: &RewriteCounts, f: fn(u64, u64) -> u64) -> RewriteCounts {
-        RewriteCounts {
-            requested: f(self.requested, other.requested),
-            again: f(self.again, other.again),
-            done: f(self.done, other.done),
-            pages: f(self.pages, other.pages),
-            written: f(self.written, other.written),
-            high: f(self.high, other.high),
-            full: f(self.full, other.full),
-            given_up: f(self.given_up, other.given_up),
-        }
+counters! {
+    /// Rewrites. Their flash commands are counted by origin. Every request was done or dropped, or waits.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct RewriteCounts {
+        /// Pages (mapping units) that the host read and that requested a rewrite.
+        requested: u64, unit "pages", at "cost/rewrites/requested", label "reads requested one";
+        /// Of these, pages whose flash page already waited for one.
+        again: u64, unit "pages", at "cost/rewrites/requested_again", label "of them while one was waiting";
+        /// Flash pages that were rewritten.
+        done: u64, unit "flash pages", at "cost/rewrites/done",
+            label "flash pages rewritten", compared lower "rewrites";
+        /// Pages (mapping units) on them.
+        pages: u64, unit "pages", at "cost/rewrites/pages";
+        /// Dropped because the page was written or deallocated meanwhile.
+        written: u64, unit "pages", at "cost/rewrites/dropped_written";
+        /// Dropped because the page lay elsewhere by then, or at a higher cost.
+        high: u64, unit "pages", at "cost/rewrites/dropped_high";
+        /// Dropped because too many waited.
+        full: u64, unit "pages", at "cost/rewrites/dropped_full";
+        /// Cancelled: there was no room, the program failed, or the device came to rest.
+        given_up: u64, unit "pages", at "cost/rewrites/given_up";
     }
 }
 

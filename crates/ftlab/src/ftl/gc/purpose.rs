@@ -1,10 +1,14 @@
 //! The purpose of a collection. It decides the origin of its commands and what becomes of the
 //! block.
 
+use serde::Serialize;
+
+use crate::counters::counters;
 use crate::scheduler::Origin;
 
 /// Why a block is emptied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Purpose {
     /// The plane lacks free blocks.
     Space,
@@ -48,11 +52,13 @@ impl Purpose {
     }
 }
 
-/// The counters of collections for one purpose.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PurposeCounts {
-    /// Blocks collected.
-    pub runs: u64,
-    /// Pages (mapping units) copied.
-    pub pages: u64,
+counters! {
+    /// Collections for one purpose.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct PurposeCounts {
+        /// Blocks collected.
+        runs: u64, unit "blocks", at "gc/by_purpose/*/runs";
+        /// Pages (mapping units) copied.
+        pages: u64, unit "pages", at "gc/by_purpose/*/copied_pages";
+    }
 }

@@ -1,25 +1,28 @@
 //! Counts of merges.
 
-/// Counts of merges, in blocks and pages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MergeCounts {
-    /// Log blocks that became data blocks without a copy.
-    pub switch: u64,
-    /// Log blocks that became data blocks after the missing pages were copied to them.
-    pub partial: u64,
-    /// Data blocks that were copied as wholes.
-    pub full: u64,
-    /// Of all these, the merges on planes that could have taken writes, made because another plane
-    /// merged.
-    pub along: u64,
-    /// Pages that merges copied.
-    pub copied: u64,
-    /// Pages that moved to another log block because the throttle stopped the merges.
-    pub moved: u64,
-    /// Log blocks that were emptied because there was no room for a page.
-    pub reclaims: u64,
-    /// Log blocks that planes erased along with a job of another plane.
-    pub erased_along: u64,
+use crate::counters::counters;
+
+counters! {
+    /// What merges did. Pages are flash pages.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct MergeCounts {
+        /// Log blocks that became data blocks without a copy.
+        switch: u64, unit "log blocks", at "merges/switch", label "switch";
+        /// Log blocks that became data blocks after the missing pages were copied to them.
+        partial: u64, unit "log blocks", at "merges/partial", label "partial";
+        /// Data blocks that were copied as wholes.
+        full: u64, unit "data blocks", at "merges/full", label "full";
+        /// Of all these, the merges on planes that could have taken writes, made because another plane merged.
+        along: u64, unit "blocks", at "merges/along", label "along with other planes";
+        /// Pages that merges copied.
+        copied: u64, unit "pages", at "merges/copied_pages";
+        /// Pages that moved to another log block because the throttle stopped the merges.
+        moved: u64, unit "pages", at "merges/moved_pages";
+        /// Log blocks that were emptied because there was no room for a page.
+        reclaims: u64, unit "log blocks", at "merges/reclaims", label "log blocks emptied";
+        /// Log blocks that planes erased along with a job of another plane.
+        erased_along: u64, unit "log blocks", at "merges/erased_along";
+    }
 }
 
 impl MergeCounts {

@@ -12,6 +12,7 @@ pub(crate) mod submit;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::counters::counters;
 use crate::nand::{Stripe, Superblocks};
 use crate::options::declare::{choices, options};
 use crate::scheduler::{CommandId, Load, Origin};
@@ -49,32 +50,21 @@ impl ParityOptions {
     }
 }
 
-/// Costs and benefits of parity.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ParityCounts {
-    /// Parity pages that were programmed, except failed programs.
-    pub programs: u64,
-    /// Flash pages that were computed from the rest of their stripe instead of being read.
-    pub reconstructed: u64,
-    /// Flash pages that were read for this.
-    pub reads: u64,
-    /// Flash pages that could not be computed either, because more of their stripe is missing.
-    pub lost: u64,
-    /// Blocks of superblocks that were not erased with the others because their dies were dead.
-    pub spared_erases: u64,
-}
-
-impl ParityCounts {
-    /// Combines both, counter by counter.
-    pub(crate) fn zip(&self, other: &ParityCounts, f: fn(u64, u64) -> u64) -> ParityCounts {
-        let (a, b) = (self, other);
-        ParityCounts {
-            programs: f(a.programs, b.programs),
-            reconstructed: f(a.reconstructed, b.reconstructed),
-            reads: f(a.reads, b.reads),
-            lost: f(a.lost, b.lost),
-            spared_erases: f(a.spared_erases, b.spared_erases),
-        }
+counters! {
+    /// Costs and benefits of parity.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct ParityCounts {
+        /// Parity pages that were programmed, except failed programs.
+        programs: u64, unit "flash pages", at "parity/parity_programs", label "flash pages of parity programmed";
+        /// Flash pages that could not be read, and were computed from the rest of their stripes.
+        reconstructed: u64, unit "flash pages", at "parity/reconstructed_reads";
+        /// Flash pages that were read for this.
+        reads: u64, unit "flash pages", at "parity/reconstruction_reads";
+        /// Flash pages that could not be computed either, because more of their stripes was missing; counted each
+        /// time that they were requested.
+        lost: u64, unit "flash pages", at "parity/lost_reads";
+        /// Blocks of superblocks that were not erased with the others because their dies were dead.
+        spared_erases: u64, unit "blocks";
     }
 }
 

@@ -20,6 +20,7 @@ use super::super::placement::Writable;
 use super::super::streams::WriteStream;
 use super::super::{BlockState, Ftl};
 use super::{Lent, SlcCache, SlcSetup, WhenFull};
+use crate::counters::counters;
 use crate::engine::skills::{self, Skills};
 use crate::ftl::slc::SlcCachePolicy;
 use crate::image::{Damage, ImageReader, ImageWriter};
@@ -28,15 +29,17 @@ use crate::scheduler::DieSet;
 use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId, Ppn};
 
-/// The cache's counters, in pages (mapping units). Folded pages are counted with other collections, by purpose.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SlcCounts {
-    /// Pages that the host wrote to the cache.
-    pub written: u64,
-    /// Pages that the host wrote past the cache.
-    pub bypassed: u64,
-    /// Pages that the host read from the cache.
-    pub read: u64,
+counters! {
+    /// What the SLC cache did, in pages (mapping units). Folded pages are counted with other collections, by purpose.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct SlcCounts {
+        /// Pages that the host wrote to the cache.
+        written: u64, unit "pages", at "slc_cache/written_pages", label "pages written";
+        /// Pages that the host wrote past the cache, to blocks of full density.
+        bypassed: u64, unit "pages", at "slc_cache/bypassed_pages", label "bypassed";
+        /// Pages that the host read from the cache.
+        read: u64, unit "pages", at "slc_cache/read_pages", label "read";
+    }
 }
 
 /// The cache in one plane.

@@ -22,6 +22,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::counters::counters;
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::streams::{StreamCounts, StreamsPolicy, WriteStream};
 use crate::ftl::{BlockState, Ftl, slc};
@@ -56,17 +57,19 @@ impl fmt::Display for EndReason {
     }
 }
 
-/// The failures so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Losses {
-    /// Blocks that were bad from the factory.
-    pub factory_bad: u32,
-    /// Blocks that went bad in use.
-    pub grown_bad: u32,
-    /// Programs that failed.
-    pub program_failures: u64,
-    /// Erases that failed.
-    pub erase_failures: u64,
+counters! {
+    /// The failures so far.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Losses {
+        /// Blocks that were bad from the factory.
+        factory_bad: u32, unit "blocks", at "health/factory_bad_blocks";
+        /// Blocks that went bad in use.
+        grown_bad: u32, unit "blocks", at "health/grown_bad_blocks";
+        /// Programs that failed.
+        program_failures: u64, unit "programs", at "health/program_failures";
+        /// Erases that failed.
+        erase_failures: u64, unit "erases", at "health/erase_failures";
+    }
 }
 
 /// A block on which a program failed and that still has programs in flight.

@@ -1,9 +1,14 @@
 //! Tests the limits at which a note is made, and just beyond.
 
 use super::*;
+use crate::cache::BufferCounts;
 use crate::config::{Config, Layer};
+use crate::counters::By;
 use crate::device::{DeviceSetup, assemble};
+use crate::ftl::FtlCounts;
+use crate::ftl::gc::PurposeCounts;
 use crate::host::{Breakdown, Completion, Op, Outcome, QueueId, Request};
+use crate::scheduler::CostCounts;
 use crate::stats::cost::{CostReport, ProgramsByCost};
 use crate::stats::report::Cache;
 use crate::stats::{PhaseSummary, Recorder};
@@ -26,21 +31,13 @@ fn notes(change: impl FnOnce(&mut Report)) -> Vec<String> {
     collect(&report, &HostStats::default(), CAPACITY, &Circumstances::default())
 }
 
-fn cache() -> Cache {
+fn cache(write_misses: u64, left_pages: u64) -> Cache {
     Cache {
-        write_hit_pages: 0,
-        write_miss_pages: 1,
+        counts: BufferCounts { write_misses, written_back: 100, ..BufferCounts::default() },
         write_hit_ratio: Some(0.0),
-        read_hit_pages: 0,
-        read_miss_pages: 0,
         read_hit_ratio: None,
-        written_back_pages: 100,
-        packed_programs: 0,
-        padded_pages: 0,
-        dropped_pages: 0,
-        waited_pages: 0,
         write_cycles: None,
-        left_pages: 0,
+        left_pages,
     }
 }
 
@@ -58,7 +55,7 @@ fn nothing_is_noted_where_nothing_is_remarkable() {
 #[test]
 fn a_run_that_measured_nothing_says_so_and_one_request_is_something() {
     let unwritten = |report: &mut Report| {
-        (report.unwritten_read_pages, report.read_pages) = (100, 100);
+        (report.ftl.unwritten_reads, report.read_pages) = (100, 100);
     };
     let none = notes(|report| {
         unwritten(report);
@@ -73,7 +70,7 @@ fn a_run_that_measured_nothing_says_so_and_one_request_is_something() {
 fn reads_of_nothing_matter_beyond_a_hundredth() {
     let at = |unwritten| {
         let notes = notes(|report| {
-            (report.unwritten_read_pages, report.read_pages) = (unwritten, 1_000);
+            (report.ftl.unwritten_reads, report.read_pages) = (unwritten, 1_000);
         });
         says(&notes, "had never been written")
     };
@@ -82,8 +79,8 @@ fn reads_of_nothing_matter_beyond_a_hundredth() {
 
 #[test]
 fn what_stays_in_the_buffer_matters_beyond_a_twentieth() {
-    let at = |left_pages, write_miss_pages| {
-        let cache = Cache { left_pages, write_miss_pages, ..cache() };
+    let at = |left_pages, write_misses| {
+        let cache = cache(write_misses, left_pages);
         says(&notes(|report| report.cache = Some(cache)), "still in the write buffer")
     };
     assert_eq!([at(5, 1), at(6, 1), at(6, 0)], [false, true, false]);
@@ -102,11 +99,10 @@ fn data_from_before_matters_beyond_a_tenth_of_the_reads() {
             read_modify_write_reads: ReadsByCost::default(),
             programs: ProgramsByCost::default(),
             copies: ProgramsByCost::default(),
-            retries: 0,
-            unreadable: 0,
+            counts: CostCounts::default(),
             refreshed_blocks: 0,
             refreshed_pages: 0,
-            beyond_refresh: 0,
+            ftl: FtlCounts::default(),
             rewrites: None,
         };
         says(&notes(|report| report.cost = Some(cost)), "was there before")
@@ -185,7 +181,11 @@ fn wear_is_uneven_from_both_limits_on() {
     assert!(says(&told, expected) && says(&told, "ftl.wear.policy"), "{told:?}");
     let levelled = notes(|report| {
         report.wear.erases_per_block_max = 711;
-        report.gc.by_purpose.wear_level.runs = 1;
+        let counts = |&purpose: &Purpose| {
+            let runs = u64::from(purpose == Purpose::WearLevel);
+            PurposeCounts { runs, pages: 0 }
+        };
+        report.gc.by_purpose = By::new(Purpose::ALL, counts);
     });
     assert!(says(&levelled, "Wear is uneven") && !says(&levelled, "ftl.wear.policy"));
 }
@@ -198,10 +198,11 @@ fn what_the_buffer_absorbs_explains_a_whole_smaller_than_its_part() {
             report.cache = cache;
             let wa = &mut report.write_amplification;
             (wa.total_ratio, wa.ftl_ratio) = (Some(0.6), Some(by_gc));
-            (wa.host_bytes, wa.page_bytes, wa.host_pages) = (100 * 4096, 4096, host_pages);
+            (wa.host_bytes, wa.page_bytes) = (100 * 4096, 4096);
+            report.ftl.host_pages = host_pages;
         })
     };
-    let cache = || Some(Cache { write_hit_ratio: Some(0.55), left_pages: 5, ..cache() });
+    let cache = || Some(Cache { write_hit_ratio: Some(0.55), ..cache(1, 5) });
     let words = "by GC alone";
     let all = told(1.5, 40, cache());
     for part in ["(1.500)", "(0.600)", "163.8 kB", "409.6 kB", "55.0 %", "5 pages were left"] {

@@ -256,7 +256,7 @@ fn random_devices_write_at_all_costs_and_rewrite() {
         drive(&mut device, &spec, depth, &without_trims(&steps));
         let sum = programs.as_flattened_mut().iter_mut();
         sum.zip(log.borrow().programs.as_flattened()).for_each(|(sum, count)| *sum += count);
-        all = all.zip(&rewrites(&device), |one, other| one + other);
+        all = all.plus(&rewrites(&device));
     }
     println!("programs {programs:?}, rewrites {all:?}");
     assert!(programs[..2].as_flattened().iter().all(|&count| count > 200));

@@ -6,6 +6,7 @@ use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, assemble};
 use ftlab::engine::Stream;
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
+use ftlab::scheduler::{Kind, Origin};
 use ftlab::stats::{AgedBefore, Circumstances, Recorder, Report, Verdict};
 use ftlab::units::{Lba, SECTOR_BYTES, SimTime};
 
@@ -145,7 +146,7 @@ fn verdicts_come_from_what_was_written() {
     let (recorder, _) = run(&mut reading, 500, 100);
     let unread = report(&recorder, &reading);
     assert_eq!(unread.steady_state.verdict, Verdict::NothingWritten);
-    assert_eq!((unread.unwritten_read_pages, unread.read_pages), (500, 500));
+    assert_eq!((unread.ftl.unwritten_reads, unread.read_pages), (500, 500));
     assert!(unread.notes.iter().any(|note| note.contains("never been written")));
 
     // With the few blocks of the preset, rounds differ by how many planes happen to collect.
@@ -198,9 +199,9 @@ fn without_a_buffer_there_are_no_cache_figures_and_with_one_the_hits_add_up() {
     let (recorder, all) = run(&mut buffered, 20_000, 50);
     let cache = report(&recorder, &buffered).cache.unwrap();
     let count = |op| all.iter().filter(|done| done.request.op == op).count() as u64;
-    assert_eq!(cache.write_hit_pages + cache.write_miss_pages, count(Op::Write));
-    assert_eq!(cache.read_hit_pages + cache.read_miss_pages, count(Op::Read));
-    assert!(cache.write_hit_pages > 0 && cache.read_hit_pages > 0);
+    assert_eq!(cache.counts.write_hits + cache.counts.write_misses, count(Op::Write));
+    assert_eq!(cache.counts.read_hits + cache.counts.read_misses, count(Op::Read));
+    assert!(cache.counts.write_hits > 0 && cache.counts.read_hits > 0);
 }
 
 #[test]
@@ -223,7 +224,7 @@ fn phases_that_are_not_measured_stay_out_of_the_report() {
     }
     let report = report(&recorder, &device);
     assert_eq!((report.host.read.requests, report.host.write.requests), (200, 0));
-    assert_eq!(report.flash_commands.host.programs, 0);
+    assert_eq!(report.flash_commands[Origin::Host][Kind::Program], 0);
     assert_eq!(report.write_amplification.total_ratio, None);
     let names: Vec<_> = report.phases.iter().map(|phase| (&*phase.name, phase.measured)).collect();
     assert_eq!(names, [("fill", false), ("read", true)]);
@@ -262,7 +263,7 @@ fn requests_that_are_not_measured_are_in_the_counters_of_the_device_alone() {
     let requests = |window: &ftlab::stats::Window| window.op(Op::Write).requests;
     let windows = recorder.timeline().windows();
     assert_eq!(windows.map(|(_, window)| requests(window)).sum::<u64>(), 50);
-    assert_eq!(report.flash_commands.host.programs, 200);
+    assert_eq!(report.flash_commands[Origin::Host][Kind::Program], 200);
     let amplification = &report.write_amplification;
     assert_eq!((amplification.host_bytes, amplification.total_ratio), (200 * 4096, Some(1.0)));
     assert_eq!(report.phases[0].unmeasured_requests, 150);
@@ -283,8 +284,8 @@ fn the_map_of_blocks_agrees_with_the_counters() {
     assert!(map.iter().all(|row| row.blocks == 1 && row.states.iter().sum::<u32>() == 1));
     assert!(map.iter().all(|row| row.erases_min == row.erases_max));
     let sum = |of: fn(&ftlab::stats::BlockGroup) -> u64| map.iter().map(of).sum::<u64>();
-    assert!(report.gc.runs > 100);
-    assert_eq!(sum(|row| row.measured_collections), report.gc.runs);
+    assert!(report.ftl.gc_runs > 100);
+    assert_eq!(sum(|row| row.measured_collections), report.ftl.gc_runs);
     assert_eq!(sum(|row| row.measured_erases), report.gc.erased_blocks);
     assert_eq!(sum(|row| row.erases), report.gc.erased_blocks);
     assert_eq!(map.iter().map(|row| row.erases_max).max(), Some(report.wear.erases_per_block_max));
@@ -350,8 +351,8 @@ fn blocks_and_counters_are_counted_from_the_start_of_measuring() {
             assert_eq!(row.measured_collections, chosen - u64::from(*collections));
         }
         let sum = |of: fn(&ftlab::stats::BlockGroup) -> u64| map.iter().map(of).sum::<u64>();
-        assert_eq!(sum(|row| row.measured_collections), report.gc.runs + between);
-        assert!(report.gc.runs > 100 && sum(|row| row.erases) > sum(|row| row.measured_erases));
+        assert_eq!(sum(|row| row.measured_collections), report.ftl.gc_runs + between);
+        assert!(report.ftl.gc_runs > 100 && sum(|row| row.erases) > sum(|row| row.measured_erases));
         report
     };
     let first = check(&recorder, &device, 0);
@@ -425,7 +426,7 @@ fn what_is_measured_has_windows_of_its_own() {
     assert_eq!(total(|window| window.gc_pages), device.ftl_counts().gc_pages);
     assert_eq!(total(|window| window.host_pages), device.ftl_counts().host_pages);
     let counted = recorder.timeline().windows().map(|(_, window)| window.gc_pages).sum::<u64>();
-    assert_eq!(counted, report(&recorder, &device).write_amplification.gc_pages);
+    assert_eq!(counted, report(&recorder, &device).ftl.gc_pages);
 }
 
 /// A request that finishes as measuring begins stays in the last window before, with its latency.

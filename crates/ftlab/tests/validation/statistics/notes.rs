@@ -44,7 +44,7 @@ fn amplification_that_departs_from_the_ageing_is_noted() {
     // A few collections say nothing: amplification is near one then, whatever it comes to.
     let mut fresh = super::device(&[]);
     let (recorder, _) = run(&mut fresh, 7_600, 0);
-    let runs = report(&recorder, &fresh).gc.runs;
+    let runs = report(&recorder, &fresh).ftl.gc_runs;
     assert!((1..100).contains(&runs), "{runs} collections");
     assert_eq!(noted(&recorder, &fresh, 4.0, 0), Vec::<String>::new());
 }
@@ -86,8 +86,8 @@ fn used_endurance_is_a_mean_over_the_blocks_that_were_good() {
     let (recorder, _) = run(&mut device, 40_000, 0);
     let health = report(&recorder, &device).health.expect("blocks can fail");
     let erases: u64 = device.ftl().blocks().all_erases().map(u64::from).sum();
-    let good = device.ftl().geometry().blocks() - health.factory_bad_blocks;
-    assert!(erases > 0 && health.factory_bad_blocks > 0, "{erases} {health:?}");
+    let good = device.ftl().geometry().blocks() - health.losses.factory_bad;
+    assert!(erases > 0 && health.losses.factory_bad > 0, "{erases} {health:?}");
     assert_eq!(health.endurance_used_ratio, Some(erases as f64 / f64::from(good) / 100_000.0));
 }
 
