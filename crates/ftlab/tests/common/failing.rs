@@ -126,6 +126,7 @@ fn mishaps(base: impl Strategy<Value = Spec>, kinds: Range<u32>) -> impl Strateg
                 .set("nand.faults.read_failures", reads)
                 .set("nand.faults.disturb_limit", disturb)
                 .set("ftl.refresh.reads", refresh);
+            let spec = mended(spec);
             let schedule = once(mishaps.iter().map(|mishap| mishap.on(&spec)));
             // What is kept back depends on whether anything can fail.
             mended(wider(scheduled(spec, &schedule), 2))

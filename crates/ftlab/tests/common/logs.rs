@@ -4,13 +4,12 @@ use ftlab::shape::Shares;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::random::{self, Run, mended};
-use super::{BLOCKS, OVER_PROVISIONING, Spec, gating, policies, ppm};
+use super::random::{self, Run, blocks_of, mended, unpacked};
+use super::{OVER_PROVISIONING, Spec, gating, policies, ppm};
 
 /// The same flash under a mapping with a log of so many blocks in each plane, and as much data as fits.
 pub fn with_log(spec: Spec, mapping: &str, log: u32) -> Spec {
-    let blocks = spec.get(BLOCKS).map_or(16, |blocks| blocks.parse().expect("a number"));
-    let data = blocks - log - Shares::BESIDE;
+    let data = blocks_of(&spec) - log - Shares::BESIDE;
     let share = (u64::from(log) * 1_000_000).div_ceil(data.into());
     // What a log has no use for.
     let others = ["ftl.streams.", "ftl.gc.", "ftl.wear.", "ftl.placement.", "ftl.mapping.unit"];
@@ -50,7 +49,7 @@ pub fn spec(clocks: &'static [&'static str]) -> impl Strategy<Value = Spec> {
             };
             let spec = spec.without(|path| path.starts_with("nand.multi_plane."));
             mended(
-                with_log(spec, mapping, log)
+                with_log(unpacked(spec), mapping, log)
                     .set("ftl.mapping.start", start)
                     .set("ftl.merge.planner", planner)
                     .set("ftl.merge.throttle", throttle)

@@ -41,6 +41,9 @@ pub const ONE_BIT: OneBit =
     OneBit { read: Nanos(20_000), program: Nanos(150_000), erase: Nanos(2_000_000) };
 pub const DRAM: Nanos = Nanos(1_500);
 
+/// The most over-provisioning that there is, in millionths.
+const MOST: u64 = 9_000_000;
+
 /// The paths of options that many tests set.
 pub const OVER_PROVISIONING: &str = "ftl.over_provisioning";
 pub const BLOCKS: &str = "nand.blocks_per_plane";
@@ -128,26 +131,31 @@ impl Spec {
 
     /// With a write buffer of this policy and so many mapping units.
     pub fn buffered(self, policy: &str, units: u32) -> Spec {
-        let spec = self.set("cache.policy", policy);
-        let unit = spec.shape().mapping_unit.0;
-        spec.set("cache.capacity", format!("{}B", u64::from(units) * unit))
+        // However full it is to be.
+        let unit = self.clone().set(OVER_PROVISIONING, ppm(MOST)).shape().mapping_unit.0;
+        self.set("cache.policy", policy)
+            .set("cache.capacity", format!("{}B", u64::from(units) * unit))
     }
 
     /// With so many logical pages: as over-provisioning says it, or as a capacity if there are too few or too many
     /// for that.
     pub fn holding(self, pages: u32) -> Spec {
-        const MOST: u64 = 9_000_000;
-        let roomy = self.set("ftl.capacity", "none").set(OVER_PROVISIONING, ppm(MOST));
-        let volume = Geometry::new(roomy.config().volume());
-        let (all, unit) = (u64::from(volume.physical_pages()), volume.shape().mapping_unit.0);
-        let spare = (all * 1_000_000 / u64::from(pages)).saturating_sub(1_000_000).min(MOST);
-        let spec = roomy.set(OVER_PROVISIONING, ppm(spare));
+        let spec = self.over_provisioned(pages);
         if spec.logical_pages() == pages {
             return spec;
         }
+        let unit = spec.shape().mapping_unit.0;
         let spec = spec.set("ftl.capacity", format!("{}B", u64::from(pages) * unit));
         assert_eq!(spec.logical_pages(), pages, "{spec:?} can't hold so many");
         spec
+    }
+
+    /// With so much over-provisioning that so many logical pages are left, or as few as can be.
+    pub fn over_provisioned(self, pages: u32) -> Spec {
+        let roomy = self.set("ftl.capacity", "none").set(OVER_PROVISIONING, ppm(MOST));
+        let all = u64::from(Geometry::new(roomy.config().volume()).physical_pages());
+        let spare = (all * 1_000_000 / u64::from(pages.max(1))).saturating_sub(1_000_000);
+        roomy.set(OVER_PROVISIONING, ppm(spare.min(MOST)))
     }
 
     /// As full as the checks of the configuration allow, or so many per cent of that.
@@ -161,7 +169,7 @@ impl Spec {
             spec = spec.set(OVER_PROVISIONING, share);
         }
         let pages = u64::from(spec.logical_pages()) * u64::from(percent) / 100;
-        if percent == 100 { spec } else { spec.holding((pages as u32).max(1)) }
+        if percent == 100 { spec } else { spec.over_provisioned(pages as u32) }
     }
 
     /// The same flash without translation.

@@ -3,7 +3,7 @@
 use ftlab::ftl::mapping::{Dftl, Mapping};
 use proptest::prelude::*;
 
-use super::random::{self, Run, legal, wider};
+use super::random::{self, Run, legal, unpacked, wider};
 use super::{Spec, gating};
 
 /// Bytes of an entry in memory, and the fewest that a configuration has.
@@ -46,7 +46,7 @@ pub fn drawn() -> impl Strategy<Value = Spec> {
                 false => spec,
             };
             let spec = if by_planes { buffer.on(spec) } else { spec };
-            wider(cached(spec, entries), 2 + more)
+            wider(cached(unpacked(spec), entries), 2 + more)
         },
     )
 }

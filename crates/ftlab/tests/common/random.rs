@@ -24,7 +24,7 @@ fn on_or_off(on: bool) -> &'static str {
 /// a flash page.
 fn shape() -> impl Strategy<Value = (Text, [u64; 2])> {
     let parts = (1u32..=3, 1u32..=2, 1u32..=2, 1u32..=2);
-    let counts = (6u32..=11, 4u32..=6);
+    let counts = (8u32..=14, 4u32..=6);
     (parts, counts, select(vec![2u64, 4, 8, 16, 32, 64]), any::<bool>()).prop_map(
         |((channels, chips, dies, planes), (blocks, pages), page, split)| {
             let unit = if split { page.min(4) } else { page };
@@ -90,7 +90,7 @@ fn triggers() -> impl Strategy<Value = Text> {
 
 /// A write buffer, or none; what is smaller than a flash page holds one. Gating buffers have devices of their own.
 fn buffer() -> impl Strategy<Value = Option<(u32, Text)>> {
-    let programs = prop_oneof![1u32..=4, Just(4_096)];
+    let programs = prop_oneof![1u32..=4, Just(12)];
     let latency = select(vec![Nanos::ZERO, DRAM]);
     let counted = (1u32..=24, 0u32..=100, select(vec!["pages", "sectors"]));
     let mut with_dram = policies("cache.policy");
@@ -255,10 +255,16 @@ pub fn mended(spec: Spec) -> Spec {
     for _ in 0..40 {
         let Err(refused) = spec.load() else { return spec };
         for problem in &refused.problems {
-            spec = match draw::remedy(problem) {
-                Some((path, value)) => spec.set(path, value),
-                None if problem.remedy.starts_with("give a plane at least") => wider(spec, 2),
-                None => spec.without(|path| path == problem.path),
+            let blocks = problem.remedy.strip_prefix("give a plane at least ");
+            let blocks = blocks.and_then(|rest| rest.split(' ').next()?.parse().ok());
+            spec = match (draw::remedy(problem), blocks) {
+                (Some((path, value)), _) => spec.set(path, value),
+                (_, Some(least)) => {
+                    let more = wider(spec, 1);
+                    let blocks = blocks_of(&more).max(least);
+                    more.set(BLOCKS, blocks)
+                }
+                _ => spec.without(|path| path == problem.path),
             };
         }
     }
@@ -273,15 +279,29 @@ pub fn page_kib(spec: &Spec) -> u64 {
 
 /// With so many more blocks in each plane.
 pub fn wider(spec: Spec, more: u32) -> Spec {
-    let blocks = spec.get(BLOCKS).and_then(|blocks| blocks.parse().ok()).unwrap_or(16u32);
+    let blocks = blocks_of(&spec);
     spec.set(BLOCKS, blocks + more)
+}
+
+/// Blocks of a plane.
+pub fn blocks_of(spec: &Spec) -> u32 {
+    spec.get(BLOCKS).map_or(16, |blocks| blocks.parse().expect("a number"))
+}
+
+/// With a buffer that packs no pages, whatever else it does.
+pub fn unpacked(spec: Spec) -> Spec {
+    match spec.get("cache.policy") {
+        Some("prlru") => spec.set("cache.pack", "off"),
+        Some("prlru-adaptive") => spec.set("cache.packing", "off"),
+        _ => spec,
+    }
 }
 
 /// A mended device, as full as the checks allow, or so many per cent of that.
 pub fn legal(spec: Spec, percent: u32) -> Spec {
     let spec = mended(spec.set("ftl.capacity", "none").set(OVER_PROVISIONING, "0%"));
     let pages = u64::from(spec.logical_pages()) * u64::from(percent) / 100;
-    if percent == 100 { spec } else { spec.holding((pages as u32).max(1)) }
+    if percent == 100 { spec } else { spec.over_provisioned(pages as u32) }
 }
 
 /// A device as full as the checks allow, or less.

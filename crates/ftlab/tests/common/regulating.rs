@@ -52,7 +52,7 @@ pub fn spec() -> impl Strategy<Value = Spec> {
         1 => on_demand::drawn(),
         1 => caching::drawn(),
     ];
-    (any, cost(), 1u32..=4, random::share()).prop_map(|(spec, cost, more, share)| {
+    (any, cost(), 0u32..=2, random::share()).prop_map(|(spec, cost, more, share)| {
         let spec = spec.set("nand.timing.policy", "by-cost").with(&cost);
         legal(wider(spec, more), share)
     })

@@ -363,7 +363,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let pages = spec.logical_pages();
-        let spec = wider(spec, 1).holding(pages);
+        let spec = wider(spec, 1).over_provisioned(pages);
         let mut bench = Bench::new(&spec, None);
         let geometry = spec.geometry();
         let mut asker = Asker {

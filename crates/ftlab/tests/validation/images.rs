@@ -95,7 +95,7 @@ fn used() -> (Spec, Device) {
 }
 
 fn used_by(spec: Spec) -> (Spec, Device) {
-    let spec = spec.set("nand.channels", 2).buffered("lru", 8).filled(95);
+    let spec = spec.set("nand.channels", 2).buffered("lru", 8).filled(100);
     let mut device = assemble(spec.setup());
     fill(&mut device, 4, 0..spec.logical_pages(), spec.sectors_per_page());
     let pages = u64::from(spec.logical_pages());

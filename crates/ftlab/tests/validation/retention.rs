@@ -4,7 +4,7 @@
 use ftlab::device::{Contents, Device, assemble};
 use ftlab::engine::Stream;
 use ftlab::ftl::BlockState;
-use ftlab::ftl::gc::Purpose;
+use ftlab::ftl::gc::{Purpose, Wanted};
 use ftlab::ftl::wear::RefreshRule;
 use ftlab::host::{Advanced, Host, Op, Outcome, Request};
 use ftlab::nand::timing::{Ispp, IsppOptions, Timing, TimingChoice, TimingPolicy};
@@ -260,9 +260,13 @@ fn what_is_lost_is_marked_until_it_is_written_again() {
     assert_eq!(run(&mut device, Op::Read, 0, 8), Outcome::Unreadable);
     assert_eq!(run(&mut device, Op::Write, 0, 8), Outcome::Done);
     assert_eq!(run(&mut device, Op::Read, 0, 8), Outcome::Done);
-    // Others are copied by collection, which reads what nothing reads.
     for round in 0..u64::from(spec.logical_pages()) * 4 {
         run(&mut device, Op::Write, round % 16 * 8, 8);
+    }
+    // Others are copied when their blocks are emptied, which reads what nothing reads.
+    for block in (0..spec.geometry().blocks()).map(BlockId::new) {
+        device.collect(Wanted { block, purpose: Purpose::WearLevel });
+        while device.advance_until(SimTime::FOREVER, &mut Vec::new()) != Advanced::Idle {}
     }
     let unreadable =
         |device: &mut Device, run: &mut dyn FnMut(&mut Device, Op, u64, u32) -> Outcome| {

@@ -20,7 +20,7 @@ fn roomy() -> Spec {
 /// Collection after 7 ms without requests, up to so many free blocks.
 const BACKGROUND: &str = "ftl.gc.background.collect = on
     ftl.gc.background.after = 7ms
-    ftl.gc.UP_TO = 12";
+    ftl.gc.background.blocks = 12";
 const AFTER: u64 = 7_000_000;
 const UP_TO: u32 = 12;
 

@@ -152,6 +152,7 @@ impl Log {
     pub fn go_on(&mut self, setup: &DeviceSetup) {
         self.prices = setup.flash.bus.clone();
         self.scheduler = setup.flash.scheduler.clone();
+        self.preemptible = setup.ftl.triggers.preemptible;
         let whole = self.geometry.shape().pages_per_block;
         let partly = self.programmed.iter().map(|&(pages, _)| pages > 0 && pages < whole);
         self.left_over = partly.collect();

@@ -49,6 +49,9 @@ impl Listens for Lives {
     }
 }
 
+/// Logical pages.
+const PAGES: u32 = 396;
+
 /// A device that collects all the time, on one channel.
 fn device(buffered: bool, bus: &str) -> (Device<AnyProbe>, Lives) {
     let spec = Spec::small().with(
@@ -57,7 +60,7 @@ fn device(buffered: bool, bus: &str) -> (Device<AnyProbe>, Lives) {
         ftl.placement.policy = dynamic",
     );
     let spec = if buffered { spec.buffered("lru", 24) } else { spec };
-    let spec = spec.with(bus).holding(400);
+    let spec = spec.with(bus).holding(PAGES);
     let lives = Lives::default();
     (assemble_with(spec.setup(), AnyProbe::new(lives.clone()), ()), lives)
 }
@@ -68,10 +71,13 @@ fn lives(buffered: bool, depth: usize) -> Vec<Life> {
     let mut random = Stream::new(depth as u64, "mixture");
     let requests = (0..4_000).map(|tag| {
         let op = if random.below(10) < 6 { Op::Read } else { Op::Write };
-        request(op, random.below(400) * 8, 8, tag)
+        request(op, random.below(PAGES.into()) * 8, 8, tag)
     });
-    let filled = (0..400).map(|page| request(Op::Write, u64::from(page) * 8, 8, page));
-    assert_eq!(closed_loop(&mut device, depth, filled.chain(requests)).len(), 4_400);
+    let filled = (0..PAGES).map(|page| request(Op::Write, u64::from(page) * 8, 8, page));
+    assert_eq!(
+        closed_loop(&mut device, depth, filled.chain(requests)).len(),
+        4_000 + PAGES as usize
+    );
     drop(device);
     lives.0.take().into_values().collect()
 }
@@ -113,8 +119,8 @@ fn collection_and_writes_do_not_starve() {
     let mut random = Stream::new(7, "mixture");
     // Enough reads to keep every die busy, and a write now and then.
     let requests = (0..30_000).map(|tag| {
-        let op = if tag < 400 || random.below(20) == 0 { Op::Write } else { Op::Read };
-        let page = if tag < 400 { u64::from(tag) } else { random.below(400) };
+        let op = if tag < PAGES || random.below(20) == 0 { Op::Write } else { Op::Read };
+        let page = if tag < PAGES { u64::from(tag) } else { random.below(PAGES.into()) };
         request(op, page * 8, 8, tag)
     });
     let done = closed_loop(&mut device, 48, requests);

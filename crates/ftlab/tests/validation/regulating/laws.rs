@@ -254,7 +254,7 @@ fn random_devices_write_at_all_costs_and_rewrite() {
     let config = ProptestConfig { rng_seed: RngSeed::Fixed(3), ..ProptestConfig::default() };
     let mut runner = TestRunner::new(config);
     let (mut programs, mut all) = ([[0; 3]; 3], RewriteCounts::default());
-    for _ in 0..200 {
+    for _ in 0..300 {
         let tree = regulating::run(300).new_tree(&mut runner).expect("a run");
         let (spec, depth, steps) = tree.current();
         let spec = one_page_each(spec);
@@ -278,7 +278,7 @@ fn pages_of_the_map_are_written_at_medium_cost_and_stay_as_they_were() {
     let config = ProptestConfig { rng_seed: RngSeed::Fixed(3), ..ProptestConfig::default() };
     let mut runner = TestRunner::new(config);
     let mut maps = [0; 2];
-    for _ in 0..100 {
+    for _ in 0..200 {
         let tree = regulating::run(300).new_tree(&mut runner).expect("a run");
         let (spec, depth, steps) = tree.current();
         let spec = one_page_each(wider(spec, 2)).set("ftl.cost.policy", "agcr");
