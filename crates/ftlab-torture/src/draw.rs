@@ -506,18 +506,18 @@ fn mend(stream: &mut Stream, mut settings: Settings) -> Option<Settings> {
     None
 }
 
-/// Follows a remedy of the form "set PATH to VALUE or more".
+/// What a problem's remedy says, if that is "set PATH to VALUE", or more: the option, and the value as TOML.
+pub fn remedy(problem: &Problem) -> Option<(&'static str, String)> {
+    let (path, rest) = problem.remedy.strip_prefix("set ")?.split_once(" to ")?;
+    let option = all_options().iter().find(|option| option.path == path)?;
+    let value = rest.split(' ').next()?;
+    Some((option.path, value.trim_end_matches(',').to_owned()))
+}
+
+/// Does what the remedy says. False if it says nothing that helps.
 fn follow(settings: &mut Settings, problem: &Problem) -> bool {
-    let said = problem.remedy.strip_prefix("set ").and_then(|rest| rest.split_once(" to "));
-    let Some((path, rest)) = said else { return false };
-    let Some(option) = all_options().iter().find(|option| option.path == path) else {
-        return false;
-    };
-    let Some(value) = rest.split(' ').next().map(|value| value.trim_end_matches(',')) else {
-        return false;
-    };
-    let changed = settings.insert(option.path, value.to_owned());
-    changed.as_deref() != Some(value)
+    let Some((path, value)) = remedy(problem) else { return false };
+    settings.insert(path, value.clone()) != Some(value)
 }
 
 /// Removes the option at fault, or any other.

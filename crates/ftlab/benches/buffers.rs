@@ -8,13 +8,13 @@
 mod common;
 
 use ftlab::cache::WriteBufferChoice;
-use ftlab::config::{Config, Layer};
-use ftlab::device::{Device, DeviceSetup, assemble_with};
+use ftlab::config::Layer;
+use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
 use ftlab::host::{Advanced, Host, Op, Request};
 use ftlab::units::{Lba, SimTime};
 
-use common::cpu_time;
+use common::{cpu_time, setup};
 
 /// Sectors of a page.
 const PAGE: u64 = 8;
@@ -41,15 +41,12 @@ fn play(device: &mut Device, load: &mut Stream, requests: u64) {
 
 /// CPU time for each of so many requests, in nanoseconds, and the share of pages that the buffer held.
 fn measure(policy: &str, capacity: &str, requests: u64) -> (f64, f64) {
-    let set = |text: &str| Layer::set(1, text);
-    let layers = [
-        Layer::preset("prlru"),
-        set(&format!("cache.policy={policy}")),
-        set(&format!("cache.capacity={capacity}")),
-        set("cache.write_back_start=100%"),
+    let sets = [
+        format!("cache.policy={policy}"),
+        format!("cache.capacity={capacity}"),
+        "cache.write_back_start=100%".to_owned(),
     ];
-    let config = Config::load(&layers).expect("the preset, and options that go with it");
-    let mut device = assemble_with(DeviceSetup::new(&config, 1), (), ());
+    let mut device = assemble(setup(Layer::preset("prlru"), &sets));
     let mut load = Stream::new(1, "bench");
     let capacity = device.buffer().capacity_pages();
     // Until it is full, and has been for a while.

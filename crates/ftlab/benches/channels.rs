@@ -9,14 +9,14 @@ mod common;
 
 use std::time::Duration;
 
-use ftlab::config::{Config, Layer};
-use ftlab::device::{Device, DeviceSetup, assemble_with};
+use ftlab::config::Layer;
+use ftlab::device::{Device, assemble_with};
 use ftlab::engine::Stream;
 use ftlab::host::{Advanced, Host, Op, Request};
 use ftlab::scheduler::Probe;
 use ftlab::units::{Lba, SimTime};
 
-use common::cpu_time;
+use common::{cpu_time, setup};
 
 /// Sectors of a request: 4 KiB, from any sector.
 const REQUEST: u32 = 8;
@@ -46,12 +46,9 @@ fn play<P: Probe>(device: &mut Device<P>, requests: u64) -> Duration {
 }
 
 fn measure<P: Probe>(name: &str, sets: &[&str], requests: u64, probe: P) {
-    let sets = (1..).zip(sets).map(|(at, set)| Layer::set(at, set));
-    let layers: Vec<Layer> =
-        std::iter::once(Layer::preset("channel-management")).chain(sets).collect();
-    let config = Config::load(&layers).expect("the preset, and options that go with it");
+    let setup = setup(Layer::preset("channel-management"), sets);
     let started = cpu_time();
-    let mut device = assemble_with(DeviceSetup::new(&config, 1), probe, ());
+    let mut device = assemble_with(setup, probe, ());
     let assembly = cpu_time() - started;
     let cpu = play(&mut device, requests).as_secs_f64();
     println!(

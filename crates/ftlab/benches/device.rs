@@ -9,27 +9,18 @@ mod common;
 
 use std::time::Duration;
 
-use ftlab::cache::{self, BufferSetup, Lru, ReadCacheSetup, Space, WriteBuffer, WriteThrough};
-use ftlab::device::{Device, DeviceSetup, HostSetup, assemble};
+use ftlab::device::{Device, DeviceSetup, assemble};
 use ftlab::engine::{Stream, prefetch};
-use ftlab::ftl::FtlSetup;
-use ftlab::ftl::gc::{Greedy, Thresholds, Triggers, Victim};
-use ftlab::ftl::mapping::{Mapping, PageMap};
-use ftlab::ftl::placement::{Dynamic, Placement};
-use ftlab::ftl::recovery::{Recovery, Unprotected};
-use ftlab::ftl::slc::SlcSetup;
-use ftlab::ftl::streams::{Single, Streams};
-use ftlab::ftl::wear::WearSetup;
 use ftlab::host::{Host, Op, Request};
-use ftlab::nand::timing::{Bus, OneBit, Plain, Prices, Rate, Timing, Transfers};
-use ftlab::nand::{Abilities, Prior};
-use ftlab::scheduler::{Fifo, FlashSetup, PauseRule, Scheduler};
-use ftlab::shape::{Geometry, Shape};
-use ftlab::units::{Bytes, BytesPerSec, Lba, Nanos, SectorMask, SimTime};
+use ftlab::units::{Lba, SimTime};
+#[cfg(feature = "external-policies")]
+use ftlab::{
+    ftl::{gc::Greedy, mapping::PageMap, placement::Dynamic, streams::Single},
+    scheduler::Fifo,
+};
 
-use common::cpu_time;
+use common::{cpu_time, page_map, setup};
 
-const PAGE: Bytes = Bytes::from_kib(4);
 const SECTORS_PER_PAGE: u32 = 8;
 const PAGES_PER_BLOCK: u32 = 256;
 const DIES: u32 = 64;
@@ -71,105 +62,21 @@ fn boxed(setup: DeviceSetup) -> DeviceSetup {
 }
 
 fn device(logical: u32, buffer_pages: Option<u32>, change: Change) -> Device {
-    let blocks = u64::from(logical) * PHYSICAL_PERCENT / 100;
-    let shape = Shape {
-        channels: 8,
-        chips_per_channel: 4,
-        dies_per_chip: 2,
-        planes_per_die: 1,
-        blocks_per_plane: (blocks / u64::from(DIES * PAGES_PER_BLOCK)) as u32,
-        pages_per_block: PAGES_PER_BLOCK,
-        page_size: PAGE,
-        mapping_unit: PAGE,
-    };
-    let geometry = Geometry::new(shape);
-    let latency = Nanos::from_micros(1);
-    let sizes = cache::BufferShape {
-        whole_page: SectorMask::range(0, geometry.sectors_per_unit()),
-        capacity: buffer_pages.unwrap_or(0),
-        logical_pages: logical,
-    };
-    let buffer = match buffer_pages {
-        None => BufferSetup {
-            policy: WriteBuffer::None(WriteThrough::default()),
-            capacity: None,
-            space: Space::Pages,
-            shape: sizes,
-            keeps_reads: false,
-            write_back_above: 0,
-            programs_in_flight: None,
-            row: 1,
-            write_back_together: None,
-            gate: None,
-            latency,
-        },
-        Some(pages) => BufferSetup {
-            policy: WriteBuffer::Lru(Lru::default()),
-            capacity: Some(pages),
-            space: Space::Pages,
-            shape: sizes,
-            keeps_reads: false,
-            write_back_above: pages / 10 * 8,
-            programs_in_flight: Some(2 * DIES),
-            row: 1,
-            write_back_together: None,
-            gate: None,
-            latency,
-        },
-    };
-    let timing = Timing::Plain(Plain {
-        read: Nanos::from_micros(50),
-        program: Nanos::from_micros(500),
-        erase: Nanos::from_micros(3_000),
-    });
-    let transfers = Transfers::Rate(Rate { rate: BytesPerSec(800_000_000) });
-    let one_bit = OneBit {
-        read: Nanos::from_micros(25),
-        program: Nanos::from_micros(200),
-        erase: Nanos::from_micros(3_000),
-    };
-    let setup = DeviceSetup {
-        host: HostSetup::one_queue(65_536),
-        merger: None,
-        flash: FlashSetup {
-            bus: Bus::new(&transfers, None, PAGE, &shape),
-            abilities: Abilities::NONE,
-            pause: PauseRule::NEVER,
-            geometry: geometry.clone(),
-            timing: Prices { native: timing, one_bit },
-            scheduler: Scheduler::Fifo(Fifo),
-            prior: Prior::default(),
-            whole_moments: false,
-            data_out_first: false,
-            hazards: None,
-        },
-        has_capacitors: false,
-        checks_itself: false,
-        ftl: FtlSetup {
-            recovery: Recovery::None(Unprotected),
-            superblocks: None,
-            logical_pages: logical,
-            mapping: Mapping::Page(PageMap::new(logical)),
-            placement: Placement::Dynamic(Dynamic::new(&geometry)),
-            streams: Streams::Single(Single::new(1)),
-            victim: Victim::Greedy(Greedy::new(&geometry)),
-            thresholds: Thresholds {
-                start: 2,
-                stop: 3,
-                reserve: 1,
-                copies_in_flight: 2,
-                host_lead: 16,
-            },
-            triggers: Triggers::NONE,
-            slc: SlcSetup::none(),
-            wear: WearSetup::carefree(),
-            geometry,
-            cost: None,
-        },
-        buffer,
-        reads: ReadCacheSetup::none(),
-    };
-    assemble(change(setup))
+    let blocks = u64::from(logical) * PHYSICAL_PERCENT / 100 / u64::from(DIES * PAGES_PER_BLOCK);
+    let kib = |pages: u32| u64::from(pages) * 4;
+    let mut sets = vec![
+        "nand.dies_per_chip=2".to_owned(),
+        "nand.planes_per_die=1".to_owned(),
+        format!("nand.blocks_per_plane={blocks}"),
+        "ftl.over_provisioning=37.5%".to_owned(),
+        format!("ftl.capacity={}KiB", kib(logical)),
+        "ftl.gc.copies_in_flight=2".to_owned(),
+    ];
+    if let Some(pages) = buffer_pages {
+        sets.push("cache.policy=lru".to_owned());
+        sets.push(format!("cache.capacity={}KiB", kib(pages)));
+    }
+    assemble(change(setup(page_map(), &sets)))
 }
 
 /// A load of one kind.

@@ -8,83 +8,47 @@
 mod common;
 
 use ftlab::engine::Stream;
-use ftlab::nand::timing::{Bus, OneBit, PageTime, Plain, Prices, Timing, Transfers};
-use ftlab::nand::{Abilities, Prior};
-use ftlab::scheduler::{
-    Command, Deadline, DeadlineOptions, Estimate, Fifo, Flash, FlashSetup, Kind, Origin, PauseRule,
-    ReadFirst, ReadFirstBounded, ReadFirstBoundedOptions, Scheduler, Scope, ServiceId,
-};
-use ftlab::shape::{Geometry, Shape};
-use ftlab::units::{Bytes, Nanos, Ppn, SimTime};
+use ftlab::scheduler::{Command, Flash, Kind, Origin, ServiceId};
+use ftlab::units::{Ppn, SimTime};
 
-use common::cpu_time;
+use common::{cpu_time, page_map, setup};
 
-const PAGE: Bytes = Bytes::from_kib(4);
-const DIES: u32 = 8;
 const QUEUES: [usize; 4] = [10, 100, 1_000, 10_000];
 
-fn bounded(write_bound: Option<Nanos>, scope: Scope) -> Scheduler {
-    let options =
-        ReadFirstBoundedOptions { write_bound, gc_bound: None, scope, estimate: Estimate::Die };
-    Scheduler::ReadFirstBounded(ReadFirstBounded::new(&options, DIES))
-}
+/// One channel of eight dies.
+const CHANNEL: [&str; 9] = [
+    "nand.channels=1",
+    "nand.chips_per_channel=8",
+    "nand.planes_per_die=1",
+    "nand.blocks_per_plane=1024",
+    "nand.pages_per_block=64",
+    "nand.timing.read=20us",
+    "nand.timing.program=200us",
+    "nand.bus.policy=page-time",
+    "nand.bus.page=10us",
+];
 
-fn policies() -> Vec<(&'static str, Scheduler)> {
-    let deadlines = DeadlineOptions {
-        host_read: Nanos::ZERO,
-        host_write: Nanos::from_micros(5_000),
-        gc: Nanos::from_micros(20_000),
-    };
-    // A bound that about every write in a queue of 10,000 can just keep, and one that few can.
-    let (wide, narrow) = (Nanos::from_micros(300_000), Nanos::from_micros(2_000));
-    vec![
-        ("fifo", Scheduler::Fifo(Fifo)),
-        ("read-first", Scheduler::ReadFirst(ReadFirst)),
-        ("deadline", Scheduler::Deadline(Deadline::new(&deadlines))),
-        ("read-first-bounded, no bound", bounded(None, Scope::Channel)),
-        ("read-first-bounded, 300 ms", bounded(Some(wide), Scope::Channel)),
-        ("read-first-bounded, 2 ms", bounded(Some(narrow), Scope::Channel)),
-        ("read-first-bounded, 300 ms, by die", bounded(Some(wide), Scope::Die)),
-    ]
-}
+const BOUNDED: &str = "scheduler.policy=read-first-bounded";
 
-fn flash(scheduler: Scheduler) -> Flash {
-    let shape = Shape {
-        channels: 1,
-        chips_per_channel: DIES,
-        dies_per_chip: 1,
-        planes_per_die: 1,
-        blocks_per_plane: 1_024,
-        pages_per_block: 64,
-        page_size: PAGE,
-        mapping_unit: PAGE,
-    };
-    let [read, program, erase] = [20, 200, 3_000].map(Nanos::from_micros);
-    let page = Transfers::PageTime(PageTime { page: Nanos::from_micros(10) });
-    Flash::new(
-        FlashSetup {
-            geometry: Geometry::new(shape),
-            timing: Prices {
-                native: Timing::Plain(Plain { read, program, erase }),
-                one_bit: OneBit { read, program, erase },
-            },
-            bus: Bus::new(&page, None, PAGE, &shape),
-            abilities: Abilities::NONE,
-            pause: PauseRule::NEVER,
-            scheduler,
-            prior: Prior::default(),
-            whole_moments: false,
-            data_out_first: false,
-            hazards: None,
-        },
-        (),
-    )
-}
+/// Of the bounds, about every write in a queue of 10,000 can just keep the wide one, and few can the narrow one.
+const POLICIES: [(&str, &[&str]); 7] = [
+    ("fifo", &["scheduler.policy=fifo"]),
+    ("read-first", &["scheduler.policy=read-first"]),
+    ("deadline", &["scheduler.policy=deadline"]),
+    ("read-first-bounded, no bound", &[BOUNDED, "scheduler.write_bound=none"]),
+    ("read-first-bounded, 300 ms", &[BOUNDED, "scheduler.write_bound=300ms"]),
+    ("read-first-bounded, 2 ms", &[BOUNDED, "scheduler.write_bound=2ms"]),
+    (
+        "read-first-bounded, 300 ms, by die",
+        &[BOUNDED, "scheduler.write_bound=300ms", "scheduler.scope=die"],
+    ),
+];
 
 /// Plays `commands` with `queue` in flight; returns nanoseconds of CPU a command, without the first
 /// queue of them.
-fn cost(scheduler: Scheduler, queue: usize, commands: usize) -> f64 {
-    let mut flash = flash(scheduler);
+fn cost(policy: &[&str], queue: usize, commands: usize) -> f64 {
+    let setup = setup(page_map(), &[&CHANNEL, policy].concat());
+    let mut flash = Flash::new(setup.flash, ());
     let mut random = Stream::new(1, "bench");
     let pages = u64::from(flash.geometry().physical_pages());
     let mut put = |flash: &mut Flash, now: SimTime| {
@@ -117,8 +81,8 @@ fn main() {
     let commands = if small { 20_000 } else { 2_000_000 };
     let lengths: Vec<String> = QUEUES.iter().map(|queue| format!("{queue:>15}")).collect();
     println!("{:<36}{}", "nanoseconds a command, by queue", lengths.join(""));
-    for (name, policy) in policies() {
-        let costs = QUEUES.map(|queue| cost(policy.clone(), queue, commands));
+    for (name, policy) in POLICIES {
+        let costs = QUEUES.map(|queue| cost(policy, queue, commands));
         let cells = costs.map(|cost| format!("{cost:>8.0} ({:>4.2})", cost / costs[0]));
         println!("{name:<36}{}", cells.join(""));
     }

@@ -9,8 +9,6 @@ use ftlab::config::{Config, Layer};
 use ftlab::device::{DeviceSetup, Tables, assemble};
 use ftlab::engine::Stream;
 use ftlab::host::{Host, Op};
-use ftlab::shape::Shape;
-use ftlab::units::Bytes;
 
 use common::{Spec, closed_loop, request};
 
@@ -29,19 +27,16 @@ fn memory(column: usize) -> Option<u64> {
 
 /// 4 TiB for the host and 7 % more, in units of 4 KiB: 8 channels x 8 dies x 4 planes.
 fn four_tebibytes() -> Spec {
-    let mut spec = Spec::small();
-    spec.shape = Shape {
-        channels: 8,
-        chips_per_channel: 4,
-        dies_per_chip: 2,
-        planes_per_die: 4,
-        blocks_per_plane: 1_096,
-        pages_per_block: 1_024,
-        page_size: Bytes::from_kib(16),
-        mapping_unit: Bytes::from_kib(4),
-    };
-    spec.logical_pages = 1 << 30;
-    spec
+    let spec = Spec::small().with(
+        "nand.channels = 8
+        nand.chips_per_channel = 4
+        nand.dies_per_chip = 2
+        nand.planes_per_die = 4
+        nand.blocks_per_plane = 1096
+        nand.pages_per_block = 1024
+        nand.page_size = 16KiB",
+    );
+    spec.holding(1 << 30)
 }
 
 /// A margin for the allocator and the test's own list of completions.
@@ -100,7 +95,7 @@ fn a_large_device_costs_what_is_touched() {
 
     // Reads of what was never written touch nothing.
     let mut stream = Stream::new(1, "reads");
-    let pages = u64::from(spec.logical_pages);
+    let pages = u64::from(spec.logical_pages());
     let reads = (0..20_000).map(|tag| request(Op::Read, stream.below(pages) * 8, 8, tag));
     closed_loop(&mut device, 1, reads);
     let after = resident().unwrap_or_default();

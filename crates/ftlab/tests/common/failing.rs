@@ -2,76 +2,81 @@
 
 use std::ops::Range;
 
-use ftlab::ftl::wear::FreeBlockOrder;
-use ftlab::nand::{Area, Fault, FaultOptions, FaultSpot, Scheduled};
-use ftlab::units::{Nanos, Ratio};
+use ftlab::nand::{Area, Fault, FaultSpot, Scheduled};
+use ftlab::options::value::Value;
+use ftlab::units::Nanos;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::on_demand;
-use super::random::{self, Step};
-use super::{EnduranceKind, LifeSpec, NO_FAULTS, NO_LEVELLING, Spec};
+use super::random::{self, Run, Text, legal, mended, wider};
+use super::{Spec, on_demand, policies};
 
-fn life() -> impl Strategy<Value = LifeSpec> {
+/// What fails by chance, and the seed of that.
+fn life() -> impl Strategy<Value = (Text, u64)> {
     // In a billion: never, rarely, often, and so often that the device can't live.
     let failures = || select(vec![0u32, 0, 3_000_000, 30_000_000, 300_000_000, 950_000_000]);
-    let orders = vec![FreeBlockOrder::Oldest, FreeBlockOrder::LeastWorn, FreeBlockOrder::ByHeat];
-    let factory = select(vec![0u32, 0, 20_000, 100_000]);
-    let endurance = (select(EnduranceKind::ALL), 1u32..=12);
-    (select(orders), factory, failures(), failures(), endurance, any::<u64>()).prop_map(
-        |(free_block, ppm, program_failures, erase_failures, (endurance, cycles), seed)| LifeSpec {
-            free_block,
-            levelling: NO_LEVELLING,
-            faults: FaultOptions {
-                factory_bad: Ratio { ppm },
-                program_failures,
-                erase_failures,
-                ..NO_FAULTS
-            },
-            refresh_reads: None,
-            endurance,
-            cycles,
-            seed,
+    let orders = select(vec!["oldest", "least-worn", "by-heat"]);
+    let factory = select(vec!["0%", "0%", "2%", "10%"]);
+    let endurance = (select(policies("nand.endurance.policy")), 1u32..=12);
+    (orders, factory, failures(), failures(), endurance, any::<u64>()).prop_map(
+        |(order, factory, programs, erases, (endurance, cycles), seed)| {
+            let text = format!(
+                "ftl.wear.free_block = {order}
+                nand.faults.factory_bad = {factory}
+                nand.faults.program_failures = {programs}
+                nand.faults.erase_failures = {erases}
+                nand.endurance.policy = {endurance}
+                nand.endurance.cycles = {cycles}"
+            );
+            (text, seed)
         },
     )
 }
 
-/// A device with room for losses, most of the time.
-pub fn spec() -> impl Strategy<Value = Spec> {
-    on(random::spec())
-}
-
-/// Such a device with its map on flash.
-fn on_demand() -> impl Strategy<Value = Spec> {
-    on(on_demand::spec())
+/// A device with room for losses, most of the time, before it is mended.
+pub fn drawn() -> impl Strategy<Value = Spec> {
+    on(random::drawn())
 }
 
 fn on(base: impl Strategy<Value = Spec>) -> impl Strategy<Value = Spec> {
-    (base, life(), 0u32..=24, 5u32..=100).prop_map(|(base, life, more, share)| {
-        let life = LifeSpec { levelling: base.life.levelling, ..life };
-        let mut spec = Spec { life, ..base };
-        spec.shape.blocks_per_plane += spec.kept_back() + more;
-        spec.logical_pages = (spec.most_logical_pages() * share / 100).max(1);
-        spec
-    })
+    let failing = (base, life(), 0u32..=24);
+    failing.prop_map(|(spec, (life, seed), more)| wider(spec.with(&life), 2 + more).seeded(seed))
 }
 
-/// A run: a device, how many commands it may hold at once, and the commands.
-pub fn run(steps: usize) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
-    run_of(spec(), steps)
+fn filled(drawn: impl Strategy<Value = Spec>) -> impl Strategy<Value = Spec> {
+    (drawn, 5u32..=100).prop_map(|(spec, share)| legal(spec, share))
 }
 
-/// A run of a device with its map on flash.
-pub fn on_demand_run(steps: usize) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
-    run_of(on_demand(), steps)
+/// A device with room for losses, most of the time.
+pub fn spec() -> impl Strategy<Value = Spec> {
+    filled(drawn())
 }
 
-fn run_of(
-    spec: impl Strategy<Value = Spec>,
-    steps: usize,
-) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
-    let depth = select(vec![1usize, 2, 4, 8, 16, 32, 64]);
-    (spec, depth, proptest::collection::vec(random::step(), steps / 2..=steps))
+/// A run of such a device.
+pub fn run(steps: usize) -> impl Strategy<Value = Run> {
+    random::run_of(spec(), steps)
+}
+
+/// A run of such a device with its map on flash.
+pub fn on_demand_run(steps: usize) -> impl Strategy<Value = Run> {
+    random::run_of(filled(on(on_demand::drawn())), steps)
+}
+
+/// The device with things that fail at their moments.
+pub fn scheduled(spec: Spec, schedule: &[Scheduled]) -> Spec {
+    let schedule: Vec<_> = schedule.iter().map(|it| format!("\"{}\"", it.print())).collect();
+    spec.set("nand.faults.schedule", format!("[{}]", schedule.join(", ")))
+}
+
+/// Each fault once, as a die can't die again.
+pub fn once(faults: impl Iterator<Item = Scheduled>) -> Vec<Scheduled> {
+    let mut schedule: Vec<Scheduled> = Vec::new();
+    for scheduled in faults {
+        if !schedule.iter().any(|known| known.fault == scheduled.fault) {
+            schedule.push(scheduled);
+        }
+    }
+    schedule
 }
 
 /// Something that fails at a moment of a run.
@@ -112,34 +117,36 @@ fn mishaps(base: impl Strategy<Value = Spec>, kinds: Range<u32>) -> impl Strateg
     let reads = select(vec![0u32, 0, 1_000_000, 20_000_000, 300_000_000]);
     let tames = prop_oneof![3 => Just(true), 1 => Just(false)];
     let base = (base, tames).prop_map(|(spec, tames)| if tames { tame(spec) } else { spec });
-    let disturb = (
-        select(vec![None, None, None, Some(40), Some(150)]),
-        select(vec![None, None, Some(12), Some(50)]),
-    );
+    let disturb = select(vec!["none", "none", "none", "40", "150"]);
+    let refresh = select(vec!["none", "none", "12", "50"]);
     let mishaps = proptest::collection::vec(mishap, 0..6);
-    (base, reads, disturb, mishaps).prop_map(|(mut spec, reads, disturb, mishaps)| {
-        spec.life.faults.read_failures = reads;
-        (spec.life.faults.disturb_limit, spec.life.refresh_reads) = disturb;
-        spec.life.faults.schedule = mishaps.into_iter().map(|mishap| mishap.on(&spec)).collect();
-        // What is kept back depends on whether anything can fail.
-        spec.shape.blocks_per_plane += spec.kept_back();
-        spec.logical_pages = spec.logical_pages.min(spec.most_logical_pages()).max(1);
-        spec
-    })
+    (base, reads, (disturb, refresh), mishaps).prop_map(
+        |(spec, reads, (disturb, refresh), mishaps)| {
+            let spec = spec
+                .set("nand.faults.read_failures", reads)
+                .set("nand.faults.disturb_limit", disturb)
+                .set("ftl.refresh.reads", refresh);
+            let spec = mended(spec);
+            let schedule = once(mishaps.iter().map(|mishap| mishap.on(&spec)));
+            // What is kept back depends on whether anything can fail.
+            mended(wider(scheduled(spec, &schedule), 2))
+        },
+    )
 }
 
 /// A device on which nothing fails by chance.
 fn tame(spec: Spec) -> Spec {
-    let life = LifeSpec { faults: NO_FAULTS, endurance: EnduranceKind::Unlimited, ..spec.life };
-    Spec { life, ..spec }
+    let fails =
+        |path: &str| path.starts_with("nand.faults.") || path.starts_with("nand.endurance.");
+    spec.without(fails)
 }
 
 /// A run of a device on which things fail by schedule.
-pub fn mishap_run(steps: usize) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
-    run_of(mishaps(spec(), 0..9), steps)
+pub fn mishap_run(steps: usize) -> impl Strategy<Value = Run> {
+    random::run_of(mishaps(spec(), 0..9), steps)
 }
 
 /// The same with the map on flash; no die dies.
-pub fn on_demand_mishap_run(steps: usize) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
-    run_of(mishaps(on_demand(), DIES_LIVE), steps)
+pub fn on_demand_mishap_run(steps: usize) -> impl Strategy<Value = Run> {
+    random::run_of(mishaps(filled(on(on_demand::drawn())), DIES_LIVE), steps)
 }

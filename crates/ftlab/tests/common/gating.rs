@@ -1,13 +1,11 @@
-//! Write-backs that begin by planes, described for tests; random devices with them.
+//! Write-backs that begin by planes; random devices with them.
 
-use ftlab::cache::{Gate, Space};
-use ftlab::nand::MultiPlane;
-use ftlab::units::Bytes;
+use ftlab::cache::Gate;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::random::{self, Step};
-use super::{BufferSpec, NO_BUFFER, PlacementKind, Spec, WriteBufferKind, lru};
+use super::Spec;
+use super::random::{self, Run, mended, page_kib};
 
 /// Each plane by itself.
 pub const OWN: Gate = Gate { barrier: false, prefix: false };
@@ -16,48 +14,91 @@ pub const LOCK_STEP: Gate = Gate { barrier: true, prefix: false };
 /// Pages reach flash in the order in which they were written.
 pub const IN_ORDER: Gate = Gate { barrier: true, prefix: true };
 
-/// A gating buffer of so many pages.
-pub fn buffer(capacity: u32, gate: Gate) -> BufferSpec {
-    let policy = WriteBufferKind::Gating;
-    BufferSpec { policy, gate: Some(gate), programs_in_flight: None, ..lru(capacity) }
+/// The device with a gating buffer of so many pages.
+pub fn buffered(spec: Spec, pages: u32, gate: Gate) -> Spec {
+    let spec = spec.set("ftl.mapping.unit", "flash-page").buffered("gating", pages);
+    gated(spec.set("cache.in_order", if gate.prefix { "on" } else { "off" }), gate)
 }
 
-/// A device on which that works: with a buffer that goes by planes.
-pub fn by_planes(base: Spec, buffer: BufferSpec) -> Spec {
-    let mut spec = Spec { buffer, placement: PlacementKind::Static, ..base };
-    spec.shape.mapping_unit = spec.shape.page_size;
-    spec.codeword = Bytes(spec.codeword.0.min(spec.shape.page_size.0));
-    spec.abilities.multi_plane = MultiPlane::NONE;
-    spec.logical_pages = spec.logical_pages.min(spec.most_logical_pages()).max(1);
-    spec
-}
-
-/// Every way of beginning write-backs by planes.
-pub fn any_buffer() -> impl Strategy<Value = BufferSpec> {
-    let gathering = (1u32..=24, select(vec![OWN, LOCK_STEP, IN_ORDER]))
-        .prop_map(|(capacity, gate)| buffer(capacity, gate));
-    let absorbing = (1u32..=24, 0u32..=24).prop_map(|(capacity, above)| BufferSpec {
-        space: Space::Pages,
-        keeps_reads: false,
-        write_back_above: above.min(capacity),
-        gate: Some(LOCK_STEP),
-        ..lru(capacity)
-    });
-    let none = Just(BufferSpec { gate: Some(LOCK_STEP), ..NO_BUFFER });
-    prop_oneof![4 => gathering, 1 => absorbing, 1 => none]
-}
-
-/// The random runs of others, on devices that go by planes.
-pub fn of(
-    runs: impl Strategy<Value = (Spec, usize, Vec<Step>)>,
-) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
-    (runs, any_buffer()).prop_map(|((base, depth, steps), buffer)| {
-        let latency = base.buffer.latency;
-        (by_planes(base, BufferSpec { latency, ..buffer }), depth, steps)
+/// The device with write-backs that begin in this way. Configurations have lock-step only for mappings with a log, or
+/// to keep an order.
+pub fn gated(spec: Spec, gate: Gate) -> Spec {
+    spec.changed("write cycles", move |setup| {
+        setup.buffer.gate = Some(gate);
+        setup.buffer.write_back_together = None;
+        let planes = setup.flash.geometry.planes();
+        setup.buffer.programs_in_flight = setup.buffer.capacity.map(|_| planes);
     })
 }
 
-/// A run: a device, how many commands it may hold at once, and the commands.
-pub fn run(steps: usize) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
+/// A way of beginning write-backs by planes, and its buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct ByPlanes {
+    policy: &'static str,
+    /// In flash pages.
+    pages: u32,
+    /// In per cent, for a buffer that absorbs.
+    write_back_start: u32,
+    gate: Gate,
+}
+
+impl ByPlanes {
+    /// A device with such a buffer, before it is mended. Programs that begin by planes need no processor.
+    pub fn buffers(self, spec: Spec) -> Spec {
+        let others = |path: &str| {
+            path.starts_with("firmware.")
+                || path.starts_with("nand.multi_plane.")
+                || path.starts_with("cache.") && path != "cache.latency"
+        };
+        let spec = spec.without(others).set("ftl.mapping.unit", "flash-page");
+        let capacity = format!("{}KiB", u64::from(self.pages) * page_kib(&spec));
+        let spec = spec
+            .set("ftl.placement.policy", "static")
+            .set("ftl.mapping.policy", "page")
+            .set("cache.policy", self.policy);
+        match self.policy {
+            "none" => spec,
+            "gating" => spec
+                .set("cache.capacity", capacity)
+                .set("cache.in_order", if self.gate.prefix { "on" } else { "off" }),
+            _ => spec
+                .set("cache.capacity", capacity)
+                .set("cache.write_back_start", format!("{}%", self.write_back_start)),
+        }
+    }
+
+    /// A device on which that works, before it is mended.
+    pub fn on(self, spec: Spec) -> Spec {
+        gated(self.buffers(spec), self.gate)
+    }
+}
+
+/// Every way of beginning write-backs by planes.
+pub fn any_buffer() -> impl Strategy<Value = ByPlanes> {
+    let gathering =
+        (1u32..=24, select(vec![OWN, LOCK_STEP, IN_ORDER])).prop_map(|(pages, gate)| ByPlanes {
+            policy: "gating",
+            pages,
+            write_back_start: 100,
+            gate,
+        });
+    let absorbing = (1u32..=24, 0u32..=100).prop_map(|(pages, write_back_start)| ByPlanes {
+        policy: "lru",
+        pages,
+        write_back_start,
+        gate: LOCK_STEP,
+    });
+    let none = ByPlanes { policy: "none", pages: 0, write_back_start: 100, gate: LOCK_STEP };
+    prop_oneof![4 => gathering, 1 => absorbing, 1 => Just(none)]
+}
+
+/// The random runs of others, on devices that go by planes.
+pub fn of(runs: impl Strategy<Value = Run>) -> impl Strategy<Value = Run> {
+    (runs, any_buffer())
+        .prop_map(|((spec, depth, steps), buffer)| (mended(buffer.on(spec)), depth, steps))
+}
+
+/// A run of such a device.
+pub fn run(steps: usize) -> impl Strategy<Value = Run> {
     of(random::run(steps))
 }

@@ -1,42 +1,62 @@
-//! Random devices whose map lies on flash.
+//! Devices whose map lies on flash.
 
-use ftlab::units::Bytes;
+use ftlab::ftl::mapping::{Dftl, Mapping};
 use proptest::prelude::*;
-use proptest::sample::select;
 
-use super::random::{self, Step};
-use super::{MappingKind, Spec, StreamsKind, gating};
+use super::random::{self, Run, legal, unpacked, wider};
+use super::{Spec, gating};
 
-/// A device that holds its map on flash, with any cache from one entry up. Blocks of the map want room.
-pub fn spec() -> impl Strategy<Value = Spec> {
+/// Bytes of an entry in memory, and the fewest that a configuration has.
+const ENTRY: u32 = 8;
+const FEWEST: u32 = 8;
+const CACHE: &str = "map cache";
+
+/// The device with its map on flash, and so many entries of it in memory. Configurations have some at the least.
+pub fn cached(spec: Spec, entries: u32) -> Spec {
+    let bytes = u64::from(entries.max(FEWEST)) * u64::from(ENTRY);
+    let spec = spec.set("ftl.mapping.policy", "dftl").set("ftl.mapping.cache", format!("{bytes}B"));
+    if entries >= FEWEST {
+        return spec.unchanged(CACHE);
+    }
+    spec.changed(CACHE, move |setup| {
+        let pages = setup.ftl.logical_pages;
+        setup.ftl.mapping = Mapping::Dftl(Dftl::new(pages, entries, &setup.ftl.geometry));
+    })
+}
+
+/// The device with a page map, which lies in memory.
+pub fn in_memory(spec: Spec) -> Spec {
+    spec.unchanged(CACHE).set("ftl.mapping.policy", "page")
+}
+
+/// A device of which parts may not go together, with any cache from one entry up. Blocks of the map want room.
+pub fn drawn() -> impl Strategy<Value = Spec> {
     let cache = prop_oneof![1u32..=4, 1u32..=64, Just(u32::MAX)];
-    // So that the map has several translation pages; also of two units each.
-    let small_pages = select(vec![Some(512), Some(512), Some(1_024), None]);
-    let buffer = (any::<bool>(), gating::any_buffer());
-    (random::spec(), cache, small_pages, 0u32..=4, 30u32..=100, buffer).prop_map(
-        |(base, map_cache, small_pages, more, share, (by_planes, buffer))| {
-            let base = match by_planes {
-                true => gating::by_planes(base, buffer),
-                false => base,
+    // So that the map has several translation pages; also of several units each.
+    let small_pages = prop::bool::weighted(0.75);
+    let by_planes = (any::<bool>(), gating::any_buffer());
+    (random::drawn(), cache, small_pages, 0u32..=4, by_planes).prop_map(
+        |(spec, entries, small_pages, more, (by_planes, buffer))| {
+            let spec = match small_pages {
+                true => spec.with(
+                    "nand.page_size = 2KiB
+                    nand.codeword = 512B
+                    ftl.mapping.unit = 512B",
+                ),
+                false => spec,
             };
-            let mut spec = Spec { mapping: MappingKind::Dftl, map_cache, ..base };
-            if let Some(size) = small_pages {
-                spec.shape.page_size = Bytes(size);
-                spec.shape.mapping_unit = Bytes(if by_planes { size } else { 512 });
-                spec.codeword = Bytes(512);
-            }
-            spec.shape.blocks_per_plane += 2 + more;
-            if spec.most_logical_pages() == 0 {
-                (spec.streams, spec.copy_streams) = (StreamsKind::Single, 1);
-            }
-            spec.logical_pages = (spec.most_logical_pages() * share / 100).max(1);
-            spec
+            let spec = if by_planes { buffer.on(spec) } else { spec };
+            wider(cached(unpacked(spec), entries), 2 + more)
         },
     )
 }
 
-/// A run: a device, how many commands it may hold at once, and the commands.
-pub fn run(steps: usize) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
-    let depth = select(vec![1usize, 2, 4, 8, 16, 32, 64]);
-    (spec(), depth, proptest::collection::vec(random::step(), steps / 2..=steps))
+/// A device as full as the checks allow, or less.
+pub fn spec() -> impl Strategy<Value = Spec> {
+    (drawn(), 30u32..=100).prop_map(|(spec, share)| legal(spec, share))
+}
+
+/// A run of such a device.
+pub fn run(steps: usize) -> impl Strategy<Value = Run> {
+    random::run_of(spec(), steps)
 }

@@ -1,230 +1,328 @@
-//! Random devices that can work, and random things to do with them.
+//! Random devices that can work, as configurations, and random things to do with them.
 
-use ftlab::cache::Space;
-use ftlab::ftl::gc::{Background, Scope, Thresholds, Triggers};
-use ftlab::host::{Copies, Op, ProcessorSetup};
-use ftlab::nand::{Abilities, AddressRule, MultiPlane};
-use ftlab::shape::Shape;
-use ftlab::units::{Bytes, BytesPerSec, Nanos};
+use ftlab::host::Op;
+use ftlab::units::Nanos;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::regulating;
-use super::{
-    ArbitrationKind, BufferSpec, CAREFREE, DRAM, HostSpec, LevellingKind, LevellingSpec, LifeSpec,
-    NO_BUFFER, NO_READS, PlacementKind, ReadCacheKind, ReadSpec, SchedulerKind, Spec, StreamsKind,
-    TimingKind, VictimKind, WriteBufferKind,
-};
+use super::{BLOCKS, DRAM, OVER_PROVISIONING, Spec, ns, policies};
+use ftlab_torture::draw;
 
-/// Tiny shapes of every kind: pages of 2 to 64 KiB, mapped whole or in units of 4 KiB.
-fn shape() -> impl Strategy<Value = Shape> {
+/// A device, how many commands it may hold at once, and the commands.
+pub type Run = (Spec, usize, Vec<Step>);
+
+/// Options as a text.
+pub type Text = String;
+
+fn on_or_off(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
+}
+
+/// Tiny shapes of every kind: pages of 2 to 64 KiB, mapped whole or in units of 4 KiB. Also the sizes of a page and of
+/// a flash page.
+fn shape() -> impl Strategy<Value = (Text, [u64; 2])> {
     let parts = (1u32..=3, 1u32..=2, 1u32..=2, 1u32..=2);
-    let counts = (6u32..=11, 2u32..=6);
+    let counts = (8u32..=14, 4u32..=6);
     (parts, counts, select(vec![2u64, 4, 8, 16, 32, 64]), any::<bool>()).prop_map(
-        |((channels, chips, dies, planes), (blocks, pages), page_kib, split)| Shape {
-            channels,
-            chips_per_channel: chips,
-            dies_per_chip: dies,
-            planes_per_die: planes,
-            blocks_per_plane: blocks,
-            pages_per_block: pages,
-            page_size: Bytes::from_kib(page_kib),
-            mapping_unit: Bytes::from_kib(if split { page_kib.min(4) } else { page_kib }),
+        |((channels, chips, dies, planes), (blocks, pages), page, split)| {
+            let unit = if split { page.min(4) } else { page };
+            let text = format!(
+                "nand.channels = {channels}
+                nand.chips_per_channel = {chips}
+                nand.dies_per_chip = {dies}
+                nand.planes_per_die = {planes}
+                {BLOCKS} = {blocks}
+                nand.pages_per_block = {pages}
+                nand.page_size = {page}KiB
+                ftl.mapping.unit = {unit}KiB"
+            );
+            (text, [unit << 10, page << 10])
         },
     )
 }
 
-fn thresholds() -> impl Strategy<Value = Thresholds> {
-    (1u32..=2, 0u32..=2, 0u32..=2, 1u32..=3, 1u32..=9).prop_map(
-        |(reserve, early, more, copies, lead)| Thresholds {
-            start: reserve + early,
-            stop: reserve + 1 + more,
-            reserve,
-            copies_in_flight: copies,
-            host_lead: lead,
+fn thresholds() -> impl Strategy<Value = Text> {
+    (1u32..=2, 1u32..=2, 0u32..=2, 1u32..=3, 1u32..=9).prop_map(
+        |(reserve, early, more, copies, lead)| {
+            let start = reserve + early;
+            format!(
+                "ftl.gc.reserve = {reserve}
+                ftl.gc.start = {start}
+                ftl.gc.stop = {}
+                ftl.gc.copies_in_flight = {copies}
+                ftl.gc.host_lead = {lead}",
+                start + more
+            )
         },
     )
 }
 
 /// Off in half of the cases.
-pub fn triggers() -> impl Strategy<Value = Triggers> {
-    let scope = select(vec![Scope::Plane, Scope::Die, Scope::Channel, Scope::Device]);
-    let pauses = select(vec![Nanos::ZERO, Nanos::from_micros(300)]);
-    let background = (pauses, 1u32..=9).prop_map(|(after, blocks)| Background { after, blocks });
-    let on = (
-        scope,
-        proptest::option::of(background),
-        any::<bool>(),
-        proptest::option::of(1u32..=3),
-        0u32..=4,
-        any::<bool>(),
-    )
-        .prop_map(
-            |(scope, background, preemptible, copies_per_write, hard_limit, copyback)| Triggers {
-                scope,
-                background,
-                preemptible,
-                copies_per_write,
-                hard_limit,
-                copyback,
-            },
-        );
-    prop_oneof![Just(Triggers::NONE), on]
+fn triggers() -> impl Strategy<Value = Text> {
+    let scope = select(vec!["plane", "die", "channel", "device"]);
+    let background = (select(vec!["0ns", "300us"]), 1u32..=9).prop_map(|(after, blocks)| {
+        format!(
+            "ftl.gc.background.collect = on
+            ftl.gc.background.after = {after}
+            ftl.gc.background.blocks = {blocks}"
+        )
+    });
+    let copies = option::of(1u32..=3);
+    let on = (scope, option::of(background), any::<bool>(), copies, 1u32..=4, any::<bool>())
+        .prop_map(|(scope, background, preemptible, copies, hard_limit, copyback)| {
+            format!(
+                "ftl.gc.scope = {scope}
+                {}
+                ftl.gc.preemptible = {}
+                ftl.gc.copies_per_write = {}
+                ftl.gc.hard_limit = {hard_limit}
+                ftl.gc.copyback = {}",
+                background.unwrap_or_default(),
+                on_or_off(preemptible),
+                copies.unwrap_or(4_000_000),
+                on_or_off(copyback)
+            )
+        });
+    prop_oneof![Just(Text::new()), on]
 }
 
-fn buffer() -> impl Strategy<Value = BufferSpec> {
-    let programs = prop_oneof![(1u32..=4).prop_map(Some), Just(None)];
+/// A write buffer, or none; what is smaller than a flash page holds one. Gating buffers have devices of their own.
+fn buffer() -> impl Strategy<Value = Option<(u32, Text)>> {
+    let programs = prop_oneof![1u32..=4, Just(12)];
     let latency = select(vec![Nanos::ZERO, DRAM]);
-    let counted = (1u32..=24, 0u32..=24, select(vec![Space::Pages, Space::Sectors]));
-    // Gating buffers have devices of their own.
-    let with_dram =
-        |kind: &WriteBufferKind| !matches!(kind, WriteBufferKind::None | WriteBufferKind::Gating);
-    let policies: Vec<_> = WriteBufferKind::ALL.iter().copied().filter(with_dram).collect();
-    let kept = (select(policies), any::<bool>(), option::weighted(0.3, 1u32..=4));
+    let counted = (1u32..=24, 0u32..=100, select(vec!["pages", "sectors"]));
+    let mut with_dram = policies("cache.policy");
+    with_dram.retain(|policy| !["none", "gating"].contains(policy));
+    let kept = (select(with_dram), any::<bool>(), option::weighted(0.3, 1u32..=4));
     let buffered = (counted, kept, programs, latency).prop_map(
-        |(
-            (capacity, above, space),
-            (policy, keeps_reads, write_back_together),
-            programs,
-            latency,
-        )| {
-            BufferSpec {
-                policy,
-                capacity: Some(capacity),
-                space,
-                // What is appended stays in order, and nothing that was read is.
-                keeps_reads: keeps_reads && policy != WriteBufferKind::Append,
-                write_back_above: above.min(capacity),
-                programs_in_flight: programs,
-                write_back_together,
-                gate: None,
-                latency,
-            }
+        |((units, start, space), (policy, keeps, together), programs, latency)| {
+            let text = format!(
+                "cache.policy = {policy}
+                cache.space = {space}
+                cache.write_back_start = {start}%
+                cache.append_start = {start}%
+                cache.keep_reads = {}
+                cache.programs_per_die = {programs}
+                cache.write_back_together = {}
+                cache.append_together = {}
+                cache.latency = {}",
+                on_or_off(keeps),
+                together.unwrap_or(1),
+                together.unwrap_or(2),
+                ns(latency)
+            );
+            Some((units, text))
         },
     );
-    prop_oneof![1 => Just(NO_BUFFER), 2 => buffered]
+    prop_oneof![1 => Just(None), 2 => buffered]
 }
 
 /// Half of the devices have no front end, the others have everything that one can have.
-fn host() -> impl Strategy<Value = HostSpec> {
-    let link = select(vec![None, Some(BytesPerSec(300_000_000)), Some(BytesPerSec(3_500_000_000))]);
-    let command_time = select(vec![Nanos::ZERO, Nanos(700)]);
+fn host() -> impl Strategy<Value = Text> {
+    let link = select(vec!["none", "300MB/s", "3500MB/s"]);
+    let command_time = select(vec!["0ns", "700ns"]);
     let limits = (1u32..=5, 1u32..=3, prop_oneof![1u32..=8, Just(65_536u32)]);
-    let front = (select(ArbitrationKind::ALL), limits, command_time, link).prop_map(
-        |(arbitration, (queues, burst, outstanding), command_time, link)| HostSpec {
-            queues,
-            arbitration,
-            burst,
-            outstanding,
-            command_time,
-            link,
-            ..HostSpec::default()
+    let arbitration = select(policies("host.arbitration.policy"));
+    let front = (arbitration, limits, command_time, link).prop_map(
+        |(arbitration, (queues, burst, outstanding), command_time, link)| {
+            let each = |of: [&'static str; 4]| {
+                let each: Vec<_> = of.into_iter().cycle().take(queues as usize).collect();
+                each.join(", ")
+            };
+            format!(
+                "host.queues = {queues}
+                host.arbitration.policy = {arbitration}
+                host.arbitration.weights = [{}]
+                host.arbitration.classes = [{}]
+                host.arbitration.burst = {burst}
+                host.outstanding = {outstanding}
+                host.command_time = {command_time}
+                host.link.rate = {link}",
+                each(["1", "2", "3", "4"]),
+                each(["\"low\"", "\"medium\"", "\"high\"", "\"urgent\""])
+            )
         },
     );
-    let front = (front, prop_oneof![Just(ProcessorSetup::default()), processor()])
-        .prop_map(|(host, processor)| HostSpec { processor, ..host });
-    prop_oneof![Just(HostSpec::default()), front]
-}
-
-/// A cache of reads, which reads ahead.
-fn reads() -> impl Strategy<Value = ReadSpec> {
-    (1u32..=6, 0u32..=3).prop_map(|(pages, ahead)| ReadSpec {
-        policy: ReadCacheKind::Lru,
-        pages,
-        ahead,
-    })
+    let front = (front, prop_oneof![Just(Text::new()), processor()])
+        .prop_map(|(host, processor)| format!("{host}\n{processor}"));
+    prop_oneof![Just(Text::new()), front]
 }
 
 /// A processor that makes others wait.
-fn processor() -> impl Strategy<Value = ProcessorSetup> {
-    let time = || select(vec![Nanos::ZERO, Nanos(900), Nanos(40_000)]);
-    let rate = BytesPerSec(60_000_000);
-    let copies = vec![None, Some((Copies::Writes, rate)), Some((Copies::PageBuffer, rate))];
-    (time(), time(), time(), select(copies), any::<bool>()).prop_map(
-        |(unit, page, poll, copies, waits)| ProcessorSetup {
-            unit,
-            page,
-            poll,
-            copies,
-            waits,
-            ..ProcessorSetup::default()
-        },
-    )
+fn processor() -> impl Strategy<Value = Text> {
+    let time = || select(vec!["0ns", "900ns", "40us"]);
+    let copies = select(vec!["nothing", "writes", "page-buffer"]);
+    let flush = select(vec!["goes-on", "waits"]);
+    (time(), time(), time(), copies, flush).prop_map(|(unit, page, poll, copies, flush)| {
+        format!(
+            "firmware.unit = {unit}
+            firmware.page = {page}
+            firmware.poll = {poll}
+            firmware.copies = {copies}
+            firmware.write_back = {flush}"
+        )
+    })
 }
 
-fn levelling() -> impl Strategy<Value = LevellingSpec> {
-    (select(LevellingKind::ALL), 2u32..=6, 1u32..=4, 1u32..=4).prop_map(
-        |(policy, limit, moves, set_blocks)| LevellingSpec { policy, limit, moves, set_blocks },
+/// A cache of reads, which reads ahead.
+fn reads() -> impl Strategy<Value = (u64, Text)> {
+    let policies = select(policies("cache.read.policy"));
+    (1u64..=6, 0u32..=3, policies).prop_map(|(pages, ahead, policy)| {
+        (pages, format!("cache.read.policy = {policy}\n cache.read.ahead = {ahead}"))
+    })
+}
+
+fn levelling() -> impl Strategy<Value = Text> {
+    (select(policies("ftl.wear.policy")), 2u32..=6, 1u32..=4, 1u32..=4).prop_map(
+        |(policy, limit, moves, blocks)| {
+            format!(
+                "ftl.wear.policy = {policy}
+                ftl.wear.threshold = {limit}
+                ftl.wear.unevenness = {limit}
+                ftl.wear.moves = {moves}
+                ftl.wear.set_blocks = {blocks}"
+            )
+        },
     )
 }
 
 /// Rows of programs, on half of the devices that have planes for them.
-fn multi_plane() -> impl Strategy<Value = MultiPlane> {
-    let rules = [AddressRule::SamePage, AddressRule::SameBlockAndPage, AddressRule::Any];
-    let rows = (select(rules.to_vec()), 0u64..=1_000).prop_map(|(address, gap)| MultiPlane {
-        program: true,
-        address,
-        gap: Nanos(gap),
-        ..MultiPlane::NONE
+fn multi_plane() -> impl Strategy<Value = Text> {
+    let rules = select(vec!["same-page", "same-block-and-page", "any"]);
+    let rows = (rules, 0u64..=1_000).prop_map(|(address, gap)| {
+        format!(
+            "nand.multi_plane.program = on
+            nand.multi_plane.address = {address}
+            nand.multi_plane.gap = {gap}ns"
+        )
     });
-    prop_oneof![Just(MultiPlane::NONE), rows]
+    prop_oneof![Just(Text::new()), rows]
 }
 
-/// A device that is as full as the rule of legality allows, or less.
-pub fn spec() -> impl Strategy<Value = Spec> {
-    let policies = (
-        select(SchedulerKind::ALL),
-        select(PlacementKind::ALL),
-        (select(TimingKind::ALL), regulating::cost()),
-        select(VictimKind::ALL),
+/// A device of which parts may not go together ([`mended`]).
+pub fn drawn() -> impl Strategy<Value = Spec> {
+    let chosen = (
+        select(policies("scheduler.policy")),
+        select(policies("ftl.placement.policy")),
+        select(policies("ftl.gc.victim")),
+        (select(policies("ftl.streams.policy")), 0u32..=3),
+        (select(policies("nand.timing.policy")), regulating::cost()),
     );
-    let streams = (select(StreamsKind::ALL), 0u8..=3, levelling());
-    let flash = (select(vec![512u64, 1024, 2048]), multi_plane());
-    let share = prop_oneof![Just(100u32), 40u32..=100];
-    let dram = (buffer(), prop_oneof![Just(NO_READS), reads()]);
-    (host(), shape(), (thresholds(), triggers()), dram, policies, streams, flash, share).prop_map(
-        |(
-            host,
-            shape,
-            (thresholds, triggers),
-            (buffer, reads),
-            policies,
-            (streams, copy_streams, levelling),
-            (codeword, multi_plane),
-            share,
-        )| {
-            let (scheduler, placement, (timing, cost), victim) = policies;
-            let spec = Spec {
-                host,
-                shape,
-                thresholds,
-                triggers,
-                buffer,
-                reads,
-                scheduler,
-                placement,
-                timing,
-                cost,
-                streams,
-                copy_streams,
-                victim,
-                life: LifeSpec { levelling, ..CAREFREE },
-                codeword: Bytes(codeword),
-                abilities: Abilities { multi_plane, ..Abilities::NONE },
-                bus: BytesPerSec(200_000_000),
-                ..Spec::small()
+    let dram = (buffer(), option::of(reads()));
+    let texts = (host(), thresholds(), triggers(), levelling(), multi_plane());
+    let codeword = select(vec!["512B", "1KiB", "2KiB"]);
+    let with_costs = regulating::timings();
+    (shape(), dram, chosen, texts, codeword).prop_map(
+        move |((shape, [unit, page]), (buffer, reads), chosen, texts, codeword)| {
+            let (scheduler, placement, victim, (streams, copies), (timing, cost)) = chosen;
+            let (host, thresholds, triggers, levelling, multi_plane) = texts;
+            let spec = [host, shape, thresholds, triggers, levelling, multi_plane]
+                .iter()
+                .fold(Spec::small(), |spec, text| spec.with(text))
+                .set("nand.codeword", codeword)
+                .set("nand.bus.rate", "200MB/s")
+                .set("scheduler.policy", scheduler)
+                .set("ftl.placement.policy", placement)
+                .set("ftl.gc.victim", victim)
+                .set("ftl.streams.policy", streams)
+                .set("ftl.streams.copy_streams", copies)
+                .set("nand.timing.policy", timing);
+            let spec = if with_costs.contains(&timing) { spec.with(&cost) } else { spec };
+            let spec = match buffer {
+                Some((units, text)) => {
+                    let bytes = (u64::from(units) * unit).max(page);
+                    spec.with(&text).set("cache.capacity", format!("{bytes}B"))
+                }
+                None => spec,
             };
-            let spec = spec.fit_for_packing();
-            // Many streams leave nothing of a few blocks.
-            let spec = match spec.most_logical_pages() {
-                0 => Spec { streams: StreamsKind::Single, copy_streams: 1, ..spec },
-                _ => spec,
-            };
-            let logical_pages = (spec.most_logical_pages() * share / 100).max(1);
-            Spec { logical_pages, ..spec }
+            match reads {
+                Some((pages, text)) => {
+                    let bytes = (pages * page).max(4_096);
+                    spec.with(&text).set("cache.read.capacity", format!("{bytes}B"))
+                }
+                None => spec,
+            }
         },
     )
+}
+
+/// The device with what the checks of the configuration ask for: their remedies are followed, blocks are added where
+/// they lack, and what is refused otherwise is left out.
+pub fn mended(spec: Spec) -> Spec {
+    let mut spec = spec;
+    for _ in 0..40 {
+        let Err(refused) = spec.load() else { return spec };
+        for problem in &refused.problems {
+            let blocks = problem.remedy.strip_prefix("give a plane at least ");
+            let blocks = blocks.and_then(|rest| rest.split(' ').next()?.parse().ok());
+            spec = match (draw::remedy(problem), blocks) {
+                (Some((path, value)), _) => spec.set(path, value),
+                (_, Some(least)) => {
+                    let more = wider(spec, 1);
+                    let blocks = blocks_of(&more).max(least);
+                    more.set(BLOCKS, blocks)
+                }
+                _ => spec.without(|path| path == problem.path),
+            };
+        }
+    }
+    panic!("{spec:?}: {}", spec.load().expect_err("it was refused"))
+}
+
+/// The size of a flash page in KiB.
+pub fn page_kib(spec: &Spec) -> u64 {
+    let page = spec.get("nand.page_size").unwrap_or("4KiB");
+    page.trim_end_matches("KiB").parse().expect("KiB")
+}
+
+/// With so many more blocks in each plane.
+pub fn wider(spec: Spec, more: u32) -> Spec {
+    let blocks = blocks_of(&spec);
+    spec.set(BLOCKS, blocks + more)
+}
+
+/// Blocks of a plane.
+pub fn blocks_of(spec: &Spec) -> u32 {
+    spec.get(BLOCKS).map_or(16, |blocks| blocks.parse().expect("a number"))
+}
+
+/// With a buffer that packs no pages, whatever else it does.
+pub fn unpacked(spec: Spec) -> Spec {
+    match spec.get("cache.policy") {
+        Some("prlru") => spec.set("cache.pack", "off"),
+        Some("prlru-adaptive") => spec.set("cache.packing", "off"),
+        _ => spec,
+    }
+}
+
+/// A mended device, as full as the checks allow, or so many per cent of that.
+pub fn legal(spec: Spec, percent: u32) -> Spec {
+    let spec = mended(spec.set("ftl.capacity", "none").set(OVER_PROVISIONING, "0%"));
+    let pages = u64::from(spec.logical_pages()) * u64::from(percent) / 100;
+    if percent == 100 { spec } else { spec.over_provisioned(pages as u32) }
+}
+
+/// A device as full as the checks allow, or less.
+pub fn spec() -> impl Strategy<Value = Spec> {
+    (drawn(), share()).prop_map(|(spec, share)| legal(spec, share))
+}
+
+/// How full a device is, in per cent of what is allowed.
+pub fn share() -> impl Strategy<Value = u32> {
+    prop_oneof![Just(100u32), 40u32..=100]
+}
+
+/// Runs of devices: so many commands at the most.
+pub fn run_of(specs: impl Strategy<Value = Spec>, steps: usize) -> impl Strategy<Value = Run> {
+    let depth = select(vec![1usize, 2, 4, 8, 16, 32, 64]);
+    (specs, depth, proptest::collection::vec(step(), steps / 2..=steps))
+}
+
+/// Runs of any devices.
+pub fn run(steps: usize) -> impl Strategy<Value = Run> {
+    run_of(spec(), steps)
 }
 
 /// One command in terms that fit any device.
@@ -277,10 +375,4 @@ pub fn step() -> impl Strategy<Value = Step> {
             pause: Nanos(pause),
         },
     )
-}
-
-/// A run: a device, how many commands it may hold at once, and the commands.
-pub fn run(steps: usize) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
-    let depth = select(vec![1usize, 2, 4, 8, 16, 32, 64]);
-    (spec(), depth, proptest::collection::vec(step(), steps / 2..=steps))
 }

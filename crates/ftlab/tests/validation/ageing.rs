@@ -10,7 +10,7 @@ use crate::write_amplification::{expected_share, mean_field, planes};
 
 /// Random writes until `ageing` is satisfied or so many drives have been written. Returns how many.
 fn age(device: &mut Device, spec: &Spec, ageing: &mut Ageing, most: f64) -> f64 {
-    let (sectors, pages) = (spec.sectors_per_page(), u64::from(spec.logical_pages));
+    let (sectors, pages) = (spec.sectors_per_page(), u64::from(spec.logical_pages()));
     let mut stream = Stream::new(8, "ageing");
     let mut written = 0;
     while (written as f64) < most * pages as f64 {
@@ -40,12 +40,12 @@ fn the_steady_state_that_is_found_lasts() {
     for (percent, blocks) in [(7, 2_048), (15, 1_024), (28, 512), (50, 512), (100, 512)] {
         let spec = planes(Spec::small(), blocks, 32, percent);
         let mut device = assemble(spec.setup());
-        fill(&mut device, 1, 0..spec.logical_pages, spec.sectors_per_page());
+        fill(&mut device, 1, 0..spec.logical_pages(), spec.sectors_per_page());
         let mut ageing = Ageing::new(AgeingRule::default(), &device);
         let took = age(&mut device, &spec, &mut ageing, 20.0);
         assert_eq!(ageing.verdict(), Aged::Steady);
         let found = ageing.write_amplification().expect("rounds were judged").mean;
-        let (before, pages) = (programmed(&device), u64::from(spec.logical_pages));
+        let (before, pages) = (programmed(&device), u64::from(spec.logical_pages()));
         let mut stream = Stream::new(9, "after");
         let sectors = spec.sectors_per_page();
         let next = (0..AFTER * pages)

@@ -3,11 +3,10 @@
 
 use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, assemble};
-use ftlab::host::arbitration::PriorityClass;
 use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Request};
-use ftlab::units::{BytesPerSec, Lba, Nanos, SimTime};
+use ftlab::units::{Lba, Nanos, SimTime};
 
-use crate::common::{ArbitrationKind, DRAM, HostSpec, Spec, closed_loop, lru};
+use crate::common::{DRAM, Spec, closed_loop, policies};
 
 /// A read of a page that was never written takes the latency of the DRAM and nothing else, so that
 /// the order of completions is the order of service.
@@ -15,19 +14,32 @@ fn read(queue: u32, sectors: u32) -> Request {
     Request { op: Op::Read, lba: Lba(0), sectors, stream: queue, tag: 0, fua: false }
 }
 
-fn device(host: HostSpec) -> Device {
-    assemble(Spec { host, ..Spec::small() }.setup())
+fn device(spec: &Spec) -> Device {
+    assemble(spec.setup())
+}
+
+/// So many queues, of weights 1, 2, 3, 4.
+fn queues(queues: u32, arbitration: &str) -> Spec {
+    let weights: Vec<_> = (1..=queues).map(|weight| weight.to_string()).collect();
+    let spec = Spec::small().set("host.queues", queues);
+    // The last to be set: other policies have no weights.
+    spec.set("host.arbitration.weights", format!("[{}]", weights.join(", ")))
+        .set("host.arbitration.policy", arbitration)
 }
 
 /// A controller that does one command after the other.
-fn one_by_one(queues: u32, arbitration: ArbitrationKind) -> HostSpec {
-    HostSpec { queues, arbitration, outstanding: 1, ..HostSpec::default() }
+fn one_by_one(number: u32, arbitration: &str) -> Spec {
+    queues(number, arbitration).set("host.outstanding", 1)
+}
+
+fn classes(spec: Spec, classes: [&str; 4]) -> Spec {
+    spec.set("host.arbitration.classes", format!("{classes:?}"))
 }
 
 /// The queues in the order in which they are served, all commands being there from the start. The
 /// controller is idle then: it takes the first command at once.
-fn service(host: HostSpec, requests: &[Request]) -> Vec<u32> {
-    let mut device = device(host);
+fn service(spec: &Spec, requests: &[Request]) -> Vec<u32> {
+    let mut device = device(spec);
     requests.iter().for_each(|request| device.submit(SimTime::ZERO, *request));
     let mut done = Vec::new();
     while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
@@ -50,48 +62,47 @@ fn each(counts: &[usize]) -> Vec<Request> {
 
 #[test]
 fn round_robin_takes_turns() {
-    let host = one_by_one(3, ArbitrationKind::RoundRobin);
-    assert_eq!(service(host.clone(), &each(&[3, 2, 1])), [0, 1, 2, 0, 1, 0]);
-    let bursts = HostSpec { burst: 2, ..host };
-    assert_eq!(service(bursts, &each(&[3, 2, 1])), [0, 0, 1, 1, 2, 0]);
+    let spec = one_by_one(3, "round-robin");
+    assert_eq!(service(&spec, &each(&[3, 2, 1])), [0, 1, 2, 0, 1, 0]);
+    let bursts = spec.set("host.arbitration.burst", 2);
+    assert_eq!(service(&bursts, &each(&[3, 2, 1])), [0, 0, 1, 1, 2, 0]);
 }
 
 #[test]
 fn weights_are_lengths_of_turns() {
-    let host = one_by_one(3, ArbitrationKind::Weighted);
+    let spec = one_by_one(3, "weighted-round-robin");
     let order = [0, 1, 1, 2, 2, 2, 0, 1, 1, 2, 0, 0];
-    assert_eq!(service(host, &each(&[4, 4, 4])), order);
+    assert_eq!(service(&spec, &each(&[4, 4, 4])), order);
 }
 
 /// Weights 8, 4, 1 for high, medium, low. Queue 0, low, is served while nothing else is there, which
 /// ends the turn of its class.
 #[test]
 fn urgent_queues_go_first_and_classes_share() {
-    use PriorityClass::{High, Low, Medium, Urgent};
-    let classes = [Low, High, Urgent, Medium];
-    let host = HostSpec { classes, ..one_by_one(4, ArbitrationKind::Classes) };
+    let spec = one_by_one(4, "priority-classes");
+    let spec = classes(spec, ["low", "high", "urgent", "medium"]);
     let order = [0, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3, 0, 1, 3, 0];
-    assert_eq!(service(host, &each(&[3, 9, 2, 5])), order);
+    assert_eq!(service(&spec, &each(&[3, 9, 2, 5])), order);
 }
 
 /// Start tags of queue 0 (weight 1): 0, 8, 16, 24; of queue 1 (weight 2): 0, 4, 8, 12. The lower
 /// number wins a tie.
 #[test]
 fn the_smallest_start_tag_goes_first() {
-    let host = one_by_one(2, ArbitrationKind::Fair);
-    assert_eq!(service(host.clone(), &each(&[4, 4])), [0, 1, 1, 0, 1, 1, 0, 0]);
+    let spec = one_by_one(2, "start-time-fair");
+    assert_eq!(service(&spec, &each(&[4, 4])), [0, 1, 1, 0, 1, 1, 0, 0]);
     // Large commands of one queue count as several small ones of the other.
-    let equal = HostSpec { weights: [1; 4], ..host };
+    let equal = spec.set("host.arbitration.weights", "[1]");
     let large = vec![read(0, 24); 3];
     let requests = [large, vec![read(1, 8); 5]].concat();
-    assert_eq!(service(equal, &requests), [0, 1, 1, 1, 0, 1, 1, 0]);
+    assert_eq!(service(&equal, &requests), [0, 1, 1, 1, 0, 1, 1, 0]);
 }
 
 /// An idle queue saves nothing up: when it comes back it starts at the virtual time of the moment.
 #[test]
 fn a_queue_that_was_idle_has_no_credit() {
-    let host = HostSpec { weights: [1; 4], ..one_by_one(2, ArbitrationKind::Fair) };
-    let mut device = device(host);
+    let spec = one_by_one(2, "start-time-fair").set("host.arbitration.weights", "[1]");
+    let mut device = device(&spec);
     let mut order = Vec::new();
     let mut done = Vec::new();
     (0..20).for_each(|_| device.submit(SimTime::ZERO, read(0, 8)));
@@ -109,11 +120,11 @@ fn a_queue_that_was_idle_has_no_credit() {
 }
 
 /// Every queue always has commands waiting; the last `count` completions.
-fn saturated(host: HostSpec, sectors: [u32; 4], count: usize) -> Vec<Completion> {
-    let mut device = device(host.clone());
+fn saturated(spec: &Spec, sectors: [u32; 4], count: usize) -> Vec<Completion> {
+    let mut device = device(spec);
     let mut done = Vec::new();
     let mut all = Vec::new();
-    for queue in 0..host.queues {
+    for queue in 0..4 {
         (0..16).for_each(|_| device.submit(SimTime::ZERO, read(queue, sectors[queue as usize])));
     }
     while all.len() < count {
@@ -141,41 +152,35 @@ fn assert_near(found: [f64; 4], expected: [f64; 4]) {
 
 #[test]
 fn shares_in_the_long_run_are_the_weights() {
-    let host = |arbitration| HostSpec { outstanding: 4, ..one_by_one(4, arbitration) };
-    let run = |arbitration, sectors| saturated(host(arbitration), sectors, 30_000);
+    let spec = |arbitration| queues(4, arbitration).set("host.outstanding", 4);
+    let run = |arbitration, sectors| saturated(&spec(arbitration), sectors, 30_000);
     let commands = |arbitration| shares(&run(arbitration, [8; 4]), |_| 1);
-    assert_near(commands(ArbitrationKind::RoundRobin), [0.25; 4]);
-    assert_near(commands(ArbitrationKind::Weighted), [0.1, 0.2, 0.3, 0.4]);
-    assert_near(commands(ArbitrationKind::Fair), [0.1, 0.2, 0.3, 0.4]);
+    assert_near(commands("round-robin"), [0.25; 4]);
+    assert_near(commands("weighted-round-robin"), [0.1, 0.2, 0.3, 0.4]);
+    assert_near(commands("start-time-fair"), [0.1, 0.2, 0.3, 0.4]);
     // Bytes, whatever the size of the commands.
     let sizes = [64, 8, 24, 16];
-    let fair = run(ArbitrationKind::Fair, sizes);
+    let fair = run("start-time-fair", sizes);
     assert_near(shares(&fair, |completion| completion.request.sectors), [0.1, 0.2, 0.3, 0.4]);
     // Without an urgent queue, classes share 8 to 4 to 1.
-    let classes =
-        [PriorityClass::High, PriorityClass::Medium, PriorityClass::Low, PriorityClass::High];
-    let classed = HostSpec { classes, ..host(ArbitrationKind::Classes) };
+    let classed = classes(spec("priority-classes"), ["high", "medium", "low", "high"]);
     let expected = [4.0, 4.0, 1.0, 4.0].map(|share| share / 13.0);
-    assert_near(shares(&saturated(classed, [8; 4], 30_000), |_| 1), expected);
+    assert_near(shares(&saturated(&classed, [8; 4], 30_000), |_| 1), expected);
 }
 
 #[test]
 fn no_queue_starves() {
-    for &arbitration in ArbitrationKind::ALL {
-        let mut host = HostSpec { outstanding: 3, ..one_by_one(4, arbitration) };
-        host.classes = [PriorityClass::Low; 4];
-        let done = saturated(host, [8; 4], 4_000);
+    for arbitration in policies("host.arbitration.policy") {
+        let spec = queues(4, arbitration).set("host.outstanding", 3);
+        let done = saturated(&spec, [8; 4], 4_000);
         for queue in 0..4 {
             let turns = done.iter().enumerate().filter(|(_, c)| c.queue.get() == queue);
             let turns: Vec<usize> = turns.map(|(at, _)| at).collect();
             let longest = turns.windows(2).map(|pair| pair[1] - pair[0]).max();
             // A round has as many commands as the weights sum to; start tags let each other queue
             // go once more, as both ends of the span in virtual time count.
-            let bound = 10 + if arbitration == ArbitrationKind::Fair { 3 } else { 0 };
-            assert!(
-                longest.is_some_and(|gap| gap <= bound),
-                "{arbitration:?}, {queue}: {longest:?}"
-            );
+            let bound = 10 + if arbitration == "start-time-fair" { 3 } else { 0 };
+            assert!(longest.is_some_and(|gap| gap <= bound), "{arbitration}, {queue}: {longest:?}");
         }
     }
 }
@@ -196,16 +201,14 @@ fn mixture(count: u32) -> Vec<Request> {
 /// Where the controller takes every command at once, queues change nothing at any load.
 #[test]
 fn queues_alone_cost_nothing() {
-    let run = |host, depth| {
-        let spec = Spec { host, buffer: lru(16), ..Spec::small() };
-        let done = closed_loop(&mut assemble(spec.setup()), depth, mixture(2_000));
+    let run = |spec: Spec, depth| {
+        let done = closed_loop(&mut device(&spec.buffered("lru", 16)), depth, mixture(2_000));
         done.into_iter().map(|c| (c.request, c.finished, c.breakdown)).collect::<Vec<_>>()
     };
     for depth in [1, 32] {
-        let plain = run(HostSpec::default(), depth);
-        for &arbitration in ArbitrationKind::ALL {
-            let host = HostSpec { queues: 4, arbitration, ..HostSpec::default() };
-            assert!(run(host, depth) == plain, "{arbitration:?} at depth {depth}");
+        let plain = run(Spec::small(), depth);
+        for arbitration in policies("host.arbitration.policy") {
+            assert!(run(queues(4, arbitration), depth) == plain, "{arbitration} at depth {depth}");
         }
     }
 }
@@ -213,25 +216,25 @@ fn queues_alone_cost_nothing() {
 /// At one command at a time there is nobody to wait for, whatever the arbitration and its limits.
 #[test]
 fn an_idle_controller_takes_a_command_at_once() {
-    let run = |host| {
-        let spec = Spec { host, ..Spec::small() };
-        let done = closed_loop(&mut assemble(spec.setup()), 1, mixture(300));
+    let run = |spec: &Spec| {
+        let done = closed_loop(&mut device(spec), 1, mixture(300));
         done.into_iter().map(|c| (c.finished, c.breakdown)).collect::<Vec<_>>()
     };
-    let plain = run(HostSpec::default());
-    for &arbitration in ArbitrationKind::ALL {
-        assert_eq!(run(one_by_one(3, arbitration)), plain, "{arbitration:?}");
+    let plain = run(&Spec::small());
+    for arbitration in policies("host.arbitration.policy") {
+        assert_eq!(run(&one_by_one(3, arbitration)), plain, "{arbitration}");
     }
 }
 
-const GB_PER_S: Option<BytesPerSec> = Some(BytesPerSec(1_000_000_000));
+/// A link of 1 GB/s.
+const LINK: &str = "host.link.rate = 1GB/s";
 
-/// 64 sectors at 1 GB/s.
+/// 64 sectors at that rate.
 const TRANSFER: u64 = 64 * 512;
 
 #[test]
 fn reads_fill_the_link_and_not_more() {
-    let mut device = device(HostSpec { link: GB_PER_S, ..HostSpec::default() });
+    let mut device = device(&Spec::small().with(LINK));
     let count = 500;
     let done = closed_loop(&mut device, 8, vec![read(0, 64); count as usize]);
     assert_eq!(device.now(), SimTime(DRAM.0 + count * TRANSFER));
@@ -244,9 +247,8 @@ fn reads_fill_the_link_and_not_more() {
 /// Writes go the other way and do not disturb reads.
 #[test]
 fn the_link_is_full_duplex() {
-    let host = HostSpec { queues: 2, link: GB_PER_S, ..HostSpec::default() };
-    let spec = Spec { host, buffer: lru(64), ..Spec::small() };
-    let mut device = assemble(spec.setup());
+    let spec = queues(2, "round-robin").with(LINK).buffered("lru", 64);
+    let mut device = device(&spec);
     let count = 8;
     let far = Lba(40 * 8);
     for _ in 0..count {
@@ -268,7 +270,7 @@ fn the_link_is_full_duplex() {
 #[test]
 fn the_front_end_takes_one_command_at_a_time() {
     let command_time = Nanos(2_000);
-    let mut device = device(HostSpec { command_time, ..HostSpec::default() });
+    let mut device = device(&Spec::small().set("host.command_time", "2us"));
     (0..5).for_each(|_| device.submit(SimTime::ZERO, read(0, 8)));
     let mut done = Vec::new();
     while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
@@ -283,7 +285,7 @@ fn the_front_end_takes_one_command_at_a_time() {
 
 #[test]
 fn a_full_queue_has_no_room_and_the_others_have() {
-    let mut device = device(HostSpec { queues: 2, depth: 2, ..HostSpec::default() });
+    let mut device = device(&queues(2, "round-robin").set("host.queue_depth", 2));
     let [first, second] = [0, 1].map(|stream| device.queue_of(stream));
     device.submit(SimTime::ZERO, read(0, 8));
     assert!(device.has_room(first));
@@ -297,7 +299,7 @@ fn a_full_queue_has_no_room_and_the_others_have() {
 #[test]
 #[should_panic(expected = "queue 0, which is full")]
 fn a_full_queue_takes_nothing() {
-    let mut device = device(HostSpec { depth: 1, link: GB_PER_S, ..HostSpec::default() });
+    let mut device = device(&Spec::small().set("host.queue_depth", 1).with(LINK));
     (0..2).for_each(|_| device.submit(SimTime::ZERO, read(0, 8)));
 }
 

@@ -7,21 +7,17 @@
 use ftlab::device::assemble;
 use ftlab::engine::Stream;
 use ftlab::host::{Host, Op, Request};
-use ftlab::units::{BytesPerSec, Nanos};
+use ftlab::units::Nanos;
 
-use crate::common::{PROGRAM, READ, Spec, closed_loop, fill, request};
+use crate::common::{BLOCKS, PROGRAM, READ, Spec, closed_loop, fill, request};
 
 const PAGES: u32 = 2_400;
 /// 4 KiB at 409.6 MB/s.
 const TRANSFER: Nanos = Nanos(10_000);
 
 fn array(channels: u32, dies: u32) -> Spec {
-    let mut spec = Spec::small();
-    spec.shape.channels = channels;
-    spec.shape.dies_per_chip = dies;
-    spec.shape.blocks_per_plane = 600;
-    spec.logical_pages = 2 * PAGES;
-    spec
+    let spec = Spec::small().set("nand.channels", channels).set("nand.dies_per_chip", dies);
+    spec.set(BLOCKS, 600).holding(2 * PAGES)
 }
 
 fn in_order(op: Op, first: u32) -> impl Iterator<Item = Request> {
@@ -45,7 +41,7 @@ fn the_bus_bounds_many_dies() {
     let (read, _) = run(&array(1, 8));
     assert_eq!(read, Nanos(READ.0 + u64::from(PAGES) * TRANSFER.0));
     // On a bus ten times slower, eight dies program in 600 us while it moves seven pages in 700 us.
-    let slow = Spec { bus: BytesPerSec(40_960_000), ..array(1, 8) };
+    let slow = array(1, 8).set("nand.bus.rate", "40.96MB/s");
     let (read, write) = run(&slow);
     assert_eq!(read, Nanos(READ.0 + u64::from(PAGES) * 10 * TRANSFER.0));
     assert_eq!(write, Nanos(u64::from(PAGES) * 10 * TRANSFER.0 + PROGRAM.0));
@@ -76,7 +72,7 @@ fn channels_add_up() {
 /// deviation of sqrt(2400 / 8) = 17 reads of 300 at the end, so 4 of them bound the excess.
 #[test]
 fn random_reads_come_close_to_the_dies() {
-    let spec = Spec { bus: BytesPerSec(40_960_000_000), ..array(1, 8) };
+    let spec = array(1, 8).set("nand.bus.rate", "40.96GB/s");
     let mut device = assemble(spec.setup());
     fill(&mut device, 64, 0..PAGES, 8);
     let mut stream = Stream::new(5, "pages");

@@ -1,7 +1,7 @@
 //! Write amplification of uniform random writes under FIFO and d-choices, against the mean field.
 //! Derived in docs/validation.md.
 
-use crate::common::{Spec, VictimKind};
+use crate::common::Spec;
 use crate::write_amplification::{endless_blocks, expected_share, mean_field, measure, planes};
 
 /// What happens if all d blocks that were drawn are full of valid pages.
@@ -96,8 +96,7 @@ const SIZES: [(u32, u32); 4] = [(10, 1_024), (15, 1_024), (28, 512), (50, 512)];
 #[test]
 fn fifo_amplifies_as_the_mean_field_says() {
     for (percent, blocks) in SIZES {
-        let mut spec = planes(Spec::small(), blocks, 32, percent);
-        spec.victim = VictimKind::Fifo;
+        let spec = planes(Spec::small(), blocks, 32, percent).set("ftl.gc.victim", "fifo");
         check(&format!("fifo, {percent} %"), &spec, |_, rho| endless_blocks(rho));
     }
 }
@@ -106,9 +105,8 @@ fn fifo_amplifies_as_the_mean_field_says() {
 fn d_choices_amplify_as_the_mean_field_says() {
     for draws in [2, 5, 10] {
         for (percent, blocks) in SIZES {
-            let mut spec = planes(Spec::small(), blocks, 32, percent);
-            spec.victim = VictimKind::DChoices;
-            spec.draws = draws;
+            let spec = planes(Spec::small(), blocks, 32, percent);
+            let spec = spec.set("ftl.gc.victim", "d-choices").set("ftl.gc.draws", draws);
             check(&format!("{draws} choices, {percent} %"), &spec, |b, rho| {
                 d_choices(b, rho, draws, Futile::Replaced)
             });
@@ -119,15 +117,13 @@ fn d_choices_amplify_as_the_mean_field_says() {
 /// Without replacement there is no difference worth measuring among hundreds of blocks.
 #[test]
 fn random_greedy_amplifies_as_d_choices_do() {
-    let mut spec = planes(Spec::small(), 512, 32, 28);
-    spec.victim = VictimKind::RandomGreedy;
-    spec.draws = 5;
+    let spec = planes(Spec::small(), 512, 32, 28);
+    let spec = spec.set("ftl.gc.victim", "random-greedy").set("ftl.gc.draws", 5);
     check("random greedy, 28 %", &spec, |b, rho| d_choices(b, rho, 5, Futile::Replaced));
 }
 
 #[test]
 fn random_collection_amplifies_as_one_choice_does() {
-    let mut spec = planes(Spec::small(), 512, 32, 28);
-    spec.victim = VictimKind::Random;
+    let spec = planes(Spec::small(), 512, 32, 28).set("ftl.gc.victim", "random");
     check("random, 28 %", &spec, |b, rho| d_choices(b, rho, 1, Futile::Replaced));
 }

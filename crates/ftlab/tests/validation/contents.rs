@@ -4,14 +4,14 @@
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use ftlab::cache::WriteBuffer;
 use ftlab::device::{Device, DeviceSetup, assemble_with};
 use ftlab::engine::Stream;
 use ftlab::ftl::BlockState;
 use ftlab::ftl::gc::{Purpose, Wanted};
-use ftlab::ftl::merge::Clocks;
 use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request};
 use ftlab::image::Resume;
-use ftlab::units::{BlockId, Bytes, Lpn, PlaneId, SectorMask, SimTime};
+use ftlab::units::{BlockId, Lpn, PlaneId, SectorMask, SimTime};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestCaseError, TestRunner};
@@ -19,8 +19,8 @@ use proptest::test_runner::{RngSeed, TestCaseError, TestRunner};
 use crate::common::caching;
 use crate::common::logs;
 use crate::common::on_demand;
-use crate::common::random::{self, Step};
-use crate::common::{PlacementKind, Spec, WriteBufferKind, assert_no_standstill, lru, request};
+use crate::common::random::{self, Run, Step, mended, wider};
+use crate::common::{Spec, assert_no_standstill, request};
 use crate::watch::{Log, Watch, Watcher};
 use ftlab_torture::{AnyProbe, Reference};
 use ftlab_torture::{Fault, FoundVersions, Versions, changes};
@@ -50,25 +50,20 @@ pub struct Bench {
 
 impl Bench {
     pub fn new(spec: &Spec, fault: Option<Fault>) -> Bench {
-        Bench::of(spec, spec.setup(), fault)
-    }
-
-    /// A device of this description, but for what only its setup says.
-    pub fn of(spec: &Spec, setup: DeviceSetup, fault: Option<Fault>) -> Bench {
-        let watch = Log::new(spec);
-        watch.borrow_mut().seals = setup.ftl.wear.refresh.is_some();
-        let per_page = spec.sectors_per_page();
-        let physical = spec.geometry().physical_pages();
+        let setup = spec.setup();
+        let watch = Log::new(&setup);
+        let (geometry, pages) = (&setup.flash.geometry, setup.ftl.logical_pages);
+        let (per_page, physical) = (geometry.sectors_per_unit(), geometry.physical_pages());
+        let write_through = is_write_through(&setup);
         let mut versions = Versions::new(physical, per_page).watched_by(watch.clone());
         versions.fault = fault;
         let mut device = assemble_with(setup, AnyProbe::new(Watcher(watch.clone())), versions);
-        let all = (0..spec.logical_pages).map(Lpn::new);
+        // What it holds at the start.
+        let all = (0..pages).map(Lpn::new);
         let mapped: Vec<_> =
             all.filter_map(|page| Some((page, device.ftl().look_up(page)?))).collect();
-        if spec.log.starts_full {
-            watch.borrow_mut().holds(mapped.iter().map(|&(_, at)| at));
-            device.contents_mut().hold(mapped.into_iter());
-        }
+        watch.borrow_mut().holds(mapped.iter().map(|&(_, at)| at));
+        device.contents_mut().hold(mapped.into_iter());
         Bench {
             reference: Reference::new(device.capacity_sectors()),
             device,
@@ -76,7 +71,7 @@ impl Bench {
             per_page: u64::from(per_page),
             flying: Default::default(),
             next_tag: 1,
-            write_through: spec.buffer.policy == WriteBufferKind::None,
+            write_through,
             refused: 0,
             unreadable: 0,
         }
@@ -98,12 +93,13 @@ impl Bench {
         assert_eq!(bench.device.rest(&mut Vec::new()), Ok(()));
         bench.device.contents_mut().take_finished();
         let snapshot = bench.device.save();
-        bench.watch.borrow_mut().go_on(spec);
+        let setup = spec.setup();
+        bench.watch.borrow_mut().go_on(&setup);
         let versions = bench.device.contents().clone();
+        let write_through = is_write_through(&setup);
         let mut device =
-            assemble_with(spec.setup(), AnyProbe::new(Watcher(bench.watch.clone())), versions);
+            assemble_with(setup, AnyProbe::new(Watcher(bench.watch.clone())), versions);
         device.load(&snapshot, Resume::NONE).map_err(|damage| damage.to_string())?;
-        let write_through = spec.buffer.policy == WriteBufferKind::None;
         Ok(Bench { device, write_through, ..bench })
     }
 
@@ -257,6 +253,11 @@ impl Bench {
     }
 }
 
+/// Whether what was acknowledged is on flash at any moment.
+fn is_write_through(setup: &DeviceSetup) -> bool {
+    matches!(setup.buffer.policy, WriteBuffer::None(_))
+}
+
 /// The same cases every time; others, and as many as there is patience for, with
 /// `FTLAB_CASES=100000 cargo test -p ftlab --test validation`.
 pub fn cases() -> ProptestConfig {
@@ -271,7 +272,7 @@ pub fn cases() -> ProptestConfig {
 }
 
 /// Random runs lose nothing: what a read returns is what was last written.
-pub fn loses_nothing((spec, depth, steps): &(Spec, usize, Vec<Step>)) -> Result<(), TestCaseError> {
+pub fn loses_nothing((spec, depth, steps): &Run) -> Result<(), TestCaseError> {
     Bench::new(spec, None).run(*depth, steps).map_err(TestCaseError::fail)
 }
 
@@ -299,7 +300,7 @@ proptest! {
 
     /// Through data blocks, log blocks and merges of every kind.
     #[test]
-    fn a_log_loses_nothing(run in logs::run(&[Clocks::Own, Clocks::LockStep], 400)) {
+    fn a_log_loses_nothing(run in logs::run(&["own", "lock-step"], 400)) {
         loses_nothing(&run)?;
     }
 }
@@ -358,10 +359,11 @@ proptest! {
     /// a block that is given up is empty and stays out of use.
     #[test]
     fn nothing_is_lost_when_blocks_are_collected_on_request(
-        (mut spec, depth, steps) in prop_oneof![random::run(200), caching::run(200)],
+        (spec, depth, steps) in prop_oneof![random::run(200), caching::run(200)],
         seed in any::<u64>(),
     ) {
-        spec.shape.blocks_per_plane += 1;
+        let pages = spec.logical_pages();
+        let spec = wider(spec, 1).over_provisioned(pages);
         let mut bench = Bench::new(&spec, None);
         let geometry = spec.geometry();
         let mut asker = Asker {
@@ -382,13 +384,12 @@ proptest! {
 
 /// A busy device with collection, merges and buffered pages.
 fn busy() -> Spec {
-    let mut spec = Spec::small();
-    spec.shape.page_size = Bytes::from_kib(16);
-    spec.shape.channels = 2;
-    spec.shape.blocks_per_plane = 8;
-    spec.buffer = lru(8);
-    spec.logical_pages = spec.most_logical_pages();
-    spec
+    let spec = Spec::small().with(
+        "nand.channels = 2
+        nand.blocks_per_plane = 8
+        nand.page_size = 16KiB",
+    );
+    spec.buffered("lru", 8).filled(100)
 }
 
 pub fn random_steps(seed: u32, count: usize) -> Vec<Step> {
@@ -425,34 +426,31 @@ fn the_busy_device_collects_pads_and_reads_old_copies() {
 
 /// What may differ between the device that was saved and the one that loads.
 fn with_other_policies(spec: &Spec, other: &Spec) -> Spec {
-    let placement = match other.placement {
-        // Its pages would lie where placement by address never puts them.
-        PlacementKind::Static | PlacementKind::PartlyDynamic => spec.placement,
-        PlacementKind::Dynamic => PlacementKind::Dynamic,
+    let exchanged = [
+        "nand.bus.",
+        "nand.timing.",
+        "scheduler.",
+        "ftl.cost.",
+        "ftl.gc.",
+        "ftl.streams.",
+        "cache.",
+    ];
+    let is_exchanged = |path: &str| exchanged.iter().any(|of| path.starts_with(of));
+    let loading = spec.clone().like(other, |path| is_exchanged(path) && path != "cache.latency");
+    // Where placement by address never puts pages, others may.
+    let is_free = other.config().options.ftl.placement.policy.is_free();
+    let loading = match is_free {
+        true => loading.set("ftl.placement.policy", "dynamic"),
+        false => loading,
     };
-    let loading = Spec {
-        bus: other.bus,
-        codeword: spec.codeword,
-        timing: other.timing,
-        scheduler: other.scheduler,
-        placement,
-        victim: other.victim,
-        streams: other.streams,
-        copy_streams: other.copy_streams,
-        thresholds: other.thresholds,
-        buffer: other.buffer.clone(),
-        ..spec.clone()
+    // Both have the same pages, and map them alike.
+    let same = |other: &Spec| {
+        let maps = |of: &Spec| of.config().options.ftl.mapping.policy.name();
+        let of = |of: &Spec| (of.logical_pages(), of.shape(), maps(of));
+        of(other) == of(spec)
     };
-    match loading.logical_pages <= loading.most_logical_pages() {
-        true => loading,
-        false => Spec {
-            thresholds: spec.thresholds,
-            placement: spec.placement,
-            streams: spec.streams,
-            copy_streams: spec.copy_streams,
-            ..loading
-        },
-    }
+    let loading = mended(loading);
+    if same(&loading) { loading } else { spec.clone() }
 }
 
 proptest! {

@@ -2,43 +2,25 @@
 //! has to be meant, and is seen in the snapshot. `INSTA_UPDATE=always` writes them anew.
 
 use ftlab::config::all_policies;
-use ftlab::device::{Device, assemble};
+use ftlab::device::{Device, DeviceSetup, assemble};
 use ftlab::engine::Stream;
-use ftlab::ftl::recovery::{Checkpoint, Recovery, Scan, Unprotected};
-use ftlab::ftl::slc::WhenFull;
 use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Outcome, Request};
-use ftlab::nand::{Fault, Scheduled};
-use ftlab::units::{Bytes, BytesPerSec, Nanos, SimTime};
+use ftlab::units::SimTime;
 
-use crate::common::{
-    ArbitrationKind, BufferSpec, CAREFREE, CostSpec, EnduranceKind, HostSpec, LevellingKind,
-    LevellingSpec, LifeSpec, MappingKind, NO_BUFFER, NO_CACHE, NO_LEVELLING, PlacementKind,
-    PlannerKind, ReadCacheKind, ReadSpec, RegulatorKind, SAME_COST, SchedulerKind, SlcKind,
-    SlcSpec, Spec, StreamsKind, TimingKind, TransfersKind, VictimKind, WriteBufferKind,
-    assert_no_standstill, closed_loop, gating, lru, poisson, request, timed,
-};
+use crate::common::{Spec, assert_no_standstill, closed_loop, poisson, request, timed};
 
 /// Two channels, four dies, eight planes; units of 4 KiB in flash pages of 16 KiB.
 fn base() -> Spec {
-    let mut spec = Spec::small();
-    spec.shape.page_size = Bytes::from_kib(16);
-    spec.shape.channels = 2;
-    spec.shape.dies_per_chip = 2;
-    spec.shape.planes_per_die = 2;
-    spec.logical_pages = spec.most_logical_pages() / 100 * 80;
-    spec.buffer = lru(64);
-    spec
-}
-
-/// Four queues of different weight and class, before a controller that works on four commands at once.
-fn four_tenants() -> HostSpec {
-    HostSpec {
-        queues: 4,
-        outstanding: 4,
-        command_time: Nanos(500),
-        link: Some(BytesPerSec(2_000_000_000)),
-        ..HostSpec::default()
-    }
+    Spec::small().with(
+        "nand.channels = 2
+        nand.dies_per_chip = 2
+        nand.planes_per_die = 2
+        nand.page_size = 16KiB
+        ftl.over_provisioning = 53.6%
+        cache.policy = lru
+        cache.capacity = 256KiB
+        cache.programs_per_die = 2",
+    )
 }
 
 /// A mixture of everything, large and small, aligned and not.
@@ -91,8 +73,8 @@ fn digest<'a>(completions: impl IntoIterator<Item = &'a Completion>) -> u64 {
 }
 
 /// The key numbers of a run, as a snapshot shows them.
-fn summary(spec: &Spec) -> String {
-    let mut device = assemble(spec.setup());
+fn summary(setup: DeviceSetup) -> String {
+    let mut device = assemble(setup);
     let next = requests(&device, 1, 6_000);
     let done = closed_loop(&mut device, 16, next);
     assert_eq!(device.ftl().audit(), Ok(()));
@@ -182,106 +164,113 @@ fn small_steps_change_nothing() {
     assert_eq!(run(777), run(u64::MAX / 2));
 }
 
-/// The base device with room for blocks that go out of use, and a life so short that they do.
-fn worn_out(base: Spec, endurance: EnduranceKind) -> Spec {
-    let life = LifeSpec { endurance, cycles: 12, ..CAREFREE };
-    let mut spec = Spec { life, ..base };
-    spec.logical_pages = spec.most_logical_pages() / 100 * 60;
-    spec
-}
+/// What the base device lacks for the policies of a seam, or one of them, to show what they do.
+const SHOWN: &[(&str, &str)] = &[
+    (
+        "host.arbitration.policy",
+        r#"host.queues = 4
+        host.outstanding = 4
+        host.command_time = 500ns
+        host.link.rate = 2GB/s
+        host.arbitration.weights = [1, 2, 3, 4]
+        host.arbitration.classes = ["low", "medium", "high", "urgent"]"#,
+    ),
+    ("nand.timing.policy-ispp", "nand.cell = mlc"),
+    // Room for blocks that go out of use.
+    ("nand.endurance.policy", "ftl.over_provisioning = 143.8095%"),
+    ("nand.endurance.policy-unlimited", "ftl.over_provisioning = 104.8%"),
+    (
+        "ftl.mapping.policy-physical",
+        "ftl.mapping.unit = flash-page
+        ftl.over_provisioning = 0%
+        cache.policy = none",
+    ),
+    // A tenth of the map is in memory.
+    (
+        "ftl.mapping.policy-dftl",
+        "nand.page_size = 4KiB
+        ftl.mapping.cache = 680B
+        ftl.over_provisioning = 80%",
+    ),
+    ("ftl.mapping.policy-reconstruction", "ftl.mapping.entries = 100%"),
+    ("ftl.mapping.policy-log-block", LOG),
+    ("ftl.mapping.policy-bast", LOG),
+    ("ftl.mapping.policy-fast", LOG),
+    ("ftl.mapping.policy-nftl", LOG),
+    ("ftl.merge.planner", LOG),
+    (
+        "ftl.placement.policy-partly-dynamic",
+        "ftl.placement.order = channel-plane-chip-die
+        ftl.placement.fixed_levels = 2",
+    ),
+    // Room for blocks that streams keep open.
+    ("ftl.streams.policy", "ftl.over_provisioning = 130%"),
+    ("ftl.streams.policy-single", "ftl.over_provisioning = 53.6%"),
+    ("ftl.streams.policy-multi-hash", "ftl.over_provisioning = 66.9565%"),
+    ("ftl.streams.policy-multi-bloom", "ftl.over_provisioning = 66.9565%"),
+    (
+        "ftl.slc_cache.policy",
+        "ftl.slc_cache.when_full = fold
+        ftl.over_provisioning = 119.4285%",
+    ),
+    ("ftl.slc_cache.policy-none", "ftl.over_provisioning = 53.6%"),
+    ("ftl.slc_cache.policy-static", "ftl.over_provisioning = 96.923%"),
+    ("ftl.slc_cache.policy-dynamic", "ftl.over_provisioning = 82.8571%"),
+    ("ftl.cost.policy", "nand.timing.policy = by-cost"),
+    // It keeps a block open for what is programmed again.
+    ("ftl.cost.policy-agcr", "ftl.over_provisioning = 60%"),
+    // Without clean pages it is LRU.
+    ("cache.policy-cflru", "cache.keep_reads = on"),
+    (
+        "cache.policy-gating",
+        "cache.capacity = 1MiB
+        ftl.mapping.unit = flash-page",
+    ),
+    ("cache.policy-prlru", PIECES),
+    ("cache.policy-prlru-adaptive", PIECES),
+    (
+        "cache.read.policy",
+        "cache.read.capacity = 256KiB
+        cache.read.ahead = 2",
+    ),
+];
 
-/// The base device with wear levelling that has something to do in a short run.
-fn levelled(base: Spec, policy: LevellingKind) -> Spec {
-    let levelling = LevellingSpec { policy, limit: 2, ..NO_LEVELLING };
-    Spec { life: LifeSpec { levelling, ..CAREFREE }, ..base }
-}
+/// Ten data blocks and four log blocks in a plane.
+const LOG: &str = "ftl.mapping.unit = flash-page
+    ftl.over_provisioning = 40%
+    cache.capacity = 1MiB";
 
-/// The base device with its map on flash, in pages of 4 KiB, and a tenth of it in memory.
-fn on_flash(base: Spec) -> Spec {
-    let mut spec = Spec { mapping: MappingKind::Dftl, ..base };
-    spec.shape.page_size = Bytes::from_kib(4);
-    spec.logical_pages = spec.most_logical_pages() / 100 * 80;
-    spec.map_cache = spec.logical_pages / 10;
-    spec
-}
+/// Pages may lie in pieces.
+const PIECES: &str = "ftl.mapping.policy = reconstruction
+    ftl.mapping.entries = 100%
+    ftl.placement.policy = dynamic";
 
-/// Checkpoints come often enough for a short run.
-fn recovery(name: &str) -> Option<Recovery> {
-    match name {
-        "none" => Some(Recovery::None(Unprotected)),
-        "scan" => Some(Recovery::Scan(Scan)),
-        "checkpoint" => Some(Recovery::Checkpoint(Checkpoint::new(Bytes::from_kib(1024)))),
-        _ => None,
-    }
-}
-
-/// The base device with one policy exchanged. None for a policy that nobody described yet.
-fn with_policy(path: &str, name: &str) -> Option<Spec> {
-    let base = base();
-    Some(match path {
-        "nand.timing.policy" => Spec { timing: TimingKind::named(name)?, ..base },
-        "ftl.cost.policy" => {
-            let cost = CostSpec { policy: RegulatorKind::named(name)?, ..SAME_COST };
-            Spec { timing: TimingKind::ByCost, cost, ..base }
-        }
-        "nand.bus.policy" => Spec { transfers: TransfersKind::named(name)?, ..base },
-        "scheduler.policy" => Spec { scheduler: SchedulerKind::named(name)?, ..base },
-        "ftl.mapping.policy" => match MappingKind::named(name)? {
-            MappingKind::Physical => Spec { buffer: NO_BUFFER, ..base }.physical(),
-            MappingKind::Page => base,
-            MappingKind::Dftl => on_flash(base),
-            MappingKind::Reconstruction => Spec { mapping: MappingKind::Reconstruction, ..base },
-            log => base.with_log(log, 4),
-        },
-        "ftl.merge.planner" => {
-            let mut spec = base.with_log(MappingKind::LogBlock, 4);
-            spec.log.planner = PlannerKind::named(name)?;
-            spec
-        }
-        "ftl.placement.policy" => Spec { placement: PlacementKind::named(name)?, ..base },
-        "ftl.streams.policy" => {
-            let spec = Spec { streams: StreamsKind::named(name)?, ..base };
-            Spec { logical_pages: spec.most_logical_pages() / 100 * 80, ..spec }
-        }
-        "ftl.gc.victim" => Spec { victim: VictimKind::named(name)?, ..base },
-        "nand.endurance.policy" => worn_out(base, EnduranceKind::named(name)?),
-        "host.arbitration.policy" => {
-            let host = HostSpec { arbitration: ArbitrationKind::named(name)?, ..four_tenants() };
-            Spec { host, ..base }
-        }
-        "ftl.recovery.policy" => Spec { recovery: recovery(name)?, ..base },
-        "ftl.wear.policy" => levelled(base, LevellingKind::named(name)?),
-        "cache.policy" => match WriteBufferKind::named(name)? {
-            WriteBufferKind::None => Spec { buffer: NO_BUFFER, ..base },
-            WriteBufferKind::Gating => gating::by_planes(base, gating::buffer(64, gating::OWN)),
-            // Without clean pages it is LRU.
-            policy @ WriteBufferKind::Cflru => {
-                let buffer = BufferSpec { policy, keeps_reads: true, ..lru(64) };
-                Spec { buffer, ..base }
-            }
-            policy => Spec { buffer: BufferSpec { policy, ..lru(64) }, ..base }.fit_for_packing(),
-        },
-        "cache.read.policy" => {
-            let policy = ReadCacheKind::named(name)?;
-            Spec { reads: ReadSpec { policy, pages: 16, ahead: 2 }, ..base }
-        }
-        "ftl.slc_cache.policy" => {
-            let policy = SlcKind::named(name)?;
-            let slc = SlcSpec { policy, when_full: WhenFull::Fold, ..NO_CACHE };
-            let spec = Spec { slc, ..base };
-            Spec { logical_pages: spec.most_logical_pages() / 100 * 80, ..spec }
-        }
-        _ => return None,
-    })
+/// The base device with one policy exchanged.
+fn with_policy(path: &str, policy: &str) -> Spec {
+    let base = match path {
+        "ftl.merge.planner" => base().set("ftl.mapping.policy", "log-block"),
+        _ => base(),
+    };
+    let shown = |wanted: &str| SHOWN.iter().find(|(of, _)| *of == wanted).map_or("", |of| of.1);
+    let spec = base.with(shown(path)).set(path, policy);
+    spec.with(shown(&format!("{path}-{policy}")))
 }
 
 /// The base device with parity over its four dies, one of which dies if that is asked for.
-fn striped(death: Option<Nanos>) -> Spec {
-    let mut spec = Spec { stripe: Some(4), placement: PlacementKind::Dynamic, ..base() };
-    let dies = |at| Scheduled { at, fault: Fault::DieDies(1) };
-    spec.life.faults.schedule = death.into_iter().map(dies).collect();
-    spec.logical_pages = spec.most_logical_pages() / 100 * 50;
-    spec
+fn striped(death: bool) -> Spec {
+    let spec = base().with(
+        "ftl.parity.policy = dies
+        ftl.parity.width = 4
+        ftl.placement.policy = dynamic
+        ftl.over_provisioning = 136.3076%",
+    );
+    match death {
+        false => spec,
+        true => spec.with(
+            r#"nand.faults.schedule = ["500ms: die 1 dies"]
+            ftl.over_provisioning = 179.2727%"#,
+        ),
+    }
 }
 
 /// No policy without its golden result, nor without saying what it is and where it comes from.
@@ -297,15 +286,12 @@ fn every_policy_has_its_golden_result() {
                 let name = format!("{}-{}", seam.path, policy.name);
                 assert!(policy.summary.len() > 10, "{name} does not say what it does");
                 assert!(policy.source.len() > 5, "{name} does not say where it comes from");
-                let spec = with_policy(seam.path, policy.name);
-                let spec = spec.unwrap_or_else(|| panic!("{name} has no golden result"));
-                insta::assert_snapshot!(name, summary(&spec));
+                insta::assert_snapshot!(name, summary(with_policy(seam.path, policy.name).setup()));
             }
         }
         // Parity is no policy with a trait: what it does while all dies live, and when one has died.
-        let died = Some(Nanos(500_000_000));
-        for (name, death) in [("ftl.parity.policy-dies", None), ("ftl.parity-a-death", died)] {
-            insta::assert_snapshot!(name, summary(&striped(death)));
+        for (name, death) in [("ftl.parity.policy-dies", false), ("ftl.parity-a-death", true)] {
+            insta::assert_snapshot!(name, summary(striped(death).setup()));
         }
     });
 }

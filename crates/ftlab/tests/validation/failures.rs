@@ -10,8 +10,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
 
-use crate::common::failing;
-use crate::common::{PlacementKind, Spec};
+use crate::common::{BLOCKS, Spec, failing};
 use crate::contents::{Bench, cases, loses_nothing, random_steps};
 
 proptest! {
@@ -90,7 +89,7 @@ fn mishaps_of_every_kind_occur() {
         let end = bench.device.end_of_life();
         let losses = ftl.life().map(|life| *life.losses()).unwrap_or_default();
         let collected = ftl.counts().gc_pages > 0;
-        let is_static = spec.placement == PlacementKind::Static;
+        let is_static = spec.config().options.ftl.placement.policy.stripe().is_some();
         let on_others = dead > 0 && dead < dies;
         for (name, occurs) in [
             ("a die died", dead > 0),
@@ -118,11 +117,8 @@ fn mishaps_of_every_kind_occur() {
 #[test]
 fn a_short_life_loses_nothing() {
     for seed in 0..12 {
-        let mut spec = Spec::small();
-        spec.shape.blocks_per_plane = 64;
-        spec.life.seed = seed.into();
-        spec.life.faults.erase_failures = 800_000_000;
-        spec.logical_pages = spec.most_logical_pages() / 100 * 75;
+        let spec = Spec::small().set(BLOCKS, 64).seeded(seed.into());
+        let spec = spec.set("nand.faults.erase_failures", 800_000_000).filled(75);
         let mut bench = Bench::new(&spec, None);
         assert_eq!(bench.run(8, &random_steps(seed, 1_500)), Ok(()));
         assert!(bench.device.end_of_life().is_some(), "four of five erases fail");
@@ -142,21 +138,17 @@ const UNREADABLE: (u32, u32) = (1, 0);
 const REFUSED: (u32, u32) = (0, 1);
 
 /// Two channels with a die each, on which one page of 8 sectors is programmed at a time.
-fn two_dies(placement: PlacementKind) -> Spec {
-    let mut spec = Spec::small();
-    spec.shape.channels = 2;
-    spec.placement = placement;
-    spec
+fn two_dies(placement: &str) -> Spec {
+    Spec::small().set("nand.channels", 2).set("ftl.placement.policy", placement).holding(96)
 }
 
-fn at(at: Nanos, fault: Fault) -> Vec<Scheduled> {
-    vec![Scheduled { at, fault }]
+fn at(spec: Spec, at: Nanos, fault: Fault) -> Spec {
+    failing::scheduled(spec, &[Scheduled { at, fault }])
 }
 
 /// Pages go to the dies in turn. The second die dies when four pages are there.
-fn without_second_die(placement: PlacementKind) -> Bench {
-    let mut spec = two_dies(placement);
-    spec.life.faults.schedule = at(Nanos::from_micros(1_000_000), Fault::DieDies(1));
+fn without_second_die(placement: &str) -> Bench {
+    let spec = at(two_dies(placement), Nanos::from_micros(1_000_000), Fault::DieDies(1));
     let mut bench = Bench::new(&spec, None);
     for page in 0..4 {
         assert_eq!(ask(&mut bench, Op::Write, page * 8..page * 8 + 8), DONE);
@@ -187,7 +179,7 @@ fn without_second_die(placement: PlacementKind) -> Bench {
 
 #[test]
 fn dynamic_placement_goes_on_without_a_die() {
-    let mut bench = without_second_die(PlacementKind::Dynamic);
+    let mut bench = without_second_die("dynamic");
     assert_eq!(ask(&mut bench, Op::Read, 0..8), DONE);
     assert_eq!(ask(&mut bench, Op::Read, 0..32), UNREADABLE);
     // What is written again is there again.
@@ -206,9 +198,8 @@ fn dynamic_placement_goes_on_without_a_die() {
 /// An image says that a die is dead, and nothing in the options of the device that loads it does.
 #[test]
 fn a_dead_die_stays_dead_under_other_options() {
-    let mut spec = two_dies(PlacementKind::Dynamic);
-    spec.life.faults.program_failures = 1;
-    let bench = without_second_die(PlacementKind::Dynamic);
+    let spec = two_dies("dynamic").set("nand.faults.program_failures", 1);
+    let bench = without_second_die("dynamic");
     let mut bench = bench.reload(&spec).expect("a device that can fail takes it up");
     assert_eq!(ask(&mut bench, Op::Read, 24..32), UNREADABLE);
     assert_eq!(ask(&mut bench, Op::Read, 0..8), DONE);
@@ -216,7 +207,7 @@ fn a_dead_die_stays_dead_under_other_options() {
 
 #[test]
 fn static_placement_refuses_what_has_no_die_left() {
-    let mut bench = without_second_die(PlacementKind::Static);
+    let mut bench = without_second_die("static");
     assert_eq!(ask(&mut bench, Op::Write, 8..16), REFUSED);
     assert_eq!(ask(&mut bench, Op::Write, 0..16), REFUSED);
     assert_eq!(ask(&mut bench, Op::Write, 16..24), DONE);
@@ -230,8 +221,7 @@ fn static_placement_refuses_what_has_no_die_left() {
 
 #[test]
 fn a_page_that_is_unreadable_is_good_again_when_it_is_written_again() {
-    let mut spec = two_dies(PlacementKind::Static);
-    spec.life.faults.schedule = at(Nanos::ZERO, Fault::Unreadable(FaultSpot::Page(0)));
+    let spec = at(two_dies("static"), Nanos::ZERO, Fault::Unreadable(FaultSpot::Page(0)));
     let mut bench = Bench::new(&spec, None);
     assert_eq!(ask(&mut bench, Op::Write, 0..16), DONE);
     assert_eq!(ask(&mut bench, Op::Read, 8..16), DONE);
@@ -245,10 +235,9 @@ fn a_page_that_is_unreadable_is_good_again_when_it_is_written_again() {
 }
 
 /// A device that is read and never written again. Its blocks bear 300 reads.
-fn read_for_long(refresh_reads: Option<u32>) -> Bench {
-    let mut spec = two_dies(PlacementKind::Dynamic);
-    spec.life.faults.disturb_limit = Some(300);
-    spec.life.refresh_reads = refresh_reads;
+fn read_for_long(refresh_reads: &str) -> Bench {
+    let spec = two_dies("dynamic").set("nand.faults.disturb_limit", 300);
+    let spec = spec.set("ftl.refresh.reads", refresh_reads);
     let mut bench = Bench::new(&spec, None);
     assert_eq!(ask(&mut bench, Op::Write, 0..96 * 8), DONE);
     for _ in 0..4_000 {
@@ -260,9 +249,9 @@ fn read_for_long(refresh_reads: Option<u32>) -> Bench {
 
 #[test]
 fn blocks_that_are_read_often_are_refreshed_in_time() {
-    let lost = read_for_long(None);
+    let lost = read_for_long("none");
     assert_eq!(lost.unreadable, 4_000 - 300, "from the 301st read on");
-    let kept = read_for_long(Some(200));
+    let kept = read_for_long("200");
     assert_eq!(kept.unreadable, 0);
     let refreshed = kept.device.ftl_counts().by_purpose[Purpose::Refresh as usize].runs;
     // The page lies with others, whose copies are reads of its block as well.

@@ -15,9 +15,7 @@ use proptest::prelude::*;
 
 use crate::channels::machine::{Machine, Params, Planner, Times};
 use crate::common::gating::{self, IN_ORDER, LOCK_STEP, OWN};
-use crate::common::{
-    BufferSpec, NO_BUFFER, PROGRAM, READ, Spec, closed_loop, failing, lru, request,
-};
+use crate::common::{BLOCKS, PROGRAM, READ, Spec, closed_loop, failing, request};
 use crate::contents::{cases, loses_nothing};
 use ftlab_torture::Versions;
 
@@ -31,16 +29,18 @@ const WRITTEN: u64 = TRANSFER + PROGRAM.0;
 const FETCHED: u64 = READ.0 + TRANSFER;
 
 /// Pages go round so many channels of one plane.
-fn channels(channels: u32, buffer: BufferSpec) -> Spec {
-    let mut spec = Spec { buffer: BufferSpec { latency: Nanos::ZERO, ..buffer }, ..Spec::small() };
-    spec.shape.channels = channels;
-    spec.shape.blocks_per_plane = 64;
-    spec.logical_pages = channels * 128;
-    spec
+fn channels(channels: u32) -> Spec {
+    let spec = Spec::small().set("nand.channels", channels).set(BLOCKS, 64);
+    spec.set("cache.latency", "0ns").holding(channels * 128)
+}
+
+/// With a gating buffer of so many pages, or none; write-backs begin in this way.
+fn buffered(spec: Spec, pages: u32, gate: Gate) -> Spec {
+    if pages > 0 { gating::buffered(spec, pages, gate) } else { gating::gated(spec, gate) }
 }
 
 fn gating_on(number: u32, capacity: u32, gate: Gate) -> Device {
-    assemble(channels(number, gating::buffer(capacity, gate)).setup())
+    assemble(buffered(channels(number), capacity, gate).setup())
 }
 
 /// Submits writes of whole pages now: by first page and number of pages.
@@ -142,14 +142,13 @@ fn a_request_larger_than_the_buffer_passes_through() {
 /// the order of its policy.
 #[test]
 fn every_buffer_can_be_kept_in_lock_step() {
-    let none = BufferSpec { gate: Some(LOCK_STEP), ..NO_BUFFER };
-    let mut device = assemble(channels(4, none).setup());
+    let mut device = assemble(gating::gated(channels(4), LOCK_STEP).setup());
     write(&mut device, &[(0, 2), (1, 2), (3, 1)]);
     // The first request alone, then page 1 again with 2 and 3.
     let done = finish(&mut device);
     assert_eq!(done, [(0, WRITTEN), (3, 2 * WRITTEN), (1, 2 * WRITTEN)]);
-    let absorbing = BufferSpec { gate: Some(LOCK_STEP), ..lru(4) };
-    let mut device = assemble(channels(4, absorbing).setup());
+    let absorbing = gating::gated(channels(4).buffered("lru", 4), LOCK_STEP);
+    let mut device = assemble(absorbing.setup());
     // Page 0 is used again: page 4 goes first of channel 0.
     write(&mut device, &[(0, 1), (4, 1), (1, 1), (2, 1), (0, 1), (3, 1)]);
     let done = finish(&mut device);
@@ -199,7 +198,7 @@ fn read_first_page(device: &mut Carrying) -> Vec<u32> {
 #[test]
 fn versions_of_a_page_are_kept_apart() {
     for gate in [OWN, LOCK_STEP, IN_ORDER] {
-        let spec = channels(2, gating::buffer(3, gate));
+        let spec = buffered(channels(2), 3, gate);
         let mut device = carrying(&spec);
         let writes =
             [(0, 6, 1), (2, 2, 2)].map(|(lba, count, tag)| request(Op::Write, lba, count, tag));
@@ -315,12 +314,9 @@ impl Order {
 #[test]
 fn pages_reach_flash_in_the_order_of_the_writes() {
     let breaks = |gate, seed| {
-        let mut spec = channels(3, gating::buffer(6, gate));
         // Small enough to collect, two planes a channel: programs end at different times.
-        spec.shape.planes_per_die = 2;
-        spec.shape.blocks_per_plane = 6;
-        spec.logical_pages = 48;
-        Order::new(&spec).breaks(seed, 1 + seed as usize % 3 * 4)
+        let spec = channels(3).set("nand.planes_per_die", 2).set(BLOCKS, 6).holding(48);
+        Order::new(&buffered(spec, 6, gate)).breaks(seed, 1 + seed as usize % 3 * 4)
     };
     for seed in 0..12 {
         assert!(!breaks(IN_ORDER, seed), "seed {seed}");
@@ -359,11 +355,7 @@ proptest! {
         requests in proptest::collection::vec((0u64..65_536, 1u64..=80), 100),
     ) {
         let gate = if in_order { IN_ORDER } else { LOCK_STEP };
-        let buffer = match pages {
-            0 => BufferSpec { gate: Some(gate), ..NO_BUFFER },
-            pages => gating::buffer(pages, gate),
-        };
-        let spec = channels(number, buffer);
+        let spec = buffered(channels(number), pages, gate);
         let mut device = assemble(spec.setup());
         let capacity = device.capacity_sectors();
         // The data area starts full.
@@ -388,14 +380,8 @@ proptest! {
 /// Write cycles of random writes of 4 KiB at any sector, one request after the other.
 fn cycles_per_request(number: u32, capacity: u32, gate: Gate) -> f64 {
     const REQUESTS: u32 = 20_000;
-    let buffer = match capacity {
-        0 => BufferSpec { gate: Some(gate), ..NO_BUFFER },
-        pages => gating::buffer(pages, gate),
-    };
-    let mut spec = channels(number, buffer);
-    spec.shape.pages_per_block = 512;
-    spec.shape.blocks_per_plane = 100;
-    spec.logical_pages = number * 16_384;
+    let spec = channels(number).set("nand.pages_per_block", 512).set(BLOCKS, 100);
+    let spec = buffered(spec.holding(number * 16_384), capacity, gate);
     let mut device = assemble(spec.setup());
     let mut stream = Stream::new(7, "starts");
     let sectors = device.capacity_sectors();

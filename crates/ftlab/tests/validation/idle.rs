@@ -5,11 +5,9 @@
 
 use ftlab::device::{Device, assemble};
 use ftlab::host::{Breakdown, Host, Op};
-use ftlab::units::{Bytes, Nanos};
+use ftlab::units::Nanos;
 
-use crate::common::{
-    DRAM, PAGE_TIMES, PROGRAM, READ, Spec, TimingKind, alone, closed_loop, fill, lru, request,
-};
+use crate::common::{DRAM, PAGE_TIMES, PROGRAM, READ, Spec, alone, closed_loop, fill, request};
 
 const CODEWORD: Nanos = Nanos(2_500);
 const UNIT: Nanos = Nanos(10_000);
@@ -78,8 +76,7 @@ fn pages_on_one_die_follow_each_other() {
 
 #[test]
 fn pages_on_dies_of_one_channel_share_the_bus_only() {
-    let mut spec = Spec::small();
-    spec.shape.dies_per_chip = 3;
+    let spec = Spec::small().set("nand.dies_per_chip", 3);
     let mut device = filled(&spec);
     let read = time_of(&mut device, Op::Read, 0, 24);
     assert_eq!(read, Breakdown { queue: times(UNIT, 2), ..flash(READ, UNIT) });
@@ -89,8 +86,7 @@ fn pages_on_dies_of_one_channel_share_the_bus_only() {
 
 #[test]
 fn pages_on_channels_of_their_own_share_nothing() {
-    let mut spec = Spec::small();
-    spec.shape.channels = 4;
+    let spec = Spec::small().set("nand.channels", 4);
     let mut device = filled(&spec);
     assert_eq!(time_of(&mut device, Op::Read, 0, 32), flash(READ, UNIT));
     assert_eq!(time_of(&mut device, Op::Write, 0, 32), flash(PROGRAM, UNIT));
@@ -122,8 +118,7 @@ fn a_partial_write_reads_the_page_first() {
 
 #[test]
 fn small_mapping_units_share_a_flash_page() {
-    let mut spec = Spec::small();
-    spec.shape.page_size = Bytes::from_kib(16);
+    let spec = Spec::small().set("nand.page_size", "16KiB");
     let whole = times(UNIT, 4);
     let mut device = assemble(spec.setup());
     assert_eq!(time_of(&mut device, Op::Write, 0, 32), flash(PROGRAM, whole), "four units");
@@ -140,8 +135,7 @@ fn small_mapping_units_share_a_flash_page() {
 
 #[test]
 fn dram_answers_at_once_with_a_write_buffer() {
-    let mut spec = Spec::small();
-    spec.buffer = lru(64);
+    let spec = Spec::small().buffered("lru", 64);
     let mut device = assemble(spec.setup());
     assert_eq!(time_of(&mut device, Op::Write, 0, 16), IN_DRAM, "a write");
     assert_eq!(time_of(&mut device, Op::Read, 3, 9), IN_DRAM, "a read of it");
@@ -156,8 +150,7 @@ fn dram_answers_at_once_with_a_write_buffer() {
 
 #[test]
 fn a_full_buffer_lets_a_write_in_when_a_page_has_left() {
-    let mut spec = Spec::small();
-    spec.buffer = lru(1);
+    let spec = Spec::small().buffered("lru", 1);
     let mut device = assemble(spec.setup());
     let writes = (0..2).map(|page| request(Op::Write, u64::from(page) * 8, 8, page));
     let done = closed_loop(&mut device, 2, writes);
@@ -168,7 +161,7 @@ fn a_full_buffer_lets_a_write_in_when_a_page_has_left() {
 
 #[test]
 fn page_types_have_times_of_their_own() {
-    let spec = Spec { timing: TimingKind::PageType, ..Spec::small() };
+    let spec = Spec::small().set("nand.timing.policy", "page-type");
     let mut device = assemble(spec.setup());
     for page in 0..24 {
         let times = PAGE_TIMES[page as usize % 3];

@@ -2,21 +2,17 @@
 //! takes the state up and keeps every promise; damaged bytes are refused and break nothing.
 
 use ftlab::device::{Device, assemble};
-use ftlab::ftl::gc::Thresholds;
-use ftlab::ftl::merge::Clocks;
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::image::{ImagePart, Resume, Snapshot};
-use ftlab::shape::Shape;
-use ftlab::units::{PlaneId, Ratio, SimTime};
+use ftlab::units::{PlaneId, SimTime};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use crate::common::caching;
 use crate::common::random::{self, Step};
 use crate::common::{
-    BufferSpec, CAREFREE, LevellingKind, LevellingSpec, LifeSpec, NO_BUFFER, NO_LEVELLING,
-    PlacementKind, Spec, StreamsKind, VictimKind, assert_no_standstill, closed_loop, fill, gating,
-    logs, lru, on_demand, request,
+    BLOCKS, Spec, assert_no_standstill, closed_loop, fill, gating, logs, on_demand, policies,
+    request,
 };
 
 /// Performs steps, at most `depth` at once, and lets the device come to rest.
@@ -83,7 +79,7 @@ proptest! {
         (spec, depth, steps) in
             prop_oneof![
                 random::run(500), caching::run(500), gating::run(500),
-                logs::run(&[Clocks::Own, Clocks::LockStep], 500), on_demand::run(500),
+                logs::run(&["own", "lock-step"], 500), on_demand::run(500),
             ],
         share in 0usize..=100,
     ) {
@@ -98,13 +94,11 @@ fn used() -> (Spec, Device) {
     used_by(Spec::small())
 }
 
-fn used_by(mut spec: Spec) -> (Spec, Device) {
-    spec.shape.channels = 2;
-    spec.buffer = lru(8);
-    spec.logical_pages = spec.most_logical_pages() / 100 * 90;
+fn used_by(spec: Spec) -> (Spec, Device) {
+    let spec = spec.set("nand.channels", 2).buffered("lru", 8).filled(100);
     let mut device = assemble(spec.setup());
-    fill(&mut device, 4, 0..spec.logical_pages, spec.sectors_per_page());
-    let pages = u64::from(spec.logical_pages);
+    fill(&mut device, 4, 0..spec.logical_pages(), spec.sectors_per_page());
+    let pages = u64::from(spec.logical_pages());
     let step = |n: u64| n * 37 % pages * 8;
     closed_loop(&mut device, 8, (0..600).map(|n| request(Op::Write, step(n), 5, 0)));
     closed_loop(&mut device, 8, (0..40).map(|n| request(Op::Trim, step(n * 3), 8, 0)));
@@ -115,9 +109,8 @@ fn used_by(mut spec: Spec) -> (Spec, Device) {
 
 #[test]
 fn only_what_was_touched_takes_room() {
-    let mut spec = Spec::small();
-    (spec.shape.blocks_per_plane, spec.shape.pages_per_block) = (100_000, 1_024);
-    spec.logical_pages = 80_000_000;
+    let spec = Spec::small().set(BLOCKS, 100_000).set("nand.pages_per_block", 1_024);
+    let spec = spec.holding(80_000_000);
     let mut device = assemble(spec.setup());
     fill(&mut device, 4, 0..5_000, spec.sectors_per_page());
     assert_eq!(device.rest(&mut Vec::new()), Ok(()));
@@ -133,18 +126,20 @@ fn only_what_was_touched_takes_room() {
 /// Other rules of collection than those under which the device was left, and no free block to spare.
 #[test]
 fn a_device_short_of_free_blocks_collects_when_it_is_loaded() {
-    let (mut spec, device) = used();
+    let (spec, device) = used();
     let snapshot = device.save();
-    spec.thresholds.start += 1;
-    spec.thresholds.stop += 2;
-    spec.thresholds.reserve += 1;
-    spec.buffer = BufferSpec { ..NO_BUFFER };
-    spec.logical_pages = device.ftl().logical_pages();
+    // Fuller than a configuration with these thresholds may be.
+    let spec = spec.set("cache.policy", "none").changed("thresholds", |setup| {
+        let thresholds = &mut setup.ftl.thresholds;
+        thresholds.start += 1;
+        thresholds.stop += 2;
+        thresholds.reserve += 1;
+    });
     let mut loaded = assemble(spec.setup());
     assert_eq!(loaded.load(&snapshot, Resume::NONE), Ok(()));
     assert_eq!(loaded.rest(&mut Vec::new()), Ok(()));
     assert_eq!(loaded.ftl().audit(), Ok(()));
-    let pages = u64::from(spec.logical_pages);
+    let pages = u64::from(spec.logical_pages());
     closed_loop(&mut loaded, 8, (0..600).map(|n| request(Op::Write, n * 37 % pages * 8, 8, 0)));
     assert_eq!(loaded.ftl().audit(), Ok(()));
 }
@@ -159,7 +154,7 @@ fn survives(spec: &Spec, snapshot: &Snapshot, resume: Resume) -> bool {
         }
         Ok(()) => {
             assert_eq!(device.ftl().audit(), Ok(()));
-            let pages = u64::from(spec.logical_pages);
+            let pages = u64::from(spec.logical_pages());
             let next = |n: u64| request(Op::Write, n * 29 % pages * 8, 8, 0);
             closed_loop(&mut device, 4, (0..400).map(next));
             assert_eq!(device.ftl().audit(), Ok(()));
@@ -201,18 +196,14 @@ fn no_damage_breaks_the_device() {
 /// What policies remember may be anything, too.
 #[test]
 fn no_damage_breaks_a_policy() {
-    let victims = VictimKind::ALL.iter().map(|&victim| Spec { victim, ..Spec::small() });
-    let streams = StreamsKind::ALL.iter().map(|&streams| Spec {
-        streams,
-        placement: PlacementKind::Dynamic,
-        shape: Shape { blocks_per_plane: 40, ..Spec::small().shape },
-        ..Spec::small()
-    });
+    let each = |spec: Spec, path: &'static str| {
+        policies(path).into_iter().map(move |policy| spec.clone().set(path, policy))
+    };
+    let roomy = Spec::small().set(BLOCKS, 40).set("ftl.placement.policy", "dynamic");
+    let victims = each(Spec::small(), "ftl.gc.victim");
+    let streams = each(roomy, "ftl.streams.policy");
+    let levelling = each(Spec::small(), "ftl.wear.policy");
     let (mut refused, mut taken) = (0, 0);
-    let levelling = LevellingKind::ALL.iter().map(|&policy| {
-        let levelling = LevellingSpec { policy, ..NO_LEVELLING };
-        Spec { life: LifeSpec { levelling, ..CAREFREE }, ..Spec::small() }
-    });
     for spec in victims.chain(streams).chain(levelling) {
         let (spec, device) = used_by(spec);
         let snapshot = device.save();
@@ -236,17 +227,14 @@ fn no_damage_breaks_a_policy() {
 
 #[test]
 fn an_image_keeps_its_weak_blocks_under_another_seed() {
-    let mut spec = Spec::small();
-    spec.shape.blocks_per_plane = 60;
-    spec.life.faults.factory_bad = Ratio::percent(20);
+    let spec = Spec::small().set(BLOCKS, 60).set("nand.faults.factory_bad", "20%").holding(96);
     let mut device = assemble(spec.setup());
-    fill(&mut device, 4, 0..spec.logical_pages / 2, spec.sectors_per_page());
+    fill(&mut device, 4, 0..spec.logical_pages() / 2, spec.sectors_per_page());
     assert_eq!(device.rest(&mut Vec::new()), Ok(()));
     let snapshot = device.save();
     let expected = *device.ftl().life().expect("blocks are bad").losses();
     assert!(expected.factory_bad > 0 && expected.grown_bad == 0);
-    spec.life.seed += 1;
-    let mut loaded = assemble(spec.setup());
+    let mut loaded = assemble(spec.seeded(2).setup());
     assert_ne!(loaded.ftl().life().unwrap().losses(), &expected, "the seeds should differ");
     assert_eq!(loaded.load(&snapshot, Resume::NONE), Ok(()));
     assert_eq!(loaded.ftl().life().unwrap().losses(), &expected);
@@ -256,27 +244,34 @@ fn an_image_keeps_its_weak_blocks_under_another_seed() {
 /// Every program fails from some moment on, without a write buffer that could keep anything.
 #[test]
 fn a_device_at_its_end_is_still_at_its_end_when_it_is_loaded() {
-    let mut spec = Spec::small();
-    spec.life.faults.program_failures = 300_000_000;
+    let spec = Spec::small().set("nand.faults.program_failures", 300_000_000);
     let mut device = assemble(spec.setup());
-    let pages = u64::from(spec.logical_pages);
+    let pages = u64::from(spec.logical_pages());
     closed_loop(&mut device, 8, (0..4 * pages).map(|n| request(Op::Write, n % pages * 8, 8, 0)));
     assert_eq!(device.rest(&mut Vec::new()), Ok(()));
     let end = device.end_of_life().expect("it can't live long").reason;
     let snapshot = device.save();
-    spec.life.seed += 1;
-    let mut loaded = assemble(spec.setup());
+    let mut loaded = assemble(spec.seeded(2).setup());
     assert_eq!(loaded.load(&snapshot, Resume::ALL), Ok(()));
     assert_eq!(loaded.ftl().audit(), Ok(()));
     assert_eq!(loaded.end_of_life().map(|end| end.reason), Some(end));
     assert_eq!(loaded.save(), snapshot);
 }
 
+/// The device with so many blocks of a plane for collection alone, whether or not it is too full for that.
+fn reserving(spec: Spec, reserve: u32) -> Spec {
+    spec.changed("thresholds", move |setup| {
+        let thresholds = &mut setup.ftl.thresholds;
+        (thresholds.reserve, thresholds.start, thresholds.stop) =
+            (reserve, reserve + 1, reserve + 2);
+    })
+}
+
 /// Flags that claim that no plane has anything to collect are no reason to stand still.
 #[test]
 fn a_plane_is_not_hungry_because_an_image_says_so() {
     let (spec, mut device) = used();
-    let pages = u64::from(spec.logical_pages);
+    let pages = u64::from(spec.logical_pages());
     let planes = device.flash().geometry().planes();
     let all = || (0..planes).map(PlaneId::new);
     let mut stuck = 0;
@@ -285,10 +280,8 @@ fn a_plane_is_not_hungry_because_an_image_says_so() {
         assert_eq!(device.rest(&mut Vec::new()), Ok(()));
         let snapshot = device.save();
         // The host may open no block on any plane. It finds no room where none is open.
-        let mut spec = Spec { logical_pages: device.ftl().logical_pages(), ..spec.clone() };
         let free = all().map(|plane| device.ftl().free_blocks(plane)).max().expect("planes");
-        let Thresholds { start, stop, reserve, .. } = &mut spec.thresholds;
-        (*reserve, *start, *stop) = (free, free + 1, free + 2);
+        let spec = reserving(spec.clone(), free);
         let bytes = snapshot.part(ImagePart::Planes).to_vec();
         let (&list, rest) = bytes.split_last().expect("it holds something");
         let flags = rest.len() - planes as usize;
@@ -311,21 +304,16 @@ fn a_plane_is_not_hungry_because_an_image_says_so() {
 /// may have lost.
 #[test]
 fn bad_blocks_are_taken_up_only_where_collection_is_sure_to_go_on() {
-    let mut spec = Spec::small();
-    spec.shape.blocks_per_plane = 60;
-    spec.logical_pages = 400;
-    spec.life.faults.factory_bad = Ratio::percent(20);
+    let carefree = Spec::small().set(BLOCKS, 60).holding(400);
+    let spec = carefree.clone().set("nand.faults.factory_bad", "20%");
     let mut device = assemble(spec.setup());
-    fill(&mut device, 4, 0..spec.logical_pages, spec.sectors_per_page());
+    fill(&mut device, 4, 0..spec.logical_pages(), spec.sectors_per_page());
     assert_eq!(device.rest(&mut Vec::new()), Ok(()));
     let snapshot = device.save();
     let bad = device.ftl().life().expect("blocks are bad").losses().factory_bad;
-    spec.life = CAREFREE;
     let (mut refused, mut taken) = (0, 0);
     for reserve in 1..40 {
-        spec.thresholds.reserve = reserve;
-        spec.thresholds.start = reserve + 1;
-        spec.thresholds.stop = reserve + 2;
+        let spec = reserving(carefree.clone(), reserve);
         // All logical pages fill 34 blocks; a block is open, and one has to be worth collecting.
         let enough = 60 - bad > 34 + reserve;
         match assemble(spec.setup()).load(&snapshot, Resume::NONE) {

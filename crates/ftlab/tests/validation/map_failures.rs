@@ -5,12 +5,11 @@
 use ftlab::device::LeftInDram;
 use ftlab::ftl::wear::EndReason;
 use ftlab::host::{Host, Op};
-use ftlab::units::Bytes;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
 
-use crate::common::{MappingKind, Spec, failing};
+use crate::common::{Spec, failing, on_demand};
 use crate::contents::{Bench, cases, loses_nothing, random_steps};
 
 proptest! {
@@ -107,13 +106,13 @@ fn failures_of_every_kind_meet_the_map() {
 #[test]
 fn at_its_end_a_map_on_flash_is_found_and_not_written() {
     for seed in 0..8 {
-        let mut spec = Spec { mapping: MappingKind::Dftl, map_cache: 4, ..Spec::small() };
-        (spec.shape.page_size, spec.shape.mapping_unit) = (Bytes(512), Bytes(512));
-        spec.codeword = Bytes(512);
-        (spec.shape.blocks_per_plane, spec.shape.pages_per_block) = (80, 24);
-        spec.life.seed = seed.into();
-        spec.life.faults.erase_failures = 800_000_000;
-        spec.logical_pages = spec.most_logical_pages() / 100 * 75;
+        let spec = Spec::small().with(
+            "nand.page_size = 2KiB
+            nand.blocks_per_plane = 80
+            nand.pages_per_block = 24
+            nand.faults.erase_failures = 800000000",
+        );
+        let spec = on_demand::cached(spec, 4).seeded(seed.into()).filled(75);
         let mut bench = Bench::new(&spec, None);
         assert_eq!(bench.run(8, &random_steps(seed, 3_000)), Ok(()));
         assert!(bench.device.end_of_life().is_some(), "four of five erases fail");

@@ -7,15 +7,14 @@ use ftlab::engine::Stream;
 use ftlab::ftl::mapping::dftl::{Cause, DemandCounts};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::scheduler::{Kind, Origin};
-use ftlab::units::{Bytes, Nanos, SimTime};
+use ftlab::units::{Nanos, SimTime};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
 
 use crate::common::random::Step;
 use crate::common::{
-    MappingKind, PROGRAM, READ, ReadCacheKind, ReadSpec, Spec, alone, assert_no_standstill,
-    closed_loop, fill, on_demand, request,
+    PROGRAM, READ, Spec, alone, assert_no_standstill, closed_loop, fill, on_demand, request,
 };
 use crate::contents::cases;
 
@@ -52,8 +51,11 @@ proptest! {
     /// Every request ends at the same moment, with the same account of its time, after the same commands.
     #[test]
     fn with_all_of_it_in_memory_it_is_the_page_map((spec, depth, steps) in on_demand::run(400)) {
-        let all = Spec { map_cache: spec.logical_pages, ..spec };
-        let page = Spec { mapping: MappingKind::Page, ..all.clone() };
+        // A map that is in memory takes no blocks: the two devices are as full.
+        let pages = spec.logical_pages();
+        let all = on_demand::cached(spec.clone(), pages);
+        let page = on_demand::in_memory(spec);
+        prop_assert_eq!((all.logical_pages(), page.logical_pages()), (pages, pages));
         let (on_flash, got) = perform(&all, depth, &steps);
         let (in_memory, expected) = perform(&page, depth, &steps);
         prop_assert_eq!(got, expected);
@@ -94,24 +96,28 @@ fn random_devices_page_their_map() {
     assert!(all.programs[2..recovery].iter().all(|&count| count > 100), "{all:?}");
 }
 
-/// Pages of 512 B, so that a translation page holds 128 entries; everything is written, and everything has been
+/// Pages of 2 KiB, so that a translation page holds 512 entries; everything is written, and everything has been
 /// read since, so that nothing in memory differs from flash.
 fn settled(pages: u32, cache: u32) -> Device {
-    let mut spec = Spec { mapping: MappingKind::Dftl, map_cache: cache, ..Spec::small() };
-    (spec.shape.page_size, spec.shape.mapping_unit) = (Bytes(512), Bytes(512));
-    spec.codeword = Bytes(512);
-    (spec.shape.blocks_per_plane, spec.shape.pages_per_block) = (250, 64);
-    spec.logical_pages = pages;
-    assert!(pages <= spec.most_logical_pages());
+    let spec = Spec::small().with(
+        "nand.page_size = 2KiB
+        nand.blocks_per_plane = 250
+        nand.pages_per_block = 64",
+    );
+    let spec = on_demand::cached(spec, cache).holding(pages);
     let mut device = assemble(spec.setup());
-    fill(&mut device, 1, 0..pages, 1);
-    let reads = (0..pages).map(|page| request(Op::Read, page.into(), 1, 0));
-    closed_loop(&mut device, 1, reads);
+    fill(&mut device, 1, 0..pages, SECTORS);
+    closed_loop(&mut device, 1, (0..pages).map(|page| whole(Op::Read, page)));
     device
 }
 
-/// The transfer of a page of one codeword.
-const TRANSFER: Nanos = Nanos(1_250);
+/// Sectors of such a page, and its transfer.
+const SECTORS: u32 = 4;
+const TRANSFER: Nanos = Nanos(5_000);
+
+fn whole(op: Op, page: u32) -> Request {
+    request(op, u64::from(page) * u64::from(SECTORS), SECTORS, 0)
+}
 
 /// Entries by use, the least recently used first, and which of them differ from flash: as naive as can be.
 #[derive(Default)]
@@ -125,7 +131,7 @@ struct Naive {
 }
 
 impl Naive {
-    const PER_PAGE: u32 = 128;
+    const PER_PAGE: u32 = 512;
 
     fn new(capacity: usize) -> Naive {
         Naive { capacity, ..Naive::default() }
@@ -223,7 +229,7 @@ fn reads_of_a_zipf_load_hit_as_in_lru_and_take_as_long_as_they_must() {
         let before = counts(&device);
         for _ in 0..READS {
             let page = zipf.page();
-            let done = alone(&mut device, request(Op::Read, page.into(), 1, 0));
+            let done = alone(&mut device, whole(Op::Read, page));
             let (hit, _) = naive.uses(page, false);
             let waited = if hit { Nanos::ZERO } else { READ + TRANSFER };
             assert_eq!(done.breakdown.translation, waited);
@@ -252,7 +258,7 @@ fn what_is_written_back_is_what_a_naive_table_writes_back() {
         for _ in 0..1_500 {
             let (page, writes) = (zipf.page(), stream.below(3) == 0);
             let op = if writes { Op::Write } else { Op::Read };
-            let done = alone(&mut device, request(op, page.into(), 1, 0));
+            let done = alone(&mut device, whole(op, page));
             let (hit, written) = naive.uses(page, writes);
             let load = if hit { Nanos::ZERO } else { READ + TRANSFER };
             // Reading the old copy, then programming the new one.
@@ -275,8 +281,8 @@ fn what_is_written_back_is_what_a_naive_table_writes_back() {
 /// together where they lie on one flash page.
 #[test]
 fn who_misses_in_one_translation_page_shares_its_read() {
-    let mut spec = Spec { mapping: MappingKind::Dftl, map_cache: 8, ..Spec::small() };
-    spec.shape.page_size = Bytes::from_kib(16);
+    let spec = on_demand::cached(Spec::small().set("nand.page_size", "16KiB"), 8);
+    let spec = spec.holding(96);
     let mut device = assemble(spec.setup());
     fill(&mut device, 1, 0..24, 32);
     let done = |device: &Device| device.flash().done()[Origin::Host as usize][Kind::Read as usize];
@@ -293,7 +299,7 @@ fn who_misses_in_one_translation_page_shares_its_read() {
 /// Reads of a page whose entry is being fetched wait for it as the one that asked first: none of them hits.
 #[test]
 fn an_entry_that_has_not_come_is_no_hit() {
-    let spec = Spec { mapping: MappingKind::Dftl, map_cache: 4, ..Spec::small() };
+    let spec = on_demand::cached(Spec::small(), 4);
     let mut device = assemble(spec.setup());
     let sectors = spec.sectors_per_page();
     fill(&mut device, 1, 0..24, sectors);
@@ -312,9 +318,13 @@ fn an_entry_that_has_not_come_is_no_hit() {
 /// The page behind a read is not read ahead while its entry is being fetched, and is when that is known.
 #[test]
 fn an_entry_that_has_not_come_is_not_known_to_reading_ahead() {
-    let reads = ReadSpec { policy: ReadCacheKind::Lru, pages: 1, ahead: 1 };
-    let mut spec = Spec { mapping: MappingKind::Dftl, map_cache: 4, reads, ..Spec::small() };
-    spec.shape.channels = 4;
+    let spec = Spec::small().with(
+        "nand.channels = 4
+        cache.read.policy = lru
+        cache.read.capacity = 4KiB
+        cache.read.ahead = 1",
+    );
+    let spec = on_demand::cached(spec, 4);
     let mut device = assemble(spec.setup());
     let sectors = spec.sectors_per_page();
     fill(&mut device, 1, 0..24, sectors);

@@ -8,13 +8,12 @@ use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, assemble, assemble_with};
 use ftlab::engine::Stream;
 use ftlab::host::{Advanced, Completion, Host, Op};
-use ftlab::nand::CacheOps;
-use ftlab::scheduler::{Activity, Kind, Pausable, PauseRule};
+use ftlab::scheduler::{Activity, Kind};
 use ftlab::stats::{Circumstances, Recorder};
 use ftlab::units::{Nanos, SimTime};
 use ftlab_torture::{AnyProbe, Listens};
 
-use crate::common::{SchedulerKind, Spec, closed_loop, request};
+use crate::common::{Spec, closed_loop, policies, request};
 use ftlab_torture::Reference;
 use ftlab_torture::Versions;
 
@@ -189,22 +188,25 @@ impl Listens for Seen {
 #[test]
 fn every_scheduler_keeps_accesses_to_a_page_in_order() {
     let mut overtaken = 0;
-    for &scheduler in SchedulerKind::ALL {
+    let small = Spec::small().set("nand.dies_per_chip", 2).set("nand.planes_per_die", 2);
+    let abilities = [
+        "nand.multi_plane.read = on
+        nand.multi_plane.program = on",
+        "nand.cache_ops.read = on
+        nand.cache_ops.program = on",
+        "nand.suspend.program = 0ns
+        nand.suspend.resume = 0ns
+        scheduler.suspend = program-and-erase
+        scheduler.suspend_limit = 3
+        scheduler.suspend_reads = 4",
+    ];
+    for (number, scheduler) in (0..).zip(policies("scheduler.policy")) {
         for variant in 0..8 {
-            let mut spec = Spec { scheduler, ..Spec::small() };
-            spec.shape.dies_per_chip = 2;
-            spec.shape.planes_per_die = 2;
-            if variant & 1 != 0 {
-                let planes = &mut spec.abilities.multi_plane;
-                (planes.read, planes.program) = (true, true);
-            }
-            if variant & 2 != 0 {
-                spec.abilities.cache = CacheOps { read: true, program: true, busy: Nanos(3 * US) };
-            }
-            if variant & 4 != 0 {
-                spec.pause = PauseRule { which: Pausable::ProgramAndErase, times: 3, reads: 4 };
-            }
-            overtaken += meet(&spec.physical(), u64::from(scheduler as u8) * 8 + variant);
+            let has = |bit: &usize| variant >> bit & 1 != 0;
+            let some = (0..3).filter(has).map(|bit| abilities[bit]);
+            let spec = some.fold(small.clone(), Spec::with).physical();
+            let spec = spec.set("scheduler.policy", scheduler);
+            overtaken += meet(&spec, number * 8 + variant);
         }
     }
     assert!(overtaken > 1_000, "hardly anything overtakes: {overtaken}");

@@ -12,8 +12,7 @@ use ftlab::host::{Completion, Host, Op, Request};
 use ftlab::units::{Nanos, SimTime};
 
 use crate::common::{
-    PAGE_TIMES, PROGRAM, READ, SchedulerKind, Spec, TimingKind, fill, mean_and_error, poisson,
-    request, timed,
+    BLOCKS, PAGE_TIMES, PROGRAM, READ, Spec, fill, mean_and_error, poisson, request, timed,
 };
 
 /// 4 KiB at 409.6 MB/s.
@@ -25,11 +24,8 @@ const WRITTEN: u32 = 1_200;
 
 /// One die with room for `writes` more pages without collection.
 fn one_die(writes: u32) -> Spec {
-    let mut spec = Spec::small();
-    spec.shape.pages_per_block = 120;
-    spec.shape.blocks_per_plane = (WRITTEN + writes) / 120 + 8;
-    spec.logical_pages = WRITTEN + writes;
-    spec
+    let spec = Spec::small().set("nand.pages_per_block", 120);
+    spec.set(BLOCKS, (WRITTEN + writes) / 120 + 8).holding(WRITTEN + writes)
 }
 
 /// The waits of reads and of writes, in the order of arrival, in nanoseconds.
@@ -100,7 +96,7 @@ fn page_types_wait_as_m_g_1() {
     let services = PAGE_TIMES.map(|times| times.read.0 as f64 + TRANSFER);
     let mean = services.iter().sum::<f64>() / 3.0;
     let square = services.iter().map(|s| s * s).sum::<f64>() / 3.0;
-    let spec = Spec { timing: TimingKind::PageType, ..one_die(0) };
+    let spec = one_die(0).set("nand.timing.policy", "page-type");
     for (rho, reads, tolerance) in [(0.5, 500_000, 0.03), (0.8, 2_000_000, 0.04)] {
         let waits = serve(&spec, rho, mean, random_reads(2, reads));
         let expected = pollaczek_khinchine(rho / mean, mean, square);
@@ -141,7 +137,7 @@ fn reads_and_writes_in_order_wait_as_m_g_1() {
 #[test]
 fn reads_first_wait_as_in_a_priority_queue() {
     for (rho, count, tolerance) in MIXED_RUNS {
-        let spec = Spec { scheduler: SchedulerKind::ReadFirst, ..one_die(count / 4) };
+        let spec = one_die(count / 4).set("scheduler.policy", "read-first");
         let waits = serve(&spec, rho, MIXED_MEAN, mixture(count));
         let lambda = rho / MIXED_MEAN;
         let residual = lambda * MIXED_SQUARE / 2.0;

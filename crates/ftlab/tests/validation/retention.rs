@@ -1,70 +1,50 @@
 //! Data that ages: what a read of it takes, when it is lost, and that refresh comes before that. Years pass in these
 //! tests, under an eye that knows every byte.
 
-use ftlab::config::{Config, Layer};
-use ftlab::device::{Contents, Device, DeviceSetup, assemble};
+use ftlab::device::{Contents, Device, assemble};
 use ftlab::engine::Stream;
 use ftlab::ftl::BlockState;
-use ftlab::ftl::cost::CostSetup;
-use ftlab::ftl::gc::Purpose;
+use ftlab::ftl::gc::{Purpose, Wanted};
 use ftlab::ftl::wear::RefreshRule;
 use ftlab::host::{Advanced, Host, Op, Outcome, Request};
 use ftlab::nand::timing::{Ispp, IsppOptions, Timing, TimingChoice, TimingPolicy};
-use ftlab::nand::{CostClass, Limit, Prior, Reliability};
+use ftlab::nand::{CostClass, Limit, Reliability};
 use ftlab::scheduler::Probe;
 use ftlab::shape::Cell;
-use ftlab::units::{BlockId, Bytes, Lba, Lpn, Nanos, Ppn, SimTime};
+use ftlab::units::{BlockId, Lba, Lpn, Nanos, Ppn, SimTime};
 
-use crate::common::{ERASE, MappingKind, PlacementKind, Spec, lru, request};
+use crate::common::{BLOCKS, ERASE, Spec, on_demand, request};
 use crate::contents::Bench;
 
 const DAY: Nanos = Nanos(86_400_000_000_000);
 const MONTH: Nanos = Nanos(30 * DAY.0);
 const YEAR: Nanos = Nanos(365 * DAY.0);
 
-fn load(sets: &[&str]) -> Config {
-    let chosen = ["nand.cell=mlc", "nand.timing.policy=ispp"];
-    let sets = chosen.iter().chain(sets).enumerate().map(|(at, set)| Layer::set(at + 1, set));
-    let layers: Vec<_> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();
-    Config::load(&layers).unwrap_or_else(|error| panic!("{error}"))
+/// On cells whose cost follows age from the first, and wear from this share of the rated cycles.
+fn worn(spec: Spec, share: &str, regulator: &str) -> Spec {
+    spec.with("nand.cell = mlc\n nand.timing.policy = ispp\n nand.timing.age_at_least = 0%")
+        .set("nand.timing.wear_at_least", share)
+        .set("ftl.cost.policy", regulator)
 }
 
-/// The model as it is by default, but that cost follows age from the first, and wear from this share of the
-/// rated cycles.
-fn worn(share: &str) -> IsppOptions {
-    let wear = format!("nand.timing.wear_at_least={share}");
-    match load(&["nand.timing.age_at_least=0%", &wear]).options.nand.timing.policy {
-        TimingChoice::Ispp(options) => options,
+fn options(spec: &Spec) -> IsppOptions {
+    match &spec.config().options.nand.timing.policy {
+        TimingChoice::Ispp(options) => options.clone(),
         other => panic!("{other:?}"),
     }
 }
 
-fn regulator(name: &str) -> CostSetup {
-    let setup = DeviceSetup::new(&load(&[&format!("ftl.cost.policy={name}")]), 1);
-    setup.ftl.cost.expect("timing that knows costs")
+fn refreshed_by(spec: Spec, when: &str) -> Spec {
+    spec.set("ftl.refresh.when", when)
 }
 
-/// Two dies of two planes, with little to spare.
+/// Two dies of two planes.
 fn spec() -> Spec {
-    let mut spec = Spec { placement: PlacementKind::Dynamic, ..Spec::small() };
-    spec.shape.channels = 2;
-    spec.shape.planes_per_die = 2;
-    spec.logical_pages = spec.most_logical_pages();
-    spec
-}
-
-fn setup(
-    spec: &Spec,
-    options: &IsppOptions,
-    regulator: CostSetup,
-    refresh: Option<Limit>,
-) -> DeviceSetup {
-    let mut setup = spec.setup();
-    setup.flash.timing.native = Timing::Ispp(Ispp::new(options, Cell::Mlc, ERASE));
-    setup.flash.prior = Prior { class: CostClass::Medium, as_written: true };
-    setup.ftl.cost = Some(regulator);
-    setup.ftl.wear.refresh = refresh.map(|limit| RefreshRule { limit, period: DAY });
-    setup
+    Spec::small().with(
+        "nand.channels = 2
+        nand.planes_per_die = 2
+        ftl.placement.policy = dynamic",
+    )
 }
 
 /// What ten years have done to a device.
@@ -77,9 +57,9 @@ struct Decade {
 
 /// Everything is written, at each cost as far as the regulator knows some; then the host comes once a month for ten
 /// years, reads a little, and seldom writes. In the end everything is read.
-fn ten_years(spec: &Spec, setup: DeviceSetup) -> Decade {
-    let mut bench = Bench::of(spec, setup, None);
-    let (per_page, pages) = (u64::from(spec.sectors_per_page()), u64::from(spec.logical_pages));
+fn ten_years(spec: &Spec) -> Decade {
+    let mut bench = Bench::new(spec, None);
+    let (per_page, pages) = (u64::from(spec.sectors_per_page()), u64::from(spec.logical_pages()));
     let page = |page: u64| page * per_page..(page + 1) * per_page;
     let wait = |bench: &mut Bench, limit| {
         while bench.advance(limit).expect("the right data") == Advanced::Completed {}
@@ -126,13 +106,11 @@ fn refresh_in_time_loses_nothing_in_ten_years() {
     // So worn that nothing lasts for ten years; in the end, data of low cost is to be moved once a week.
     for share in ["150%", "300%"] {
         for name in ["traditional", "low-write", "high-write", "agcr"] {
-            let decade = |refresh| {
-                let spec = spec();
-                ten_years(&spec, setup(&spec, &worn(share), regulator(name), refresh))
-            };
-            let before_loss = decade(Some(Limit::LastRetry));
+            let decade =
+                |refresh| ten_years(&refreshed_by(worn(spec(), share, name), refresh).filled(100));
+            let before_loss = decade("before-loss");
             assert_eq!((before_loss.unreadable, before_loss.lost), (0, 0), "{share} {name}");
-            let before_retries = decade(Some(Limit::LastLevel));
+            let before_retries = decade("before-retries");
             assert_eq!(before_retries.retries, 0, "{share} {name}");
             assert_eq!((before_retries.unreadable, before_retries.lost), (0, 0), "{share} {name}");
             assert!(before_loss.refreshed > 0, "{share} {name}");
@@ -145,8 +123,7 @@ fn refresh_in_time_loses_nothing_in_ten_years() {
 #[test]
 fn without_refresh_data_is_lost() {
     for name in ["low-write", "agcr"] {
-        let spec = spec();
-        let decade = ten_years(&spec, setup(&spec, &worn("150%"), regulator(name), None));
+        let decade = ten_years(&worn(spec(), "150%", name).filled(100));
         assert!(decade.unreadable > 0 && decade.lost > 0 && decade.retries > 0);
         assert_eq!(decade.refreshed, 0);
     }
@@ -155,11 +132,9 @@ fn without_refresh_data_is_lost() {
 /// With a write buffer, several pages on a flash page, and blocks that are still being filled for years.
 #[test]
 fn blocks_that_are_being_filled_are_refreshed_too() {
-    let mut spec = Spec { buffer: lru(16), ..spec() };
-    spec.shape.page_size = Bytes::from_kib(16);
-    spec.logical_pages = spec.most_logical_pages() / 8;
-    for limit in [Limit::LastLevel, Limit::LastRetry] {
-        let decade = ten_years(&spec, setup(&spec, &worn("150%"), regulator("agcr"), Some(limit)));
+    let spec = worn(spec().set("nand.page_size", "16KiB").buffered("lru", 16), "150%", "agcr");
+    for refresh in ["before-retries", "before-loss"] {
+        let decade = ten_years(&refreshed_by(spec.clone(), refresh).filled(12));
         assert_eq!((decade.unreadable, decade.lost), (0, 0));
         assert!(decade.refreshed > 0);
     }
@@ -171,15 +146,11 @@ fn blocks_that_are_being_filled_are_refreshed_too() {
 fn a_block_that_fails_while_it_is_sealed_is_emptied() {
     let mut failures = 0;
     for seed in 0..6 {
-        let mut spec = spec();
-        (spec.shape.blocks_per_plane, spec.shape.pages_per_block) = (48, 64);
-        spec.life.seed = seed;
-        spec.life.faults.program_failures = 10_000_000;
-        spec.logical_pages = spec.most_logical_pages() / 8;
-        let rule = Some(Limit::LastRetry);
-        let setup = setup(&spec, &worn("300%"), regulator("low-write"), rule);
-        let mut bench = Bench::of(&spec, setup, None);
-        let pages = u64::from(spec.logical_pages);
+        let spec = spec().set(BLOCKS, 48).set("nand.pages_per_block", 64);
+        let spec = spec.set("nand.faults.program_failures", 10_000_000).seeded(seed);
+        let spec = refreshed_by(worn(spec, "300%", "low-write"), "before-loss").filled(12);
+        let mut bench = Bench::new(&spec, None);
+        let pages = u64::from(spec.logical_pages());
         let mut random = Stream::new(seed, "patrols");
         for day in 1..=100 {
             // Many programs are under way when the patrol comes.
@@ -218,7 +189,7 @@ fn read_at(device: &mut Device, at: SimTime) -> (Nanos, Outcome) {
 /// What reads of a page take over the years, and which are counted as retries, is what the model says in closed form.
 #[test]
 fn retries_come_when_the_closed_form_says() {
-    let options = worn("100%");
+    let options = options(&worn(Spec::small(), "100%", "traditional"));
     let model = Reliability::new(&options.reliability);
     let prices: Vec<Nanos> = options
         .reliability
@@ -231,8 +202,7 @@ fn retries_come_when_the_closed_form_says() {
         ("traditional", CostClass::Medium),
         ("high-write", CostClass::High),
     ] {
-        let spec = Spec::small();
-        let mut device: Device = assemble(setup(&spec, &options, regulator(name), None));
+        let mut device: Device = assemble(worn(Spec::small(), "100%", name).setup());
         let mut done = Vec::new();
         device.submit(SimTime::ZERO, request(Op::Write, 0, 8, 0));
         while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
@@ -265,8 +235,8 @@ fn retries_come_when_the_closed_form_says() {
 /// the host writes it anew; also in a device that was saved in between.
 #[test]
 fn what_is_lost_is_marked_until_it_is_written_again() {
-    let spec = spec();
-    let new = || assemble(setup(&spec, &worn("150%"), regulator("low-write"), None));
+    let spec = worn(spec(), "150%", "low-write").filled(100);
+    let new = || assemble(spec.setup());
     let mut device: Device = new();
     let mut done = Vec::new();
     let mut run = |device: &mut Device, op, lba: u64, sectors| {
@@ -278,7 +248,7 @@ fn what_is_lost_is_marked_until_it_is_written_again() {
         while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
         done[0].outcome
     };
-    for page in 0..u64::from(spec.logical_pages) {
+    for page in 0..u64::from(spec.logical_pages()) {
         run(&mut device, Op::Write, page * 8, 8);
     }
     assert_eq!(run(&mut device, Op::Read, 0, 8), Outcome::Done);
@@ -290,17 +260,21 @@ fn what_is_lost_is_marked_until_it_is_written_again() {
     assert_eq!(run(&mut device, Op::Read, 0, 8), Outcome::Unreadable);
     assert_eq!(run(&mut device, Op::Write, 0, 8), Outcome::Done);
     assert_eq!(run(&mut device, Op::Read, 0, 8), Outcome::Done);
-    // Others are copied by collection, which reads what nothing reads.
-    for round in 0..u64::from(spec.logical_pages) * 4 {
+    for round in 0..u64::from(spec.logical_pages()) * 4 {
         run(&mut device, Op::Write, round % 16 * 8, 8);
+    }
+    // Others are copied when their blocks are emptied, which reads what nothing reads.
+    for block in (0..spec.geometry().blocks()).map(BlockId::new) {
+        device.collect(Wanted { block, purpose: Purpose::WearLevel });
+        while device.advance_until(SimTime::FOREVER, &mut Vec::new()) != Advanced::Idle {}
     }
     let unreadable =
         |device: &mut Device, run: &mut dyn FnMut(&mut Device, Op, u64, u32) -> Outcome| {
-            let pages = 16..u64::from(spec.logical_pages);
+            let pages = 16..u64::from(spec.logical_pages());
             pages.filter(|page| run(device, Op::Read, page * 8, 8) == Outcome::Unreadable).count()
         };
     assert!(device.ftl_counts().gc_pages > 0, "nothing was copied");
-    let all = spec.logical_pages as usize - 16;
+    let all = spec.logical_pages() as usize - 16;
     assert_eq!(unreadable(&mut device, &mut run), all);
     let mut loaded: Device = new();
     loaded.load(&device.save(), ftlab::image::Resume::NONE).expect("a sound image");
@@ -317,8 +291,9 @@ fn what_the_flash_did_not_see_programmed_ages_from_the_load_on() {
     plain.advance_until(SimTime(50 * YEAR.0), &mut done);
     plain.submit(plain.now(), request(Op::Write, 0, 8, 0));
     plain.rest(&mut done).expect("room");
-    let options = worn("100%");
-    let mut device: Device = assemble(setup(&spec, &options, regulator("traditional"), None));
+    let spec = worn(spec, "100%", "traditional");
+    let options = options(&spec);
+    let mut device: Device = assemble(spec.setup());
     device.load(&plain.save(), ftlab::image::Resume::NONE).expect("a sound image");
     let model = Reliability::new(&options.reliability);
     let lasts = model.lasts(CostClass::Medium, 0, Limit::LastRetry).expect("it ages");
@@ -332,8 +307,8 @@ fn what_the_flash_did_not_see_programmed_ages_from_the_load_on() {
 /// So does what a log mapping holds when it begins.
 #[test]
 fn what_a_device_starts_with_ages_from_the_start() {
-    let log = ["ftl.mapping.policy=bast", "ftl.mapping.start=full", "nand.timing.age_at_least=0%"];
-    let setup = DeviceSetup::new(&load(&log), 1);
+    let spec = Spec::small().with("ftl.mapping.policy = bast\n ftl.mapping.start = full");
+    let setup = worn(spec, "100%", "traditional").setup();
     let timing = &setup.flash.timing.native;
     let lasts = timing
         .reliability()
@@ -347,10 +322,8 @@ fn what_a_device_starts_with_ages_from_the_start() {
 /// Patrols end nothing that would end, and let nothing wait.
 #[test]
 fn a_device_that_patrols_comes_to_an_end() {
-    let spec = Spec::small();
-    let options = worn("100%");
-    let rule = Some(Limit::LastRetry);
-    let mut device: Device = assemble(setup(&spec, &options, regulator("traditional"), rule));
+    let spec = refreshed_by(worn(Spec::small(), "100%", "traditional"), "before-loss");
+    let mut device: Device = assemble(spec.setup());
     let mut done = Vec::new();
     assert_eq!(device.advance_until(SimTime::FOREVER, &mut done), Advanced::Idle);
     assert_eq!(device.now(), SimTime::ZERO);
@@ -369,14 +342,15 @@ fn a_device_that_patrols_comes_to_an_end() {
     assert_eq!(device.advance_until(SimTime::FOREVER, &mut done), Advanced::Idle);
 }
 
-/// A small device with everything written, some time after.
+/// A small device with everything written, some time after. It ages faster than any that can be configured.
 fn written(options: &IsppOptions, rule: RefreshRule, wait: Nanos) -> Device {
-    let spec = Spec::small();
-    let mut setup = setup(&spec, options, regulator("traditional"), None);
+    let spec = worn(Spec::small(), "100%", "traditional");
+    let mut setup = spec.setup();
+    setup.flash.timing.native = Timing::Ispp(Ispp::new(options, Cell::Mlc, ERASE));
     setup.ftl.wear.refresh = Some(rule);
     let mut device: Device = assemble(setup);
     let mut done = Vec::new();
-    for page in 0..spec.logical_pages {
+    for page in 0..spec.logical_pages() {
         device.submit(device.now(), request(Op::Write, u64::from(page) * 8, 8, page));
         while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
     }
@@ -394,7 +368,7 @@ fn refreshed(device: &Device) -> u64 {
 #[test]
 fn refresh_that_never_gets_done_comes_to_an_end() {
     const SECOND: Nanos = Nanos(1_000_000_000);
-    let mut options = worn("100%");
+    let mut options = options(&worn(Spec::small(), "100%", "traditional"));
     (options.reliability.rated_age, options.program_volt) = (Nanos(10 * SECOND.0), SECOND);
     let rule = RefreshRule { limit: Limit::LastLevel, period: Nanos(10 * SECOND.0) };
     let model = Reliability::new(&options.reliability);
@@ -414,7 +388,7 @@ fn refresh_that_never_gets_done_comes_to_an_end() {
 /// On blocks so worn that a copy is due at once, refresh gives up, and says so.
 #[test]
 fn what_no_refresh_can_hold_is_left_alone() {
-    let mut options = worn("100%");
+    let mut options = options(&worn(Spec::small(), "100%", "traditional"));
     options.reliability.rated_age = Nanos(DAY.0 / 24);
     let rule = RefreshRule { limit: Limit::LastLevel, period: DAY };
     let mut device = written(&options, rule, Nanos(10 * DAY.0));
@@ -427,22 +401,21 @@ fn what_no_refresh_can_hold_is_left_alone() {
 /// however young, until the host writes it again; nothing else is, and nothing wrong is read.
 #[test]
 fn what_only_a_lost_translation_page_names_is_lost() {
-    let mut spec = Spec { mapping: MappingKind::Dftl, map_cache: 4, ..spec() };
-    (spec.shape.page_size, spec.shape.mapping_unit) = (Bytes(512), Bytes(512));
-    (spec.codeword, spec.shape.blocks_per_plane) = (Bytes(512), 32);
-    spec.logical_pages = spec.most_logical_pages() / 2;
-    let options = worn("150%");
-    let model = Reliability::new(&options.reliability);
-    let mut bench = Bench::of(&spec, setup(&spec, &options, regulator("low-write"), None), None);
+    let spec = spec().set("nand.page_size", "2KiB").set(BLOCKS, 32);
+    let spec = worn(on_demand::cached(spec, 4), "150%", "low-write").filled(50);
+    let model = Reliability::new(&options(&spec).reliability);
+    let mut bench = Bench::new(&spec, None);
+    let per_page = u64::from(spec.sectors_per_page());
     let wait = |bench: &mut Bench, limit| {
         while bench.advance(limit).expect("the right data") == Advanced::Completed {}
     };
     let all = |bench: &mut Bench, op| {
         let mut young = 0;
-        for page in 0..spec.logical_pages {
+        for page in 0..spec.logical_pages() {
             let is_sound = is_sound(&bench.device, &model, Lpn::new(page));
             let before = bench.unreadable;
-            bench.submit(op, u64::from(page)..u64::from(page) + 1);
+            let first = u64::from(page) * per_page;
+            bench.submit(op, first..first + per_page);
             wait(bench, SimTime::FOREVER);
             young += u32::from(is_sound && bench.unreadable > before);
         }

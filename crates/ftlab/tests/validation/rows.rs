@@ -5,28 +5,23 @@ use ftlab::config::{Config, Layer};
 use ftlab::device::{DeviceSetup, assemble};
 use ftlab::engine::Stream;
 use ftlab::host::{Host, Op, Request};
-use ftlab::nand::{Abilities, AddressRule, CacheOps, Kind, MultiPlane};
-use ftlab::units::{BytesPerSec, Nanos};
+use ftlab::nand::Kind;
 
-use crate::common::{PROGRAM, PlacementKind, READ, Spec, closed_loop, lru, request};
+use crate::common::{BLOCKS, PROGRAM, READ, Spec, closed_loop, request};
 
 const PLANES: u32 = 4;
 /// 4 KiB at 409.6 MB/s.
 const TRANSFER: u64 = 10_000;
 const GAP: u64 = 500;
 
-fn die(placement: PlacementKind) -> Spec {
-    let mut spec = Spec { placement, ..Spec::small() };
-    spec.shape.planes_per_die = PLANES;
-    spec.shape.blocks_per_plane = 64;
-    spec.logical_pages = 1_024;
-    spec.abilities.multi_plane = MultiPlane {
-        program: true,
-        address: AddressRule::SamePage,
-        gap: Nanos(GAP),
-        ..MultiPlane::NONE
-    };
-    spec
+fn die(placement: &str) -> Spec {
+    let spec = Spec::small().with(
+        "nand.blocks_per_plane = 64
+        nand.multi_plane.program = on
+        nand.multi_plane.gap = 500ns",
+    );
+    let spec = spec.set("ftl.placement.policy", placement);
+    spec.set("nand.planes_per_die", PLANES).holding(1_024)
 }
 
 /// What a row of so many flash pages takes on an idle die: their data one after the other, one program.
@@ -44,22 +39,22 @@ fn latency(spec: &Spec, pages: u32) -> u64 {
 
 #[test]
 fn a_row_is_programmed_at_once_and_waits_for_no_more() {
-    for placement in [PlacementKind::Dynamic, PlacementKind::Static] {
+    for placement in ["dynamic", "static"] {
         let spec = die(placement);
         for pages in 1..=PLANES {
-            assert_eq!(latency(&spec, pages), alone(pages.into()), "{placement:?}, {pages}");
+            assert_eq!(latency(&spec, pages), alone(pages.into()), "{placement}, {pages}");
         }
-        assert_eq!(latency(&spec, 6), alone(4) + alone(2), "{placement:?}");
+        assert_eq!(latency(&spec, 6), alone(4) + alone(2), "{placement}");
         // One after the other: the first page finds its die idle and does not wait; those behind it do.
-        let without = Spec { rows: false, ..spec };
-        assert_eq!(latency(&without, 4), alone(1) + alone(3), "{placement:?}");
+        let without = spec.set("ftl.placement.rows", "off");
+        assert_eq!(latency(&without, 4), alone(1) + alone(3), "{placement}");
     }
 }
 
 /// A row whose second page lacks sectors waits for them as a whole.
 #[test]
 fn a_row_waits_for_its_old_copies() {
-    let spec = die(PlacementKind::Dynamic);
+    let spec = die("dynamic");
     let mut device = assemble(spec.setup());
     closed_loop(&mut device, 1, [request(Op::Write, 0, 8 * PLANES, 0)]);
     // Page 0 whole, and two sectors of page 1. One codeword of 1 KiB in four is read... all of the unit.
@@ -72,7 +67,7 @@ fn a_row_waits_for_its_old_copies() {
 struct Case {
     name: &'static str,
     dies: u32,
-    placement: PlacementKind,
+    placement: &'static str,
     random: bool,
     cached: bool,
     /// How much slower the bus is than [`TRANSFER`] says.
@@ -81,16 +76,15 @@ struct Case {
 
 impl Case {
     fn spec(&self) -> Spec {
-        let mut spec = die(self.placement);
-        spec.shape.dies_per_chip = self.dies;
-        spec.shape.blocks_per_plane = 1_000;
-        spec.logical_pages = 12_000 * self.dies;
-        spec.bus = BytesPerSec(409_600_000 / self.slower);
-        spec.buffer = lru(64 * self.dies);
-        spec.buffer.programs_in_flight = Some(2 * self.dies);
-        let cache = CacheOps { program: self.cached, ..CacheOps::default() };
-        spec.abilities = Abilities { cache, ..spec.abilities };
-        spec
+        let cached = if self.cached { "on" } else { "off" };
+        let spec = die(self.placement)
+            .set("nand.dies_per_chip", self.dies)
+            .set(BLOCKS, 1_000)
+            .set("nand.bus.rate", format!("{}B/s", 409_600_000 / self.slower))
+            .set("nand.cache_ops.program", cached)
+            .buffered("lru", 64 * self.dies)
+            .set("cache.programs_per_die", 2);
+        spec.holding(12_000 * self.dies)
     }
 
     /// Nanoseconds for each page: what the dies need, or what the bus needs.
@@ -104,12 +98,12 @@ impl Case {
 
     /// Nanoseconds for each page as it is.
     fn measured(&self, rows: bool) -> f64 {
-        let spec = Spec { rows, ..self.spec() };
+        let spec = self.spec().set("ftl.placement.rows", if rows { "on" } else { "off" });
         let mut device = assemble(spec.setup());
         let mut stream = Stream::new(9, "pages");
         let pages = 8_000 * self.dies;
         let mut page = |number: u32| match self.random {
-            true => stream.below(spec.logical_pages.into()),
+            true => stream.below(spec.logical_pages().into()),
             false => number.into(),
         };
         let mut writes = (0..pages).map(|tag| request(Op::Write, page(tag) * 8, 8, tag));
@@ -129,19 +123,15 @@ fn writes_reach_what_all_planes_or_the_bus_can_take() {
     let plain = Case {
         name: "sequential, dies",
         dies: 4,
-        placement: PlacementKind::Dynamic,
+        placement: "dynamic",
         random: false,
         cached: false,
         slower: 1,
     };
     let cases = [
         Case { name: "random, dies", random: true, ..plain },
-        Case { name: "sequential, by address", placement: PlacementKind::Static, ..plain },
-        Case {
-            name: "sequential, partly by address",
-            placement: PlacementKind::PartlyDynamic,
-            ..plain
-        },
+        Case { name: "sequential, by address", placement: "static", ..plain },
+        Case { name: "sequential, partly by address", placement: "partly-dynamic", ..plain },
         Case { name: "sequential, transfers hidden", cached: true, ..plain },
         Case { name: "random, transfers hidden", cached: true, random: true, ..plain },
         Case { name: "sequential, bus", slower: 10, cached: true, ..plain },

@@ -2,10 +2,9 @@
 //! algorithm 1 of the paper (Wang et al., FAST 2022), the segment with the fewest valid pages
 //! collected. It shares nothing with the device but the load.
 
-use crate::common::{Spec, StreamsKind, closed_loop, request};
+use crate::common::{BLOCKS, Spec, closed_loop, request};
 use ftlab::device::assemble;
 use ftlab::engine::Stream;
-use ftlab::ftl::gc::Thresholds;
 use ftlab::host::Op;
 
 /// Segments, their pages, and how much larger they are together than the logical size.
@@ -141,12 +140,15 @@ impl Naive {
 /// One plane, collected by the emptiest block as soon as fewer blocks are free than the naive simulator
 /// keeps, with the host held back meanwhile.
 fn spec() -> Spec {
-    let (start, stop) = (SPARE as u32 - 1, SPARE as u32);
-    let thresholds = Thresholds { start, stop, reserve: 1, copies_in_flight: 32, host_lead: 1 };
-    let mut spec = Spec { streams: StreamsKind::SepBit, thresholds, ..Spec::small() };
-    (spec.shape.blocks_per_plane, spec.shape.pages_per_block) = (SEGMENTS as u32, PAGES as u32);
-    spec.logical_pages = spec.geometry().physical_pages() / (100 + PERCENT) * 100;
-    spec
+    let spec = Spec::small().with(
+        "ftl.streams.policy = sepbit
+        ftl.gc.copies_in_flight = 32
+        ftl.gc.host_lead = 1",
+    );
+    let spec = spec.set("ftl.gc.start", SPARE - 1).set("ftl.gc.stop", SPARE);
+    let spec = spec.set(BLOCKS, SEGMENTS).set("nand.pages_per_block", PAGES);
+    let pages = spec.geometry().physical_pages() / (100 + PERCENT) * 100;
+    spec.holding(pages)
 }
 
 /// Amplification of the writes after the fill, in the first ten times the logical size and in the ten
@@ -156,7 +158,7 @@ fn spec() -> Spec {
 fn amplification_is_that_of_a_naive_simulator() {
     for (theta, within) in [(0.99, 0.01), (1.2, 0.02)] {
         let spec = spec();
-        let pages = spec.logical_pages as usize;
+        let pages = spec.logical_pages() as usize;
         let load = zipf(pages, theta, 20 * pages);
         let all: Vec<usize> = (0..pages).chain(load).collect();
         let mut naive = Naive::new(pages, SEGMENTS, PAGES);

@@ -3,59 +3,46 @@
 
 use ftlab::device::{Device, assemble};
 use ftlab::engine::skills::{ALL, COMMON, PLAIN, Skills};
-use ftlab::ftl::gc::Triggers;
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
-use ftlab::nand::{Abilities, MultiPlane};
-use ftlab::shape::Shape;
 use ftlab::units::{Lba, SimTime};
 use proptest::prelude::*;
 
-use crate::common::random::{self, Step};
-use crate::common::{
-    BufferSpec, CAREFREE, HostSpec, LifeSpec, MappingKind, NO_BUFFER, NO_READS, SchedulerKind,
-    Spec, TimingKind, assert_no_standstill,
-};
+use crate::common::random::{self, Step, mended};
+use crate::common::{Spec, assert_no_standstill};
 
 /// Commands of a run.
 const STEPS: usize = 700;
 
 /// What may be left of a random device so that a set holds it.
 fn cut_down(spec: Spec, set: Skills) -> Spec {
-    let shape = spec.shape;
-    let spec = Spec {
-        host: HostSpec::default(),
-        reads: NO_READS,
-        triggers: Triggers::NONE,
-        life: carefree(&spec),
-        buffer: match spec.buffer.packs() {
-            true => NO_BUFFER,
-            false => BufferSpec { keeps_reads: false, ..spec.buffer.clone() },
-        },
-        timing: TimingKind::Plain,
-        mapping: MappingKind::Page,
-        ..spec
-    };
+    let others = [
+        "host.",
+        "firmware.",
+        "cache.read.",
+        "cache.keep_reads",
+        "nand.timing.",
+        "ftl.cost.",
+        "ftl.mapping.policy",
+        // Whatever else collection may do, it does as usual.
+        "ftl.gc.scope",
+        "ftl.gc.background.",
+        "ftl.gc.preemptible",
+        "ftl.gc.copies_per_write",
+        "ftl.gc.copyback",
+    ];
+    let packs = spec.config().options.cache.policy.packs();
+    let spec = spec.without(|path| others.iter().any(|other| path.starts_with(other)));
+    let spec = if packs { spec.without(|path| path.starts_with("cache.")) } else { spec };
     if set == COMMON {
-        return legal(spec);
+        return mended(spec);
     }
-    legal(Spec {
-        // A flash page is a mapping unit, and a die does one thing at a time, in its turn.
-        shape: Shape { mapping_unit: shape.page_size, planes_per_die: 1, ..shape },
-        abilities: Abilities { multi_plane: MultiPlane::NONE, ..spec.abilities },
-        scheduler: SchedulerKind::Fifo,
-        ..spec
-    })
-}
-
-/// As full as what is left of it can work.
-fn legal(spec: Spec) -> Spec {
-    let logical_pages = spec.logical_pages.min(spec.most_logical_pages());
-    Spec { logical_pages, ..spec }
-}
-
-/// Wear levelling as it is, and nothing that fails.
-fn carefree(spec: &Spec) -> LifeSpec {
-    LifeSpec { levelling: spec.life.levelling, ..CAREFREE }
+    // A flash page is a mapping unit, and a die does one thing at a time, in its turn.
+    let spec = spec.without(|path| path.starts_with("nand.multi_plane."));
+    mended(
+        spec.set("ftl.mapping.unit", "flash-page")
+            .set("nand.planes_per_die", 1)
+            .set("scheduler.policy", "fifo"),
+    )
 }
 
 /// All that can be seen of a run.
@@ -108,8 +95,7 @@ fn run(mut device: Device, depth: usize, steps: &[Step], per_page: u32) -> Seen 
 
 /// Runs a case on each set that holds the device.
 fn compare(spec: &Spec, depth: usize, steps: &[Step], least: Skills) -> Result<(), TestCaseError> {
-    prop_assume!(spec.logical_pages > 0);
-    let per_page = (spec.shape.mapping_unit.0 / 512) as u32;
+    let per_page = spec.sectors_per_page();
     let device = assemble(spec.setup());
     // Otherwise it would be compared with itself. Too many that are turned away fail the test.
     prop_assume!(device.skills() == least);
@@ -132,9 +118,8 @@ proptest! {
 
     #[test]
     fn common_devices_do_the_same_on_every_set((spec, depth, steps) in random::run(STEPS)) {
-        let mut spec = cut_down(spec, COMMON);
         // Whatever else was drawn, one skill that plain devices lack.
-        spec.scheduler = SchedulerKind::ReadFirst;
+        let spec = cut_down(spec, COMMON).set("scheduler.policy", "read-first");
         compare(&spec, depth, &steps, COMMON)?;
     }
 }

@@ -7,15 +7,11 @@
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
 use ftlab::ftl::gc::Purpose;
-use ftlab::ftl::slc::WhenFull;
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::units::{Nanos, PlaneId, SimTime};
 
 use crate::common::caching::small;
-use crate::common::{
-    CAREFREE, LevellingKind, LevellingSpec, LifeSpec, NO_LEVELLING, ONE_BIT, PROGRAM,
-    PlacementKind, READ, SlcKind, SlcSpec, Spec, closed_loop, request,
-};
+use crate::common::{BLOCKS, ONE_BIT, PROGRAM, READ, Spec, closed_loop, request};
 
 const BUS: Nanos = Nanos(10_000);
 /// Pages in a block of the small device, and in an SLC block: a third.
@@ -63,12 +59,22 @@ fn bypassed(device: &Device) -> u64 {
     device.ftl().slc_counts().unwrap().bypassed
 }
 
-/// The small device with a cache of this policy.
-fn with(policy: SlcKind, change: impl Fn(&mut SlcSpec)) -> Spec {
-    let mut spec = small();
-    spec.slc.policy = policy;
-    change(&mut spec.slc);
-    spec
+/// Free blocks at which collection rests.
+fn stop(spec: &Spec) -> u32 {
+    spec.config().options.ftl.gc.stop
+}
+
+/// The small device with a cache that is folded after so much idle time.
+fn folding(policy: &str, idle: &str) -> Spec {
+    small()
+        .set("ftl.slc_cache.policy", policy)
+        .set("ftl.slc_cache.fold_when_idle", "on")
+        .set("ftl.slc_cache.fold_after_idle", idle)
+}
+
+/// The small device with a cache that lets nothing pass.
+fn in_the_foreground() -> Spec {
+    small().set("ftl.slc_cache.when_full", "fold")
 }
 
 #[test]
@@ -89,8 +95,8 @@ fn a_page_costs_one_bit_in_the_cache_and_three_past_it() {
 fn a_fill_takes_the_cache_at_one_bit_and_the_rest_at_three() {
     let spec = small();
     let mut device = assemble(spec.setup());
-    let pages = u64::from(spec.logical_pages);
-    write(&mut device, 0..spec.logical_pages);
+    let pages = u64::from(spec.logical_pages());
+    write(&mut device, 0..spec.logical_pages());
     let fast = u64::from(2 * SLC_PAGES);
     let expected = fast * (BUS + ONE_BIT.program).0 + (pages - fast) * (BUS + PROGRAM).0;
     assert_eq!(device.now(), SimTime(expected));
@@ -101,11 +107,11 @@ fn a_fill_takes_the_cache_at_one_bit_and_the_rest_at_three() {
 /// the die, and each block of four an erase; the die is the bottleneck and never rests.
 #[test]
 fn folding_in_the_foreground_costs_both_programs() {
-    let spec = with(SlcKind::Static, |slc| slc.when_full = WhenFull::Fold);
+    let spec = in_the_foreground();
     let mut device = assemble(spec.setup());
     write(&mut device, 0..2 * SLC_PAGES);
-    let (pages, start) = (u64::from(spec.logical_pages - 2 * SLC_PAGES), device.now());
-    write(&mut device, 2 * SLC_PAGES..spec.logical_pages);
+    let (pages, start) = (u64::from(spec.logical_pages() - 2 * SLC_PAGES), device.now());
+    write(&mut device, 2 * SLC_PAGES..spec.logical_pages());
     let took = (device.now() - start).0 as f64;
     let page = BUS + ONE_BIT.program + BUS + ONE_BIT.read + BUS + PROGRAM;
     let blocks = pages / u64::from(SLC_PAGES);
@@ -123,7 +129,7 @@ fn folding_in_the_foreground_costs_both_programs() {
 #[test]
 fn idle_time_brings_the_rate_of_the_cache_back() {
     let idle = Nanos(30_000_000);
-    let spec = with(SlcKind::Static, |slc| slc.fold_after_idle = Some(idle));
+    let spec = folding("static", "30ms");
     let mut device = assemble(spec.setup());
     write(&mut device, 0..10);
     pass(&mut device, Nanos(idle.0 - 1));
@@ -141,7 +147,7 @@ fn idle_time_brings_the_rate_of_the_cache_back() {
 /// A request in the middle of folding: the block in hand is finished, the next is not begun.
 #[test]
 fn folding_stops_when_the_host_is_back() {
-    let spec = with(SlcKind::Static, |slc| slc.fold_after_idle = Some(Nanos(20_000_000)));
+    let spec = folding("static", "20ms");
     let mut device = assemble(spec.setup());
     write(&mut device, 0..8);
     pass(&mut device, Nanos(20_100_000));
@@ -155,7 +161,7 @@ fn folding_stops_when_the_host_is_back() {
 /// What was overwritten or trimmed in the cache is not copied.
 #[test]
 fn overwritten_and_trimmed_pages_save_folding() {
-    let spec = with(SlcKind::Static, |slc| slc.fold_after_idle = Some(Nanos(1_000_000)));
+    let spec = folding("static", "1ms");
     let mut device = assemble(spec.setup());
     write(&mut device, [0, 1, 2, 3, 0, 1]);
     one_by_one(&mut device, [request(Op::Trim, 16, 8, 0)]);
@@ -172,11 +178,8 @@ fn overwritten_and_trimmed_pages_save_folding() {
 #[test]
 fn a_dynamic_cache_shrinks_as_the_device_fills() {
     for keep_free in [0, 2] {
-        let spec = with(SlcKind::Dynamic, |slc| {
-            slc.keep_free = keep_free;
-            slc.fold_after_idle = Some(Nanos(1_000_000));
-        });
-        let at_first = spec.shape.blocks_per_plane - spec.thresholds.stop - keep_free;
+        let spec = folding("dynamic", "1ms").set("ftl.slc_cache.keep_free", keep_free);
+        let at_first = spec.shape().blocks_per_plane - stop(&spec) - keep_free;
         let plane = PlaneId::new(0);
         let (mut device, mut page, mut folded) = (assemble(spec.setup()), 0, 0);
         for round in 0..2 {
@@ -199,9 +202,9 @@ fn a_dynamic_cache_shrinks_as_the_device_fills() {
 /// A plane that runs short of free blocks folds what it has lent before it collects anything else.
 #[test]
 fn what_was_borrowed_is_returned_when_blocks_are_short() {
-    let spec = with(SlcKind::Dynamic, |slc| slc.keep_free = 0);
+    let spec = small().set("ftl.slc_cache.policy", "dynamic").set("ftl.slc_cache.keep_free", 0);
     let mut device = assemble(spec.setup());
-    write(&mut device, 0..spec.logical_pages);
+    write(&mut device, 0..spec.logical_pages());
     let (runs, pages) = folds(&device);
     assert!(runs > 0 && pages == runs * u64::from(SLC_PAGES), "{runs} {pages}");
     assert_eq!(device.ftl_counts().gc_runs, runs, "nothing else is worth it");
@@ -211,9 +214,9 @@ fn what_was_borrowed_is_returned_when_blocks_are_short() {
 /// Its own blocks first, then free ones: of 14 all but those at which collection rests and two more.
 #[test]
 fn a_hybrid_cache_is_both() {
-    let spec = with(SlcKind::Hybrid, |slc| slc.keep_free = 2);
+    let spec = small().set("ftl.slc_cache.policy", "hybrid").set("ftl.slc_cache.keep_free", 2);
     let mut device = assemble(spec.setup());
-    let blocks = 2 + 14 - spec.thresholds.stop - 2;
+    let blocks = 2 + 14 - stop(&spec) - 2;
     let fast = blocks * SLC_PAGES;
     assert_eq!(write(&mut device, 0..fast), vec![BUS + ONE_BIT.program; fast as usize]);
     assert_eq!(write(&mut device, [fast]), [BUS + PROGRAM]);
@@ -223,7 +226,8 @@ fn a_hybrid_cache_is_both() {
 /// A bound on what a dynamic cache borrows: as many blocks, and not one more.
 #[test]
 fn a_dynamic_cache_borrows_no_more_than_it_may() {
-    let spec = with(SlcKind::Dynamic, |slc| slc.most_borrowed = 3);
+    let spec = small().set("ftl.slc_cache.policy", "dynamic");
+    let spec = spec.set("ftl.slc_cache.most_borrowed", 3);
     let mut device = assemble(spec.setup());
     let fast = 3 * SLC_PAGES;
     assert_eq!(write(&mut device, 0..fast), vec![BUS + ONE_BIT.program; fast as usize]);
@@ -236,14 +240,12 @@ fn a_dynamic_cache_borrows_no_more_than_it_may() {
 #[test]
 fn the_bandwidth_of_a_burst_is_that_of_the_dies() {
     const DIES: u32 = 4;
-    let mut spec = with(SlcKind::Static, |slc| slc.blocks = 50);
-    spec.placement = PlacementKind::Dynamic;
-    spec.shape.dies_per_chip = DIES;
-    spec.shape.blocks_per_plane = 50 + 64;
-    spec.logical_pages = DIES * 50 * PAGES;
+    let spec = small().set("ftl.slc_cache.blocks", 50).set("ftl.placement.policy", "dynamic");
+    let spec = spec.set("nand.dies_per_chip", DIES).set(BLOCKS, 50 + 64);
+    let spec = spec.holding(DIES * 50 * PAGES);
     let mut device = assemble(spec.setup());
     let writes =
-        (0..spec.logical_pages).map(|page| request(Op::Write, u64::from(page) * 8, 8, page));
+        (0..spec.logical_pages()).map(|page| request(Op::Write, u64::from(page) * 8, 8, page));
     let done = closed_loop(&mut device, 64, writes);
     let mut ends: Vec<u64> = done.iter().map(|completion| completion.finished.0).collect();
     ends.sort_unstable();
@@ -268,27 +270,23 @@ fn the_bandwidth_of_a_burst_is_that_of_the_dies() {
 /// what is current is copied. The oldest of B blocks is folded when the last one is opened.
 #[test]
 fn folding_copies_what_outlives_the_queue() {
-    const BLOCKS: u32 = 128;
+    const OWN: u32 = 128;
     for hot in [256u32, 512, 1024] {
-        let mut spec = with(SlcKind::Static, |slc| {
-            slc.blocks = BLOCKS;
-            slc.when_full = WhenFull::Fold;
-        });
-        spec.shape.blocks_per_plane = BLOCKS + 2 * hot / PAGES;
-        spec.logical_pages = hot;
+        let spec = in_the_foreground().set("ftl.slc_cache.blocks", OWN);
+        let spec = spec.set(BLOCKS, OWN + 2 * hot / PAGES).holding(hot);
         let mut device = assemble(spec.setup());
         let mut stream = Stream::new(5, "hot");
         let mut next = |count: u32| -> Vec<u32> {
             (0..count).map(|_| stream.below(u64::from(hot)) as u32).collect()
         };
         write(&mut device, 0..hot);
-        write(&mut device, next(4 * BLOCKS * SLC_PAGES));
+        write(&mut device, next(4 * OWN * SLC_PAGES));
         let before = (folds(&device), device.ftl_counts().host_pages);
         write(&mut device, next(40_000));
         let after = (folds(&device), device.ftl_counts().host_pages);
         let measured = (after.0.1 - before.0.1) as f64 / (after.1 - before.1) as f64;
         let kept = 1.0 - 1.0 / f64::from(hot);
-        let ages = (0..SLC_PAGES).map(|place| (BLOCKS - 1) * SLC_PAGES - place);
+        let ages = (0..SLC_PAGES).map(|place| (OWN - 1) * SLC_PAGES - place);
         let expected = ages.map(|age| kept.powi(age as i32)).sum::<f64>() / f64::from(SLC_PAGES);
         let off = measured / expected - 1.0;
         println!(
@@ -305,14 +303,13 @@ fn folding_copies_what_outlives_the_queue() {
 /// nothing, however far ahead the cache's own blocks are.
 #[test]
 fn wear_levelling_leaves_the_cache_alone() {
-    for policy in [LevellingKind::Threshold, LevellingKind::Bet] {
-        let limit = if policy == LevellingKind::Bet { 2 } else { 4 };
-        let levelling = LevellingSpec { policy, limit, ..NO_LEVELLING };
-        let mut spec = with(SlcKind::Static, |slc| slc.when_full = WhenFull::Fold);
-        spec.life = LifeSpec { levelling, ..CAREFREE };
+    for (policy, limit) in
+        [("threshold", "ftl.wear.threshold = 4"), ("bet", "ftl.wear.unevenness = 2")]
+    {
+        let spec = in_the_foreground().set("ftl.wear.policy", policy).with(limit);
         let mut device = assemble(spec.setup());
         for _ in 0..20 {
-            write(&mut device, 0..spec.logical_pages);
+            write(&mut device, 0..spec.logical_pages());
         }
         let blocks = device.ftl().blocks();
         let (native, own) = (0..14, 14..16);
@@ -324,7 +321,7 @@ fn wear_levelling_leaves_the_cache_alone() {
         assert!(most - least <= 4, "the load itself is even: {native:?}");
         assert!(own.iter().all(|erases| erases > &(most + 100)), "{native:?} {own:?}");
         let moves = device.ftl_counts().by_purpose[Purpose::WearLevel as usize].runs;
-        assert_eq!(moves, 0, "{policy:?}");
+        assert_eq!(moves, 0, "{policy}");
         assert_eq!(device.ftl().audit(), Ok(()));
     }
 }

@@ -5,16 +5,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ftlab::device::assemble;
 use ftlab::engine::Stream;
+use ftlab::ftl::gc::Thresholds;
+use ftlab::ftl::mapping::{Mapping, PageMap};
 use ftlab::host::{Advanced, Host, Op};
-use ftlab::units::{Bytes, SimTime};
+use ftlab::units::SimTime;
 
-use crate::common::{NO_BUFFER, PlacementKind, Spec, WriteBufferKind, lru, request};
+use crate::common::{Spec, request};
 
 /// Fills the device and overwrites it at random, most of the time its first three pages. How many
 /// requests are left inside when nothing happens any more.
 fn left_inside(spec: &Spec, seed: u64, depth: usize) -> usize {
-    let mut device = assemble(spec.setup());
-    let (pages, sectors) = (u64::from(spec.logical_pages), spec.sectors_per_page());
+    let setup = spec.setup();
+    let (pages, sectors) = (u64::from(setup.ftl.logical_pages), spec.sectors_per_page());
+    let mut device = assemble(setup);
     let mut stream = Stream::new(seed, "pages");
     let mut done = Vec::new();
     for tag in 0..3_000 {
@@ -37,29 +40,57 @@ fn ever_stuck(spec: &Spec) -> bool {
     (0..40).any(|seed| left_inside(spec, seed, 1 + seed as usize % 4 * 5) > 0)
 }
 
-/// Tiny devices with and without small mapping units, planes, reserve, both placements.
-fn tiny() -> impl Iterator<Item = Spec> {
-    (0..16).map(|bits: u32| {
-        let mut spec = Spec::small();
-        spec.shape.page_size = Bytes::from_kib(16);
-        spec.shape.mapping_unit = Bytes::from_kib(if bits & 1 > 0 { 4 } else { 16 });
-        spec.shape.planes_per_die = 1 + (bits >> 1 & 1);
-        spec.shape.blocks_per_plane = 6;
-        spec.shape.pages_per_block = 4;
-        spec.thresholds.reserve = 1 + (bits >> 2 & 1);
-        spec.thresholds.start = spec.thresholds.reserve;
-        spec.thresholds.stop = spec.thresholds.reserve + 1;
-        if bits & 8 > 0 {
-            spec.placement = PlacementKind::Dynamic;
-        }
-        spec.logical_pages = spec.most_logical_pages();
-        spec
+/// How many logical pages a device can hold without ever running out of room: with more, a plane can reach a state in
+/// which no closed block is worth collecting and no block is free.
+///
+/// A plane at a standstill has at most `reserve` blocks free and a half-filled block of each
+/// stream but the one that waits, so with one stream for the host and one for copies at least
+/// B - reserve - 1 closed ones. Each is worth collecting (it frees a
+/// flash page) unless it holds more than b - u valid pages, with b pages a block and u a flash
+/// page. So with fewer than (B - reserve - 1)(b - u + 1) pages on the plane, there is always
+/// something worth collecting, and each collection frees at least one flash page. Static
+/// placement needs that of every plane; dynamic placement of one, hence of the sum.
+fn most_logical_pages(spec: &Spec, reserve: u32) -> u32 {
+    let geometry = spec.geometry();
+    let (block, page, planes) =
+        (geometry.units_per_block(), geometry.units_per_page(), geometry.planes());
+    let closed = geometry.shape().blocks_per_plane - reserve - 1;
+    let sure = closed * (block - page + 1);
+    match spec.config().options.ftl.placement.policy.is_free() {
+        true => sure * planes - 1,
+        // Whole flash pages' worth go round the planes.
+        false => (sure - 1) / page * page * planes,
+    }
+}
+
+/// Tiny devices with and without small mapping units, planes, reserve, both placements, and so many flash pages more
+/// than the rule allows. Configurations have room for more free blocks.
+fn tiny(more: u32) -> impl Iterator<Item = Spec> {
+    (0..16).map(move |bits: u32| {
+        let reserve = 1 + (bits >> 2 & 1);
+        let spec = Spec::small()
+            .set("nand.page_size", "16KiB")
+            .set("ftl.mapping.unit", if bits & 1 > 0 { "4KiB" } else { "flash-page" })
+            .set("nand.planes_per_die", 1 + (bits >> 1 & 1))
+            .set("nand.blocks_per_plane", 6)
+            .set("nand.pages_per_block", 4)
+            .set("ftl.placement.policy", if bits & 8 > 0 { "dynamic" } else { "static" })
+            .set("ftl.over_provisioning", "900%");
+        let pages = most_logical_pages(&spec, reserve) + more * spec.geometry().units_per_page();
+        spec.changed("thresholds and capacity", move |setup| {
+            let thresholds = &mut setup.ftl.thresholds;
+            (thresholds.reserve, thresholds.start) = (reserve, reserve);
+            thresholds.stop = reserve + 1;
+            setup.ftl.logical_pages = pages;
+            setup.ftl.mapping = Mapping::Page(PageMap::new(pages));
+            setup.buffer.shape.logical_pages = pages;
+        })
     })
 }
 
 #[test]
 fn a_device_as_full_as_the_rule_allows_goes_on() {
-    for spec in tiny() {
+    for spec in tiny(0) {
         assert!(!ever_stuck(&spec), "{spec:?}");
     }
 }
@@ -67,9 +98,7 @@ fn a_device_as_full_as_the_rule_allows_goes_on() {
 /// The rule is sharp: a few pages more, and there are runs that end in a standstill.
 #[test]
 fn a_little_fuller_can_stand_still() {
-    for spec in tiny() {
-        let units = spec.geometry().units_per_page();
-        let fuller = Spec { logical_pages: spec.logical_pages + 4 * units, ..spec };
+    for fuller in tiny(4) {
         assert!(ever_stuck(&fuller), "{fuller:?}");
     }
 }
@@ -79,35 +108,28 @@ fn a_little_fuller_can_stand_still() {
 fn each_rule_of_the_thresholds_is_needed() {
     let healthy = Spec::small();
     assert!(!ever_stuck(&healthy));
-    let broken = |change: fn(&mut Spec)| {
-        let mut spec = Spec::small();
-        change(&mut spec);
-        spec
+    let broken = |change: fn(&mut Thresholds)| {
+        Spec::small().changed("thresholds", move |setup| change(&mut setup.ftl.thresholds))
     };
-    let late = broken(|spec| (spec.thresholds.start, spec.thresholds.reserve) = (1, 2));
+    let late = broken(|at| (at.start, at.reserve) = (1, 2));
     assert!(ever_stuck(&late), "start < reserve: the host waits, and nothing is collected");
-    let short = broken(|spec| (spec.thresholds.start, spec.thresholds.stop) = (1, 1));
+    let short = broken(|at| (at.start, at.stop) = (1, 1));
     assert!(ever_stuck(&short), "stop <= reserve: collection ends before the host may write");
-    let idle = broken(|spec| spec.thresholds.copies_in_flight = 0);
+    let idle = broken(|at| at.copies_in_flight = 0);
     assert!(ever_stuck(&idle), "no copies in flight: a collection never begins");
-    let none = broken(|spec| (spec.thresholds.reserve, spec.thresholds.start) = (0, 0));
+    let none = broken(|at| (at.reserve, at.start) = (0, 0));
     let stuck = catch_unwind(AssertUnwindSafe(|| ever_stuck(&none)));
     assert!(stuck.is_err(), "reserve = 0: collection finds no block to copy to");
 }
 
 #[test]
 fn each_rule_of_the_buffer_is_needed() {
-    let mut empty = lru(1);
-    empty.capacity = Some(0);
-    let mut blocked = lru(4);
-    blocked.programs_in_flight = Some(0);
-    for buffer in [empty, blocked] {
-        let spec = Spec { buffer, ..Spec::small() };
-        assert!(ever_stuck(&spec), "{:?}", spec.buffer);
-    }
+    let buffered = Spec::small().buffered("lru", 4);
+    let empty = buffered.clone().changed("buffer", |setup| setup.buffer.capacity = Some(0));
+    assert!(ever_stuck(&empty), "no room");
+    let blocked = buffered.changed("buffer", |setup| setup.buffer.programs_in_flight = Some(0));
+    assert!(ever_stuck(&blocked), "no programs");
     // Without a buffer, nobody waits for room or writes back later.
-    let mut held = NO_BUFFER;
-    held.write_back_above = 1;
-    assert_eq!(held.policy, WriteBufferKind::None);
-    assert!(ever_stuck(&Spec { buffer: held, ..Spec::small() }));
+    let held = Spec::small().changed("buffer", |setup| setup.buffer.write_back_above = 1);
+    assert!(ever_stuck(&held));
 }

@@ -8,17 +8,14 @@
 //! SSD Write Performance", ACM TOS 2014) is a bound from below for every policy that separates.
 //! Mixed, cold pages are copied again and again with the hot ones.
 
-use ftlab::device::{Contents, Device, DeviceSetup, PageProgram, assemble, assemble_with};
+use ftlab::device::{Contents, Device, PageProgram, assemble, assemble_with};
 use ftlab::engine::Stream;
 use ftlab::ftl::FlashContents;
-use ftlab::ftl::streams::{
-    CopyOptions, MultiBloom, MultiBloomOptions, MultiHash, MultiHashOptions, Streams,
-};
 use ftlab::host::{Op, Request};
 use ftlab::shape::Geometry;
 
-use crate::common::{PlacementKind, Spec, StreamsKind, closed_loop, fill, lru, request};
-use crate::write_amplification::{mean_field, planes};
+use crate::common::{Spec, closed_loop, fill, request};
+use crate::write_amplification::{STOP, mean_field, planes};
 
 /// A share of the pages gets a share of the writes.
 #[derive(Clone, Copy)]
@@ -39,7 +36,7 @@ impl Skew {
 
     /// Random writes of whole pages, those of hot pages in stream 1 of the host.
     fn writes(self, spec: &Spec, stream: &mut Stream, count: u64) -> Vec<Request> {
-        let (pages, sectors) = (u64::from(spec.logical_pages), spec.sectors_per_page());
+        let (pages, sectors) = (u64::from(spec.logical_pages()), spec.sectors_per_page());
         let hot_pages = self.hot_pages(pages);
         let next = |_| {
             let hot = stream.below(100) < self.writes_percent;
@@ -55,11 +52,11 @@ impl Skew {
 }
 
 /// Pages programmed for each page of the host in steady state.
-fn amplification(setup: DeviceSetup, spec: &Spec, skew: Skew) -> f64 {
-    let mut device = assemble(setup);
+fn amplification(spec: &Spec, skew: Skew) -> f64 {
+    let mut device = assemble(spec.setup());
     let mut stream = Stream::new(3, "pages");
-    let pages = u64::from(spec.logical_pages);
-    fill(&mut device, 1, 0..spec.logical_pages, spec.sectors_per_page());
+    let pages = u64::from(spec.logical_pages());
+    fill(&mut device, 1, 0..spec.logical_pages(), spec.sectors_per_page());
     // Cold pages are written an eighth as often as the mean, so it takes long until they are steady.
     closed_loop(&mut device, 1, skew.writes(spec, &mut stream, 40 * pages));
     let before = *device.ftl_counts();
@@ -70,44 +67,37 @@ fn amplification(setup: DeviceSetup, spec: &Spec, skew: Skew) -> f64 {
     (host + (after.gc_pages - before.gc_pages) as f64) / host
 }
 
-fn spec(streams: StreamsKind, copy_streams: u8) -> Spec {
-    let spec = planes(Spec::small(), 512, PAGES, 28);
-    Spec { streams, copy_streams, ..spec }
-}
-
 /// Counters and filters of a size that fits the load: a hot page, one of 2,560, is written about
 /// six times between two decays of the counters, and while a filter is the newest. With less, the hot
 /// pages that are missed now and then are many among the cold ones, and spoil their blocks.
-fn setup(spec: &Spec) -> DeviceSetup {
-    let mut setup = spec.setup();
-    let copies = CopyOptions { copy_streams: spec.copy_streams.into() };
-    match &mut setup.ftl.streams {
-        Streams::MultiHash(policy) => {
-            let (counters, decay_writes, hot_count) = (16_384, 20_480, 4);
-            let options = MultiHashOptions { copies, counters, decay_writes, hot_count };
-            *policy = MultiHash::new(&options);
-        }
-        Streams::MultiBloom(policy) => {
-            let (filter_bits, filter_writes, hot_weight) = (131_072, 16_384, 6);
-            let options = MultiBloomOptions { copies, filter_bits, filter_writes, hot_weight };
-            *policy = MultiBloom::new(&options);
-        }
-        _ => {}
-    }
-    setup
+fn streams(policy: &str, copy_streams: u32) -> Spec {
+    let spec = Spec::small().with(
+        "ftl.streams.counters = 16384
+        ftl.streams.decay_writes = 20480
+        ftl.streams.filter_bits = 131072
+        ftl.streams.filter_writes = 16384",
+    );
+    let spec = spec.set("ftl.streams.copy_streams", copy_streams);
+    // The last to be set: what belongs to another policy does nothing.
+    spec.set("ftl.streams.policy", policy)
+}
+
+fn spec(policy: &str, copy_streams: u32) -> Spec {
+    planes(streams(policy, copy_streams), 512, PAGES, 28)
 }
 
 /// The share of valid pages in closed blocks with so many blocks partly filled, half on average.
 fn share(spec: &Spec, open: u32) -> f64 {
     let block = f64::from(spec.geometry().units_per_block());
-    let closed = f64::from(spec.shape.blocks_per_plane - spec.thresholds.stop - open);
-    (f64::from(spec.logical_pages) - f64::from(open) / 2.0 * block) / (closed * block)
+    let closed = f64::from(spec.shape().blocks_per_plane - STOP - open);
+    (f64::from(spec.logical_pages()) - f64::from(open) / 2.0 * block) / (closed * block)
 }
 
 /// The least that two populations in blocks of their own can cost, over all splits of the blocks.
 fn optimum(spec: &Spec, skew: Skew) -> f64 {
     let b = spec.geometry().units_per_block();
-    let (pages, blocks) = (f64::from(spec.logical_pages), f64::from(spec.shape.blocks_per_plane));
+    let (pages, blocks) =
+        (f64::from(spec.logical_pages()), f64::from(spec.shape().blocks_per_plane));
     let (hot_pages, hot_writes) =
         (pages * skew.pages_percent as f64 / 100.0, skew.writes_percent as f64 / 100.0);
     let spare = blocks * f64::from(b) - pages;
@@ -127,10 +117,9 @@ fn optimum(spec: &Spec, skew: Skew) -> f64 {
 /// less than cold ones, 1 % of a block, which is 2 % of the 52 pages that a victim frees.
 #[test]
 fn separate_populations_amplify_as_an_even_load_does() {
-    let spec = Spec { copy_streams: 0, streams: StreamsKind::ByHostStream, ..Spec::small() };
-    let spec = planes(spec, 512, 128, 28);
+    let spec = planes(streams("by-host-stream", 0), 512, 128, 28);
     let expected = mean_field(128, share(&spec, 4));
-    let measured = amplification(setup(&spec), &spec, HOT_AND_COLD);
+    let measured = amplification(&spec, HOT_AND_COLD);
     println!("by host stream: expected {expected:.4}, measured {measured:.4}");
     let off = measured / expected - 1.0;
     assert!((-0.03..0.005).contains(&off), "{measured} instead of {expected}");
@@ -140,26 +129,23 @@ fn separate_populations_amplify_as_an_even_load_does() {
 /// the optimum.
 #[test]
 fn separation_lowers_amplification() {
-    let measure = |streams, copies| {
-        let spec = spec(streams, copies);
-        amplification(setup(&spec), &spec, HOT_AND_COLD)
-    };
-    let copies_apart = measure(StreamsKind::Single, 1);
+    let measure = |streams, copies| amplification(&spec(streams, copies), HOT_AND_COLD);
+    let copies_apart = measure("single", 1);
     println!("copies apart {copies_apart:.3}");
-    let bound = optimum(&spec(StreamsKind::Single, 1), HOT_AND_COLD);
+    let bound = optimum(&spec("single", 1), HOT_AND_COLD);
     for (streams, copies) in [
-        (StreamsKind::Single, 3),
-        (StreamsKind::ByHostStream, 0),
-        (StreamsKind::ByHostStream, 1),
-        (StreamsKind::MultiHash, 0),
-        (StreamsKind::MultiHash, 1),
-        (StreamsKind::MultiBloom, 1),
-        (StreamsKind::SepBit, 1),
+        ("single", 3),
+        ("by-host-stream", 0),
+        ("by-host-stream", 1),
+        ("multi-hash", 0),
+        ("multi-hash", 1),
+        ("multi-bloom", 1),
+        ("sepbit", 1),
     ] {
         let separate = measure(streams, copies);
-        println!("{streams:?}, {copies} for copies: {separate:.3}, optimum {bound:.3}");
-        assert!(separate < 0.98 * copies_apart, "{streams:?}: {separate}, not {copies_apart}");
-        assert!(separate > bound, "{streams:?}: {separate} is better than the best, {bound}");
+        println!("{streams}, {copies} for copies: {separate:.3}, optimum {bound:.3}");
+        assert!(separate < 0.98 * copies_apart, "{streams}: {separate}, not {copies_apart}");
+        assert!(separate > bound, "{streams}: {separate} is better than the best, {bound}");
     }
 }
 
@@ -168,20 +154,18 @@ fn separation_lowers_amplification() {
 #[test]
 fn an_even_load_amplifies_alike_in_all_streams() {
     for (streams, copies, open) in [
-        (StreamsKind::Single, 3, 4),
-        (StreamsKind::ByHostStream, 0, 4),
-        (StreamsKind::ByHostStream, 1, 3),
-        (StreamsKind::MultiHash, 1, 3),
-        (StreamsKind::MultiBloom, 1, 3),
-        (StreamsKind::SepBit, 1, 6),
+        ("single", 3, 4),
+        ("by-host-stream", 0, 4),
+        ("by-host-stream", 1, 3),
+        ("multi-hash", 1, 3),
+        ("multi-bloom", 1, 3),
+        ("sepbit", 1, 6),
     ] {
         let spec = spec(streams, copies);
         let expected = mean_field(PAGES, share(&spec, open));
-        let measured = amplification(setup(&spec), &spec, UNIFORM);
-        println!(
-            "{streams:?}, {copies} for copies: expected {expected:.4}, measured {measured:.4}"
-        );
-        assert!((measured / expected - 1.0).abs() < 0.03, "{streams:?}: {measured}, {expected}");
+        let measured = amplification(&spec, UNIFORM);
+        println!("{streams}, {copies} for copies: expected {expected:.4}, measured {measured:.4}");
+        assert!((measured / expected - 1.0).abs() < 0.03, "{streams}: {measured}, {expected}");
     }
 }
 
@@ -219,17 +203,16 @@ impl Contents for Rows {
 
 /// The share of the host's programs that join a row, of those that could: on a die of n planes, n - 1
 /// of n. `rounds` times the logical size is written at random on a device that is half full.
-fn alignment(placement: PlacementKind, planes_per_die: u32, rounds: u64) -> f64 {
-    let mut spec = Spec { placement, buffer: lru(64), ..Spec::small() };
-    spec.shape.channels = 2;
-    spec.shape.planes_per_die = planes_per_die;
-    spec = planes(spec, 64, 32, 100);
+fn alignment(placement: &str, planes_per_die: u32, rounds: u64) -> f64 {
+    let spec = Spec::small().set("nand.channels", 2).set("nand.planes_per_die", planes_per_die);
+    let spec = spec.set("ftl.placement.policy", placement).buffered("lru", 64);
+    let spec = planes(spec.set("cache.programs_per_die", 4), 64, 32, 100);
     let geometry = spec.geometry();
     let open = vec![(u32::MAX, 0); geometry.dies() as usize];
     let rows = Rows { geometry, open, programs: 0, joined: 0 };
     let mut device: Device<(), Rows> = assemble_with(spec.setup(), (), rows);
     let mut stream = Stream::new(3, "pages");
-    let writes = UNIFORM.writes(&spec, &mut stream, rounds * u64::from(spec.logical_pages));
+    let writes = UNIFORM.writes(&spec, &mut stream, rounds * u64::from(spec.logical_pages()));
     closed_loop(&mut device, 16, writes);
     assert_eq!(device.ftl_counts().gc_runs > 0, rounds > 1);
     let rows = device.contents();
@@ -243,8 +226,8 @@ fn alignment(placement: PlacementKind, planes_per_die: u32, rounds: u64) -> f64 
 fn dynamic_placement_keeps_planes_level() {
     for planes in [2, 4] {
         for rounds in [1, 8] {
-            let level = alignment(PlacementKind::Dynamic, planes, rounds);
-            let by_address = alignment(PlacementKind::Static, planes, rounds);
+            let level = alignment("dynamic", planes, rounds);
+            let by_address = alignment("static", planes, rounds);
             println!(
                 "{planes} planes, {rounds} rounds: {level:.3} dynamic, {by_address:.3} static"
             );

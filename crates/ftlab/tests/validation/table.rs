@@ -3,16 +3,25 @@
 //! Sensing takes 50 us, programming 600 us, erasing 3 ms; the bus moves a flash page in 10 us unless a
 //! test says otherwise. All moments are in microseconds.
 
-use ftlab::nand::timing::{Bus, PageTime, Prices, Transfers};
-use ftlab::nand::{Abilities, PauseCost, Prior};
+use ftlab::nand::{Abilities, PauseCost};
 use ftlab::scheduler::{
-    Command, CommandId, Fifo, Flash, FlashSetup, Kind, Origin, Pausable, PauseRule, Scheduler,
-    ServiceId, Spent,
+    Command, CommandId, DeadlineOptions, Estimate, Fifo, Flash, FlashSetup, Kind, Origin, Pausable,
+    PauseRule, ReadFirstBoundedOptions, Scheduler, Scope, ServiceId, Spent,
 };
-use ftlab::shape::Geometry;
-use ftlab::units::{Bytes, Nanos, Ppn, SimTime};
+use ftlab::units::{Nanos, Ppn, SimTime};
 
-use crate::common::{ONE_BIT, Spec, TimingKind, timing};
+use crate::common::{Spec, ns};
+
+/// Priorities by source.
+pub(crate) const DEADLINES: DeadlineOptions =
+    DeadlineOptions { host_read: Nanos::ZERO, host_write: Nanos(2_000_000), gc: Nanos(8_000_000) };
+/// How late reads may make others.
+pub(crate) const BOUNDS: ReadFirstBoundedOptions = ReadFirstBoundedOptions {
+    write_bound: Some(Nanos(2_000_000)),
+    gc_bound: Some(Nanos(8_000_000)),
+    scope: Scope::Channel,
+    estimate: Estimate::Die,
+};
 
 pub(crate) const US: u64 = 1_000;
 const PAGES_PER_BLOCK: u32 = 12;
@@ -87,21 +96,19 @@ pub(crate) fn at(plane: u32, block: u32, page: u32) -> Ppn {
 
 impl Table {
     pub fn new(set: Set) -> Table {
-        let mut shape = Spec::small().shape;
-        shape.dies_per_chip = set.dies;
-        shape.planes_per_die = set.planes;
-        let transfers = Transfers::PageTime(PageTime { page: set.page });
+        let spec = Spec::small()
+            .set("nand.dies_per_chip", set.dies)
+            .set("nand.planes_per_die", set.planes)
+            .set("nand.codeword", "4KiB")
+            .set("nand.bus.policy", "page-time")
+            .set("nand.bus.page", ns(set.page))
+            .set("nand.bus.command", set.command.map_or("none".to_owned(), ns));
         let setup = FlashSetup {
-            geometry: Geometry::new(shape),
-            timing: Prices { native: timing(TimingKind::Plain), one_bit: ONE_BIT },
-            bus: Bus::new(&transfers, set.command, Bytes::from_kib(4), &shape),
             abilities: set.abilities,
             pause: set.pause,
             scheduler: set.scheduler,
-            prior: Prior::default(),
-            whole_moments: false,
             data_out_first: set.data_out_first,
-            hazards: None,
+            ..spec.setup().flash
         };
         Table {
             flash: Flash::new(setup, ()),

@@ -9,8 +9,7 @@ use ftlab::scheduler::{
 };
 use ftlab::units::{Nanos, Ppn};
 
-use crate::common::{BOUNDS, DEADLINES};
-use crate::table::{Answer, Set, Table, US, at, plain, suspending};
+use crate::table::{Answer, BOUNDS, DEADLINES, Set, Table, US, at, plain, suspending};
 
 fn two_planes(multi_plane: MultiPlane) -> Set {
     Set { planes: 2, abilities: Abilities { multi_plane, ..Abilities::NONE }, ..plain() }

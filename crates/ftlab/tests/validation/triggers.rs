@@ -3,35 +3,32 @@
 
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
-use ftlab::ftl::gc::{Background, Purpose, Scope, Thresholds, Triggers, Wanted};
+use ftlab::ftl::gc::{Purpose, Wanted};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::scheduler::{Kind, Origin};
 use ftlab::shape::Geometry;
-use ftlab::units::{BlockId, Bytes, Nanos, PlaneId, SimTime};
+use ftlab::units::{BlockId, PlaneId, SimTime};
 
-use crate::common::{
-    PROGRAM, PlacementKind, SchedulerKind, Spec, StreamsKind, closed_loop, fill, lru, poisson,
-    request, timed,
-};
+use crate::common::{BLOCKS, PROGRAM, Spec, closed_loop, fill, poisson, request, timed};
 
 /// One plane that collects at a third of its blocks free, so that triggers have room to show.
 fn roomy() -> Spec {
-    let mut spec = Spec::small();
-    spec.shape.blocks_per_plane = 32;
-    spec.thresholds = Thresholds { start: 8, stop: 9, ..spec.thresholds };
-    spec.logical_pages = 200;
-    spec
+    let spec = Spec::small().set(BLOCKS, 32).set("ftl.gc.start", 8).set("ftl.gc.stop", 9);
+    spec.holding(200)
 }
 
-fn with(triggers: Triggers) -> Spec {
-    Spec { triggers, ..roomy() }
-}
+/// Collection after 7 ms without requests, up to so many free blocks.
+const BACKGROUND: &str = "ftl.gc.background.collect = on
+    ftl.gc.background.after = 7ms
+    ftl.gc.background.blocks = 12";
+const AFTER: u64 = 7_000_000;
+const UP_TO: u32 = 12;
 
 /// Writes so many random pages one after the other.
 fn scribble(device: &mut Device, spec: &Spec, count: u32) -> Vec<Completion> {
     let sectors = spec.sectors_per_page();
     let mut stream = Stream::new(3, "pages");
-    let pages = u64::from(spec.logical_pages);
+    let pages = u64::from(spec.logical_pages());
     let next = (0..count)
         .map(|tag| request(Op::Write, stream.below(pages) * u64::from(sectors), sectors, tag));
     closed_loop(device, 1, next)
@@ -39,7 +36,7 @@ fn scribble(device: &mut Device, spec: &Spec, count: u32) -> Vec<Completion> {
 
 fn used(spec: &Spec) -> Device {
     let mut device = assemble(spec.setup());
-    fill(&mut device, 1, 0..spec.logical_pages, spec.sectors_per_page());
+    fill(&mut device, 1, 0..spec.logical_pages(), spec.sectors_per_page());
     scribble(&mut device, spec, 1_000);
     device
 }
@@ -52,10 +49,9 @@ fn runs(device: &Device, purpose: Purpose) -> u64 {
 /// and then comes to rest.
 #[test]
 fn an_idle_device_collects_in_the_background() {
-    let background = Background { after: Nanos(7_000_000), blocks: 12 };
-    let spec = with(Triggers { background: Some(background), ..Triggers::NONE });
+    let spec = roomy().with(BACKGROUND);
     let mut device = assemble(spec.setup());
-    fill(&mut device, 1, 0..spec.logical_pages, spec.sectors_per_page());
+    fill(&mut device, 1, 0..spec.logical_pages(), spec.sectors_per_page());
     // One write after the other leaves no time.
     let plane = PlaneId::new(0);
     let mut done = Vec::new();
@@ -67,13 +63,13 @@ fn an_idle_device_collects_in_the_background() {
     }
     assert_eq!(runs(&device, Purpose::Background), before, "nobody was idle");
     let (idle_since, free) = (device.now(), device.ftl().free_blocks(plane));
-    assert!(free < background.blocks, "{free} free blocks need no collection");
-    let just_before = SimTime(idle_since.0 + background.after.0 - 1);
+    assert!(free < UP_TO, "{free} free blocks need no collection");
+    let just_before = SimTime(idle_since.0 + AFTER - 1);
     assert_eq!(device.advance_until(just_before, &mut done), Advanced::Reached);
     assert_eq!(runs(&device, Purpose::Background), before, "too early");
     assert_eq!(device.advance_until(SimTime::FOREVER, &mut done), Advanced::Idle);
     assert!(runs(&device, Purpose::Background) > before);
-    assert_eq!(device.ftl().free_blocks(plane), background.blocks);
+    assert_eq!(device.ftl().free_blocks(plane), UP_TO);
     assert_eq!(device.ftl().audit(), Ok(()));
 }
 
@@ -82,25 +78,22 @@ fn an_idle_device_collects_in_the_background() {
 #[test]
 fn bursts_find_room_after_background_collection() {
     let worst = |background| {
-        let mut spec = Spec::small();
-        spec.shape.blocks_per_plane = 32;
-        spec.logical_pages = 200;
-        spec.triggers = Triggers { background, ..Triggers::NONE };
+        let spec = Spec::small().set(BLOCKS, 32).with(background).holding(200);
         let mut device = used(&spec);
         let (start, sectors) = (device.now(), spec.sectors_per_page());
         let mut stream = Stream::new(6, "bursts");
         let bursts = (0..40u64).flat_map(|burst| (0..40u64).map(move |at| (burst, at)));
         let writes = bursts.map(|(burst, at)| {
             let arrival = start.0 + burst * 1_000_000_000 + at * 2 * PROGRAM.0;
-            let page = stream.below(u64::from(spec.logical_pages));
+            let page = stream.below(u64::from(spec.logical_pages()));
             (SimTime(arrival), request(Op::Write, page * u64::from(sectors), sectors, 0))
         });
         let mut sum = 0;
         timed(&mut device, writes.collect::<Vec<_>>(), |done| sum += done.breakdown.gc.0);
         sum
     };
-    let with = worst(Some(Background { after: Nanos(1_000_000), blocks: 8 }));
-    let without = worst(None);
+    let with = worst("ftl.gc.background.collect = on\n ftl.gc.background.after = 1ms");
+    let without = worst("");
     assert!(with * 4 < without, "{with} ns behind collection, without background {without} ns");
 }
 
@@ -108,9 +101,7 @@ fn bursts_find_room_after_background_collection() {
 /// from being done, however long the host stays.
 #[test]
 fn a_background_collection_does_not_hold_up_what_others_want() {
-    let background = Background { after: Nanos(7_000_000), blocks: 12 };
-    let mut spec = with(Triggers { background: Some(background), ..Triggers::NONE });
-    spec.thresholds.copies_in_flight = 1;
+    let spec = roomy().with(BACKGROUND).set("ftl.gc.copies_in_flight", 1);
     let mut device = used(&spec);
     let (plane, sectors) = (PlaneId::new(0), spec.sectors_per_page());
     let (mut stream, mut done) = (Stream::new(4, "pages"), Vec::new());
@@ -118,15 +109,15 @@ fn a_background_collection_does_not_hold_up_what_others_want() {
         device.submit(device.now(), request(op, page * u64::from(sectors), sectors, 0));
         while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Completed {}
     };
-    while device.ftl().free_blocks(plane) >= background.blocks {
-        alone(&mut device, Op::Write, stream.below(u64::from(spec.logical_pages)));
+    while device.ftl().free_blocks(plane) >= UP_TO {
+        alone(&mut device, Op::Write, stream.below(u64::from(spec.logical_pages())));
     }
-    let begun = SimTime(device.now().0 + background.after.0 + 1);
+    let begun = SimTime(device.now().0 + AFTER + 1);
     assert_eq!(device.advance_until(begun, &mut Vec::new()), Advanced::Reached);
     let paused = device.ftl().collecting(plane).expect("it collects in the background");
     (0..2_000).for_each(|_| alone(&mut device, Op::Read, 0));
     assert_eq!(device.ftl().collecting(plane), Some(paused), "the host keeps it from going on");
-    let mut blocks = (0..spec.shape.blocks_per_plane).map(BlockId::new);
+    let mut blocks = (0..spec.shape().blocks_per_plane).map(BlockId::new);
     let purpose = Purpose::WearLevel;
     assert!(blocks.any(|block| device.collect(Wanted { block, purpose })), "some block is closed");
     (0..2_000).for_each(|_| alone(&mut device, Op::Read, 0));
@@ -143,10 +134,10 @@ fn a_background_collection_does_not_hold_up_what_others_want() {
 #[test]
 fn preemptible_collection_lets_reads_go_first() {
     let mean = |preemptible, hard_limit| {
-        let triggers = Triggers { preemptible, hard_limit, ..Triggers::NONE };
-        let mut spec = with(triggers);
-        spec.scheduler = SchedulerKind::Fifo;
-        spec.thresholds.copies_in_flight = 8;
+        let spec = roomy()
+            .set("ftl.gc.preemptible", preemptible)
+            .set("ftl.gc.hard_limit", hard_limit)
+            .set("ftl.gc.copies_in_flight", 8);
         let mut device = used(&spec);
         let start = device.now();
         let sectors = spec.sectors_per_page();
@@ -154,7 +145,7 @@ fn preemptible_collection_lets_reads_go_first() {
         let arrivals = poisson(5, 2_500_000.0).map(|at| SimTime(start.0 + at.0));
         let mixture = arrivals.take(4_000).map(|at| {
             let op = if stream.below(2) == 0 { Op::Read } else { Op::Write };
-            let page = stream.below(u64::from(spec.logical_pages));
+            let page = stream.below(u64::from(spec.logical_pages()));
             (at, request(op, page * u64::from(sectors), sectors, 0))
         });
         let (mut sum, mut count) = (0, 0);
@@ -166,7 +157,7 @@ fn preemptible_collection_lets_reads_go_first() {
         });
         sum / count
     };
-    let (plain, yielding, late) = (mean(false, 0), mean(true, 0), mean(true, 31));
+    let (plain, yielding, late) = (mean("off", 1), mean("on", 1), mean("on", 31));
     assert!(yielding * 2 < plain, "{yielding} ns behind collection, {plain} ns without yielding");
     assert_eq!(late, plain, "above the limit nothing is different");
 }
@@ -174,7 +165,7 @@ fn preemptible_collection_lets_reads_go_first() {
 /// With one copy a write, the copies of a collection come one by one between the writes.
 #[test]
 fn increments_follow_the_writes_of_the_host() {
-    let spec = with(Triggers { copies_per_write: Some(1), ..Triggers::NONE });
+    let spec = roomy().set("ftl.gc.copies_per_write", 1).set("ftl.gc.hard_limit", 1);
     let mut device = used(&spec);
     let mut stream = Stream::new(9, "pages");
     let sectors = spec.sectors_per_page();
@@ -182,7 +173,7 @@ fn increments_follow_the_writes_of_the_host() {
     let copies = |device: &Device| device.flash().done()[Origin::Gc as usize][Kind::Read as usize];
     for _ in 0..500 {
         let before = copies(&device);
-        let page = stream.below(u64::from(spec.logical_pages));
+        let page = stream.below(u64::from(spec.logical_pages()));
         device.submit(device.now(), request(Op::Write, page * u64::from(sectors), sectors, 0));
         while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Completed {}
         // One for this write, and one that an earlier write had allowed and that was under way.
@@ -194,13 +185,13 @@ fn increments_follow_the_writes_of_the_host() {
 /// use again finishes it.
 #[test]
 fn increments_wait_for_the_next_request() {
-    let spec = with(Triggers { copies_per_write: Some(1), ..Triggers::NONE });
+    let spec = roomy().set("ftl.gc.copies_per_write", 1).set("ftl.gc.hard_limit", 1);
     let mut device = used(&spec);
     let (plane, sectors) = (PlaneId::new(0), spec.sectors_per_page());
     let (mut stream, mut done) = (Stream::new(9, "pages"), Vec::new());
     let mut kept = 0;
     for _ in 0..500 {
-        let page = stream.below(u64::from(spec.logical_pages));
+        let page = stream.below(u64::from(spec.logical_pages()));
         device.submit(device.now(), request(Op::Write, page * u64::from(sectors), sectors, 0));
         while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Completed {}
         let before = device.ftl().collecting(plane);
@@ -217,23 +208,26 @@ fn increments_wait_for_the_next_request() {
 
 /// How often a plane began to collect, and one of the same `group` that had few free blocks did not
 /// collect with it.
-fn alone(scope: Scope, group: impl Fn(&Geometry, PlaneId) -> u32) -> u32 {
-    let mut spec = with(Triggers { scope, ..Triggers::NONE });
-    (spec.shape.channels, spec.shape.dies_per_chip) = (2, 2);
-    spec.shape.planes_per_die = 2;
-    spec.logical_pages *= 8;
+fn alone(scope: &str, group: impl Fn(&Geometry, PlaneId) -> u32) -> u32 {
+    let spec = roomy().with(
+        "nand.channels = 2
+        nand.dies_per_chip = 2
+        nand.planes_per_die = 2",
+    );
+    let spec = spec.set("ftl.gc.scope", scope).holding(8 * 200);
+    let stop = spec.config().options.ftl.gc.stop;
     let (mut device, geometry) = (used(&spec), spec.geometry());
     let all: Vec<PlaneId> = (0..geometry.planes()).map(PlaneId::new).collect();
     let sectors = spec.sectors_per_page();
     let mut stream = Stream::new(9, "pages");
     let (mut alone, mut done, mut before) = (0, Vec::new(), all.clone());
     for _ in 0..2_000 {
-        let page = stream.below(u64::from(spec.logical_pages));
+        let page = stream.below(u64::from(spec.logical_pages()));
         device.submit(device.now(), request(Op::Write, page * u64::from(sectors), sectors, 0));
         while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Completed {}
         let ftl = device.ftl();
         let works = |plane: &PlaneId| ftl.collecting(*plane).is_some();
-        let has_few = |plane: &PlaneId| ftl.free_blocks(*plane) <= spec.thresholds.stop;
+        let has_few = |plane: &PlaneId| ftl.free_blocks(*plane) <= stop;
         let now: Vec<PlaneId> = all.iter().copied().filter(works).collect();
         for begun in now.iter().filter(|plane| !before.contains(plane)) {
             let of = |plane: &PlaneId| group(&geometry, *plane);
@@ -251,24 +245,25 @@ fn alone(scope: Scope, group: impl Fn(&Geometry, PlaneId) -> u32) -> u32 {
 fn planes_of_a_scope_collect_together() {
     let die = |geometry: &Geometry, plane| geometry.die_of(plane).get();
     let channel = |geometry: &Geometry, plane| geometry.channel_of(geometry.die_of(plane)).0.get();
-    assert_eq!(alone(Scope::Die, die), 0);
-    assert_eq!(alone(Scope::Channel, channel), 0);
-    assert_eq!(alone(Scope::Device, |_, _| 0), 0);
+    assert_eq!(alone("die", die), 0);
+    assert_eq!(alone("channel", channel), 0);
+    assert_eq!(alone("device", |_, _| 0), 0);
     // And it is not so by itself.
-    assert!(alone(Scope::Plane, die) > 20);
-    assert!(alone(Scope::Die, channel) > 20);
-    assert!(alone(Scope::Channel, |_, _| 0) > 20);
+    assert!(alone("plane", die) > 20);
+    assert!(alone("die", channel) > 20);
+    assert!(alone("channel", |_, _| 0) > 20);
 }
 
 /// Whole flash pages are copied without the bus, others with it; write amplification is the same.
 #[test]
 fn copyback_saves_the_bus() {
-    let mut spec = with(Triggers { copyback: true, ..Triggers::NONE });
-    spec.shape.page_size = Bytes::from_kib(8);
-    spec.thresholds = Spec::small().thresholds;
-    spec.logical_pages = 560;
-    spec.placement = PlacementKind::Dynamic;
-    spec.buffer = lru(16);
+    let spec = Spec::small().with(
+        "nand.blocks_per_plane = 32
+        nand.page_size = 8KiB
+        ftl.placement.policy = dynamic
+        ftl.gc.copyback = on",
+    );
+    let spec = spec.buffered("lru", 16).holding(560);
     let work = |spec: &Spec| {
         let device = used(spec);
         let gc = device.flash().done()[Origin::Gc as usize];
@@ -276,7 +271,7 @@ fn copyback_saves_the_bus() {
         (gc, busy)
     };
     let (with, bus_with) = work(&spec);
-    let (without, bus_without) = work(&Spec { triggers: Triggers::NONE, ..spec });
+    let (without, bus_without) = work(&spec.set("ftl.gc.copyback", "off"));
     let of = |counts: [u64; Kind::ALL.len()], kind| counts[kind as usize];
     println!("reads, programs, erases, copybacks: {with:?}, without copyback {without:?}");
     assert!(of(with, Kind::Copyback) > 100 && of(without, Kind::Copyback) == 0);
@@ -288,20 +283,25 @@ fn copyback_saves_the_bus() {
 /// collection does not wait for writes that can't come.
 #[test]
 fn a_stream_without_room_is_not_kept_waiting() {
-    let roomy = with(Triggers { copies_per_write: Some(1), hard_limit: 1, ..Triggers::NONE });
-    let limits = Thresholds { start: 2, stop: 3, reserve: 2, host_lead: 1_000, ..roomy.thresholds };
-    let (streams, logical_pages) = (StreamsKind::ByHostStream, 300);
-    let spec = Spec { thresholds: limits, streams, logical_pages, ..roomy };
+    let spec = Spec::small().with(
+        "nand.blocks_per_plane = 32
+        ftl.streams.policy = by-host-stream
+        ftl.gc.copies_per_write = 1
+        ftl.gc.hard_limit = 1
+        ftl.gc.host_lead = 1000",
+    );
+    // The host stops writing where collection starts: no configuration may say so.
+    let spec = spec.holding(288).changed("thresholds", |setup| setup.ftl.thresholds.reserve = 2);
     let mut device = assemble(spec.setup());
     let sectors = spec.sectors_per_page();
-    fill(&mut device, 1, 0..spec.logical_pages, sectors);
+    fill(&mut device, 1, 0..spec.logical_pages(), sectors);
     // The other stream opens a block, and writes no more.
     let (mut done, mut pages) = (Vec::new(), Stream::new(3, "pages"));
     device.submit(device.now(), Request { stream: 1, ..request(Op::Write, 0, sectors, 0) });
     while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
     // Somebody reads all the time, so that the device never has nothing to do.
     let mut any = |op| {
-        let page = pages.below(u64::from(spec.logical_pages));
+        let page = pages.below(u64::from(spec.logical_pages()));
         request(op, page * u64::from(sectors), sectors, 0)
     };
     let (mut reads, mut writes) = (0, 0);

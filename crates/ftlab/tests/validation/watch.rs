@@ -6,14 +6,16 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use ftlab::device::DeviceSetup;
+use ftlab::ftl::slc::SlcCache;
 use ftlab::nand::MultiPlane;
 use ftlab::nand::timing::Bus;
-use ftlab::scheduler::{Activity, CommandId, Kind, Origin};
+use ftlab::scheduler::{Activity, CommandId, Kind, Origin, Scheduler};
 use ftlab::shape::Geometry;
 use ftlab::units::{BlockId, Nanos, Ppn, SimTime};
 use ftlab_torture::{Listens, Onlooker};
 
-use crate::common::{ONE_BIT, SchedulerKind, SlcKind, Spec};
+use crate::common::ONE_BIT;
 
 /// What a die is in the middle of.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -52,7 +54,7 @@ pub struct Log {
     geometry: Geometry,
     prices: Bus,
     multi_plane: MultiPlane,
-    scheduler: SchedulerKind,
+    scheduler: Scheduler,
     /// Copies may be held back after they were told, and others go before them.
     preemptible: bool,
     /// The moment of the last report.
@@ -71,7 +73,7 @@ pub struct Log {
     /// Whether pages of a block may be left out, and blocks erased that are not full.
     has_log: bool,
     /// Whether blocks that age are filled no further.
-    pub seals: bool,
+    seals: bool,
     /// Activities seen.
     pub seen: u64,
 }
@@ -105,23 +107,24 @@ impl Onlooker for Log {
 pub struct Watcher(pub Watch);
 
 impl Log {
-    pub fn new(spec: &Spec) -> Watch {
-        let geometry = spec.geometry();
+    pub fn new(setup: &DeviceSetup) -> Watch {
+        let geometry = setup.flash.geometry.clone();
+        let slc = &setup.ftl.slc;
         Rc::new(RefCell::new(Log {
-            prices: spec.transfers(),
-            multi_plane: spec.abilities.multi_plane,
-            scheduler: spec.scheduler,
-            preemptible: spec.triggers.preemptible,
+            prices: setup.flash.bus.clone(),
+            multi_plane: setup.flash.abilities.multi_plane,
+            scheduler: setup.flash.scheduler.clone(),
+            preemptible: setup.ftl.triggers.preemptible,
             now: SimTime::ZERO,
             dies: vec![DieLog::default(); geometry.dies() as usize],
             buses: vec![BusLog::default(); geometry.channels() as usize],
             programmed: vec![(0, SimTime::ZERO); geometry.blocks() as usize],
             left_over: vec![false; geometry.blocks() as usize],
             slc: vec![false; geometry.blocks() as usize],
-            slc_pages: (spec.slc.policy != SlcKind::None)
-                .then(|| spec.shape.pages_per_block / spec.slc.bits),
-            has_log: spec.log.shares.data > 0,
-            seals: false,
+            slc_pages: (!matches!(slc.policy, SlcCache::None(_)))
+                .then(|| geometry.shape().pages_per_block / slc.bits),
+            has_log: setup.merger.is_some(),
+            seals: setup.ftl.wear.refresh.is_some(),
             geometry,
             seen: 0,
         }))
@@ -146,9 +149,10 @@ impl Log {
     }
 
     /// Another device goes on with the same flash, its own rules, and accounts of time of its own.
-    pub fn go_on(&mut self, spec: &Spec) {
-        self.prices = spec.transfers();
-        self.scheduler = spec.scheduler;
+    pub fn go_on(&mut self, setup: &DeviceSetup) {
+        self.prices = setup.flash.bus.clone();
+        self.scheduler = setup.flash.scheduler.clone();
+        self.preemptible = setup.ftl.triggers.preemptible;
         let whole = self.geometry.shape().pages_per_block;
         let partly = self.programmed.iter().map(|&(pages, _)| pages > 0 && pages < whole);
         self.left_over = partly.collect();
@@ -195,7 +199,6 @@ impl Log {
     /// A die takes its next command.
     fn begins(&mut self, a: &Activity, at: SimTime) {
         let flash_page = self.geometry.flash_page_of(a.page);
-        let scheduler = self.scheduler;
         let die = &mut self.dies[a.die.at()];
         assert_eq!(die.state, State::Idle, "two things on one die: {a:?}");
         assert!(die.free_at <= at, "{a:?} begins on a die that is busy until {}", die.free_at);
@@ -203,7 +206,7 @@ impl Log {
         if host_read {
             let first = die.reads.pop_front();
             assert_eq!(first.map(|(page, _)| page), Some(flash_page), "reads overtake: {a:?}");
-        } else if scheduler == SchedulerKind::ReadFirst {
+        } else if matches!(self.scheduler, Scheduler::ReadFirst(_)) {
             assert!(die.reads.is_empty(), "{a:?} goes before host reads {:?}", die.reads);
         }
         // Reads of old copies and of collection, and erases, are not told when they arrive.
@@ -213,7 +216,8 @@ impl Log {
             let place = die.arrived.iter().position(|&known| known == (told, flash_page));
             let place = place.expect("what a die does has arrived");
             let known = die.arrived.remove(place);
-            let overtakes = scheduler == SchedulerKind::Fifo && place > 0 && !self.preemptible;
+            let in_order = matches!(self.scheduler, Scheduler::Fifo(_));
+            let overtakes = in_order && place > 0 && !self.preemptible;
             assert!(!overtakes, "{known:?} overtakes {:?}", die.arrived);
         }
     }

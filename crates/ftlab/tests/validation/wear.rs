@@ -5,28 +5,29 @@ use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
 use ftlab::ftl::BlockState;
 use ftlab::ftl::gc::Purpose;
-use ftlab::ftl::wear::FreeBlockOrder;
 use ftlab::host::{Op, Request};
 use ftlab::units::BlockId;
 
-use crate::common::{
-    CAREFREE, EnduranceKind, LevellingKind, LevellingSpec, LifeSpec, NO_LEVELLING, Spec,
-    closed_loop, fill, request,
-};
+use crate::common::{self, Spec, closed_loop, fill, request};
 
 const BLOCKS: u32 = 64;
 const WRITES: u32 = 120_000;
 
+/// Flash pages of a block.
+const PAGES: u32 = 12;
+
 /// One plane, 80 % of it full.
-fn spec(life: LifeSpec) -> Spec {
-    let mut spec = Spec { life, ..Spec::small() };
-    spec.shape.blocks_per_plane = BLOCKS;
-    spec.logical_pages = BLOCKS * spec.shape.pages_per_block / 10 * 8;
-    spec
+fn spec() -> Spec {
+    Spec::small().set(common::BLOCKS, BLOCKS).holding(BLOCKS * PAGES / 10 * 8)
 }
 
-fn levelled(policy: LevellingKind, limit: u32) -> LifeSpec {
-    LifeSpec { levelling: LevellingSpec { policy, limit, ..NO_LEVELLING }, ..CAREFREE }
+/// Data that lies still moves when blocks are so far apart.
+fn threshold(limit: u32) -> Spec {
+    spec().set("ftl.wear.policy", "threshold").set("ftl.wear.threshold", limit)
+}
+
+fn bet(unevenness: u32) -> Spec {
+    spec().set("ftl.wear.policy", "bet").set("ftl.wear.unevenness", unevenness)
 }
 
 /// Nine of ten writes go to the first tenth of the pages, the others to the second tenth; the rest
@@ -66,11 +67,10 @@ impl Wear {
 }
 
 /// Fills the device and lets it run hot and cold; `look` sees it every few writes.
-fn run(life: LifeSpec, mut look: impl FnMut(&Device)) -> Device {
-    let spec = spec(life);
+fn run(spec: &Spec, mut look: impl FnMut(&Device)) -> Device {
     let mut device = assemble(spec.setup());
-    fill(&mut device, 4, 0..spec.logical_pages, 8);
-    let mut load = hot_and_cold(spec.logical_pages, WRITES);
+    fill(&mut device, 4, 0..spec.logical_pages(), 8);
+    let mut load = hot_and_cold(spec.logical_pages(), WRITES);
     loop {
         let some: Vec<_> = load.by_ref().take(12).collect();
         if some.is_empty() {
@@ -90,13 +90,13 @@ fn moves(device: &Device) -> u64 {
 /// and the one cycle that sets the moves off.
 #[test]
 fn the_threshold_bounds_the_spread() {
-    for (free_block, limit) in [(FreeBlockOrder::Oldest, 10), (FreeBlockOrder::LeastWorn, 3)] {
-        let mut life = LifeSpec { free_block, ..levelled(LevellingKind::Threshold, limit) };
-        life.levelling.moves = BLOCKS;
+    for (free_block, limit) in [("oldest", 10), ("least-worn", 3)] {
+        let spec = threshold(limit).set("ftl.wear.free_block", free_block);
+        let spec = spec.set("ftl.wear.moves", BLOCKS);
         let mut worst = 0;
-        let device = run(life, |device| worst = worst.max(Wear::of(device).spread()));
+        let device = run(&spec, |device| worst = worst.max(Wear::of(device).spread()));
         let moves = moves(&device);
-        println!("{free_block:?}: threshold {limit}, spread up to {worst}, {moves} moves");
+        println!("{free_block}: threshold {limit}, spread up to {worst}, {moves} moves");
         assert!(worst > limit / 2 && worst <= limit + 1, "{worst}");
     }
 }
@@ -104,10 +104,9 @@ fn the_threshold_bounds_the_spread() {
 /// One move for each collection, as by default: the spread may exceed the threshold, and is caught up.
 #[test]
 fn one_move_at_a_time_keeps_up() {
-    let without = Wear::of(&run(CAREFREE, |_| ()));
+    let without = Wear::of(&run(&spec(), |_| ()));
     let mut worst = 0;
-    let life = levelled(LevellingKind::Threshold, 10);
-    let device = run(life, |device| worst = worst.max(Wear::of(device).spread()));
+    let device = run(&threshold(10), |device| worst = worst.max(Wear::of(device).spread()));
     let Wear { least, most, mean } = Wear::of(&device);
     println!("without: {} to {}, mean {:.1}", without.least, without.most, without.mean);
     println!(
@@ -126,7 +125,7 @@ fn one_move_at_a_time_keeps_up() {
 fn the_table_bounds_the_share_of_the_least_worn() {
     const UNEVENNESS: u32 = 8;
     let mut checked = 0;
-    let device = run(levelled(LevellingKind::Bet, UNEVENNESS), |device| {
+    let device = run(&bet(UNEVENNESS), |device| {
         let Wear { least, mean, .. } = Wear::of(device);
         // A set that can't be emptied for the moment adds a little to an interval.
         let intervals = mean / f64::from(UNEVENNESS + 1);
@@ -141,12 +140,15 @@ fn the_table_bounds_the_share_of_the_least_worn() {
 /// Sets of several blocks are emptied whole.
 #[test]
 fn a_set_is_emptied_whole() {
-    let mut life = levelled(LevellingKind::Bet, 8);
-    life.levelling.set_blocks = 4;
-    let device = run(life, |_| ());
+    let device = run(&bet(8).set("ftl.wear.set_blocks", 4), |_| ());
     let least = device.ftl().blocks().all_erases().min().unwrap();
     println!("least worn {least}, {} moves", moves(&device));
     assert!(least > 0);
+}
+
+/// Each block bears so many erases.
+fn lasting(spec: Spec, cycles: u32) -> Spec {
+    spec.set("nand.endurance.policy", "fixed").set("nand.endurance.cycles", cycles)
 }
 
 /// The budget of a device: each block is filled once more than it can be erased. No load gets more out of
@@ -154,18 +156,17 @@ fn a_set_is_emptied_whole() {
 #[test]
 fn an_even_load_uses_up_the_endurance() {
     const CYCLES: u32 = 100;
-    let life = LifeSpec { endurance: EnduranceKind::Fixed, cycles: CYCLES, ..CAREFREE };
-    let spec = spec(life);
+    let spec = lasting(spec(), CYCLES);
     let mut device = assemble(spec.setup());
     let mut stream = Stream::new(3, "even");
-    fill(&mut device, 4, 0..spec.logical_pages, 8);
+    fill(&mut device, 4, 0..spec.logical_pages(), 8);
     while !device.ftl().is_read_only() {
-        let page = stream.below(u64::from(spec.logical_pages));
+        let page = stream.below(u64::from(spec.logical_pages()));
         closed_loop(&mut device, 1, [request(Op::Write, page * 8, 8, 0)]);
     }
     let counts = device.ftl_counts();
     let programmed = counts.host_pages + counts.gc_pages;
-    let budget = u64::from((CYCLES + 1) * BLOCKS * spec.shape.pages_per_block);
+    let budget = u64::from((CYCLES + 1) * BLOCKS * PAGES);
     let used = programmed as f64 / budget as f64;
     let amplification = programmed as f64 / counts.host_pages as f64;
     println!("{:.2} % of the budget, write amplification {amplification:.3}", 100.0 * used);
@@ -174,12 +175,11 @@ fn an_even_load_uses_up_the_endurance() {
 }
 
 /// Pages written until the device takes no more.
-fn lifetime(levelling: LevellingSpec) -> u64 {
-    let life = LifeSpec { levelling, endurance: EnduranceKind::Fixed, cycles: 100, ..CAREFREE };
-    let spec = spec(life);
+fn lifetime(spec: Spec) -> u64 {
+    let spec = lasting(spec, 100);
     let mut device = assemble(spec.setup());
-    fill(&mut device, 4, 0..spec.logical_pages, 8);
-    let mut load = hot_and_cold(spec.logical_pages, u32::MAX);
+    fill(&mut device, 4, 0..spec.logical_pages(), 8);
+    let mut load = hot_and_cold(spec.logical_pages(), u32::MAX);
     while !device.ftl().is_read_only() {
         closed_loop(&mut device, 1, load.by_ref().take(1));
     }
@@ -189,10 +189,10 @@ fn lifetime(levelling: LevellingSpec) -> u64 {
 
 #[test]
 fn devices_live_longer() {
-    use LevellingKind::{Bet, None, Threshold};
-    let [none, threshold, bet] = [(None, 1), (Threshold, 10), (Bet, 8)].map(|(policy, limit)| {
-        let pages = lifetime(LevellingSpec { policy, limit, ..NO_LEVELLING });
-        println!("{policy:?}: {pages} pages, {} MiB", pages * 4 / 1024);
+    let [none, threshold, bet] = [spec(), threshold(10), bet(8)].map(|spec| {
+        println!("{spec:?}");
+        let pages = lifetime(spec);
+        println!("{pages} pages, {} MiB", pages * 4 / 1024);
         pages
     });
     assert!(threshold > none && bet > none, "{threshold} and {bet} against {none}");
@@ -202,10 +202,9 @@ fn devices_live_longer() {
 /// with data that all changes in turn, erase counts stay as close as that allows.
 #[test]
 fn the_least_worn_free_block_is_taken() {
-    let life = LifeSpec { free_block: FreeBlockOrder::LeastWorn, ..CAREFREE };
-    let spec = spec(life);
+    let spec = spec().set("ftl.wear.free_block", "least-worn");
     let mut device = assemble(spec.setup());
-    let pages = u64::from(spec.logical_pages);
+    let pages = u64::from(spec.logical_pages());
     let mut stream = Stream::new(5, "addresses");
     let known = |device: &Device| -> Vec<(BlockState, u32)> {
         let blocks = device.ftl().blocks();

@@ -8,11 +8,10 @@
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
 use ftlab::ftl::BlockState;
-use ftlab::ftl::gc::Thresholds;
 use ftlab::host::Op;
-use ftlab::units::{BlockId, Bytes};
+use ftlab::units::BlockId;
 
-use crate::common::{PlacementKind, Spec, closed_loop, fill, lru, request};
+use crate::common::{BLOCKS, Spec, closed_loop, fill, request};
 
 /// The mean number of valid pages of a victim, by the mean field: `b` pages a block, of which the
 /// share `rho` is valid in the blocks that may be chosen.
@@ -102,28 +101,27 @@ fn the_mean_field_agrees_with_counting() {
     }
 }
 
-/// Planes of so many blocks of so many flash pages, with `percent` over-provisioning.
+/// Free blocks of a plane at which collection rests.
+pub const STOP: u32 = 2;
+
+/// Planes of so many blocks of so many flash pages, with `percent` over-provisioning, and fewer free blocks than a
+/// configuration may ask for.
 pub fn planes(spec: Spec, blocks: u32, pages: u32, percent: u32) -> Spec {
-    let mut spec = Spec {
-        thresholds: Thresholds {
-            start: 1,
-            stop: 2,
-            reserve: 1,
-            copies_in_flight: 4,
-            host_lead: 16,
-        },
-        ..spec
-    };
-    spec.shape.blocks_per_plane = blocks;
-    spec.shape.pages_per_block = pages;
-    spec.logical_pages = spec.geometry().physical_pages() / (100 + percent) * 100;
-    spec
+    let spec = spec
+        .set("ftl.gc.copies_in_flight", 4)
+        .set(BLOCKS, blocks)
+        .set("nand.pages_per_block", pages)
+        .changed("thresholds", |setup| {
+            (setup.ftl.thresholds.start, setup.ftl.thresholds.stop) = (1, STOP)
+        });
+    let pages = spec.geometry().physical_pages() / (100 + percent) * 100;
+    spec.holding(pages)
 }
 
 /// Writes `count` random pages.
 fn write(device: &mut Device, spec: &Spec, depth: usize, stream: &mut Stream, count: u64) {
     let sectors = spec.sectors_per_page();
-    let pages = u64::from(spec.logical_pages);
+    let pages = u64::from(spec.logical_pages());
     let next = (0..count)
         .map(|_| request(Op::Write, stream.below(pages) * u64::from(sectors), sectors, 0));
     closed_loop(device, depth, next);
@@ -142,9 +140,9 @@ pub fn measure(spec: &Spec, depth: usize) -> Measured {
     const ROUNDS: u64 = 8;
     const SAMPLES: u64 = 200;
     let mut device = assemble(spec.setup());
-    let pages = u64::from(spec.logical_pages);
+    let pages = u64::from(spec.logical_pages());
     let mut stream = Stream::new(4, "pages");
-    fill(&mut device, depth, 0..spec.logical_pages, spec.sectors_per_page());
+    fill(&mut device, depth, 0..spec.logical_pages(), spec.sectors_per_page());
     write(&mut device, spec, depth, &mut stream, 6 * pages);
     let before = *device.ftl_counts();
     let mut share = 0.0;
@@ -174,8 +172,8 @@ fn closed_share(device: &Device, spec: &Spec) -> f64 {
 pub fn expected_share(spec: &Spec) -> f64 {
     let geometry = spec.geometry();
     let block = f64::from(geometry.units_per_block());
-    let closed = f64::from(spec.shape.blocks_per_plane - spec.thresholds.stop - 2);
-    (f64::from(spec.logical_pages) / f64::from(geometry.planes()) - block) / (closed * block)
+    let closed = f64::from(spec.shape().blocks_per_plane - STOP - 2);
+    (f64::from(spec.logical_pages()) / f64::from(geometry.planes()) - block) / (closed * block)
 }
 
 /// Within 2 % of the mean field, which has endlessly many blocks: with some hundreds, a block more or
@@ -207,9 +205,7 @@ fn greedy_collection_amplifies_as_the_mean_field_says() {
 
 #[test]
 fn four_planes_amplify_as_one_does() {
-    let mut spec = Spec::small();
-    spec.shape.channels = 2;
-    spec.shape.planes_per_die = 2;
+    let spec = Spec::small().set("nand.channels", 2).set("nand.planes_per_die", 2);
     check("four planes", &planes(spec, 256, 32, 28), 16);
 }
 
@@ -222,10 +218,8 @@ fn four_planes_amplify_as_one_does() {
 fn small_units_amplify_by_whole_flash_pages() {
     const UNITS: f64 = 4.0;
     for percent in [28, 50] {
-        let mut spec = Spec::small();
-        spec.shape.page_size = Bytes::from_kib(16);
-        spec.placement = PlacementKind::Dynamic;
-        spec.buffer = lru(8);
+        let spec = Spec::small().set("nand.page_size", "16KiB");
+        let spec = spec.set("ftl.placement.policy", "dynamic").buffered("lru", 8);
         let spec = planes(spec, 1_024, 16, percent);
         let (share, b) = (expected_share(&spec), spec.geometry().units_per_block());
         let cost = |padding: f64| {

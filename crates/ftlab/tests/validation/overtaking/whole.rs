@@ -8,13 +8,11 @@ use ftlab::device::{Device, assemble_with};
 use ftlab::engine::Stream;
 use ftlab::host::Op;
 use ftlab::scheduler::{Activity, Arrival, Kind, Origin};
-use ftlab::shape::Shape;
-use ftlab::units::{BytesPerSec, DieId, Nanos, SimTime};
+use ftlab::units::{DieId, Nanos, SimTime};
 use ftlab_torture::{AnyProbe, Listens};
 
-use crate::common::{
-    BOUNDS, NO_BUFFER, PlacementKind, SchedulerKind, Spec, closed_loop, lru, request,
-};
+use crate::common::{Spec, closed_loop, request};
+use crate::table::BOUNDS;
 
 /// A command, from its arrival to the end of its work in the cells.
 #[derive(Clone, Copy, Debug)]
@@ -51,31 +49,35 @@ impl Listens for Lives {
     }
 }
 
+/// Logical pages.
+const PAGES: u32 = 396;
+
 /// A device that collects all the time, on one channel.
-fn device(buffered: bool, bus: BytesPerSec) -> (Device<AnyProbe>, Lives) {
-    let spec = Spec {
-        shape: Shape { chips_per_channel: 3, ..Spec::small().shape },
-        bus,
-        scheduler: SchedulerKind::ReadFirstBounded,
-        placement: PlacementKind::Dynamic,
-        buffer: if buffered { lru(24) } else { NO_BUFFER },
-        logical_pages: 400,
-        ..Spec::small()
-    };
+fn device(buffered: bool, bus: &str) -> (Device<AnyProbe>, Lives) {
+    let spec = Spec::small().with(
+        "nand.chips_per_channel = 3
+        scheduler.policy = read-first-bounded
+        ftl.placement.policy = dynamic",
+    );
+    let spec = if buffered { spec.buffered("lru", 24) } else { spec };
+    let spec = spec.with(bus).holding(PAGES);
     let lives = Lives::default();
     (assemble_with(spec.setup(), AnyProbe::new(lives.clone()), ()), lives)
 }
 
 /// Reads and writes, as many outstanding as `depth`; returns what became of all commands.
 fn lives(buffered: bool, depth: usize) -> Vec<Life> {
-    let (mut device, lives) = device(buffered, BytesPerSec(u64::MAX));
+    let (mut device, lives) = device(buffered, "nand.bus.policy = page-time\n nand.bus.page = 0ns");
     let mut random = Stream::new(depth as u64, "mixture");
     let requests = (0..4_000).map(|tag| {
         let op = if random.below(10) < 6 { Op::Read } else { Op::Write };
-        request(op, random.below(400) * 8, 8, tag)
+        request(op, random.below(PAGES.into()) * 8, 8, tag)
     });
-    let filled = (0..400).map(|page| request(Op::Write, u64::from(page) * 8, 8, page));
-    assert_eq!(closed_loop(&mut device, depth, filled.chain(requests)).len(), 4_400);
+    let filled = (0..PAGES).map(|page| request(Op::Write, u64::from(page) * 8, 8, page));
+    assert_eq!(
+        closed_loop(&mut device, depth, filled.chain(requests)).len(),
+        4_000 + PAGES as usize
+    );
     drop(device);
     lives.0.take().into_values().collect()
 }
@@ -92,7 +94,7 @@ fn overtaken(lives: &[Life]) -> impl Iterator<Item = (&Life, Nanos)> {
 }
 
 /// Whatever a read went before is done within its bound, host writes and collection alike; and reads do
-/// go before both. With a bus that takes next to no time the estimate is exact but for that.
+/// go before both. With a bus that takes no time the estimate is exact.
 #[test]
 fn in_a_whole_device_too_nobody_is_made_later_than_the_bound() {
     let bounds = [BOUNDS.write_bound, BOUNDS.gc_bound].map(|bound| bound.expect("a bound"));
@@ -113,12 +115,12 @@ fn in_a_whole_device_too_nobody_is_made_later_than_the_bound() {
 /// Reads that never end starve nobody: erases and copies are done, and writes with them.
 #[test]
 fn collection_and_writes_do_not_starve() {
-    let (mut device, lives) = device(false, Spec::small().bus);
+    let (mut device, lives) = device(false, "");
     let mut random = Stream::new(7, "mixture");
     // Enough reads to keep every die busy, and a write now and then.
     let requests = (0..30_000).map(|tag| {
-        let op = if tag < 400 || random.below(20) == 0 { Op::Write } else { Op::Read };
-        let page = if tag < 400 { u64::from(tag) } else { random.below(400) };
+        let op = if tag < PAGES || random.below(20) == 0 { Op::Write } else { Op::Read };
+        let page = if tag < PAGES { u64::from(tag) } else { random.below(PAGES.into()) };
         request(op, page * 8, 8, tag)
     });
     let done = closed_loop(&mut device, 48, requests);

@@ -196,9 +196,8 @@ fn a_trim_of_one_owner_while_the_pack_is_programmed() {
 /// rest of its page still lies where it was read; but what was read is no longer current, and is not kept.
 #[test]
 fn a_read_that_was_overtaken_by_a_newer_part_is_not_kept() {
-    let mut spec = spec();
-    spec.shape.dies_per_chip = 2;
-    spec.buffer.keeps_reads = true;
+    let spec = spec().set("nand.dies_per_chip", 2).set("cache.keep_reads", "on").holding(24);
+    let spec = spec.set("cache.programs_per_die", 4);
     let mut hand = Hand::filled(&spec, 8);
     let die = |hand: &Hand, page| {
         let geometry = hand.device.flash().geometry();

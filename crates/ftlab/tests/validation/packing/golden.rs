@@ -4,12 +4,10 @@
 
 use ftlab::device::{Device, assemble};
 use ftlab::host::Op;
-use ftlab::nand::timing::{Bus, PageTime, Plain, Prices, Timing, Transfers};
 use ftlab::scheduler::{Kind, Origin};
-use ftlab::units::{Bytes, Nanos};
 
 use super::{SECTORS, spec};
-use crate::common::{ONE_BIT, WriteBufferKind, alone, request};
+use crate::common::{alone, request};
 
 const US: u64 = 1_000;
 const READ: u64 = 75 * US;
@@ -18,17 +16,17 @@ const BUS: u64 = 25 * US;
 const DRAM: u64 = US;
 
 /// Two pages of DRAM, and pages 0 to 3 whole on flash.
-fn device(policy: WriteBufferKind) -> Device {
-    let mut spec = spec();
-    spec.buffer.policy = policy;
-    spec.buffer.latency = Nanos(DRAM);
-    let mut setup = spec.setup();
-    let native = Plain { read: Nanos(READ), program: Nanos(PROGRAM), erase: Nanos(3_000 * US) };
-    setup.flash.timing = Prices { native: Timing::Plain(native), one_bit: ONE_BIT };
+fn device(policy: &str) -> Device {
     // One codeword a page: any part of it takes as long as the whole.
-    let transfers = Transfers::PageTime(PageTime { page: Nanos(BUS) });
-    setup.flash.bus = Bus::new(&transfers, None, Bytes::from_kib(4), &spec.shape);
-    let mut device = assemble(setup);
+    let spec = spec().set("cache.policy", policy).with(
+        "cache.latency = 1us
+        nand.timing.read = 75us
+        nand.timing.program = 815us
+        nand.codeword = 4KiB
+        nand.bus.policy = page-time
+        nand.bus.page = 25us",
+    );
+    let mut device = assemble(spec.setup());
     for page in 0..4 {
         alone(&mut device, request(Op::Write, page * SECTORS, 8, 0));
     }
@@ -42,7 +40,7 @@ fn time(device: &mut Device, op: Op, page: u64, first: u64, sectors: u32) -> u64
 }
 
 /// Half a page into each page of DRAM, two more halves that need room, and reads of what was evicted.
-fn times(policy: WriteBufferKind) -> ([u64; 6], [u64; 3]) {
+fn times(policy: &str) -> ([u64; 6], [u64; 3]) {
     let mut device = device(policy);
     let before = *device.flash().done();
     let times = [
@@ -67,14 +65,14 @@ fn times(policy: WriteBufferKind) -> ([u64; 6], [u64; 3]) {
 
 #[test]
 fn an_evicting_write_spares_a_read_and_a_read_of_a_packed_page_pays_one() {
-    let (lru, of_lru) = times(WriteBufferKind::Lru);
+    let (lru, of_lru) = times("lru");
     // Each write that needs room waits for a read, which crosses the bus, and a program.
     let evicts = READ + BUS + BUS + PROGRAM + DRAM;
     assert_eq!(evicts, 941_000);
     assert_eq!(lru, [1_000, 1_000, 941_000, 941_000, 100_000, 100_000]);
     assert_eq!(of_lru, [2, 2, 2]);
 
-    let (prlru, of_prlru) = times(WriteBufferKind::Prlru);
+    let (prlru, of_prlru) = times("prlru");
     // One program takes both pages, and makes room for both writes.
     assert_eq!(prlru, [1_000, 1_000, 841_000, 1_000, 200_000, 100_000]);
     assert_eq!(of_prlru, [0, 1, 3]);

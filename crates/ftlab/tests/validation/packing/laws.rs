@@ -8,14 +8,14 @@ use ftlab::engine::Stream;
 use ftlab::ftl::gc::{Purpose, Wanted};
 use ftlab::host::{Advanced, Host};
 use ftlab::scheduler::{Kind, Origin};
-use ftlab::units::{BlockId, Bytes, Lpn, Nanos, Ppn, SectorMask};
+use ftlab::units::{BlockId, Lpn, Nanos, Ppn, SectorMask};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
 
-use crate::common::random::{self, Step};
-use crate::common::{SlcKind, Spec, WriteBufferKind, caching, failing, lru};
+use crate::common::random::{self, Step, legal, page_kib, wider};
+use crate::common::{Spec, caching, failing};
 use crate::contents::{Bench, cases};
 
 /// Steps of a run.
@@ -25,21 +25,35 @@ const LONGEST: u64 = 2_000_000;
 
 /// A device of any kind, with a buffer that packs and, often, room for what that keeps alive.
 fn spec() -> impl Strategy<Value = Spec> {
-    let any = prop_oneof![3 => random::spec(), 1 => caching::spec(), 1 => failing::spec()];
-    let policy = select(vec![WriteBufferKind::Prlru, WriteBufferKind::PrlruAdaptive]);
-    (any, policy, 2u32..=12, 0u32..=12, 20u32..=100).prop_map(
-        |(base, policy, pages, more, share)| {
-            let mut spec = base;
-            if spec.buffer.capacity.is_none() {
-                spec.buffer = lru(pages);
-            }
-            spec.buffer.policy = policy;
-            let mut spec = spec.fit_for_packing();
-            spec.shape.blocks_per_plane += spec.kept_back() + more;
+    let any = prop_oneof![3 => random::drawn(), 1 => caching::drawn(), 1 => failing::drawn()];
+    let policy = select(vec!["prlru", "prlru-adaptive"]);
+    (any, policy, 2u32..=12, 2u32..=14, 20u32..=100).prop_map(
+        |(spec, policy, pages, more, share)| {
+            let kept = |path: &str| {
+                let others = ["cache.append_start", "cache.append_together", "cache.read."];
+                others.iter().any(|other| path.starts_with(other))
+            };
+            let buffered = spec.get("cache.capacity").is_some();
             // Units of 64 KiB have more sectors than are worth while here.
-            spec.shape.mapping_unit = spec.shape.mapping_unit.min(Bytes::from_kib(16));
-            spec.logical_pages = (spec.most_logical_pages() * share / 100).max(1);
-            spec
+            let spec = match spec.get("ftl.mapping.unit") {
+                Some("32KiB" | "64KiB") => spec.set("ftl.mapping.unit", "16KiB"),
+                _ => spec,
+            };
+            let spec = spec
+                .without(kept)
+                .set("ftl.mapping.policy", "reconstruction")
+                .set("ftl.mapping.entries", "100%")
+                .set("ftl.placement.policy", "dynamic")
+                .set("cache.policy", policy);
+            let spec = match buffered {
+                true => spec,
+                // No less than a flash page.
+                false => {
+                    let capacity = (u64::from(pages) * 4).max(page_kib(&spec));
+                    spec.set("cache.capacity", format!("{capacity}KiB"))
+                }
+            };
+            legal(wider(spec, more), share)
         },
     )
 }
@@ -166,14 +180,14 @@ impl Cut {
             ("moved with both owners", self.moved_both),
             ("packed in units of a flash page", packed && geometry.units_per_page() > 1),
             ("counted", packed && geometry.units_per_page() == 1 && failures == 0),
-            ("packed in rows", packed && spec.abilities.multi_plane.program),
+            ("packed in rows", packed && spec.setup().flash.abilities.multi_plane.program),
             ("packed beside streams", packed && device.ftl().streams().host_streams() > 1),
             ("packed on several planes", packed && geometry.planes() > 1),
-            ("packed in an SLC cache", packed && spec.slc.policy != SlcKind::None),
+            ("packed in an SLC cache", packed && device.ftl().slc_counts().is_some()),
             ("packed while programs fail", packed && failures > 0),
             ("packed, and came to an end", packed && device.end_of_life().is_some()),
             ("trimmed in pieces", most.fragmented > 0 && device.ftl_counts().trimmed > 0),
-            ("kept reads", packed && spec.buffer.keeps_reads),
+            ("kept reads", packed && spec.setup().buffer.keeps_reads),
         ] {
             *met.0.entry(name).or_default() += u32::from(happened);
         }

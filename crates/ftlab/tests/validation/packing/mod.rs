@@ -11,7 +11,7 @@ use ftlab::host::{Advanced, Completion, Host, Op};
 use ftlab::scheduler::{Kind, Origin};
 use ftlab::units::{Lpn, Ppn, SectorMask, SimTime};
 
-use crate::common::{Spec, WriteBufferKind, lru, request};
+use crate::common::{Spec, request};
 use ftlab_torture::{Version, Versions};
 
 /// Sectors of a page.
@@ -19,12 +19,13 @@ const SECTORS: u64 = 8;
 
 /// One die, blocks of four pages of eight sectors, a PRLRU buffer of two pages, room to spare.
 fn spec() -> Spec {
-    let mut spec = Spec::small();
-    spec.shape.pages_per_block = 4;
-    spec.buffer = lru(2);
-    spec.buffer.policy = WriteBufferKind::Prlru;
-    spec.logical_pages = 24;
-    spec.fit_for_packing()
+    let spec = Spec::small().with(
+        "nand.pages_per_block = 4
+        ftl.mapping.policy = reconstruction
+        ftl.mapping.entries = 100%
+        ftl.placement.policy = dynamic",
+    );
+    spec.buffered("prlru", 2).holding(24)
 }
 
 /// Sectors `first..end` of a page.

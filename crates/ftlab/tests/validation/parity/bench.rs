@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use ftlab::device::{Device, DeviceSetup, assemble_with};
+use ftlab::device::{Device, assemble_with};
 use ftlab::host::{Advanced, Completion, Host, Op, Outcome};
 use ftlab::image::Resume;
 use ftlab::units::{Lpn, Nanos, SimTime};
@@ -37,11 +37,7 @@ pub struct Bench {
 impl Bench {
     /// A new device.
     pub fn new(spec: &Spec) -> Bench {
-        Bench::of(spec, spec.setup())
-    }
-
-    /// A device of this description, but for what only its setup says.
-    pub fn of(spec: &Spec, setup: DeviceSetup) -> Bench {
+        let setup = spec.setup();
         let per_page = spec.sectors_per_page();
         let versions = Versions::new(setup.ftl.geometry.physical_pages(), per_page);
         let versions = versions.with_parity(setup.ftl.superblocks.as_ref());
@@ -54,7 +50,7 @@ impl Bench {
             next_tag: 1,
             refused: 0,
             unreadable: 0,
-            least: spec.stripe.map_or(0, |width| width as usize - 1),
+            least: spec.config().options.ftl.parity.stripe().map_or(0, |width| width as usize - 1),
         }
     }
 

@@ -3,18 +3,14 @@
 use ftlab::device::assemble;
 use ftlab::host::{Host, Op};
 use ftlab::scheduler::{Kind, Origin};
-use ftlab::units::{Bytes, SimTime};
+use ftlab::units::SimTime;
 
 use super::striped;
-use crate::common::{PROGRAM, Spec, closed_loop, fill, request};
+use crate::common::{BLOCKS, PROGRAM, Spec, closed_loop, fill, request};
 
 /// One group of so many dies, each on a channel of its own; a flash page is the mapping unit.
 fn group_of(width: u32) -> Spec {
-    let mut spec = striped(Spec::small(), width, 1, width);
-    spec.shape.blocks_per_plane = 12;
-    spec.shape.page_size = Bytes::from_kib(4);
-    spec.logical_pages = spec.most_logical_pages() / 2;
-    spec
+    striped(Spec::small(), width, 1, width).set(BLOCKS, 12).filled(50)
 }
 
 /// Without collection, N - 1 pages of data cost N programs, and no read.
@@ -23,7 +19,7 @@ fn parity_takes_one_program_in_so_many() {
     for width in 2..=6 {
         let spec = group_of(width);
         let mut device = assemble(spec.setup());
-        let pages = spec.logical_pages / (width - 1) * (width - 1);
+        let pages = spec.logical_pages() / (width - 1) * (width - 1);
         fill(&mut device, 8, 0..pages, spec.sectors_per_page());
         let programs = device.flash().done()[Origin::Host as usize][Kind::Program as usize];
         let counts = *device.ftl().stripes().expect("there is parity").counts();
@@ -37,11 +33,10 @@ fn parity_takes_one_program_in_so_many() {
 #[test]
 fn an_erase_is_one_of_each_die() {
     for width in 2..=5 {
-        let mut spec = group_of(width);
-        spec.logical_pages = spec.most_logical_pages();
+        let spec = group_of(width).filled(100);
         let mut device = assemble(spec.setup());
         for _ in 0..3 {
-            fill(&mut device, 8, 0..spec.logical_pages, spec.sectors_per_page());
+            fill(&mut device, 8, 0..spec.logical_pages(), spec.sectors_per_page());
         }
         let erases = device.flash().done()[Origin::Gc as usize][Kind::Erase as usize];
         let counted: u64 = device.ftl().blocks().all_erases().map(u64::from).sum();
@@ -54,14 +49,12 @@ fn an_erase_is_one_of_each_die() {
 #[test]
 fn writes_go_at_the_pace_of_the_dies_less_parity() {
     for width in [2, 4, 8] {
-        let mut spec = group_of(width);
-        spec.shape.blocks_per_plane = 60;
-        spec.logical_pages = spec.most_logical_pages() / 2;
+        let spec = group_of(width).set(BLOCKS, 60).filled(50);
         let mut device = assemble(spec.setup());
-        let pages = spec.logical_pages / (width - 1) * (width - 1);
+        let pages = spec.logical_pages() / (width - 1) * (width - 1);
         fill(&mut device, 256, 0..pages, spec.sectors_per_page());
         let took = (device.now() - SimTime::ZERO).0 as f64;
-        let transfer = spec.transfers().transfer(spec.transfers().page_codewords());
+        let transfer = spec.bus().transfer(spec.bus().page_codewords());
         let stripe = (PROGRAM + transfer).0 as f64;
         let least = stripe * f64::from(pages / (width - 1));
         // A superblock is filled by one die after the other, which the last one of a stripe may have to wait for.
@@ -74,13 +67,13 @@ fn writes_go_at_the_pace_of_the_dies_less_parity() {
 fn a_read_takes_one_die() {
     let spec = group_of(4);
     let mut device = assemble(spec.setup());
-    fill(&mut device, 8, 0..spec.logical_pages, spec.sectors_per_page());
+    fill(&mut device, 8, 0..spec.logical_pages(), spec.sectors_per_page());
     let sectors = spec.sectors_per_page();
-    let reads = (0..spec.logical_pages)
+    let reads = (0..spec.logical_pages())
         .map(|page| request(Op::Read, u64::from(page) * u64::from(sectors), sectors, page));
     let done = closed_loop(&mut device, 1, reads);
     let commands = device.flash().done()[Origin::Host as usize][Kind::Read as usize];
     assert_eq!(commands, done.len() as u64);
-    let transfer = spec.transfers().transfer(spec.transfers().page_codewords());
+    let transfer = spec.bus().transfer(spec.bus().page_codewords());
     assert!(done.iter().all(|done| done.latency() == crate::common::READ + transfer));
 }

@@ -5,15 +5,15 @@ use std::ops::RangeInclusive;
 use ftlab::device::assemble;
 use ftlab::host::{Advanced, Host, Op, Outcome};
 use ftlab::nand::{Fault, Scheduled};
-use ftlab::units::{Bytes, DieId, Nanos, SimTime};
+use ftlab::units::{DieId, Nanos, SimTime};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
 
 use super::bench::Bench;
 use super::{runs_over, striped};
-use crate::common::random::{self, Step};
-use crate::common::{READ, Spec, closed_loop, fill, request};
+use crate::common::random::{self, Run, legal, wider};
+use crate::common::{BLOCKS, READ, Spec, closed_loop, failing, fill, request};
 use crate::contents::cases;
 
 /// A die, as a share of the dies in 1/65536, and when it dies.
@@ -26,36 +26,27 @@ fn death() -> impl Strategy<Value = Death> {
 }
 
 /// Runs with so many deaths, on devices with room to go on, most of the time.
-fn dying(deaths: usize) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
+fn dying(deaths: usize) -> impl Strategy<Value = Run> {
     dying_over(2..=5, deaths)
 }
 
 /// The same, with stripes over so many dies.
-fn dying_over(
-    widths: RangeInclusive<u32>,
-    deaths: usize,
-) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
+fn dying_over(widths: RangeInclusive<u32>, deaths: usize) -> impl Strategy<Value = Run> {
     let run = (runs_over(random::run(300), widths), 0u32..=12, 20u32..=100);
     (run, proptest::collection::vec(death(), deaths)).prop_map(
-        |(((mut spec, depth, steps), more, share), deaths)| {
-            spec.life.faults.schedule = schedule(&spec, &deaths);
-            spec.shape.blocks_per_plane += spec.kept_back() + more;
-            spec.logical_pages = (spec.most_logical_pages() * share / 100).max(1);
-            (spec, depth, steps)
+        |(((spec, depth, steps), more, share), deaths)| {
+            let schedule = schedule(&spec, &deaths);
+            let spec = wider(failing::scheduled(spec, &schedule), 2 + more);
+            (legal(spec, share), depth, steps)
         },
     )
 }
 
 fn schedule(spec: &Spec, deaths: &[Death]) -> Vec<Scheduled> {
     let dies = spec.geometry().dies();
-    let mut schedule: Vec<Scheduled> = Vec::new();
-    for &(share, at) in deaths {
-        let fault = Fault::DieDies(share * dies / 65_536);
-        if !schedule.iter().any(|known| known.fault == fault) {
-            schedule.push(Scheduled { at, fault });
-        }
-    }
-    schedule
+    let death =
+        |&(share, at): &Death| Scheduled { at, fault: Fault::DieDies(share * dies / 65_536) };
+    failing::once(deaths.iter().map(death))
 }
 
 proptest! {
@@ -72,8 +63,8 @@ proptest! {
 
     /// A death while commands of collection are held back: parity overtakes no page of its block.
     #[test]
-    fn a_death_finds_commands_held_back((mut spec, depth, steps) in dying_over(2..=2, 1)) {
-        spec.triggers.preemptible = true;
+    fn a_death_finds_commands_held_back((spec, depth, steps) in dying_over(2..=2, 1)) {
+        let spec = spec.set("ftl.gc.preemptible", "on");
         let mut bench = Bench::new(&spec).expect_failures();
         let checked = bench.run(depth, &steps);
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
@@ -140,13 +131,10 @@ fn deaths_of_every_kind_occur() {
 
 /// One group of four dies on four channels, filled in part, whose first die dies when that is done.
 fn with_a_dead_die() -> (Spec, SimTime) {
-    let mut spec = striped(Spec::small(), 4, 1, 4);
-    spec.shape.blocks_per_plane = 12;
-    spec.shape.page_size = Bytes::from_kib(4);
-    spec.logical_pages = spec.most_logical_pages() / 3 / 3 * 3;
     let at = Nanos(1_000_000_000);
-    spec.life.faults.schedule = vec![Scheduled { at, fault: Fault::DieDies(0) }];
-    (spec, SimTime(at.0))
+    let schedule = [Scheduled { at, fault: Fault::DieDies(0) }];
+    let spec = striped(Spec::small(), 4, 1, 4).set(BLOCKS, 12).holding(96);
+    (failing::scheduled(spec, &schedule), SimTime(at.0))
 }
 
 /// A page of a dead die takes the reads of the three others, each on a bus of its own: as long as one.
@@ -155,11 +143,11 @@ fn a_computed_read_takes_as_long_as_the_longest_of_the_others() {
     let (spec, death) = with_a_dead_die();
     let mut device = assemble(spec.setup());
     let sectors = spec.sectors_per_page();
-    fill(&mut device, 8, 0..spec.logical_pages, sectors);
+    fill(&mut device, 8, 0..spec.logical_pages(), sectors);
     assert!(device.now() < death);
     while device.advance_until(death, &mut Vec::new()) == Advanced::Completed {}
     let reads = || {
-        (0..spec.logical_pages)
+        (0..spec.logical_pages())
             .map(|page| request(Op::Read, u64::from(page) * u64::from(sectors), sectors, page))
     };
     // The first read of the die finds out.
@@ -170,9 +158,9 @@ fn a_computed_read_takes_as_long_as_the_longest_of_the_others() {
     let counts = *device.ftl().stripes().expect("there is parity").counts();
     // A quarter of what is programmed lies on each die.
     let on_dead_die = counts.reconstructed - found.reconstructed;
-    assert_eq!(on_dead_die, u64::from(spec.logical_pages / 4));
+    assert_eq!(on_dead_die, u64::from(spec.logical_pages() / 4));
     assert_eq!(counts.reads - found.reads, 3 * on_dead_die);
-    let transfer = spec.transfers().transfer(spec.transfers().page_codewords());
+    let transfer = spec.bus().transfer(spec.bus().page_codewords());
     assert!(done.iter().all(|done| done.outcome == Outcome::Done));
     assert!(done.iter().all(|done| done.latency() == READ + transfer));
 }
@@ -180,23 +168,22 @@ fn a_computed_read_takes_as_long_as_the_longest_of_the_others() {
 /// On one bus, the three transfers follow each other.
 #[test]
 fn on_one_bus_the_transfers_of_a_computed_read_add_up() {
-    let (mut spec, death) = with_a_dead_die();
-    spec.shape.channels = 1;
-    spec.shape.chips_per_channel = 4;
+    let (spec, death) = with_a_dead_die();
+    let spec = spec.set("nand.channels", 1).set("nand.chips_per_channel", 4);
     let mut device = assemble(spec.setup());
     let sectors = spec.sectors_per_page();
-    fill(&mut device, 8, 0..spec.logical_pages, sectors);
+    fill(&mut device, 8, 0..spec.logical_pages(), sectors);
     while device.advance_until(death, &mut Vec::new()) == Advanced::Completed {}
     let reads = || {
-        (0..spec.logical_pages)
+        (0..spec.logical_pages())
             .map(|page| request(Op::Read, u64::from(page) * u64::from(sectors), sectors, page))
     };
     closed_loop(&mut device, 1, reads());
     let done = closed_loop(&mut device, 1, reads());
-    let transfer = spec.transfers().transfer(spec.transfers().page_codewords());
+    let transfer = spec.bus().transfer(spec.bus().page_codewords());
     let times = |number: u64| Nanos(READ.0 + number * transfer.0);
     let computed = done.iter().filter(|done| done.latency() == times(3)).count();
     let plain = done.iter().filter(|done| done.latency() == times(1)).count();
-    assert_eq!(computed, spec.logical_pages as usize / 4);
+    assert_eq!(computed, spec.logical_pages() as usize / 4);
     assert_eq!(computed + plain, done.len());
 }

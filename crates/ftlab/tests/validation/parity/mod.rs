@@ -10,12 +10,12 @@ use std::ops::RangeInclusive;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::common::random::{self, Step};
-use crate::common::{PlacementKind, Spec, TimingKind, failing, request};
+use crate::common::random::{self, Run, legal, wider};
+use crate::common::{Spec, failing, regulating, request};
 use crate::contents::cases;
 use ftlab::device::Device;
 use ftlab::host::{Advanced, Host, Op};
-use ftlab::nand::{Area, Fault, FaultSpot, MultiPlane};
+use ftlab::nand::{Area, Fault, FaultSpot, Scheduled};
 use ftlab::units::SimTime;
 use ftlab_torture::Versions;
 
@@ -23,18 +23,19 @@ use self::bench::Bench;
 
 /// The same device with stripes over `width` dies, of which it gets some groups.
 pub fn striped(spec: Spec, width: u32, groups: u32, channels: u32) -> Spec {
-    let mut spec = Spec { stripe: Some(width), placement: PlacementKind::Dynamic, ..spec };
     let dies = width * groups;
-    spec.shape.channels = if dies.is_multiple_of(channels) { channels } else { 1 };
-    spec.shape.chips_per_channel = dies / spec.shape.channels;
-    spec.shape.dies_per_chip = 1;
-    if matches!(spec.timing, TimingKind::ByCost | TimingKind::Ispp) {
-        spec.timing = TimingKind::PageType;
-    }
-    spec.abilities.multi_plane = MultiPlane::NONE;
-    spec.triggers.copyback = false;
-    spec.life.refresh_reads = None;
-    spec
+    let channels = if dies.is_multiple_of(channels) { channels } else { 1 };
+    let others = ["nand.multi_plane.", "ftl.gc.copyback", "ftl.refresh.", "ftl.cost."];
+    let spec = spec.without(|path| others.iter().any(|other| path.starts_with(other)));
+    // Where programs cost more or less, and all cost the same here.
+    let costs = regulating::timings().iter().any(|it| spec.get("nand.timing.policy") == Some(it));
+    let spec = if costs { spec.set("nand.timing.policy", "page-type") } else { spec };
+    spec.set("nand.channels", channels)
+        .set("nand.chips_per_channel", dies / channels)
+        .set("nand.dies_per_chip", 1)
+        .set("ftl.placement.policy", "dynamic")
+        .set("ftl.parity.policy", "dies")
+        .set("ftl.parity.width", width)
 }
 
 /// The same fault, of something that a device has.
@@ -59,27 +60,31 @@ fn on(spec: &Spec, fault: Fault) -> Fault {
 }
 
 /// Random runs of `of`, on devices with stripes.
-fn runs(
-    of: impl Strategy<Value = (Spec, usize, Vec<Step>)>,
-) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
+fn runs(of: impl Strategy<Value = Run>) -> impl Strategy<Value = Run> {
     runs_over(of, 2..=5)
 }
 
 /// The same, with stripes over so many dies.
 fn runs_over(
-    of: impl Strategy<Value = (Spec, usize, Vec<Step>)>,
+    of: impl Strategy<Value = Run>,
     widths: RangeInclusive<u32>,
-) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
+) -> impl Strategy<Value = Run> {
     let groups = (widths, 1u32..=3, select(vec![1u32, 2, 3, 4]));
     let share = prop_oneof![Just(100u32), 40u32..=100];
     (of, groups, share).prop_map(|((spec, depth, steps), (width, groups, channels), share)| {
-        let mut spec = striped(spec, width, groups, channels);
-        spec.shape.blocks_per_plane += spec.kept_back();
-        spec.logical_pages = (spec.most_logical_pages() * share / 100).max(1);
-        let mut schedule = std::mem::take(&mut spec.life.faults.schedule);
-        schedule.iter_mut().for_each(|scheduled| scheduled.fault = on(&spec, scheduled.fault));
-        spec.life.faults.schedule = schedule;
-        (spec, depth, steps)
+        let schedule = spec.config().options.nand.faults.schedule.clone();
+        let spec = wider(striped(spec, width, groups, channels), 2);
+        let spec = match schedule.is_empty() {
+            true => spec,
+            false => {
+                // What else the device has, it has before its faults find their places.
+                let spec = legal(failing::scheduled(spec, &[]), 100);
+                let same = |it: &Scheduled| Scheduled { fault: on(&spec, it.fault), ..*it };
+                let schedule = failing::once(schedule.iter().map(same));
+                failing::scheduled(spec, &schedule)
+            }
+        };
+        (legal(spec, share), depth, steps)
     })
 }
 
@@ -126,13 +131,11 @@ proptest! {
 /// blocks on flash, as the one that was saved does.
 #[test]
 fn a_loaded_device_meets_the_failures_that_the_saved_one_meets() {
-    let mut spec = striped(Spec::small(), 2, 2, 2);
-    spec.life.faults.read_failures = 50_000_000;
-    spec.shape.blocks_per_plane += spec.kept_back();
-    spec.logical_pages = spec.most_logical_pages() * 6 / 10;
+    let spec = striped(Spec::small(), 2, 2, 2).set("nand.faults.read_failures", 50_000_000);
+    let spec = wider(spec, 1).filled(60);
     let mut bench = Bench::new(&spec).expect_failures();
     let per_page = u64::from(spec.sectors_per_page());
-    let pages = u64::from(spec.logical_pages);
+    let pages = u64::from(spec.logical_pages());
     for number in 0..8 * pages {
         let first = number * 7 % pages * per_page;
         bench.submit(Op::Write, first..first + per_page);

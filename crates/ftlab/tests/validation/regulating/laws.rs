@@ -18,15 +18,16 @@ use proptest::test_runner::{RngSeed, TestRunner};
 
 use super::drive;
 use super::machine::{Class, Used};
-use crate::common::random::Step;
+use crate::common::random::{Step, mended, wider};
 use crate::common::regulating::{self, PROGRAM_BY_COST};
-use crate::common::{CostSpec, MappingKind, RegulatorKind, SlcKind, Spec};
+use crate::common::{Spec, on_demand};
 use crate::contents::{cases, loses_nothing};
 
 /// What pages have been through, as the data that moves shows it, and what lies where at which cost.
 #[derive(Debug)]
 struct Log {
-    cost: CostSpec,
+    regulator: &'static str,
+    hysteresis: bool,
     /// By page.
     used: BTreeMap<Lpn, Used>,
     /// By slot of the buffer: its page; and what that had been through before its write-back began.
@@ -48,8 +49,7 @@ struct Log {
 impl Log {
     fn uses(&mut self, page: Lpn, now: Used) -> Used {
         let used = self.used.entry(page).or_default();
-        let hysteresis = self.cost.history == HistoryRule::Hysteresis;
-        std::mem::replace(used, used.then(now, hysteresis))
+        std::mem::replace(used, used.then(now, self.hysteresis))
     }
 
     /// Flash programs the page of that place at this cost.
@@ -62,16 +62,17 @@ impl Log {
         self.programs[copies][class as usize] += 1;
         self.classes.insert(a.page, class);
         let expected = self.expected.remove(&a.page);
-        match self.cost.policy {
-            RegulatorKind::Traditional => assert_eq!(class, Class::Medium, "{a:?}"),
-            RegulatorKind::HighWrite => assert_eq!(class, Class::High, "{a:?}"),
-            RegulatorKind::LowWrite => assert_eq!(class, Class::Low, "{a:?}"),
-            RegulatorKind::QueueDriven => assert_ne!(class, Class::Medium, "{a:?}"),
-            RegulatorKind::Agcr if copies == 2 => assert_eq!(class, Class::High, "{a:?}"),
-            RegulatorKind::Agcr => {
+        match self.regulator {
+            "traditional" => assert_eq!(class, Class::Medium, "{a:?}"),
+            "high-write" => assert_eq!(class, Class::High, "{a:?}"),
+            "low-write" => assert_eq!(class, Class::Low, "{a:?}"),
+            "queue-driven" => assert_ne!(class, Class::Medium, "{a:?}"),
+            "agcr" if copies == 2 => assert_eq!(class, Class::High, "{a:?}"),
+            "agcr" => {
                 let as_told = expected.is_none_or(|expected| expected == class);
                 assert!(as_told, "{class:?} is not {expected:?}: {a:?}");
             }
+            _ => {}
         }
     }
 }
@@ -163,17 +164,18 @@ impl Probe for Onlooker {
 /// One logical page a flash page, none in pieces; no cells with one bit, which know no cost, no rows, whose programs all take as long
 /// as the longest, and no copies that never leave their die, which are one operation. Nothing is read but for the host.
 fn one_page_each(spec: Spec) -> Spec {
-    let mut spec = spec;
-    spec.shape.mapping_unit = spec.shape.page_size;
-    if spec.mapping == MappingKind::Reconstruction {
-        spec.mapping = MappingKind::Page;
-    }
-    spec.slc.policy = SlcKind::None;
-    spec.abilities.multi_plane.program = false;
-    spec.triggers.copyback = false;
-    spec.reads.ahead = 0;
-    spec.logical_pages = spec.logical_pages.min(spec.most_logical_pages()).max(1);
-    spec
+    let options = &spec.config().options;
+    // A buffer that packs asks for a mapping that knows of pieces.
+    let packs = options.cache.policy.packs();
+    let in_pieces = options.ftl.mapping.policy.packs();
+    let others = ["ftl.slc_cache.", "nand.multi_plane.", "ftl.gc.copyback", "cache.read.ahead"];
+    let goes = |path: &str| {
+        others.iter().any(|other| path.starts_with(other))
+            || packs && path.starts_with("cache.")
+            || in_pieces && path.starts_with("ftl.mapping.policy")
+    };
+    let spec = spec.without(goes).set("ftl.mapping.unit", "flash-page");
+    mended(spec)
 }
 
 /// What is deallocated in DRAM, or on flash, nobody tells an onlooker.
@@ -190,8 +192,12 @@ fn rewrites<P: Probe, C: Contents>(device: &Device<P, C>) -> RewriteCounts {
 }
 
 fn watched(spec: &Spec) -> (Device<Onlooker, Onlooker>, Rc<RefCell<Log>>) {
+    let cost = &spec.config().options.ftl.cost.policy;
+    let regulator = cost.name();
+    let hysteresis = cost.agcr().is_some_and(|agcr| agcr.history == HistoryRule::Hysteresis);
     let log = Log {
-        cost: spec.cost,
+        regulator,
+        hysteresis,
         used: BTreeMap::new(),
         slots: BTreeMap::new(),
         before: BTreeMap::new(),
@@ -231,7 +237,7 @@ proptest! {
         let rewrites = rewrites(&device);
         let counted = [rewrites.done, programs, reads, rewrites.requested, host];
         prop_assert!(counted.is_sorted(), "{:?}, {:?}", counted, rewrites);
-        let may = spec.cost.policy == RegulatorKind::Agcr && spec.cost.rewrite;
+        let may = spec.config().options.rewrites().is_some();
         prop_assert!(may || reads == 0);
     }
 
@@ -248,7 +254,7 @@ fn random_devices_write_at_all_costs_and_rewrite() {
     let config = ProptestConfig { rng_seed: RngSeed::Fixed(3), ..ProptestConfig::default() };
     let mut runner = TestRunner::new(config);
     let (mut programs, mut all) = ([[0; 3]; 3], RewriteCounts::default());
-    for _ in 0..200 {
+    for _ in 0..300 {
         let tree = regulating::run(300).new_tree(&mut runner).expect("a run");
         let (spec, depth, steps) = tree.current();
         let spec = one_page_each(spec);
@@ -272,12 +278,11 @@ fn pages_of_the_map_are_written_at_medium_cost_and_stay_as_they_were() {
     let config = ProptestConfig { rng_seed: RngSeed::Fixed(3), ..ProptestConfig::default() };
     let mut runner = TestRunner::new(config);
     let mut maps = [0; 2];
-    for _ in 0..100 {
+    for _ in 0..200 {
         let tree = regulating::run(300).new_tree(&mut runner).expect("a run");
-        let (mut spec, depth, steps) = tree.current();
-        (spec.mapping, spec.map_cache) = (MappingKind::Dftl, 1);
-        spec.cost.policy = RegulatorKind::Agcr;
-        let spec = one_page_each(spec);
+        let (spec, depth, steps) = tree.current();
+        let spec = one_page_each(wider(spec, 2)).set("ftl.cost.policy", "agcr");
+        let spec = mended(on_demand::cached(spec, 1));
         let (mut device, log) = watched(&spec);
         drive(&mut device, &spec, depth, &without_trims(&steps));
         let log = log.borrow();

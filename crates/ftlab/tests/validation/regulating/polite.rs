@@ -6,15 +6,13 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use ftlab::device::assemble_with;
-use ftlab::nand::Abilities;
-use ftlab::scheduler::{Activity, Arrival, Kind, Origin, PauseRule};
+use ftlab::scheduler::{Activity, Arrival, Kind, Origin};
 use ftlab::units::SimTime;
 use ftlab_torture::{AnyProbe, Listens};
 use proptest::prelude::*;
 
 use super::drive;
-use crate::common::regulating;
-use crate::common::{SchedulerKind, Spec};
+use crate::common::{Spec, regulating};
 use crate::contents::cases;
 
 /// A command from its arrival on.
@@ -99,12 +97,8 @@ impl Lives {
 
 /// First come, first served, and nothing that stands still for others: who waits, waits for all that came before.
 fn in_order(spec: Spec) -> Spec {
-    Spec {
-        scheduler: SchedulerKind::Fifo,
-        abilities: Abilities::NONE,
-        pause: PauseRule::NEVER,
-        ..spec
-    }
+    let overlaps = |path: &str| path.starts_with("nand.multi_plane.");
+    spec.without(overlaps).set("scheduler.policy", "fifo")
 }
 
 proptest! {
