@@ -8,7 +8,7 @@ use super::text::nearest;
 pub(crate) const MEANT: &str = "did you mean";
 
 /// Words of data sheets, papers and other simulators, and the last part of the option that they mean here.
-const SYNONYMS: [(&str, &str); 36] = [
+const SYNONYMS: [(&str, &str); 39] = [
     ("algorithm", "policy"),
     ("algorithm", "victim"),
     ("bandwidth", "rate"),
@@ -17,6 +17,9 @@ const SYNONYMS: [(&str, &str); 36] = [
     ("depth", "queue_depth"),
     ("ecc", "codeword"),
     ("endurance", "cycles"),
+    ("flush", "write_back"),
+    ("flush_pages", "append_together"),
+    ("flush_start", "append_start"),
     ("frequency", "transfers"),
     ("high_watermark", "stop"),
     ("iodepth", "queue_depth"),
