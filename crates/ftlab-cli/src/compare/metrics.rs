@@ -256,7 +256,9 @@ mod tests {
         assert_eq!(queues_apart(many(MOST_QUEUES).iter()), None);
         assert_eq!(names(&many(MOST_QUEUES + 1)), [""; 0]);
         assert!(
-            queues_apart(many(MOST_QUEUES + 1).iter()).unwrap().contains("Of 17 submission queues")
+            queues_apart(many(MOST_QUEUES + 1).iter())
+                .unwrap()
+                .contains("no rows for 17 submission queues")
         );
     }
 }

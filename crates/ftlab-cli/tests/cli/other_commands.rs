@@ -104,7 +104,7 @@ fn fitting_and_converting_replace_files_of_their_kind_only() {
     {
         let done = place.run(&format!("{line} --force"));
         assert_eq!(done.code, 2, "{line}: {}", done.err);
-        assert!(done.err.contains("thesis.txt exists and is no "), "{}", done.err);
+        assert!(done.err.contains("thesis.txt exists and is no"), "{}", done.err);
     }
     assert_eq!(place.read("thesis.txt"), b"years of work");
     let done = place.run("trace fit trace.csv -o w.toml");

@@ -3,9 +3,9 @@
 //!
 //! Source: Lu, Fan and Jiang, "Improved Flash Translation Layer Algorithm Based on OpenSSD", Computer Systems &
 //! Applications 27(5), 2018, sections 4.1.1 (scheme two), 4.1.2 and figures 8 and 9. Pages are written back in
-//! batches (the paper's flushes). A batch takes the oldest flash pages of the buffer, including holes: adjacent
-//! places share a flash page, and holes become padding. A flash page of holes alone is skipped at no cost. The
-//! paper does not say so, but otherwise its 256 jobs could not be faster than its flash.
+//! batches. A batch takes the oldest flash pages of the buffer, including holes: adjacent places share a flash
+//! page, and holes become padding. A flash page of holes alone is skipped at no cost. The paper does not say so,
+//! but otherwise its 256 jobs could not be faster than its flash.
 //!
 //! Departures: a write to part of a page takes over the other sectors from the older copy in the buffer. A page
 //! that is written while it is on its way to flash is appended when its write-back ends. When a host flush waits,

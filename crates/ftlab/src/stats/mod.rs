@@ -50,5 +50,5 @@ pub use report::{
 };
 pub use slc::SlcCache;
 pub use steady::{Round, Steadiness, SteadyReport, Verdict};
-pub use timeline::{Timeline, Window, WindowOp};
+pub use timeline::{Timeline, Window, WindowCounts, WindowOp};
 pub use translation::Translation;

@@ -21,7 +21,7 @@ use crate::scheduler::{Kind, Origin, Overlaps};
 
 /// The version of the report's layout. It changes when a key is renamed or removed, or changes its
 /// meaning. New keys do not change it.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// The measurements over all measured phases. MB are 10^6 bytes. Ratios are between 0 and 1 unless they amplify.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -4,6 +4,7 @@
 //! long ageing does not lengthen the windows of the measurement.
 
 use super::window_latencies::WindowLatencies;
+use crate::counters::counters;
 use crate::device::{Contents, Device};
 use crate::host::{Completion, Host, Op};
 use crate::scheduler::{Kind, Probe};
@@ -33,43 +34,45 @@ pub struct WindowOp {
 pub struct Window {
     /// By operation, in the order of [`Op`].
     pub ops: [WindowOp; 4],
-    /// Pages (mapping units) programmed for the host.
-    pub host_pages: u64,
-    /// Pages that collection copied.
-    pub gc_pages: u64,
-    /// Flash reads, on any account.
-    pub reads: u64,
-    /// Flash programs, on any account.
-    pub programs: u64,
-    /// Erases.
-    pub erases: u64,
-    /// Sum over the dies of the time that they were occupied.
-    pub die_busy: Nanos,
-    /// Sum over the channels of the time that they were occupied.
-    pub channel_busy: Nanos,
+    /// The work of the device.
+    pub work: WindowCounts,
     /// The fewest free blocks of any plane when the device was looked at.
     pub free_blocks_min: Option<u32>,
 }
 
-/// The device's counters when it was last observed.
-#[derive(Clone, Copy, Debug, Default)]
-struct Seen {
-    host_pages: u64,
-    gc_pages: u64,
-    by_kind: [u64; Kind::ALL.len()],
-    die_busy: Nanos,
-    channel_busy: Nanos,
+counters! {
+    /// The work of the device within a window, or since it was switched on.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct WindowCounts {
+        /// Pages (mapping units) programmed for the host.
+        host_pages: u64, unit "pages";
+        /// Pages that collection copied.
+        gc_pages: u64, unit "pages";
+        /// Flash reads of all origins.
+        reads: u64, unit "flash pages";
+        /// Flash programs of all origins.
+        programs: u64, unit "flash pages";
+        /// Erases.
+        erases: u64, unit "blocks";
+        /// Sum over the dies of the time that they were occupied.
+        die_busy: Nanos;
+        /// Sum over the channels of the time that they were occupied.
+        channel_busy: Nanos;
+    }
 }
 
-impl Seen {
-    fn of<P: Probe, C: Contents>(device: &Device<P, C>) -> Seen {
+impl WindowCounts {
+    fn of<P: Probe, C: Contents>(device: &Device<P, C>) -> WindowCounts {
         let now = device.now();
         let (ftl, flash) = (device.ftl_counts(), device.flash());
-        let of_kind = |kind: Kind| flash.done().iter().map(|kinds| kinds[kind as usize]).sum();
-        Seen {
+        let of_kind =
+            |kind: Kind| flash.done().iter().map(|kinds| kinds[kind as usize]).sum::<u64>();
+        WindowCounts {
             host_pages: ftl.host_pages,
             gc_pages: ftl.gc_pages,
-            by_kind: Kind::ALL.map(of_kind),
+            reads: of_kind(Kind::Read),
+            programs: of_kind(Kind::Program) + of_kind(Kind::Copyback),
+            erases: of_kind(Kind::Erase),
             die_busy: flash.die_busy(now).fold(Nanos::ZERO, |sum, busy| sum + busy),
             channel_busy: flash.channel_busy(now).fold(Nanos::ZERO, |sum, busy| sum + busy),
         }
@@ -89,7 +92,8 @@ pub struct Timeline {
     open_until: SimTime,
     /// When it ended, if it did.
     ended: Option<SimTime>,
-    seen: Seen,
+    /// The counters when the device was last observed.
+    seen: WindowCounts,
     latencies: WindowLatencies,
 }
 
@@ -108,14 +112,14 @@ impl Timeline {
             open_queues: vec![WindowOp::default(); queues.unwrap_or(0)],
             open_until: start + FIRST_LENGTH,
             ended: None,
-            seen: Seen::of(device),
+            seen: WindowCounts::of(device),
             latencies: WindowLatencies::new(WINDOWS),
         }
     }
 
     /// Excludes the work of the device until now, which took no time, from all windows.
     pub fn forget<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
-        self.seen = Seen::of(device);
+        self.seen = WindowCounts::of(device);
     }
 
     /// When it began.
@@ -179,17 +183,10 @@ impl Timeline {
 
     /// Adds the work of the device since the last observation to the current window.
     fn look<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
-        let seen = Seen::of(device);
-        let before = std::mem::replace(&mut self.seen, seen);
-        let grown = |kind: Kind| seen.by_kind[kind as usize] - before.by_kind[kind as usize];
+        let seen = WindowCounts::of(device);
         let open = &mut self.open;
-        open.host_pages += seen.host_pages - before.host_pages;
-        open.gc_pages += seen.gc_pages - before.gc_pages;
-        open.reads += grown(Kind::Read);
-        open.programs += grown(Kind::Program) + grown(Kind::Copyback);
-        open.erases += grown(Kind::Erase);
-        open.die_busy += Nanos(seen.die_busy.0 - before.die_busy.0);
-        open.channel_busy += Nanos(seen.channel_busy.0 - before.channel_busy.0);
+        open.work = open.work.plus(&seen.since(&self.seen));
+        self.seen = seen;
         let planes = (0..device.ftl().geometry().planes()).map(PlaneId::new);
         let fewest = planes.map(|plane| device.ftl().free_blocks(plane)).min();
         open.free_blocks_min = fewer(open.free_blocks_min, fewest);
@@ -302,13 +299,7 @@ impl Window {
         ops.iter_mut().zip(&other.ops).for_each(|(op, other)| *op = op.and(other));
         Window {
             ops,
-            host_pages: self.host_pages + other.host_pages,
-            gc_pages: self.gc_pages + other.gc_pages,
-            reads: self.reads + other.reads,
-            programs: self.programs + other.programs,
-            erases: self.erases + other.erases,
-            die_busy: self.die_busy + other.die_busy,
-            channel_busy: self.channel_busy + other.channel_busy,
+            work: self.work.plus(&other.work),
             free_blocks_min: fewer(self.free_blocks_min, other.free_blocks_min),
         }
     }

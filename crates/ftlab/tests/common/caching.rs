@@ -47,7 +47,12 @@ pub fn drawn() -> impl Strategy<Value = Spec> {
 
 /// A device as full as the checks allow, or less.
 pub fn spec() -> impl Strategy<Value = Spec> {
-    (drawn(), 5u32..=100).prop_map(|(spec, share)| legal(spec, share))
+    (drawn(), 5u32..=100).prop_map(|(spec, share)| {
+        let spec = legal(spec, share);
+        let cache = &spec.config().options.ftl.slc_cache.policy;
+        assert!(cache.rules().is_some(), "no cache is left");
+        spec
+    })
 }
 
 /// A run of such a device.

@@ -48,14 +48,16 @@ pub fn spec(clocks: &'static [&'static str]) -> impl Strategy<Value = Spec> {
                 _ => spec,
             };
             let spec = spec.without(|path| path.starts_with("nand.multi_plane."));
-            mended(
+            let spec = mended(
                 with_log(unpacked(spec), mapping, log)
                     .set("ftl.mapping.start", start)
                     .set("ftl.merge.planner", planner)
                     .set("ftl.merge.throttle", throttle)
                     .set("ftl.merge.clocks", clocks)
                     .set("ftl.gc.copyback", copyback),
-            )
+            );
+            assert!(spec.config().shares().is_some(), "no log is left");
+            spec
         },
     )
 }

@@ -46,14 +46,19 @@ pub fn drawn() -> impl Strategy<Value = Spec> {
                 false => spec,
             };
             let spec = if by_planes { buffer.on(spec) } else { spec };
-            wider(cached(unpacked(spec), entries), 2 + more)
+            wider(cached(unpacked(spec), entries), more)
         },
     )
 }
 
 /// A device as full as the checks allow, or less.
 pub fn spec() -> impl Strategy<Value = Spec> {
-    (drawn(), 30u32..=100).prop_map(|(spec, share)| legal(spec, share))
+    (drawn(), 30u32..=100).prop_map(|(spec, share)| {
+        let spec = legal(spec, share);
+        let mapping = &spec.config().options.ftl.mapping.policy;
+        assert!(mapping.on_flash().is_some(), "the map lies in memory");
+        spec
+    })
 }
 
 /// A run of such a device.

@@ -24,7 +24,7 @@ fn on_or_off(on: bool) -> &'static str {
 /// a flash page.
 fn shape() -> impl Strategy<Value = (Text, [u64; 2])> {
     let parts = (1u32..=3, 1u32..=2, 1u32..=2, 1u32..=2);
-    let counts = (8u32..=14, 4u32..=6);
+    let counts = (6u32..=11, 4u32..=6);
     (parts, counts, select(vec![2u64, 4, 8, 16, 32, 64]), any::<bool>()).prop_map(
         |((channels, chips, dies, planes), (blocks, pages), page, split)| {
             let unit = if split { page.min(4) } else { page };

@@ -18,7 +18,7 @@ use proptest::test_runner::{RngSeed, TestRunner};
 
 use super::drive;
 use super::machine::{Class, Used};
-use crate::common::random::{Step, mended, wider};
+use crate::common::random::{Step, mended};
 use crate::common::regulating::{self, PROGRAM_BY_COST};
 use crate::common::{Spec, on_demand};
 use crate::contents::{cases, loses_nothing};
@@ -281,7 +281,7 @@ fn pages_of_the_map_are_written_at_medium_cost_and_stay_as_they_were() {
     for _ in 0..200 {
         let tree = regulating::run(300).new_tree(&mut runner).expect("a run");
         let (spec, depth, steps) = tree.current();
-        let spec = one_page_each(wider(spec, 2)).set("ftl.cost.policy", "agcr");
+        let spec = one_page_each(spec).set("ftl.cost.policy", "agcr");
         let spec = mended(on_demand::cached(spec, 1));
         let (mut device, log) = watched(&spec);
         drive(&mut device, &spec, depth, &without_trims(&steps));

@@ -119,12 +119,12 @@ fn the_timeline_loses_nothing_however_often_its_windows_are_merged() {
     assert_eq!(total(|w| w.op(Op::Read).requests + w.op(Op::Write).requests), all.len() as u64);
     let latency: u64 = all.iter().map(|done| done.latency().0).sum();
     assert_eq!(total(|w| w.op(Op::Read).latency_sum.0 + w.op(Op::Write).latency_sum.0), latency);
-    assert_eq!(total(|w| w.host_pages), device.ftl_counts().host_pages);
-    assert_eq!(total(|w| w.gc_pages), device.ftl_counts().gc_pages);
+    assert_eq!(total(|w| w.work.host_pages), device.ftl_counts().host_pages);
+    assert_eq!(total(|w| w.work.gc_pages), device.ftl_counts().gc_pages);
     let done = device.flash().done();
-    assert_eq!(total(|w| w.programs), done.iter().map(|kinds| kinds[1]).sum::<u64>());
+    assert_eq!(total(|w| w.work.programs), done.iter().map(|kinds| kinds[1]).sum::<u64>());
     let busy: u64 = device.flash().die_busy(device.now()).map(|busy| busy.0).sum();
-    assert_eq!(total(|w| w.die_busy.0), busy);
+    assert_eq!(total(|w| w.work.die_busy.0), busy);
     // Each completion lies in the window of its moment.
     let length = recorder.timeline().window_length();
     for (start, window) in windows.iter().step_by(97) {
@@ -423,9 +423,10 @@ fn what_is_measured_has_windows_of_its_own() {
         let all = recorder.timelines().flat_map(|timeline| timeline.windows());
         all.map(|(_, window)| of(window)).sum()
     };
-    assert_eq!(total(|window| window.gc_pages), device.ftl_counts().gc_pages);
-    assert_eq!(total(|window| window.host_pages), device.ftl_counts().host_pages);
-    let counted = recorder.timeline().windows().map(|(_, window)| window.gc_pages).sum::<u64>();
+    assert_eq!(total(|window| window.work.gc_pages), device.ftl_counts().gc_pages);
+    assert_eq!(total(|window| window.work.host_pages), device.ftl_counts().host_pages);
+    let counted =
+        recorder.timeline().windows().map(|(_, window)| window.work.gc_pages).sum::<u64>();
     assert_eq!(counted, report(&recorder, &device).ftl.gc_pages);
 }
 
