@@ -164,7 +164,7 @@ fn the_page_of_one_result_names_its_run() {
     assert_eq!(place.run("report one -o page.html --quiet").code, 0);
     let page = String::from_utf8(place.read("page.html")).unwrap();
     let again =
-        page.split("How to do it again").nth(1).expect("how").split("</dl>").next().unwrap();
+        page.split("How to reproduce it").nth(1).expect("how").split("</dl>").next().unwrap();
     assert!(again.contains("run --device tiny --trace trace.csv"), "{again}");
     assert!(!again.contains("page.html") && !page.contains("--seeds"), "{again}");
 }

@@ -158,7 +158,7 @@ fn what_does_not_fit_or_is_damaged_is_refused() {
     fails(&place, &format!("{run} --set ftl.over_provisioning=50%"), &["ftl.over_provisioning"]);
     fails(&place, "device load a.ftlab --device tlc-32g", &["nand.page_size is 4KiB"]);
     fails(&place, "device show nothing.ftlab", &["can't read the image nothing.ftlab"]);
-    fails(&place, "device show trace.csv", &["no image", "ftlab device save"]);
+    fails(&place, "device show trace.csv", &["not an image", "ftlab device save"]);
     let whole = place.read("a.ftlab");
     let show = |bytes: &[u8], parts: &[&str]| {
         place.write("b.ftlab", bytes);

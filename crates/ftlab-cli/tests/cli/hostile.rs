@@ -14,7 +14,7 @@ fn files_without_end_are_refused() {
     fails(&place, "run --device tiny --workload /dev/zero --no-output", &too_long);
     fails(&place, "run --device tiny --fio /dev/zero --no-output", &["longer than 32 MiB"]);
     fails(&place, "run --device tiny --trace /dev/zero --no-output", &["a line is longer"]);
-    fails(&place, &format!("run --image /dev/zero {load}"), &["no image"]);
+    fails(&place, &format!("run --image /dev/zero {load}"), &["not an image"]);
     place.write(
         "w.toml",
         b"name = 'w'\n[[phase]]\nwrites = '100%'\nsize = '4KiB'\nrequests = 1\n\

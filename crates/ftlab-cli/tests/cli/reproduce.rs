@@ -478,7 +478,7 @@ fn what_a_declaration_names_must_be_there() {
         place.write("e/experiment.toml", text.replace(from, to).as_bytes());
         fails(&place, "reproduce e --seeds 1", expected);
     };
-    try_with("device = \"tiny\"", "", &["no device is named", "remedy"]);
+    try_with("device = \"tiny\"", "", &["some of the cases have no device", "remedy"]);
     try_with("device = \"tiny\"", "device = \"tyni\"", &["no preset \"tyni\"", "tiny"]);
     try_with("workload = \"own.toml\"", "workload = \"gone.toml\"", &["gone.toml"]);
     try_with(", workload = \"own.toml\"", "", &["no load is named", "remedy"]);

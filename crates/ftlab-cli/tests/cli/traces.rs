@@ -40,7 +40,7 @@ fn streams_that_share_addresses_are_counted_and_noted_with_the_remedy() {
         assert_eq!(result["replay"]["sharing"], shared, "{address}");
         let told = notes(&result, "share addresses");
         assert_eq!(told.len(), 1, "{address}");
-        for text in ["2 of the 3 streams", "301 pages", "touched 100 (33.2 %)", "--address compact"]
+        for text in ["2 of the 3 streams", "301 touched pages", "100 (33.2 %)", "--address compact"]
         {
             assert!(told[0].contains(text), "{address}: no {text} in {}", told[0]);
         }
@@ -96,7 +96,7 @@ fn folding_and_streams_are_told_each_with_its_own_count() {
     });
     assert_eq!(result["replay"]["sharing"], expected);
     let (shared, folded) = (notes(&result, "share addresses"), notes(&result, "was folded"));
-    assert!(shared[0].contains("touched 200 (99.5 %)"), "{shared:?}");
+    assert!(shared[0].contains("200 (99.5 %) belong"), "{shared:?}");
     assert!(!shared[0].contains("partition") && shared[0].contains("compact"), "{shared:?}");
     assert!(folded[0].contains("touched 201 (100.0 %)"), "{folded:?}");
     assert!(folded[0].contains("larger device"), "{folded:?}");

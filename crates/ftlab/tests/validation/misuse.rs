@@ -31,7 +31,7 @@ fn a_request_in_the_past_is_refused() {
 }
 
 #[test]
-#[should_panic(expected = "stands before")]
+#[should_panic(expected = "but an event is due at")]
 fn a_request_past_an_event_of_the_flash_is_refused() {
     let mut device = assemble(Spec::small().setup());
     device.submit(SimTime::ZERO, request(Op::Write, 0, 8, 0));
@@ -40,7 +40,7 @@ fn a_request_past_an_event_of_the_flash_is_refused() {
 
 /// A completion that needs no flash is an event, too: time would run backwards to it.
 #[test]
-#[should_panic(expected = "stands before")]
+#[should_panic(expected = "but an event is due at")]
 fn a_request_past_a_completion_from_dram_is_refused() {
     let mut device = assemble(Spec::small().setup());
     device.submit(SimTime::ZERO, request(Op::Read, 0, 8, 0));
