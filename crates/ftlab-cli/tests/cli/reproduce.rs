@@ -481,7 +481,7 @@ fn what_a_declaration_names_must_be_there() {
     try_with("device = \"tiny\"", "", &["some of the cases have no device", "remedy"]);
     try_with("device = \"tiny\"", "device = \"tyni\"", &["no preset \"tyni\"", "tiny"]);
     try_with("workload = \"own.toml\"", "workload = \"gone.toml\"", &["gone.toml"]);
-    try_with(", workload = \"own.toml\"", "", &["no load is named", "remedy"]);
+    try_with(", workload = \"own.toml\"", "", &["some of the cases have no load", "remedy"]);
     try_with(
         "requests = 400",
         "requests = \"many\"",

@@ -98,7 +98,7 @@ fn folding_and_streams_are_told_each_with_its_own_count() {
     let (shared, folded) = (notes(&result, "share addresses"), notes(&result, "was folded"));
     assert!(shared[0].contains("200 (99.5 %) belong"), "{shared:?}");
     assert!(!shared[0].contains("partition") && shared[0].contains("compact"), "{shared:?}");
-    assert!(folded[0].contains("touched 201 (100.0 %)"), "{folded:?}");
+    assert!(folded[0].contains("touched pages of 4 KiB, 201 (100.0 %)"), "{folded:?}");
     assert!(folded[0].contains("larger device"), "{folded:?}");
 }
 

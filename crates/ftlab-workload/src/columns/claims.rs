@@ -219,9 +219,9 @@ mod tests {
     fn schemas_that_are_no_tree_are_refused() {
         assert!(check_schema(&schema(&[3, 0, 1, 0, 0])).is_ok());
         let told = |children: &[i64]| check_schema(&schema(children)).unwrap_err().to_string();
-        assert!(told(&[i64::from(i32::MAX), 0]).contains("more children than there are"));
-        assert!(told(&[-1, 0]).contains("less than no children"));
+        assert!(told(&[i64::from(i32::MAX), 0]).contains("more children than exist"));
+        assert!(told(&[-1, 0]).contains("negative number of children"));
         let deep: Vec<i64> = std::iter::repeat_n(1, 40).chain([0]).collect();
-        assert!(told(&deep).contains("too deep"));
+        assert!(told(&deep).contains("too deeply"));
     }
 }
