@@ -28,7 +28,7 @@ const MOST_OF_MEMORY: usize = 16;
 ///
 /// ```
 /// #[global_allocator]
-/// static MEMORY: ftlab_memory::Tables = ftlab_memory::Tables::new();
+/// static MEMORY: ftlab_memory::TableAllocator = ftlab_memory::TableAllocator::new();
 /// ```
 pub struct TableAllocator {
     /// Number of live allocations too large to be advised.
