@@ -228,13 +228,20 @@ impl Versions {
 
     /// Returns the content of these parts of a page.
     pub fn read_parts(&self, page: Lpn, parts: Fragments) -> Vec<Version> {
-        let mut sectors = vec![0; self.per_page as usize];
+        let mut sectors = Vec::new();
+        self.read_parts_into(page, parts, &mut sectors);
+        sectors
+    }
+
+    /// Like [`Versions::read_parts`], into the place of what was read before.
+    pub fn read_parts_into(&self, page: Lpn, parts: Fragments, sectors: &mut Vec<Version>) {
+        sectors.clear();
+        sectors.resize(self.per_page as usize, 0);
         for part in parts.iter().flatten() {
             let held = part_of(&self.flash[part.at.at()], page);
             let held = held.unwrap_or_else(|| panic!("{page:?} is not at {:?}", part.at));
             part.sectors.sectors().for_each(|s| sectors[s as usize] = held[s as usize]);
         }
-        sectors
     }
 
     fn lba(&self, page: Lpn, sector: u32) -> u64 {

@@ -56,7 +56,7 @@ pub struct Request {
 
 /// How the time of a request was spent. The parts add up to its latency exactly; for a request of
 /// several pages they follow the page that finished last.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Breakdown {
     /// In the submission queue, until the controller fetched the command.
     pub submission: Nanos,
@@ -100,7 +100,7 @@ impl Breakdown {
 }
 
 /// How a request ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// It was done.
@@ -115,7 +115,7 @@ pub enum Outcome {
 }
 
 /// The answer to a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Completion {
     /// The request as submitted.
     pub request: Request,

@@ -187,6 +187,15 @@ impl Spec {
         Config::load(&base.into_iter().chain(sets).collect::<Vec<_>>())
     }
 
+    /// What is wrong with it. A right configuration is kept.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        if self.config.get().is_none() {
+            let config = self.load()?;
+            self.config.get_or_init(|| config);
+        }
+        Ok(())
+    }
+
     /// The checked configuration.
     pub fn config(&self) -> &Config {
         self.config.get_or_init(|| self.load().unwrap_or_else(|why| panic!("{self:?}: {why}")))

@@ -253,7 +253,7 @@ pub fn drawn() -> impl Strategy<Value = Spec> {
 pub fn mended(spec: Spec) -> Spec {
     let mut spec = spec;
     for _ in 0..40 {
-        let Err(refused) = spec.load() else { return spec };
+        let Err(refused) = spec.check() else { return spec };
         for problem in &refused.problems {
             let blocks = problem.remedy.strip_prefix("give a plane at least ");
             let blocks = blocks.and_then(|rest| rest.split(' ').next()?.parse().ok());
@@ -268,7 +268,7 @@ pub fn mended(spec: Spec) -> Spec {
             };
         }
     }
-    panic!("{spec:?}: {}", spec.load().expect_err("it was refused"))
+    panic!("{spec:?}: {}", spec.check().expect_err("it was refused"))
 }
 
 /// The size of a flash page in KiB.

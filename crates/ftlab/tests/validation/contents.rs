@@ -168,9 +168,10 @@ impl Bench {
     /// mapping names, as it lies on flash, is a permitted answer for every sector.
     fn check_flash(&self, begun: u64) -> Result<(), String> {
         let pages = self.device.capacity_sectors() / self.per_page;
+        let mut held = Vec::new();
         for page in (0..pages as u32).map(Lpn::new) {
             let parts = self.device.ftl().fragments(page);
-            let held = self.device.contents().read_parts(page, parts);
+            self.device.contents().read_parts_into(page, parts, &mut held);
             let first = u64::from(page.get()) * self.per_page;
             let lost = parts
                 .iter()

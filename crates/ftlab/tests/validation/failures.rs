@@ -7,51 +7,25 @@ use ftlab::host::{Host, Op};
 use ftlab::nand::{Fault, FaultSpot, Scheduled};
 use ftlab::units::{Lpn, Nanos, SimTime};
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::{RngSeed, TestRunner};
 
 use crate::common::{BLOCKS, Spec, failing};
-use crate::contents::{Bench, cases, loses_nothing, random_steps};
+use crate::contents::{Bench, cases, random_steps};
+use crate::met::{Met, check_runs};
 
-proptest! {
-    #![proptest_config(cases())]
-
-    /// Bad blocks, failed programs and erases, worn-out blocks, and the end of the device's life: what
-    /// was acknowledged is there, whatever happens.
-    #[test]
-    fn failures_lose_nothing(run in failing::run(600)) {
-        loses_nothing(&run)?;
-    }
-}
-
-proptest! {
-    #![proptest_config(cases())]
-
-    /// Dies die, programs, erases and pages fail when they are told to, reads fail by chance: what is read is what
-    /// was written, or the read ends with an error.
-    #[test]
-    fn mishaps_return_no_wrong_data(run in failing::mishap_run(600)) {
-        loses_nothing(&run)?;
-    }
-}
-
-/// The random runs of [`failures_lose_nothing`] meet everything that can go wrong.
+/// Bad blocks, failed programs and erases, worn-out blocks, and the end of the device's life: what
+/// was acknowledged is there, whatever happens.
 #[test]
-fn failures_of_every_kind_occur() {
-    let config = ProptestConfig { rng_seed: RngSeed::Fixed(2), ..ProptestConfig::default() };
-    let mut runner = TestRunner::new(config);
-    let mut met = std::collections::BTreeMap::<&str, u32>::new();
-    for _ in 0..500 {
-        let tree = failing::run(600).new_tree(&mut runner).expect("no filter rejects");
-        let (spec, depth, steps) = tree.current();
+fn failures_lose_nothing() {
+    let met = Met::default();
+    check_runs(cases(), failing::run(600), |(spec, depth, steps)| {
         let mut bench = Bench::new(&spec, None);
-        assert_eq!(bench.run(depth, &steps), Ok(()));
-        let Some(life) = bench.device.ftl().life() else { continue };
+        bench.run(depth, &steps)?;
+        let Some(life) = bench.device.ftl().life() else { return Ok(()) };
         let losses = life.losses();
         let retired = bench.device.ftl_counts().by_purpose[Purpose::Retire as usize];
         let end = bench.device.end_of_life();
         let reason = end.map(|end| end.reason);
-        for (name, occurs) in [
+        met.note([
             ("factory bad", losses.factory_bad > 0),
             ("program failures", losses.program_failures > 0),
             ("erase failures", losses.erase_failures > 0),
@@ -63,27 +37,21 @@ fn failures_of_every_kind_occur() {
             ("ends in use", end.is_some_and(|end| end.host_written.0 > 0)),
             ("refused", bench.refused > 0),
             ("left in DRAM", end.is_some_and(|end| end.left_in_dram)),
-        ] {
-            *met.entry(name).or_default() += u32::from(occurs);
-        }
-    }
-    println!("{met:#?}");
-    let never: Vec<_> = met.iter().filter(|(_, times)| **times < 3).collect();
-    assert!(never.is_empty(), "too rare: {never:?}, of {met:#?}");
+        ]);
+        Ok(())
+    });
+    met.each_at_least(3);
 }
 
-/// The random runs of [`mishaps_return_no_wrong_data`] meet what they are for.
+/// Dies die, programs, erases and pages fail when they are told to, reads fail by chance: what is read is what
+/// was written, or the read ends with an error.
 #[test]
-fn mishaps_of_every_kind_occur() {
-    let config = ProptestConfig { rng_seed: RngSeed::Fixed(2), ..ProptestConfig::default() };
-    let mut runner = TestRunner::new(config);
-    let mut met = std::collections::BTreeMap::<&str, u32>::new();
-    for _ in 0..500 {
-        let tree = failing::mishap_run(600).new_tree(&mut runner).expect("no filter rejects");
-        let (spec, depth, steps) = tree.current();
+fn mishaps_return_no_wrong_data() {
+    let met = Met::default();
+    check_runs(cases(), failing::mishap_run(600), |(spec, depth, steps)| {
         let mut bench = Bench::new(&spec, None);
-        assert_eq!(bench.run(depth, &steps), Ok(()));
-        let Some(hazards) = bench.device.flash().hazards() else { continue };
+        bench.run(depth, &steps)?;
+        let Some(hazards) = bench.device.flash().hazards() else { return Ok(()) };
         let (counts, ftl) = (hazards.counts(), bench.device.ftl());
         let (dead, dies) = (ftl.dead_dies().len() as u32, spec.geometry().dies());
         let end = bench.device.end_of_life();
@@ -91,7 +59,7 @@ fn mishaps_of_every_kind_occur() {
         let collected = ftl.counts().gc_pages > 0;
         let is_static = spec.config().options.ftl.placement.policy.stripe().is_some();
         let on_others = dead > 0 && dead < dies;
-        for (name, occurs) in [
+        met.note([
             ("a die died", dead > 0),
             ("all dies died", dead == dies),
             ("unreadable by schedule or chance", counts.unreadable > 0),
@@ -104,13 +72,10 @@ fn mishaps_of_every_kind_occur() {
             ("a program fails by schedule", dead == 0 && losses.program_failures > 0),
             ("an erase fails by schedule", dead == 0 && losses.erase_failures > 0),
             ("pages lost, and good ones", ftl.lost().pages() > 0 && bench.unreadable < 5),
-        ] {
-            *met.entry(name).or_default() += u32::from(occurs);
-        }
-    }
-    println!("{met:#?}");
-    let never: Vec<_> = met.iter().filter(|(_, times)| **times < 3).collect();
-    assert!(never.is_empty(), "too rare: {never:?}, of {met:#?}");
+        ]);
+        Ok(())
+    });
+    met.each_at_least(3);
 }
 
 /// Most erases fail: the life is short, and loses nothing.

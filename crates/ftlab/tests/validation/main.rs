@@ -20,6 +20,7 @@ mod idle;
 mod images;
 mod logs;
 mod map_failures;
+mod met;
 mod misuse;
 mod mqsim;
 mod on_demand;

@@ -6,21 +6,10 @@ use ftlab::device::LeftInDram;
 use ftlab::ftl::wear::EndReason;
 use ftlab::host::{Host, Op};
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::{RngSeed, TestRunner};
 
 use crate::common::{Spec, failing, on_demand};
 use crate::contents::{Bench, cases, loses_nothing, random_steps};
-
-proptest! {
-    #![proptest_config(cases())]
-
-    /// Bad blocks, failed programs and erases, worn-out blocks, and the end of the device's life.
-    #[test]
-    fn failures_under_a_map_on_flash_lose_nothing(run in failing::on_demand_run(600)) {
-        loses_nothing(&run)?;
-    }
-}
+use crate::met::{Met, check_runs};
 
 proptest! {
     #![proptest_config(cases())]
@@ -59,24 +48,20 @@ fn kept(bench: &Bench) -> usize {
     bench.device.ftl().map_on_flash().map_or(0, |map| map.pages_kept())
 }
 
-/// The random runs above meet everything that can go wrong.
+/// Bad blocks, failed programs and erases, worn-out blocks, and the end of the device's life.
 #[test]
-fn failures_of_every_kind_meet_the_map() {
-    let config = ProptestConfig { rng_seed: RngSeed::Fixed(2), ..ProptestConfig::default() };
-    let mut runner = TestRunner::new(config);
-    let mut met = std::collections::BTreeMap::<&str, u32>::new();
-    for _ in 0..500 {
-        let tree = failing::on_demand_run(600).new_tree(&mut runner).expect("no filter rejects");
-        let (spec, depth, steps) = tree.current();
+fn failures_under_a_map_on_flash_lose_nothing() {
+    let met = Met::default();
+    check_runs(cases(), failing::on_demand_run(600), |(spec, depth, steps)| {
         let mut bench = Bench::new(&spec, None);
-        assert_eq!(bench.run(depth, &steps), Ok(()));
-        let Some(life) = bench.device.ftl().life() else { continue };
-        let Some(map) = bench.device.ftl().map_on_flash() else { continue };
+        bench.run(depth, &steps)?;
+        let Some(life) = bench.device.ftl().life() else { return Ok(()) };
+        let Some(map) = bench.device.ftl().map_on_flash() else { return Ok(()) };
         let (losses, end) = (life.losses(), bench.device.end_of_life());
         let reason = end.map(|end| end.reason);
         let lost = map.counts().lost_blocks > 0;
         let (kept, all) = (kept(&bench), map.translation_pages() as usize);
-        for (name, occurs) in [
+        met.note([
             ("the program of a translation page fails", map.counts().failed > 0),
             ("the erase of a block of the map fails", lost && losses.program_failures == 0),
             ("a block of the map is emptied and given up", lost && losses.erase_failures == 0),
@@ -92,13 +77,10 @@ fn failures_of_every_kind_meet_the_map() {
             ("all in memory alone", kept > 0 && kept == all),
             ("ends with a write buffer", kept > 0 && !bench.write_through),
             ("ends without a write buffer", kept > 0 && bench.write_through),
-        ] {
-            *met.entry(name).or_default() += u32::from(occurs);
-        }
-    }
-    println!("{met:#?}");
-    let never: Vec<_> = met.iter().filter(|(_, times)| **times < 3).collect();
-    assert!(never.is_empty(), "too rare: {never:?}, of {met:#?}");
+        ]);
+        Ok(())
+    });
+    met.each_at_least(3);
 }
 
 /// A device that comes to its end with few entries in memory answers reads of everything, and programs no translation

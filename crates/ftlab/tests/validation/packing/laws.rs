@@ -11,12 +11,11 @@ use ftlab::scheduler::{Kind, Origin};
 use ftlab::units::{BlockId, Lpn, Nanos, Ppn, SectorMask};
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::{RngSeed, TestRunner};
 
 use crate::common::random::{self, Step, legal, page_kib, wider};
 use crate::common::{Spec, caching, failing};
 use crate::contents::{Bench, cases};
+use crate::met::{Met, check_runs};
 
 /// Steps of a run.
 const STEPS: usize = 300;
@@ -70,10 +69,6 @@ fn run() -> impl Strategy<Value = (Spec, usize, Vec<Step>, u64)> {
     let depth = select(vec![1usize, 2, 8, 32]);
     (spec(), depth, proptest::collection::vec(step(), STEPS / 2..=STEPS), any::<u64>())
 }
-
-/// What runs have met.
-#[derive(Clone, Debug, Default)]
-struct Met(BTreeMap<&'static str, u32>);
 
 /// A device at work, whose power may be cut at any moment.
 struct Cut {
@@ -164,14 +159,15 @@ impl Cut {
         }
     }
 
-    fn note(&self, spec: &Spec, met: &mut Met) {
+    /// What the run met.
+    fn met(&self, spec: &Spec) -> [(&'static str, bool); 16] {
         let device = &self.bench.device;
         let geometry = device.flash().geometry();
         let most = device.ftl().rmap().map(|map| map.most()).unwrap_or_default();
         let rmw = device.flash().done()[Origin::ReadModifyWrite as usize][Kind::Read as usize];
         let packed = self.packs > 0;
         let failures = device.ftl().life().map_or(0, |life| life.losses().program_failures);
-        for (name, happened) in [
+        [
             ("packed", packed),
             ("saved no program", self.packs == 0),
             ("split", most.fragmented > 0),
@@ -188,36 +184,19 @@ impl Cut {
             ("packed, and came to an end", packed && device.end_of_life().is_some()),
             ("trimmed in pieces", most.fragmented > 0 && device.ftl_counts().trimmed > 0),
             ("kept reads", packed && spec.setup().buffer.keeps_reads),
-        ] {
-            *met.0.entry(name).or_default() += u32::from(happened);
-        }
+        ]
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: cases().cases / 4, ..cases() })]
-
-    #[test]
-    fn packing_loses_nothing((spec, depth, steps, seed) in run()) {
-        let checked = Cut::new(&spec, seed).run(depth, &steps);
-        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
-    }
-}
-
-/// The random runs get to everything that they are to try.
 #[test]
-fn random_runs_pack_in_every_way() {
-    let config = ProptestConfig { rng_seed: RngSeed::Fixed(3), ..ProptestConfig::default() };
-    let mut runner = TestRunner::new(config);
-    let mut met = Met::default();
-    for _ in 0..150 {
-        let tree = run().new_tree(&mut runner).expect("no filter rejects");
-        let (spec, depth, steps, seed) = tree.current();
+fn packing_loses_nothing() {
+    let met = Met::default();
+    let config = ProptestConfig { cases: cases().cases / 4, ..cases() };
+    check_runs(config, run(), |(spec, depth, steps, seed)| {
         let mut cut = Cut::new(&spec, seed);
-        assert_eq!(cut.run(depth, &steps), Ok(()), "{spec:?}");
-        cut.note(&spec, &mut met);
-    }
-    println!("{met:#?}");
-    let never: Vec<_> = met.0.iter().filter(|(_, times)| **times < 2).collect();
-    assert!(never.is_empty(), "too rare: {never:?}, of {met:#?}");
+        cut.run(depth, &steps)?;
+        met.note(cut.met(&spec));
+        Ok(())
+    });
+    met.each_at_least(2);
 }

@@ -7,14 +7,13 @@ use ftlab::host::{Advanced, Host, Op, Outcome};
 use ftlab::nand::{Fault, Scheduled};
 use ftlab::units::{DieId, Nanos, SimTime};
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::{RngSeed, TestRunner};
 
 use super::bench::Bench;
 use super::{runs_over, striped};
 use crate::common::random::{self, Run, legal, wider};
 use crate::common::{BLOCKS, READ, Spec, closed_loop, failing, fill, request};
 use crate::contents::cases;
+use crate::met::{Met, check_runs};
 
 /// A die, as a share of the dies in 1/65536, and when it dies.
 type Death = (u32, Nanos);
@@ -52,15 +51,6 @@ fn schedule(spec: &Spec, deaths: &[Death]) -> Vec<Scheduled> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases().cases / 2, ..cases() })]
 
-    /// Whenever a die dies, everything that was acknowledged is there, and the device goes on.
-    #[test]
-    fn a_death_loses_nothing((spec, depth, steps) in dying(1)) {
-        let mut bench = Bench::new(&spec).expect_failures();
-        let checked = bench.run(depth, &steps);
-        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
-        prop_assert_eq!(bench.unreadable, 0);
-    }
-
     /// A death while commands of collection are held back: parity overtakes no page of its block.
     #[test]
     fn a_death_finds_commands_held_back((spec, depth, steps) in dying_over(2..=2, 1)) {
@@ -69,14 +59,6 @@ proptest! {
         let checked = bench.run(depth, &steps);
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
         prop_assert_eq!(bench.unreadable, 0);
-    }
-
-    /// When more die, data may be lost: then reads end with an error, and never with other data.
-    #[test]
-    fn further_deaths_give_errors((spec, depth, steps) in dying(3)) {
-        let mut bench = Bench::new(&spec).expect_failures();
-        let checked = bench.run(depth, &steps);
-        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
     }
 
     /// A device with a dead die is saved and loaded.
@@ -95,22 +77,23 @@ proptest! {
     }
 }
 
-/// The random runs meet what they are for.
+/// Whenever a die dies, everything that was acknowledged is there, and the device goes on. When more
+/// die, data may be lost: then reads end with an error, and never with other data.
 #[test]
-fn deaths_of_every_kind_occur() {
-    let config = ProptestConfig { rng_seed: RngSeed::Fixed(2), ..ProptestConfig::default() };
-    let mut runner = TestRunner::new(config);
-    let mut met = std::collections::BTreeMap::<&str, u32>::new();
+fn deaths_lose_nothing_that_parity_covers() {
+    let met = Met::default();
+    let config = ProptestConfig { cases: cases().cases / 2, ..cases() };
     for deaths in [1, 3] {
-        for _ in 0..150 {
-            let tree = dying(deaths).new_tree(&mut runner).expect("no filter rejects");
-            let (spec, depth, steps) = tree.current();
+        check_runs(config.clone(), dying(deaths), |(spec, depth, steps)| {
             let mut bench = Bench::new(&spec).expect_failures();
-            assert_eq!(bench.run(depth, &steps), Ok(()));
+            bench.run(depth, &steps)?;
+            if deaths == 1 && bench.unreadable > 0 {
+                return Err(format!("{} reads found nothing", bench.unreadable));
+            }
             let counts = *bench.device.ftl().stripes().expect("there is parity").counts();
             let dead = bench.device.ftl().dead_dies_on_flash().len();
             let ended = bench.device.end_of_life().is_some();
-            for (name, occurs) in [
+            met.note([
                 ("a die is found dead", dead > 0),
                 ("more than one", dead > 1),
                 ("a page is computed", counts.reconstructed > 0),
@@ -119,14 +102,11 @@ fn deaths_of_every_kind_occur() {
                 ("takes no more writes", ended),
                 ("loses something", bench.unreadable > 0),
                 ("a group is gone", !bench.device.ftl().dead_dies().is_empty()),
-            ] {
-                *met.entry(name).or_default() += u32::from(occurs);
-            }
-        }
+            ]);
+            Ok(())
+        });
     }
-    println!("{met:#?}");
-    let never: Vec<_> = met.iter().filter(|(_, times)| **times < 3).collect();
-    assert!(never.is_empty(), "too rare: {never:?}, of {met:#?}");
+    met.each_at_least(3);
 }
 
 /// One group of four dies on four channels, filled in part, whose first die dies when that is done.
