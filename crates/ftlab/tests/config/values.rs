@@ -1,4 +1,4 @@
-//! Values with units: what they accept, what they say otherwise, and that printing and parsing agree.
+//! Values with units: what they accept, the errors otherwise, and that printing and parsing agree.
 
 use ftlab::config::MapUnit;
 use ftlab::options::value::Value;
@@ -70,7 +70,7 @@ fn a_missing_unit_is_an_error_with_what_was_meant() {
 fn a_wrong_unit_is_an_error_with_the_nearest() {
     assert!(message::<Nanos>("70 msec").contains("write \"70ms\""));
     assert!(message::<Nanos>("70US").contains("write \"70us\""));
-    // Either could be meant, so none is chosen.
+    // Either could be meant, so none is suggested.
     assert!(message::<Bytes>("4K").contains("write \"4KiB\" or \"4kB\""));
     assert!(message::<Bytes>("64G").contains("write \"64GiB\" or \"64GB\""));
     assert!(message::<u32>("8 blocks").contains("a count takes no unit"));
