@@ -1,4 +1,4 @@
-//! Dies that die where there is parity.
+//! Dies that die on a device with parity.
 
 use std::ops::RangeInclusive;
 
@@ -25,12 +25,12 @@ fn death() -> impl Strategy<Value = Death> {
     (0u32..65_536, prop_oneof![soon, later].prop_map(Nanos))
 }
 
-/// Runs with so many deaths, on devices with room to go on, most of the time.
+/// Runs with this many deaths, on devices that usually have room to continue.
 fn dying(deaths: usize) -> impl Strategy<Value = Run> {
     dying_over(2..=5, deaths)
 }
 
-/// The same, with stripes over so many dies.
+/// The same, with the given numbers of dies in a stripe.
 fn dying_over(widths: RangeInclusive<u32>, deaths: usize) -> impl Strategy<Value = Run> {
     let run = (runs_over(random::run(300), widths), 0u32..=12, 20u32..=100);
     (run, proptest::collection::vec(death(), deaths)).prop_map(
@@ -52,7 +52,7 @@ fn schedule(spec: &Spec, deaths: &[Death]) -> Vec<Scheduled> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases().cases / 2, ..cases() })]
 
-    /// Whenever a die dies, everything that was acknowledged is there, and the device goes on.
+    /// Whenever a die dies, all acknowledged data is there, and the device continues.
     #[test]
     fn a_death_loses_nothing((spec, depth, steps) in dying(1)) {
         let mut bench = Bench::new(&spec).expect_failures();
@@ -61,7 +61,7 @@ proptest! {
         prop_assert_eq!(bench.unreadable, 0);
     }
 
-    /// A death while commands of collection are held back: parity overtakes no page of its block.
+    /// A die dies while commands of collection are held back: parity overtakes no page of its block.
     #[test]
     fn a_death_finds_commands_held_back((spec, depth, steps) in dying_over(2..=2, 1)) {
         let spec = spec.set("ftl.gc.preemptible", "on");
@@ -71,7 +71,7 @@ proptest! {
         prop_assert_eq!(bench.unreadable, 0);
     }
 
-    /// When more die, data may be lost: then reads end with an error, and never with other data.
+    /// After more deaths data may be lost: then reads end with an error, and never return other data.
     #[test]
     fn further_deaths_give_errors((spec, depth, steps) in dying(3)) {
         let mut bench = Bench::new(&spec).expect_failures();
@@ -85,7 +85,7 @@ proptest! {
         let (before, after) = steps.split_at(steps.len() / 2);
         let mut bench = Bench::new(&spec).expect_failures();
         let checked = bench.run(depth, before).and_then(|()| {
-            // One that came to its end with data in DRAM can't be saved.
+            // A device at its end with data in DRAM can't be saved.
             let Some(mut bench) = bench.try_reload(&spec) else { return Ok(0) };
             bench.audit()?;
             bench.run(depth, after)?;
@@ -95,7 +95,7 @@ proptest! {
     }
 }
 
-/// The random runs meet what they are for.
+/// The random runs meet every kind of death.
 #[test]
 fn deaths_of_every_kind_occur() {
     let config = ProptestConfig { rng_seed: RngSeed::Fixed(2), ..ProptestConfig::default() };
@@ -113,9 +113,9 @@ fn deaths_of_every_kind_occur() {
             for (name, occurs) in [
                 ("a die is found dead", dead > 0),
                 ("more than one", dead > 1),
-                ("a page is computed", counts.reconstructed > 0),
+                ("a page is rebuilt", counts.reconstructed > 0),
                 ("erased without a dead die", counts.spared_erases > 0),
-                ("goes on writing and collecting", !ended && counts.spared_erases > 4),
+                ("continues writing and collecting", !ended && counts.spared_erases > 4),
                 ("takes no more writes", ended),
                 ("loses something", bench.unreadable > 0),
                 ("a group is gone", !bench.device.ftl().dead_dies().is_empty()),
@@ -129,7 +129,7 @@ fn deaths_of_every_kind_occur() {
     assert!(never.is_empty(), "too rare: {never:?}, of {met:#?}");
 }
 
-/// One group of four dies on four channels, filled in part, whose first die dies when that is done.
+/// One group of four dies on four channels, partly filled; its first die then dies.
 fn with_a_dead_die() -> (Spec, SimTime) {
     let at = Nanos(1_000_000_000);
     let schedule = [Scheduled { at, fault: Fault::DieDies(0) }];
@@ -137,7 +137,7 @@ fn with_a_dead_die() -> (Spec, SimTime) {
     (failing::scheduled(spec, &schedule), SimTime(at.0))
 }
 
-/// A page of a dead die takes the reads of the three others, each on a bus of its own: as long as one.
+/// A page of a dead die takes reads of the three others, each on its own bus: as long as one read.
 #[test]
 fn a_computed_read_takes_as_long_as_the_longest_of_the_others() {
     let (spec, death) = with_a_dead_die();
@@ -150,13 +150,13 @@ fn a_computed_read_takes_as_long_as_the_longest_of_the_others() {
         (0..spec.logical_pages())
             .map(|page| request(Op::Read, u64::from(page) * u64::from(sectors), sectors, page))
     };
-    // The first read of the die finds out.
+    // The first read of the die discovers the death.
     closed_loop(&mut device, 1, reads());
     let found = *device.ftl().stripes().expect("there is parity").counts();
     assert_eq!(device.ftl().dead_dies_on_flash(), [DieId::new(0)]);
     let done = closed_loop(&mut device, 1, reads());
     let counts = *device.ftl().stripes().expect("there is parity").counts();
-    // A quarter of what is programmed lies on each die.
+    // A quarter of everything programmed lies on each die.
     let on_dead_die = counts.reconstructed - found.reconstructed;
     assert_eq!(on_dead_die, u64::from(spec.logical_pages() / 4));
     assert_eq!(counts.reads - found.reads, 3 * on_dead_die);
