@@ -91,7 +91,7 @@ fn a_scan_reads_what_was_programmed_and_one_more_of_each_block() {
         assert_eq!(recovered.time.0, time, "{written} pages written");
         assert_eq!(recovered.system_reads, 1);
         assert_eq!(recovered.found.pages, written);
-        // Power-up closes only a half-full block.
+        // Power-up closes only a partly filled block.
         assert_eq!(recovered.found.closed_early, in_use - full, "{written} pages written");
         assert_eq!(recovered.erases, 0, "{written} pages written");
         let cut_at = device.now().0 - recovered.time.0;

@@ -1,12 +1,12 @@
-//! What a device does that was written without a clock.
+//! A device that was written without a clock, in later use.
 
 use ftlab::host::Host;
 use ftlab::image::Resume;
 
 use super::bench::{Clock, config, device, in_order, play, rest, uniform};
 
-/// It goes on in time and without, in any order, and everything it knows agrees; it can be saved, and goes on from its
-/// image as if it had not been.
+/// It continues with and without a clock, in any order, and its tables agree; it can be saved, and the
+/// loaded device continues in the same way.
 #[test]
 fn it_goes_on_in_time() {
     let config = config(&["ftl.slc_cache.policy=hybrid", "ftl.slc_cache.blocks=12"]);
@@ -26,7 +26,7 @@ fn it_goes_on_in_time() {
         play(device, Clock::Timed, requests);
         rest(device, Clock::Timed);
     }
-    assert!(kept.save() == loaded.save(), "they went different ways");
+    assert!(kept.save() == loaded.save(), "they diverged");
 }
 
 /// The same seed leaves the same bytes, and no time passes.
