@@ -203,6 +203,7 @@ impl Contents for Rows {
 
 /// The share of joinable host programs that join a row; on a die of n planes, n - 1 of n are joinable.
 /// Writes `rounds` times the logical size at random on a half-full device.
+fn alignment(placement: &str, planes_per_die: u32, rounds: u64) -> f64 {
     let spec = Spec::small().set("nand.channels", 2).set("nand.planes_per_die", planes_per_die);
     let spec = spec.set("ftl.placement.policy", placement).buffered("lru", 64);
     let spec = planes(spec.set("cache.programs_per_die", 4), 64, 32, 100);
