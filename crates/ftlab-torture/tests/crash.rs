@@ -1,4 +1,4 @@
-//! Small crash tests: some thousand power cuts over all designs, dies that die, and planted bugs that they must find.
+//! Small crash tests: some thousand power cuts over all designs, dying dies, and planted bugs that must be found.
 
 #![cfg(any(debug_assertions, feature = "verify"))]
 
