@@ -49,7 +49,7 @@ const HOUSE: (&str, &str) =
     ("house.toml", "base = \"tlc-512g\"\n[device]\nname = \"house\"\n[ftl.gc]\nstart = 4\n");
 
 #[test]
-fn a_file_goes_over_what_it_builds_on_and_values_remember_theirs() {
+fn a_file_overrides_its_base_and_values_know_their_origin() {
     let config = load(&[MINE, LAB, HOUSE], &["ftl.gc.reserve=1"]).unwrap();
     let gc = &config.options.ftl.gc;
     assert_eq!((gc.start, gc.stop, gc.reserve), (5, 8, 1));
@@ -72,7 +72,7 @@ fn a_file_goes_over_what_it_builds_on_and_values_remember_theirs() {
 }
 
 #[test]
-fn what_is_shown_tells_the_chain_and_loads_without_it() {
+fn a_shown_config_names_its_bases_and_loads_without_them() {
     let config = load(&[MINE, LAB, HOUSE], &[]).unwrap();
     let shown = config.show();
     let chain = "# mine.toml builds on lab.toml, which builds on house.toml, which builds on preset tlc-512g\n";
@@ -90,7 +90,7 @@ fn what_is_shown_tells_the_chain_and_loads_without_it() {
 }
 
 #[test]
-fn problems_are_told_with_the_file_and_the_line_in_which_they_are_all_at_once() {
+fn all_problems_are_reported_with_their_file_and_line() {
     let lab = "base = \"tiny\"\n[ftl.gc]\nstart = \"many\"\n";
     let mine = "base = \"lab.toml\"\n[ftl.gc]\nstpo = 5\nreserve = -1\n";
     let found = problems(&[("mine.toml", mine), ("lab.toml", lab)]);
@@ -105,7 +105,7 @@ fn problems_are_told_with_the_file_and_the_line_in_which_they_are_all_at_once() 
 }
 
 #[test]
-fn bases_that_can_not_be_had_are_told_where_they_are_named() {
+fn missing_bases_are_reported_where_they_are_named() {
     let one = |text: &str| {
         let found = problems(&[("mine.toml", text)]);
         assert_eq!(found.len(), 1, "{found:?}");
@@ -125,7 +125,7 @@ fn bases_that_can_not_be_had_are_told_where_they_are_named() {
 }
 
 #[test]
-fn circles_and_towers_come_to_an_end() {
+fn circular_and_deep_bases_are_refused() {
     let found =
         problems(&[("a", "base = \"b\"\n"), ("b", "base = \"c\"\n"), ("c", "base = \"a\"\n")]);
     assert_eq!(found.len(), 1, "{found:?}");
@@ -164,7 +164,7 @@ fn a_preset_is_found_first() {
 
 /// Options of a base count as set by hand, and a policy of the file above drops them.
 #[test]
-fn a_policy_above_drops_the_options_of_the_one_beneath() {
+fn a_policy_drops_the_options_of_its_base() {
     let lab = ("lab.toml", "base = \"tiny\"\n[cache]\npolicy = \"lru\"\ncapacity = \"1MiB\"\n");
     let mine = ("mine.toml", "base = \"lab.toml\"\n[cache]\npolicy = \"none\"\n");
     assert!(load(&[mine, lab], &[]).unwrap().options.cache.policy.dram().is_none());

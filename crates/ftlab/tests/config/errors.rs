@@ -281,7 +281,7 @@ fn what_is_set_and_does_nothing_is_noted() {
 }
 
 #[test]
-fn conditions_name_options_and_values_that_there_are() {
+fn conditions_name_existing_options_and_values() {
     use ftlab::config::all_options;
     let conditions = all_options().iter().flat_map(|option| option.applies_with);
     let mut found = 0;
@@ -296,7 +296,7 @@ fn conditions_name_options_and_values_that_there_are() {
 }
 
 #[test]
-fn arbitration_without_anything_to_choose_is_noted() {
+fn arbitration_without_a_choice_is_noted() {
     let weighted = ["host.queues=4", "host.arbitration.policy=weighted-round-robin"];
     let with = |more: &[&'static str]| notes(&with_sets("tiny", &[&weighted[..], more].concat()));
     assert_eq!(with(&[]), ["host.arbitration.policy"]);
@@ -433,7 +433,7 @@ fn proposed(path: &str) -> Option<String> {
 }
 
 #[test]
-fn keys_are_known_by_their_words_and_by_what_others_call_them() {
+fn unknown_keys_get_a_proposal() {
     for (wrong, right) in [
         // Words of the name.
         ("nand.dies", "nand.dies_per_chip"),
@@ -473,7 +473,7 @@ fn keys_are_known_by_their_words_and_by_what_others_call_them() {
 }
 
 #[test]
-fn a_bus_takes_transfers_and_other_rates_say_why_not() {
+fn only_a_bus_takes_a_rate_in_transfers() {
     let rate = |text: &str| {
         let layers = with_sets("tiny", &[&format!("nand.bus.rate={text}")]);
         Config::load(&layers).map(|config| config.canonical())

@@ -60,7 +60,7 @@ fn every_damage_is_told() {
 /// A block in one-bit mode holds its pages divided by the bits of a cell. So behind an SLC cache, and
 /// only there, the image and the device must have the same bits per cell.
 #[test]
-fn the_bits_of_a_cell_matter_behind_an_slc_cache_alone() {
+fn bits_per_cell_matter_only_behind_an_slc_cache() {
     let cells_differ = |sets: &[&str]| {
         let [image, device] = ["nand.cell=mlc", "nand.cell=tlc"].map(|cell| {
             let sets = sets.iter().chain([&cell]).enumerate();

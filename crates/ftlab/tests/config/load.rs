@@ -41,7 +41,7 @@ fn later_layers_win_and_values_remember_theirs() {
 }
 
 #[test]
-fn a_changed_policy_drops_the_options_of_the_one_beneath() {
+fn a_changed_policy_drops_the_options_of_the_old_one() {
     let none = load(&[Layer::preset("tlc-512g"), Layer::set(1, "cache.policy=none")]);
     assert!(matches!(none.options.cache.policy, WriteBufferChoice::None(_)));
     assert!(none.options.cache.policy.dram().is_none());

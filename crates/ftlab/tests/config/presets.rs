@@ -59,7 +59,7 @@ fn capacities_are_those_of_the_names() {
 /// A disabled feature costs nothing only if the device runs on a set of skills without it. A newly
 /// added option must not take that away.
 #[test]
-fn what_drives_on_sale_have_is_not_simulated_with_everything() {
+fn common_drives_run_on_a_reduced_set_of_skills() {
     let set_of = |config: &Config| assemble(DeviceSetup::new(config, 1)).skills();
     for name in ["tlc-32g", "tlc-512g", "tlc-1t", "qlc-1t", "qlc-2t", "slc-240g", "mlc-256g"] {
         assert_eq!(set_of(&load(name)), COMMON, "{name}");

@@ -50,7 +50,7 @@ fn days_and_years_are_printed_where_they_are_whole() {
 }
 
 #[test]
-fn a_missing_unit_is_an_error_with_what_was_meant() {
+fn a_missing_unit_is_an_error_with_a_proposal() {
     let cases = [
         (
             message::<Nanos>("200"),
@@ -219,7 +219,7 @@ proptest! {
 }
 
 #[test]
-fn a_word_misspelt_where_a_size_may_stand_is_told_apart_from_a_size() {
+fn a_misspelt_word_is_not_taken_for_a_size() {
     assert_eq!(MapUnit::parse("flash-page"), Ok(MapUnit::FlashPage));
     assert_eq!(
         message::<MapUnit>("flash-pag"),

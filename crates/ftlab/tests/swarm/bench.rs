@@ -199,7 +199,10 @@ impl Bench {
         // One that came to its end, or lost a die, can't become one on which nothing fails.
         let lost = !bench.device.ftl().dead_dies_on_flash().is_empty();
         if (bench.device.end_of_life().is_some() || lost) && device.ftl().life().is_none() {
-            return loaded.is_err().then_some(bench).ok_or_else(|| "a dead device revived".to_owned());
+            return loaded
+                .is_err()
+                .then_some(bench)
+                .ok_or_else(|| "a dead device revived".to_owned());
         }
         // Nor can one that lost blocks that the other device needs for collection.
         let too_few = |damage: &Damage| damage.to_string().contains("must be good so that");

@@ -233,7 +233,7 @@ const LINK: &str = "host.link.rate = 1GB/s";
 const TRANSFER: u64 = 64 * 512;
 
 #[test]
-fn reads_fill_the_link_and_not_more() {
+fn reads_fill_the_link() {
     let mut device = device(&Spec::small().with(LINK));
     let count = 500;
     let done = closed_loop(&mut device, 8, vec![read(0, 64); count as usize]);
@@ -284,7 +284,7 @@ fn the_front_end_takes_one_command_at_a_time() {
 }
 
 #[test]
-fn a_full_queue_has_no_room_and_the_others_have() {
+fn only_a_full_queue_has_no_room() {
     let mut device = device(&queues(2, "round-robin").set("host.queue_depth", 2));
     let [first, second] = [0, 1].map(|stream| device.queue_of(stream));
     device.submit(SimTime::ZERO, read(0, 8));

@@ -40,7 +40,7 @@ fn commands_wait_for_the_bus_with_the_dies_in_turn() {
 
 /// The best of all that wait for the chip goes first, whichever its die.
 #[test]
-fn a_chip_serves_what_ranks_best() {
+fn a_chip_serves_the_highest_rank() {
     for command in [None, Some(Nanos::ZERO)] {
         let scheduler = Scheduler::ReadFirst(ReadFirst);
         let mut table = Table::new(in_turns(Set { scheduler, command, ..plain() }));
@@ -67,7 +67,7 @@ fn cache_operations_pass_nothing_on_the_other_die() {
 
 /// A suspended erase keeps the chip while a read of its die is served.
 #[test]
-fn what_was_left_keeps_the_chip() {
+fn a_suspended_operation_keeps_the_chip() {
     let mut table = Table::new(in_turns(suspending(Pausable::Erase, 1)));
     table.put(0, "e", Kind::Erase, at(0, 1, 0));
     table.put(1000, "other", Kind::Read, at(1, 0, 0)).put(1001, "same", Kind::Read, at(0, 0, 0));
@@ -94,7 +94,7 @@ fn data_goes_out_before_anything_begins() {
 
 /// The ninth of the waiting reads fits the first; only eight are considered for the second plane.
 #[test]
-fn only_so_many_are_looked_at_for_the_other_plane() {
+fn only_the_first_commands_are_considered_for_the_other_plane() {
     let with = |looks| {
         let multi_plane = MultiPlane { read: true, looks, ..MultiPlane::NONE };
         let abilities = Abilities { multi_plane, ..Abilities::NONE };

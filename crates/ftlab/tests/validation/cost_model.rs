@@ -110,7 +110,7 @@ fn raw_errors_at_the_rated_point_are_those_of_the_guide() {
 }
 
 #[test]
-fn a_device_that_is_young_may_be_read_cheaply() {
+fn a_young_device_may_be_read_cheaply() {
     let model = Reliability::new(&as_they_are());
     // Fresh: 600 in a million at the rated step, scaled by the square of the others.
     for class in CostClass::ALL {
@@ -141,7 +141,7 @@ fn reads_of_a_block_disturb_its_pages() {
 }
 
 #[test]
-fn retries_go_on_where_the_last_level_ends() {
+fn retries_continue_where_the_last_level_ends() {
     let model = Reliability::new(&as_they_are());
     // 600 + 2000 + 3000 * years, at the rated step: 12000, 15600, 19200 and 22800 are the limits.
     let at_years = |hundredths: u64| {
@@ -327,7 +327,7 @@ proptest! {
 /// Pages are rewritten at another cost only if that is enabled, programs have costs, and pages may
 /// be placed freely: none of the three is enough alone.
 #[test]
-fn rewriting_takes_all_that_it_asks_for() {
+fn rewriting_needs_all_of_its_conditions() {
     let rewrites = |sets: &[&str]| {
         let sets = sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set));
         let layers: Vec<Layer> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();

@@ -178,7 +178,7 @@ fn without_second_die(placement: &str) -> Bench {
 }
 
 #[test]
-fn dynamic_placement_goes_on_without_a_die() {
+fn dynamic_placement_continues_without_a_die() {
     let mut bench = without_second_die("dynamic");
     assert_eq!(ask(&mut bench, Op::Read, 0..8), DONE);
     assert_eq!(ask(&mut bench, Op::Read, 0..32), UNREADABLE);
@@ -220,7 +220,7 @@ fn static_placement_refuses_what_has_no_die_left() {
 }
 
 #[test]
-fn a_page_that_is_unreadable_is_good_again_when_it_is_written_again() {
+fn an_unreadable_page_is_good_again_once_rewritten() {
     let spec = at(two_dies("static"), Nanos::ZERO, Fault::Unreadable(FaultSpot::Page(0)));
     let mut bench = Bench::new(&spec, None);
     assert_eq!(ask(&mut bench, Op::Write, 0..16), DONE);
@@ -248,7 +248,7 @@ fn read_for_long(refresh_reads: &str) -> Bench {
 }
 
 #[test]
-fn blocks_that_are_read_often_are_refreshed_in_time() {
+fn often_read_blocks_are_refreshed_in_time() {
     let lost = read_for_long("none");
     assert_eq!(lost.unreadable, 4_000 - 300, "from the 301st read on");
     let kept = read_for_long("200");

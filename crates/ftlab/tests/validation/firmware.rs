@@ -124,7 +124,7 @@ fn the_optimised_firmware_takes_what_its_steps_add_up_to() {
 
 /// Slots overwritten before write-back leave holes, and flash pages full of holes cost nothing.
 #[test]
-fn what_others_have_just_written_is_not_programmed() {
+fn overwritten_slots_are_not_programmed() {
     let mut board = device("cosmos-openssd", &[]);
     let each = COMMAND + dma(120 * KIB) + 30 * UNIT;
     let found = cycles(&mut board, large(Op::Write, 400, |_| 3));

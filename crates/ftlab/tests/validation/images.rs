@@ -75,7 +75,7 @@ proptest! {
     #![proptest_config(cases(400))]
 
     #[test]
-    fn a_loaded_device_goes_on_as_the_saved_one(
+    fn a_loaded_device_continues_like_the_saved_one(
         (spec, depth, steps) in
             prop_oneof![
                 random::run(500), caching::run(500), gating::run(500),
@@ -108,7 +108,7 @@ fn used_by(spec: Spec) -> (Spec, Device) {
 }
 
 #[test]
-fn only_what_was_touched_takes_room() {
+fn only_touched_pages_take_room_in_an_image() {
     let spec = Spec::small().set(BLOCKS, 100_000).set("nand.pages_per_block", 1_024);
     let spec = spec.holding(80_000_000);
     let mut device = assemble(spec.setup());
@@ -269,7 +269,7 @@ fn reserving(spec: Spec, reserve: u32) -> Spec {
 
 /// Flags that falsely claim that no plane has anything to collect must not get the device stuck.
 #[test]
-fn a_plane_is_not_hungry_because_an_image_says_so() {
+fn false_flags_in_an_image_do_not_get_a_device_stuck() {
     let (spec, mut device) = used();
     let pages = u64::from(spec.logical_pages());
     let planes = device.flash().geometry().planes();
@@ -303,7 +303,7 @@ fn a_plane_is_not_hungry_because_an_image_says_so() {
 /// A device with failures may lose more blocks before its end than one without an end may have
 /// lost.
 #[test]
-fn bad_blocks_are_taken_up_only_where_collection_is_sure_to_go_on() {
+fn bad_blocks_are_accepted_only_if_collection_can_continue() {
     let carefree = Spec::small().set(BLOCKS, 60).holding(400);
     let spec = carefree.clone().set("nand.faults.factory_bad", "20%");
     let mut device = assemble(spec.setup());

@@ -37,7 +37,7 @@ proptest! {
 
     /// A device saved midway works on after loading. At its end it may refuse to be saved, and says why.
     #[test]
-    fn an_image_of_a_failing_map_goes_on((spec, depth, steps) in failing::on_demand_run(600)) {
+    fn an_image_of_a_failing_map_works_on((spec, depth, steps) in failing::on_demand_run(600)) {
         let (before, after) = steps.split_at(steps.len() / 2);
         let mut bench = Bench::new(&spec, None);
         prop_assert_eq!(bench.run(depth, before), Ok(()));
@@ -104,7 +104,7 @@ fn failures_of_every_kind_meet_the_map() {
 /// A device at its end with few entries in memory answers reads of everything, and programs no more
 /// translation pages.
 #[test]
-fn at_its_end_a_map_on_flash_is_found_and_not_written() {
+fn a_map_on_flash_is_readable_and_not_written_at_the_end_of_life() {
     for seed in 0..8 {
         let spec = Spec::small().with(
             "nand.page_size = 2KiB

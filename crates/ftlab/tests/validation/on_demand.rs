@@ -280,7 +280,7 @@ fn what_is_written_back_is_what_a_naive_table_writes_back() {
 /// Pages of one request with entries in one translation page wait for a single read of it, and are then
 /// read together if they share a flash page.
 #[test]
-fn who_misses_in_one_translation_page_shares_its_read() {
+fn misses_in_one_translation_page_share_its_read() {
     let spec = on_demand::cached(Spec::small().set("nand.page_size", "16KiB"), 8);
     let spec = spec.holding(96);
     let mut device = assemble(spec.setup());
@@ -298,7 +298,7 @@ fn who_misses_in_one_translation_page_shares_its_read() {
 
 /// Reads of a page whose entry is being fetched wait for it like the first one: none of them hits.
 #[test]
-fn an_entry_that_has_not_come_is_no_hit() {
+fn an_entry_being_fetched_is_no_hit() {
     let spec = on_demand::cached(Spec::small(), 4);
     let mut device = assemble(spec.setup());
     let sectors = spec.sectors_per_page();
@@ -317,7 +317,7 @@ fn an_entry_that_has_not_come_is_no_hit() {
 
 /// The next page is not read ahead while its entry is being fetched, but is once the entry is known.
 #[test]
-fn an_entry_that_has_not_come_is_not_known_to_reading_ahead() {
+fn read_ahead_does_not_see_an_entry_being_fetched() {
     let spec = Spec::small().with(
         "nand.channels = 4
         cache.read.policy = lru

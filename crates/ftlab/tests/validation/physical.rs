@@ -64,7 +64,7 @@ fn commands_take_what_the_paper_says() {
 }
 
 #[test]
-fn a_flush_waits_for_writes_in_flight_alone_and_a_trim_for_nothing() {
+fn a_flush_waits_only_for_writes_in_flight_and_a_trim_for_nothing() {
     use Op::{Flush, Trim, Write};
     let requests = [
         (0, Write, 0),
@@ -158,7 +158,7 @@ fn a_read_does_not_pass_a_write_of_its_page() {
 /// A program is not suspended for a read of the page that it writes; and while it is suspended for
 /// another read, a read of its page is not served.
 #[test]
-fn a_program_is_not_left_for_a_read_of_its_page() {
+fn a_program_is_not_suspended_for_a_read_of_its_page() {
     use Op::{Read, Write};
     let suspend = [
         "scheduler.policy=read-first",

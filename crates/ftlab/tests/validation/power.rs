@@ -147,7 +147,7 @@ fn a_cut_erases_no_block_that_is_free_and_closes_those_that_were_open() {
 
 /// A torn page holds nothing, is skipped, and closes its block.
 #[test]
-fn a_torn_page_is_told_and_read_over() {
+fn a_torn_page_is_reported_and_skipped() {
     let config = config(&[&ONE_DIE[..], &["ftl.recovery.policy=scan"]].concat());
     let per_page = config.shape().page_size.sectors() / SECTORS;
     for whole in [0, 1, 5] {
@@ -222,7 +222,7 @@ fn survivors(sets: &[&str], fua: bool) -> usize {
 }
 
 #[test]
-fn what_was_not_acknowledged_yet_is_not_lost() {
+fn unacknowledged_writes_do_not_count_as_lost() {
     let sets = ["cache.policy=lru", "cache.capacity=1MiB", "cache.latency=100us"];
     let config = config(&[&["ftl.recovery.policy=scan"], &sets[..]].concat());
     let mut device = device(&config);
@@ -244,7 +244,7 @@ fn what_was_not_acknowledged_yet_is_not_lost() {
 }
 
 #[test]
-fn what_dram_held_is_lost_unless_it_was_forced_or_carried_to_flash() {
+fn data_in_dram_is_lost_unless_forced_or_saved_to_flash() {
     let dram = ["cache.policy=lru", "cache.capacity=1MiB", "cache.latency=1us"];
     assert_eq!(survivors(&dram, false), 0);
     assert_eq!(survivors(&dram, true), 8);
@@ -252,7 +252,7 @@ fn what_dram_held_is_lost_unless_it_was_forced_or_carried_to_flash() {
 }
 
 #[test]
-fn a_trim_that_was_told_stays() {
+fn an_acknowledged_trim_survives() {
     let config = config(&["ftl.recovery.policy=scan"]);
     let mut device = device(&config);
     carry_out(&mut device, request(Op::Write, 0, 8));
@@ -270,7 +270,7 @@ fn a_trim_that_was_told_stays() {
 }
 
 #[test]
-fn a_cut_while_it_comes_up_changes_nothing() {
+fn a_cut_during_recovery_changes_nothing() {
     let config = config(&[&ONE_DIE[..], &["ftl.recovery.policy=scan"]].concat());
     let mut device = device(&config);
     let pages = device.capacity_sectors() / SECTORS;
@@ -354,7 +354,7 @@ fn capacitors_save_what_was_acknowledged_behind_a_front_end() {
 
 /// Log maps and maps of shared pages are recovered: each page is where it was, and the device continues.
 #[test]
-fn logs_and_shared_pages_are_found_where_they_lay() {
+fn logs_and_shared_pages_are_recovered_in_place() {
     /// A prime that divides no number of pages here, so that every page is reached.
     const STRIDE: u64 = 7919;
     let logs = ["ftl.mapping.policy=log-block"];

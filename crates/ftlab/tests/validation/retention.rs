@@ -131,7 +131,7 @@ fn without_refresh_data_is_lost() {
 
 /// With a write buffer, several pages on a flash page, and blocks that stay open for years.
 #[test]
-fn blocks_that_are_being_filled_are_refreshed_too() {
+fn open_blocks_are_refreshed_too() {
     let spec = worn(spec().set("nand.page_size", "16KiB").buffered("lru", 16), "150%", "agcr");
     for refresh in ["before-retries", "before-loss"] {
         let decade = ten_years(&refreshed_by(spec.clone(), refresh).filled(12));
@@ -143,7 +143,7 @@ fn blocks_that_are_being_filled_are_refreshed_too() {
 /// Programs fail on blocks that a patrol has just closed: these are collected like any block that fails,
 /// and lose no data.
 #[test]
-fn a_block_that_fails_while_it_is_sealed_is_emptied() {
+fn a_block_that_fails_while_it_is_closed_is_collected() {
     let mut failures = 0;
     for seed in 0..6 {
         let spec = spec().set(BLOCKS, 48).set("nand.pages_per_block", 64);
@@ -234,7 +234,7 @@ fn retries_come_when_the_closed_form_says() {
 /// Lost data stays lost when it is copied, never becomes part of something that looks sound, and is sound
 /// again when the host rewrites the page; also on a device that was saved in between.
 #[test]
-fn what_is_lost_is_marked_until_it_is_written_again() {
+fn lost_data_is_marked_until_it_is_written_again() {
     let spec = worn(spec(), "150%", "low-write").filled(100);
     let new = || assemble(spec.setup());
     let mut device: Device = new();
@@ -284,7 +284,7 @@ fn what_is_lost_is_marked_until_it_is_written_again() {
 /// Data from a device without costs that is loaded into one with costs ages from the load on: neither
 /// from earlier nor never.
 #[test]
-fn what_the_flash_did_not_see_programmed_ages_from_the_load_on() {
+fn data_of_unknown_age_ages_from_the_load_on() {
     let spec = Spec::small();
     let mut plain: Device = assemble(spec.setup());
     let mut done = Vec::new();
@@ -306,7 +306,7 @@ fn what_the_flash_did_not_see_programmed_ages_from_the_load_on() {
 
 /// Likewise the initial data of a log mapping.
 #[test]
-fn what_a_device_starts_with_ages_from_the_start() {
+fn initial_data_ages_from_the_start() {
     let spec = Spec::small().with("ftl.mapping.policy = bast\n ftl.mapping.start = full");
     let setup = worn(spec, "100%", "traditional").setup();
     let timing = &setup.flash.timing.native;
@@ -387,7 +387,7 @@ fn refresh_that_never_gets_done_comes_to_an_end() {
 
 /// On blocks so worn that a copy is due at once, refresh gives up, and says so.
 #[test]
-fn what_no_refresh_can_hold_is_left_alone() {
+fn data_beyond_refresh_is_left_alone() {
     let mut options = options(&worn(Spec::small(), "100%", "traditional"));
     options.reliability.rated_age = Nanos(DAY.0 / 24);
     let rule = RefreshRule { limit: Limit::LastLevel, period: DAY };
@@ -400,7 +400,7 @@ fn what_no_refresh_can_hold_is_left_alone() {
 /// A translation page is as old as the first page of its block. If it can't be read, the pages that only it
 /// names are lost, however young, until the host writes them again; no others are, and no read is wrong.
 #[test]
-fn what_only_a_lost_translation_page_names_is_lost() {
+fn pages_of_a_lost_translation_page_are_lost() {
     let spec = spec().set("nand.page_size", "2KiB").set(BLOCKS, 32);
     let spec = worn(on_demand::cached(spec, 4), "150%", "low-write").filled(50);
     let model = Reliability::new(&options(&spec).reliability);

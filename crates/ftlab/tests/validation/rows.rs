@@ -38,7 +38,7 @@ fn latency(spec: &Spec, pages: u32) -> u64 {
 }
 
 #[test]
-fn a_row_is_programmed_at_once_and_waits_for_no_more() {
+fn a_row_is_programmed_at_once() {
     for placement in ["dynamic", "static"] {
         let spec = die(placement);
         for pages in 1..=PLANES {

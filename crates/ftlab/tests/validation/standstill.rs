@@ -88,7 +88,7 @@ fn tiny(more: u32) -> impl Iterator<Item = Spec> {
 }
 
 #[test]
-fn a_device_as_full_as_the_rule_allows_goes_on() {
+fn a_device_as_full_as_the_rule_allows_never_gets_stuck() {
     for spec in tiny(0) {
         assert!(!ever_stuck(&spec), "{spec:?}");
     }
@@ -96,7 +96,7 @@ fn a_device_as_full_as_the_rule_allows_goes_on() {
 
 /// The rule is sharp: with a few pages more, some runs get stuck.
 #[test]
-fn a_little_fuller_can_stand_still() {
+fn a_slightly_fuller_device_can_get_stuck() {
     for fuller in tiny(4) {
         assert!(ever_stuck(&fuller), "{fuller:?}");
     }

@@ -212,7 +212,7 @@ fn a_copyback_needs_no_bus() {
 }
 
 #[test]
-fn a_program_is_left_for_host_reads() {
+fn a_program_is_suspended_for_host_reads() {
     let program = |set: Set, reads: &[u64]| {
         let mut table = Table::new(set);
         table.put(0, "p", Kind::Program, at(0, 1, 0));
@@ -239,7 +239,7 @@ fn a_program_is_left_for_host_reads() {
 }
 
 #[test]
-fn an_erase_is_left_for_host_reads_alone() {
+fn an_erase_is_suspended_only_for_host_reads() {
     let mut table = Table::new(suspending(Pausable::Erase, 4));
     table.put(0, "e", Kind::Erase, at(0, 1, 0)).put(1000, "r", Kind::Read, at(0, 0, 0));
     // Suspended 1000-1100, read 1100-1160, resumed 1160-1165, the other 2000 until 3165.
@@ -254,7 +254,7 @@ fn an_erase_is_left_for_host_reads_alone() {
 
 /// A read's wait for collection counts as collection, including the time of suspending it.
 #[test]
-fn leaving_collection_is_waiting_for_collection() {
+fn suspending_collection_counts_as_waiting_for_it() {
     let mut table = Table::new(suspending(Pausable::Erase, 4));
     let erase = Command::new(Kind::Erase, Origin::Gc, ServiceId::WRITES.owner(0), at(0, 1, 0));
     table.put_as(0, "e", erase).put(1000, "r", Kind::Read, at(0, 0, 0));
@@ -286,7 +286,7 @@ fn equals_take_the_bus_as_they_arrived() {
 }
 
 #[test]
-fn what_waits_while_an_operation_is_left_goes_after_it() {
+fn commands_that_wait_during_a_suspension_go_after_it() {
     let mut table = Table::new(suspending(Pausable::ProgramAndErase, 4));
     table.put(0, "p", Kind::Program, at(0, 1, 0)).put(50, "q", Kind::Program, at(0, 1, 1));
     table.put(100, "r", Kind::Read, at(0, 0, 0));
@@ -390,7 +390,7 @@ fn programs_and_copybacks_of_a_block_keep_their_order() {
 }
 
 #[test]
-fn what_is_left_goes_on_after_so_many_reads() {
+fn a_suspended_operation_resumes_after_a_number_of_reads() {
     let rule = PauseRule { which: Pausable::Erase, times: 1, reads: 2 };
     let mut table = Table::new(Set { pause: rule, ..suspending(Pausable::Erase, 1) });
     table.put(0, "e", Kind::Erase, at(0, 1, 0));
@@ -423,7 +423,7 @@ fn a_die_that_leaves_the_line_leaves_nobody_behind() {
 /// Later writes are programmed together with the first, past one that waits on its plane: reads pass
 /// that one only as far as it still completes in time.
 #[test]
-fn a_write_that_others_passed_keeps_its_bound() {
+fn a_passed_write_keeps_its_bound() {
     let bounds = ReadFirstBoundedOptions { write_bound: Some(Nanos(3_060 * US)), ..BOUNDS };
     let multi_plane = MultiPlane { program: true, ..MultiPlane::NONE };
     let set = Set {

@@ -139,7 +139,7 @@ fn the_table_bounds_the_share_of_the_least_worn() {
 
 /// Sets of several blocks are emptied together.
 #[test]
-fn a_set_is_emptied_whole() {
+fn a_set_is_emptied_together() {
     let device = run(&bet(8).set("ftl.wear.set_blocks", 4), |_| ());
     let least = device.ftl().blocks().all_erases().min().unwrap();
     println!("least worn {least}, {} moves", moves(&device));

@@ -75,7 +75,7 @@ fn a_data_block_overwritten_in_order_is_switched() {
 }
 
 #[test]
-fn what_is_missing_behind_the_last_page_is_copied() {
+fn missing_pages_behind_the_last_one_are_copied() {
     for (mapping, log) in [("bast", 1), ("fast", 2), ("nftl", 1)] {
         for small in both_clocks(mapping, log) {
             let mut drawing = Drawing::new(small, 2);
@@ -90,7 +90,7 @@ fn what_is_missing_behind_the_last_page_is_copied() {
 }
 
 #[test]
-fn pages_out_of_order_are_copied_all() {
+fn all_pages_out_of_order_are_copied() {
     for (mapping, erased) in [("bast", 2), ("nftl", 2)] {
         for small in both_clocks(mapping, 1) {
             let mut drawing = Drawing::new(small, 2);
@@ -124,7 +124,7 @@ fn a_log_block_of_old_copies_is_only_erased() {
 
 /// A page is first written to its own place, as long as nothing behind it was programmed.
 #[test]
-fn first_writes_may_leave_pages_out_but_not_go_back() {
+fn first_writes_may_skip_pages_but_not_go_back() {
     for mapping in ["log-block", "bast", "fast", "nftl"] {
         let mut drawing = Drawing::new(Small { mapping, log: 2, ..ONE }, 0);
         drawing.plainly(&[(0, 0), (0, 2), (1, 3), (0, 1), (0, 3)]);
@@ -164,7 +164,7 @@ fn fast_keeps_sequential_writes_apart() {
 }
 
 #[test]
-fn bast_gives_up_the_log_block_that_was_written_longest_ago() {
+fn bast_reclaims_the_log_block_written_longest_ago() {
     for small in both_clocks("bast", 2) {
         let mut drawing = Drawing::new(small, 3);
         drawing.plainly(&[(0, 1), (1, 1), (0, 2)]);
@@ -180,7 +180,7 @@ fn bast_gives_up_the_log_block_that_was_written_longest_ago() {
 }
 
 #[test]
-fn nftl_folds_the_longest_chain() {
+fn nftl_merges_the_longest_chain() {
     for small in both_clocks("nftl", 3) {
         let mut drawing = Drawing::new(small, 3);
         // A page goes to its own offset: the replacement block of data block 1 takes no further page.
@@ -199,7 +199,7 @@ fn nftl_folds_the_longest_chain() {
 
 /// Two of four data blocks are merged, and the pages of the others move: this throttle allows no more.
 #[test]
-fn a_throttle_leaves_pages_over_which_move() {
+fn a_throttle_leaves_pages_to_move() {
     for small in both_clocks("log-block", 1) {
         let mut drawing = Drawing::new(Small { throttle: Some(2), ..small }, 5);
         drawing.plainly(&[(0, 1), (1, 1), (2, 1), (3, 1)]);

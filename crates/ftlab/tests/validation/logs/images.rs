@@ -29,7 +29,7 @@ fn others(number: u32, small: Small) -> Small {
 }
 
 #[test]
-fn another_device_goes_on_with_the_log() {
+fn another_device_continues_with_the_log() {
     for number in 0..120 {
         let mapping = MAPPINGS[number as usize % 4];
         let small = Small { mapping, channels: 2, planes: 2, log: 3, ..ONE };
@@ -100,7 +100,7 @@ fn no_damage_breaks_a_log() {
 
 /// An error about what images and devices must share names the option that a user would change.
 #[test]
-fn what_addresses_mean_must_be_the_same() {
+fn the_layout_of_addresses_must_match() {
     let load = |small: &Small, more: &[&str]| -> Config {
         let file = Layer::file("device.toml", &small.config().canonical());
         let sets = (1..).zip(more).map(|(at, set)| Layer::set(at, set));

@@ -31,7 +31,7 @@ fn write_pages(small: &Small, seed: u64, count: u32, mut after: impl FnMut(&Devi
 
 /// At most T merges, P - T moved pages and an erase bound every wait. In lock-step, whatever the planner.
 #[test]
-fn a_throttle_bounds_every_standstill() {
+fn a_throttle_bounds_every_stall() {
     let mut nearest = 0.0_f64;
     for planner in ["none", "synchronised", "super-data-block", "cycle-stealing"] {
         for (throttle, log) in [(1, 1), (2, 2), (3, 4)] {

@@ -88,7 +88,7 @@ proptest! {
 
     /// Every command starts and ends as in a model that walks the queue.
     #[test]
-    fn it_does_what_a_walk_does(
+    fn it_matches_a_model_that_walks_the_queue(
         (load, seed) in loads(),
         rule in rules(),
         waiting_commands in any::<bool>(),
@@ -140,7 +140,7 @@ proptest! {
     /// Without a bus, a write is delayed by exactly the reads that went before it, and a read gains exactly
     /// the writes that it passed.
     #[test]
-    fn crossings_cost_what_they_cost((load, seed) in loads(), rule in rules()) {
+    fn overtaking_costs_are_exact((load, seed) in loads(), rule in rules()) {
         let items = draw(&plain(&load), seed);
         let times = Times { transfer: 0, ..ODD };
         let (served, _) = serve(bounded(&rule, load.dies), load.dies, &times, &items);
@@ -164,7 +164,7 @@ proptest! {
     /// Without a bus the estimate is exact, and so is the bound: any command that a read overtook completes
     /// in time, be it a write or a command of collection. Nothing passes an erase.
     #[test]
-    fn nobody_is_made_later_than_the_bound((load, seed) in loads(), rule in rules()) {
+    fn no_command_is_delayed_beyond_the_bound((load, seed) in loads(), rule in rules()) {
         let items = draw(&load, seed);
         let times = Times { transfer: 0, ..ODD };
         let (served, _) = serve(bounded(&rule, load.dies), load.dies, &times, &items);

@@ -96,7 +96,7 @@ fn overtaken(lives: &[Life]) -> impl Iterator<Item = (&Life, Nanos)> {
 /// Any command that a read overtook completes within its bound, both host writes and collection; and
 /// reads do overtake both. With a bus that takes no time the estimate is exact.
 #[test]
-fn in_a_whole_device_too_nobody_is_made_later_than_the_bound() {
+fn no_command_of_a_whole_device_is_delayed_beyond_the_bound() {
     let bounds = [BOUNDS.write_bound, BOUNDS.gc_bound].map(|bound| bound.expect("a bound"));
     // A command takes a nanosecond of the bus; at most a few hundred wait.
     let rest = Nanos(1_000);

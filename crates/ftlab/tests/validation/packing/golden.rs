@@ -64,7 +64,7 @@ fn times(policy: &str) -> ([u64; 6], [u64; 3]) {
 }
 
 #[test]
-fn an_evicting_write_spares_a_read_and_a_read_of_a_packed_page_pays_one() {
+fn an_evicting_write_saves_a_read_that_a_read_of_a_packed_page_pays_for() {
     let (lru, of_lru) = times("lru");
     // Each write that needs room waits for a read, which crosses the bus, and a program.
     let evicts = READ + BUS + BUS + PROGRAM + DRAM;

@@ -15,7 +15,7 @@ fn group_of(width: u32) -> Spec {
 
 /// Without collection, N - 1 pages of data cost N programs, and no read.
 #[test]
-fn parity_takes_one_program_in_so_many() {
+fn parity_takes_one_program_in_a_stripe() {
     for width in 2..=6 {
         let spec = group_of(width);
         let mut device = assemble(spec.setup());
@@ -47,7 +47,7 @@ fn an_erase_is_one_of_each_die() {
 
 /// With enough writes outstanding, all dies of a group program all the time, and N - 1 of N pages are data.
 #[test]
-fn writes_go_at_the_pace_of_the_dies_less_parity() {
+fn writes_reach_the_rate_of_the_dies_minus_parity() {
     for width in [2, 4, 8] {
         let spec = group_of(width).set(BLOCKS, 60).filled(50);
         let mut device = assemble(spec.setup());

@@ -81,7 +81,7 @@ proptest! {
 
     /// A device with a dead die is saved and loaded.
     #[test]
-    fn a_death_outlives_rest((spec, depth, steps) in dying(1)) {
+    fn a_death_survives_saving_and_loading((spec, depth, steps) in dying(1)) {
         let (before, after) = steps.split_at(steps.len() / 2);
         let mut bench = Bench::new(&spec).expect_failures();
         let checked = bench.run(depth, before).and_then(|()| {
@@ -139,7 +139,7 @@ fn with_a_dead_die() -> (Spec, SimTime) {
 
 /// A page of a dead die takes reads of the three others, each on its own bus: as long as one read.
 #[test]
-fn a_computed_read_takes_as_long_as_the_longest_of_the_others() {
+fn a_rebuilt_read_takes_as_long_as_the_longest_of_the_others() {
     let (spec, death) = with_a_dead_die();
     let mut device = assemble(spec.setup());
     let sectors = spec.sectors_per_page();
@@ -167,7 +167,7 @@ fn a_computed_read_takes_as_long_as_the_longest_of_the_others() {
 
 /// On one bus, the three transfers follow each other.
 #[test]
-fn on_one_bus_the_transfers_of_a_computed_read_add_up() {
+fn transfers_of_a_rebuilt_read_add_up_on_one_bus() {
     let (spec, death) = with_a_dead_die();
     let spec = spec.set("nand.channels", 1).set("nand.chips_per_channel", 4);
     let mut device = assemble(spec.setup());

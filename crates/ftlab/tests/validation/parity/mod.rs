@@ -92,13 +92,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases().cases / 2, ..cases() })]
 
     #[test]
-    fn stripes_are_whole_at_any_moment((spec, depth, steps) in runs(random::run(300))) {
+    fn stripes_are_whole_at_any_time((spec, depth, steps) in runs(random::run(300))) {
         let checked = Bench::new(&spec).run(depth, &steps);
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
     }
 
     #[test]
-    fn stripes_outlive_rest((spec, depth, steps) in runs(random::run(200))) {
+    fn stripes_survive_saving_and_loading((spec, depth, steps) in runs(random::run(200))) {
         let (before, after) = steps.split_at(steps.len() / 2);
         let mut bench = Bench::new(&spec);
         let checked = bench.run(depth, before).and_then(|()| {

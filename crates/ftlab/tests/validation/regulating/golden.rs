@@ -54,7 +54,7 @@ fn what_the_regulator_of_the_paper_does_to_one_page() {
 
 /// Prepared data is of another class, and has no history.
 #[test]
-fn what_was_there_before_decides_the_first_reads() {
+fn prepared_data_decides_the_first_reads() {
     let prior = |class| format!("ftl.cost.prior={class}");
     check(&[AGCR, &prior("low")], "W|RRRWWRRR", &[800, 310, 310, 70, 600, 450, 310, 310, 70]);
     check(&[AGCR, &prior("medium")], "W|RRRWWRRR", &[800, 170, 170, 170, 600, 450, 310, 310, 70]);
@@ -106,7 +106,7 @@ fn fixed_regulators_know_one_class() {
 
 /// Nothing waits while one page is used at a time.
 #[test]
-fn a_queue_that_is_empty_asks_for_high_cost() {
+fn an_empty_queue_asks_for_high_cost() {
     for waits in ["ftl.cost.waits=die", "ftl.cost.waits=device"] {
         let queue = "ftl.cost.policy=queue-driven";
         check(&[queue, waits], "WWRRWR", &[800, 800, 70, 70, 800, 70]);
@@ -118,7 +118,7 @@ fn a_queue_that_is_empty_asks_for_high_cost() {
 /// Simultaneous writes of several pages on two dies, and their reads: the cost depends on what waits
 /// when each begins.
 #[test]
-fn what_waits_makes_a_write_cheap() {
+fn a_queue_makes_writes_cheap() {
     let write = |page| Item { at: 1, op: Op::Write, page };
     // Pages 0, 2 and 4 lie on the first die, 1 on the second.
     let items = [write(0), write(2), write(4), write(1)];

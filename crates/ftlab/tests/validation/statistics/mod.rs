@@ -159,7 +159,7 @@ fn verdicts_come_from_what_was_written() {
 
 /// A verdict on the measurement does not depend on how the device was prepared.
 #[test]
-fn a_verdict_speaks_of_what_is_measured_alone() {
+fn a_verdict_covers_only_the_measurement() {
     let mut device = device(&["nand.blocks_per_plane=128"]);
     let pages = device.capacity_sectors() / u64::from(PAGE_SECTORS);
     let (mut recorder, _) = run(&mut device, 80_000, 0);
@@ -233,7 +233,7 @@ fn phases_that_are_not_measured_stay_out_of_the_report() {
 
 /// If only the first requests of a phase are measured, the others count only for the device.
 #[test]
-fn requests_that_are_not_measured_are_in_the_counters_of_the_device_alone() {
+fn unmeasured_requests_count_only_for_the_device() {
     let mut device = device(&[]);
     let mut recorder = Recorder::new(&device);
     let (mut done, mut last) = (Vec::new(), SimTime::ZERO);
@@ -393,7 +393,7 @@ fn neighbours_share_a_row_of_a_large_map() {
 /// However long a device was prepared, the measurement has hundreds of windows of its own, and no earlier
 /// window reaches into it.
 #[test]
-fn what_is_measured_has_windows_of_its_own() {
+fn the_measurement_has_windows_of_its_own() {
     let mut device = device(&[]);
     let mut recorder = Recorder::new(&device);
     let before = write(&mut recorder, &mut device, ("age", false), 60_000);

@@ -76,7 +76,7 @@ fn faults_that_never_came_are_named() {
 
 /// Blocks that were bad from the factory wear no cycles: the mean is over the others.
 #[test]
-fn used_endurance_is_a_mean_over_the_blocks_that_were_good() {
+fn used_endurance_is_a_mean_over_the_good_blocks() {
     let mut device = device(&[
         "nand.faults.factory_bad=5%",
         "ftl.over_provisioning=40%",
@@ -93,7 +93,7 @@ fn used_endurance_is_a_mean_over_the_blocks_that_were_good() {
 
 /// A single unmeasured request gets a note, as many do.
 #[test]
-fn a_single_request_that_is_not_measured_is_told_of() {
+fn a_single_unmeasured_request_is_noted() {
     let mut device = device(&[]);
     let mut recorder = Recorder::new(&device);
     recorder.phase_started("only", true, &device);

@@ -63,7 +63,7 @@ fn devices() -> Vec<Vec<&'static str>> {
 }
 
 #[test]
-fn it_leaves_what_a_fill_leaves_page_by_page() {
+fn it_equals_a_fill_page_by_page() {
     for options in devices() {
         let config = config(&options);
         let paged = page_by_page(&config);
