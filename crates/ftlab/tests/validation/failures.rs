@@ -220,7 +220,7 @@ fn static_placement_refuses_what_has_no_die_left() {
 }
 
 #[test]
-fn an_unreadable_page_is_good_again_once_rewritten() {
+fn an_unreadable_page_is_good_again_once_written_again() {
     let spec = at(two_dies("static"), Nanos::ZERO, Fault::Unreadable(FaultSpot::Page(0)));
     let mut bench = Bench::new(&spec, None);
     assert_eq!(ask(&mut bench, Op::Write, 0..16), DONE);

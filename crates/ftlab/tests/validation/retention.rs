@@ -232,7 +232,7 @@ fn retries_come_when_the_closed_form_says() {
 }
 
 /// Lost data stays lost when it is copied, never becomes part of something that looks sound, and is sound
-/// again when the host rewrites the page; also on a device that was saved in between.
+/// again when the host writes the page again; also on a device that was saved in between.
 #[test]
 fn lost_data_is_marked_until_it_is_written_again() {
     let spec = worn(spec(), "150%", "low-write").filled(100);
