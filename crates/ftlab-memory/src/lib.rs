@@ -200,7 +200,7 @@ mod tests {
     /// A table larger than is ever advised, touched at 64 places, with a smaller one beside it.
     #[test]
     #[cfg(target_os = "linux")]
-    fn what_is_larger_than_memory_stays_thin() {
+    fn tables_too_large_to_advise_stay_sparse() {
         const TOUCHES: usize = 64;
         let before = resident();
         let mut sparse = vec![0u8; 3 * MOST];

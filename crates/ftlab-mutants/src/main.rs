@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_time_ran_out_for_counts_for_nothing() {
+    fn undecided_faults_do_not_count() {
         let args = Args::parse_from(["mutants", "--at-least", "100%"]);
         let caught = FaultOutcome::Caught("t".to_owned());
         let open = FaultOutcome::Survived { passed: 12, left: 3 };
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn minutes_are_a_time() {
+    fn minutes_may_have_fractions_but_not_be_negative() {
         let parse = |text: &str| Args::try_parse_from(["mutants", &format!("--minutes={text}")]);
         let minutes = |text: &str| parse(text).map(|args| args.minutes);
         assert_eq!(minutes("0.5").unwrap(), Some(Duration::from_secs(30)));

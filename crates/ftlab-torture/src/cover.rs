@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_keeps_to_no_stripe() {
+    fn random_failures_may_exceed_parity() {
         let (config, superblocks) = device();
         let mut options = config.options.nand.faults.clone();
         options.read_failures = 1;

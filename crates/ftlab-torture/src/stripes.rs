@@ -21,7 +21,7 @@ pub struct Parity {
     covered: BTreeMap<Stripe, BTreeSet<Ppn>>,
     /// By flash page of the device.
     on_flash: BTreeMap<Ppn, Words>,
-    /// The number of computed pages.
+    /// The number of rebuilt pages.
     pub computed: u64,
 }
 

@@ -218,7 +218,7 @@ fn a_copy_of_greedy_gives_what_greedy_gives() {
 }
 
 #[test]
-fn a_scheduler_of_ones_own_gives_what_its_like_gives() {
+fn a_copy_of_fifo_gives_what_fifo_gives() {
     let config = config(&["scheduler.policy=fifo"]);
     let setup = || DeviceSetup::new(&config, SEED);
     assert_same(setup(), setup().with_scheduler(InTurn), "an order of arrival");
@@ -241,7 +241,7 @@ fn a_boxed_policy_gives_what_it_gives_unboxed() {
 const TWO_STREAMS: [&str; 1] = ["ftl.streams.policy=multi-hash"];
 
 #[test]
-fn streams_of_ones_own_separate_at_steady_state() {
+fn an_external_stream_policy_separates_at_steady_state() {
     let config = config(&TWO_STREAMS);
     let setup = || DeviceSetup::new(&config, SEED);
     let rhythm = setup().with_streams(Rhythm::new(config.logical_pages())).expect("it fits");
@@ -252,7 +252,7 @@ fn streams_of_ones_own_separate_at_steady_state() {
 }
 
 #[test]
-fn an_image_goes_on_with_what_an_outside_policy_remembers() {
+fn an_image_keeps_the_memory_of_an_external_policy() {
     let config = config(&TWO_STREAMS);
     let setup = || {
         let setup = DeviceSetup::new(&config, SEED);

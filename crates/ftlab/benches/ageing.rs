@@ -1,8 +1,8 @@
 //! How much faster a device is written without a clock than in time.
 //!
 //! `cargo bench -p ftlab --bench ageing [-- PRESET...]` fills each preset device without a clock, ages it until it
-//! collects, and then writes uniformly, 4 KiB at a time, first in time and then without a clock: requests a
-//! second of processor time, side by side.
+//! collects, and then writes 4 KiB uniformly, first in time and then without a clock. It prints requests a second
+//! of processor time for both.
 
 mod common;
 
@@ -16,11 +16,11 @@ use ftlab::units::{Lba, SimTime};
 
 use common::cpu_time;
 
-/// What is asked for if nobody names any.
+/// The presets run by default.
 const PRESETS: [&str; 5] = ["tlc-32g", "tlc-512g", "tlc-1t", "qlc-1t", "mqsim"];
 const DEPTH: u32 = 32;
 const SECTORS: u64 = 8;
-/// Requests that are timed, each way.
+/// Requests timed in each way.
 const REQUESTS: u64 = 2_000_000;
 
 fn main() {
@@ -32,14 +32,14 @@ fn main() {
 }
 
 fn compare(preset: &str) {
-    let config = Config::load(&[Layer::preset(preset)]).expect("presets are in order");
+    let config = Config::load(&[Layer::preset(preset)]).expect("presets are valid");
     let mut device = assemble(DeviceSetup::new(&config, 1));
     let began = cpu_time();
     let mut untimed = device.untimed(DEPTH).expect("it needs no time");
     untimed.fill(0..untimed.device().capacity_sectors()).expect("it has room");
     let fill = cpu_time() - began;
     let mut places = Places::of(untimed.device());
-    // Until blocks are scarce everywhere, and a tenth of the capacity beyond.
+    // Until blocks are scarce everywhere, plus a tenth of the capacity.
     let mut warm = 0;
     while untimed.device().ftl_counts().gc_runs == 0 || warm < places.count / 10 {
         untimed.write(&places.next()).expect("it has room");
@@ -91,7 +91,7 @@ fn in_time(device: &mut Device, places: &mut Places) {
             left -= 1;
         }
         let advanced = device.advance_until(SimTime::FOREVER, &mut done);
-        assert_eq!(advanced, Advanced::Completed, "it stands still");
+        assert_eq!(advanced, Advanced::Completed, "the device is stuck");
         done.clear();
     }
     while device.requests_in_flight() > 0 {
@@ -100,7 +100,7 @@ fn in_time(device: &mut Device, places: &mut Places) {
     }
 }
 
-/// Uniform places.
+/// Uniform addresses.
 struct Places {
     count: u64,
     stream: Stream,

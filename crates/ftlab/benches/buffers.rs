@@ -1,9 +1,9 @@
-//! What the decisions of write buffers cost: each policy with a buffer of 1 MiB and one of 1 GiB, under writes of
-//! 512 B to 4 KiB, of which most miss. The ratio of the two is what a larger buffer makes each request dearer;
-//! it holds what the processor's caches miss, too.
+//! The cost of write buffers' decisions: each policy with a buffer of 1 MiB and one of 1 GiB, under writes of
+//! 512 B to 4 KiB, most of which miss. The ratio of the two shows how a larger buffer makes each request costlier;
+//! it includes misses of the processor's caches.
 //!
-//! `cargo bench -p ftlab --bench buffers [-- POLICY]` prints, for each, CPU time a request once the buffer is full,
-//! and the hit ratio there.
+//! `cargo bench -p ftlab --bench buffers [-- POLICY]` prints CPU time a request once the buffer is full, and the hit
+//! ratio then, for each.
 
 mod common;
 
@@ -19,7 +19,7 @@ use common::{cpu_time, setup};
 /// Sectors of a page.
 const PAGE: u64 = 8;
 
-/// Writes, one at a time: to a tenth of the pages in half the cases, of one to eight sectors.
+/// Writes, one at a time, of one to eight sectors; half of them go to a tenth of the pages.
 fn play(device: &mut Device, load: &mut Stream, requests: u64) {
     let pages = device.capacity_sectors() / PAGE;
     let mut done = Vec::new();
@@ -33,13 +33,13 @@ fn play(device: &mut Device, load: &mut Stream, requests: u64) {
         device.submit(device.now(), write);
         while done.is_empty() {
             let advanced = device.advance_until(SimTime::FOREVER, &mut done);
-            assert_ne!(advanced, Advanced::Idle, "the device stands still");
+            assert_ne!(advanced, Advanced::Idle, "the device is stuck");
         }
         done.clear();
     }
 }
 
-/// CPU time for each of so many requests, in nanoseconds, and the share of pages that the buffer held.
+/// CPU time per request in nanoseconds, and the share of pages that the buffer held.
 fn measure(policy: &str, capacity: &str, requests: u64) -> (f64, f64) {
     let sets = [
         format!("cache.policy={policy}"),
@@ -61,7 +61,7 @@ fn measure(policy: &str, capacity: &str, requests: u64) -> (f64, f64) {
     (cpu, hits as f64 / (hits + misses) as f64)
 }
 
-/// Runs the policies named on the command line, or all. `cargo test` runs benches too, with `--test`: then
+/// Runs the policies named on the command line, or all. `cargo test` also runs benches, with `--test`: then
 /// small ones, to show that they work.
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

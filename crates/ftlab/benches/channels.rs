@@ -1,9 +1,9 @@
-//! How fast log-block FTLs with merges are: the headline run of the channel management thesis, for each planner, in
-//! lock-step and with clocks of their own.
+//! The speed of log-block FTLs with merges: the headline run of the channel management thesis, for each planner, in
+//! lock-step and with a clock for each channel.
 //!
-//! `cargo bench -p ftlab --bench channels [-- SCENARIO]` prints, for each, simulated requests a second, and simulated
-//! requests a second of CPU. "By commands" is the same run with an observer, for which each copy of a merge and
-//! each page of a cycle is a flash command of its own.
+//! `cargo bench -p ftlab --bench channels [-- SCENARIO]` prints simulated requests a second, and simulated requests a
+//! second of CPU, for each. "By commands" is the same run with a probe, which turns each copy of a merge and each
+//! page of a cycle into a flash command of its own.
 
 mod common;
 
@@ -21,12 +21,12 @@ use common::{cpu_time, setup};
 /// Sectors of a request: 4 KiB, from any sector.
 const REQUEST: u32 = 8;
 
-/// One who is told of every command.
+/// A probe that sees every command.
 struct Onlooker;
 
 impl Probe for Onlooker {}
 
-/// Writes back to back, one at a time; the CPU time that took.
+/// Back-to-back writes, one at a time; returns their CPU time.
 fn play<P: Probe>(device: &mut Device<P>, requests: u64) -> Duration {
     let mut sectors = Stream::new(1, "bench");
     let bound = device.capacity_sectors() - u64::from(REQUEST);
@@ -38,7 +38,7 @@ fn play<P: Probe>(device: &mut Device<P>, requests: u64) -> Duration {
         device.submit(device.now(), write);
         while done.is_empty() {
             let advanced = device.advance_until(SimTime::FOREVER, &mut done);
-            assert_ne!(advanced, Advanced::Idle, "the device stands still");
+            assert_ne!(advanced, Advanced::Idle, "the device is stuck");
         }
         done.clear();
     }
@@ -80,10 +80,10 @@ fn own_clocks(requests: u64) {
     }
 }
 
-/// What is timed: its name, and a run of so many requests.
+/// A scenario: its name, and a run of a given number of requests.
 type Scenario = (&'static str, fn(u64));
 
-/// Runs the scenarios named on the command line, or all. `cargo test` runs benches too, with
+/// Runs the scenarios named on the command line, or all. `cargo test` also runs benches, with
 /// `--test`: then small ones, to show that they work.
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -1,8 +1,9 @@
-//! How fast the simulator is, and how near that is to what memory allows.
+//! The speed of the simulator, compared with what memory allows.
 //!
-//! `cargo bench -p ftlab --bench device [-- SCENARIO]` prints, for each load, host requests and flash page
-//! operations a second of CPU, and the memory that a touched page takes. Beside the writes stands the
-//! floor: a bare loop over tables of the same size that makes just the random touches which no page
+//! `cargo bench -p ftlab --bench device [-- SCENARIO]` prints host requests and flash page operations a second of
+//! CPU for each load, and the memory for each page touched. For writes it also prints the floor: a bare loop over
+//! tables of the same size with only the random accesses that no page map with collection can avoid, for the same
+//! addresses and the same write amplification.
 //! map with collection can avoid, for the same addresses and the same write amplification.
 
 mod common;
@@ -30,14 +31,14 @@ const QUEUE_DEPTH: u32 = 64;
 /// How far ahead of its submission a request is announced to the device.
 const LOOK_AHEAD: usize = 32;
 
-/// Resident memory of this process in bytes, if the system tells.
+/// Resident memory of this process in bytes, where the system reports it.
 fn resident() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
     Some(pages * 4096)
 }
 
-/// What a device is changed to before it is put together.
+/// A change to a device before it is assembled.
 type Change = fn(DeviceSetup) -> DeviceSetup;
 
 fn as_it_is(setup: DeviceSetup) -> DeviceSetup {
@@ -51,7 +52,7 @@ fn boxed_victim(setup: DeviceSetup) -> DeviceSetup {
     setup.with_victim(victim)
 }
 
-/// Whatever a write asks, behind a pointer each.
+/// Every policy that a write consults, behind a pointer each.
 #[cfg(feature = "external-policies")]
 fn boxed(setup: DeviceSetup) -> DeviceSetup {
     let placement = Dynamic::new(&setup.ftl.geometry);
@@ -84,7 +85,7 @@ fn device(logical: u32, buffer_pages: Option<u32>, change: Change) -> Device {
 struct Load {
     op: Op,
     requests: u64,
-    /// Over how many pages, from the first one.
+    /// The number of pages it covers, from the first one.
     span: u32,
     sequential: bool,
     pages: u32,
@@ -164,7 +165,7 @@ struct BareTables {
 }
 
 impl BareTables {
-    /// A random one-to-one filling, as a device that was written at random has.
+    /// Creates tables with a random one-to-one map, as a randomly written device has.
     fn new(logical: u32, addresses: &mut Stream) -> BareTables {
         let physical = (u64::from(logical) * PHYSICAL_PERCENT / 100) as usize;
         let mut owner: Vec<u32> = (0..physical as u32).map(|at| at % logical).collect();
@@ -208,7 +209,7 @@ impl BareTables {
     }
 }
 
-/// The unavoidable touches of random writes, in nanoseconds a host write: overlapped, as far as the
+/// The unavoidable accesses of random writes, in nanoseconds a host write: overlapped as far as the
 /// processor can, or each waiting for the one before it.
 fn floor(tables: &mut BareTables, load: Load, amplification: f64, overlapped: bool) -> f64 {
     let mut addresses = Stream::new(2, "floor");
@@ -223,7 +224,7 @@ fn floor(tables: &mut BareTables, load: Load, amplification: f64, overlapped: bo
             prefetch(&tables.map, next as usize);
             last = tables.write(page);
         } else {
-            // Zero, but the processor has to have loaded `last` to know.
+            // Zero, but the processor must have loaded `last` to know.
             let wait = std::hint::black_box(last as u32) & std::hint::black_box(0);
             last = tables.write(page ^ wait);
         }
@@ -300,7 +301,7 @@ const SCENARIOS: &[Scenario] = &[
     ("64gib-buffer", |requests| steady_gc(64, requests, Some(1 << 14), as_it_is), false),
 ];
 
-/// Runs the scenarios named on the command line, or all. `cargo test` runs benches too, with
+/// Runs the scenarios named on the command line, or all. `cargo test` also runs benches, with
 /// `--test`: then small ones, to show that they work.
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

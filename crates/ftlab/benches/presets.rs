@@ -1,9 +1,9 @@
-//! How fast devices are as users have them, and under what else has a path of its own (`scenarios/`).
+//! The speed of devices as users configure them, and of those that use code paths of their own (`scenarios/`).
 //!
-//! `cargo bench -p ftlab --bench presets [-- SCENARIO...] [--requests N] [--whole]` prints, for each, requests a second
-//! of CPU, what a request takes, write amplification, and a hash of all that was submitted and of all that came back:
-//! two builds that print the same hash did the same. `--whole` leaves large presets as large as they are, which takes
-//! minutes and gigabytes.
+//! `cargo bench -p ftlab --bench presets [-- SCENARIO...] [--requests N] [--whole]` prints requests a second of CPU,
+//! the time of a request, write amplification, and a hash of all submissions and completions for each: two builds
+//! with the same hash did the same. `--whole` keeps large presets at their full size, which takes minutes and
+//! gigabytes.
 
 mod common;
 mod scenarios;
@@ -29,7 +29,7 @@ fn measure(scenario: &Scenario, size: Size, requests: u64) {
     );
 }
 
-/// Runs the scenarios named on the command line, or all. `cargo test` runs benches too, with `--test`: then small ones,
+/// Runs the scenarios named on the command line, or all. `cargo test` also runs benches, with `--test`: then small ones,
 /// to show that they work.
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -1,9 +1,8 @@
-//! What a long queue costs: time for a command by the number of commands that wait, for each scheduling
+//! The cost of a long queue: time for a command by the number of waiting commands, for each scheduling
 //! policy.
 //!
-//! `cargo bench -p ftlab --bench queue` keeps so many commands in one channel of eight dies, half of them
-//! reads, and prints nanoseconds of CPU a command and how many times as much that is as with the
-//! shortest queue.
+//! `cargo bench -p ftlab --bench queue` keeps a fixed number of commands in one channel of eight dies, half of them
+//! reads. It prints nanoseconds of CPU a command, and the ratio to the shortest queue.
 
 mod common;
 
@@ -30,7 +29,7 @@ const CHANNEL: [&str; 9] = [
 
 const BOUNDED: &str = "scheduler.policy=read-first-bounded";
 
-/// Of the bounds, about every write in a queue of 10,000 can just keep the wide one, and few can the narrow one.
+/// In a queue of 10,000 about every write can just keep the wide bound, and few the narrow one.
 const POLICIES: [(&str, &[&str]); 7] = [
     ("fifo", &["scheduler.policy=fifo"]),
     ("read-first", &["scheduler.policy=read-first"]),
@@ -45,7 +44,7 @@ const POLICIES: [(&str, &[&str]); 7] = [
 ];
 
 /// Plays `commands` with `queue` in flight; returns nanoseconds of CPU a command, without the first
-/// queue of them.
+/// `queue` of them.
 fn cost(policy: &[&str], queue: usize, commands: usize) -> f64 {
     let setup = setup(page_map(), &[&CHANNEL, policy].concat());
     let mut flash = Flash::new(setup.flash, ());
@@ -75,7 +74,7 @@ fn cost(policy: &[&str], queue: usize, commands: usize) -> f64 {
     (cpu_time() - started).as_nanos() as f64 / commands as f64
 }
 
-/// `cargo test` runs benches too, with `--test`: then little, to show that it works.
+/// `cargo test` also runs benches, with `--test`: then a small one, to show that it works.
 fn main() {
     let small = cfg!(debug_assertions) || std::env::args().any(|argument| argument == "--test");
     let commands = if small { 20_000 } else { 2_000_000 };

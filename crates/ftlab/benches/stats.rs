@@ -1,4 +1,4 @@
-//! What recording costs: nanoseconds for each completion, without a device that does anything.
+//! The cost of recording: nanoseconds for each completion, without a working device.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -14,7 +14,7 @@ const COMPLETIONS: usize = 1 << 20;
 const ROUNDS: u32 = 20;
 
 fn main() {
-    let config = Config::load(&[Layer::preset("tlc-512g")]).expect("a preset is a good config");
+    let config = Config::load(&[Layer::preset("tlc-512g")]).expect("the preset is valid");
     let device = assemble(DeviceSetup::new(&config, 1));
     let mut random = Stream::new(1, "completions");
     let completions: Vec<Completion> = (0..COMPLETIONS)

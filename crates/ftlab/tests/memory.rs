@@ -1,5 +1,5 @@
-//! A device of many terabytes starts at once and takes memory only where it is touched. In a process of
-//! its own, because it measures the process.
+//! A device of many terabytes starts at once and takes memory only where it is touched. It runs in
+//! its own process, because it measures the process.
 
 mod common;
 
@@ -12,16 +12,16 @@ use ftlab::host::{Host, Op};
 
 use common::{Spec, closed_loop, request};
 
-/// Resident memory in bytes, where the system tells.
+/// Resident memory in bytes, where the system reports it.
 fn resident() -> Option<u64> {
     memory(1)
 }
 
-/// A column of what the system tells of the memory of this process, in bytes.
+/// A column of the system's memory report for this process, in bytes.
 fn memory(column: usize) -> Option<u64> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = statm.split_whitespace().nth(column)?.parse().ok()?;
-    // The page size of every Linux on which this reads as intended; others overstate the memory.
+    // The page size of almost every Linux; on others this understates the memory.
     Some(pages * 4_096)
 }
 
@@ -39,7 +39,7 @@ fn four_tebibytes() -> Spec {
     spec.holding(1 << 30)
 }
 
-/// A margin for the allocator and the test's own list of completions.
+/// A margin for the allocator and for the test's own list of completions.
 const SLACK: u64 = 4 << 20;
 
 fn preset(name: &str, sets: &[&str]) -> Config {
@@ -48,8 +48,8 @@ fn preset(name: &str, sets: &[&str]) -> Config {
     Config::load(&layers).expect("a preset and what goes with it")
 }
 
-/// What pages have been through takes two bits for each logical page, and the class at which they were programmed two
-/// bits for each flash page; since when and how often blocks are used, eight bytes a block.
+/// The history of pages takes two bits a logical page, and the class at which they were programmed
+/// two bits a flash page; the age and use of blocks take eight bytes a block.
 fn costs_take_two_bits_and_two_bits() {
     let plain = ["nand.timing.policy=plain", "nand.timing.read=170us", "nand.timing.program=600us"];
     let told = |sets: &[&str]| Tables::of(&preset("agcr", sets)).reserved.0;
@@ -62,7 +62,7 @@ fn costs_take_two_bits_and_two_bits() {
     assert!(more <= tables, "{more} bytes more, {tables} are promised");
 }
 
-/// What is said to be reserved for tables is what the address space grows by.
+/// The address space grows by as much as the tables claim to reserve.
 fn grows_as_told(config: &Config) {
     let told = Tables::of(config);
     let before = memory(0).unwrap_or_default();
@@ -78,7 +78,7 @@ fn grows_as_told(config: &Config) {
 fn a_large_device_costs_what_is_touched() {
     let spec = four_tebibytes();
     if resident().is_none() {
-        println!("skipped: /proc/self/statm tells the resident memory, and is not there");
+        println!("skipped: this system has no /proc/self/statm to read the resident memory from");
         return;
     }
     grows_as_told(&preset("qlc-2t", &[]));
@@ -93,7 +93,7 @@ fn a_large_device_costs_what_is_touched() {
     assert!(took < Duration::from_millis(500), "{took:?}");
     assert!(after.saturating_sub(before) < SLACK, "{} bytes untouched", after - before);
 
-    // Reads of what was never written touch nothing.
+    // Reads of unwritten pages touch nothing.
     let mut stream = Stream::new(1, "reads");
     let pages = u64::from(spec.logical_pages());
     let reads = (0..20_000).map(|tag| request(Op::Read, stream.below(pages) * 8, 8, tag));
@@ -101,7 +101,7 @@ fn a_large_device_costs_what_is_touched() {
     let after = resident().unwrap_or_default();
     assert!(after.saturating_sub(before) < 2 * SLACK, "{} bytes by reading", after - before);
 
-    // Whole rows of units in order, so that pages of tables are touched densely.
+    // Whole rows of units in order, so that the tables are touched densely.
     const TOUCHED: u32 = 8 << 20;
     let writes = (0..TOUCHED / 32).map(|row| request(Op::Write, u64::from(row) * 256, 256, row));
     for write in writes {
@@ -109,8 +109,8 @@ fn a_large_device_costs_what_is_touched() {
     }
     let bytes = resident().unwrap_or_default() - after;
     let each = bytes as f64 / f64::from(TOUCHED);
-    println!("{each:.2} bytes a touched page");
-    assert!(each >= 8.125, "{each} bytes a touched page: Tables::written promises more");
-    assert!(each <= 10.0, "{each} bytes a touched page");
+    println!("{each:.2} bytes for each page touched");
+    assert!(each >= 8.125, "{each} bytes for each page touched: Tables::written promises more");
+    assert!(each <= 10.0, "{each} bytes for each page touched");
     assert_eq!(device.ftl_counts().host_pages, u64::from(TOUCHED));
 }

@@ -1,4 +1,4 @@
-//! What benchmarks share: devices, the time that they take, and the allocator of the program.
+//! Shared by the benchmarks: devices, CPU time, and the allocator of the program.
 #![allow(dead_code, reason = "each benchmark uses its own part of this")]
 
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub fn page_map() -> Layer {
     Layer::file("page-map-16g", include_str!("../scenarios/page-map-16g.toml"))
 }
 
-/// A device with options set, the later over the earlier.
+/// A device with options set; a later one wins.
 pub fn setup(begin: Layer, sets: &[impl AsRef<str>]) -> DeviceSetup {
     let sets = (1..).zip(sets).map(|(number, set)| Layer::set(number, set.as_ref()));
     let layers: Vec<Layer> = std::iter::once(begin).chain(sets).collect();

@@ -1,9 +1,9 @@
-//! What is timed and counted on devices as users have them: presets, and one device for each way of working that has a
+//! The devices that are timed and whose instructions are counted: presets, and one device for each feature with a code
 //! path of its own, aged and under a load.
 //!
 //! Devices are built from configuration alone, so that the same source runs on older commits. Each is filled in order and
-//! then overwritten at random as far as its scenario says, in 4 KiB, over all of its capacity. Large presets are cut down
-//! for that, as tlc-32g is a cut of tlc-512g: fewer pages in a block and everything else as it is.
+//! then overwritten at random in 4 KiB, as often as its scenario says, over all of its capacity. Large presets are cut
+//! down for that, as tlc-32g is a cut of tlc-512g: fewer pages in a block and everything else the same.
 
 mod run;
 mod table;
@@ -11,16 +11,16 @@ mod table;
 pub use run::Aged;
 pub use table::SCENARIOS;
 
-/// A part of the device that many requests go to.
+/// A part of the device that gets many requests.
 #[derive(Clone, Copy)]
 pub struct Hot {
-    /// Its share of the device: one in so many.
+    /// Its share of the device: one in this many.
     part: u64,
-    /// Requests of a hundred that go there.
+    /// Requests in a hundred that go there.
     share: u64,
 }
 
-/// What a device begins as.
+/// The configuration that a device starts from.
 #[derive(Clone, Copy)]
 pub enum Begin {
     Preset(&'static str),
@@ -32,17 +32,17 @@ pub enum Begin {
 pub struct Scenario {
     pub name: &'static str,
     begin: Begin,
-    /// What makes it the scenario that it is.
+    /// The options that define the scenario.
     sets: &'static [&'static str],
-    /// What makes it smaller, so that it ages in seconds.
+    /// The options that make it smaller, so that it ages in seconds.
     cut: &'static [&'static str],
-    /// What makes it so small, in place of `cut`, that it ages within a test.
+    /// Used instead of `cut` to make it so small that it ages within a test.
     small: &'static [&'static str],
     /// Whether it is filled in order first; log-block devices start full.
     fill: bool,
-    /// Random overwrites before measuring, in percent of the capacity.
+    /// Random overwrites before measuring, in per cent of the capacity.
     overwrite: u64,
-    /// Reads of a hundred requests while measuring.
+    /// Reads in a hundred requests while measuring.
     reads: u64,
     hot: Option<Hot>,
 }

@@ -1,4 +1,4 @@
-//! How a scenario is played, in closed loop.
+//! Plays a scenario in closed loop.
 
 use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, assemble};
@@ -18,10 +18,10 @@ const QUEUE_DEPTH: usize = 64;
 /// How far ahead of its submission a request is announced to the device.
 const LOOK_AHEAD: usize = 32;
 
-/// What went in and came out.
+/// The requests and completions of a run.
 #[derive(Default)]
 struct Seen {
-    /// A hash of all of it, in order.
+    /// A hash of all of them, in order.
     hash: u64,
     /// Pages written.
     written: u64,
@@ -73,7 +73,7 @@ impl Seen {
     }
 }
 
-/// A device that went through what comes before measuring.
+/// A device ready for measuring.
 pub struct Aged {
     device: Device,
     draw: Draw,
@@ -82,13 +82,13 @@ pub struct Aged {
     reads: u64,
 }
 
-/// What came of the requests since the device was aged.
+/// The results since the device was aged.
 pub struct Measured {
-    /// Simulated seconds that they took.
+    /// Simulated time in seconds.
     pub seconds: f64,
     /// Bytes programmed on flash for each that the host wrote, if it wrote any.
     pub amplification: Option<f64>,
-    /// Of all that went in and came out from the device's first request on.
+    /// A hash of everything from the device's first request on.
     pub hash: u64,
 }
 
@@ -114,7 +114,7 @@ impl Aged {
         aged
     }
 
-    /// Writes all of it in order.
+    /// Writes all of the device in order.
     fn fill(&mut self) {
         let Aged { device, draw, seen, .. } = self;
         let requests = draw.pages / u64::from(FILL_PAGES);
@@ -125,7 +125,7 @@ impl Aged {
         });
     }
 
-    /// Plays so many requests of the load that is measured.
+    /// Plays `requests` requests of the measured load.
     pub fn play(&mut self, requests: u64) -> Measured {
         let Aged { device, draw, seen, reads, .. } = self;
         let programs = |device: &Device| flash_pages_programmed(device.flash().done());
@@ -157,17 +157,17 @@ fn configure(scenario: &Scenario, size: Size) -> Config {
     Config::load(&layers).unwrap_or_else(|error| panic!("{}: {error}", scenario.name))
 }
 
-/// Where requests come from.
+/// The source of requests.
 struct Draw {
     addresses: Stream,
-    /// Pages of 4 KiB that the device has.
+    /// Pages of 4 KiB on the device.
     pages: u64,
     hot: Option<Hot>,
     tag: u32,
 }
 
 impl Draw {
-    /// A random request, a read in so many of a hundred cases.
+    /// A random request, which is a read in `reads` of a hundred cases.
     fn next(&mut self, reads: u64) -> Request {
         let op = if self.addresses.below(100) < reads { Op::Read } else { Op::Write };
         let part = match self.hot {
@@ -178,7 +178,7 @@ impl Draw {
         self.request(op, page, 1)
     }
 
-    /// A request for so many pages, from one of them on.
+    /// A request for `pages` pages from `page` on.
     fn request(&mut self, op: Op, page: u64, pages: u32) -> Request {
         self.tag = self.tag.wrapping_add(1);
         let (lba, sectors) = (Lba(page * u64::from(PAGE)), pages * PAGE);
@@ -186,7 +186,7 @@ impl Draw {
     }
 }
 
-/// Plays a load in closed loop. What comes next is drawn so early that it can be announced.
+/// Plays a load in closed loop. Requests are drawn early enough to be announced.
 fn play(device: &mut Device, seen: &mut Seen, requests: u64, mut next: impl FnMut() -> Request) {
     if requests == 0 {
         return;
@@ -205,7 +205,7 @@ fn play(device: &mut Device, seen: &mut Seen, requests: u64, mut next: impl FnMu
             (left, in_flight) = (left - 1, in_flight + 1);
         }
         let advanced = device.advance_until(SimTime::FOREVER, &mut done);
-        assert_ne!(advanced, Advanced::Idle, "the device stands still");
+        assert_ne!(advanced, Advanced::Idle, "the device is stuck");
         in_flight -= done.len();
         done.iter().for_each(|completion| seen.completed(completion));
         done.clear();

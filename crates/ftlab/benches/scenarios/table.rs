@@ -2,7 +2,7 @@
 
 use super::{Begin, Hot, Scenario};
 
-/// What most scenarios have in common: filled, overwritten once, and under a mixed load.
+/// The defaults of most scenarios: filled, overwritten once, and under a mixed load.
 const USUAL: Scenario = Scenario {
     name: "",
     begin: Begin::Preset(""),
@@ -114,7 +114,7 @@ pub const SCENARIOS: [Scenario; 12] = [
         overwrite: 25,
         ..USUAL
     },
-    // The die dies while the device is filled; what it held is computed from then on.
+    // The die dies while the device is filled; its data is then rebuilt from parity.
     Scenario {
         name: "dying-dies",
         begin: Begin::Preset("tlc-512g"),
@@ -152,7 +152,7 @@ pub const SCENARIOS: [Scenario; 12] = [
         reads: 100,
         ..USUAL
     },
-    // Every page is in the buffer once the device was filled: nothing reaches flash.
+    // Every page is in the buffer once the device is filled: nothing reaches flash.
     Scenario {
         name: "in-buffer",
         begin: PAGE_MAP,

@@ -12,7 +12,7 @@
 //!
 //! Only writes are kept in order. A trim takes effect at once, ahead of older writes in the buffer.
 //!
-//! `cache/buffer.rs` handles requests and versions for this policy, and `device/cycle.rs` decides which
+//! `cache/buffer.rs` handles requests and versions for this policy, and `device/write/cycle.rs` decides which
 //! pages go to flash together.
 
 use super::order::Order;

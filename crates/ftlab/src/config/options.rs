@@ -363,11 +363,11 @@ options! {
             source "default: the baseline without; Wu and He, FAST 2012";
         /// How often an operation may be suspended.
         suspend_limit: u32 = "4", in "1"..="1000", unit "times",
-            source "assumed: with suspend_reads it bounds how late programs and erases end",
+            source "assumed: with suspend_reads it limits how long programs and erases are delayed",
             applies_with "scheduler.suspend" not "none";
         /// How many host reads may be served during each suspension.
         suspend_reads: u32 = "16", in "1"..="100000", unit "reads",
-            source "assumed: with suspend_limit it bounds how late programs and erases end",
+            source "assumed: with suspend_limit it limits how long programs and erases are delayed",
             applies_with "scheduler.suspend" not "none";
         /// Whether a bus that becomes free first transfers the data that waits in the dies, and begins new commands
         /// only when there is none, whatever their rank. This empties dies early, but lets them idle: one that could

@@ -55,7 +55,7 @@ impl Idle {
         }
     }
 
-    /// The device stands still until `at`.
+    /// The device stalls until `at`.
     pub fn wake_at(&mut self, at: SimTime) {
         self.wakes = Some(at);
         self.find_next();

@@ -13,7 +13,7 @@ fn slc() -> impl Strategy<Value = Text> {
     let idle = option::weighted(0.75, select(vec!["0ns", "300us", "50ms"]));
     let full = select(vec!["bypass", "fold"]);
     let most = select(vec![1, 2, 1_000_000]);
-    // So many bits has a cell, and so many times has a page of it.
+    // A cell of n bits has n page types, each with its own times.
     let cells = select(vec![
         ("mlc", r#"["40us", "85us"]"#, r#"["300us", "1900us"]"#),
         ("tlc", r#"["40us", "55us", "85us"]"#, r#"["300us", "700us", "1900us"]"#),
@@ -39,13 +39,13 @@ fn slc() -> impl Strategy<Value = Text> {
     )
 }
 
-/// A device of which parts may not go together.
+/// A device whose parts may not fit together.
 pub fn drawn() -> impl Strategy<Value = Spec> {
     let cached = (random::drawn(), slc(), 0u32..=4);
     cached.prop_map(|(spec, slc, more)| wider(spec.with(&slc), 5 + more))
 }
 
-/// A device as full as the checks allow, or less.
+/// A device as full as the checks allow, or less full.
 pub fn spec() -> impl Strategy<Value = Spec> {
     (drawn(), 5u32..=100).prop_map(|(spec, share)| {
         let spec = legal(spec, share);

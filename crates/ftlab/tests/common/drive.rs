@@ -1,4 +1,4 @@
-//! Ways of driving a device, and of summing up what comes of it.
+//! Ways to drive a device and to summarise what it did.
 
 use ftlab::device::{Contents, Device};
 use ftlab::engine::Stream;
@@ -6,12 +6,12 @@ use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::scheduler::Probe;
 use ftlab::units::{Lba, SimTime};
 
-/// A request of stream 0.
+/// A request on stream 0.
 pub fn request(op: Op, lba: u64, sectors: u32, tag: u32) -> Request {
     Request { op, lba: Lba(lba), sectors, stream: 0, tag, fua: false }
 }
 
-/// Keeps `depth` requests in the device until there are no more and all are done.
+/// Keeps `depth` requests in the device until none are left and all have completed.
 pub fn closed_loop<P: Probe, C: Contents>(
     device: &mut Device<P, C>,
     depth: usize,
@@ -31,7 +31,7 @@ pub fn closed_loop<P: Probe, C: Contents>(
     }
 }
 
-/// Submits each request at its moment, lets the device finish, and hands each completion to `each`.
+/// Submits each request at its time, runs the device until it is idle and passes each completion to `each`.
 pub fn timed<P: Probe, C: Contents>(
     device: &mut Device<P, C>,
     requests: impl IntoIterator<Item = (SimTime, Request)>,
@@ -51,20 +51,20 @@ pub fn timed<P: Probe, C: Contents>(
     assert_no_standstill(device);
 }
 
-/// A device with nothing left to do must not hold requests.
+/// Asserts that an idle device holds no requests.
 pub fn assert_no_standstill<P: Probe, C: Contents>(device: &Device<P, C>) {
     let stuck = device.requests_in_flight();
-    assert_eq!(stuck, 0, "the device stands still with {stuck} requests in it");
+    assert_eq!(stuck, 0, "the device is stuck with {stuck} requests in it");
 }
 
-/// One request on an otherwise idle device.
+/// Runs one request on an otherwise idle device.
 pub fn alone<P: Probe, C: Contents>(device: &mut Device<P, C>, request: Request) -> Completion {
     let done = closed_loop(device, 1, [request]);
     assert_eq!(done.len(), 1);
     done[0]
 }
 
-/// Writes whole pages `pages` of the device once, in order, one at a time.
+/// Writes each of `pages` once, in full, in order, one at a time.
 pub fn fill<P: Probe, C: Contents>(
     device: &mut Device<P, C>,
     depth: usize,
@@ -75,7 +75,7 @@ pub fn fill<P: Probe, C: Contents>(
     closed_loop(device, depth, pages.map(write));
 }
 
-/// Moments of a Poisson process: spans between them are exponential with mean `mean_ns`.
+/// Arrival times of a Poisson process: the gaps are exponential with mean `mean_ns`.
 pub fn poisson(seed: u64, mean_ns: f64) -> impl Iterator<Item = SimTime> {
     let mut stream = Stream::new(seed, "arrivals");
     let mut at = 0.0;
@@ -86,7 +86,7 @@ pub fn poisson(seed: u64, mean_ns: f64) -> impl Iterator<Item = SimTime> {
 }
 
 /// Mean of `values`, and its standard error from the means of 64 batches, which are nearly
-/// independent where neighbours are not.
+/// independent even if neighbouring values are not.
 pub fn mean_and_error(values: &[f64]) -> (f64, f64) {
     const BATCHES: usize = 64;
     let size = values.len() / BATCHES;

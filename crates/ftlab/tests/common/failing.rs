@@ -1,4 +1,4 @@
-//! Random devices on which blocks are bad, wear out, and operations fail, often enough to be seen.
+//! Random devices with bad blocks, worn-out blocks and failing operations, frequent enough to matter.
 
 use std::ops::Range;
 
@@ -11,9 +11,9 @@ use proptest::sample::select;
 use super::random::{self, Run, Text, legal, mended, wider};
 use super::{Spec, on_demand, policies};
 
-/// What fails by chance, and the seed of that.
+/// What fails by chance, and the seed.
 fn life() -> impl Strategy<Value = (Text, u64)> {
-    // In a billion: never, rarely, often, and so often that the device can't live.
+    // Per billion: never, rarely, often, and so often that the device can't survive.
     let failures = || select(vec![0u32, 0, 3_000_000, 30_000_000, 300_000_000, 950_000_000]);
     let orders = select(vec!["oldest", "least-worn", "by-heat"]);
     let factory = select(vec!["0%", "0%", "2%", "10%"]);
@@ -33,7 +33,7 @@ fn life() -> impl Strategy<Value = (Text, u64)> {
     )
 }
 
-/// A device with room for losses, most of the time, before it is mended.
+/// A device that usually has room for losses, before it is mended.
 pub fn drawn() -> impl Strategy<Value = Spec> {
     on(random::drawn())
 }
@@ -47,7 +47,7 @@ fn filled(drawn: impl Strategy<Value = Spec>) -> impl Strategy<Value = Spec> {
     (drawn, 5u32..=100).prop_map(|(spec, share)| legal(spec, share))
 }
 
-/// A device with room for losses, most of the time.
+/// A device that usually has room for losses.
 pub fn spec() -> impl Strategy<Value = Spec> {
     filled(drawn())
 }
@@ -62,13 +62,13 @@ pub fn on_demand_run(steps: usize) -> impl Strategy<Value = Run> {
     random::run_of(filled(on(on_demand::drawn())), steps)
 }
 
-/// The device with things that fail at their moments.
+/// The device with scheduled faults.
 pub fn scheduled(spec: Spec, schedule: &[Scheduled]) -> Spec {
     let schedule: Vec<_> = schedule.iter().map(|it| format!("\"{}\"", it.print())).collect();
     spec.set("nand.faults.schedule", format!("[{}]", schedule.join(", ")))
 }
 
-/// Each fault once, as a die can't die again.
+/// Each fault once, because a die can't die twice.
 pub fn once(faults: impl Iterator<Item = Scheduled>) -> Vec<Scheduled> {
     let mut schedule: Vec<Scheduled> = Vec::new();
     for scheduled in faults {
@@ -79,7 +79,7 @@ pub fn once(faults: impl Iterator<Item = Scheduled>) -> Vec<Scheduled> {
     schedule
 }
 
-/// Something that fails at a moment of a run.
+/// A fault at some point of a run.
 #[derive(Clone, Copy, Debug)]
 struct Mishap {
     at: Nanos,
@@ -88,7 +88,7 @@ struct Mishap {
 }
 
 impl Mishap {
-    /// On the device of a description.
+    /// The fault placed on the device that `spec` describes.
     fn on(self, spec: &Spec) -> Scheduled {
         let geometry = spec.geometry();
         let pages = geometry.physical_pages() / geometry.units_per_page();
@@ -106,10 +106,10 @@ impl Mishap {
     }
 }
 
-/// Kinds of mishaps in which no die dies.
+/// Kinds of faults that leave every die alive.
 const DIES_LIVE: Range<u32> = 2..9;
 
-/// A device on which things fail by schedule, reads by chance, and sometimes all else, too.
+/// A device with scheduled faults, random read errors, and sometimes every other random failure too.
 fn mishaps(base: impl Strategy<Value = Spec>, kinds: Range<u32>) -> impl Strategy<Value = Spec> {
     const LATEST: u64 = 300_000_000;
     let mishap = (0..LATEST, kinds, any::<u32>());
@@ -128,20 +128,20 @@ fn mishaps(base: impl Strategy<Value = Spec>, kinds: Range<u32>) -> impl Strateg
                 .set("ftl.refresh.reads", refresh);
             let spec = mended(spec);
             let schedule = once(mishaps.iter().map(|mishap| mishap.on(&spec)));
-            // What is kept back depends on whether anything can fail.
+            // What is held in reserve depends on whether anything can fail.
             mended(wider(scheduled(spec, &schedule), 2))
         },
     )
 }
 
-/// A device on which nothing fails by chance.
+/// The device with no random failures.
 fn tame(spec: Spec) -> Spec {
     let fails =
         |path: &str| path.starts_with("nand.faults.") || path.starts_with("nand.endurance.");
     spec.without(fails)
 }
 
-/// A run of a device on which things fail by schedule.
+/// A run of a device with scheduled faults.
 pub fn mishap_run(steps: usize) -> impl Strategy<Value = Run> {
     random::run_of(mishaps(spec(), 0..9), steps)
 }

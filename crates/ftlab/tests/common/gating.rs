@@ -1,4 +1,4 @@
-//! Write-backs that begin by planes; random devices with them.
+//! Write-backs that start plane by plane, and random devices that do so.
 
 use ftlab::cache::Gate;
 use proptest::prelude::*;
@@ -7,20 +7,20 @@ use proptest::sample::select;
 use super::Spec;
 use super::random::{self, Run, mended, page_kib};
 
-/// Each plane by itself.
+/// Each plane on its own.
 pub const OWN: Gate = Gate { barrier: false, prefix: false };
 /// Planes in lock-step.
 pub const LOCK_STEP: Gate = Gate { barrier: true, prefix: false };
 /// Pages reach flash in the order in which they were written.
 pub const IN_ORDER: Gate = Gate { barrier: true, prefix: true };
 
-/// The device with a gating buffer of so many pages.
+/// The device with a gating buffer of `pages` flash pages.
 pub fn buffered(spec: Spec, pages: u32, gate: Gate) -> Spec {
     let spec = spec.set("ftl.mapping.unit", "flash-page").buffered("gating", pages);
     gated(spec.set("cache.in_order", if gate.prefix { "on" } else { "off" }), gate)
 }
 
-/// The device with write-backs that begin in this way. Configurations have lock-step only for mappings with a log, or
+/// The device with this gate. A configuration allows lock-step only for mappings with a log, or
 /// to keep an order.
 pub fn gated(spec: Spec, gate: Gate) -> Spec {
     spec.changed("write cycles", move |setup| {
@@ -31,7 +31,7 @@ pub fn gated(spec: Spec, gate: Gate) -> Spec {
     })
 }
 
-/// A way of beginning write-backs by planes, and its buffer.
+/// How write-backs start plane by plane, and the buffer that holds them.
 #[derive(Clone, Copy, Debug)]
 pub struct ByPlanes {
     policy: &'static str,
@@ -43,7 +43,7 @@ pub struct ByPlanes {
 }
 
 impl ByPlanes {
-    /// A device with such a buffer, before it is mended. Programs that begin by planes need no processor.
+    /// A device with such a buffer, before it is mended. Programs that start by plane need no processor.
     pub fn buffers(self, spec: Spec) -> Spec {
         let others = |path: &str| {
             path.starts_with("firmware.")
@@ -67,13 +67,13 @@ impl ByPlanes {
         }
     }
 
-    /// A device on which that works, before it is mended.
+    /// A device that supports this, before it is mended.
     pub fn on(self, spec: Spec) -> Spec {
         gated(self.buffers(spec), self.gate)
     }
 }
 
-/// Every way of beginning write-backs by planes.
+/// Every way to start write-backs plane by plane.
 pub fn any_buffer() -> impl Strategy<Value = ByPlanes> {
     let gathering =
         (1u32..=24, select(vec![OWN, LOCK_STEP, IN_ORDER])).prop_map(|(pages, gate)| ByPlanes {
@@ -92,7 +92,7 @@ pub fn any_buffer() -> impl Strategy<Value = ByPlanes> {
     prop_oneof![4 => gathering, 1 => absorbing, 1 => Just(none)]
 }
 
-/// The random runs of others, on devices that go by planes.
+/// The given random runs, on devices that start write-backs plane by plane.
 pub fn of(runs: impl Strategy<Value = Run>) -> impl Strategy<Value = Run> {
     (runs, any_buffer())
         .prop_map(|((spec, depth, steps), buffer)| (mended(buffer.on(spec)), depth, steps))

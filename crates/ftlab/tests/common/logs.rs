@@ -7,11 +7,11 @@ use proptest::sample::select;
 use super::random::{self, Run, blocks_of, mended, unpacked};
 use super::{OVER_PROVISIONING, Spec, gating, policies, ppm};
 
-/// The same flash under a mapping with a log of so many blocks in each plane, and as much data as fits.
+/// The same flash under a mapping with `log` log blocks in each plane, and as much data as fits.
 pub fn with_log(spec: Spec, mapping: &str, log: u32) -> Spec {
     let data = blocks_of(&spec) - log - Shares::BESIDE;
     let share = (u64::from(log) * 1_000_000).div_ceil(data.into());
-    // What a log has no use for.
+    // Options that a log mapping has no use for.
     let others = ["ftl.streams.", "ftl.gc.", "ftl.wear.", "ftl.placement.", "ftl.mapping.unit"];
     let others = |path: &str| others.iter().any(|other| path.starts_with(other));
     spec.without(others)
@@ -32,7 +32,7 @@ pub fn logs() -> Vec<&'static str> {
     all
 }
 
-/// A device whose mapping has a log, with every planner and throttle.
+/// A device with a log mapping, with any planner and throttle.
 pub fn spec(clocks: &'static [&'static str]) -> impl Strategy<Value = Spec> {
     let merges = (select(policies("ftl.merge.planner")), select(vec!["none", "1", "2"]));
     let start = select(vec!["empty", "full"]);

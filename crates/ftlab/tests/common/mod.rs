@@ -1,4 +1,4 @@
-//! What the integration tests share: devices as configurations, random ones, and ways of driving a device.
+//! Shared by the integration tests: devices as configurations, random ones, and ways to drive a device.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 pub mod caching;
@@ -23,8 +23,8 @@ use ftlab::shape::{Geometry, Shape};
 use ftlab::units::Nanos;
 use ftlab_torture::draw;
 
-/// What every device of the tests builds on. Nobody asked for these options by hand: like those of a preset they
-/// give way where a mapping has no use for them.
+/// The base of every test device. Like a preset's options, these give way where a mapping has no
+/// use for them.
 const BASE: [(&str, &str); 2] =
     [("options.toml", include_str!("options.toml")), ("small.toml", include_str!("small.toml"))];
 
@@ -41,7 +41,7 @@ pub const ONE_BIT: OneBit =
     OneBit { read: Nanos(20_000), program: Nanos(150_000), erase: Nanos(2_000_000) };
 pub const DRAM: Nanos = Nanos(1_500);
 
-/// The most over-provisioning that there is, in millionths.
+/// The largest over-provisioning allowed, in millionths.
 const MOST: u64 = 9_000_000;
 
 /// The paths of options that many tests set.
@@ -50,13 +50,13 @@ pub const BLOCKS: &str = "nand.blocks_per_plane";
 
 type Change = Rc<dyn Fn(&mut DeviceSetup)>;
 
-/// The configuration of a device: what differs from `small.toml`, as `--set` takes it.
+/// A device's configuration: its differences from `small.toml`, as `--set` takes them.
 #[derive(Clone)]
 pub struct Spec {
-    /// Options by path, the later over the earlier.
+    /// Options by path; a later one wins.
     sets: Vec<(String, String)>,
     seed: u64,
-    /// What no configuration can say.
+    /// Changes that no configuration can express.
     changes: Vec<(&'static str, Change)>,
     config: OnceCell<Config>,
 }
@@ -76,7 +76,7 @@ impl Spec {
         Spec { sets: Vec::new(), seed: 1, changes: Vec::new(), config: OnceCell::new() }
     }
 
-    /// With an option set, over what was set before. Options of a policy that gives way to another one do too.
+    /// With an option set over earlier ones. A changed policy drops the options of the old one.
     pub fn set(mut self, path: &str, value: impl fmt::Display) -> Spec {
         self.config.take();
         self.sets.retain(|(known, _)| known != path);
@@ -84,7 +84,7 @@ impl Spec {
         self
     }
 
-    /// With the options of a text, `path = value` in each line.
+    /// With the options of a text that has one `path = value` a line.
     pub fn with(self, text: &str) -> Spec {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         lines.fold(self, |spec, line| {
@@ -93,52 +93,52 @@ impl Spec {
         })
     }
 
-    /// What is set at this path, over what the base has.
+    /// The value set at this path, or else the base's.
     pub fn get(&self, path: &str) -> Option<&str> {
         self.sets.iter().find(|(known, _)| known == path).map(|(_, value)| value.as_str())
     }
 
-    /// Without what was set at these paths.
+    /// Without the options at these paths.
     pub fn without(mut self, paths: impl Fn(&str) -> bool) -> Spec {
         self.config.take();
         self.sets.retain(|(path, _)| !paths(path));
         self
     }
 
-    /// With what another device sets at these paths in place of what this one does.
+    /// With the other device's options at these paths in place of its own.
     pub fn like(self, other: &Spec, paths: impl Fn(&str) -> bool) -> Spec {
         let sets = other.sets.iter().filter(|(path, _)| paths(path));
         sets.fold(self.without(&paths), |spec, (path, value)| spec.set(path, value))
     }
 
-    /// With another seed of whatever is random in it.
+    /// With another seed for everything random.
     pub fn seeded(self, seed: u64) -> Spec {
         Spec { seed, ..self }
     }
 
-    /// With something that no configuration can say.
+    /// With a change that no configuration can express.
     pub fn changed(self, what: &'static str, change: impl Fn(&mut DeviceSetup) + 'static) -> Spec {
         let mut spec = self.unchanged(what);
         spec.changes.push((what, Rc::new(change)));
         spec
     }
 
-    /// With what its configuration says of this.
+    /// Without the change called `what`.
     pub fn unchanged(mut self, what: &'static str) -> Spec {
         self.changes.retain(|(known, _)| *known != what);
         self
     }
 
-    /// With a write buffer of this policy and so many mapping units.
+    /// With a write buffer of this policy and `units` mapping units.
     pub fn buffered(self, policy: &str, units: u32) -> Spec {
-        // However full it is to be.
+        // The most over-provisioning loads however full the device is to be.
         let unit = self.clone().set(OVER_PROVISIONING, ppm(MOST)).shape().mapping_unit.0;
         self.set("cache.policy", policy)
             .set("cache.capacity", format!("{}B", u64::from(units) * unit))
     }
 
-    /// With so many logical pages: as over-provisioning says it, or as a capacity if there are too few or too many
-    /// for that.
+    /// With this many logical pages: set as over-provisioning, or as a capacity if over-provisioning
+    /// can't express it.
     pub fn holding(self, pages: u32) -> Spec {
         let spec = self.over_provisioned(pages);
         if spec.logical_pages() == pages {
@@ -146,11 +146,11 @@ impl Spec {
         }
         let unit = spec.shape().mapping_unit.0;
         let spec = spec.set("ftl.capacity", format!("{}B", u64::from(pages) * unit));
-        assert_eq!(spec.logical_pages(), pages, "{spec:?} can't hold so many");
+        assert_eq!(spec.logical_pages(), pages, "{spec:?} can't hold that many pages");
         spec
     }
 
-    /// With so much over-provisioning that so many logical pages are left, or as few as can be.
+    /// With enough over-provisioning to leave this many logical pages, or as close as it gets.
     pub fn over_provisioned(self, pages: u32) -> Spec {
         let roomy = self.set("ftl.capacity", "none").set(OVER_PROVISIONING, ppm(MOST));
         let all = u64::from(Geometry::new(roomy.config().volume()).physical_pages());
@@ -158,7 +158,7 @@ impl Spec {
         roomy.set(OVER_PROVISIONING, ppm(spare.min(MOST)))
     }
 
-    /// As full as the checks of the configuration allow, or so many per cent of that.
+    /// As full as the configuration's checks allow, or `percent` of that.
     pub fn filled(self, percent: u32) -> Spec {
         let mut spec = self.set("ftl.capacity", "none").set(OVER_PROVISIONING, "0%");
         while let Err(refused) = spec.load() {
@@ -179,7 +179,7 @@ impl Spec {
         spec.with("ftl.mapping.unit = flash-page\n ftl.over_provisioning = 0%")
     }
 
-    /// The checked configuration, or what is wrong with it.
+    /// The checked configuration, or its errors.
     pub fn load(&self) -> Result<Config, ConfigError> {
         let base = BASE.map(|(label, text)| Layer::saved(label, text));
         let sets = self.sets.iter().map(|(path, value)| format!("{path}={value}"));
@@ -201,7 +201,7 @@ impl Spec {
         self.config.get_or_init(|| self.load().unwrap_or_else(|why| panic!("{self:?}: {why}")))
     }
 
-    /// The device in the form in which it is assembled.
+    /// The setup from which the device is assembled.
     pub fn setup(&self) -> DeviceSetup {
         let mut setup = DeviceSetup::new(self.config(), self.seed);
         self.changes.iter().for_each(|(_, change)| change(&mut setup));
@@ -231,12 +231,12 @@ impl Spec {
     }
 }
 
-/// A share as it is written.
+/// A share as a configuration writes it.
 fn ppm(ppm: u64) -> String {
     format!("{}.{:04}%", ppm / 10_000, ppm % 10_000)
 }
 
-/// A time as it is written.
+/// A time as a configuration writes it.
 pub fn ns(time: Nanos) -> String {
     format!("{}ns", time.0)
 }

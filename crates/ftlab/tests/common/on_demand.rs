@@ -1,4 +1,4 @@
-//! Devices whose map lies on flash.
+//! Devices with the map on flash.
 
 use ftlab::ftl::mapping::{Dftl, Mapping};
 use proptest::prelude::*;
@@ -6,12 +6,12 @@ use proptest::prelude::*;
 use super::random::{self, Run, legal, unpacked, wider};
 use super::{Spec, gating};
 
-/// Bytes of an entry in memory, and the fewest that a configuration has.
+/// Bytes of a map entry in memory, and the fewest entries that a configuration allows.
 const ENTRY: u32 = 8;
 const FEWEST: u32 = 8;
 const CACHE: &str = "map cache";
 
-/// The device with its map on flash, and so many entries of it in memory. Configurations have some at the least.
+/// The device with its map on flash and `entries` map entries in memory, or the fewest allowed.
 pub fn cached(spec: Spec, entries: u32) -> Spec {
     let bytes = u64::from(entries.max(FEWEST)) * u64::from(ENTRY);
     let spec = spec.set("ftl.mapping.policy", "dftl").set("ftl.mapping.cache", format!("{bytes}B"));
@@ -24,15 +24,15 @@ pub fn cached(spec: Spec, entries: u32) -> Spec {
     })
 }
 
-/// The device with a page map, which lies in memory.
+/// The device with a page map in memory.
 pub fn in_memory(spec: Spec) -> Spec {
     spec.unchanged(CACHE).set("ftl.mapping.policy", "page")
 }
 
-/// A device of which parts may not go together, with any cache from one entry up. Blocks of the map want room.
+/// A device whose parts may not fit together, with a map cache of one entry or more. The map's blocks need room.
 pub fn drawn() -> impl Strategy<Value = Spec> {
     let cache = prop_oneof![1u32..=4, 1u32..=64, Just(u32::MAX)];
-    // So that the map has several translation pages; also of several units each.
+    // Small pages give the map several translation pages, also with several units each.
     let small_pages = prop::bool::weighted(0.75);
     let by_planes = (any::<bool>(), gating::any_buffer());
     (random::drawn(), cache, small_pages, 0u32..=4, by_planes).prop_map(
@@ -51,7 +51,7 @@ pub fn drawn() -> impl Strategy<Value = Spec> {
     )
 }
 
-/// A device as full as the checks allow, or less.
+/// A device as full as the checks allow, or less full.
 pub fn spec() -> impl Strategy<Value = Spec> {
     (drawn(), 30u32..=100).prop_map(|(spec, share)| {
         let spec = legal(spec, share);

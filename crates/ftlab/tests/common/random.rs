@@ -1,4 +1,4 @@
-//! Random devices that can work, as configurations, and random things to do with them.
+//! Random devices that can work, as configurations, and random commands for them.
 
 use ftlab::host::Op;
 use ftlab::units::Nanos;
@@ -10,7 +10,7 @@ use super::regulating;
 use super::{BLOCKS, DRAM, OVER_PROVISIONING, Spec, ns, policies};
 use ftlab_torture::draw;
 
-/// A device, how many commands it may hold at once, and the commands.
+/// A device, its queue depth, and its commands.
 pub type Run = (Spec, usize, Vec<Step>);
 
 /// Options as a text.
@@ -20,8 +20,8 @@ fn on_or_off(on: bool) -> &'static str {
     if on { "on" } else { "off" }
 }
 
-/// Tiny shapes of every kind: pages of 2 to 64 KiB, mapped whole or in units of 4 KiB. Also the sizes of a page and of
-/// a flash page.
+/// Tiny shapes of every kind: pages of 2 to 64 KiB, mapped whole or in units of 4 KiB. Also the
+/// sizes of a page and of a flash page.
 fn shape() -> impl Strategy<Value = (Text, [u64; 2])> {
     let parts = (1u32..=3, 1u32..=2, 1u32..=2, 1u32..=2);
     let counts = (6u32..=11, 4u32..=6);
@@ -59,7 +59,7 @@ fn thresholds() -> impl Strategy<Value = Text> {
     )
 }
 
-/// Off in half of the cases.
+/// Thresholds of GC triggers; off in half of the cases.
 fn triggers() -> impl Strategy<Value = Text> {
     let scope = select(vec!["plane", "die", "channel", "device"]);
     let background = (select(vec!["0ns", "300us"]), 1u32..=9).prop_map(|(after, blocks)| {
@@ -88,7 +88,7 @@ fn triggers() -> impl Strategy<Value = Text> {
     prop_oneof![Just(Text::new()), on]
 }
 
-/// A write buffer, or none; what is smaller than a flash page holds one. Gating buffers have devices of their own.
+/// A write buffer of at least one flash page, or none. Gating buffers have devices of their own.
 fn buffer() -> impl Strategy<Value = Option<(u32, Text)>> {
     let programs = prop_oneof![1u32..=4, Just(12)];
     let latency = select(vec![Nanos::ZERO, DRAM]);
@@ -119,7 +119,7 @@ fn buffer() -> impl Strategy<Value = Option<(u32, Text)>> {
     prop_oneof![1 => Just(None), 2 => buffered]
 }
 
-/// Half of the devices have no front end, the others have everything that one can have.
+/// Half of the devices have no front end; the others use every part of one.
 fn host() -> impl Strategy<Value = Text> {
     let link = select(vec!["none", "300MB/s", "3500MB/s"]);
     let command_time = select(vec!["0ns", "700ns"]);
@@ -150,7 +150,7 @@ fn host() -> impl Strategy<Value = Text> {
     prop_oneof![Just(Text::new()), front]
 }
 
-/// A processor that makes others wait.
+/// A processor slow enough to make others wait.
 fn processor() -> impl Strategy<Value = Text> {
     let time = || select(vec!["0ns", "900ns", "40us"]);
     let copies = select(vec!["nothing", "writes", "page-buffer"]);
@@ -166,7 +166,7 @@ fn processor() -> impl Strategy<Value = Text> {
     })
 }
 
-/// A cache of reads, which reads ahead.
+/// A read cache with read-ahead.
 fn reads() -> impl Strategy<Value = (u64, Text)> {
     let policies = select(policies("cache.read.policy"));
     (1u64..=6, 0u32..=3, policies).prop_map(|(pages, ahead, policy)| {
@@ -188,7 +188,7 @@ fn levelling() -> impl Strategy<Value = Text> {
     )
 }
 
-/// Rows of programs, on half of the devices that have planes for them.
+/// Multi-plane programs, on half of the devices that have planes for them.
 fn multi_plane() -> impl Strategy<Value = Text> {
     let rules = select(vec!["same-page", "same-block-and-page", "any"]);
     let rows = (rules, 0u64..=1_000).prop_map(|(address, gap)| {
@@ -201,7 +201,7 @@ fn multi_plane() -> impl Strategy<Value = Text> {
     prop_oneof![Just(Text::new()), rows]
 }
 
-/// A device of which parts may not go together ([`mended`]).
+/// A device whose parts may not fit together ([`mended`]).
 pub fn drawn() -> impl Strategy<Value = Spec> {
     let chosen = (
         select(policies("scheduler.policy")),
@@ -248,8 +248,8 @@ pub fn drawn() -> impl Strategy<Value = Spec> {
     )
 }
 
-/// The device with what the checks of the configuration ask for: their remedies are followed, blocks are added where
-/// they lack, and what is refused otherwise is left out.
+/// The device with the configuration's errors fixed: remedies are followed, missing blocks are
+/// added, and anything else that is refused is left out.
 pub fn mended(spec: Spec) -> Spec {
     let mut spec = spec;
     for _ in 0..40 {
@@ -277,7 +277,7 @@ pub fn page_kib(spec: &Spec) -> u64 {
     page.trim_end_matches("KiB").parse().expect("KiB")
 }
 
-/// With so many more blocks in each plane.
+/// With `more` blocks added to each plane.
 pub fn wider(spec: Spec, more: u32) -> Spec {
     let blocks = blocks_of(&spec);
     spec.set(BLOCKS, blocks + more)
@@ -288,7 +288,7 @@ pub fn blocks_of(spec: &Spec) -> u32 {
     spec.get(BLOCKS).map_or(16, |blocks| blocks.parse().expect("a number"))
 }
 
-/// With a buffer that packs no pages, whatever else it does.
+/// With a buffer that packs no pages.
 pub fn unpacked(spec: Spec) -> Spec {
     match spec.get("cache.policy") {
         Some("prlru") => spec.set("cache.pack", "off"),
@@ -297,47 +297,47 @@ pub fn unpacked(spec: Spec) -> Spec {
     }
 }
 
-/// A mended device, as full as the checks allow, or so many per cent of that.
+/// A mended device, as full as the checks allow, or `percent` of that.
 pub fn legal(spec: Spec, percent: u32) -> Spec {
     let spec = mended(spec.set("ftl.capacity", "none").set(OVER_PROVISIONING, "0%"));
     let pages = u64::from(spec.logical_pages()) * u64::from(percent) / 100;
     if percent == 100 { spec } else { spec.over_provisioned(pages as u32) }
 }
 
-/// A device as full as the checks allow, or less.
+/// A device as full as the checks allow, or less full.
 pub fn spec() -> impl Strategy<Value = Spec> {
     (drawn(), share()).prop_map(|(spec, share)| legal(spec, share))
 }
 
-/// How full a device is, in per cent of what is allowed.
+/// How full a device is, in per cent of what the checks allow.
 pub fn share() -> impl Strategy<Value = u32> {
     prop_oneof![Just(100u32), 40u32..=100]
 }
 
-/// Runs of devices: so many commands at the most.
+/// Runs of devices, with at most `steps` commands.
 pub fn run_of(specs: impl Strategy<Value = Spec>, steps: usize) -> impl Strategy<Value = Run> {
     let depth = select(vec![1usize, 2, 4, 8, 16, 32, 64]);
     (specs, depth, proptest::collection::vec(step(), steps / 2..=steps))
 }
 
-/// Runs of any devices.
+/// Runs of any device.
 pub fn run(steps: usize) -> impl Strategy<Value = Run> {
     run_of(spec(), steps)
 }
 
-/// One command in terms that fit any device.
+/// One command, in terms that fit any device.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     pub op: Op,
-    /// Where, as a share of the device in 1/65536.
+    /// Where it starts, as a share of the device in 1/65536.
     pub place: u32,
-    /// In the first eighth of the device only, so that commands meet.
+    /// In the first eighth of the device only, so that commands overlap.
     pub hot: bool,
     /// From the beginning of a page.
     pub aligned: bool,
-    /// How many pages' worth of sectors, in eighths of a page.
+    /// Its length in eighths of a page.
     pub eighths: u32,
-    /// How long after the last submission; often at once.
+    /// Time since the last submission; often zero.
     pub pause: Nanos,
 }
 
@@ -355,7 +355,7 @@ impl Step {
     }
 }
 
-/// Mostly writes, so that tiny devices collect.
+/// Mostly writes, so that even tiny devices collect.
 pub fn step() -> impl Strategy<Value = Step> {
     let op = prop_oneof![
         12 => Just(Op::Write),

@@ -1,4 +1,4 @@
-//! Random devices on which what a write costs is decided page by page.
+//! Random devices that choose the cost of a write page by page.
 
 use ftlab::host::Op;
 use ftlab::units::Nanos;
@@ -11,7 +11,7 @@ use super::{Spec, caching, failing, on_demand, policies};
 /// Programs of `options.toml`, by cost.
 pub const PROGRAM_BY_COST: [Nanos; 3] = [Nanos(450_011), Nanos(600_013), Nanos(800_029)];
 
-/// Timings of cells that leave a choice of costs.
+/// Cell timings that leave a choice of costs.
 pub fn timings() -> Vec<&'static str> {
     let mut all = policies("nand.timing.policy");
     all.retain(|timing| {
@@ -21,7 +21,7 @@ pub fn timings() -> Vec<&'static str> {
     all
 }
 
-/// Any regulator, often the one that looks at what pages have been through.
+/// Any regulator, often the one that uses each page's history.
 pub fn cost() -> impl Strategy<Value = Text> {
     let mut regulators = policies("ftl.cost.policy");
     regulators.extend(["agcr"; 4]);
@@ -44,7 +44,7 @@ pub fn cost() -> impl Strategy<Value = Text> {
     )
 }
 
-/// Any device with translation, on cells that know costs.
+/// Any device with translation, on cells that offer several costs.
 pub fn spec() -> impl Strategy<Value = Spec> {
     let any = prop_oneof![
         3 => random::drawn(),
@@ -58,7 +58,7 @@ pub fn spec() -> impl Strategy<Value = Spec> {
     })
 }
 
-/// Pages are written a few times and read a few times, in turns, with pauses in which dies fall idle.
+/// A few writes and a few reads of each page in turn, with pauses in which dies fall idle.
 pub fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
     let op = prop_oneof![
         10 => Just(Op::Write),
@@ -66,7 +66,7 @@ pub fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Op::Trim),
         1 => Just(Op::Flush),
     ];
-    // Half of the steps go where the one before went.
+    // Half of the steps go to the same place as the step before.
     let again = (random::step(), op, 0u32..8, any::<bool>(), 0u64..4_000_000);
     let step = again.prop_map(|(step, op, share, stays, pause)| {
         let pause = if step.pause > Nanos::ZERO { Nanos(pause) } else { Nanos::ZERO };

@@ -1,4 +1,4 @@
-//! Files that build on files: which value holds, where it is said to come from, and what is refused.
+//! Files that build on files: which value wins, which origin it reports, and what is refused.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ impl Shelf {
 
 impl Files for Shelf {
     fn open(&mut self, name: &str, above: &[&str]) -> Result<Option<Layer>, ValueError> {
-        assert!(above.len() <= 8, "there is an end: {above:?}");
+        assert!(above.len() <= 8, "the chain must end: {above:?}");
         if name == "refused.toml" {
             return Err(ValueError::new("it can't be read", "mend it"));
         }
@@ -49,7 +49,7 @@ const HOUSE: (&str, &str) =
     ("house.toml", "base = \"tlc-512g\"\n[device]\nname = \"house\"\n[ftl.gc]\nstart = 4\n");
 
 #[test]
-fn a_file_goes_over_what_it_builds_on_and_values_remember_theirs() {
+fn a_file_overrides_its_base_and_values_know_their_origin() {
     let config = load(&[MINE, LAB, HOUSE], &["ftl.gc.reserve=1"]).unwrap();
     let gc = &config.options.ftl.gc;
     assert_eq!((gc.start, gc.stop, gc.reserve), (5, 8, 1));
@@ -72,16 +72,16 @@ fn a_file_goes_over_what_it_builds_on_and_values_remember_theirs() {
 }
 
 #[test]
-fn what_is_shown_tells_the_chain_and_loads_without_it() {
+fn a_shown_config_names_its_bases_and_loads_without_them() {
     let config = load(&[MINE, LAB, HOUSE], &[]).unwrap();
     let shown = config.show();
     let chain = "# mine.toml builds on lab.toml, which builds on house.toml, which builds on preset tlc-512g\n";
     assert!(shown.starts_with(chain), "{shown}");
     let again = Config::load(&[Layer::file("shown.toml", &shown)]).unwrap();
     assert_eq!(again.options, config.options);
-    assert!(again.show().starts_with("[device]"), "what builds on nothing says nothing of it");
+    assert!(again.show().starts_with("[device]"), "a file without a base names none");
     assert!(!config.canonical().contains('#'));
-    // What a base says counts, and where it stands does not.
+    // What a base says counts; which file it stands in does not.
     let flat = "base = \"tlc-512g\"\n[device]\nname = \"house\"\n[ftl.gc]\nstart = 5\nstop = 8\nreserve = 2\n";
     assert_eq!(config.canonical(), load(&[("mine.toml", flat)], &[]).unwrap().canonical());
     let (name, changed) = (HOUSE.0, HOUSE.1.replace("house", "barn"));
@@ -90,7 +90,7 @@ fn what_is_shown_tells_the_chain_and_loads_without_it() {
 }
 
 #[test]
-fn problems_are_told_with_the_file_and_the_line_in_which_they_are_all_at_once() {
+fn all_problems_are_reported_with_their_file_and_line() {
     let lab = "base = \"tiny\"\n[ftl.gc]\nstart = \"many\"\n";
     let mine = "base = \"lab.toml\"\n[ftl.gc]\nstpo = 5\nreserve = -1\n";
     let found = problems(&[("mine.toml", mine), ("lab.toml", lab)]);
@@ -105,7 +105,7 @@ fn problems_are_told_with_the_file_and_the_line_in_which_they_are_all_at_once() 
 }
 
 #[test]
-fn bases_that_can_not_be_had_are_told_where_they_are_named() {
+fn missing_bases_are_reported_where_they_are_named() {
     let one = |text: &str| {
         let found = problems(&[("mine.toml", text)]);
         assert_eq!(found.len(), 1, "{found:?}");
@@ -117,7 +117,7 @@ fn bases_that_can_not_be_had_are_told_where_they_are_named() {
     assert_eq!(one("base = \"refused.toml\"\n"), "it can't be read");
     let found = problems(&[("mine.toml", "base = 7\n")]);
     assert!(found.iter().any(|one| one.1 == "expected the name of a preset or of a file, found 7"));
-    // Nothing is concluded from a device half of which was not read.
+    // Nothing is concluded from a device of which only half was read.
     let lab = ("lab.toml", "base = \"gone\"\n[ftl.gc]\nstart = 5\n");
     let found = problems(&[MINE, lab]);
     assert_eq!(found.len(), 1, "{found:?}");
@@ -125,7 +125,7 @@ fn bases_that_can_not_be_had_are_told_where_they_are_named() {
 }
 
 #[test]
-fn circles_and_towers_come_to_an_end() {
+fn circular_and_deep_bases_are_refused() {
     let found =
         problems(&[("a", "base = \"b\"\n"), ("b", "base = \"c\"\n"), ("c", "base = \"a\"\n")]);
     assert_eq!(found.len(), 1, "{found:?}");
@@ -152,7 +152,7 @@ fn circles_and_towers_come_to_an_end() {
     assert_eq!(try_tower(9).unwrap_err(), "8 files build on each other already");
 }
 
-/// Without files a base is a preset, and presets go before files.
+/// Without files a base is a preset, and a preset wins over a file.
 #[test]
 fn a_preset_is_found_first() {
     let error = Config::load(&[Layer::file("mine.toml", MINE.1)]).expect_err("no files");
@@ -162,9 +162,9 @@ fn a_preset_is_found_first() {
     assert_eq!(config.options.device.name, "tiny");
 }
 
-/// What lies beneath counts as set by hand, and a policy above it drops its options.
+/// Options of a base count as set by hand, and a policy of the file above drops them.
 #[test]
-fn a_policy_above_drops_the_options_of_the_one_beneath() {
+fn a_policy_drops_the_options_of_its_base() {
     let lab = ("lab.toml", "base = \"tiny\"\n[cache]\npolicy = \"lru\"\ncapacity = \"1MiB\"\n");
     let mine = ("mine.toml", "base = \"lab.toml\"\n[cache]\npolicy = \"none\"\n");
     assert!(load(&[mine, lab], &[]).unwrap().options.cache.policy.dram().is_none());

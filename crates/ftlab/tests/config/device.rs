@@ -11,7 +11,7 @@ fn layers(sets: &[&str]) -> Vec<Layer> {
     std::iter::once(Layer::preset("tiny")).chain(numbered).collect()
 }
 
-/// Writes random pages one after the other, several times the capacity; panics if one never ends.
+/// Writes random pages one at a time, several times the capacity; panics if a write never ends.
 fn fill(sets: &[&str]) {
     let config = Config::load(&layers(sets)).unwrap_or_else(|error| panic!("{error}"));
     let mut device = assemble(DeviceSetup::new(&config, 1));
@@ -61,8 +61,8 @@ fn the_smallest_device_works() {
     ]);
 }
 
-/// Many small blocks, each of which may keep three stale units of a flash page of four and not be worth
-/// collecting: what is left over must make up for that, too.
+/// Many small blocks, each of which may keep three stale units in a flash page of four and not be
+/// worth collecting: over-provisioning must make up for that, too.
 #[test]
 fn small_units_need_more_room() {
     for placement in ["ftl.placement.policy=static", "ftl.placement.policy=dynamic"] {
@@ -78,7 +78,7 @@ fn small_units_need_more_room() {
             "ftl.gc.stop=2",
             placement,
         ];
-        // 200 x 16 units for 3,119, of which (200 - 2) x 13 = 2,574 are sure to find room.
+        // 200 x 16 units for 3,119 pages, of which (200 - 2) x 13 = 2,574 are sure to find room.
         let refused = Config::load(&layers(&[&sets[..], &["ftl.over_provisioning=2.6%"]].concat()));
         let error = refused.expect_err("it can stand still").to_string();
         assert!(error.contains("worth collecting only when"), "{error}");
@@ -88,7 +88,7 @@ fn small_units_need_more_room() {
     }
 }
 
-/// Events are kept up to the longest span that anything takes: a program may take longer than an erase.
+/// The event queue reaches as far as the longest operation: a program may take longer than an erase.
 #[test]
 fn the_slowest_page_type_may_be_slower_than_everything_else() {
     fill(&[

@@ -113,7 +113,7 @@ fn what_does_not_fit_together() {
 fn what_a_gating_buffer_can_not_have() {
     let sets = ["cache.policy=gating", "nand.multi_plane.program=on", "ftl.mapping.unit=4KiB"];
     insta::assert_snapshot!(error(&with_sets("tlc-512g", &sets)));
-    // Whoever follows the remedies has a buffer.
+    // Following the remedies gives a valid buffer.
     let followed = [
         "cache.policy=gating",
         "ftl.mapping.unit=flash-page",
@@ -123,11 +123,11 @@ fn what_a_gating_buffer_can_not_have() {
     let capacity = |more: &[&'static str]| {
         let config = Config::load(&with_sets("tlc-512g", &[more, &followed].concat())).unwrap();
         let text = config.canonical();
-        // That of the cache comes after that of the host.
+        // The cache's capacity comes after the host's.
         let line = text.lines().rfind(|line| line.starts_with("capacity"));
         line.map(str::to_owned)
     };
-    // The capacity of the preset is that of another buffer.
+    // The preset's capacity belongs to another buffer.
     assert_eq!(capacity(&[]).as_deref(), Some("capacity = \"32KiB\""));
     assert_eq!(capacity(&["cache.capacity=1MiB"]).as_deref(), Some("capacity = \"1MiB\""));
     assert_eq!(notes(&with_sets("tlc-512g", &followed)), [""; 0]);
@@ -188,10 +188,10 @@ fn options_of_another_policy() {
 
 #[test]
 fn nothing_is_concluded_from_a_wrong_value() {
-    // `start` is wrong, so whether it fits `stop` is not known: one problem, not two.
+    // `start` is wrong, so whether it fits `stop` is unknown: one problem, not two.
     let found = error(&with_sets("tiny", &["ftl.gc.start=nine", "ftl.gc.stop=2"]));
     assert_eq!(found.problems.len(), 1, "{found}");
-    // Which policy was meant is not known, nor then which options belong to it.
+    // The intended policy is unknown, and so are the options that belong to it.
     let found = error(&with_sets("tiny", &["cache.policy=lruu", "cache.capacity=1MiB"]));
     assert_eq!(found.problems.len(), 1, "{found}");
 }
@@ -260,15 +260,15 @@ fn what_is_set_and_does_nothing_is_noted() {
     let config = Config::load(&with_sets("tiny", &idle)).unwrap();
     let told: Vec<String> = config.notes.iter().map(|note| note.render(Level::NOTE)).collect();
     insta::assert_snapshot!(told.join("\n"));
-    // Not once it does something, and not where it is as it would be anyway.
+    // No note once it does something, or if its value is the default anyway.
     let at_work = [&idle[..1], &["scheduler.suspend=erase", "nand.suspend.resume=5us"]].concat();
     assert_eq!(notes(&with_sets("tiny", &at_work)), [""; 0]);
     let either = ["nand.cache_ops.busy=5us", "nand.cache_ops.program=on"];
     assert_eq!(notes(&with_sets("tiny", &either)), [""; 0]);
-    // A program is not left with erases alone.
+    // A scheduler that suspends only erases never suspends a program.
     let erases = ["nand.suspend.program=50us", "scheduler.suspend=erase"];
     assert_eq!(notes(&with_sets("tiny", &erases)), ["nand.suspend.program"]);
-    // In a file of one's own it is noted; in a preset, a saved device and a printed configuration not.
+    // Noted in a user's file; not in a preset, a saved device or a printed configuration.
     let text = "base = \"tiny\"\n[nand.suspend]\nresume = \"9us\"\n";
     assert_eq!(notes(&[Layer::file("my.toml", text)]), ["nand.suspend.resume"]);
     let saved = Layer::saved("my.ftlab", "[nand.suspend]\nresume = \"9us\"\n");
@@ -281,7 +281,7 @@ fn what_is_set_and_does_nothing_is_noted() {
 }
 
 #[test]
-fn conditions_name_options_and_values_that_there_are() {
+fn conditions_name_existing_options_and_values() {
     use ftlab::config::all_options;
     let conditions = all_options().iter().flat_map(|option| option.applies_with);
     let mut found = 0;
@@ -296,7 +296,7 @@ fn conditions_name_options_and_values_that_there_are() {
 }
 
 #[test]
-fn arbitration_without_anything_to_choose_is_noted() {
+fn arbitration_without_a_choice_is_noted() {
     let weighted = ["host.queues=4", "host.arbitration.policy=weighted-round-robin"];
     let with = |more: &[&'static str]| notes(&with_sets("tiny", &[&weighted[..], more].concat()));
     assert_eq!(with(&[]), ["host.arbitration.policy"]);
@@ -306,7 +306,7 @@ fn arbitration_without_anything_to_choose_is_noted() {
     assert_eq!(notes(&with_sets("tiny", &weighted[1..])), ["host.arbitration.policy"]);
 }
 
-/// The remedy for too many bad blocks is one: whoever follows it has a device.
+/// The remedy for too many bad blocks is enough: following it gives a valid device.
 #[test]
 fn the_remedy_for_bad_blocks_helps() {
     let with =
@@ -316,7 +316,7 @@ fn the_remedy_for_bad_blocks_helps() {
     assert!(told.remedy.contains("nand.faults.factory_bad"), "{}", told.remedy);
     let share = told.remedy.split('"').nth(1).expect("a quoted share");
     assert!(with(&format!("ftl.over_provisioning={share}")).is_ok(), "{}", told.remedy);
-    // It is about the least that helps: a block of a plane is some per cent here.
+    // It asks for little more than needed: one block of a plane is some per cent here.
     let percent: f64 = share.trim_end_matches('%').parse().unwrap();
     assert!(with(&format!("ftl.over_provisioning={:.1}%", percent - 5.0)).is_err(), "{share}");
 }
@@ -340,7 +340,7 @@ fn what_a_map_on_flash_can_not_have() {
         "nand.endurance.cycles=3000",
     ];
     assert!(Config::load(&with_sets("tlc-512g", &fails)).is_ok());
-    // A plane of blocks this few has no room for the map beside its data.
+    // A plane with this few blocks has no room for the map beside its data.
     let tight =
         ["ftl.mapping.policy=dftl", "nand.blocks_per_plane=12", "ftl.over_provisioning=75%"];
     insta::assert_snapshot!(error(&with_sets("tiny", &tight)));
@@ -367,14 +367,14 @@ fn what_a_mapping_with_a_log_can_not_have() {
     )));
     let too_much = ["ftl.mapping.policy=log-block", "ftl.capacity=500GiB"];
     insta::assert_snapshot!(error(&with_sets("tlc-512g", &too_much)));
-    // With nothing else said, any preset takes a log.
+    // With nothing else set, any preset takes a log.
     for policy in ["log-block", "bast", "fast", "nftl"] {
         let set = format!("ftl.mapping.policy={policy}");
         assert!(Config::load(&with_sets("tlc-512g", &[&set])).is_ok(), "{policy}");
     }
 }
 
-/// The firmware of a board, and its caches, beside what they can't be had with; word for word.
+/// A board's firmware and caches, with everything that they exclude; word for word.
 #[test]
 fn what_a_board_can_not_have() {
     let refused: [&[&str]; 6] = [
@@ -401,7 +401,7 @@ fn refresh_that_can_not_keep_up() {
         .expect("medium cost lasts for more than two years");
     let low = [slow[0], "ftl.cost.policy=low-write"];
     insta::assert_snapshot!(error(&with_sets("tiny", &sets(&low))));
-    // Nor where it would do, but for the wear that is planned for.
+    // It would be enough on a fresh device, but not with the planned wear.
     let worn = ["nand.timing.wear_at_least=300%"];
     assert!(error(&with_sets("tiny", &sets(&worn))).to_string().contains("ftl.refresh.period"));
 }
@@ -424,7 +424,7 @@ fn what_parity_across_dies_can_not_have() {
     assert!(Config::load(&with_sets("tiny", &right)).is_ok());
 }
 
-/// What is proposed for a key that is not known.
+/// The name proposed for an unknown key.
 fn proposed(path: &str) -> Option<String> {
     let error = error(&with_sets("tiny", &[&format!("{path}=1")]));
     let remedy = &error.problems[0].remedy;
@@ -433,7 +433,7 @@ fn proposed(path: &str) -> Option<String> {
 }
 
 #[test]
-fn keys_are_known_by_their_words_and_by_what_others_call_them() {
+fn unknown_keys_get_a_proposal() {
     for (wrong, right) in [
         // Words of the name.
         ("nand.dies", "nand.dies_per_chip"),
@@ -444,7 +444,7 @@ fn keys_are_known_by_their_words_and_by_what_others_call_them() {
         ("nand.codeword_size", "nand.codeword"),
         ("ftl.gc.limit", "ftl.gc.hard_limit"),
         ("cache.region", "cache.search_region"),
-        // What others say.
+        // What others call it.
         ("cache.size", "cache.capacity"),
         ("cache.read.size", "cache.read.capacity"),
         ("ftl.gc.d", "ftl.gc.draws"),
@@ -458,10 +458,10 @@ fn keys_are_known_by_their_words_and_by_what_others_call_them() {
         ("nand.endurance.pe_cycles", "nand.endurance.cycles"),
         ("scheduler.type", "scheduler.policy"),
         ("nand.bus.speed", "nand.bus.rate"),
-        // The place is wrong.
+        // The right name at the wrong place.
         ("gc.victim", "ftl.gc.victim"),
         ("dies_per_chip", "nand.dies_per_chip"),
-        // Slips of the pen, as before.
+        // Misspellings.
         ("ftl.gc.strat", "ftl.gc.start"),
         ("shceduler.policy", "scheduler.policy"),
     ] {
@@ -473,12 +473,12 @@ fn keys_are_known_by_their_words_and_by_what_others_call_them() {
 }
 
 #[test]
-fn a_bus_takes_transfers_and_other_rates_say_why_not() {
+fn only_a_bus_takes_a_rate_in_transfers() {
     let rate = |text: &str| {
         let layers = with_sets("tiny", &[&format!("nand.bus.rate={text}")]);
         Config::load(&layers).map(|config| config.canonical())
     };
-    // Eight data lines: a byte with each transfer.
+    // Eight data lines: one byte with each transfer.
     for (transfers, bytes) in
         [("1600MT/s", "1600MB/s"), ("1.6GT/s", "1600MB/s"), ("533 MT/s", "533MB/s")]
     {

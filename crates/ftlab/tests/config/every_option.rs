@@ -1,11 +1,11 @@
-//! Nothing can be set that does nothing: for each option there is a device, a load and a value by
-//! which what the device does differs from what it does otherwise; and each policy of each seam, and
-//! each name of each choice, differs from the default.
+//! No option is without effect: for each there is a device, a load and a value that change what
+//! the device does. Likewise each policy of each seam, and each name of each choice, differs from
+//! the default.
 //!
-//! An option that comes later is tried by itself, with values that follow from its declaration, on
-//! each of the devices in [`DEVICES`]. If it shows on none of them, the test fails; then add the device
-//! on which it shows, or what its policy needs to act ([`NEEDED`]). `-- --nocapture` prints by which
-//! value, and on which device, each shows.
+//! A new option is tried alone, with values that follow from its declaration, on each device in
+//! [`DEVICES`]. If it shows on none of them, the test fails; then add a device on which it shows,
+//! or what its policy needs to act ([`NEEDED`]). `-- --nocapture` prints the value and the device
+//! by which each option shows.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -18,7 +18,7 @@ use ftlab::options::OptionInfo;
 use ftlab::options::value::ValueKind;
 use ftlab::units::{Lba, Nanos, SimTime};
 
-/// What all devices have in common: small, and full enough to collect.
+/// Options that all devices share: small, and full enough to collect.
 const BASE: &[&str] = &[
     "nand.page_size=16KiB",
     "nand.blocks_per_plane=20",
@@ -43,39 +43,39 @@ const DEVICES: &[&[&str]] = &[
     &["scheduler.policy=read-first", "scheduler.suspend=program-and-erase"],
     // Chips of several dies.
     &["cache.policy=none", "nand.dies_per_chip=2"],
-    // A map on flash, of which little is in memory.
+    // A map on flash, with little of it in memory.
     &["ftl.mapping.policy=dftl", "ftl.over_provisioning=200%"],
-    // Pages that are packed, where there is room for what that keeps alive.
+    // Packed pages, with room for the stale data that packing keeps.
     &["ftl.mapping.policy=reconstruction", "ftl.over_provisioning=200%"],
     &["ftl.mapping.policy=reconstruction", "ftl.over_provisioning=200%", "cache.policy=prlru"],
     // Clean pages.
     &["cache.keep_reads=on"],
-    // The bus holds writes up.
+    // Writes wait for the bus.
     &["cache.policy=none", "nand.bus.rate=20MB/s"],
-    // The host runs ahead of collection, to the last block that it may have.
+    // The host runs ahead of collection, to the last block that it may take.
     &["cache.policy=none", "ftl.gc.start=3", "ftl.gc.stop=5", "ftl.gc.host_lead=4000000"],
     &["ftl.gc.start=4", "ftl.gc.stop=5", "ftl.gc.preemptible=on", "ftl.gc.copies_per_write=1"],
     &["ftl.gc.background.collect=on", "ftl.gc.background.after=1ms"],
     // Room for many streams.
     &["ftl.over_provisioning=200%"],
     &["nand.cell=qlc"],
-    // What a gating buffer asks for.
+    // What a gating buffer needs.
     &["ftl.placement.policy=static", "ftl.mapping.unit=flash-page"],
     &["ftl.over_provisioning=200%", "ftl.slc_cache.policy=hybrid", "ftl.slc_cache.blocks=2"],
     &["host.queues=3", "host.outstanding=2"],
-    // A processor with little to spare.
+    // A processor with little time to spare.
     &["host.outstanding=1", "firmware.copies=writes"],
     &["host.queues=4", "host.outstanding=2", "host.link.rate=100MB/s"],
     // Power is cut at the end.
     &["ftl.recovery.policy=scan"],
     &["nand.faults.program_failures=300000", "nand.faults.erase_failures=20000000"],
-    // Programs that cost more or less; with and without a buffer, which makes readers of flash rare.
+    // Programs at several costs; with and without a buffer, which makes flash reads rare.
     &["nand.timing.policy=by-cost"],
     &["nand.timing.policy=by-cost", "cache.policy=none"],
     &["nand.timing.policy=by-cost", "cache.policy=none", "ftl.cost.policy=agcr"],
     &["ftl.mapping.policy=log-block"],
     &["ftl.mapping.policy=log-block", "ftl.merge.planner=cycle-stealing"],
-    // Data ages, and is copied before it is too old.
+    // Data ages, and is refreshed before it is too old.
     &["nand.timing.policy=ispp", "nand.cell=mlc", "nand.timing.age_at_least=0%"],
     &[
         "nand.timing.policy=ispp",
@@ -83,7 +83,7 @@ const DEVICES: &[&[&str]] = &[
         "nand.timing.age_at_least=0%",
         "ftl.refresh.when=before-loss",
     ],
-    // Few reads of a block are many errors.
+    // A few reads of a block already cause many errors.
     &[
         "nand.timing.policy=ispp",
         "nand.cell=mlc",
@@ -98,8 +98,8 @@ const DEVICES: &[&[&str]] = &[
     &["nand.endurance.policy=weibull", "nand.endurance.cycles=4"],
 ];
 
-/// What else has to be said where something is chosen, so that it can act on devices and loads as
-/// small as these. Only options of what is chosen: others would show by themselves.
+/// Options that a choice needs so that it can act on devices and loads this small. Only options of
+/// the choice itself: others would show on their own.
 const NEEDED: &[(&str, &[&str])] = &[
     ("ftl.mapping.policy=dftl", &["ftl.mapping.cache=64B"]),
     (
@@ -121,20 +121,19 @@ const NEEDED: &[(&str, &[&str])] = &[
     ("ftl.wear.policy=bet", &["ftl.wear.unevenness=4"]),
 ];
 
-/// What can't be had together with something that is chosen, and is said otherwise then.
+/// Options that conflict with a choice, and the values to use instead.
 const INSTEAD: &[(&str, &[&str])] = &[(
     "ftl.mapping.policy=physical",
     &["cache.policy=none", "ftl.over_provisioning=0%", "ftl.mapping.unit=flash-page"],
 )];
 
-/// What a cell stores only says which times are to be expected, and how many there are: it shows in
-/// what is warned of.
+/// The cell type only determines which times to expect, and how many: it shows in the warnings.
 const TOLD: &str = "nand.cell";
 
 /// Texts for people, which results repeat.
 const LABELS: &[&str] = &["device.name", "device.description", "device.source"];
 
-/// Options of parts that are not there yet. What shows must leave the list.
+/// Options of parts that do not exist yet. One that shows must leave the list.
 const WAITS_FOR: &[&str] = &[];
 
 fn load(sets: &[String]) -> Option<Config> {
@@ -144,7 +143,7 @@ fn load(sets: &[String]) -> Option<Config> {
     };
     let (needed, instead) = (of_chosen(NEEDED), of_chosen(INSTEAD));
     let capacity = |set: &&String| instead.is_empty() || !set.starts_with("cache.capacity=");
-    // What a test says goes before what it needs.
+    // The test's own options override what a choice needs.
     let sets = sets.iter().filter(capacity).map(String::as_str);
     let sets = needed.iter().copied().chain(sets).chain(instead.iter().copied());
     let sets = sets.enumerate().map(|(at, set)| Layer::set(at + 1, set));
@@ -152,10 +151,10 @@ fn load(sets: &[String]) -> Option<Config> {
     Config::load(&layers).ok()
 }
 
-/// So many requests write everything once.
+/// Requests that write everything once.
 const PREPARATION: u32 = 64;
 
-/// Everything written once, then a mixture that comes in bursts: small and large, hot and cold, of several
+/// Writes everything once, then a mixture in bursts: small and large, hot and cold, of several
 /// streams, with trims, flushes and pauses; late in it, half a year passes, and then seven and a half.
 fn requests(capacity: u64) -> impl Iterator<Item = (u64, Request)> {
     const COUNT: u32 = 2_500;
@@ -189,11 +188,11 @@ fn requests(capacity: u64) -> impl Iterator<Item = (u64, Request)> {
     fill.chain(mixture)
 }
 
-/// Takes requests in as a host does that keeps 24 outstanding, and lets all of them finish.
+/// Keeps 24 requests outstanding, as a host does, and lets all of them finish.
 fn run(device: &mut Device) -> Vec<Completion> {
     let mut done = Vec::new();
     for (pause, request) in requests(device.capacity_sectors()) {
-        // Where it counts what data was there before.
+        // If the flash records when it was programmed, mark what is there as prepared.
         if request.tag == PREPARATION && device.flash().programmed().is_some() {
             while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
             device.prepared();
@@ -203,7 +202,7 @@ fn run(device: &mut Device) -> Vec<Completion> {
         let queue = device.queue_of(request.stream);
         while device.requests_in_flight() >= 24 || !device.has_room(queue) {
             let advanced = device.advance_until(SimTime::FOREVER, &mut done);
-            assert_ne!(advanced, Advanced::Idle, "the device stands still");
+            assert_ne!(advanced, Advanced::Idle, "the device is stuck");
         }
         device.submit(device.now(), request);
     }
@@ -215,7 +214,7 @@ fn run(device: &mut Device) -> Vec<Completion> {
 const REMEDY: &str = "If there is a device on which it acts, add it to DEVICES, or what its policy \
                       needs to NEEDED, in tests/config/every_option.rs; if there is none, it is a bug";
 
-/// What a device does: every completion, and everything that it counts.
+/// What a device does: a digest of every completion and every counter.
 fn behaviour(config: &Config) -> u64 {
     let mut device = assemble(DeviceSetup::new(config, 1));
     let mut hasher = DefaultHasher::new();
@@ -230,7 +229,7 @@ fn behaviour(config: &Config) -> u64 {
     hasher.finish()
 }
 
-/// How it comes up when power is cut with something in DRAM.
+/// How it recovers from a power cut with data in DRAM.
 fn recovered(config: &Config, mut device: Device) -> Recovered {
     let write = |tag: u32| Request {
         op: Op::Write,
@@ -247,7 +246,7 @@ fn recovered(config: &Config, mut device: Device) -> Recovered {
     power_up(DeviceSetup::new(config, 1), (), remains).expect("its own remains").1
 }
 
-/// Behaviours that were asked for before, by configuration.
+/// Behaviours computed so far, by configuration.
 #[derive(Default)]
 struct Known(BTreeMap<String, u64>);
 
@@ -256,8 +255,8 @@ impl Known {
         *self.0.entry(config.canonical()).or_insert_with(|| behaviour(config))
     }
 
-    /// Whether setting `option` to `value` changes what some device does, one of those on which the
-    /// option applies.
+    /// Whether setting `option` to `value` changes the behaviour of any device on which the option
+    /// applies.
     fn shows(&mut self, option: &OptionInfo, value: &str) -> bool {
         let seen = self.seen_on(option, value);
         if let Some(device) = &seen {
@@ -302,13 +301,13 @@ impl Known {
     }
 }
 
-/// With a value for an option that must be set where it applies.
+/// Loads with a value for an option that must be set where it applies.
 fn load_needed(sets: &[String], option: &OptionInfo) -> Option<Config> {
     let value = option.default.is_none().then_some(option.range).flatten()?.0;
     load(&[sets.to_vec(), vec![format!("{}={value}", option.path)]].concat())
 }
 
-/// Values to try: they follow from the declaration.
+/// Values to try, from the option's declaration.
 fn values(option: &OptionInfo) -> Vec<String> {
     let texts: &[&str] = match option.kind {
         ValueKind::Choice => {
@@ -349,14 +348,14 @@ fn every_option_shows() {
     let mut known = Known::default();
     let mut silent = Vec::new();
     for option in all_options() {
-        // A seam with a single policy has nothing to be exchanged for.
+        // A seam with a single policy has no alternative.
         let fixed = option.seam.is_some_and(|seam| seam.policies.len() == 1);
         let told = fixed || LABELS.contains(&option.path);
         if !told && !values(option).iter().any(|value| known.shows(option, value)) {
             silent.push(option.path);
         }
     }
-    assert_eq!(silent, WAITS_FOR, "left: options that change nothing on any device. {REMEDY}");
+    assert_eq!(silent, WAITS_FOR, "options that change nothing on any device. {REMEDY}");
 }
 
 /// Each name that can be chosen differs from the default.

@@ -1,4 +1,4 @@
-//! The bytes of images: what is said of those that are refused.
+//! The bytes of images, and the errors for those that are refused.
 
 use ftlab::config::{Config, Layer};
 use ftlab::image::Snapshot;
@@ -30,7 +30,7 @@ fn every_damage_is_told() {
     let turned = [&MAGIC[..], &FORMAT.to_be_bytes()].concat();
     assert_eq!(check_preamble(&turned), Err(Refusal::OtherByteOrder));
     assert!(told(&turned).contains("byte order"));
-    // Those of the first format, and those to come.
+    // The first format, and future ones.
     for other in (1..FORMAT).chain([FORMAT + 1]) {
         let bytes = [&MAGIC[..], &other.to_le_bytes()].concat();
         assert_eq!(check_preamble(&bytes), Err(Refusal::OtherFormat(other)));
@@ -51,16 +51,16 @@ fn every_damage_is_told() {
         damaged[at] ^= 0x10;
         assert!(told(&damaged).contains("this image is damaged"), "changed at {at}");
     }
-    // A length beyond everything asks for no memory.
+    // A huge length allocates nothing.
     let mut long = bytes;
     long[6..14].copy_from_slice(&u64::MAX.to_le_bytes());
     assert!(told(&long).contains("it ends before or within section ftlab"));
 }
 
-/// With one bit a cell a block holds its pages divided by the bits of a cell: behind an SLC cache those must be the same
-/// in the image and the device, and nowhere else.
+/// A block in one-bit mode holds its pages divided by the bits of a cell. So behind an SLC cache, and
+/// only there, the image and the device must have the same bits per cell.
 #[test]
-fn the_bits_of_a_cell_matter_behind_an_slc_cache_alone() {
+fn bits_per_cell_matter_only_behind_an_slc_cache() {
     let cells_differ = |sets: &[&str]| {
         let [image, device] = ["nand.cell=mlc", "nand.cell=tlc"].map(|cell| {
             let sets = sets.iter().chain([&cell]).enumerate();

@@ -41,7 +41,7 @@ fn later_layers_win_and_values_remember_theirs() {
 }
 
 #[test]
-fn a_changed_policy_drops_the_options_of_the_one_beneath() {
+fn a_changed_policy_drops_the_options_of_the_old_one() {
     let none = load(&[Layer::preset("tlc-512g"), Layer::set(1, "cache.policy=none")]);
     assert!(matches!(none.options.cache.policy, WriteBufferChoice::None(_)));
     assert!(none.options.cache.policy.dram().is_none());
@@ -209,8 +209,8 @@ fn explanations() {
     );
 }
 
-/// A device of random geometry and thresholds, as overrides of the smallest preset. Each number lies
-/// in the range of its option; whether they fit together is left to chance.
+/// A device of random geometry and thresholds, as overrides of the smallest preset. Each number
+/// lies in the range of its option; whether they fit together is left to chance.
 fn random_sets() -> impl Strategy<Value = Vec<String>> {
     let size = |low: u32, high: u32| (low..=high).prop_map(|bits| format!("{}B", 1_u64 << bits));
     (
@@ -247,7 +247,7 @@ fn random_sets() -> impl Strategy<Value = Vec<String>> {
                 sets.push(format!("cache.capacity={}B", quantities.2));
             }
             if policies.3 {
-                // Half of the devices are small and their thresholds in order, so that many resolve.
+                // Half of the devices are small and have ordered thresholds, so that many are valid.
                 sets.extend([
                     format!("nand.blocks_per_plane={}", blocks.0 % 1_000 + 100),
                     format!("nand.pages_per_block={}", blocks.1 % 300 + 4),

@@ -1,5 +1,5 @@
-//! From configuration text to a device: reading, checking, explaining, presets, images; and that every option
-//! shows in what a device does.
+//! From configuration text to a device: reading, checking, explaining, presets and images; and that
+//! every option has an effect on some device.
 
 mod bases;
 mod device;

@@ -1,4 +1,4 @@
-//! The built-in presets: valid, sourced, named after their files, of the capacity they promise.
+//! The built-in presets: valid, sourced, named after their files, with the capacity they promise.
 
 use ftlab::config::{Config, Layer};
 use ftlab::device::{DeviceSetup, assemble};
@@ -56,15 +56,15 @@ fn capacities_are_those_of_the_names() {
     }
 }
 
-/// What is off costs nothing only where a device runs on a set of skills that leaves it out. An option that is merely
-/// there must not take that away.
+/// A disabled feature costs nothing only if the device runs on a set of skills without it. A newly
+/// added option must not take that away.
 #[test]
-fn what_drives_on_sale_have_is_not_simulated_with_everything() {
+fn common_drives_run_on_a_reduced_set_of_skills() {
     let set_of = |config: &Config| assemble(DeviceSetup::new(config, 1)).skills();
     for name in ["tlc-32g", "tlc-512g", "tlc-1t", "qlc-1t", "qlc-2t", "slc-240g", "mlc-256g"] {
         assert_eq!(set_of(&load(name)), COMMON, "{name}");
     }
-    // Processor and link of the front end, and commands that take the bus.
+    // The front end's processor and link, and commands that occupy the bus.
     assert_eq!(set_of(&load("mqsim")), ALL);
     let page_map =
         Layer::file("page-map-16g", include_str!("../../benches/scenarios/page-map-16g.toml"));

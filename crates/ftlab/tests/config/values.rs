@@ -1,4 +1,4 @@
-//! Values with units: what they accept, what they say otherwise, and that printing and parsing agree.
+//! Values with units: what they accept, the errors otherwise, and that printing and parsing agree.
 
 use ftlab::config::MapUnit;
 use ftlab::options::value::Value;
@@ -50,7 +50,7 @@ fn days_and_years_are_printed_where_they_are_whole() {
 }
 
 #[test]
-fn a_missing_unit_is_an_error_with_what_was_meant() {
+fn a_missing_unit_is_an_error_with_a_proposal() {
     let cases = [
         (
             message::<Nanos>("200"),
@@ -70,7 +70,7 @@ fn a_missing_unit_is_an_error_with_what_was_meant() {
 fn a_wrong_unit_is_an_error_with_the_nearest() {
     assert!(message::<Nanos>("70 msec").contains("write \"70ms\""));
     assert!(message::<Nanos>("70US").contains("write \"70us\""));
-    // Either could be meant, so none is chosen.
+    // Either could be meant, so none is suggested.
     assert!(message::<Bytes>("4K").contains("write \"4KiB\" or \"4kB\""));
     assert!(message::<Bytes>("64G").contains("write \"64GiB\" or \"64GB\""));
     assert!(message::<u32>("8 blocks").contains("a count takes no unit"));
@@ -219,7 +219,7 @@ proptest! {
 }
 
 #[test]
-fn a_word_misspelt_where_a_size_may_stand_is_told_apart_from_a_size() {
+fn a_misspelt_word_is_not_taken_for_a_size() {
     assert_eq!(MapUnit::parse("flash-page"), Ok(MapUnit::FlashPage));
     assert_eq!(
         message::<MapUnit>("flash-pag"),

@@ -1,5 +1,5 @@
-//! A device at work beside the naive one, which judges what it returns. The device watches itself
-//! meanwhile.
+//! A device that runs beside the naive reference, which judges what it returns. The device also
+//! checks itself.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -24,7 +24,7 @@ use ftlab_torture::{
 /// The seed of policies that draw random numbers.
 const SEED: u64 = 1;
 
-/// What cases have met, to know that the swarm goes everywhere.
+/// What the cases have met, to know that the swarm reaches everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Met {
     pub collected: bool,
@@ -60,7 +60,7 @@ pub struct Met {
 }
 
 impl Met {
-    /// What there is to meet.
+    /// Everything that there is to meet.
     pub fn all(&self) -> [(&'static str, bool); 30] {
         let Met { collected, old_copy_read, shared_operations, cached, paused, .. } = *self;
         let Met { stalled, reloaded, failed, refused, .. } = *self;
@@ -95,11 +95,11 @@ impl Met {
             ("written back by sectors", by_sectors),
             ("wrote back entries of the map", paged),
             ("collected blocks of the map", map_moved),
-            ("rewrote the map after collection", map_followed),
+            ("updated the map after collection", map_followed),
             ("wrote at low cost", cheap),
             ("wrote at high cost", dear),
-            ("wrote anew for readers", rewritten),
-            ("gave up to write anew", not_rewritten),
+            ("rewrote for readers", rewritten),
+            ("gave up rewriting", not_rewritten),
         ]
     }
 }
@@ -109,13 +109,13 @@ fn plain(op: Op, range: Range<u64>) -> Command {
     Command { op, range, stream: 0, fua: false }
 }
 
-/// Where nothing fails, the parity of a closed stripe covers all of it.
+/// Where nothing fails, the parity of a closed stripe covers all of the stripe.
 fn covered_at_least(device: &Device<(), Versions>) -> usize {
     let stripes = device.ftl().stripes().filter(|_| device.ftl().life().is_none());
     stripes.map_or(0, |stripes| stripes.superblocks().width() as usize - 1)
 }
 
-/// Whether reads of a device may end as unreadable that goes on with another configuration.
+/// Whether reads may end as unreadable on a device that continues with another configuration.
 fn may_lose_more(bench: &Bench, config: &Config) -> bool {
     let none = |config| !may_lose(config, None);
     bench.may_lose || !(none(&bench.config) && none(config))
@@ -128,13 +128,13 @@ pub struct Bench {
     canary: Option<Canary>,
     judge: Judge,
     per_page: u64,
-    /// Pages that were deallocated once: nobody outside knows since when.
+    /// Pages that were ever trimmed: nobody outside knows since when.
     trimmed: BTreeSet<Lpn>,
     /// Whether reads may end as unreadable.
     may_lose: bool,
-    /// Flash pages that the parity of a closed stripe covers at the least.
+    /// The least number of flash pages that the parity of closed stripes covers.
     least: usize,
-    /// Whether all that it holds was refreshed from the first, so that nothing may be lost.
+    /// Whether everything was refreshed from the start, so that nothing may be lost.
     refreshes: bool,
     pub met: Met,
 }
@@ -151,7 +151,7 @@ impl Bench {
         let versions = if setup.ftl.mapping.translates() { versions } else { versions.in_place() };
         let mut device = assemble_with(setup, (), versions);
         canary.into_iter().for_each(|canary| device.plant(canary));
-        // What a device holds at the start are zeros.
+        // A new device holds zeros.
         if device.ftl().translates() {
             let all = (0..device.ftl().logical_pages()).map(Lpn::new);
             let held: Vec<_> =
@@ -176,7 +176,7 @@ impl Bench {
         }
     }
 
-    /// Saves the device and goes on with one of another configuration, if that is one for this flash.
+    /// Saves the device and continues with another configuration, if that one fits this flash.
     pub fn reload(self, config: Config) -> Result<Bench, String> {
         let mut bench = self;
         if !differences(&bench.config, &config).is_empty() {
@@ -185,7 +185,7 @@ impl Bench {
         let rested = bench.device.rest(&mut Vec::new());
         bench.device.contents_mut().take_finished();
         bench.note();
-        // A device whose end came with data in DRAM can't be saved: it goes on as it is.
+        // A device that came to its end with data in DRAM can't be saved: it continues as it is.
         if rested.is_err() {
             return Ok(bench);
         }
@@ -196,28 +196,31 @@ impl Bench {
         let mut device = assemble_with(DeviceSetup::new(&config, SEED).checking(), (), versions);
         bench.canary.into_iter().for_each(|canary| device.plant(canary));
         let loaded = device.load(&snapshot, resume);
-        // One that came to its end, or lost a die, can't go on as one on which nothing fails.
+        // One that came to its end, or lost a die, can't become one on which nothing fails.
         let lost = !bench.device.ftl().dead_dies_on_flash().is_empty();
         if (bench.device.end_of_life().is_some() || lost) && device.ftl().life().is_none() {
-            return loaded.is_err().then_some(bench).ok_or_else(|| "an end was undone".to_owned());
+            return loaded
+                .is_err()
+                .then_some(bench)
+                .ok_or_else(|| "a dead device revived".to_owned());
         }
-        // Nor can one that lost blocks without which the other device may find nothing to collect.
+        // Nor can one that lost blocks that the other device needs for collection.
         let too_few = |damage: &Damage| damage.to_string().contains("must be good so that");
         if loaded.as_ref().is_err_and(too_few) {
             return Ok(bench);
         }
         loaded.map_err(|damage| format!("an image: {damage}"))?;
         let met = Met { reloaded: true, ..bench.met };
-        // What has failed before adds up with what fails from now on.
+        // Earlier failures add to later ones.
         let may_lose = may_lose_more(&bench, &config);
-        // What another device has let age may be lost already.
+        // Data that aged under the other device may already be lost.
         let mut judge = bench.judge;
         judge.promise(Promises::on_flash(&config));
         let least = bench.least.min(covered_at_least(&device));
         Ok(Bench { device, config, judge, met, may_lose, least, refreshes: false, ..bench })
     }
 
-    /// Asks all that a load asks.
+    /// Submits the whole load.
     pub fn run(&mut self, load: &CaseLoad) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
         if load.fills {
@@ -242,7 +245,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Waits until one more command may go in, as a host that keeps to its queues does.
+    /// Waits until another command fits, as a host that respects its queues does.
     fn make_room(&mut self, depth: usize, stream: u32) -> Result<(), String> {
         let queue = self.device.queue_of(stream);
         while self.device.requests_in_flight() >= depth || !self.device.has_room(queue) {
@@ -254,7 +257,7 @@ impl Bench {
     }
 
     fn submit(&mut self, command: Command) {
-        // A device that has come to its end changes nothing any more, and without translation there is nothing
+        // A device at its end no longer changes anything, and without translation there is nothing
         // to trim.
         let ended = self.device.end_of_life().is_some();
         let trims = command.op == Op::Trim;
@@ -268,7 +271,7 @@ impl Bench {
         self.device.submit(self.device.now(), request);
     }
 
-    /// Lets the device run until something completes or `limit` comes, and judges what completed.
+    /// Runs the device until something completes or `limit` comes, and judges the completion.
     fn advance(&mut self, limit: SimTime) -> Result<Advanced, String> {
         let mut done = Vec::new();
         let advanced = self.device.advance_until(limit, &mut done);
@@ -283,7 +286,7 @@ impl Bench {
     fn completed(&mut self, completion: &Completion, found: &FoundVersions) -> Result<(), String> {
         let op = completion.request.op;
         if completion.outcome == Outcome::ReadOnly {
-            // Whether it changed anything is left open for ever.
+            // Whether it changed anything stays open.
             let ended = self.device.end_of_life().is_some();
             let refuses = ended || !self.device.ftl().dead_dies().is_empty();
             assert!(op != Op::Read && refuses, "{completion:?}");
@@ -294,11 +297,11 @@ impl Bench {
             return Err(format!("lost in spite of refresh: {completion:?}"));
         }
         if completion.outcome == Outcome::Unreadable && !self.may_lose {
-            return Err(format!("nothing may be lost, and a read was: {completion:?}"));
+            return Err(format!("a read was lost though nothing may be: {completion:?}"));
         }
         self.judge.end(completion, found)?;
         match (op, completion.outcome) {
-            // With capacitors, what is in DRAM is as good as on flash.
+            // With capacitors, data in DRAM is as safe as on flash.
             (Op::Flush, Outcome::Done) if !self.config.options.power.capacitors.is_on() => {
                 self.judge_flash()
             }
@@ -306,7 +309,7 @@ impl Bench {
         }
     }
 
-    /// What a power cut now would leave must hold everything that was flushed.
+    /// A power cut now must leave everything that was flushed.
     fn judge_flash(&self) -> Result<(), String> {
         let pages = self.device.capacity_sectors() / self.per_page;
         for page in (0..pages as u32).map(Lpn::new) {
@@ -324,7 +327,7 @@ impl Bench {
             };
             let noted = parts.iter().flatten().map(|part| part.sectors);
             let noted = noted.fold(SectorMask::EMPTY, SectorMask::and_also);
-            // What is known to be lost says nothing any more.
+            // Data known to be lost tells nothing more.
             let lost =
                 parts.iter().flatten().map(|part| ftl.lost().at(part.at).within(part.sectors));
             let lost = lost.fold(SectorMask::EMPTY, SectorMask::and_also);
@@ -345,7 +348,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Everything done, then everything flushed, then everything read.
+    /// Completes everything, then flushes everything, then reads everything.
     fn finish(&mut self) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
         self.advance_to_idle()?;
@@ -362,7 +365,7 @@ impl Bench {
         Ok(())
     }
 
-    /// What regulates costs knows what the host did to each page last.
+    /// The cost regulator knows what the host did to each page last.
     fn judge_pasts(&self) -> Result<(), String> {
         let regulation = self.device.ftl().regulation();
         let agcr = self.config.options.ftl.cost.policy.agcr();
@@ -372,7 +375,7 @@ impl Bench {
             let past = regulation.past(page);
             let only = if written { Past::Written } else { Past::Read };
             if past != only && past != Past::Interleaved {
-                return Err(format!("{page:?} is taken for {past:?}, and was {only:?} last"));
+                return Err(format!("{page:?} is recorded as {past:?}, and was last {only:?}"));
             }
         }
         Ok(())
@@ -383,11 +386,11 @@ impl Bench {
         self.is_empty()
     }
 
-    /// A device with nothing left to do must not hold requests.
+    /// Checks that an idle device holds no requests.
     fn is_empty(&self) -> Result<(), String> {
         match self.device.requests_in_flight() {
             0 => Ok(()),
-            stuck => Err(format!("the device stands still with {stuck} requests in it")),
+            stuck => Err(format!("the device is stuck with {stuck} requests in it")),
         }
     }
 
@@ -429,7 +432,7 @@ impl Bench {
         met.not_rewritten |= rewrites.written + rewrites.high > 0;
     }
 
-    /// What packing, and buffers that pad or keep what was read, add to that.
+    /// Adds what packing, and buffers that pad or keep clean pages, have met.
     fn note_packing(&mut self) {
         let counts = self.device.buffer_counts();
         let pieces = self.device.ftl().rmap().map(|map| map.most()).unwrap_or_default();

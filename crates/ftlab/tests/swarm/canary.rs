@@ -1,15 +1,15 @@
-//! The swarm is only worth what it finds: each planted bug must be found, within a bound of cases.
+//! The swarm is only worth what it finds: each planted bug must be found within a number of cases.
 //!
-//! `FTLAB_CANARY=BusFreeEarly` plants that one alone and says what the first finding was.
+//! `FTLAB_CANARY=BusFreeEarly` plants only that bug and prints the first finding.
 
 use ftlab::verify::Canary;
 
 use crate::case::Case;
 
-/// The cases within which a bug must be found: few of those that run every day.
+/// Cases within which a bug must be found: few beside those that run every day.
 const PATIENCE: u64 = 150;
 
-/// The first case that finds the bug, and what it says.
+/// The first case that finds the bug, and its report.
 fn find(canary: Canary) -> Option<(u64, String)> {
     let found = |seed| Some((seed, Case::draw(seed).run_with(Some(canary)).err()?));
     (0..PATIENCE).find_map(found)

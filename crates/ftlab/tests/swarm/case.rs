@@ -1,5 +1,5 @@
-//! A case: a device, what is asked of it, and another device that takes over in the middle. It is
-//! what its seed says; a failing one shrinks to the options and commands that matter.
+//! A case: a device, a load, and another device that takes over midway. Its seed determines it; a
+//! failing case shrinks to the options and commands that matter.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub struct Case {
     pub then: Option<(Settings, CaseLoad)>,
 }
 
-/// Where the two devices of a case may not differ: the flash itself, and where pages may lie.
+/// Whether the two devices of a case must agree here: the flash itself, and where pages may lie.
 fn of_the_flash(path: &str) -> bool {
     const SHAPE: [&str; 11] = [
         "nand.channels",
@@ -58,7 +58,7 @@ impl Case {
         Case { settings, load, then }
     }
 
-    /// Runs it. What is found wrong, in words, whether it was judged or panicked.
+    /// Runs it. An error says what was wrong, whether judged or panicked.
     pub fn run(&self) -> Result<Met, String> {
         self.run_with(None)
     }
@@ -78,7 +78,7 @@ impl Case {
         })
     }
 
-    /// The smallest case that is found which still fails, however it fails.
+    /// The smallest case found that still fails, in whatever way.
     pub fn shrink(self) -> Case {
         let mut case = self;
         loop {
@@ -96,7 +96,7 @@ impl Case {
         sound(&self.settings) && self.then.iter().all(|(settings, _)| sound(settings))
     }
 
-    /// Cases with something less, the boldest first.
+    /// Smaller cases, the boldest cut first.
     fn smaller(&self) -> impl Iterator<Item = Case> {
         let mut all = Vec::new();
         if let Some((settings, load)) = &self.then {

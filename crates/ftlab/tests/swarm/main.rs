@@ -1,9 +1,9 @@
-//! The swarm: random devices over all options, through the configuration's own checks; random loads;
-//! saved and loaded in the middle; judged by the naive device, while the device watches itself.
+//! The swarm: random devices over all options, through the configuration's own checks; random
+//! loads; saved and loaded midway; judged by the naive reference, while the device checks itself.
 //!
-//! `FTLAB_SWARM_CASES=10000` runs so many cases, from `FTLAB_SWARM_FROM` on; a failure names its seed,
-//! and `FTLAB_SWARM_FROM=SEED FTLAB_SWARM_CASES=1` runs that case alone. With `FTLAB_SWARM_GOES_ON=1` all
-//! cases run, and those that fail are listed without being made smaller.
+//! `FTLAB_SWARM_CASES=10000` runs that many cases, from `FTLAB_SWARM_FROM` on; a failure names its
+//! seed, and `FTLAB_SWARM_FROM=SEED FTLAB_SWARM_CASES=1` runs that case alone. With
+//! `FTLAB_SWARM_GOES_ON=1` all cases run, and failures are listed without being shrunk.
 
 #![cfg(any(debug_assertions, feature = "verify"))]
 
@@ -17,14 +17,14 @@ use case::Case;
 use ftlab::config::{all_options, all_policies};
 use ftlab_torture::draw;
 
-/// Cases that run when nothing else is asked for.
+/// Cases that run by default.
 const CASES: u64 = 1_000;
 
 fn asked(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-/// Every device that the checks accept works: nothing is lost, nothing stands still, no law is broken.
+/// Every device that the checks accept works: nothing is lost, nothing gets stuck, no law is broken.
 #[test]
 fn what_the_checks_accept_works() {
     let first = asked("FTLAB_SWARM_FROM", 0);
@@ -53,7 +53,7 @@ fn what_the_checks_accept_works() {
     }
     println!("{cases} cases from {first}: {met:?}");
     assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
-    // A swarm that goes nowhere finds nothing.
+    // A swarm that reaches nothing finds nothing.
     if cases >= CASES {
         let rare: Vec<_> = met.iter().filter(|(_, times)| **times * 200 < cases).collect();
         assert!(rare.is_empty(), "hardly ever met: {rare:?} of {met:?}");

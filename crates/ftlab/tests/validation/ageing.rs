@@ -1,4 +1,4 @@
-//! The steady state that ageing finds is the one that the device stays in.
+//! The steady state that ageing finds is the one in which the device stays.
 
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
@@ -8,7 +8,7 @@ use ftlab::stats::{Aged, Ageing, AgeingRule};
 use crate::common::{Spec, closed_loop, fill, request};
 use crate::write_amplification::{expected_share, mean_field, planes};
 
-/// Random writes until `ageing` is satisfied or so many drives have been written. Returns how many.
+/// Random writes until `ageing` is satisfied or `most` drives have been written. Returns the drives written.
 fn age(device: &mut Device, spec: &Spec, ageing: &mut Ageing, most: f64) -> f64 {
     let (sectors, pages) = (spec.sectors_per_page(), u64::from(spec.logical_pages()));
     let mut stream = Stream::new(8, "ageing");
@@ -31,9 +31,9 @@ fn programmed(device: &Device) -> u64 {
     counts.host_pages + counts.gc_pages + counts.padding
 }
 
-/// Within 2 % of the mean over the eight drive writes that follow, and of the mean field; from little
-/// over-provisioning, where collection starts at once, to much, where a full drive write passes before
-/// it does, and write amplification then overshoots.
+/// Within 2 % of the mean over the next eight drive writes, and of the mean field; from little
+/// over-provisioning, where collection starts at once, to much, where it starts only after a full
+/// drive write and write amplification then overshoots.
 #[test]
 fn the_steady_state_that_is_found_lasts() {
     const AFTER: u64 = 8;
@@ -63,7 +63,7 @@ fn the_steady_state_that_is_found_lasts() {
     }
 }
 
-/// A device that is much larger than what is written never collects, and that is not steady.
+/// A device much larger than what is written never collects, and that is no steady state.
 #[test]
 fn the_plateau_before_collection_is_not_the_steady_state() {
     let spec = planes(Spec::small(), 512, 32, 100);

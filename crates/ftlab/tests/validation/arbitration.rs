@@ -1,5 +1,5 @@
-//! The host's side: orders of service drawn by hand, shares in the long run, what queues must not
-//! change, and the ceilings of link and front end to the nanosecond.
+//! The host's side: orders of service drawn by hand, long-run shares, what queues must not change,
+//! and the ceilings of link and front end to the nanosecond.
 
 use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, assemble};
@@ -8,8 +8,8 @@ use ftlab::units::{Lba, Nanos, SimTime};
 
 use crate::common::{DRAM, Spec, closed_loop, policies};
 
-/// A read of a page that was never written takes the latency of the DRAM and nothing else, so that
-/// the order of completions is the order of service.
+/// A read of a page that was never written takes the DRAM latency and nothing else, so the order
+/// of completions is the order of service.
 fn read(queue: u32, sectors: u32) -> Request {
     Request { op: Op::Read, lba: Lba(0), sectors, stream: queue, tag: 0, fua: false }
 }
@@ -18,16 +18,16 @@ fn device(spec: &Spec) -> Device {
     assemble(spec.setup())
 }
 
-/// So many queues, of weights 1, 2, 3, 4.
+/// This many queues, of weights 1, 2, 3, 4.
 fn queues(queues: u32, arbitration: &str) -> Spec {
     let weights: Vec<_> = (1..=queues).map(|weight| weight.to_string()).collect();
     let spec = Spec::small().set("host.queues", queues);
-    // The last to be set: other policies have no weights.
+    // Set last: other policies have no weights.
     spec.set("host.arbitration.weights", format!("[{}]", weights.join(", ")))
         .set("host.arbitration.policy", arbitration)
 }
 
-/// A controller that does one command after the other.
+/// A controller that handles one command at a time.
 fn one_by_one(number: u32, arbitration: &str) -> Spec {
     queues(number, arbitration).set("host.outstanding", 1)
 }
@@ -36,15 +36,15 @@ fn classes(spec: Spec, classes: [&str; 4]) -> Spec {
     spec.set("host.arbitration.classes", format!("{classes:?}"))
 }
 
-/// The queues in the order in which they are served, all commands being there from the start. The
-/// controller is idle then: it takes the first command at once.
+/// The queues in the order in which they are served, with all commands there from the start. The
+/// controller is idle then, so it takes the first command at once.
 fn service(spec: &Spec, requests: &[Request]) -> Vec<u32> {
     let mut device = device(spec);
     requests.iter().for_each(|request| device.submit(SimTime::ZERO, *request));
     let mut done = Vec::new();
     while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
     for (at, completion) in done.iter().enumerate() {
-        // One after the other, without a pause; the wait is in the submission queue.
+        // Back to back; commands wait in the submission queue.
         assert_eq!(completion.finished, SimTime(DRAM.0 * (at as u64 + 1)));
         let submission = Nanos(DRAM.0 * at as u64);
         let expected = Breakdown { submission, buffer: DRAM, ..Breakdown::default() };
@@ -54,7 +54,7 @@ fn service(spec: &Spec, requests: &[Request]) -> Vec<u32> {
     done.iter().map(|completion| completion.queue.get()).collect()
 }
 
-/// So many commands for each queue, queue after queue.
+/// `counts[q]` commands for each queue q, queue after queue.
 fn each(counts: &[usize]) -> Vec<Request> {
     let queues = counts.iter().enumerate();
     queues.flat_map(|(queue, &count)| vec![read(queue as u32, 8); count]).collect()
@@ -75,8 +75,8 @@ fn weights_are_lengths_of_turns() {
     assert_eq!(service(&spec, &each(&[4, 4, 4])), order);
 }
 
-/// Weights 8, 4, 1 for high, medium, low. Queue 0, low, is served while nothing else is there, which
-/// ends the turn of its class.
+/// Weights 8, 4, 1 for high, medium, low. Queue 0 is low, and is served while nothing else is
+/// there, which ends its class's turn.
 #[test]
 fn urgent_queues_go_first_and_classes_share() {
     let spec = one_by_one(4, "priority-classes");
@@ -98,7 +98,7 @@ fn the_smallest_start_tag_goes_first() {
     assert_eq!(service(&equal, &requests), [0, 1, 1, 1, 0, 1, 1, 0]);
 }
 
-/// An idle queue saves nothing up: when it comes back it starts at the virtual time of the moment.
+/// An idle queue earns no credit: when it comes back it starts at the current virtual time.
 #[test]
 fn a_queue_that_was_idle_has_no_credit() {
     let spec = one_by_one(2, "start-time-fair").set("host.arbitration.weights", "[1]");
@@ -115,11 +115,11 @@ fn a_queue_that_was_idle_has_no_credit() {
             }
         }
     }
-    // The eleventh command had been fetched when the others came.
+    // The eleventh command was already fetched when the others came.
     assert_eq!(order[10..], [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0]);
 }
 
-/// Every queue always has commands waiting; the last `count` completions.
+/// Every queue always has commands waiting; returns the last `count` completions.
 fn saturated(spec: &Spec, sectors: [u32; 4], count: usize) -> Vec<Completion> {
     let mut device = device(spec);
     let mut done = Vec::new();
@@ -158,7 +158,7 @@ fn shares_in_the_long_run_are_the_weights() {
     assert_near(commands("round-robin"), [0.25; 4]);
     assert_near(commands("weighted-round-robin"), [0.1, 0.2, 0.3, 0.4]);
     assert_near(commands("start-time-fair"), [0.1, 0.2, 0.3, 0.4]);
-    // Bytes, whatever the size of the commands.
+    // Shares are of bytes, whatever the size of the commands.
     let sizes = [64, 8, 24, 16];
     let fair = run("start-time-fair", sizes);
     assert_near(shares(&fair, |completion| completion.request.sectors), [0.1, 0.2, 0.3, 0.4]);
@@ -177,8 +177,8 @@ fn no_queue_starves() {
             let turns = done.iter().enumerate().filter(|(_, c)| c.queue.get() == queue);
             let turns: Vec<usize> = turns.map(|(at, _)| at).collect();
             let longest = turns.windows(2).map(|pair| pair[1] - pair[0]).max();
-            // A round has as many commands as the weights sum to; start tags let each other queue
-            // go once more, as both ends of the span in virtual time count.
+            // A round has as many commands as the weights sum to; start tags let each other queue go
+            // once more, because both ends of the span in virtual time count.
             let bound = 10 + if arbitration == "start-time-fair" { 3 } else { 0 };
             assert!(longest.is_some_and(|gap| gap <= bound), "{arbitration}, {queue}: {longest:?}");
         }
@@ -198,7 +198,7 @@ fn mixture(count: u32) -> Vec<Request> {
     (0..count).map(request).collect()
 }
 
-/// Where the controller takes every command at once, queues change nothing at any load.
+/// If the controller takes every command at once, queues change nothing at any load.
 #[test]
 fn queues_alone_cost_nothing() {
     let run = |spec: Spec, depth| {
@@ -213,7 +213,7 @@ fn queues_alone_cost_nothing() {
     }
 }
 
-/// At one command at a time there is nobody to wait for, whatever the arbitration and its limits.
+/// One command at a time never waits, whatever the arbitration and its limits.
 #[test]
 fn an_idle_controller_takes_a_command_at_once() {
     let run = |spec: &Spec| {
@@ -233,7 +233,7 @@ const LINK: &str = "host.link.rate = 1GB/s";
 const TRANSFER: u64 = 64 * 512;
 
 #[test]
-fn reads_fill_the_link_and_not_more() {
+fn reads_fill_the_link() {
     let mut device = device(&Spec::small().with(LINK));
     let count = 500;
     let done = closed_loop(&mut device, 8, vec![read(0, 64); count as usize]);
@@ -244,7 +244,7 @@ fn reads_fill_the_link_and_not_more() {
     assert!(done.iter().all(|c| c.breakdown.total() == c.latency()));
 }
 
-/// Writes go the other way and do not disturb reads.
+/// Writes use the other direction and do not disturb reads.
 #[test]
 fn the_link_is_full_duplex() {
     let spec = queues(2, "round-robin").with(LINK).buffered("lru", 64);
@@ -284,7 +284,7 @@ fn the_front_end_takes_one_command_at_a_time() {
 }
 
 #[test]
-fn a_full_queue_has_no_room_and_the_others_have() {
+fn only_a_full_queue_has_no_room() {
     let mut device = device(&queues(2, "round-robin").set("host.queue_depth", 2));
     let [first, second] = [0, 1].map(|stream| device.queue_of(stream));
     device.submit(SimTime::ZERO, read(0, 8));

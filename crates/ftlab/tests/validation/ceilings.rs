@@ -1,8 +1,8 @@
 //! Throughput at high queue depth: what the bus or the dies can carry, and not more.
 //!
-//! Addresses go round the dies in turn, so nothing is left to chance and the run's length has a
-//! closed form: the bottleneck works without a pause once the first command has reached it. The
-//! random runs come as close as their queue depth allows; the margin is argued there.
+//! Addresses go round the dies in turn, so nothing is random and the run's length has a closed
+//! form: the bottleneck never pauses once the first command has reached it. Random runs come as
+//! close as their queue depth allows; the test derives the margin.
 
 use ftlab::device::assemble;
 use ftlab::engine::Stream;
@@ -24,7 +24,7 @@ fn in_order(op: Op, first: u32) -> impl Iterator<Item = Request> {
     (first..first + PAGES).map(move |page| request(op, u64::from(page) * 8, 8, page))
 }
 
-/// How long it takes to read, then to write, all pages in order.
+/// The time to read, then to write, all pages in order.
 fn run(spec: &Spec) -> (Nanos, Nanos) {
     let mut device = assemble(spec.setup());
     fill(&mut device, 64, 0..PAGES, 8);
@@ -50,7 +50,7 @@ fn the_bus_bounds_many_dies() {
 #[test]
 fn the_dies_bound_a_fast_bus() {
     // Four dies are busy 60 us with each read, of which the bus sees 10; the last of them starts its
-    // first transfer when three others are through.
+    // first transfer when the other three are done.
     let (read, write) = run(&array(1, 4));
     let turns = u64::from(PAGES) / 4;
     let late = 3 * TRANSFER.0;
@@ -65,11 +65,11 @@ fn channels_add_up() {
     assert_eq!(four.0 - READ.0, (one.0 - READ.0) / 4);
 }
 
-/// Random reads at a depth of 256 on 8 dies: all 256 would have to miss a die for it to rest, which
-/// has a chance of 8 (7/8)^256 < 1e-13 at a time; what is left is the start and the end of the
-/// run, in which the queue is short: under 256 service times of 8 dies in parallel, which is
-/// 32 of 300 turns at the very worst if all fell on the slowest die; dies differ by a standard
-/// deviation of sqrt(2400 / 8) = 17 reads of 300 at the end, so 4 of them bound the excess.
+/// Random reads at a depth of 256 on 8 dies. A die rests only if all 256 reads miss it, which has a
+/// chance of 8 (7/8)^256 < 1e-13 at a time. That leaves the start and the end of the run, where
+/// the queue is short: under 256 service times of 8 dies in parallel, which is 32 of 300 turns at
+/// the very worst if all fell on the slowest die. At the end dies differ by a standard deviation of
+/// sqrt(2400 / 8) = 17 reads of 300, so 4 of them bound the excess.
 #[test]
 fn random_reads_come_close_to_the_dies() {
     let spec = array(1, 8).set("nand.bus.rate", "40.96GB/s");
@@ -82,6 +82,6 @@ fn random_reads_come_close_to_the_dies() {
     closed_loop(&mut device, 256, random);
     let floor = u64::from(reads) / 8 * (READ.0 + 100);
     let excess = (device.now() - start).0 as f64 / floor as f64 - 1.0;
-    println!("random reads take {:.2} % longer than the dies' floor", 100.0 * excess);
+    println!("random reads take {:.2} % longer than the dies' minimum", 100.0 * excess);
     assert!((0.0..0.05).contains(&excess), "{excess}");
 }

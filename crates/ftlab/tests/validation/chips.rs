@@ -1,5 +1,5 @@
-//! Chips that do one thing at a time, and buses that move data out first, against timelines that were
-//! drawn by hand. The times are those of [`table`](crate::table): all moments are in microseconds.
+//! Chips that do one thing at a time, and buses that send data out first, against timelines drawn
+//! by hand. The device is that of [`table`](crate::table); all times are in microseconds.
 
 use ftlab::nand::{Abilities, CacheOps, MultiPlane};
 use ftlab::scheduler::{Kind, Pausable, ReadFirst, Scheduler};
@@ -7,13 +7,13 @@ use ftlab::units::Nanos;
 
 use crate::table::{Set, Table, US, at, plain, suspending};
 
-/// Two dies in one chip, of which one is at work at a time.
+/// Two dies in one chip, only one of which works at a time.
 fn in_turns(set: Set) -> Set {
     let abilities = Abilities { one_die_at_a_time: true, ..set.abilities };
     Set { dies: 2, abilities, ..set }
 }
 
-/// A program on one die, then what the other one and the first are asked for.
+/// A program on one die, then a read of the other and one of the first.
 fn a_program_and_two_reads(set: Set) -> Vec<(&'static str, u64)> {
     let mut table = Table::new(set);
     table.put(0, "p", Kind::Program, at(0, 0, 0));
@@ -38,9 +38,9 @@ fn commands_wait_for_the_bus_with_the_dies_in_turn() {
     assert_eq!(done, [("p", 611), ("other", 672), ("same", 733)]);
 }
 
-/// The best of all that wait for the chip goes first, whichever die it is for.
+/// The best of all that wait for the chip goes first, whichever its die.
 #[test]
-fn a_chip_serves_what_ranks_best() {
+fn a_chip_serves_the_highest_rank() {
     for command in [None, Some(Nanos::ZERO)] {
         let scheduler = Scheduler::ReadFirst(ReadFirst);
         let mut table = Table::new(in_turns(Set { scheduler, command, ..plain() }));
@@ -51,8 +51,8 @@ fn a_chip_serves_what_ranks_best() {
     }
 }
 
-/// A read that came later for one die does not follow through its register, past one that waits for
-/// the other.
+/// A later read of one die does not follow through its register, past an earlier read of the
+/// other.
 #[test]
 fn cache_operations_pass_nothing_on_the_other_die() {
     let cache = CacheOps { read: true, program: false, busy: Nanos(3 * US) };
@@ -65,17 +65,17 @@ fn cache_operations_pass_nothing_on_the_other_die() {
     assert_eq!(table.done(), [("a", 60), ("b", 113), ("c", 173), ("d", 233)]);
 }
 
-/// An erase that is left for a read of its die keeps the chip.
+/// A suspended erase keeps the chip while a read of its die is served.
 #[test]
-fn what_was_left_keeps_the_chip() {
+fn a_suspended_operation_keeps_the_chip() {
     let mut table = Table::new(in_turns(suspending(Pausable::Erase, 1)));
     table.put(0, "e", Kind::Erase, at(0, 1, 0));
     table.put(1000, "other", Kind::Read, at(1, 0, 0)).put(1001, "same", Kind::Read, at(0, 0, 0));
-    // Left 1001-1101, same until 1161, resumed at 1166, the other 1999 until 3165.
+    // Suspended 1001-1101, same until 1161, resumed at 1166, the other 1999 until 3165.
     assert_eq!(table.done(), [("same", 1161), ("e", 3165), ("other", 3225)]);
 }
 
-/// At 61 the bus falls free; one die has a page to send, another one could begin a read that came earlier.
+/// At 61 the bus becomes free; one die has a page to send, another could begin an earlier read.
 #[test]
 fn data_goes_out_before_anything_begins() {
     let reads = |data_out_first| {
@@ -92,9 +92,9 @@ fn data_goes_out_before_anything_begins() {
     assert_eq!(reads(true), [("x", 61), ("z", 71), ("y", 132)]);
 }
 
-/// The ninth of those that wait fits the first; two planes look at eight.
+/// The ninth of the waiting reads fits the first; only eight are considered for the second plane.
 #[test]
-fn only_so_many_are_looked_at_for_the_other_plane() {
+fn only_the_first_commands_are_considered_for_the_other_plane() {
     let with = |looks| {
         let multi_plane = MultiPlane { read: true, looks, ..MultiPlane::NONE };
         let abilities = Abilities { multi_plane, ..Abilities::NONE };

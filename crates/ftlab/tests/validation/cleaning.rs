@@ -4,10 +4,10 @@
 use crate::common::Spec;
 use crate::write_amplification::{endless_blocks, expected_share, mean_field, measure, planes};
 
-/// What happens if all d blocks that were drawn are full of valid pages.
+/// What happens if all d drawn blocks are full of valid pages.
 #[derive(Clone, Copy, PartialEq)]
 enum Futile {
-    /// One of them is collected for nothing, as in the paper.
+    /// One of them is collected in vain, as in the paper.
     Collected,
     /// Any block that is not full is collected instead, as in the device.
     Replaced,
@@ -15,12 +15,12 @@ enum Futile {
 
 /// d choices, by Van Houdt's mean field (SIGMETRICS 2013) in its steady state.
 ///
-/// Valid pages are overwritten at rate 1, blocks collected at rate g each and filled anew. Let s(j) be
-/// the share of blocks with at least j of `b` pages valid, and v(j) the share of such victims. What
-/// crosses from j to j - 1 by overwriting is what comes in at the top and is not collected on the
-/// way: j x(j) = g (1 - v(j)), with v(j) = s(j)^d in the paper. Levels follow from the top down;
-/// the g for which the valid share is `rho` is found by bisection. A victim holds v(1) + ... + v(b)
-/// pages on average.
+/// Valid pages are overwritten at rate 1; blocks are collected at rate g each and filled again. Let
+/// s(j) be the share of blocks with at least j of `b` pages valid, and v(j) the share of such
+/// victims. What crosses from j to j - 1 by overwriting equals what enters at the top and is not
+/// collected on the way: j x(j) = g (1 - v(j)), with v(j) = s(j)^d in the paper. Levels follow from
+/// the top down; bisection finds the g for which the valid share is `rho`. A victim holds
+/// v(1) + ... + v(b) pages on average.
 fn d_choices(b: u32, rho: f64, d: u32, futile: Futile) -> f64 {
     let (mut low, mut high) = (0.0, f64::from(b) * 1e3);
     for _ in 0..200 {
@@ -31,11 +31,11 @@ fn d_choices(b: u32, rho: f64, d: u32, futile: Futile) -> f64 {
     f64::from(b) / (f64::from(b) - victim)
 }
 
-/// The valid share, and the pages of a victim, at a rate of collection. Both rise with it.
+/// The valid share, and the pages of a victim, at a rate of collection. Both rise with the rate.
 fn levels(b: u32, g: f64, d: u32, futile: Futile) -> (f64, f64) {
     let (mut above, mut full, mut valid, mut victim) = (0.0, 0.0, 0.0, 0.0);
     for j in (1..=b).rev() {
-        // Victims with at least j valid pages, if so many blocks have at least as many.
+        // Victims with at least j valid pages, if this share of blocks has at least as many.
         let victims = |s: f64| -> f64 {
             let power = |s: f64| s.powi(d as i32);
             match futile {
@@ -68,8 +68,8 @@ fn many_choices_are_greedy() {
     }
 }
 
-/// A single choice leaves each block the same chance at each moment, so its share of valid pages when
-/// it is chosen is the mean share of all: 1 / (1 - rho), whatever b.
+/// A single choice gives each block the same chance at any time, so its share of valid pages when
+/// chosen is the mean share of all: 1 / (1 - rho), whatever b.
 #[test]
 fn one_choice_collects_the_average_block() {
     for (b, rho) in [(8, 0.5), (32, 0.8), (64, 0.9)] {
@@ -78,8 +78,8 @@ fn one_choice_collects_the_average_block() {
     }
 }
 
-/// Within 2 % of the mean field. As in `write_amplification.rs`, more blocks where a block more or less
-/// matters more.
+/// Within 2 % of the mean field. As in `write_amplification.rs`, the device has more blocks where
+/// one block more or less matters more.
 fn check(name: &str, spec: &Spec, expected: impl Fn(u32, f64) -> f64) {
     let (share, b) = (expected_share(spec), spec.geometry().units_per_block());
     let (expected, measured) = (expected(b, share), measure(spec, 1).amplification);
@@ -114,7 +114,7 @@ fn d_choices_amplify_as_the_mean_field_says() {
     }
 }
 
-/// Without replacement there is no difference worth measuring among hundreds of blocks.
+/// Drawing without replacement makes no measurable difference among hundreds of blocks.
 #[test]
 fn random_greedy_amplifies_as_d_choices_do() {
     let spec = planes(Spec::small(), 512, 32, 28);

@@ -1,5 +1,5 @@
-//! What a read returns is what was last written: random devices, random commands, the naive device
-//! beside the real one, and every die and bus watched meanwhile.
+//! A read returns what was last written: random devices, random commands, the naive reference
+//! beside the real device, and every die and bus watched meanwhile.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,6 +21,7 @@ use crate::common::logs;
 use crate::common::on_demand;
 use crate::common::random::{self, Run, Step, mended, wider};
 use crate::common::{Spec, assert_no_standstill, request};
+use crate::met::is_long;
 use crate::watch::{Log, Watch, Watcher};
 use ftlab_torture::{AnyProbe, Reference};
 use ftlab_torture::{Fault, FoundVersions, Versions, changes};
@@ -58,7 +59,7 @@ impl Bench {
         let mut versions = Versions::new(physical, per_page).watched_by(watch.clone());
         versions.fault = fault;
         let mut device = assemble_with(setup, AnyProbe::new(Watcher(watch.clone())), versions);
-        // What it holds at the start.
+        // Its content at the start.
         let all = (0..pages).map(Lpn::new);
         let mapped: Vec<_> =
             all.filter_map(|page| Some((page, device.ftl().look_up(page)?))).collect();
@@ -77,17 +78,17 @@ impl Bench {
         }
     }
 
-    /// Power may be cut at any moment from now on.
+    /// Allows power to be cut at any time from now on.
     pub fn expect_cuts(&mut self) {
         self.reference.expect_cuts();
     }
 
-    /// What a power cut now would leave holds everything that was flushed.
+    /// Checks that a power cut now leaves everything that was flushed.
     pub fn cut(&self) -> Result<(), String> {
         self.check_flash(self.reference.flushed().expect("cuts are expected"))
     }
 
-    /// The device is saved, and its state and data are taken up by another one, of the same shape.
+    /// Saves the device and loads its state and data into another one of the same shape.
     pub fn reload(self, spec: &Spec) -> Result<Bench, String> {
         let mut bench = self;
         assert_eq!(bench.device.rest(&mut Vec::new()), Ok(()));
@@ -106,7 +107,7 @@ impl Bench {
     pub fn submit(&mut self, op: Op, range: Range<u64>) {
         let tag = self.next_tag;
         self.next_tag += 1;
-        // A device that has come to its end changes nothing any more.
+        // A device at its end no longer changes anything.
         let ended = self.device.end_of_life().is_some();
         let changed = if ended { 0..0 } else { changes(op, &range, self.per_page) };
         let begun = match op {
@@ -120,7 +121,7 @@ impl Bench {
         self.device.submit(self.device.now(), Request { stream: tag / 3, ..request });
     }
 
-    /// Lets the device run until something completes or `limit` comes, and checks what completed.
+    /// Runs the device until something completes or `limit` comes, and checks the completion.
     pub fn advance(&mut self, limit: SimTime) -> Result<Advanced, String> {
         let mut done = Vec::new();
         let advanced = self.device.advance_until(limit, &mut done);
@@ -137,7 +138,7 @@ impl Bench {
         assert_eq!(completion.breakdown.total(), completion.latency(), "{completion:?}");
         let Flying { begun, range } = self.flying.remove(&tag).expect("what completes was begun");
         if completion.outcome == Outcome::ReadOnly {
-            // Whether it changed anything is left open for ever.
+            // Whether it changed anything stays open.
             let cause =
                 self.device.end_of_life().is_some() || !self.device.ftl().dead_dies().is_empty();
             assert!(op != Op::Read && cause, "{completion:?}");
@@ -164,8 +165,8 @@ impl Bench {
         Ok(())
     }
 
-    /// What a power cut now would leave must hold everything that was done before `begun`: what the
-    /// mapping names, as it lies on flash, is a permitted answer for every sector.
+    /// A power cut now must leave everything that was completed before `begun`: what the mapping names,
+    /// as it lies on flash, is a permitted answer for every sector.
     fn check_flash(&self, begun: u64) -> Result<(), String> {
         let pages = self.device.capacity_sectors() / self.per_page;
         let mut held = Vec::new();
@@ -188,7 +189,7 @@ impl Bench {
         Ok(())
     }
 
-    /// The translation layer's promises, and: the mapping names only pages whose program is done.
+    /// The translation layer's invariants, and that the mapping names only programmed pages.
     pub fn audit(&mut self) -> Result<(), String> {
         self.device.ftl().audit()?;
         let now = self.device.now();
@@ -199,7 +200,7 @@ impl Bench {
             }
         }
         if self.write_through {
-            // Without a buffer, what was acknowledged is on flash at any moment.
+            // Without a buffer, acknowledged data is on flash at any time.
             let now = self.reference.tick();
             self.check_flash(now)?;
         }
@@ -230,7 +231,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Everything done, then everything flushed, then everything read.
+    /// Completes everything, then flushes everything, then reads everything.
     pub fn finish(&mut self) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
         self.advance_to_idle()?;
@@ -254,17 +255,17 @@ impl Bench {
     }
 }
 
-/// Whether what was acknowledged is on flash at any moment.
+/// Whether acknowledged data is on flash at any time.
 fn is_write_through(setup: &DeviceSetup) -> bool {
     matches!(setup.buffer.policy, WriteBuffer::None(_))
 }
 
-/// The same cases every time; others, and as many as there is patience for, with
-/// `FTLAB_CASES=100000 cargo test -p ftlab --test validation`.
+/// The same cases every time, more of them with `FTLAB_LONG=1` as in `./x test --all`; other and any
+/// number of cases with `FTLAB_CASES=100000 cargo test -p ftlab --test validation`.
 pub fn cases() -> ProptestConfig {
     let asked = std::env::var("FTLAB_CASES").ok().and_then(|cases| cases.parse().ok());
     ProptestConfig {
-        cases: asked.unwrap_or(1_000),
+        cases: asked.unwrap_or(if is_long() { 1_000 } else { 250 }),
         rng_seed: if asked.is_some() { RngSeed::Random } else { RngSeed::Fixed(2) },
         failure_persistence: None,
         max_shrink_iters: 1_000,
@@ -309,19 +310,19 @@ proptest! {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Through translation pages and a table of few entries.
+    /// Through translation pages and a cache of few entries.
     #[test]
     fn a_map_on_flash_loses_nothing(run in on_demand::run(400)) {
         loses_nothing(&run)?;
     }
 }
 
-/// Asks for blocks of a device to be emptied, now and then: any block for wear levelling and folding,
-/// one block of each plane to be given up.
+/// Asks now and then for blocks to be emptied: any block for wear levelling and folding, and one
+/// block of each plane to be retired.
 struct Asker {
     stream: Stream,
     blocks: u32,
-    /// By plane: the block that is given up.
+    /// By plane: the block that is retired.
     doomed: Vec<Option<BlockId>>,
 }
 
@@ -347,7 +348,7 @@ impl Asker {
         for (plane, doomed) in self.doomed.iter().enumerate() {
             let plane = PlaneId::new(plane as u32);
             let Some(block) = *doomed else { continue };
-            assert_eq!(ftl.collecting(plane), None, "collection goes on at rest");
+            assert_eq!(ftl.collecting(plane), None, "collection continues in an idle device");
             assert_eq!(ftl.blocks().state(block), BlockState::Bad);
         }
     }
@@ -356,8 +357,8 @@ impl Asker {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Blocks may be emptied at any time and for any reason: nothing is lost, nothing stands still, and
-    /// a block that is given up is empty and stays out of use.
+    /// Blocks may be emptied at any time and for any reason: nothing is lost, nothing gets stuck, and
+    /// a retired block is empty and stays out of use.
     #[test]
     fn nothing_is_lost_when_blocks_are_collected_on_request(
         (spec, depth, steps) in prop_oneof![random::run(200), caching::run(200)],
@@ -401,7 +402,7 @@ pub fn random_steps(seed: u32, count: usize) -> Vec<Step> {
     strategy.new_tree(&mut runner).expect("no filter rejects").current()
 }
 
-/// The oracle must be able to fail: data that is lost must be missed.
+/// The oracle must be able to fail: it must notice lost data.
 #[test]
 fn lost_data_is_noticed() {
     let steps = random_steps(1, 1_500);
@@ -414,7 +415,7 @@ fn lost_data_is_noticed() {
     }
 }
 
-/// The run of the canary does what it is for.
+/// The canary's run does what it is for.
 #[test]
 fn the_busy_device_collects_pads_and_reads_old_copies() {
     let mut bench = Bench::new(&busy(), None);
@@ -425,7 +426,7 @@ fn the_busy_device_collects_pads_and_reads_old_copies() {
     assert!(buffer.write_hits > 20 && buffer.read_hits > 10 && buffer.waited > 20, "{buffer:?}");
 }
 
-/// What may differ between the device that was saved and the one that loads.
+/// The options in which the saving and the loading device may differ.
 fn with_other_policies(spec: &Spec, other: &Spec) -> Spec {
     let exchanged = [
         "nand.bus.",
@@ -438,7 +439,7 @@ fn with_other_policies(spec: &Spec, other: &Spec) -> Spec {
     ];
     let is_exchanged = |path: &str| exchanged.iter().any(|of| path.starts_with(of));
     let loading = spec.clone().like(other, |path| is_exchanged(path) && path != "cache.latency");
-    // Where placement by address never puts pages, others may.
+    // Placement by address never uses some pages that other policies use.
     let is_free = other.config().options.ftl.placement.policy.is_free();
     let loading = match is_free {
         true => loading.set("ftl.placement.policy", "dynamic"),

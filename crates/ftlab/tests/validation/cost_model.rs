@@ -1,5 +1,5 @@
-//! The model behind the costs: its defaults are the table, more wear, age or step never makes a read cheaper, and how
-//! long data lasts is where its errors pass a limit.
+//! The model behind the costs: its defaults match the table; more wear, age or step never makes a
+//! read cheaper; and data lasts until its errors pass a limit.
 
 use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, assemble};
@@ -36,7 +36,7 @@ fn defaults() -> ReliabilityOptions {
     ispp(&[]).reliability
 }
 
-/// Cost follows wear and age from the first.
+/// Cost follows wear and age from the start.
 fn as_they_are() -> ReliabilityOptions {
     ReliabilityOptions {
         wear_at_least: Ratio::default(),
@@ -55,14 +55,14 @@ fn the_defaults_are_the_table() {
     assert_eq!(reads.collect::<Vec<_>>(), [70, 170, 310].map(Nanos::from_micros));
     let model = Reliability::new(&options.reliability);
     for class in CostClass::ALL {
-        // Young or as old as it is rated for: the controller plans for that.
+        // Young or at the end of its rated life: the controller plans for the latter.
         for (erases, age) in [(0, 0), (3_000, YEAR)] {
             assert_eq!(model.effort(class, erases, Nanos(age)), Some(class.effort()));
         }
     }
 }
 
-/// The same load on the table and on the model: the same answers at the same moments.
+/// The same load on the table and on the model gives the same answers at the same times.
 #[test]
 fn a_device_with_the_defaults_is_one_with_the_table() {
     let run = |timing: &str, policy: &str| {
@@ -110,9 +110,9 @@ fn raw_errors_at_the_rated_point_are_those_of_the_guide() {
 }
 
 #[test]
-fn a_device_that_is_young_may_be_read_cheaply() {
+fn a_young_device_may_be_read_cheaply() {
     let model = Reliability::new(&as_they_are());
-    // Fresh: 600 in a million at the rated step, and less or more by the square of the others.
+    // Fresh: 600 in a million at the rated step, scaled by the square of the others.
     for class in CostClass::ALL {
         assert_eq!(model.effort(class, 0, Nanos::ZERO), Some(ReadEffort(0)), "{class:?}");
     }
@@ -131,17 +131,17 @@ fn reads_of_a_block_disturb_its_pages() {
         let strain = Strain { erases, age: Nanos::ZERO, reads };
         model.effort_after(CostClass::Medium, &strain).map(|effort| effort.0)
     };
-    // 600 + 2000 + 1000 * reads / 100000 after the rated cycles, and half of what wear brings after half of them:
-    // 4000 are corrected on the first level, 22800 at all.
+    // 600 + 2000 + 1000 * reads / 100000 after the rated cycles, and half of the wear's part after half of them:
+    // the first level corrects 4000, the last 22800.
     assert_eq!([140_000, 140_001].map(|reads| effort(3_000, reads)), [Some(0), Some(1)]);
     assert_eq!([480_000, 480_001].map(|reads| effort(1_500, reads)), [Some(0), Some(1)]);
     assert_eq!([2_020_000, 2_020_001].map(|reads| effort(3_000, reads)), [Some(5), None]);
-    assert_eq!(effort(0, u32::MAX), Some(0), "cells that are new are not disturbed");
+    assert_eq!(effort(0, u32::MAX), Some(0), "new cells are not disturbed");
     assert!(!Reliability::new(&as_they_are()).is_disturbed());
 }
 
 #[test]
-fn retries_go_on_where_the_last_level_ends() {
+fn retries_continue_where_the_last_level_ends() {
     let model = Reliability::new(&as_they_are());
     // 600 + 2000 + 3000 * years, at the rated step: 12000, 15600, 19200 and 22800 are the limits.
     let at_years = |hundredths: u64| {
@@ -216,7 +216,7 @@ fn options() -> impl Strategy<Value = ReliabilityOptions> {
     )
 }
 
-/// None, which cannot be corrected, is the most.
+/// An uncorrectable read ranks highest.
 fn rank(effort: Option<ReadEffort>) -> u8 {
     effort.map_or(u8::MAX, |effort| effort.0)
 }
@@ -243,7 +243,7 @@ proptest! {
         prop_assert!(efforts.is_sorted_by(|cheap, dear| cheap >= dear), "{:?}", efforts);
     }
 
-    /// A code that corrects more never asks for more.
+    /// A code that corrects more never needs more effort.
     #[test]
     fn a_better_code_never_makes_a_read_dearer(
         options in options(),
@@ -262,7 +262,7 @@ proptest! {
         }
     }
 
-    /// The closed form is the last second before the errors pass the limit.
+    /// The closed form gives the last second before the errors pass the limit.
     #[test]
     fn data_lasts_until_its_errors_pass_the_limit(
         options in options(),
@@ -288,7 +288,7 @@ proptest! {
         }
     }
 
-    /// The comparison of integers is that of the formula, away from the limits themselves.
+    /// The integer comparison agrees with the formula, away from the limits themselves.
     #[test]
     fn efforts_follow_the_formula(
         options in options(),
@@ -324,10 +324,10 @@ proptest! {
     }
 }
 
-/// Pages are programmed again at another cost only where that is asked for, programs have costs, and pages may be placed
-/// freely: each of the three alone is not enough.
+/// Pages are rewritten at another cost only if that is enabled, programs have costs, and pages may
+/// be placed freely: none of the three is enough alone.
 #[test]
-fn rewriting_takes_all_that_it_asks_for() {
+fn rewriting_needs_all_of_its_conditions() {
     let rewrites = |sets: &[&str]| {
         let sets = sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set));
         let layers: Vec<Layer> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();

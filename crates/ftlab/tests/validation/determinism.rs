@@ -1,5 +1,5 @@
-//! The same run twice gives the same bytes, and each policy its golden result: a change of any number
-//! has to be meant, and is seen in the snapshot. `INSTA_UPDATE=always` writes them anew.
+//! The same run twice gives the same bytes, and each policy has its golden result: a change of any
+//! number shows in a snapshot and must be deliberate. `INSTA_UPDATE=always` updates them.
 
 use ftlab::config::all_policies;
 use ftlab::device::{Device, DeviceSetup, assemble};
@@ -23,7 +23,7 @@ fn base() -> Spec {
     )
 }
 
-/// A mixture of everything, large and small, aligned and not.
+/// A mixture of everything, large and small, aligned and unaligned.
 fn requests(device: &Device, seed: u64, count: u32) -> impl Iterator<Item = Request> + use<> {
     let capacity = device.capacity_sectors();
     let mut stream = Stream::new(seed, "mixture");
@@ -42,7 +42,7 @@ fn requests(device: &Device, seed: u64, count: u32) -> impl Iterator<Item = Requ
     })
 }
 
-/// FNV-1a over everything that completions say, in their order.
+/// FNV-1a over everything in the completions, in order.
 fn digest<'a>(completions: impl IntoIterator<Item = &'a Completion>) -> u64 {
     let words = completions.into_iter().flat_map(|completion| {
         let Completion { request, queue: via, submitted, finished, breakdown, outcome } =
@@ -61,7 +61,7 @@ fn digest<'a>(completions: impl IntoIterator<Item = &'a Completion>) -> u64 {
         } = breakdown;
         let asked = [request.op as u64, request.lba.0, request.sectors.into(), request.tag.into()];
         let times = [submitted.0, finished.0, buffer.0, admission.0, queue.0, gc.0, bus.0, cell.0];
-        // What there is only with a front end, or a map on flash, counts only there.
+        // Fields of a front end, or of a map on flash, count only if there is one.
         let front = [via.get().into(), submission.0, front_end.0, link.0, translation.0];
         let front = front.into_iter().filter(|&word: &u64| word != 0);
         let refused = (*outcome != Outcome::Done).then_some(u64::MAX);
@@ -97,9 +97,9 @@ fn summary(setup: DeviceSetup) -> String {
     if let Some(merger) = device.merger() {
         cached = format!("{:#?}\n", merger.counts());
     }
-    // What there is only with cycles is shown only there.
+    // Counters of cycles are shown only if there are cycles.
     let buffer = format!("{:#?}", device.buffer_counts()).replace("    cycles: 0,\n", "");
-    // So it is with rewrites and the system area, which are the last of the origins.
+    // Likewise rewrites and the system area, which are the last of the origins.
     let [commands @ .., rewrites, system] = device.flash().done();
     let system = match system.iter().sum() {
         0u64 => String::new(),
@@ -143,7 +143,7 @@ fn another_seed_gives_another_run() {
     assert_ne!(run(1), run(2));
 }
 
-/// Looking does not change what is seen: advancing in small steps gives the same completions.
+/// Observing changes nothing: advancing in small steps gives the same completions.
 #[test]
 fn small_steps_change_nothing() {
     let run = |step: u64| {
@@ -164,7 +164,7 @@ fn small_steps_change_nothing() {
     assert_eq!(run(777), run(u64::MAX / 2));
 }
 
-/// What the base device lacks for the policies of a seam, or one of them, to show what they do.
+/// Options that the base device needs for a seam's policies, or one of them, to have an effect.
 const SHOWN: &[(&str, &str)] = &[
     (
         "host.arbitration.policy",
@@ -217,7 +217,7 @@ const SHOWN: &[(&str, &str)] = &[
     ("ftl.slc_cache.policy-static", "ftl.over_provisioning = 96.923%"),
     ("ftl.slc_cache.policy-dynamic", "ftl.over_provisioning = 82.8571%"),
     ("ftl.cost.policy", "nand.timing.policy = by-cost"),
-    // It keeps a block open for what is programmed again.
+    // It keeps a block open for rewrites.
     ("ftl.cost.policy-agcr", "ftl.over_provisioning = 60%"),
     // Without clean pages it is LRU.
     ("cache.policy-cflru", "cache.keep_reads = on"),
@@ -256,7 +256,7 @@ fn with_policy(path: &str, policy: &str) -> Spec {
     spec.with(shown(&format!("{path}-{policy}")))
 }
 
-/// The base device with parity over its four dies, one of which dies if that is asked for.
+/// The base device with parity over its four dies, one of which dies if `death`.
 fn striped(death: bool) -> Spec {
     let spec = base().with(
         "ftl.parity.policy = dies
@@ -273,7 +273,7 @@ fn striped(death: bool) -> Spec {
     }
 }
 
-/// No policy without its golden result, nor without saying what it is and where it comes from.
+/// Each policy has a golden result, a summary and a source.
 #[test]
 fn every_policy_has_its_golden_result() {
     let mut settings = insta::Settings::clone_current();
@@ -289,7 +289,7 @@ fn every_policy_has_its_golden_result() {
                 insta::assert_snapshot!(name, summary(with_policy(seam.path, policy.name).setup()));
             }
         }
-        // Parity is no policy with a trait: what it does while all dies live, and when one has died.
+        // Parity is no policy with a trait: its results while all dies live, and after one has died.
         for (name, death) in [("ftl.parity.policy-dies", false), ("ftl.parity-a-death", true)] {
             insta::assert_snapshot!(name, summary(striped(death).setup()));
         }

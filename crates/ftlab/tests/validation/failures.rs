@@ -1,5 +1,5 @@
-//! Blocks, operations, pages and dies that fail, by chance and when they are told to: what was acknowledged is there, or
-//! its read ends with an error; never does a read return what was not written.
+//! Blocks, operations, pages and dies that fail, by chance and by schedule: acknowledged data is
+//! there, or its read ends with an error; a read never returns what was not written.
 
 use ftlab::ftl::gc::Purpose;
 use ftlab::ftl::wear::EndReason;
@@ -12,8 +12,8 @@ use crate::common::{BLOCKS, Spec, failing};
 use crate::contents::{Bench, cases, random_steps};
 use crate::met::{Met, check_runs};
 
-/// Bad blocks, failed programs and erases, worn-out blocks, and the end of the device's life: what
-/// was acknowledged is there, whatever happens.
+/// Bad blocks, failed programs and erases, worn-out blocks, and the end of the device's life:
+/// acknowledged data survives them all.
 #[test]
 fn failures_lose_nothing() {
     let met = Met::default();
@@ -29,7 +29,7 @@ fn failures_lose_nothing() {
             ("factory bad", losses.factory_bad > 0),
             ("program failures", losses.program_failures > 0),
             ("erase failures", losses.erase_failures > 0),
-            ("emptied and given up", retired.pages > 0),
+            ("collected and retired", retired.pages > 0),
             ("lives on with losses", losses.grown_bad > 0 && end.is_none()),
             ("too few blocks", reason == Some(EndReason::TooFewBlocks)),
             ("ends with a write buffer", end.is_some() && !bench.write_through),
@@ -43,8 +43,8 @@ fn failures_lose_nothing() {
     met.each_at_least(3);
 }
 
-/// Dies die, programs, erases and pages fail when they are told to, reads fail by chance: what is read is what
-/// was written, or the read ends with an error.
+/// Dies die, and programs, erases and pages fail by schedule; reads fail by chance: a read returns
+/// what was written, or ends with an error.
 #[test]
 fn mishaps_return_no_wrong_data() {
     let met = Met::default();
@@ -90,7 +90,7 @@ fn a_short_life_loses_nothing() {
     }
 }
 
-/// What was asked of a device with nothing else to do: how many requests ended without data, or were refused.
+/// Sends requests to an idle device; returns how many ended without data, and how many were refused.
 fn ask(bench: &mut Bench, op: Op, range: std::ops::Range<u64>) -> (u32, u32) {
     let before = (bench.unreadable, bench.refused);
     bench.submit(op, range);
@@ -111,7 +111,7 @@ fn at(spec: Spec, at: Nanos, fault: Fault) -> Spec {
     failing::scheduled(spec, &[Scheduled { at, fault }])
 }
 
-/// Pages go to the dies in turn. The second die dies when four pages are there.
+/// Pages go to the dies in turn. The second die dies once four pages are there.
 fn without_second_die(placement: &str) -> Bench {
     let spec = at(two_dies(placement), Nanos::from_micros(1_000_000), Fault::DieDies(1));
     let mut bench = Bench::new(&spec, None);
@@ -133,7 +133,7 @@ fn without_second_die(placement: &str) -> Bench {
         let limit = SimTime(1_000_000_000);
         assert!(bench.advance(limit).is_ok());
     }
-    assert!(bench.device.ftl().dead_dies().is_empty(), "nobody has asked it for anything");
+    assert!(bench.device.ftl().dead_dies().is_empty(), "nothing has touched the dead die yet");
     let (dead, in_vain) = took(&mut bench);
     assert_eq!((alive, dead), (DONE, UNREADABLE));
     assert_eq!(in_time, in_vain, "a read that fails takes as long as one that does not");
@@ -143,15 +143,15 @@ fn without_second_die(placement: &str) -> Bench {
 }
 
 #[test]
-fn dynamic_placement_goes_on_without_a_die() {
+fn dynamic_placement_continues_without_a_die() {
     let mut bench = without_second_die("dynamic");
     assert_eq!(ask(&mut bench, Op::Read, 0..8), DONE);
     assert_eq!(ask(&mut bench, Op::Read, 0..32), UNREADABLE);
-    // What is written again is there again.
+    // What is written again is back.
     assert_eq!(ask(&mut bench, Op::Write, 8..16), DONE);
     assert_eq!(ask(&mut bench, Op::Read, 8..16), DONE);
     assert_eq!(ask(&mut bench, Op::Read, 24..32), UNREADABLE);
-    // A part of a page that is lost: what is new can be read, the rest is no zeros.
+    // Part of a lost page is written: the new part can be read; the rest does not read as zeros.
     assert_eq!(ask(&mut bench, Op::Write, 24..26), DONE);
     assert_eq!(ask(&mut bench, Op::Read, 24..26), DONE);
     assert_eq!(ask(&mut bench, Op::Read, 24..27), UNREADABLE);
@@ -160,7 +160,7 @@ fn dynamic_placement_goes_on_without_a_die() {
     assert_eq!(bench.audit(), Ok(()));
 }
 
-/// An image says that a die is dead, and nothing in the options of the device that loads it does.
+/// A dead die comes from the image, even if the loading device's options say nothing about it.
 #[test]
 fn a_dead_die_stays_dead_under_other_options() {
     let spec = two_dies("dynamic").set("nand.faults.program_failures", 1);
@@ -185,7 +185,7 @@ fn static_placement_refuses_what_has_no_die_left() {
 }
 
 #[test]
-fn a_page_that_is_unreadable_is_good_again_when_it_is_written_again() {
+fn an_unreadable_page_is_good_again_once_written_again() {
     let spec = at(two_dies("static"), Nanos::ZERO, Fault::Unreadable(FaultSpot::Page(0)));
     let mut bench = Bench::new(&spec, None);
     assert_eq!(ask(&mut bench, Op::Write, 0..16), DONE);
@@ -213,20 +213,20 @@ fn read_for_long(refresh_reads: &str) -> Bench {
 }
 
 #[test]
-fn blocks_that_are_read_often_are_refreshed_in_time() {
+fn often_read_blocks_are_refreshed_in_time() {
     let lost = read_for_long("none");
     assert_eq!(lost.unreadable, 4_000 - 300, "from the 301st read on");
     let kept = read_for_long("200");
     assert_eq!(kept.unreadable, 0);
     let refreshed = kept.device.ftl_counts().by_purpose[Purpose::Refresh as usize].runs;
-    // The page lies with others, whose copies are reads of its block as well.
+    // The page shares its block with others, whose copies also read the block.
     assert!((15..=25).contains(&refreshed), "{refreshed} blocks");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases().cases / 4, ..cases() })]
 
-    /// A device that was saved half-way, or at its end, and loaded goes on.
+    /// A device saved midway, or at its end, works on after loading.
     #[test]
     fn an_image_after_failures_loses_nothing((spec, depth, steps) in failing::run(600)) {
         let (before, after) = steps.split_at(steps.len() / 2);
@@ -241,7 +241,7 @@ proptest! {
         }
     }
 
-    /// A device that was saved after mishaps and loaded goes on, with its dead dies dead.
+    /// A device saved after mishaps works on after loading, with its dead dies dead.
     #[test]
     fn an_image_after_mishaps_returns_no_wrong_data((spec, depth, steps) in failing::mishap_run(600)) {
         let (before, after) = steps.split_at(steps.len() / 2);

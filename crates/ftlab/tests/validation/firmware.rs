@@ -1,5 +1,5 @@
-//! The boards of the OpenSSD paper, one command at a time, against what their times add up to: to the
-//! nanosecond. The numbers of the presets are written out here again.
+//! The boards of the OpenSSD paper, one command at a time, against the sum of their steps, to the
+//! nanosecond. The presets' numbers are repeated here.
 
 use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, assemble};
@@ -19,7 +19,7 @@ const SECTORS_OF_4_KIB: u32 = 8;
 const WAYS: usize = 16;
 const CHANNELS: usize = 4;
 
-/// So many bytes at so many a second, in nanoseconds, rounded up.
+/// The time for `bytes` at `rate` a second, in nanoseconds, rounded up.
 fn at_rate(bytes: u64, rate: u64) -> u64 {
     (bytes * 1_000_000_000).div_ceil(rate)
 }
@@ -44,20 +44,20 @@ fn device(preset: &'static str, sets: &[&str]) -> Device {
     assemble(DeviceSetup::new(&config, 1))
 }
 
-/// The moments between the ends of requests, one at a time.
+/// The times between completions, one request at a time.
 fn cycles(device: &mut Device, requests: impl IntoIterator<Item = Request>) -> Vec<u64> {
     let done = closed_loop(device, 1, requests);
     let between = |pair: &[Completion]| (pair[1].finished - pair[0].finished).0;
     done.windows(2).map(between).collect()
 }
 
-/// Every seventeenth page of 4 KiB: on another flash page and way each time, whatever is mapped.
+/// Every seventeenth page of 4 KiB: on another flash page and way each time, whatever the mapping.
 fn scattered(op: Op, count: u32) -> impl Iterator<Item = Request> {
     let at = |tag: u32| u64::from(tag * 34 * SECTORS_OF_4_KIB);
     (0..count).map(move |tag| request(op, at(tag), SECTORS_OF_4_KIB, tag))
 }
 
-/// Requests of 120 KiB, each where `place` of its number says.
+/// Requests of 120 KiB; `place` maps each number to its position.
 fn large(op: Op, count: u32, place: impl Fn(u32) -> u64) -> impl Iterator<Item = Request> {
     let sectors = 30 * SECTORS_OF_4_KIB;
     (0..count).map(move |tag| request(op, place(tag) * u64::from(sectors), sectors, tag))
@@ -79,7 +79,7 @@ fn the_stock_firmware_takes_what_its_steps_add_up_to() {
     let found = cycles(&mut board, large(Op::Write, 20, u64::from));
     assert!(found[2..].iter().all(|&cycle| cycle == sequential), "{sequential}: {found:?}");
 
-    // What a read has from flash passes through the same page.
+    // A read from flash passes through the same page.
     let read = COMMAND + READ + bus(8 * KIB) + POLL + copy(4 * KIB) + dma(4 * KIB);
     let found = cycles(
         &mut board,
@@ -89,7 +89,7 @@ fn the_stock_firmware_takes_what_its_steps_add_up_to() {
     assert!(found.iter().all(|&cycle| cycle == read), "{read}: {found:?}");
 }
 
-/// A write-back of 16 pages, over all channels and ways, whose pages the processor hands out one by one.
+/// A write-back of 16 pages over all channels and ways; the processor hands the pages out one by one.
 fn write_back() -> u64 {
     let mut free = [0; CHANNELS];
     let mut ended = 0;
@@ -102,8 +102,8 @@ fn write_back() -> u64 {
     ended + POLL
 }
 
-/// The optimised firmware writes back 16 pages after every 32 slots, and waits for them; with a write-back that lets
-/// the processor go on, it is as fast as it takes commands.
+/// The optimised firmware writes back 16 pages after every 32 slots and waits for them. If the
+/// processor need not wait, the device is as fast as it takes commands.
 #[test]
 fn the_optimised_firmware_takes_what_its_steps_add_up_to() {
     let each = COMMAND + dma(4 * KIB) + UNIT;
@@ -119,12 +119,12 @@ fn the_optimised_firmware_takes_what_its_steps_add_up_to() {
     let mut board = device("cosmos-openssd", &["firmware.write_back=goes-on"]);
     let found = cycles(&mut board, scattered(Op::Write, 2_000));
     let sum: u64 = found[full..][..32 * 40].iter().sum();
-    assert_eq!(sum, 40 * (32 * each + 16 * PAGE), "only pages that are handed out take its time");
+    assert_eq!(sum, 40 * (32 * each + 16 * PAGE), "only handing out pages takes its time");
 }
 
-/// What is written again before it is written back leaves holes, and whole flash pages of holes cost nothing.
+/// Slots overwritten before write-back leave holes, and flash pages full of holes cost nothing.
 #[test]
-fn what_others_have_just_written_is_not_programmed() {
+fn overwritten_slots_are_not_programmed() {
     let mut board = device("cosmos-openssd", &[]);
     let each = COMMAND + dma(120 * KIB) + 30 * UNIT;
     let found = cycles(&mut board, large(Op::Write, 400, |_| 3));
@@ -132,7 +132,7 @@ fn what_others_have_just_written_is_not_programmed() {
     assert_eq!(board.ftl_counts().host_pages, 0);
 }
 
-/// A read that finds nothing brings the whole flash page: the other half is there when it is asked for.
+/// A read miss brings the whole flash page: the other half is there when it is needed.
 #[test]
 fn reads_bring_the_other_half_and_hits_cost_no_flash() {
     let mut board = device("cosmos-openssd", &["cache.read.ahead=0"]);
@@ -156,7 +156,7 @@ fn reads_bring_the_other_half_and_hits_cost_no_flash() {
     assert_eq!((counts.hits, counts.misses, counts.read_ahead), (600, 300, 0));
 }
 
-/// What comes next is read from channels that have nothing to do, so nearly all of a run is there already.
+/// Read-ahead uses idle channels, so nearly all of a sequential run is there already.
 #[test]
 fn neighbours_are_read_ahead_from_idle_channels() {
     let run = |ahead: &str| {
@@ -168,7 +168,7 @@ fn neighbours_are_read_ahead_from_idle_channels() {
         let time: u64 = cycles(&mut board, reads).iter().sum();
         (time, *board.reads().counts())
     };
-    // A page that is being read ahead is waited for, not read again: 500 flash pages in all.
+    // A page being read ahead is waited for, not read again: 500 flash pages in all.
     for ahead in ["cache.read.ahead=1", "cache.read.ahead=2", "cache.read.ahead=4"] {
         let (time, counts) = run(ahead);
         let alone = run("cache.read.ahead=0").0;

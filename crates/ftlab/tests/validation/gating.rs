@@ -1,8 +1,8 @@
-//! Write-backs that begin by planes: gating buffers, and write cycles in lock-step. Timelines drawn by
-//! hand, random runs beside the naive device, and the order in which pages reach flash.
+//! Write-backs that start plane by plane: gating buffers, and write cycles in lock-step. Timelines
+//! drawn by hand, random runs beside the naive reference, and the order in which pages reach flash.
 //!
-//! Programming takes 600 us, sensing 50 us, a transfer 10 us; planes have a channel each, DRAM takes no
-//! time.
+//! Programming takes 600 us, sensing 50 us, a transfer 10 us; each plane has its own channel, and
+//! DRAM takes no time.
 
 use ftlab::cache::Gate;
 use ftlab::device::{Device, assemble, assemble_with};
@@ -21,20 +21,20 @@ use ftlab_torture::Versions;
 
 /// Sectors of a page.
 const PAGE: u64 = 8;
-/// A page over the bus.
+/// The transfer of a page.
 const TRANSFER: u64 = 10_000;
-/// A page to flash.
+/// Transferring and programming a page.
 const WRITTEN: u64 = TRANSFER + PROGRAM.0;
-/// A page from flash.
+/// Reading and transferring a page.
 const FETCHED: u64 = READ.0 + TRANSFER;
 
-/// Pages go round so many channels of one plane.
+/// Pages alternate over this many channels of one plane.
 fn channels(channels: u32) -> Spec {
     let spec = Spec::small().set("nand.channels", channels).set(BLOCKS, 64);
     spec.set("cache.latency", "0ns").holding(channels * 128)
 }
 
-/// With a gating buffer of so many pages, or none; write-backs begin in this way.
+/// With a gating buffer of `pages` flash pages, or none, and this gate.
 fn buffered(spec: Spec, pages: u32, gate: Gate) -> Spec {
     if pages > 0 { gating::buffered(spec, pages, gate) } else { gating::gated(spec, gate) }
 }
@@ -43,14 +43,14 @@ fn gating_on(number: u32, capacity: u32, gate: Gate) -> Device {
     assemble(buffered(channels(number), capacity, gate).setup())
 }
 
-/// Submits writes of whole pages now: by first page and number of pages.
+/// Submits writes of whole pages now, each as its first page and number of pages.
 fn write(device: &mut Device, writes: &[(u64, u32)]) {
     for (&(page, pages), tag) in writes.iter().zip(0..) {
         device.submit(device.now(), request(Op::Write, page * PAGE, 8 * pages, tag));
     }
 }
 
-/// Lets everything happen that happens by itself. When each write was done, by first page.
+/// Runs the device until it is idle. Returns the end of each write, by first page.
 fn finish(device: &mut Device) -> Vec<(u64, u64)> {
     let (mut done, began) = (Vec::new(), device.now());
     while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
@@ -64,7 +64,7 @@ fn programs(device: &Device) -> u64 {
 
 #[test]
 fn a_write_back_takes_one_page_of_each_plane() {
-    // Pages 0 and 4 are on channel 0. What waits for room makes the buffer write back.
+    // Pages 0 and 4 are on channel 0. A request that waits for room starts a write-back.
     let writes = [(0, 1), (4, 1), (1, 1), (2, 1), (3, 1)];
     for (gate, written, cycles) in [(OWN, 3, 0), (LOCK_STEP, 3, 1), (IN_ORDER, 1, 1)] {
         let mut device = gating_on(4, 4, gate);
@@ -75,7 +75,7 @@ fn a_write_back_takes_one_page_of_each_plane() {
     }
 }
 
-/// In order, a cycle ends where a plane would come twice; what comes later has to wait for another.
+/// In order, a cycle ends where a plane would come twice; later pages wait for the next cycle.
 #[test]
 fn a_cycle_in_order_ends_at_a_plane_that_comes_twice() {
     let writes = [(0, 1), (1, 1), (5, 1), (2, 1), (3, 3)];
@@ -85,17 +85,17 @@ fn a_cycle_in_order_ends_at_a_plane_that_comes_twice() {
         let mut device = gating_on(4, 4, gate);
         write(&mut device, &writes);
         let done = finish(&mut device);
-        // Three pages have to leave: 0, 1 and 2 together, or 0 and 1, then 5 and 2. A channel with a
-        // clock of its own takes page 5 at the moment at which page 1 has left and page 2 has not.
+        // Three pages have to leave: 0, 1 and 2 together, or 0 and 1, then 5 and 2. A channel without
+        // the barrier takes page 5 when page 1 has left and page 2 has not.
         assert_eq!(done.last(), Some(&(3, at)), "{gate:?}");
         assert_eq!(programs(&device), written, "{gate:?}");
     }
 }
 
-/// Each plane goes on by itself, or waits for the slowest.
+/// Each plane continues on its own, or waits for the slowest.
 #[test]
 fn the_barrier_holds_planes_together() {
-    // Page 1 is written in part, and channel 1 has to read first.
+    // Page 1 is written in part, so channel 1 has to read first.
     for (gate, first, last) in [
         (OWN, WRITTEN, 2 * WRITTEN),
         (LOCK_STEP, FETCHED + WRITTEN, FETCHED + 2 * WRITTEN),
@@ -105,7 +105,7 @@ fn the_barrier_holds_planes_together() {
         closed_loop(&mut device, 1, [request(Op::Write, 0, 16, 0), request(Op::Flush, 0, 0, 1)]);
         let began = device.now();
         device.submit(began, request(Op::Write, 0, 12, 2));
-        // Two pages of channel 0, each of which needs room of its own.
+        // Two pages of channel 0, each of which needs its own room.
         write(&mut device, &[(2, 1), (4, 2)]);
         let done = finish(&mut device);
         assert_eq!(done, [(0, 0), (2, first), (4, last)], "{gate:?}");
@@ -116,17 +116,17 @@ fn the_barrier_holds_planes_together() {
 fn a_request_enters_as_a_whole_and_in_its_turn() {
     for gate in [OWN, LOCK_STEP, IN_ORDER] {
         let mut device = gating_on(4, 4, gate);
-        // Three pages of channel 0; two more do not fit, and the one behind them would.
+        // Three pages of channel 0; two more do not fit, though the one behind them would.
         write(&mut device, &[(0, 1), (4, 1), (8, 1), (1, 2), (3, 1)]);
         assert_eq!(device.buffer().pages_held(), 3);
         let done = finish(&mut device);
-        // When one of the three has left, the two come in; the last needs another.
+        // When one of the three has left, the two enter; the last waits for another.
         let expected = [(0, 0), (4, 0), (8, 0), (1, WRITTEN), (3, 2 * WRITTEN)];
         assert_eq!(done, expected, "{gate:?}");
     }
 }
 
-/// What is larger than the buffer lets it run empty, passes through, and lets nothing in meanwhile.
+/// A request larger than the buffer waits until it is empty, passes through, and lets nothing in meanwhile.
 #[test]
 fn a_request_larger_than_the_buffer_passes_through() {
     for gate in [OWN, LOCK_STEP, IN_ORDER] {
@@ -138,8 +138,8 @@ fn a_request_larger_than_the_buffer_passes_through() {
     }
 }
 
-/// Without a buffer, a cycle is what is there; with one that absorbs, the first page of each plane in
-/// the order of its policy.
+/// Without a buffer, a cycle is whatever is there; with one that absorbs, it is the first page of each
+/// plane in the order of the policy.
 #[test]
 fn every_buffer_can_be_kept_in_lock_step() {
     let mut device = assemble(gating::gated(channels(4), LOCK_STEP).setup());
@@ -159,7 +159,7 @@ fn every_buffer_can_be_kept_in_lock_step() {
     );
 }
 
-/// A flush of the host is written in cycles, and waits for nothing that comes later.
+/// A host flush writes back in cycles, and does not wait for later writes.
 #[test]
 fn a_host_flush_writes_back_in_cycles() {
     for (gate, cycles) in [(OWN, 0), (LOCK_STEP, 2), (IN_ORDER, 3)] {
@@ -181,7 +181,7 @@ fn carrying(spec: &Spec) -> Carrying {
     assemble_with(spec.setup(), (), versions)
 }
 
-/// What a read of the first page finds: the tags of the writes, by sector; zero for never.
+/// The versions that a read of the first page finds: the tags of the writes by sector, 0 for none.
 fn read_first_page(device: &mut Carrying) -> Vec<u32> {
     device.contents_mut().take_finished();
     closed_loop(device, 1, [request(Op::Read, 0, 8, 99)]);
@@ -193,8 +193,8 @@ fn read_first_page(device: &mut Carrying) -> Vec<u32> {
     found
 }
 
-/// Versions of a page: each goes to flash by itself, reads see the newest of each sector, and a trim
-/// forgets all.
+/// Versions of a page: each goes to flash on its own, reads see the newest of each sector, and a
+/// trim drops them all.
 #[test]
 fn versions_of_a_page_are_kept_apart() {
     for gate in [OWN, LOCK_STEP, IN_ORDER] {
@@ -205,7 +205,7 @@ fn versions_of_a_page_are_kept_apart() {
         closed_loop(&mut device, 1, writes);
         assert_eq!(device.buffer().pages_held(), 2, "nothing is absorbed");
         assert_eq!(read_first_page(&mut device), [1, 1, 2, 2, 1, 1, 0, 0]);
-        // Two more, for which the oldest version has to leave: the next lies over what is on flash.
+        // Two more, so the oldest version has to leave: the next covers what is on flash.
         closed_loop(&mut device, 1, [request(Op::Write, 5, 2, 3), request(Op::Write, 8, 8, 4)]);
         let at = device.ftl().look_up(Lpn::new(0)).expect("the first version is on flash");
         let (_, sectors) = device.contents().on_flash(at).expect("programmed");
@@ -233,19 +233,19 @@ proptest! {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Nor where programs and erases fail and devices come to their end.
+    /// Likewise if programs and erases fail and devices come to their end.
     #[test]
     fn failures_lose_nothing(run in gating::of(failing::run(600))) {
         loses_nothing(&run)?;
     }
 }
 
-/// Random writes in the order in which they were made, page by page, and what is current on flash.
+/// Random writes in the order in which they were made, page by page, and the content of the flash.
 struct Order {
     device: Carrying,
-    /// By page version: the page, its sectors and its tag.
+    /// Page versions: the page, its sectors and its tag.
     written: Vec<(u64, std::ops::Range<u64>, u32)>,
-    /// By sector: what is there after the first `prefix` of them.
+    /// By sector: the content after the first `prefix` versions.
     expected: Vec<u32>,
     prefix: usize,
 }
@@ -276,7 +276,7 @@ impl Order {
         sectors.collect()
     }
 
-    /// Whether what is on flash is what had been written up to some moment, no earlier than the last.
+    /// Whether the flash holds what was written up to some point, no earlier than the last one found.
     fn is_a_prefix(&mut self) -> bool {
         let found = self.on_flash();
         while found != self.expected {
@@ -287,15 +287,15 @@ impl Order {
         true
     }
 
-    /// Writes at random, at most `depth` at once, and looks at flash all the time. Whether it ever held
-    /// what is no prefix of what was written.
+    /// Writes at random, at most `depth` at once, and watches the flash all the time. Returns whether
+    /// its content was ever not a prefix of the writes.
     fn breaks(mut self, seed: u64, depth: usize) -> bool {
         let mut stream = Stream::new(seed, "writes");
         let capacity = self.device.capacity_sectors();
         let mut done = Vec::new();
         for tag in 1..=150 {
             while self.device.requests_in_flight() >= depth {
-                // Shorter than anything that happens on flash.
+                // Shorter than any flash operation.
                 let limit = self.device.now() + Nanos::from_micros(1);
                 self.device.advance_until(limit, &mut done);
                 if !self.is_a_prefix() {
@@ -309,7 +309,7 @@ impl Order {
     }
 }
 
-/// With `cache.in_order` a power cut at any moment finds what had been written up to some moment; without
+/// With `cache.in_order` a power cut at any time leaves a prefix of the writes; without it,
 /// it does not.
 #[test]
 fn pages_reach_flash_in_the_order_of_the_writes() {
@@ -326,7 +326,7 @@ fn pages_reach_flash_in_the_order_of_the_writes() {
     }
 }
 
-/// The channel machine of the thesis as a naive model, with a log in which everything finds room.
+/// The channel machine of the thesis as a naive model, with a log that never fills up.
 fn machine(number: u32, pages: u32, gate: Gate) -> Machine {
     Machine::new(Params {
         channels: number,
@@ -345,8 +345,8 @@ fn machine(number: u32, pages: u32, gate: Gate) -> Machine {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..cases() })]
 
-    /// In lock-step the device is the naive machine: each request is acknowledged at the same
-    /// nanosecond, after the same number of cycles. Requests are larger than the buffer now and then.
+    /// In lock-step the device matches the naive machine: each request is acknowledged at the same
+    /// nanosecond, after the same number of cycles. Some requests are larger than the buffer.
     #[test]
     fn lock_step_is_the_machine_of_the_thesis(
         number in 1u32..=8,
@@ -391,7 +391,7 @@ fn cycles_per_request(number: u32, capacity: u32, gate: Gate) -> f64 {
     device.buffer_counts().cycles as f64 / f64::from(REQUESTS)
 }
 
-/// Against the cycles that an independent model of the thesis's machine needs: see docs/validation.md.
+/// Against the cycles of an independent model of the thesis's machine: see docs/validation.md.
 #[test]
 fn write_cycles_agree_with_an_independent_model() {
     for (capacity, expected) in
@@ -402,8 +402,8 @@ fn write_cycles_agree_with_an_independent_model() {
     }
 }
 
-/// The thesis, chapter 5: with integrity, more than twice as many pages as channels are of no use. Some
-/// pages of a longer queue could go at once, but for those that stand before them.
+/// The thesis, chapter 5: with integrity, a buffer of more than two pages a channel gains nothing. In
+/// a longer queue some pages could go at once, if not for those ahead of them.
 #[test]
 fn in_order_a_buffer_of_two_pages_a_channel_is_enough() {
     for channels in [2, 4, 8] {

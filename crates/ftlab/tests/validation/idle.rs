@@ -1,5 +1,5 @@
 //! The latency of each operation on an idle device, to the nanosecond: sums of array and bus times,
-//! with no tolerance, and the account of where the time went.
+//! without tolerance, and a full breakdown of each latency.
 //!
 //! The bus moves 409.6 MB/s, so a codeword of 1 KiB takes 2.5 us, 4 KiB take 10 us, 16 KiB take 40 us.
 
@@ -24,7 +24,7 @@ fn filled(spec: &Spec) -> Device {
     device
 }
 
-/// The time of one command on the idle device, and that it is accounted for in full.
+/// The time of one command on the idle device; asserts that the breakdown adds up to it.
 fn time_of(device: &mut Device, op: Op, lba: u64, sectors: u32) -> Breakdown {
     let completion = alone(device, request(op, lba, sectors, 0));
     assert_eq!(completion.breakdown.total(), completion.latency(), "{completion:?}");
@@ -90,7 +90,7 @@ fn pages_on_channels_of_their_own_share_nothing() {
     let mut device = filled(&spec);
     assert_eq!(time_of(&mut device, Op::Read, 0, 32), flash(READ, UNIT));
     assert_eq!(time_of(&mut device, Op::Write, 0, 32), flash(PROGRAM, UNIT));
-    // A fifth page goes round to the first channel.
+    // A fifth page goes to the first channel again.
     let latency = |completion: Breakdown| completion.total();
     assert_eq!(latency(time_of(&mut device, Op::Read, 0, 40)), Nanos(2 * (READ.0 + UNIT.0)));
 }
@@ -100,9 +100,9 @@ fn a_write_without_buffer_takes_the_bus_and_the_cells() {
     let mut device = filled(&Spec::small());
     assert_eq!(time_of(&mut device, Op::Write, 0, 8), flash(PROGRAM, UNIT), "over old data");
     assert_eq!(time_of(&mut device, Op::Write, 50 * 8, 8), flash(PROGRAM, UNIT), "new");
-    // Nothing on flash to merge with, but a whole flash page is programmed all the same.
+    // Nothing to read on flash, but a whole flash page is programmed all the same.
     assert_eq!(time_of(&mut device, Op::Write, 52 * 8, 1), flash(PROGRAM, UNIT), "a new sector");
-    // Covers all that is on flash, so nothing is read.
+    // Covers everything on flash, so nothing is read.
     assert_eq!(time_of(&mut device, Op::Write, 52 * 8, 2), flash(PROGRAM, UNIT), "covered");
 }
 
@@ -125,10 +125,10 @@ fn small_mapping_units_share_a_flash_page() {
     assert_eq!(time_of(&mut device, Op::Read, 0, 32), flash(READ, whole), "sensed once");
     assert_eq!(time_of(&mut device, Op::Read, 8, 16), flash(READ, times(UNIT, 2)), "two of them");
     assert_eq!(time_of(&mut device, Op::Read, 15, 2), flash(READ, times(CODEWORD, 2)), "an edge");
-    // One unit is written: no merge, the rest of the flash page is padding.
+    // One unit is written: no read-modify-write; the rest of the flash page is padding.
     assert_eq!(time_of(&mut device, Op::Write, 0, 8), flash(PROGRAM, whole), "one unit");
     assert_eq!(device.ftl_counts().padding, 3);
-    // The units now lie on two flash pages of one die: read one after the other.
+    // The units now lie on two flash pages of one die, which are read one after the other.
     let latency = time_of(&mut device, Op::Read, 0, 32).total();
     assert_eq!(latency, Nanos(2 * READ.0 + whole.0));
 }
@@ -139,7 +139,7 @@ fn dram_answers_at_once_with_a_write_buffer() {
     let mut device = assemble(spec.setup());
     assert_eq!(time_of(&mut device, Op::Write, 0, 16), IN_DRAM, "a write");
     assert_eq!(time_of(&mut device, Op::Read, 3, 9), IN_DRAM, "a read of it");
-    // The flush begins the write-back of both pages of the die at once.
+    // The flush starts the write-back of both pages of the die at once.
     let flush = time_of(&mut device, Op::Flush, 0, 0);
     assert_eq!(flush, Breakdown { queue: PROGRAM + UNIT, ..flash(PROGRAM, UNIT) });
     assert_eq!(time_of(&mut device, Op::Flush, 0, 0), IN_DRAM, "nothing to flush");
@@ -184,7 +184,7 @@ fn time_stands_still_for_whoever_waits() {
     assert_eq!(done.len(), 1, "an event at the limit is run");
 }
 
-/// Without a buffer nothing absorbs a write: each version of a page is programmed, one after the other.
+/// Without a buffer nothing absorbs a write: each version of a page is programmed, one after another.
 #[test]
 fn without_a_buffer_each_version_of_a_page_is_programmed() {
     const WRITES: u64 = 64;

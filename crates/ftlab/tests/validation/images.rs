@@ -1,5 +1,5 @@
-//! A device that was saved and loaded goes on as if nothing had happened; another one with other policies
-//! takes the state up and keeps every promise; damaged bytes are refused and break nothing.
+//! A saved and loaded device continues as if nothing had happened; one with other policies takes
+//! the state over and keeps every promise; damaged bytes are refused and break nothing.
 
 use ftlab::device::{Device, assemble};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
@@ -15,7 +15,7 @@ use crate::common::{
     request,
 };
 
-/// Performs steps, at most `depth` at once, and lets the device come to rest.
+/// Performs steps, at most `depth` at once, and lets the device become idle.
 fn perform(device: &mut Device, per_page: u32, depth: usize, steps: &[Step]) -> Vec<Completion> {
     let capacity = device.capacity_sectors();
     let mut done = Vec::new();
@@ -46,7 +46,7 @@ fn cases(cases: u32) -> ProptestConfig {
     }
 }
 
-/// Every policy of every seam takes part in the random devices.
+/// The random devices use every policy of every seam.
 fn goes_on(spec: &Spec, depth: usize, before: &[Step], after: &[Step]) -> Result<(), String> {
     let per_page = spec.sectors_per_page();
     let mut saved = assemble(spec.setup());
@@ -56,14 +56,14 @@ fn goes_on(spec: &Spec, depth: usize, before: &[Step], after: &[Step]) -> Result
     loaded.load(&snapshot, Resume::ALL).map_err(|damage| damage.to_string())?;
     loaded.ftl().audit()?;
     if loaded.save() != snapshot {
-        return Err("what is loaded is saved as something else".to_owned());
+        return Err("saving the loaded device gives other bytes".to_owned());
     }
     let expected = perform(&mut saved, per_page, depth, after);
     let got = perform(&mut loaded, per_page, depth, after);
     if expected != got || saved.now() != loaded.now() {
         let at = expected.iter().zip(&got).position(|(a, b)| a != b);
         let at = at.map(|at| (expected[at], got[at]));
-        return Err(format!("the loaded device goes another way: {at:?}"));
+        return Err(format!("the loaded device behaves differently: {at:?}"));
     }
     match saved.save() == loaded.save() {
         true => Ok(()),
@@ -75,7 +75,7 @@ proptest! {
     #![proptest_config(cases(400))]
 
     #[test]
-    fn a_loaded_device_goes_on_as_the_saved_one(
+    fn a_loaded_device_continues_like_the_saved_one(
         (spec, depth, steps) in
             prop_oneof![
                 random::run(500), caching::run(500), gating::run(500),
@@ -108,7 +108,7 @@ fn used_by(spec: Spec) -> (Spec, Device) {
 }
 
 #[test]
-fn only_what_was_touched_takes_room() {
+fn only_touched_pages_take_room_in_an_image() {
     let spec = Spec::small().set(BLOCKS, 100_000).set("nand.pages_per_block", 1_024);
     let spec = spec.holding(80_000_000);
     let mut device = assemble(spec.setup());
@@ -123,12 +123,12 @@ fn only_what_was_touched_takes_room() {
     assert_eq!(loaded.ftl().mapped_pages(), 5_000);
 }
 
-/// Other rules of collection than those under which the device was left, and no free block to spare.
+/// Other collection thresholds than those of the saved device, and no free block to spare.
 #[test]
 fn a_device_short_of_free_blocks_collects_when_it_is_loaded() {
     let (spec, device) = used();
     let snapshot = device.save();
-    // Fuller than a configuration with these thresholds may be.
+    // Fuller than a configuration with these thresholds allows.
     let spec = spec.set("cache.policy", "none").changed("thresholds", |setup| {
         let thresholds = &mut setup.ftl.thresholds;
         thresholds.start += 1;
@@ -144,7 +144,7 @@ fn a_device_short_of_free_blocks_collects_when_it_is_loaded() {
     assert_eq!(loaded.ftl().audit(), Ok(()));
 }
 
-/// A device that refuses bytes says why; one that takes them works.
+/// A device that refuses the bytes says why; one that accepts them works.
 fn survives(spec: &Spec, snapshot: &Snapshot, resume: Resume) -> bool {
     let mut device = assemble(spec.setup());
     match device.load(snapshot, resume) {
@@ -189,11 +189,11 @@ fn no_damage_breaks_the_device() {
         longer.put(part, [&bytes[..], &[0]].concat());
         assert!(!survives(&spec, &longer, Resume::ALL), "{part:?} is longer than it should be");
     }
-    println!("{refused} damaged snapshots refused, {taken} taken up and working");
+    println!("{refused} damaged snapshots refused, {taken} accepted and working");
     assert!(refused > 1_000 && taken > 100);
 }
 
-/// What policies remember may be anything, too.
+/// A policy's memory may hold anything, too.
 #[test]
 fn no_damage_breaks_a_policy() {
     let each = |spec: Spec, path: &'static str| {
@@ -221,7 +221,7 @@ fn no_damage_breaks_a_policy() {
             }
         }
     }
-    println!("{refused} damaged memories refused, {taken} taken up and working");
+    println!("{refused} damaged memories refused, {taken} accepted and working");
     assert!(refused > 100 && taken > 100);
 }
 
@@ -241,7 +241,7 @@ fn an_image_keeps_its_weak_blocks_under_another_seed() {
     assert_eq!(loaded.save(), snapshot);
 }
 
-/// Every program fails from some moment on, without a write buffer that could keep anything.
+/// Every program fails from some time on, without a write buffer that could keep anything.
 #[test]
 fn a_device_at_its_end_is_still_at_its_end_when_it_is_loaded() {
     let spec = Spec::small().set("nand.faults.program_failures", 300_000_000);
@@ -249,7 +249,7 @@ fn a_device_at_its_end_is_still_at_its_end_when_it_is_loaded() {
     let pages = u64::from(spec.logical_pages());
     closed_loop(&mut device, 8, (0..4 * pages).map(|n| request(Op::Write, n % pages * 8, 8, 0)));
     assert_eq!(device.rest(&mut Vec::new()), Ok(()));
-    let end = device.end_of_life().expect("it can't live long").reason;
+    let end = device.end_of_life().expect("the device can't live long").reason;
     let snapshot = device.save();
     let mut loaded = assemble(spec.seeded(2).setup());
     assert_eq!(loaded.load(&snapshot, Resume::ALL), Ok(()));
@@ -258,7 +258,7 @@ fn a_device_at_its_end_is_still_at_its_end_when_it_is_loaded() {
     assert_eq!(loaded.save(), snapshot);
 }
 
-/// The device with so many blocks of a plane for collection alone, whether or not it is too full for that.
+/// The device with `reserve` blocks of a plane for collection alone, even if it is too full for that.
 fn reserving(spec: Spec, reserve: u32) -> Spec {
     spec.changed("thresholds", move |setup| {
         let thresholds = &mut setup.ftl.thresholds;
@@ -267,9 +267,9 @@ fn reserving(spec: Spec, reserve: u32) -> Spec {
     })
 }
 
-/// Flags that claim that no plane has anything to collect are no reason to stand still.
+/// Flags that falsely claim that no plane has anything to collect must not get the device stuck.
 #[test]
-fn a_plane_is_not_hungry_because_an_image_says_so() {
+fn false_flags_in_an_image_do_not_get_a_device_stuck() {
     let (spec, mut device) = used();
     let pages = u64::from(spec.logical_pages());
     let planes = device.flash().geometry().planes();
@@ -279,7 +279,7 @@ fn a_plane_is_not_hungry_because_an_image_says_so() {
         closed_loop(&mut device, 8, [request(Op::Write, n * 37 % pages * 8, 8, 0)]);
         assert_eq!(device.rest(&mut Vec::new()), Ok(()));
         let snapshot = device.save();
-        // The host may open no block on any plane. It finds no room where none is open.
+        // The host may open no block on any plane, and finds no room where none is open.
         let free = all().map(|plane| device.ftl().free_blocks(plane)).max().expect("planes");
         let spec = reserving(spec.clone(), free);
         let bytes = snapshot.part(ImagePart::Planes).to_vec();
@@ -300,10 +300,10 @@ fn a_plane_is_not_hungry_because_an_image_says_so() {
     assert!(stuck > 0, "no device was without room");
 }
 
-/// What a device with failures can lose before it comes to its end is more than one without an end
-/// may have lost.
+/// A device with failures may lose more blocks before its end than one without an end may have
+/// lost.
 #[test]
-fn bad_blocks_are_taken_up_only_where_collection_is_sure_to_go_on() {
+fn bad_blocks_are_accepted_only_if_collection_can_continue() {
     let carefree = Spec::small().set(BLOCKS, 60).holding(400);
     let spec = carefree.clone().set("nand.faults.factory_bad", "20%");
     let mut device = assemble(spec.setup());
@@ -314,11 +314,11 @@ fn bad_blocks_are_taken_up_only_where_collection_is_sure_to_go_on() {
     let (mut refused, mut taken) = (0, 0);
     for reserve in 1..40 {
         let spec = reserving(carefree.clone(), reserve);
-        // All logical pages fill 34 blocks; a block is open, and one has to be worth collecting.
+        // All logical pages fill 34 blocks; one is open, and one must be worth collecting.
         let enough = 60 - bad > 34 + reserve;
         match assemble(spec.setup()).load(&snapshot, Resume::NONE) {
             Ok(()) => {
-                assert!(enough, "taken with a reserve of {reserve} and {bad} bad blocks");
+                assert!(enough, "accepted with a reserve of {reserve} and {bad} bad blocks");
                 assert!(survives(&spec, &snapshot, Resume::NONE));
                 taken += 1;
             }

@@ -1,6 +1,5 @@
-//! How the model is known to be right: against a naive device, against the laws of the flash, and
-//! against closed forms. What is checked, how closely, and what came out stands in
-//! docs/validation.md.
+//! The evidence that the model is right: a naive device, the laws of the flash, and closed forms.
+//! docs/validation.md says what is checked, how closely, and with what result.
 
 mod ageing;
 mod arbitration;

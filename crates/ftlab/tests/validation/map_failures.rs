@@ -1,6 +1,6 @@
-//! Flash that fails under a map that lies on it: translation pages are programmed elsewhere, blocks of theirs are given
-//! up, and at the end of the device's life they stay in memory. What was acknowledged is there, before the end and
-//! after it, and nothing stands still.
+//! Failing flash under a map on flash: translation pages are programmed elsewhere, their blocks are
+//! retired, and at the end of the device's life they stay in memory. Acknowledged data is there, before
+//! the end and after it, and nothing gets stuck.
 
 use ftlab::device::LeftInDram;
 use ftlab::ftl::wear::EndReason;
@@ -14,7 +14,7 @@ use crate::met::{Met, check_runs};
 proptest! {
     #![proptest_config(cases())]
 
-    /// Programs, erases and pages fail when they are told to, reads fail by chance.
+    /// Programs, erases and pages fail by schedule; reads fail by chance.
     #[test]
     fn mishaps_under_a_map_on_flash_return_no_wrong_data(run in failing::on_demand_mishap_run(600)) {
         loses_nothing(&run)?;
@@ -24,9 +24,9 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases().cases / 4, ..cases() })]
 
-    /// A device that was saved half-way and loaded goes on. At its end it may refuse to be saved, and says why.
+    /// A device saved midway works on after loading. At its end it may refuse to be saved, and says why.
     #[test]
-    fn an_image_of_a_failing_map_goes_on((spec, depth, steps) in failing::on_demand_run(600)) {
+    fn an_image_of_a_failing_map_works_on((spec, depth, steps) in failing::on_demand_run(600)) {
         let (before, after) = steps.split_at(steps.len() / 2);
         let mut bench = Bench::new(&spec, None);
         prop_assert_eq!(bench.run(depth, before), Ok(()));
@@ -43,7 +43,7 @@ proptest! {
     }
 }
 
-/// Translation pages that are in memory alone.
+/// Translation pages that exist in memory only.
 fn kept(bench: &Bench) -> usize {
     bench.device.ftl().map_on_flash().map_or(0, |map| map.pages_kept())
 }
@@ -64,7 +64,7 @@ fn failures_under_a_map_on_flash_lose_nothing() {
         met.note([
             ("the program of a translation page fails", map.counts().failed > 0),
             ("the erase of a block of the map fails", lost && losses.program_failures == 0),
-            ("a block of the map is emptied and given up", lost && losses.erase_failures == 0),
+            ("a block of the map is collected and retired", lost && losses.erase_failures == 0),
             ("lives on without a block of the map", lost && end.is_none()),
             (
                 "the map was collected, and the device ends",
@@ -72,9 +72,9 @@ fn failures_under_a_map_on_flash_lose_nothing() {
             ),
             ("too few blocks", reason == Some(EndReason::TooFewBlocks)),
             ("ends in use", end.is_some_and(|end| end.host_written.0 > 0)),
-            ("nothing in memory alone at the end", end.is_some() && kept == 0),
-            ("a part in memory alone", kept > 0 && kept < all),
-            ("all in memory alone", kept > 0 && kept == all),
+            ("nothing in memory only at the end", end.is_some() && kept == 0),
+            ("a part in memory only", kept > 0 && kept < all),
+            ("all in memory only", kept > 0 && kept == all),
             ("ends with a write buffer", kept > 0 && !bench.write_through),
             ("ends without a write buffer", kept > 0 && bench.write_through),
         ]);
@@ -83,10 +83,10 @@ fn failures_under_a_map_on_flash_lose_nothing() {
     met.each_at_least(3);
 }
 
-/// A device that comes to its end with few entries in memory answers reads of everything, and programs no translation
-/// page any more.
+/// A device at its end with few entries in memory answers reads of everything, and programs no more
+/// translation pages.
 #[test]
-fn at_its_end_a_map_on_flash_is_found_and_not_written() {
+fn a_map_on_flash_is_readable_and_not_written_at_the_end_of_life() {
     for seed in 0..8 {
         let spec = Spec::small().with(
             "nand.page_size = 2KiB

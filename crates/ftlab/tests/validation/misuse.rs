@@ -1,5 +1,5 @@
-//! What the interface promises to refuse: requests that a front end should have checked, and clocks
-//! that run backwards.
+//! Misuse that the interface refuses: requests that a front end should have checked, and clocks that
+//! run backwards.
 
 use ftlab::device::assemble;
 use ftlab::host::{Host, Op};
@@ -38,7 +38,7 @@ fn a_request_past_an_event_of_the_flash_is_refused() {
     device.submit(SimTime(100_000_000), request(Op::Read, 0, 8, 1));
 }
 
-/// A completion that needs no flash is an event, too: time would run backwards to it.
+/// A completion that needs no flash is an event, too: a later submission would move its time backwards.
 #[test]
 #[should_panic(expected = "but an event is due at")]
 fn a_request_past_a_completion_from_dram_is_refused() {

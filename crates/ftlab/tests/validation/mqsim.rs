@@ -1,13 +1,12 @@
-//! MQSim's default device in a closed loop: against what MQSim itself
-//! measured (constants, measured outside), and, with dies that work
-//! on their own, under random reads and writes of a flash page at queue depths 1, 16 and 64 against
-//! mean value analysis by hand. docs/validation.md shows the calculation.
+//! MQSim's default device in a closed loop, against figures that MQSim itself measured (constants).
+//! With dies that work independently, also against mean value analysis by hand, for random reads
+//! and writes of a flash page at queue depths 1, 16 and 64. docs/validation.md shows the calculation.
 //!
-//! The network of the analysis has 64 dies, 8 buses and the link. Requests go to dies at random, so a die is visited by
-//! one request in 64, a bus by one in 8. Service takes no chance: whoever arrives at a busy station
-//! waits half a service for the request in service, and a whole one for each that waits. (Reiser and
-//! Lavenberg, "Mean-Value Analysis of Closed Multichain Queuing Networks", JACM 1980, with the residual
-//! of a fixed service time.)
+//! The network of the analysis has 64 dies, 8 buses and the link. Requests choose dies at random, so
+//! one request in 64 visits a die, one in 8 a bus. Service times are fixed: a request at a busy
+//! station waits half a service for the one in service, and a whole one for each in the queue.
+//! (Reiser and Lavenberg, "Mean-Value Analysis of Closed Multichain Queuing Networks", JACM 1980, with
+//! the residual of a fixed service time.)
 
 use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, assemble};
@@ -32,7 +31,7 @@ const SECTORS: u64 = 16;
 const PAGES: u64 = 1 << 16;
 const REQUESTS: u32 = 60_000;
 
-/// A station that is visited by one request in `of`, for `service`.
+/// A station that one request in `of` visits, for `service`.
 struct Station {
     of: f64,
     service: f64,
@@ -56,9 +55,9 @@ fn mean_value_analysis(stations: &[Station], delay: f64, depth: u32) -> f64 {
     time
 }
 
-/// The same for reads, if each holds its die until its page has left, and whoever waits for the die
-/// waits half of that for the read that holds it. Slower than the device: the read that holds a die
-/// while it waits for the bus is often nearly done.
+/// The same for reads, if each holds its die until its page has left, and a read that waits for the
+/// die waits half of that for the read that holds it. Slower than the device: a read that holds a
+/// die while it waits for the bus is often nearly done.
 fn with_held_dies(depth: u32) -> f64 {
     let (mut die, mut bus, mut time) = ((0.0, 0.0), (0.0, 0.0), 0.0);
     for depth in 1..=depth {
@@ -82,7 +81,7 @@ fn preset(sets: &[&str]) -> Device {
     assemble(DeviceSetup::new(&config, 1))
 }
 
-/// With dies that work on their own, of which no command waits for the bus without data.
+/// With dies that work independently, and commands that never wait for the bus.
 fn device() -> Device {
     preset(&["nand.one_die_at_a_time=off", "nand.bus.command=none", "scheduler.data_out_first=off"])
 }
@@ -105,7 +104,7 @@ fn closed_loop_over(device: &mut Device, load: &Load) -> f64 {
     sum as f64 / done.len() as f64 / 1e3
 }
 
-/// What is asked for in a closed loop, and the mean that MQSim measures, in microseconds.
+/// A closed-loop load, and the mean that MQSim measures, in microseconds.
 struct Load {
     op: Op,
     sectors: u32,
@@ -147,9 +146,9 @@ fn reads_take_what_mean_value_analysis_says() {
 
 #[test]
 fn writes_take_what_mean_value_analysis_says() {
-    // A die is taken from the transfer on, so bus and cells are one service.
+    // A die is busy from the transfer on, so bus and cells are one service.
     let by_dies = Station { of: DIES, service: BUS + PROGRAM };
-    // So is a chip, if it does one thing at a time; there commands take the bus, too.
+    // So is a chip, if it does one thing at a time; there commands occupy the bus, too.
     let by_chips = Station { of: CHIPS, service: COMMAND + BUS + PROGRAM };
     for (depth, tolerance) in [(1, 0.0005), (16, 0.02), (64, 0.02)] {
         for (station, what) in [(&by_dies, "dies"), (&by_chips, "chips")] {
@@ -162,12 +161,11 @@ fn writes_take_what_mean_value_analysis_says() {
     assert!(device().capacity_sectors() > PAGES * SECTORS);
 }
 
-/// Figures of MQSim (github.com/CMU-SAFARI/MQSim), measured outside and handed down: the issue that
-/// asked for the preset has them, from MQSim run as a whole program in a closed loop on its default
-/// device. Neither the commit of MQSim nor its seed was recorded, so nobody can repeat them exactly, and
-/// no test runs MQSim. As far as is known: its ssdconfig.xml, 750 us to program, its data cache off, random
-/// addresses, and so many requests always outstanding; for 64 KiB a variant of 16 GiB: 4 chips of one
-/// die on each channel, 256 blocks in each plane, pages of 4 KiB.
+/// Figures of MQSim (github.com/CMU-SAFARI/MQSim), measured elsewhere with the whole program in a
+/// closed loop on its default device. Neither its commit nor its seed was recorded, so nobody can
+/// repeat them exactly, and no test runs MQSim. As far as is known: its ssdconfig.xml, 750 us to
+/// program, data cache off, random addresses, a fixed number of requests outstanding; for 64 KiB a
+/// variant of 16 GiB: 4 chips of one die on each channel, 256 blocks in each plane, pages of 4 KiB.
 #[test]
 fn closed_loops_take_what_they_take_in_mqsim() {
     const TOLERANCE: f64 = 0.03;

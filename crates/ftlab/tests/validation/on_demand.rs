@@ -1,6 +1,6 @@
-//! A map on flash with a part of it in memory (`ftl.mapping.policy = "dftl"`): with all of it in memory it is
-//! the page map to the nanosecond; its hit ratio is that of LRU; its latencies are those of a closed form; what
-//! it did was worth watching.
+//! A map on flash, partly in memory (`ftl.mapping.policy = "dftl"`): with all of it in memory it
+//! equals the page map to the nanosecond; its hit ratio is that of LRU; its latencies follow a closed
+//! form; it writes back what a naive table writes back.
 
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
@@ -18,7 +18,7 @@ use crate::common::{
 };
 use crate::contents::cases;
 
-/// Performs steps, at most `depth` at once, until nothing is left to do.
+/// Performs steps, at most `depth` at once, until the device is idle.
 fn perform(spec: &Spec, depth: usize, steps: &[Step]) -> (Device, Vec<Completion>) {
     let mut device = assemble(spec.setup());
     let capacity = device.capacity_sectors();
@@ -48,10 +48,10 @@ fn counts(device: &Device) -> DemandCounts {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Every request ends at the same moment, with the same account of its time, after the same commands.
+    /// Every request ends at the same time, with the same breakdown, after the same commands.
     #[test]
     fn with_all_of_it_in_memory_it_is_the_page_map((spec, depth, steps) in on_demand::run(400)) {
-        // A map that is in memory takes no blocks: the two devices are as full.
+        // A map in memory takes no blocks: the two devices are equally full.
         let pages = spec.logical_pages();
         let all = on_demand::cached(spec.clone(), pages);
         let page = on_demand::in_memory(spec);
@@ -68,7 +68,7 @@ proptest! {
     }
 }
 
-/// The random devices of these tests do what they are to be tested for.
+/// The random devices of these tests exercise what they are for.
 #[test]
 fn random_devices_page_their_map() {
     let config = ProptestConfig { rng_seed: RngSeed::Fixed(3), ..ProptestConfig::default() };
@@ -96,8 +96,8 @@ fn random_devices_page_their_map() {
     assert!(all.programs[2..recovery].iter().all(|&count| count > 100), "{all:?}");
 }
 
-/// Pages of 2 KiB, so that a translation page holds 512 entries; everything is written, and everything has been
-/// read since, so that nothing in memory differs from flash.
+/// Pages of 2 KiB, so that a translation page holds 512 entries; everything was written and then
+/// read, so nothing in memory differs from flash.
 fn settled(pages: u32, cache: u32) -> Device {
     let spec = Spec::small().with(
         "nand.page_size = 2KiB
@@ -119,7 +119,7 @@ fn whole(op: Op, page: u32) -> Request {
     request(op, u64::from(page) * u64::from(SECTORS), SECTORS, 0)
 }
 
-/// Entries by use, the least recently used first, and which of them differ from flash: as naive as can be.
+/// Entries by use, the least recently used first, and which of them differ from flash; naive on purpose.
 #[derive(Default)]
 struct Naive {
     capacity: usize,
@@ -137,7 +137,7 @@ impl Naive {
         Naive { capacity, ..Naive::default() }
     }
 
-    /// Says whether the entry of `page` was in memory, and whether another one had to be written.
+    /// Returns whether the entry of `page` was in memory, and whether another one had to be written back.
     fn uses(&mut self, page: u32, writes: bool) -> (bool, bool) {
         let found = self.entries.iter().position(|&(held, _)| held == page);
         let (mut dirty, mut written) = (writes, false);
@@ -195,12 +195,12 @@ impl Zipf {
     fn page(&mut self) -> u32 {
         let (pages, drawn) = (self.cumulative.len(), self.stream.unit());
         let rank = self.cumulative.partition_point(|&value| value < drawn).min(pages - 1);
-        // 1031 is a prime, and the number of pages no multiple of it.
+        // 1031 is prime, and the number of pages no multiple of it.
         (rank * 1_031 % pages) as u32
     }
 
-    /// The share of hits of LRU with so many places (Che, Tung and Wang, IEEE JSAC 2002): a page is there if it
-    /// was asked for within the characteristic time, in which as many pages are asked for as fit.
+    /// The hit ratio of LRU with this many places (Che, Tung and Wang, IEEE JSAC 2002): a page is there
+    /// if it was used within the characteristic time, in which as many pages are used as fit.
     fn che(&self, places: f64) -> f64 {
         let there = |p: f64, time: f64| 1.0 - libm::exp(-p * time);
         let filled = |time| self.probabilities().map(|p| there(p, time)).sum::<f64>();
@@ -215,15 +215,15 @@ impl Zipf {
 
 const PAGES: u32 = 2_000;
 
-/// One at a time, a read takes the time of its page, and of its translation page if its entry is not in
-/// memory; hits are those of LRU, read for read, and their share is what theory says.
+/// One at a time, a read takes the time of its page, plus that of its translation page on a miss;
+/// hits match LRU read for read, and their ratio matches theory.
 #[test]
 fn reads_of_a_zipf_load_hit_as_in_lru_and_take_as_long_as_they_must() {
     const READS: u32 = 30_000;
     for cache in [20, 100, 500] {
         let mut device = settled(PAGES, cache);
         let (mut zipf, mut naive) = (Zipf::new(PAGES, 0.9), Naive::new(cache as usize));
-        // What the pass over all pages has left in memory.
+        // What the pass over all pages left in memory.
         (PAGES - cache..PAGES).for_each(|page| _ = naive.uses(page, false));
         naive.misses = 0;
         let before = counts(&device);
@@ -244,8 +244,8 @@ fn reads_of_a_zipf_load_hit_as_in_lru_and_take_as_long_as_they_must() {
     }
 }
 
-/// The same with writes, one at a time: which entries are written back, and which along with them, and what a
-/// request waits for.
+/// The same with writes, one at a time: which entries are written back, which go along with them, and
+/// what a request waits for.
 #[test]
 fn what_is_written_back_is_what_a_naive_table_writes_back() {
     for cache in [1, 3, 40, 400] {
@@ -277,10 +277,10 @@ fn what_is_written_back_is_what_a_naive_table_writes_back() {
     }
 }
 
-/// Pages of one request whose entries lie in one translation page wait for one read of it, and are then read
-/// together where they lie on one flash page.
+/// Pages of one request with entries in one translation page wait for a single read of it, and are then
+/// read together if they share a flash page.
 #[test]
-fn who_misses_in_one_translation_page_shares_its_read() {
+fn misses_in_one_translation_page_share_its_read() {
     let spec = on_demand::cached(Spec::small().set("nand.page_size", "16KiB"), 8);
     let spec = spec.holding(96);
     let mut device = assemble(spec.setup());
@@ -288,7 +288,7 @@ fn who_misses_in_one_translation_page_shares_its_read() {
     let done = |device: &Device| device.flash().done()[Origin::Host as usize][Kind::Read as usize];
     alone(&mut device, request(Op::Read, 20 * 32, 32, 0));
     let (before, reads) = (counts(&device), done(&device));
-    // Four pages on one flash page, of which no entry is in memory.
+    // Four pages on one flash page, with no entry in memory.
     alone(&mut device, request(Op::Read, 0, 32, 0));
     let counts = counts(&device).since(&before);
     assert_eq!((counts.read_misses, counts.shared), (4, 3));
@@ -296,9 +296,9 @@ fn who_misses_in_one_translation_page_shares_its_read() {
     assert_eq!((counts.reads[0], done(&device) - reads), (1, 2 + written_back));
 }
 
-/// Reads of a page whose entry is being fetched wait for it as the one that asked first: none of them hits.
+/// Reads of a page whose entry is being fetched wait for it like the first one: none of them hits.
 #[test]
-fn an_entry_that_has_not_come_is_no_hit() {
+fn an_entry_being_fetched_is_no_hit() {
     let spec = on_demand::cached(Spec::small(), 4);
     let mut device = assemble(spec.setup());
     let sectors = spec.sectors_per_page();
@@ -315,9 +315,9 @@ fn an_entry_that_has_not_come_is_no_hit() {
     assert_eq!((later.read_hits, later.read_misses), (1, 16));
 }
 
-/// The page behind a read is not read ahead while its entry is being fetched, and is when that is known.
+/// The next page is not read ahead while its entry is being fetched, but is once the entry is known.
 #[test]
-fn an_entry_that_has_not_come_is_not_known_to_reading_ahead() {
+fn read_ahead_does_not_see_an_entry_being_fetched() {
     let spec = Spec::small().with(
         "nand.channels = 4
         cache.read.policy = lru

@@ -1,5 +1,5 @@
-//! Requests that carry physical addresses: timelines drawn by hand on the scheduling paper's machine,
-//! ceilings, accesses to one page in their order under every scheduler, and what is refused.
+//! Requests with physical addresses: timelines drawn by hand on the scheduling paper's machine,
+//! ceilings, ordered accesses to one page under every scheduler, and what is refused.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -32,7 +32,7 @@ fn paper(sets: &[&str]) -> Device {
     assemble(DeviceSetup::new(&config, 1))
 }
 
-/// Submits operations on pages at moments in microseconds; answers when each is done, likewise.
+/// Submits operations on pages at times in microseconds; returns when each completes, likewise.
 fn play(device: &mut Device, requests: &[(u64, Op, u64)]) -> Vec<u64> {
     let mut done = Vec::new();
     for (tag, &(at, op, page)) in requests.iter().enumerate() {
@@ -54,7 +54,7 @@ fn commands_take_what_the_paper_says() {
     assert_eq!(device.capacity_sectors(), 8 * DIE * PAGE);
     // Transfer, then program; sense, then transfer, of a page that was never written.
     assert_eq!(play(&mut device, &[(0, Write, 5), (1_000, Read, 7)]), [210, 1_030]);
-    // Two writes of one page, one after the other, and a read of it between them.
+    // Two writes of one page, one after another, and a read of it between them.
     let same = [(0, Write, 5), (0, Write, 5), (1, Read, 5)];
     assert_eq!(play(&mut paper(&[]), &same), [210, 420, 450]);
     // Two dies share the bus: the second transfer follows the first, and both program together.
@@ -64,7 +64,7 @@ fn commands_take_what_the_paper_says() {
 }
 
 #[test]
-fn a_flush_waits_for_writes_in_flight_alone_and_a_trim_for_nothing() {
+fn a_flush_waits_only_for_writes_in_flight_and_a_trim_for_nothing() {
     use Op::{Flush, Trim, Write};
     let requests = [
         (0, Write, 0),
@@ -75,14 +75,14 @@ fn a_flush_waits_for_writes_in_flight_alone_and_a_trim_for_nothing() {
         (200, Write, 2 * DIE),
         (300, Trim, 0),
     ];
-    // The first flush waits for the second write, the later one for the third too, which is done before.
+    // The first flush waits for the second write; the later one also waits for the third, which ends earlier.
     let done = play(&mut paper(&["cache.latency=0ns"]), &requests);
     assert_eq!(done, [210, 420, 420, 360, 420, 410, 300]);
     assert_eq!(play(&mut paper(&["cache.latency=0ns"]), &[(5, Flush, 0)]), [5]);
 }
 
-/// A part of a page is programmed as a whole, without being read; a request of several pages is done
-/// with the last of them.
+/// A partial page is programmed whole, without a read; a request of several pages completes with the
+/// last of them.
 #[test]
 fn requests_of_any_length_become_commands() {
     let mut device = paper(&[]);
@@ -99,7 +99,7 @@ fn requests_of_any_length_become_commands() {
     assert_eq!((done[Kind::Read as usize], done[Kind::Program as usize]), (0, 5));
 }
 
-/// Many requests in a row: the bus is busy 10 us for each, and the dies bound what comes through.
+/// Many requests in a row: the bus is busy 10 us for each, and the dies bound the throughput.
 #[test]
 fn the_bus_moves_each_request_once_and_a_die_bounds_what_it_programs() {
     let mut random = Stream::new(1, "requests");
@@ -124,41 +124,41 @@ fn the_bus_moves_each_request_once_and_a_die_bounds_what_it_programs() {
     assert_eq!((report.ftl.unwritten_reads, report.ftl.gc_runs), (0, 0));
     assert_eq!(report.read_pages, report.host.read.requests);
     assert_eq!(device.audit(), Ok(()));
-    // All to one die: transfer and program alternate there.
+    // All to one die: its transfers and programs alternate.
     let one = (0..500).map(|tag| request(Op::Write, u64::from(tag) * PAGE, PAGE as u32, tag));
     let mut device = paper(&[]);
     closed_loop(&mut device, 64, one);
     assert_eq!(device.now().0, 500 * 210 * US);
 }
 
-/// A read that may pass writes waits for the one of its own page, and reads that come later stay behind
-/// it; reads of other pages that came before do not wait.
+/// A read that may pass writes still waits for the one of its own page, and later reads stay behind
+/// it; earlier reads of other pages do not wait.
 #[test]
 fn a_read_does_not_pass_a_write_of_its_page() {
     use Op::{Read, Write};
-    // On one die: 1 is being programmed when the others come.
+    // On one die: 1 is being programmed when the others arrive.
     let requests =
         [(0, Write, 1), (0, Write, 2), (0, Write, 3), (5, Read, 9), (6, Read, 2), (7, Read, 8)];
     // Read 9 goes first; then write 2, the read of it, read 8 behind it, and write 3 last.
     let first = play(&mut paper(&["scheduler.policy=read-first"]), &requests);
     assert_eq!(first, [210, 450, 720, 240, 480, 510]);
-    // Both writes are due at the same moment, so a read that is not due before the one is not before
-    // the other.
+    // Both writes are due at the same time, so a read that is not due before one is not before the
+    // other either.
     let due = play(&mut paper(&["scheduler.policy=deadline"]), &requests);
     assert_eq!(due, [210, 450, 660, 240, 690, 720]);
     let fifo = play(&mut paper(&[]), &requests);
     assert_eq!(fifo, [210, 420, 630, 660, 690, 720]);
-    // A write is not due before a read of its page that came first, whatever the deadlines say.
+    // A write does not go before an earlier read of its page, whatever the deadlines say.
     let late =
         ["scheduler.policy=deadline", "scheduler.host_read=10ms", "scheduler.host_write=0ns"];
     let requests = [(0, Write, 1), (1, Read, 2), (2, Write, 2), (3, Write, 3)];
     assert_eq!(play(&mut paper(&late), &requests), [210, 240, 450, 660]);
 }
 
-/// A program is not left for a read of the very page that it writes, and a read of that page is not
-/// served while the program stands still for another.
+/// A program is not suspended for a read of the page that it writes; and while it is suspended for
+/// another read, a read of its page is not served.
 #[test]
-fn a_program_is_not_left_for_a_read_of_its_page() {
+fn a_program_is_not_suspended_for_a_read_of_its_page() {
     use Op::{Read, Write};
     let suspend = [
         "scheduler.policy=read-first",
@@ -166,14 +166,14 @@ fn a_program_is_not_left_for_a_read_of_its_page() {
         "nand.suspend.program=5us",
         "nand.suspend.resume=5us",
     ];
-    // Left at 50 us for page 2, which is out at 85; page 1 waits for the program, 160 us of it and 5.
+    // Suspended at 50 us for page 2, which is out at 85; page 1 waits for the program, 160 us of it and 5.
     let requests = [(0, Write, 1), (50, Read, 2), (60, Read, 1)];
     assert_eq!(play(&mut paper(&suspend), &requests), [250, 85, 280]);
     let alone = [(0, Write, 1), (50, Read, 1)];
     assert_eq!(play(&mut paper(&suspend), &alone), [210, 240]);
 }
 
-/// The flash pages that the cells took up, in their order.
+/// The flash pages that the cells worked on, in order.
 #[derive(Clone, Debug, Default)]
 struct Seen(Vec<(Kind, u32, SimTime)>);
 
@@ -183,8 +183,8 @@ impl Listens for Seen {
     }
 }
 
-/// Random requests that meet on few pages, under every scheduler and with what dies can do besides: what
-/// a read returns is what the naive device says, and each page sees its accesses as they came.
+/// Random requests that meet on few pages, under every scheduler and every ability of the dies: a read
+/// returns what the naive reference says, and each page is accessed in order of arrival.
 #[test]
 fn every_scheduler_keeps_accesses_to_a_page_in_order() {
     let mut overtaken = 0;
@@ -212,14 +212,14 @@ fn every_scheduler_keeps_accesses_to_a_page_in_order() {
     assert!(overtaken > 1_000, "hardly anything overtakes: {overtaken}");
 }
 
-/// Plays some hundred requests, in bursts; answers how many reads were done before an earlier write.
+/// Plays some hundred requests, in bursts; returns how many reads completed before an earlier write.
 fn meet(spec: &Spec, seed: u64) -> usize {
     let geometry = spec.geometry();
     let versions = Versions::new(geometry.physical_pages(), spec.sectors_per_page()).in_place();
     let mut device = assemble_with(spec.setup(), AnyProbe::new(Seen::default()), versions);
     let mut judge = Judge::new(device.capacity_sectors());
     let mut random = Stream::new(seed, "requests");
-    // Pages of one die mostly, on both of its planes.
+    // Mostly pages of one die, on both of its planes.
     let pages = device.capacity_sectors() / PAGE;
     let mut at = SimTime::ZERO;
     for tag in 1..=600 {
@@ -239,7 +239,7 @@ fn meet(spec: &Spec, seed: u64) -> usize {
     judge.overtaken
 }
 
-/// The naive device beside the real one.
+/// The naive reference beside the device.
 struct Judge {
     reference: Reference,
     flying: BTreeMap<u32, (u64, Op, Range<u64>)>,
@@ -278,7 +278,7 @@ impl Judge {
                 self.reference.end(range, begun, oldest.unwrap_or(u64::MAX));
                 continue;
             }
-            // Stricter than the naive device, which knows no order among what is under way.
+            // Stricter than the reference, which knows no order among requests in flight.
             for &(sector, version) in &found {
                 let newest = self.newest_before(sector, request.tag);
                 assert!(version >= newest, "sector {sector}: {version}, after write {newest} came");
@@ -291,7 +291,7 @@ impl Judge {
         }
     }
 
-    /// The last write of a sector, still under way, that came before number `tag`.
+    /// The last write of a sector that is in flight and came before number `tag`.
     fn newest_before(&self, sector: u64, tag: u32) -> u32 {
         let earlier = self.flying.range(..tag).rev();
         let mut writes =
@@ -300,7 +300,7 @@ impl Judge {
     }
 }
 
-/// Everything that has no meaning is refused at once, with what to do.
+/// Options without a meaning are refused at once, with a remedy.
 #[test]
 fn what_has_no_meaning_without_translation_is_refused() {
     let sets = [

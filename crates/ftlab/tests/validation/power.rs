@@ -1,5 +1,5 @@
-//! Power cuts by hand: how long a device takes to come up, against what its commands take one by one; and what is there
-//! then. Random devices are cut by the crash tests (crate `ftlab-torture`).
+//! Power cuts by hand: how long a device takes to power up, against the sum of its commands; and what
+//! survives. The crash tests (crate `ftlab-torture`) cut random devices.
 
 use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, Recovered, assemble, power_up};
@@ -9,7 +9,7 @@ use ftlab::units::{BlockId, Lba, Lpn, Nanos, PlaneId, SimTime};
 
 /// Sectors of a page.
 const SECTORS: u64 = 8;
-/// What the smallest preset senses, programs and erases in, set here so that nobody changes it unnoticed.
+/// The times of the smallest preset, repeated here so that no change goes unnoticed.
 const TIMES: [&str; 5] = [
     "nand.timing.read=40us",
     "nand.timing.program=400us",
@@ -47,14 +47,14 @@ fn cut(config: &Config, device: Device) -> (Device, Recovered) {
     power_up(DeviceSetup::new(config, 1), (), device.cut_power()).expect("its own remains")
 }
 
-/// What one die takes to read so many spare areas one after the other: it senses the next when the last has left.
+/// The time one die takes to read `count` spare areas in a row: it senses the next when the last has left.
 fn reads(config: &Config, count: u64) -> u64 {
     let setup = DeviceSetup::new(config, 1);
     let codeword = setup.flash.bus.transfer(1).0;
     count * (40_000 + codeword)
 }
 
-/// What one die takes to read a page of the system area: the list of bad blocks of a small device.
+/// The time one die takes to read a page of the system area: the list of bad blocks of a small device.
 fn list(config: &Config) -> u64 {
     let bus = DeviceSetup::new(config, 1).flash.bus;
     40_000 + bus.transfer(bus.page_codewords()).0
@@ -82,7 +82,7 @@ fn a_scan_reads_what_was_programmed_and_one_more_of_each_block() {
             carry_out(&mut device, request(Op::Write, page * per_page, per_page));
         }
         let (device, recovered) = cut(&config, device);
-        // Of each block the first spare area; of those in use up to the first that is erased.
+        // The first spare area of each block; of those in use, all up to the first erased one.
         let in_use = written.div_ceil(pages_per_block);
         let full = written / pages_per_block;
         let expected = (64 - in_use) + written + (in_use - full);
@@ -91,15 +91,15 @@ fn a_scan_reads_what_was_programmed_and_one_more_of_each_block() {
         assert_eq!(recovered.time.0, time, "{written} pages written");
         assert_eq!(recovered.system_reads, 1);
         assert_eq!(recovered.found.pages, written);
-        // Only a block that is half full is filled no further.
+        // Power-up closes only a partly filled block.
         assert_eq!(recovered.found.closed_early, in_use - full, "{written} pages written");
         assert_eq!(recovered.erases, 0, "{written} pages written");
         let cut_at = device.now().0 - recovered.time.0;
-        assert!(cut_at >= written * 400_000, "the clock goes on");
+        assert!(cut_at >= written * 400_000, "the clock continues");
     }
 }
 
-/// Blocks by what they are: free and used before, open and empty, open with something on them.
+/// Numbers of blocks: free but used before, open and empty, open with data.
 fn blocks(device: &Device) -> [u64; 3] {
     let all = device.ftl().blocks();
     let count = |is: &dyn Fn(BlockId) -> bool| {
@@ -114,7 +114,7 @@ fn blocks(device: &Device) -> [u64; 3] {
     ]
 }
 
-/// Blocks that collection has made free stay free: they are neither erased again nor counted as closed.
+/// Blocks freed by collection stay free: they are neither erased again nor counted as closed.
 #[test]
 fn a_cut_erases_no_block_that_is_free_and_closes_those_that_were_open() {
     let config = config(&[&ONE_DIE[..], &["ftl.recovery.policy=scan"]].concat());
@@ -128,7 +128,7 @@ fn a_cut_erases_no_block_that_is_free_and_closes_those_that_were_open() {
         carry_out(&mut device, request(Op::Write, page * per_page, per_page));
         let at_rest = device.ftl().collecting(plane).is_none();
         let [free, empty, begun] = blocks(&device);
-        // Power-up itself erases where there are too few free blocks.
+        // Power-up itself erases if there are too few free blocks.
         let is_short = device.ftl().free_blocks(plane) <= config.options.ftl.gc.start;
         if !at_rest || free == 0 || is_short {
             continue;
@@ -145,9 +145,9 @@ fn a_cut_erases_no_block_that_is_free_and_closes_those_that_were_open() {
     assert!(cuts > 20, "{cuts} cuts with free blocks that were in use before");
 }
 
-/// A page that is torn counts for nothing, is read over, and closes its block.
+/// A torn page holds nothing, is skipped, and closes its block.
 #[test]
-fn a_torn_page_is_told_and_read_over() {
+fn a_torn_page_is_reported_and_skipped() {
     let config = config(&[&ONE_DIE[..], &["ftl.recovery.policy=scan"]].concat());
     let per_page = config.shape().page_size.sectors() / SECTORS;
     for whole in [0, 1, 5] {
@@ -164,7 +164,7 @@ fn a_torn_page_is_told_and_read_over() {
         let found = recovered.found;
         assert_eq!((found.pages, found.torn, found.closed_early), (whole, 1, 1), "{whole} whole");
         assert_eq!((found.half_erased, found.rolled_back, recovered.erases), (0, 0, 0));
-        // What is whole, the torn page, the erased one behind it, and the first of the other blocks.
+        // The whole pages, the torn one, the erased one behind it, and the first of each other block.
         assert_eq!(recovered.spare_reads, whole + 2 + 63, "{whole} whole");
         assert_eq!(recovered.time.0, reads(&config, recovered.spare_reads) + list(&config));
     }
@@ -186,7 +186,7 @@ fn a_checkpoint_bounds_what_is_read() {
         assert_eq!(recovered.found.pages, capacity);
         recovered
     });
-    // 256 KiB since the last checkpoint at the most, and the block that was open then; of the others the first.
+    // At most 256 KiB since the last checkpoint, and the block that was open then; the first page of the others.
     let pages = config(&ONE_DIE).shape();
     let since = 256 * 1024 / pages.page_size.0 + 2 * u64::from(pages.pages_per_block);
     assert!(checkpointed.spare_reads <= 64 + since, "{checkpointed:?}");
@@ -194,7 +194,7 @@ fn a_checkpoint_bounds_what_is_read() {
     assert!(checkpointed.time < scanned.time, "{checkpointed:?} {scanned:?}");
 }
 
-/// Writes pages 0 to 7 and says how many of them are on flash after a cut 10 us later.
+/// Writes pages 0 to 7 and returns how many of them are on flash after a cut 10 us later.
 fn survivors(sets: &[&str], fua: bool) -> usize {
     let config = config(&[&["ftl.recovery.policy=scan"], sets].concat());
     let mut device = device(&config);
@@ -222,7 +222,7 @@ fn survivors(sets: &[&str], fua: bool) -> usize {
 }
 
 #[test]
-fn what_was_not_acknowledged_yet_is_not_lost() {
+fn unacknowledged_writes_do_not_count_as_lost() {
     let sets = ["cache.policy=lru", "cache.capacity=1MiB", "cache.latency=100us"];
     let config = config(&[&["ftl.recovery.policy=scan"], &sets[..]].concat());
     let mut device = device(&config);
@@ -231,7 +231,7 @@ fn what_was_not_acknowledged_yet_is_not_lost() {
         device.submit(device.now(), request(Op::Write, page, 1));
         device.advance_until(device.now() + Nanos(30_000), &mut done);
     }
-    // The first was acknowledged after 100 us, and its page is being written anew.
+    // The first was acknowledged after 100 us, and its page is being written again.
     assert_eq!((done.len(), device.clone().cut_power().lost_pages), (1, 0));
     device.advance_until(device.now() + Nanos(30_000), &mut done);
     assert_eq!((done.len(), device.clone().cut_power().lost_pages), (2, 1));
@@ -244,7 +244,7 @@ fn what_was_not_acknowledged_yet_is_not_lost() {
 }
 
 #[test]
-fn what_dram_held_is_lost_unless_it_was_forced_or_carried_to_flash() {
+fn data_in_dram_is_lost_unless_forced_or_saved_to_flash() {
     let dram = ["cache.policy=lru", "cache.capacity=1MiB", "cache.latency=1us"];
     assert_eq!(survivors(&dram, false), 0);
     assert_eq!(survivors(&dram, true), 8);
@@ -252,12 +252,12 @@ fn what_dram_held_is_lost_unless_it_was_forced_or_carried_to_flash() {
 }
 
 #[test]
-fn a_trim_that_was_told_stays() {
+fn an_acknowledged_trim_survives() {
     let config = config(&["ftl.recovery.policy=scan"]);
     let mut device = device(&config);
     carry_out(&mut device, request(Op::Write, 0, 8));
     let trim = carry_out(&mut device, request(Op::Trim, 2, 2));
-    // It is told when its page of the journal is on flash.
+    // The trim is acknowledged when its page of the journal is on flash.
     assert!(trim.latency() >= Nanos(400_000), "{trim:?}");
     let (mut device, _) = cut(&config, device);
     for twice in 0..2 {
@@ -270,7 +270,7 @@ fn a_trim_that_was_told_stays() {
 }
 
 #[test]
-fn a_cut_while_it_comes_up_changes_nothing() {
+fn a_cut_during_recovery_changes_nothing() {
     let config = config(&[&ONE_DIE[..], &["ftl.recovery.policy=scan"]].concat());
     let mut device = device(&config);
     let pages = device.capacity_sectors() / SECTORS;
@@ -278,7 +278,7 @@ fn a_cut_while_it_comes_up_changes_nothing() {
         (0..pages).map(|page| device.ftl().look_up(Lpn::new(page as u32))).collect()
     };
     let setup = || DeviceSetup::new(&config, 1);
-    // Collection is at work, and there is a moment at which it leaves something to erase.
+    // Collection is at work, and at some time it leaves something to erase.
     let mut remains = (0..8 * pages).filter_map(|number| {
         carry_out(&mut device, request(Op::Write, number * 7 % pages, 1));
         let remains = device.clone().cut_power();
@@ -300,7 +300,7 @@ fn a_cut_while_it_comes_up_changes_nothing() {
             1..8 => assert!(half_erased >= recovered.found.half_erased, "{after:?}"),
             _ => {
                 assert!(half_erased >= recovered.erases, "{after:?} {recovered:?}");
-                // Cut once more: the same blocks are half erased, and no block counts twice.
+                // Another cut: the same blocks are half erased, and none counts twice.
                 let twice = again.interrupted(setup(), after.time).expect("its own remains");
                 let (_, after) = power_up(setup(), (), twice).expect("its own remains");
                 assert_eq!(after.found.half_erased, half_erased);
@@ -309,7 +309,7 @@ fn a_cut_while_it_comes_up_changes_nothing() {
     }
 }
 
-/// With capacitors DRAM is as good as flash: nobody waits for programs, and a cut loses nothing.
+/// With capacitors DRAM is as safe as flash: nobody waits for programs, and a cut loses nothing.
 #[test]
 fn with_capacitors_flushes_and_forced_writes_wait_for_no_program() {
     let dram = ["cache.policy=lru", "cache.capacity=1MiB", "cache.latency=1us"];
@@ -330,7 +330,7 @@ fn with_capacitors_flushes_and_forced_writes_wait_for_no_program() {
     assert!(times("power.capacitors=on").iter().all(|&time| time <= Nanos(2_000)));
 }
 
-/// The last flush passes a front end as one of the host's would, whether or not another command may come in beside it.
+/// The last flush passes the front end like a host's flush, even if no other command may enter beside it.
 #[test]
 fn capacitors_save_what_was_acknowledged_behind_a_front_end() {
     let dram = ["cache.policy=lru", "cache.capacity=1MiB", "power.capacitors=on"];
@@ -339,7 +339,7 @@ fn capacitors_save_what_was_acknowledged_behind_a_front_end() {
         let mut device = device(&config);
         let told = carry_out(&mut device, request(Op::Write, 0, 4)).latency();
         assert!(told < Nanos(400_000), "{front}: in DRAM alone, {told:?}");
-        // These still wait when the power goes.
+        // These still wait when the power fails.
         for page in 4..8 {
             device.submit(device.now(), request(Op::Write, page, 1));
         }
@@ -352,10 +352,10 @@ fn capacitors_save_what_was_acknowledged_behind_a_front_end() {
     }
 }
 
-/// A map of logs and one of shared pages are found again: each page lies where it lay, and the device goes on.
+/// Log maps and maps of shared pages are recovered: each page is where it was, and the device continues.
 #[test]
-fn logs_and_shared_pages_are_found_where_they_lay() {
-    /// A prime that divides no number of pages here: every page has its turn.
+fn logs_and_shared_pages_are_recovered_in_place() {
+    /// A prime that divides no number of pages here, so that every page is reached.
     const STRIDE: u64 = 7919;
     let logs = ["ftl.mapping.policy=log-block"];
     let shared = [
@@ -369,7 +369,7 @@ fn logs_and_shared_pages_are_found_where_they_lay() {
         let mut device = device(&config);
         let pages = device.capacity_sectors() / SECTORS;
         let write = |device: &mut Device, number: u64| {
-            // Parts of pages, so that they are packed where that is done.
+            // Partial pages, so that they are packed if the policy packs.
             let part = Request { sectors: 2, ..request(Op::Write, number * STRIDE % pages, 1) };
             carry_out(device, part);
         };

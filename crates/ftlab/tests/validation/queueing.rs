@@ -1,10 +1,10 @@
 //! Waits under random arrivals, against the Pollaczek-Khinchine formula and against Cobham's for
 //! priorities.
 //!
-//! One die alone on its channel serves one command after the other: a single server. A read holds it
-//! for sensing and transfer, a write for transfer and program. Arrivals are a Poisson process.
-//! Statistical error comes from batch means, is computed in the test, and must lie so far below the
-//! tolerance that a right model fails with a chance under 1e-4 for one seed; the seed is fixed.
+//! One die alone on its channel serves one command after another: a single server. A read holds it
+//! for sensing and transfer, a write for transfer and program. Arrivals are a Poisson process. The
+//! test computes the statistical error from batch means, and requires it to be so far below the
+//! tolerance that a correct model fails with a chance under 1e-4 for one seed; the seed is fixed.
 
 use ftlab::device::assemble;
 use ftlab::engine::Stream;
@@ -28,7 +28,7 @@ fn one_die(writes: u32) -> Spec {
     spec.set(BLOCKS, (WRITTEN + writes) / 120 + 8).holding(WRITTEN + writes)
 }
 
-/// The waits of reads and of writes, in the order of arrival, in nanoseconds.
+/// The waits of reads and of writes, in order of arrival, in nanoseconds.
 #[derive(Default)]
 struct Waits {
     reads: Vec<f64>,
@@ -44,7 +44,7 @@ fn serve(spec: &Spec, rho: f64, mean: f64, requests: impl Iterator<Item = Reques
     let mut waits = Waits::default();
     timed(&mut device, arrivals.zip(requests), |completion| {
         let Completion { request, breakdown, .. } = completion;
-        // What was not service was waiting.
+        // Whatever is not service is waiting.
         let waited = completion.latency().0 - breakdown.cell.0 - breakdown.bus.0;
         assert_eq!(Nanos(waited), breakdown.queue, "{completion:?}");
         let waits = if request.op == Op::Read { &mut waits.reads } else { &mut waits.writes };
@@ -59,7 +59,7 @@ fn random_reads(seed: u64, count: u32) -> impl Iterator<Item = Request> {
     (0..count).map(move |tag| request(Op::Read, stream.below(WRITTEN.into()) * 8, 8, tag))
 }
 
-/// The mean wait is `expected` within `tolerance`, and the error of the mean is small enough to say so.
+/// The mean wait is within `tolerance` of `expected`, and the error of the mean is small enough to tell.
 fn check(name: &str, waits: &[f64], expected: f64, tolerance: f64) {
     let (mean, error) = mean_and_error(waits);
     let (off, error) = (mean / expected - 1.0, error / expected);
@@ -104,7 +104,7 @@ fn page_types_wait_as_m_g_1() {
     }
 }
 
-/// Four reads to a write to a page of its own, in random order.
+/// Four reads to each write, every write to its own page, in random order.
 fn mixture(count: u32) -> impl Iterator<Item = Request> {
     let mut stream = Stream::new(3, "mixture");
     let mut next = u64::from(WRITTEN);

@@ -1,5 +1,5 @@
-//! Data that ages: what a read of it takes, when it is lost, and that refresh comes before that. Years pass in these
-//! tests, under an eye that knows every byte.
+//! Data that ages: how long its reads take, when it is lost, and that refresh comes earlier. Years pass
+//! in these tests, and every byte is checked.
 
 use ftlab::device::{Contents, Device, assemble};
 use ftlab::engine::Stream;
@@ -20,7 +20,7 @@ const DAY: Nanos = Nanos(86_400_000_000_000);
 const MONTH: Nanos = Nanos(30 * DAY.0);
 const YEAR: Nanos = Nanos(365 * DAY.0);
 
-/// On cells whose cost follows age from the first, and wear from this share of the rated cycles.
+/// On cells whose cost follows age from the start, and wear from this share of the rated cycles.
 fn worn(spec: Spec, share: &str, regulator: &str) -> Spec {
     spec.with("nand.cell = mlc\n nand.timing.policy = ispp\n nand.timing.age_at_least = 0%")
         .set("nand.timing.wear_at_least", share)
@@ -47,7 +47,7 @@ fn spec() -> Spec {
     )
 }
 
-/// What ten years have done to a device.
+/// What happened to a device in ten years.
 struct Decade {
     unreadable: u32,
     retries: u64,
@@ -55,8 +55,8 @@ struct Decade {
     lost: usize,
 }
 
-/// Everything is written, at each cost as far as the regulator knows some; then the host comes once a month for ten
-/// years, reads a little, and seldom writes. In the end everything is read.
+/// Writes everything, at each cost that the regulator offers; then for ten years the host comes once a
+/// month, reads a little, and seldom writes. In the end everything is read.
 fn ten_years(spec: &Spec) -> Decade {
     let mut bench = Bench::new(spec, None);
     let (per_page, pages) = (u64::from(spec.sectors_per_page()), u64::from(spec.logical_pages()));
@@ -103,7 +103,7 @@ fn ten_years(spec: &Spec) -> Decade {
 
 #[test]
 fn refresh_in_time_loses_nothing_in_ten_years() {
-    // So worn that nothing lasts for ten years; in the end, data of low cost is to be moved once a week.
+    // So worn that nothing lasts for ten years; in the end, low-cost data has to move once a week.
     for share in ["150%", "300%"] {
         for name in ["traditional", "low-write", "high-write", "agcr"] {
             let decade =
@@ -119,7 +119,7 @@ fn refresh_in_time_loses_nothing_in_ten_years() {
     }
 }
 
-/// The same ten years without refresh: the test above can fail.
+/// The same ten years without refresh, to show that the test above can fail.
 #[test]
 fn without_refresh_data_is_lost() {
     for name in ["low-write", "agcr"] {
@@ -129,9 +129,9 @@ fn without_refresh_data_is_lost() {
     }
 }
 
-/// With a write buffer, several pages on a flash page, and blocks that are still being filled for years.
+/// With a write buffer, several pages on a flash page, and blocks that stay open for years.
 #[test]
-fn blocks_that_are_being_filled_are_refreshed_too() {
+fn open_blocks_are_refreshed_too() {
     let spec = worn(spec().set("nand.page_size", "16KiB").buffered("lru", 16), "150%", "agcr");
     for refresh in ["before-retries", "before-loss"] {
         let decade = ten_years(&refreshed_by(spec.clone(), refresh).filled(12));
@@ -140,10 +140,10 @@ fn blocks_that_are_being_filled_are_refreshed_too() {
     }
 }
 
-/// Programs fail on blocks that a patrol has just stopped filling: these are emptied as any block that fails, and what
-/// they hold is not lost.
+/// Programs fail on blocks that a patrol has just closed: these are collected like any block that fails,
+/// and lose no data.
 #[test]
-fn a_block_that_fails_while_it_is_sealed_is_emptied() {
+fn a_block_that_fails_while_it_is_closed_is_collected() {
     let mut failures = 0;
     for seed in 0..6 {
         let spec = spec().set(BLOCKS, 48).set("nand.pages_per_block", 64);
@@ -153,7 +153,7 @@ fn a_block_that_fails_while_it_is_sealed_is_emptied() {
         let pages = u64::from(spec.logical_pages());
         let mut random = Stream::new(seed, "patrols");
         for day in 1..=100 {
-            // Many programs are under way when the patrol comes.
+            // Many programs are in flight when the patrol comes.
             let before = SimTime(day * DAY.0 - 100_000);
             while bench.advance(before).expect("the right data") == Advanced::Completed {}
             for _ in 0..16 {
@@ -173,7 +173,7 @@ fn a_block_that_fails_while_it_is_sealed_is_emptied() {
     assert!(failures > 50, "too few: {failures}");
 }
 
-/// One page on flash, read at an age.
+/// Reads the one page on flash at a given age.
 fn read_at(device: &mut Device, at: SimTime) -> (Nanos, Outcome) {
     let mut done = Vec::new();
     while device.advance_until(at, &mut done) == Advanced::Completed {}
@@ -186,7 +186,7 @@ fn read_at(device: &mut Device, at: SimTime) -> (Nanos, Outcome) {
     (answer.breakdown.cell, answer.outcome)
 }
 
-/// What reads of a page take over the years, and which are counted as retries, is what the model says in closed form.
+/// Read times over the years, and the number of retries, follow the closed form.
 #[test]
 fn retries_come_when_the_closed_form_says() {
     let options = options(&worn(Spec::small(), "100%", "traditional"));
@@ -210,7 +210,7 @@ fn retries_come_when_the_closed_form_says() {
             model.lasts(class, 0, Limit::LastLevel).expect("it ages"),
             model.lasts(class, 0, Limit::LastRetry).expect("it ages"),
         );
-        // Programmed within the first second, from which ages are counted.
+        // Programmed within the first second, the unit of ages.
         let mut retries = 0;
         for quarter in 1..=50 {
             let age = Nanos(quarter * YEAR.0 / 4);
@@ -231,10 +231,10 @@ fn retries_come_when_the_closed_form_says() {
     }
 }
 
-/// What is lost stays lost when it is copied, is never made part of something that looks sound, and is whole again when
-/// the host writes it anew; also in a device that was saved in between.
+/// Lost data stays lost when it is copied, never becomes part of something that looks sound, and is sound
+/// again when the host writes the page again; also on a device that was saved in between.
 #[test]
-fn what_is_lost_is_marked_until_it_is_written_again() {
+fn lost_data_is_marked_until_it_is_written_again() {
     let spec = worn(spec(), "150%", "low-write").filled(100);
     let new = || assemble(spec.setup());
     let mut device: Device = new();
@@ -263,7 +263,7 @@ fn what_is_lost_is_marked_until_it_is_written_again() {
     for round in 0..u64::from(spec.logical_pages()) * 4 {
         run(&mut device, Op::Write, round % 16 * 8, 8);
     }
-    // Others are copied when their blocks are emptied, which reads what nothing reads.
+    // Other pages are copied when their blocks are collected, which reads what the host does not.
     for block in (0..spec.geometry().blocks()).map(BlockId::new) {
         device.collect(Wanted { block, purpose: Purpose::WearLevel });
         while device.advance_until(SimTime::FOREVER, &mut Vec::new()) != Advanced::Idle {}
@@ -281,10 +281,10 @@ fn what_is_lost_is_marked_until_it_is_written_again() {
     assert_eq!(unreadable(&mut loaded, &mut run), all);
 }
 
-/// What was programmed while nobody knew costs, and is loaded where they are known, ages from the load on: not from
-/// before, and not never.
+/// Data from a device without costs that is loaded into one with costs ages from the load on: neither
+/// from earlier nor never.
 #[test]
-fn what_the_flash_did_not_see_programmed_ages_from_the_load_on() {
+fn data_of_unknown_age_ages_from_the_load_on() {
     let spec = Spec::small();
     let mut plain: Device = assemble(spec.setup());
     let mut done = Vec::new();
@@ -304,9 +304,9 @@ fn what_the_flash_did_not_see_programmed_ages_from_the_load_on() {
     assert_eq!(read_at(&mut device, loaded + lasts).1, Outcome::Unreadable);
 }
 
-/// So does what a log mapping holds when it begins.
+/// Likewise the initial data of a log mapping.
 #[test]
-fn what_a_device_starts_with_ages_from_the_start() {
+fn initial_data_ages_from_the_start() {
     let spec = Spec::small().with("ftl.mapping.policy = bast\n ftl.mapping.start = full");
     let setup = worn(spec, "100%", "traditional").setup();
     let timing = &setup.flash.timing.native;
@@ -319,7 +319,7 @@ fn what_a_device_starts_with_ages_from_the_start() {
     assert_eq!(read_at(&mut device, SimTime::ZERO + lasts).1, Outcome::Unreadable);
 }
 
-/// Patrols end nothing that would end, and let nothing wait.
+/// Patrols keep neither the run nor any request from ending.
 #[test]
 fn a_device_that_patrols_comes_to_an_end() {
     let spec = refreshed_by(worn(Spec::small(), "100%", "traditional"), "before-loss");
@@ -334,7 +334,7 @@ fn a_device_that_patrols_comes_to_an_end() {
     let later = SimTime(YEAR.0);
     while device.advance_until(later, &mut done) == Advanced::Completed {}
     assert_eq!(device.now(), later);
-    // A request long after a patrol was due, of which nobody told the device.
+    // A request long after a patrol was due, without an advance in between.
     let much_later = SimTime(20 * YEAR.0);
     device.submit(much_later, request(Op::Read, 0, 8, 1));
     assert_eq!(device.advance_until(SimTime::FOREVER, &mut done), Advanced::Completed);
@@ -342,7 +342,7 @@ fn a_device_that_patrols_comes_to_an_end() {
     assert_eq!(device.advance_until(SimTime::FOREVER, &mut done), Advanced::Idle);
 }
 
-/// A small device with everything written, some time after. It ages faster than any that can be configured.
+/// A small, full device, some time later. It ages faster than any that can be configured.
 fn written(options: &IsppOptions, rule: RefreshRule, wait: Nanos) -> Device {
     let spec = worn(Spec::small(), "100%", "traditional");
     let mut setup = spec.setup();
@@ -363,8 +363,8 @@ fn refreshed(device: &Device) -> u64 {
     device.ftl_counts().by_purpose[Purpose::Refresh as usize].runs
 }
 
-/// Programs take seconds, and data lasts for half a minute: by the time all of it is refreshed, the first is due again.
-/// What was begun comes to its end; who lets more time pass sees more patrols.
+/// Programs take seconds, and data lasts for half a minute: when all of it is refreshed, the first is due
+/// again. Refresh in progress finishes; if more time passes, more patrols follow.
 #[test]
 fn refresh_that_never_gets_done_comes_to_an_end() {
     const SECOND: Nanos = Nanos(1_000_000_000);
@@ -373,7 +373,7 @@ fn refresh_that_never_gets_done_comes_to_an_end() {
     let rule = RefreshRule { limit: Limit::LastLevel, period: Nanos(10 * SECOND.0) };
     let model = Reliability::new(&options.reliability);
     let lasts = model.lasts(CostClass::Medium, 0, rule.limit).expect("it ages");
-    assert!(lasts > rule.period + rule.period, "refresh seems to do");
+    assert!(lasts > rule.period + rule.period, "refresh seems to keep up");
     let mut device = written(&options, rule, rule.period);
     let (begun, mut done) = (device.now(), Vec::new());
     assert_eq!(device.advance_until(SimTime::FOREVER, &mut done), Advanced::Idle);
@@ -387,7 +387,7 @@ fn refresh_that_never_gets_done_comes_to_an_end() {
 
 /// On blocks so worn that a copy is due at once, refresh gives up, and says so.
 #[test]
-fn what_no_refresh_can_hold_is_left_alone() {
+fn data_beyond_refresh_is_left_alone() {
     let mut options = options(&worn(Spec::small(), "100%", "traditional"));
     options.reliability.rated_age = Nanos(DAY.0 / 24);
     let rule = RefreshRule { limit: Limit::LastLevel, period: DAY };
@@ -397,10 +397,10 @@ fn what_no_refresh_can_hold_is_left_alone() {
     assert!(device.ftl_counts().beyond_refresh > 0);
 }
 
-/// A translation page counts as old as the first page of its block. Where nothing reads it, what only it names is lost,
-/// however young, until the host writes it again; nothing else is, and nothing wrong is read.
+/// A translation page is as old as the first page of its block. If it can't be read, the pages that only it
+/// names are lost, however young, until the host writes them again; no others are, and no read is wrong.
 #[test]
-fn what_only_a_lost_translation_page_names_is_lost() {
+fn pages_of_a_lost_translation_page_are_lost() {
     let spec = spec().set("nand.page_size", "2KiB").set(BLOCKS, 32);
     let spec = worn(on_demand::cached(spec, 4), "150%", "low-write").filled(50);
     let model = Reliability::new(&options(&spec).reliability);
@@ -427,7 +427,7 @@ fn what_only_a_lost_translation_page_names_is_lost() {
     wait(&mut bench, later);
     all(&mut bench, Op::Write);
     assert!(all(&mut bench, Op::Read) > 0, "no young page was lost");
-    // Blocks of the map that were begun years ago are full at some time.
+    // Blocks of the map that were opened years ago get full at some time.
     for _ in 0..8 {
         all(&mut bench, Op::Write);
     }
@@ -436,7 +436,7 @@ fn what_only_a_lost_translation_page_names_is_lost() {
     bench.finish().expect("the right data");
 }
 
-/// Whether the page itself could be read, where it lies.
+/// Whether the page could be read where it lies.
 fn is_sound<P: Probe, C: Contents>(device: &Device<P, C>, model: &Reliability, page: Lpn) -> bool {
     let (Some(at), Some(programmed)) = (device.ftl().look_up(page), device.flash().programmed())
     else {

@@ -1,5 +1,5 @@
-//! Rows of flash pages over the planes of a die: what they take to the nanosecond, and what devices
-//! write where nothing but dies and buses bounds them. docs/validation.md has the calculation.
+//! Rows of flash pages over the planes of a die: their times to the nanosecond, and the write rate of
+//! devices that only dies and buses limit. docs/validation.md has the calculation.
 
 use ftlab::config::{Config, Layer};
 use ftlab::device::{DeviceSetup, assemble};
@@ -24,12 +24,12 @@ fn die(placement: &str) -> Spec {
     spec.set("nand.planes_per_die", PLANES).holding(1_024)
 }
 
-/// What a row of so many flash pages takes on an idle die: their data one after the other, one program.
+/// The time of a row of `pages` flash pages on an idle die: their data one after another, one program.
 fn alone(pages: u64) -> u64 {
     pages * TRANSFER + (pages - 1) * GAP + PROGRAM.0
 }
 
-/// A write of so many pages, to a device that does nothing else and has no buffer.
+/// The latency of a write of `pages` pages to an idle device without a buffer.
 fn latency(spec: &Spec, pages: u32) -> u64 {
     let mut device = assemble(spec.setup());
     let done = closed_loop(&mut device, 1, [request(Op::Write, 0, 8 * pages, 0)]);
@@ -38,39 +38,39 @@ fn latency(spec: &Spec, pages: u32) -> u64 {
 }
 
 #[test]
-fn a_row_is_programmed_at_once_and_waits_for_no_more() {
+fn a_row_is_programmed_at_once() {
     for placement in ["dynamic", "static"] {
         let spec = die(placement);
         for pages in 1..=PLANES {
             assert_eq!(latency(&spec, pages), alone(pages.into()), "{placement}, {pages}");
         }
         assert_eq!(latency(&spec, 6), alone(4) + alone(2), "{placement}");
-        // One after the other: the first page finds its die idle and does not wait; those behind it do.
+        // One after another: the first page finds its die idle and does not wait; the later ones do.
         let without = spec.set("ftl.placement.rows", "off");
         assert_eq!(latency(&without, 4), alone(1) + alone(3), "{placement}");
     }
 }
 
-/// A row whose second page lacks sectors waits for them as a whole.
+/// If the second page of a row lacks sectors, the whole row waits for them.
 #[test]
 fn a_row_waits_for_its_old_copies() {
     let spec = die("dynamic");
     let mut device = assemble(spec.setup());
     closed_loop(&mut device, 1, [request(Op::Write, 0, 8 * PLANES, 0)]);
-    // Page 0 whole, and two sectors of page 1. One codeword of 1 KiB in four is read... all of the unit.
+    // Page 0 whole, and two sectors of page 1. Not just one codeword of four: the whole unit is read.
     let done = closed_loop(&mut device, 1, [request(Op::Write, 0, 10, 1)]);
     assert_eq!(done[0].latency().0, READ.0 + TRANSFER + alone(2));
     assert_eq!(device.flash().overlaps().multi_plane[Kind::Program as usize], 3 + 1);
 }
 
-/// What a run is bound by, and by what it is written.
+/// What limits a run, and how it writes.
 struct Case {
     name: &'static str,
     dies: u32,
     placement: &'static str,
     random: bool,
     cached: bool,
-    /// How much slower the bus is than [`TRANSFER`] says.
+    /// How many times slower the bus is than [`TRANSFER`] says.
     slower: u64,
 }
 
@@ -87,7 +87,7 @@ impl Case {
         spec.holding(12_000 * self.dies)
     }
 
-    /// Nanoseconds for each page: what the dies need, or what the bus needs.
+    /// Nanoseconds a page that the dies or the bus need.
     fn bound(&self) -> f64 {
         let moved = f64::from(PLANES) * (TRANSFER * self.slower) as f64
             + f64::from(PLANES - 1) * GAP as f64;
@@ -96,7 +96,7 @@ impl Case {
         of_dies.max(moved) / f64::from(PLANES)
     }
 
-    /// Nanoseconds for each page as it is.
+    /// Nanoseconds a page as measured.
     fn measured(&self, rows: bool) -> f64 {
         let spec = self.spec().set("ftl.placement.rows", if rows { "on" } else { "off" });
         let mut device = assemble(spec.setup());
@@ -151,7 +151,7 @@ fn writes_reach_what_all_planes_or_the_bus_can_take() {
     }
 }
 
-/// What the dies or the bus of a preset can take, in MB/s, past any SLC cache (docs/validation.md).
+/// The write rate that a preset's dies or bus allow, in MB/s, without an SLC cache (docs/validation.md).
 const PRESETS: [(&str, f64); 9] = [
     ("slc-16g", 318.0),
     ("slc-240g", 4_553.0),

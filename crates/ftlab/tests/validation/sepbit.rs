@@ -1,19 +1,19 @@
 //! SepBIT against a naive simulator of segments: plain lists, one write at a time, classes as in
-//! algorithm 1 of the paper (Wang et al., FAST 2022), the segment with the fewest valid pages
-//! collected. It shares nothing with the device but the load.
+//! algorithm 1 of the paper (Wang et al., FAST 2022), and the segment with the fewest valid pages as
+//! the victim. It shares nothing with the device but the load.
 
 use crate::common::{BLOCKS, Spec, closed_loop, request};
 use ftlab::device::assemble;
 use ftlab::engine::Stream;
 use ftlab::host::Op;
 
-/// Segments, their pages, and how much larger they are together than the logical size.
+/// Segments, their pages, and the ratio of their total size to the logical size.
 const SEGMENTS: usize = 512;
 const PAGES: usize = 32;
 const PERCENT: u32 = 28;
 
-/// Free segments that both keep: the copies of one victim may open as many as there are classes for
-/// them, and the host one more.
+/// Free segments that both keep: the copies of one victim may open one segment for each class of
+/// copies, and the host one more.
 const SPARE: usize = 5;
 
 /// Ranks after Zipf's law, scattered over the pages.
@@ -34,7 +34,7 @@ fn zipf(pages: usize, theta: f64, writes: usize) -> Vec<usize> {
     (0..writes).map(next).collect()
 }
 
-/// A segment: its class from 1 to 6, when it was created, and its pages in the order of writing.
+/// A segment: its class from 1 to 6, when it was created, and its pages in write order.
 #[derive(Default)]
 struct Segment {
     class: usize,
@@ -128,7 +128,7 @@ impl Naive {
                 lifespans if lifespans < 16.0 => 5,
                 _ => 6,
             };
-            // It leaves the segment that is no longer there.
+            // It leaves a segment that no longer exists.
             self.at[page] = None;
             self.append(page, class);
             self.copies += 1;
@@ -137,8 +137,8 @@ impl Naive {
     }
 }
 
-/// One plane, collected by the emptiest block as soon as fewer blocks are free than the naive simulator
-/// keeps, with the host held back meanwhile.
+/// One plane that collects the emptiest block as soon as fewer blocks are free than the naive simulator
+/// keeps; the host waits meanwhile.
 fn spec() -> Spec {
     let spec = Spec::small().with(
         "ftl.streams.policy = sepbit
@@ -151,9 +151,9 @@ fn spec() -> Spec {
     spec.holding(pages)
 }
 
-/// Amplification of the writes after the fill, in the first ten times the logical size and in the ten
-/// after that, is that of the naive simulator. There a collection takes no time; here pages die while
-/// their block is being collected, the more the hotter they are.
+/// Write amplification after the fill, over the first ten times the logical size and the next ten, is
+/// that of the naive simulator. There a collection takes no time; here pages become invalid while
+/// their block is being collected, most of all hot ones.
 #[test]
 fn amplification_is_that_of_a_naive_simulator() {
     for (theta, within) in [(0.99, 0.01), (1.2, 0.02)] {

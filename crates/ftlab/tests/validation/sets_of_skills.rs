@@ -1,5 +1,5 @@
-//! A device runs on the smallest set of skills that holds what it has, and on each larger one it does the same: every
-//! submission and completion, every count and every byte at rest, whatever the device and the load.
+//! A device runs on the smallest set of skills that covers its features, and behaves the same on each larger one:
+//! every submission and completion, every counter and every byte at rest, whatever the device and the load.
 
 use ftlab::device::{Device, assemble};
 use ftlab::engine::skills::{ALL, COMMON, PLAIN, Skills};
@@ -13,7 +13,7 @@ use crate::common::{Spec, assert_no_standstill};
 /// Commands of a run.
 const STEPS: usize = 700;
 
-/// What may be left of a random device so that a set holds it.
+/// The device without the features that the set does not cover.
 fn cut_down(spec: Spec, set: Skills) -> Spec {
     let others = [
         "host.",
@@ -23,7 +23,7 @@ fn cut_down(spec: Spec, set: Skills) -> Spec {
         "nand.timing.",
         "ftl.cost.",
         "ftl.mapping.policy",
-        // Whatever else collection may do, it does as usual.
+        // In everything else, collection does the usual.
         "ftl.gc.scope",
         "ftl.gc.background.",
         "ftl.gc.preemptible",
@@ -36,7 +36,7 @@ fn cut_down(spec: Spec, set: Skills) -> Spec {
     if set == COMMON {
         return mended(spec);
     }
-    // A flash page is a mapping unit, and a die does one thing at a time, in its turn.
+    // A flash page is a mapping unit, and a die does one thing at a time, in order of arrival.
     let spec = spec.without(|path| path.starts_with("nand.multi_plane."));
     mended(
         spec.set("ftl.mapping.unit", "flash-page")
@@ -45,7 +45,7 @@ fn cut_down(spec: Spec, set: Skills) -> Spec {
     )
 }
 
-/// All that can be seen of a run.
+/// Everything that can be seen of a run.
 #[derive(Debug, PartialEq)]
 struct Seen {
     done: Vec<Completion>,
@@ -67,7 +67,7 @@ fn run(mut device: Device, depth: usize, steps: &[Step], per_page: u32) -> Seen 
         while advance(&mut device, at, &mut seen, &mut done) == Advanced::Completed {}
         while device.requests_in_flight() >= depth {
             let advanced = advance(&mut device, SimTime::FOREVER, &mut seen, &mut done);
-            assert_eq!(advanced, Advanced::Completed, "the device stands still");
+            assert_eq!(advanced, Advanced::Completed, "the device is stuck");
         }
         let range = step.range(capacity, per_page);
         let (lba, sectors) = match step.op {
@@ -88,16 +88,16 @@ fn run(mut device: Device, depth: usize, steps: &[Step], per_page: u32) -> Seen 
         device.flash().done(),
         device.flash().overlaps(),
     );
-    device.rest(&mut done).expect("nothing is on its way");
+    device.rest(&mut done).expect("nothing is in flight");
     let (now, image) = (device.now(), format!("{:?}", device.save()));
     Seen { done: seen, now, counts, image }
 }
 
-/// Runs a case on each set that holds the device.
+/// Runs a case on each set that covers the device.
 fn compare(spec: &Spec, depth: usize, steps: &[Step], least: Skills) -> Result<(), TestCaseError> {
     let per_page = spec.sectors_per_page();
     let device = assemble(spec.setup());
-    // Otherwise it would be compared with itself. Too many that are turned away fail the test.
+    // Otherwise it would be compared with itself. Too many rejections fail the test.
     prop_assume!(device.skills() == least);
     let own = run(device, depth, steps, per_page);
     for set in [COMMON, ALL] {

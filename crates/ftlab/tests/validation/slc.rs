@@ -1,8 +1,8 @@
-//! The SLC cache against closed forms: what a page costs in it and past it, how long it lasts, what
-//! folding costs, and how large a dynamic one is.
+//! The SLC cache against closed forms: the cost of a page in it and past it, how long it lasts, what
+//! folding costs, and how large a dynamic cache is.
 //!
-//! One die; the bus takes 10 us a page. The cache is empty at first, and writes come one at a time,
-//! so every latency and every sum is exact unless something runs beside the host.
+//! One die; the bus takes 10 us a page. The cache starts empty, and writes come one at a time, so
+//! every latency and every sum is exact unless something runs beside the host.
 
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
@@ -18,7 +18,7 @@ const BUS: Nanos = Nanos(10_000);
 const PAGES: u32 = 12;
 const SLC_PAGES: u32 = 4;
 
-/// One request at a time; the device is left at the moment when the last one is done.
+/// One request at a time; the device is left at the time of the last completion.
 fn one_by_one(device: &mut Device, requests: impl IntoIterator<Item = Request>) -> Vec<Nanos> {
     let mut done = Vec::new();
     for (before, request) in requests.into_iter().enumerate() {
@@ -44,7 +44,7 @@ fn pass(device: &mut Device, time: Nanos) {
     while device.advance_until(until, &mut Vec::new()) == Advanced::Completed {}
 }
 
-/// All the idle time there is.
+/// Lets the device idle for as long as it likes.
 fn rest(device: &mut Device) {
     closed_loop(device, 1, []);
     assert_eq!(device.ftl().audit(), Ok(()));
@@ -59,12 +59,12 @@ fn bypassed(device: &Device) -> u64 {
     device.ftl().slc_counts().unwrap().bypassed
 }
 
-/// Free blocks at which collection rests.
+/// The number of free blocks at which collection stops.
 fn stop(spec: &Spec) -> u32 {
     spec.config().options.ftl.gc.stop
 }
 
-/// The small device with a cache that is folded after so much idle time.
+/// The small device with a cache that is folded after this much idle time.
 fn folding(policy: &str, idle: &str) -> Spec {
     small()
         .set("ftl.slc_cache.policy", policy)
@@ -72,7 +72,7 @@ fn folding(policy: &str, idle: &str) -> Spec {
         .set("ftl.slc_cache.fold_after_idle", idle)
 }
 
-/// The small device with a cache that lets nothing pass.
+/// The small device with a cache that no write bypasses.
 fn in_the_foreground() -> Spec {
     small().set("ftl.slc_cache.when_full", "fold")
 }
@@ -90,7 +90,7 @@ fn a_page_costs_one_bit_in_the_cache_and_three_past_it() {
     assert_eq!(device.ftl().audit(), Ok(()));
 }
 
-/// Without idle time and with writes that go past it, the cache is filled once and stays full.
+/// Without idle time and with writes that bypass it, the cache is filled once and stays full.
 #[test]
 fn a_fill_takes_the_cache_at_one_bit_and_the_rest_at_three() {
     let spec = small();
@@ -103,8 +103,8 @@ fn a_fill_takes_the_cache_at_one_bit_and_the_rest_at_three() {
     assert_eq!(folds(&device), (0, 0));
 }
 
-/// When the host waits for the cache, each page costs an SLC program, a read and a native program on
-/// the die, and each block of four an erase; the die is the bottleneck and never rests.
+/// When the host waits for the cache, each page costs the die an SLC program, a read and a native
+/// program, and each block of four an erase; the die is the bottleneck and never rests.
 #[test]
 fn folding_in_the_foreground_costs_both_programs() {
     let spec = in_the_foreground();
@@ -144,7 +144,7 @@ fn idle_time_brings_the_rate_of_the_cache_back() {
     assert_eq!(device.ftl().audit(), Ok(()));
 }
 
-/// A request in the middle of folding: the block in hand is finished, the next is not begun.
+/// A request during folding: the block in progress is finished, and no other begun.
 #[test]
 fn folding_stops_when_the_host_is_back() {
     let spec = folding("static", "20ms");
@@ -158,7 +158,7 @@ fn folding_stops_when_the_host_is_back() {
     assert_eq!(folds(&device), (2, 8));
 }
 
-/// What was overwritten or trimmed in the cache is not copied.
+/// Pages overwritten or trimmed in the cache are not copied.
 #[test]
 fn overwritten_and_trimmed_pages_save_folding() {
     let spec = folding("static", "1ms");
@@ -172,9 +172,8 @@ fn overwritten_and_trimmed_pages_save_folding() {
     assert_eq!(device.ftl_counts().gc_pages, 5);
 }
 
-/// A dynamic cache takes all free blocks but those at which collection rests and those that it leaves
-/// alone. What was folded fills blocks at full density, and the page that went past the cache has
-/// opened one more.
+/// A dynamic cache takes all free blocks except the stop threshold of collection and its own margin.
+/// Folded data fills blocks at full density, and the page that bypassed the cache has opened one more.
 #[test]
 fn a_dynamic_cache_shrinks_as_the_device_fills() {
     for keep_free in [0, 2] {
@@ -199,7 +198,7 @@ fn a_dynamic_cache_shrinks_as_the_device_fills() {
     }
 }
 
-/// A plane that runs short of free blocks folds what it has lent before it collects anything else.
+/// A plane that runs short of free blocks folds the borrowed ones before it collects anything else.
 #[test]
 fn what_was_borrowed_is_returned_when_blocks_are_short() {
     let spec = small().set("ftl.slc_cache.policy", "dynamic").set("ftl.slc_cache.keep_free", 0);
@@ -211,7 +210,7 @@ fn what_was_borrowed_is_returned_when_blocks_are_short() {
     assert_eq!(device.ftl().audit(), Ok(()));
 }
 
-/// Its own blocks first, then free ones: of 14 all but those at which collection rests and two more.
+/// Its own blocks first, then free ones: of 14, all but the stop threshold of collection and two more.
 #[test]
 fn a_hybrid_cache_is_both() {
     let spec = small().set("ftl.slc_cache.policy", "hybrid").set("ftl.slc_cache.keep_free", 2);
@@ -223,7 +222,7 @@ fn a_hybrid_cache_is_both() {
     assert_eq!(device.ftl().slc_blocks(PlaneId::new(0)), (blocks, blocks));
 }
 
-/// A bound on what a dynamic cache borrows: as many blocks, and not one more.
+/// A dynamic cache borrows as many blocks as its limit allows, and not one more.
 #[test]
 fn a_dynamic_cache_borrows_no_more_than_it_may() {
     let spec = small().set("ftl.slc_cache.policy", "dynamic");
@@ -235,8 +234,8 @@ fn a_dynamic_cache_borrows_no_more_than_it_may() {
     assert_eq!(device.ftl().slc_blocks(PlaneId::new(0)), (3, 3));
 }
 
-/// A burst with many writes in flight: four dies on a bus that carries a page of each while one
-/// programs, so each die is always at work: four pages in the time of a transfer and a program.
+/// A burst with many writes in flight: four dies on a bus that carries a page for each while one
+/// programs, so each die is always busy: four pages in the time of a transfer and a program.
 #[test]
 fn the_bandwidth_of_a_burst_is_that_of_the_dies() {
     const DIES: u32 = 4;
@@ -252,7 +251,7 @@ fn the_bandwidth_of_a_burst_is_that_of_the_dies() {
     let fast = (DIES * 50 * SLC_PAGES) as usize;
     let rate = |from: usize, to: usize| (to - from) as f64 / (ends[to - 1] - ends[from]) as f64;
     let of_dies = |program: Nanos| f64::from(DIES) / (BUS + program).0 as f64;
-    // Not the moments at which dies go from one kind of block to the other one by one.
+    // Without the time in which dies switch one by one from one kind of block to the other.
     let edge = 32;
     let parts = [
         ("in the cache", rate(edge, fast - edge), of_dies(ONE_BIT.program)),
@@ -265,9 +264,9 @@ fn the_bandwidth_of_a_burst_is_that_of_the_dies() {
     }
 }
 
-/// What folding costs in writes. Pages of a hot set are overwritten at random; the cache is a queue,
-/// so a page that was written n writes ago is still current with the probability (1 - 1/H)^n, and only
-/// what is current is copied. The oldest of B blocks is folded when the last one is opened.
+/// The cost of folding in copies. Pages of a hot set are overwritten at random; the cache is a queue,
+/// so a page written n writes ago is still current with the probability (1 - 1/H)^n, and only current
+/// pages are copied. The oldest of B blocks is folded when the last one is opened.
 #[test]
 fn folding_copies_what_outlives_the_queue() {
     const OWN: u32 = 128;
@@ -299,8 +298,8 @@ fn folding_copies_what_outlives_the_queue() {
     }
 }
 
-/// Static wear levelling is about the blocks of full density: on a load that wears them evenly it moves
-/// nothing, however far ahead the cache's own blocks are.
+/// Static wear levelling looks only at blocks of full density: on a load that wears them evenly it moves
+/// nothing, however worn the cache's own blocks are.
 #[test]
 fn wear_levelling_leaves_the_cache_alone() {
     for (policy, limit) in

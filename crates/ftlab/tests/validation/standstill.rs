@@ -1,5 +1,5 @@
-//! Which devices can come to a standstill: requests inside, nothing left to happen. The rules that a
-//! configuration must keep, and that breaking each of them does lead there.
+//! Devices that can get stuck: requests inside, and nothing left to happen. Tests the rules that a
+//! configuration must keep, and that breaking each of them does get a device stuck.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,8 +12,8 @@ use ftlab::units::SimTime;
 
 use crate::common::{Spec, request};
 
-/// Fills the device and overwrites it at random, most of the time its first three pages. How many
-/// requests are left inside when nothing happens any more.
+/// Fills the device and overwrites it at random, mostly its first three pages. Returns how many
+/// requests are inside when nothing happens any more.
 fn left_inside(spec: &Spec, seed: u64, depth: usize) -> usize {
     let setup = spec.setup();
     let (pages, sectors) = (u64::from(setup.ftl.logical_pages), spec.sectors_per_page());
@@ -43,13 +43,12 @@ fn ever_stuck(spec: &Spec) -> bool {
 /// How many logical pages a device can hold without ever running out of room: with more, a plane can reach a state in
 /// which no closed block is worth collecting and no block is free.
 ///
-/// A plane at a standstill has at most `reserve` blocks free and a half-filled block of each
-/// stream but the one that waits, so with one stream for the host and one for copies at least
-/// B - reserve - 1 closed ones. Each is worth collecting (it frees a
-/// flash page) unless it holds more than b - u valid pages, with b pages a block and u a flash
-/// page. So with fewer than (B - reserve - 1)(b - u + 1) pages on the plane, there is always
-/// something worth collecting, and each collection frees at least one flash page. Static
-/// placement needs that of every plane; dynamic placement of one, hence of the sum.
+/// A stuck plane has at most `reserve` free blocks and a half-filled block of each stream but the one
+/// that waits, so with one stream for the host and one for copies at least B - reserve - 1 closed
+/// ones. Each is worth collecting (it frees a flash page) unless it holds more than b - u valid pages,
+/// with b pages a block and u a flash page. So with fewer than (B - reserve - 1)(b - u + 1) pages on
+/// the plane, there is always something worth collecting, and each collection frees at least one flash
+/// page. Static placement needs that of every plane; dynamic placement of one, hence of the sum.
 fn most_logical_pages(spec: &Spec, reserve: u32) -> u32 {
     let geometry = spec.geometry();
     let (block, page, planes) =
@@ -58,13 +57,13 @@ fn most_logical_pages(spec: &Spec, reserve: u32) -> u32 {
     let sure = closed * (block - page + 1);
     match spec.config().options.ftl.placement.policy.is_free() {
         true => sure * planes - 1,
-        // Whole flash pages' worth go round the planes.
+        // Whole flash pages' worth alternate over the planes.
         false => (sure - 1) / page * page * planes,
     }
 }
 
-/// Tiny devices with and without small mapping units, planes, reserve, both placements, and so many flash pages more
-/// than the rule allows. Configurations have room for more free blocks.
+/// Tiny devices with and without small mapping units, several planes, a reserve, both placements, and
+/// `more` flash pages beyond the rule. Configurations keep more blocks free.
 fn tiny(more: u32) -> impl Iterator<Item = Spec> {
     (0..16).map(move |bits: u32| {
         let reserve = 1 + (bits >> 2 & 1);
@@ -89,15 +88,15 @@ fn tiny(more: u32) -> impl Iterator<Item = Spec> {
 }
 
 #[test]
-fn a_device_as_full_as_the_rule_allows_goes_on() {
+fn a_device_as_full_as_the_rule_allows_never_gets_stuck() {
     for spec in tiny(0) {
         assert!(!ever_stuck(&spec), "{spec:?}");
     }
 }
 
-/// The rule is sharp: a few pages more, and there are runs that end in a standstill.
+/// The rule is sharp: with a few pages more, some runs get stuck.
 #[test]
-fn a_little_fuller_can_stand_still() {
+fn a_slightly_fuller_device_can_get_stuck() {
     for fuller in tiny(4) {
         assert!(ever_stuck(&fuller), "{fuller:?}");
     }
@@ -129,7 +128,7 @@ fn each_rule_of_the_buffer_is_needed() {
     assert!(ever_stuck(&empty), "no room");
     let blocked = buffered.changed("buffer", |setup| setup.buffer.programs_in_flight = Some(0));
     assert!(ever_stuck(&blocked), "no programs");
-    // Without a buffer, nobody waits for room or writes back later.
+    // Without a buffer, nothing waits for room or is written back later.
     let held = Spec::small().changed("buffer", |setup| setup.buffer.write_back_above = 1);
     assert!(ever_stuck(&held));
 }

@@ -1,12 +1,12 @@
-//! Streams: what separation of hot from cold is worth, against closed forms; and planes kept level.
+//! Streams: the gain of separating hot from cold, against closed forms; and planes kept level.
 //!
-//! Two populations of pages, each written uniformly, one much more often than the other. Kept in blocks
-//! of their own under greedy collection, both lose blocks at the same number of valid pages, since the
-//! emptiest block of all is taken; so the valid shares of both are equal, and the amplification is that
-//! of a uniform load on the same device. Less would need more spare blocks for the hot pages than
-//! greedy gives them: the optimum over all splits of the spare blocks (Desnoyers, "Analytic Models of
-//! SSD Write Performance", ACM TOS 2014) is a bound from below for every policy that separates.
-//! Mixed, cold pages are copied again and again with the hot ones.
+//! Two populations of pages, each written uniformly, one much more often than the other. If each has
+//! its own blocks under greedy collection, both lose blocks at the same number of valid pages, because
+//! the emptiest block of all is taken; so the valid shares of both are equal, and the amplification is
+//! that of a uniform load on the same device. Going lower would need more spare blocks for the hot
+//! pages than greedy gives them: the optimum over all splits of the spare blocks (Desnoyers, "Analytic
+//! Models of SSD Write Performance", ACM TOS 2014) is a lower bound for every policy that separates.
+//! If they are mixed, cold pages are copied again and again with the hot ones.
 
 use ftlab::device::{Contents, Device, PageProgram, assemble, assemble_with};
 use ftlab::engine::Stream;
@@ -24,7 +24,7 @@ struct Skew {
     writes_percent: u64,
 }
 
-/// Flash pages of a block, unless said otherwise.
+/// Flash pages of a block by default.
 const PAGES: u32 = 32;
 const HOT_AND_COLD: Skew = Skew { pages_percent: 20, writes_percent: 90 };
 const UNIFORM: Skew = Skew { pages_percent: 50, writes_percent: 50 };
@@ -57,7 +57,7 @@ fn amplification(spec: &Spec, skew: Skew) -> f64 {
     let mut stream = Stream::new(3, "pages");
     let pages = u64::from(spec.logical_pages());
     fill(&mut device, 1, 0..spec.logical_pages(), spec.sectors_per_page());
-    // Cold pages are written an eighth as often as the mean, so it takes long until they are steady.
+    // Cold pages are written an eighth as often as the mean, so they take long to become steady.
     closed_loop(&mut device, 1, skew.writes(spec, &mut stream, 40 * pages));
     let before = *device.ftl_counts();
     closed_loop(&mut device, 1, skew.writes(spec, &mut stream, 10 * pages));
@@ -69,7 +69,7 @@ fn amplification(spec: &Spec, skew: Skew) -> f64 {
 
 /// Counters and filters of a size that fits the load: a hot page, one of 2,560, is written about
 /// six times between two decays of the counters, and while a filter is the newest. With less, the hot
-/// pages that are missed now and then are many among the cold ones, and spoil their blocks.
+/// pages missed now and then are many among the cold ones, and spoil their blocks.
 fn streams(policy: &str, copy_streams: u32) -> Spec {
     let spec = Spec::small().with(
         "ftl.streams.counters = 16384
@@ -78,7 +78,7 @@ fn streams(policy: &str, copy_streams: u32) -> Spec {
         ftl.streams.filter_writes = 16384",
     );
     let spec = spec.set("ftl.streams.copy_streams", copy_streams);
-    // The last to be set: what belongs to another policy does nothing.
+    // Set last: options of another policy have no effect.
     spec.set("ftl.streams.policy", policy)
 }
 
@@ -86,14 +86,14 @@ fn spec(policy: &str, copy_streams: u32) -> Spec {
     planes(streams(policy, copy_streams), 512, PAGES, 28)
 }
 
-/// The share of valid pages in closed blocks with so many blocks partly filled, half on average.
+/// The share of valid pages in closed blocks, with `open` blocks partly filled, half on average.
 fn share(spec: &Spec, open: u32) -> f64 {
     let block = f64::from(spec.geometry().units_per_block());
     let closed = f64::from(spec.shape().blocks_per_plane - STOP - open);
     (f64::from(spec.logical_pages()) - f64::from(open) / 2.0 * block) / (closed * block)
 }
 
-/// The least that two populations in blocks of their own can cost, over all splits of the blocks.
+/// The least cost of two populations in blocks of their own, over all splits of the blocks.
 fn optimum(spec: &Spec, skew: Skew) -> f64 {
     let b = spec.geometry().units_per_block();
     let (pages, blocks) =
@@ -110,11 +110,11 @@ fn optimum(spec: &Spec, skew: Skew) -> f64 {
     (2..99).map(|percent| cost(f64::from(percent) / 100.0)).fold(f64::INFINITY, f64::min)
 }
 
-/// The host tells hot from cold, and copies stay with their kind: the closed form of a uniform load, less
-/// what a device of some hundred blocks adds in favour of separation. Of the blocks at the lowest level a
-/// hot one loses another page before a cold one does, and is the emptiest then; between two collections,
-/// 128 - 76 writes of the host, a hot block loses half a page more. So hot victims hold 1 to 1.5 pages
-/// less than cold ones, 1 % of a block, which is 2 % of the 52 pages that a victim frees.
+/// The host tells hot from cold, and copies stay with their kind: the closed form of a uniform load,
+/// minus a gain from separation on a device of some hundred blocks. Of the blocks at the lowest level,
+/// a hot one loses another page before a cold one does, and becomes the emptiest; between two
+/// collections, 128 - 76 writes of the host, a hot block loses half a page more. So hot victims hold 1
+/// to 1.5 pages less than cold ones, 1 % of a block, which is 2 % of the 52 pages that a victim frees.
 #[test]
 fn separate_populations_amplify_as_an_even_load_does() {
     let spec = planes(streams("by-host-stream", 0), 512, 128, 28);
@@ -125,8 +125,8 @@ fn separate_populations_amplify_as_an_even_load_does() {
     assert!((-0.03..0.005).contains(&off), "{measured} instead of {expected}");
 }
 
-/// Whoever finds out by himself what is hot saves a part of what telling would save, and nobody beats
-/// the optimum.
+/// A policy that detects hot pages itself saves part of what hints from the host would save, and none
+/// beats the optimum.
 #[test]
 fn separation_lowers_amplification() {
     let measure = |streams, copies| amplification(&spec(streams, copies), HOT_AND_COLD);
@@ -149,8 +149,8 @@ fn separation_lowers_amplification() {
     }
 }
 
-/// Where all pages are alike there is nothing to gain: the closed form, with as many blocks open as
-/// there are streams in use.
+/// If all pages are alike there is nothing to gain: the closed form, with one open block for each
+/// stream in use.
 #[test]
 fn an_even_load_amplifies_alike_in_all_streams() {
     for (streams, copies, open) in [
@@ -172,10 +172,10 @@ fn an_even_load_amplifies_alike_in_all_streams() {
 /// Rows of one page number over the planes of a die, in the order of the host's programs.
 struct Rows {
     geometry: Geometry,
-    /// By die: the place of the row that is being filled, and its planes, as bits.
+    /// By die: the place of the row being filled, and its planes, as bits.
     open: Vec<(u32, u64)>,
     programs: u64,
-    /// Programs that joined a row which others of their die had begun.
+    /// Programs that joined a row that others of their die had begun.
     joined: u64,
 }
 
@@ -201,8 +201,8 @@ impl Contents for Rows {
     }
 }
 
-/// The share of the host's programs that join a row, of those that could: on a die of n planes, n - 1
-/// of n. `rounds` times the logical size is written at random on a device that is half full.
+/// The share of joinable host programs that join a row; on a die of n planes, n - 1 of n are joinable.
+/// Writes `rounds` times the logical size at random on a half-full device.
 fn alignment(placement: &str, planes_per_die: u32, rounds: u64) -> f64 {
     let spec = Spec::small().set("nand.channels", 2).set("nand.planes_per_die", planes_per_die);
     let spec = spec.set("ftl.placement.policy", placement).buffered("lru", 64);
@@ -220,8 +220,8 @@ fn alignment(placement: &str, planes_per_die: u32, rounds: u64) -> f64 {
     rows.joined as f64 / joinable
 }
 
-/// As long as nothing is collected, all programs can be joined but the odd one at an end. Collection
-/// stops and starts each plane on its own, which puts them out of step again and again.
+/// While nothing is collected, all programs can join but the odd one at an end. Collection starts and
+/// stops each plane on its own, which puts planes out of step again and again.
 #[test]
 fn dynamic_placement_keeps_planes_level() {
     for planes in [2, 4] {

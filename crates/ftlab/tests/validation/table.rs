@@ -1,7 +1,7 @@
-//! A small flash into which commands are put at given moments, for timelines that were drawn by hand.
+//! A small flash that takes commands at given times, for timelines drawn by hand.
 //!
 //! Sensing takes 50 us, programming 600 us, erasing 3 ms; the bus moves a flash page in 10 us unless a
-//! test says otherwise. All moments are in microseconds.
+//! test says otherwise. All times are in microseconds.
 
 use ftlab::nand::{Abilities, PauseCost};
 use ftlab::scheduler::{
@@ -15,7 +15,7 @@ use crate::common::{Spec, ns};
 /// Priorities by source.
 pub(crate) const DEADLINES: DeadlineOptions =
     DeadlineOptions { host_read: Nanos::ZERO, host_write: Nanos(2_000_000), gc: Nanos(8_000_000) };
-/// How late reads may make others.
+/// How much reads may delay others.
 pub(crate) const BOUNDS: ReadFirstBoundedOptions = ReadFirstBoundedOptions {
     write_bound: Some(Nanos(2_000_000)),
     gc_bound: Some(Nanos(8_000_000)),
@@ -27,7 +27,7 @@ pub(crate) const US: u64 = 1_000;
 const PAGES_PER_BLOCK: u32 = 12;
 const BLOCKS_PER_PLANE: u32 = 16;
 
-/// What a timeline needs to know of the flash.
+/// The flash parameters of a timeline.
 #[derive(Clone)]
 pub(crate) struct Set {
     pub planes: u32,
@@ -63,14 +63,14 @@ pub(crate) fn suspending(which: Pausable, times: u32) -> Set {
     }
 }
 
-/// A command that was put in.
+/// A submitted command.
 struct Put {
     id: CommandId,
     name: &'static str,
     at: u64,
 }
 
-/// A command that comes when another one is done.
+/// A command that comes when another one completes.
 pub(crate) struct Answer {
     pub to: &'static str,
     pub name: &'static str,
@@ -78,14 +78,14 @@ pub(crate) struct Answer {
     pub page: Ppn,
 }
 
-/// A flash, the commands that were put into it, and when each was done.
+/// A flash, the commands submitted to it, and when each completed.
 pub(crate) struct Table {
     pub flash: Flash,
     waiting: Vec<Put>,
     done: Vec<(&'static str, u64)>,
-    /// What comes at the moment at which another one is done.
+    /// Commands that come when another one completes.
     pub answers: Vec<Answer>,
-    /// Where the time of each went.
+    /// The time breakdown of each.
     pub spent: Vec<(&'static str, Spent)>,
 }
 
@@ -119,7 +119,7 @@ impl Table {
         }
     }
 
-    /// A host command at a moment.
+    /// A host command at a given time.
     pub fn put(&mut self, moment: u64, name: &'static str, kind: Kind, page: Ppn) -> &mut Table {
         self.put_as(
             moment,
@@ -172,10 +172,10 @@ impl Table {
         }
     }
 
-    /// When each command was done, in the order in which they were.
+    /// When each command completed, in order of completion.
     pub fn done(&mut self) -> Vec<(&'static str, u64)> {
         self.run_until(u64::MAX);
-        assert!(self.waiting.is_empty(), "something was never done");
+        assert!(self.waiting.is_empty(), "a command never completed");
         assert!(self.done.iter().all(|(_, at)| at % US == 0), "{:?}", self.done);
         self.done.iter().map(|&(name, at)| (name, at / US)).collect()
     }

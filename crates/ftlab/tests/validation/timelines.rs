@@ -1,6 +1,6 @@
 //! Multi-plane commands, cache operations, copyback, suspension and command cycles against timelines
-//! that were drawn by hand, to the nanosecond. The times are those of [`table`](crate::table): all
-//! moments are in microseconds.
+//! drawn by hand, to the nanosecond. The device is that of [`table`](crate::table); all times are in
+//! microseconds.
 
 use ftlab::nand::{Abilities, AddressRule, CacheOps, CellMode, MultiPlane};
 use ftlab::scheduler::{
@@ -81,11 +81,11 @@ fn a_cache_program_waits_for_its_data() {
     assert_eq!(table.done(), [("a", 1300), ("b", 2000), ("c", 2700)]);
 }
 
-/// A die that gets the bus only when another has done with it goes on at once if its own switch is on, whatever the
-/// other one is.
+/// A die that waits for the bus behind another die starts at once if its own switch is on, whatever the
+/// other switch is.
 #[test]
 fn a_die_that_waited_for_the_bus_overlaps_by_its_own_switch() {
-    // Of three pages, one of another die and two of this one, the bus takes 80 us each.
+    // Of three pages, one on another die and two on this one; the bus takes 80 us each.
     let cases = [
         // Cells 0-50, bus 50-130; cells 0-50, bus 130-210. Then cells 133-183, bus 210-290, or
         // cells 210-260, bus 260-340.
@@ -109,7 +109,7 @@ fn a_die_that_waited_for_the_bus_overlaps_by_its_own_switch() {
     }
 }
 
-/// A read keeps the die busy until 60 while two programs come to wait.
+/// A read keeps the die busy until 60 while two programs queue up.
 fn two_programs(set: Set, one: Ppn, other: Ppn) -> Vec<(&'static str, u64)> {
     let mut table = Table::new(set);
     table.put(0, "r", Kind::Read, at(0, 0, 5));
@@ -158,7 +158,7 @@ fn erases_of_two_planes_share_the_cells_but_pass_no_read() {
     assert_eq!(table.done(), [("r", 60), ("a", 3060), ("s", 3120), ("b", 6120)]);
 }
 
-/// A part that shares only one kind of command between planes serves the others one after the other.
+/// A part that shares only one kind of command between planes serves the others one after another.
 #[test]
 fn each_kind_of_command_is_shared_by_its_own_switch() {
     let alone = |kind: Kind| MultiPlane {
@@ -167,7 +167,7 @@ fn each_kind_of_command_is_shared_by_its_own_switch() {
         erase: kind == Kind::Erase,
         ..ALL_KINDS
     };
-    // When the first and the second are done; together they end as the tests above draw them.
+    // When the first and the second complete; together they end as the tests above draw them.
     let cases = [
         // Apart: cells 60-110, bus 110-120; cells 120-170, bus 170-180.
         (Kind::Read, [120, 130], [120, 180]),
@@ -212,7 +212,7 @@ fn a_copyback_needs_no_bus() {
 }
 
 #[test]
-fn a_program_is_left_for_host_reads() {
+fn a_program_is_suspended_for_host_reads() {
     let program = |set: Set, reads: &[u64]| {
         let mut table = Table::new(set);
         table.put(0, "p", Kind::Program, at(0, 1, 0));
@@ -222,14 +222,14 @@ fn a_program_is_left_for_host_reads() {
         table.done()
     };
     let set = || suspending(Pausable::ProgramAndErase, 4);
-    // Left 100-120, read 120-180, resumed 180-185, the other 510 until 695.
+    // Suspended 100-120, read 120-180, resumed 180-185, the other 510 until 695.
     assert_eq!(program(set(), &[100]), [("r", 180), ("p", 695)]);
     assert_eq!(program(set(), &[100, 130]), [("r", 180), ("s", 240), ("p", 755)]);
-    // Left, resumed at 185, left again at 300 with 395 to go: 320-380, 385-780.
+    // Suspended, resumed at 185, suspended again at 300 with 395 to go: 320-380, 385-780.
     assert_eq!(program(set(), &[100, 300]), [("r", 180), ("s", 380), ("p", 780)]);
-    // Data moves in until 10; nothing can be left before that. 10-30, 30-90, 95-695.
+    // Data moves in until 10; nothing can be suspended before that. 10-30, 30-90, 95-695.
     assert_eq!(program(set(), &[5]), [("r", 90), ("p", 695)]);
-    // 15 are left, and leaving takes 20.
+    // Only 15 are left, and suspending takes 20.
     assert_eq!(program(set(), &[595]), [("p", 610), ("r", 670)]);
     // Once only.
     let once = suspending(Pausable::ProgramAndErase, 1);
@@ -239,10 +239,10 @@ fn a_program_is_left_for_host_reads() {
 }
 
 #[test]
-fn an_erase_is_left_for_host_reads_alone() {
+fn an_erase_is_suspended_only_for_host_reads() {
     let mut table = Table::new(suspending(Pausable::Erase, 4));
     table.put(0, "e", Kind::Erase, at(0, 1, 0)).put(1000, "r", Kind::Read, at(0, 0, 0));
-    // Left 1000-1100, read 1100-1160, resumed 1160-1165, the other 2000 until 3165.
+    // Suspended 1000-1100, read 1100-1160, resumed 1160-1165, the other 2000 until 3165.
     assert_eq!(table.done(), [("r", 1160), ("e", 3165)]);
     assert_eq!(table.flash.overlaps().erase_pauses, 1);
 
@@ -252,14 +252,14 @@ fn an_erase_is_left_for_host_reads_alone() {
     assert_eq!(table.done(), [("e", 3000), ("r", 3060)]);
 }
 
-/// What a read waits for collection counts as collection, the time that leaving it takes too.
+/// A read's wait for collection counts as collection, including the time of suspending it.
 #[test]
-fn leaving_collection_is_waiting_for_collection() {
+fn suspending_collection_counts_as_waiting_for_it() {
     let mut table = Table::new(suspending(Pausable::Erase, 4));
     let erase = Command::new(Kind::Erase, Origin::Gc, ServiceId::WRITES.owner(0), at(0, 1, 0));
     table.put_as(0, "e", erase).put(1000, "r", Kind::Read, at(0, 0, 0));
     table.put(1110, "s", Kind::Read, at(0, 0, 1));
-    // r: left 1000-1100, cells 1100-1150, bus 1150-1160. s: cells 1160-1210, bus 1210-1220.
+    // r: suspended 1000-1100, cells 1100-1150, bus 1150-1160. s: cells 1160-1210, bus 1210-1220.
     assert_eq!(table.done(), [("r", 1160), ("s", 1220), ("e", 3225)]);
     let spent = |queue, gc, bus, cell| {
         let [queue, gc, bus, cell] = [queue, gc, bus, cell].map(|micros| Nanos(micros * US));
@@ -267,11 +267,11 @@ fn leaving_collection_is_waiting_for_collection() {
     };
     assert_eq!(table.spent[0], ("r", spent(0, 100, 10, 50)));
     assert_eq!(table.spent[1], ("s", spent(50, 0, 10, 50)));
-    // The erase waited for both reads, for leaving and for going on.
+    // The erase waited for both reads, and for suspending and resuming.
     assert_eq!(table.spent[2], ("e", spent(225, 0, 0, 3000)));
 }
 
-/// Commands of equal rank are served as they arrived, on the bus too.
+/// Commands of equal rank are served in order of arrival, on the bus too.
 #[test]
 fn equals_take_the_bus_as_they_arrived() {
     let schedulers = [Scheduler::Fifo(Fifo), Scheduler::Deadline(Deadline::new(&DEADLINES))];
@@ -286,7 +286,7 @@ fn equals_take_the_bus_as_they_arrived() {
 }
 
 #[test]
-fn what_waits_while_an_operation_is_left_goes_after_it() {
+fn commands_that_wait_during_a_suspension_go_after_it() {
     let mut table = Table::new(suspending(Pausable::ProgramAndErase, 4));
     table.put(0, "p", Kind::Program, at(0, 1, 0)).put(50, "q", Kind::Program, at(0, 1, 1));
     table.put(100, "r", Kind::Read, at(0, 0, 0));
@@ -342,7 +342,7 @@ fn reads_first_and_suspension_go_together() {
     assert_eq!(table.done(), [("r", 180), ("p", 695), ("q", 1305)]);
 }
 
-/// A better command takes the place of the one for which a die stood in line for the bus.
+/// A better command takes the place of the one for which a die waited for the bus.
 #[test]
 fn a_read_that_outranks_a_cached_program_leaves_the_line() {
     let set = Set { scheduler: Scheduler::ReadFirst(ReadFirst), ..cached(false, true) };
@@ -362,7 +362,7 @@ fn programs_of_a_block_keep_their_order_between_planes() {
     assert_eq!(table.done(), [("r", 60), ("a", 670), ("b", 1280), ("c", 1890)]);
 }
 
-/// A copyback and a program of one block, handed over in this order.
+/// A copyback and a program of one block, submitted in this order.
 #[test]
 fn programs_and_copybacks_of_a_block_keep_their_order() {
     let gc = |kind, page| Command::new(kind, Origin::Gc, ServiceId::WRITES.owner(0), page);
@@ -390,19 +390,19 @@ fn programs_and_copybacks_of_a_block_keep_their_order() {
 }
 
 #[test]
-fn what_is_left_goes_on_after_so_many_reads() {
+fn a_suspended_operation_resumes_after_a_number_of_reads() {
     let rule = PauseRule { which: Pausable::Erase, times: 1, reads: 2 };
     let mut table = Table::new(Set { pause: rule, ..suspending(Pausable::Erase, 1) });
     table.put(0, "e", Kind::Erase, at(0, 1, 0));
     for name in ["a", "b", "c"] {
         table.put(1000, name, Kind::Read, at(0, 0, 0));
     }
-    // Left 1000-1100, a until 1160, b until 1220, resumed at 1225, the other 2000 until 3225.
+    // Suspended 1000-1100, a until 1160, b until 1220, resumed at 1225, the other 2000 until 3225.
     assert_eq!(table.done(), [("a", 1160), ("b", 1220), ("e", 3225), ("c", 3285)]);
 }
 
-/// A die that stands in line for the bus gets a read at the very moment at which the bus falls free, in
-/// answer to what ends then, and another die comes into line before it has looked.
+/// A die that waits for the bus gets a read just as the bus becomes free, in answer to what ends then,
+/// and another die joins the queue before it has looked.
 #[test]
 fn a_die_that_leaves_the_line_leaves_nobody_behind() {
     for scheduler in
@@ -420,10 +420,10 @@ fn a_die_that_leaves_the_line_leaves_nobody_behind() {
     }
 }
 
-/// Later writes are programmed together with the first, past one that waits on its plane: that one is
-/// passed by reads only as far as it would be on time all the same.
+/// Later writes are programmed together with the first, past one that waits on its plane: reads pass
+/// that one only as far as it still completes in time.
 #[test]
-fn a_write_that_others_passed_keeps_its_bound() {
+fn a_passed_write_keeps_its_bound() {
     let bounds = ReadFirstBoundedOptions { write_bound: Some(Nanos(3_060 * US)), ..BOUNDS };
     let multi_plane = MultiPlane { program: true, ..MultiPlane::NONE };
     let set = Set {
@@ -435,7 +435,7 @@ fn a_write_that_others_passed_keeps_its_bound() {
     for block in 0..4 {
         table.put(1, "before", Kind::Program, at(0, block, 0));
     }
-    // Nothing fits it: it is on another page of its block.
+    // Nothing joins it: it is on another page of its block.
     table.put(1, "write", Kind::Program, at(0, 9, 5));
     for block in 0..3 {
         table.put(1, "past", Kind::Program, at(1, block, 0));
@@ -445,6 +445,6 @@ fn a_write_that_others_passed_keeps_its_bound() {
     }
     let done = table.done();
     let write = done.iter().find(|(name, _)| *name == "write").expect("it is done");
-    // Alone it is done at 3001; one read of 50 us fits in before it, and a second one does not.
+    // Alone it completes at 3001; one read of 50 us fits in before it, and a second one does not.
     assert_eq!(write.1, 3_051, "{done:?}");
 }

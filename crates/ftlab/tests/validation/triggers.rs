@@ -1,5 +1,5 @@
-//! When collection works, and how much at a time: each trigger does what it says. That none of them
-//! loses data or stands still is checked by the random devices of `contents.rs`, which have them all.
+//! When collection works, and how much at a time: each trigger does what it says. The random devices
+//! of `contents.rs` have all triggers and check that none of them loses data or gets a device stuck.
 
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
@@ -17,14 +17,14 @@ fn roomy() -> Spec {
     spec.holding(200)
 }
 
-/// Collection after 7 ms without requests, up to so many free blocks.
+/// Collection after 7 ms without requests, up to `UP_TO` free blocks.
 const BACKGROUND: &str = "ftl.gc.background.collect = on
     ftl.gc.background.after = 7ms
     ftl.gc.background.blocks = 12";
 const AFTER: u64 = 7_000_000;
 const UP_TO: u32 = 12;
 
-/// Writes so many random pages one after the other.
+/// Writes `count` random pages one after another.
 fn scribble(device: &mut Device, spec: &Spec, count: u32) -> Vec<Completion> {
     let sectors = spec.sectors_per_page();
     let mut stream = Stream::new(3, "pages");
@@ -45,14 +45,14 @@ fn runs(device: &Device, purpose: Purpose) -> u64 {
     device.ftl_counts().by_purpose[purpose as usize].runs
 }
 
-/// An idle device collects after the time that was asked for, up to the blocks that were asked for,
-/// and then comes to rest.
+/// An idle device collects after the configured time, up to the configured number of free blocks,
+/// and then becomes idle.
 #[test]
 fn an_idle_device_collects_in_the_background() {
     let spec = roomy().with(BACKGROUND);
     let mut device = assemble(spec.setup());
     fill(&mut device, 1, 0..spec.logical_pages(), spec.sectors_per_page());
-    // One write after the other leaves no time.
+    // Back-to-back writes leave no time.
     let plane = PlaneId::new(0);
     let mut done = Vec::new();
     let before = runs(&device, Purpose::Background);
@@ -61,7 +61,7 @@ fn an_idle_device_collects_in_the_background() {
         device.submit(device.now(), request(Op::Write, page * u64::from(sectors), sectors, 0));
         while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Completed {}
     }
-    assert_eq!(runs(&device, Purpose::Background), before, "nobody was idle");
+    assert_eq!(runs(&device, Purpose::Background), before, "the host was never idle");
     let (idle_since, free) = (device.now(), device.ftl().free_blocks(plane));
     assert!(free < UP_TO, "{free} free blocks need no collection");
     let just_before = SimTime(idle_since.0 + AFTER - 1);
@@ -73,8 +73,8 @@ fn an_idle_device_collects_in_the_background() {
     assert_eq!(device.ftl().audit(), Ok(()));
 }
 
-/// What was collected while nobody waited need not be collected while somebody does: with pauses
-/// between bursts, writes wait less.
+/// What was collected in idle time need not be collected while the host waits: with pauses between
+/// bursts, writes wait less.
 #[test]
 fn bursts_find_room_after_background_collection() {
     let worst = |background| {
@@ -97,8 +97,8 @@ fn bursts_find_room_after_background_collection() {
     assert!(with * 4 < without, "{with} ns behind collection, without background {without} ns");
 }
 
-/// A collection that stopped because the host came back does not keep what others want of the plane
-/// from being done, however long the host stays.
+/// A collection that paused because the host came back does not block other uses of the plane, however
+/// long the host stays.
 #[test]
 fn a_background_collection_does_not_hold_up_what_others_want() {
     let spec = roomy().with(BACKGROUND).set("ftl.gc.copies_in_flight", 1);
@@ -116,7 +116,7 @@ fn a_background_collection_does_not_hold_up_what_others_want() {
     assert_eq!(device.advance_until(begun, &mut Vec::new()), Advanced::Reached);
     let paused = device.ftl().collecting(plane).expect("it collects in the background");
     (0..2_000).for_each(|_| alone(&mut device, Op::Read, 0));
-    assert_eq!(device.ftl().collecting(plane), Some(paused), "the host keeps it from going on");
+    assert_eq!(device.ftl().collecting(plane), Some(paused), "the host keeps it paused");
     let mut blocks = (0..spec.shape().blocks_per_plane).map(BlockId::new);
     let purpose = Purpose::WearLevel;
     assert!(blocks.any(|block| device.collect(Wanted { block, purpose })), "some block is closed");
@@ -130,7 +130,7 @@ fn a_background_collection_does_not_hold_up_what_others_want() {
 }
 
 /// A host read that arrives while copies wait goes first, whatever the order of commands, as long as
-/// blocks are free; then it waits for one command at most. At the hard limit it does not.
+/// enough blocks are free; then it waits for one command at most. At the hard limit it does not go first.
 #[test]
 fn preemptible_collection_lets_reads_go_first() {
     let mean = |preemptible, hard_limit| {
@@ -159,7 +159,7 @@ fn preemptible_collection_lets_reads_go_first() {
     };
     let (plain, yielding, late) = (mean("off", 1), mean("on", 1), mean("on", 31));
     assert!(yielding * 2 < plain, "{yielding} ns behind collection, {plain} ns without yielding");
-    assert_eq!(late, plain, "above the limit nothing is different");
+    assert_eq!(late, plain, "at the limit nothing is different");
 }
 
 /// With one copy a write, the copies of a collection come one by one between the writes.
@@ -176,13 +176,13 @@ fn increments_follow_the_writes_of_the_host() {
         let page = stream.below(u64::from(spec.logical_pages()));
         device.submit(device.now(), request(Op::Write, page * u64::from(sectors), sectors, 0));
         while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Completed {}
-        // One for this write, and one that an earlier write had allowed and that was under way.
+        // One for this write, and one that an earlier write allowed and that was in flight.
         assert!(copies(&device) - before <= 2, "{} copies", copies(&device) - before);
     }
 }
 
-/// Pauses that end with the next request leave a collection where it is; a device that nobody will
-/// use again finishes it.
+/// In pauses that end with the next request a collection stays where it is; at the end of a run the
+/// device finishes it.
 #[test]
 fn increments_wait_for_the_next_request() {
     let spec = roomy().set("ftl.gc.copies_per_write", 1).set("ftl.gc.hard_limit", 1);
@@ -206,8 +206,7 @@ fn increments_wait_for_the_next_request() {
     assert_eq!(device.ftl().audit(), Ok(()));
 }
 
-/// How often a plane began to collect, and one of the same `group` that had few free blocks did not
-/// collect with it.
+/// How often a plane began to collect while another of its `group` with few free blocks did not.
 fn alone(scope: &str, group: impl Fn(&Geometry, PlaneId) -> u32) -> u32 {
     let spec = roomy().with(
         "nand.channels = 2
@@ -240,7 +239,7 @@ fn alone(scope: &str, group: impl Fn(&Geometry, PlaneId) -> u32) -> u32 {
     alone
 }
 
-/// When one plane begins to collect, those of its scope do, too, unless they have blocks to spare.
+/// When one plane begins to collect, the others of its scope do too, unless they have blocks to spare.
 #[test]
 fn planes_of_a_scope_collect_together() {
     let die = |geometry: &Geometry, plane| geometry.die_of(plane).get();
@@ -248,13 +247,13 @@ fn planes_of_a_scope_collect_together() {
     assert_eq!(alone("die", die), 0);
     assert_eq!(alone("channel", channel), 0);
     assert_eq!(alone("device", |_, _| 0), 0);
-    // And it is not so by itself.
+    // And it does not happen by itself.
     assert!(alone("plane", die) > 20);
     assert!(alone("die", channel) > 20);
     assert!(alone("channel", |_, _| 0) > 20);
 }
 
-/// Whole flash pages are copied without the bus, others with it; write amplification is the same.
+/// Whole flash pages are copied without the bus, partial ones with it; write amplification is the same.
 #[test]
 fn copyback_saves_the_bus() {
     let spec = Spec::small().with(
@@ -279,7 +278,7 @@ fn copyback_saves_the_bus() {
     assert!(bus_with < bus_without, "{bus_with} ns on the bus, without copyback {bus_without} ns");
 }
 
-/// A stream that finds no room waits for the plane, though another stream has room left on it: its
+/// A stream that finds no room waits for the plane even if another stream has room left on it: its
 /// collection does not wait for writes that can't come.
 #[test]
 fn a_stream_without_room_is_not_kept_waiting() {
@@ -290,7 +289,7 @@ fn a_stream_without_room_is_not_kept_waiting() {
         ftl.gc.hard_limit = 1
         ftl.gc.host_lead = 1000",
     );
-    // The host stops writing where collection starts: no configuration may say so.
+    // The host stops writing where collection starts: no configuration allows this.
     let spec = spec.holding(288).changed("thresholds", |setup| setup.ftl.thresholds.reserve = 2);
     let mut device = assemble(spec.setup());
     let sectors = spec.sectors_per_page();
@@ -299,7 +298,7 @@ fn a_stream_without_room_is_not_kept_waiting() {
     let (mut done, mut pages) = (Vec::new(), Stream::new(3, "pages"));
     device.submit(device.now(), Request { stream: 1, ..request(Op::Write, 0, sectors, 0) });
     while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
-    // Somebody reads all the time, so that the device never has nothing to do.
+    // Constant reads keep the device from ever being idle.
     let mut any = |op| {
         let page = pages.below(u64::from(spec.logical_pages()));
         request(op, page * u64::from(sectors), sectors, 0)

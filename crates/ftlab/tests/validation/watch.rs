@@ -1,5 +1,5 @@
-//! Watches every die and every bus and objects to what flash can't do: two things at once, a transfer
-//! before the data is there, a program out of order or over old data, a read of an erased page; and to
+//! Watches every die and every bus and rejects what flash can't do: two things at once, a transfer
+//! before the data is there, a program out of order or over old data, a read of an erased page; and
 //! what the order of commands forbids.
 
 use std::cell::RefCell;
@@ -17,28 +17,28 @@ use ftlab_torture::{Listens, Onlooker};
 
 use crate::common::ONE_BIT;
 
-/// What a die is in the middle of.
+/// What a die is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum State {
     #[default]
     Idle,
     /// Sensed; held until the bus has taken it.
     Holds(Activity),
-    /// The cells will take over when this transfer is done, and those of its row.
+    /// The cells take over when this transfer and those of its row are done.
     TakesIn(Activity),
 }
 
 #[derive(Clone, Debug, Default)]
 struct DieLog {
     state: State,
-    /// The transfers of further pages of the row that is taken in, then of those whose program is still
-    /// to be told.
+    /// The transfers of further pages of the row being transferred, then of those whose program is still
+    /// to be reported.
     row: VecDeque<Activity>,
     free_at: SimTime,
     busy: Nanos,
-    /// Host reads that wait, by flash page.
+    /// Waiting host reads, by flash page.
     reads: VecDeque<(u32, CommandId)>,
-    /// What arrived, as far as it is told: flash pages of host reads and of programs.
+    /// Reported arrivals: flash pages of host reads and of programs.
     arrived: VecDeque<(Kind, u32)>,
 }
 
@@ -55,24 +55,24 @@ pub struct Log {
     prices: Bus,
     multi_plane: MultiPlane,
     scheduler: Scheduler,
-    /// Copies may be held back after they were told, and others go before them.
+    /// Whether copies may be held back after they were reported, so that others go before them.
     preemptible: bool,
-    /// The moment of the last report.
+    /// The time of the last report.
     now: SimTime,
     dies: Vec<DieLog>,
     buses: Vec<BusLog>,
     /// By block: flash pages programmed since the last erase, and when the last one is done.
     programmed: Vec<(u32, SimTime)>,
     /// By block: whether it was partly filled when another device took over, which may have no stream
-    /// that goes on filling it.
+    /// that continues to fill it.
     left_over: Vec<bool>,
-    /// By block: whether it is programmed with one bit a cell. The cells tell by the time they take.
+    /// By block: whether it is in one-bit mode, as the times of its cells show.
     slc: Vec<bool>,
     /// Flash pages of such a block; none on a device without.
     slc_pages: Option<u32>,
-    /// Whether pages of a block may be left out, and blocks erased that are not full.
+    /// Whether pages of a block may be skipped, and blocks erased that are not full.
     has_log: bool,
-    /// Whether blocks that age are filled no further.
+    /// Whether ageing blocks are closed early.
     seals: bool,
     /// Activities seen.
     pub seen: u64,
@@ -84,7 +84,7 @@ pub type Watch = Rc<RefCell<Log>>;
 impl Onlooker for Log {
     fn read_planned(&mut self, at: Ppn, command: CommandId) {
         let (die, page) = (self.die_of(at), self.geometry.flash_page_of(at));
-        // A command is not submitted before its last page is known.
+        // A command is submitted only once its last page is known.
         if self.dies[die].reads.back() == Some(&(page, command)) {
             return;
         }
@@ -130,7 +130,7 @@ impl Log {
         }))
     }
 
-    /// Everything is programmed at these places, from the start.
+    /// These places hold data from the start.
     pub fn holds(&mut self, places: impl Iterator<Item = Ppn>) {
         for at in places {
             let page = self.geometry.flash_page_in_block(at);
@@ -139,7 +139,7 @@ impl Log {
         }
     }
 
-    /// A page of a block is programmed until then.
+    /// Records that a page of a block is programmed until the end of `a`.
     fn programs(&mut self, a: &Activity) {
         let (pages, done) = &mut self.programmed[self.geometry.block_of(a.page).at()];
         let page = self.geometry.flash_page_in_block(a.page);
@@ -148,7 +148,7 @@ impl Log {
         (*pages, *done) = (page + 1, a.until);
     }
 
-    /// Another device goes on with the same flash, its own rules, and accounts of time of its own.
+    /// Another device continues with the same flash, its own rules, and its own accounts of time.
     pub fn go_on(&mut self, setup: &DeviceSetup) {
         self.prices = setup.flash.bus.clone();
         self.scheduler = setup.flash.scheduler.clone();
@@ -181,7 +181,7 @@ impl Log {
         self.buses.iter().map(|bus| bus.busy)
     }
 
-    /// Nothing waits and nothing is half done.
+    /// Asserts that nothing waits and nothing is half done.
     pub fn assert_at_rest(&self) {
         for die in &self.dies {
             assert_eq!(die.state, State::Idle);
@@ -191,7 +191,7 @@ impl Log {
     }
 
     fn at(&mut self, moment: SimTime) {
-        assert!(moment >= self.now, "something begins at {moment}, and it is {} already", self.now);
+        assert!(moment >= self.now, "something begins at {moment}, but it is {} already", self.now);
         self.now = moment;
         self.seen += 1;
     }
@@ -209,8 +209,8 @@ impl Log {
         } else if matches!(self.scheduler, Scheduler::ReadFirst(_)) {
             assert!(die.reads.is_empty(), "{a:?} goes before host reads {:?}", die.reads);
         }
-        // Reads of old copies and of collection, and erases, are not told when they arrive.
-        // A copyback is told as the program of its copies.
+        // Reads of old copies and of collection, and erases, are not reported when they arrive.
+        // A copyback is reported as the program of its copies.
         let told = if a.kind == Kind::Copyback { Kind::Program } else { a.kind };
         if host_read || told == Kind::Program {
             let place = die.arrived.iter().position(|&known| known == (told, flash_page));
@@ -222,8 +222,8 @@ impl Log {
         }
     }
 
-    /// What is done to a block is done in the mode in which it is programmed; `slc` is what that takes
-    /// with one bit a cell.
+    /// A block is used in the mode in which it was programmed; `slc` is the time of an operation in
+    /// one-bit mode.
     fn check_mode(&self, a: &Activity, slc: Nanos) {
         let is_slc = self.slc[self.geometry.block_of(a.page).at()];
         if self.slc_pages.is_some() {
@@ -296,7 +296,7 @@ impl Log {
         die.busy += a.until - a.from;
     }
 
-    /// A further page of a row is taken in: after the pause between two planes, on a plane of its own.
+    /// A further page of a row is transferred: after the pause between two planes, to another plane.
     fn joins(&mut self, first: &Activity, a: &Activity) {
         let (channel, _) = self.geometry.channel_of(a.die);
         let bus = &mut self.buses[channel.at()];

@@ -1,5 +1,5 @@
-//! Static wear levelling on a load that wears few blocks: how far apart erase counts drift with and
-//! without, what each policy promises, and how long devices with blocks of limited life last.
+//! Static wear levelling on a load that wears few blocks: how far erase counts drift apart with and
+//! without it, what each policy promises, and how long devices with blocks of limited life last.
 
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
@@ -21,7 +21,7 @@ fn spec() -> Spec {
     Spec::small().set(common::BLOCKS, BLOCKS).holding(BLOCKS * PAGES / 10 * 8)
 }
 
-/// Data that lies still moves when blocks are so far apart.
+/// Idle data moves when erase counts are `limit` apart.
 fn threshold(limit: u32) -> Spec {
     spec().set("ftl.wear.policy", "threshold").set("ftl.wear.threshold", limit)
 }
@@ -31,7 +31,7 @@ fn bet(unevenness: u32) -> Spec {
 }
 
 /// Nine of ten writes go to the first tenth of the pages, the others to the second tenth; the rest
-/// lies still.
+/// is never written.
 fn hot_and_cold(pages: u32, count: u32) -> impl Iterator<Item = Request> {
     let mut stream = Stream::new(11, "hot and cold");
     let tenth = u64::from(pages / 10);
@@ -41,7 +41,7 @@ fn hot_and_cold(pages: u32, count: u32) -> impl Iterator<Item = Request> {
     })
 }
 
-/// How far the erase counts are apart.
+/// The spread of the erase counts.
 struct Wear {
     /// Of the least worn closed block.
     least: u32,
@@ -66,7 +66,7 @@ impl Wear {
     }
 }
 
-/// Fills the device and lets it run hot and cold; `look` sees it every few writes.
+/// Fills the device and runs hot and cold writes; `look` inspects it every few writes.
 fn run(spec: &Spec, mut look: impl FnMut(&Device)) -> Device {
     let mut device = assemble(spec.setup());
     fill(&mut device, 4, 0..spec.logical_pages(), 8);
@@ -87,7 +87,7 @@ fn moves(device: &Device) -> u64 {
 }
 
 /// With as many moves as there are blocks, no closed block is ever further behind than the threshold
-/// and the one cycle that sets the moves off.
+/// plus the one cycle that triggers the moves.
 #[test]
 fn the_threshold_bounds_the_spread() {
     for (free_block, limit) in [("oldest", 10), ("least-worn", 3)] {
@@ -101,7 +101,7 @@ fn the_threshold_bounds_the_spread() {
     }
 }
 
-/// One move for each collection, as by default: the spread may exceed the threshold, and is caught up.
+/// One move for each collection, as by default: the spread may exceed the threshold, but recovers.
 #[test]
 fn one_move_at_a_time_keeps_up() {
     let without = Wear::of(&run(&spec(), |_| ()));
@@ -127,7 +127,7 @@ fn the_table_bounds_the_share_of_the_least_worn() {
     let mut checked = 0;
     let device = run(&bet(UNEVENNESS), |device| {
         let Wear { least, mean, .. } = Wear::of(device);
-        // A set that can't be emptied for the moment adds a little to an interval.
+        // A set that can't be emptied at the moment adds a little to an interval.
         let intervals = mean / f64::from(UNEVENNESS + 1);
         checked += u32::from(intervals > 2.0);
         assert!(f64::from(least) >= intervals.floor() - 1.0, "{least} erases, mean {mean}");
@@ -137,22 +137,22 @@ fn the_table_bounds_the_share_of_the_least_worn() {
     assert!(checked > 1_000 && moves(&device) > 100);
 }
 
-/// Sets of several blocks are emptied whole.
+/// Sets of several blocks are emptied together.
 #[test]
-fn a_set_is_emptied_whole() {
+fn a_set_is_emptied_together() {
     let device = run(&bet(8).set("ftl.wear.set_blocks", 4), |_| ());
     let least = device.ftl().blocks().all_erases().min().unwrap();
     println!("least worn {least}, {} moves", moves(&device));
     assert!(least > 0);
 }
 
-/// Each block bears so many erases.
+/// Each block bears `cycles` erases.
 fn lasting(spec: Spec, cycles: u32) -> Spec {
     spec.set("nand.endurance.policy", "fixed").set("nand.endurance.cycles", cycles)
 }
 
 /// The budget of a device: each block is filled once more than it can be erased. No load gets more out of
-/// it, and one that wears all blocks alike gets nearly all, divided by its write amplification.
+/// it, and one that wears all blocks alike gets nearly all of it, divided by its write amplification.
 #[test]
 fn an_even_load_uses_up_the_endurance() {
     const CYCLES: u32 = 100;
@@ -198,8 +198,8 @@ fn devices_live_longer() {
     assert!(threshold > none && bet > none, "{threshold} and {bet} against {none}");
 }
 
-/// With the least worn block first no block is taken while a free one of its plane was erased less often;
-/// with data that all changes in turn, erase counts stay as close as that allows.
+/// With the least worn block first, no block is taken while a free one of its plane was erased less often;
+/// if all data is overwritten in turn, erase counts stay as close as that allows.
 #[test]
 fn the_least_worn_free_block_is_taken() {
     let spec = spec().set("ftl.wear.free_block", "least-worn");

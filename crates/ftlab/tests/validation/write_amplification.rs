@@ -1,9 +1,9 @@
 //! Write amplification of uniform random writes under greedy collection, against the mean field.
 //!
 //! Van Houdt, "A Mean Field Model for a Class of Garbage Collection Algorithms in Flash-based Solid
-//! State Drives", SIGMETRICS 2013, with the number of choices going to infinity; the same result
-//! stands in Bux and Iliadis, "Performance of Greedy Garbage Collection in Flash-based Solid-state
-//! Drives", Performance Evaluation 2010. Derived in docs/validation.md.
+//! State Drives", SIGMETRICS 2013, with the number of choices going to infinity; Bux and Iliadis,
+//! "Performance of Greedy Garbage Collection in Flash-based Solid-state Drives", Performance
+//! Evaluation 2010, have the same result. Derived in docs/validation.md.
 
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
@@ -14,7 +14,7 @@ use ftlab::units::BlockId;
 use crate::common::{BLOCKS, Spec, closed_loop, fill, request};
 
 /// The mean number of valid pages of a victim, by the mean field: `b` pages a block, of which the
-/// share `rho` is valid in the blocks that may be chosen.
+/// share `rho` is valid in the candidate blocks.
 fn victim_valid(b: u32, rho: f64) -> f64 {
     let valid = |m: u32| {
         let (pages, level) = (f64::from(b), f64::from(m));
@@ -33,7 +33,7 @@ pub fn mean_field(b: u32, rho: f64) -> f64 {
     f64::from(b) / (f64::from(b) - victim_valid(b, rho))
 }
 
-/// For blocks without end, greedy is as good as a log that is cleaned in turn: the valid share p of a
+/// With infinitely many pages a block, greedy equals a log cleaned in turn: the valid share p of a
 /// victim solves rho = (p - 1) / ln p (Robinson, "Analysis of Steady-State Segment Storage Utilizations
 /// in a Log-Structured File System with Least-Utilized Segment Cleaning", Operating Systems Review
 /// 1996; Desnoyers, "Analytic Models of SSD Write Performance", ACM TOS 2014).
@@ -60,7 +60,7 @@ fn by_counting(blocks: usize, b: u32, logical: u32, writes: u32) -> f64 {
             let free = (0..blocks).find(|&block| pages[block].is_empty());
             open = free.unwrap_or_else(|| {
                 let victim = (0..blocks).min_by_key(|&block| valid[block]).expect("blocks");
-                // Cleaned in place: what is valid is written back to the front of the block.
+                // Cleaned in place: valid pages are written back to the front of the block.
                 pages[victim].retain(|&page| home[page as usize] == victim);
                 let mut seen = std::collections::BTreeSet::new();
                 pages[victim].retain(|&page| seen.insert(page));
@@ -101,11 +101,11 @@ fn the_mean_field_agrees_with_counting() {
     }
 }
 
-/// Free blocks of a plane at which collection rests.
+/// Free blocks of a plane at which collection stops.
 pub const STOP: u32 = 2;
 
-/// Planes of so many blocks of so many flash pages, with `percent` over-provisioning, and fewer free blocks than a
-/// configuration may ask for.
+/// Planes of `blocks` blocks of `pages` flash pages, with `percent` over-provisioning, and fewer free
+/// blocks than a configuration allows.
 pub fn planes(spec: Spec, blocks: u32, pages: u32, percent: u32) -> Spec {
     let spec = spec
         .set("ftl.gc.copies_in_flight", 4)
@@ -127,9 +127,9 @@ fn write(device: &mut Device, spec: &Spec, depth: usize, stream: &mut Stream, co
     closed_loop(device, depth, next);
 }
 
-/// What steady state shows.
+/// Measurements in steady state.
 pub struct Measured {
-    /// Places programmed, padding included, by pages of the host.
+    /// Pages programmed, padding included, for each page of the host.
     pub amplification: f64,
     /// The share of valid pages in closed blocks, on average.
     pub share: f64,
@@ -157,7 +157,7 @@ pub fn measure(spec: &Spec, depth: usize) -> Measured {
     Measured { amplification: (host + extra) as f64 / host as f64, share }
 }
 
-/// The share of valid pages in closed blocks at present.
+/// The current share of valid pages in closed blocks.
 fn closed_share(device: &Device, spec: &Spec) -> f64 {
     let (geometry, blocks) = (spec.geometry(), device.ftl().blocks());
     let all = (0..geometry.blocks()).map(BlockId::new);
@@ -166,9 +166,9 @@ fn closed_share(device: &Device, spec: &Spec) -> f64 {
     f64::from(valid) / f64::from(count * geometry.units_per_block())
 }
 
-/// The same from the configuration alone. Of a plane's blocks, `stop` are free nearly always, as
-/// collection works faster than the host fills; one of the host and one of collection are being
-/// filled, each on average half full with pages nearly all valid.
+/// The same from the configuration alone. Of a plane's blocks, `stop` are nearly always free, because
+/// collection is faster than the host; one block of the host and one of collection are being filled,
+/// each on average half full with pages nearly all valid.
 pub fn expected_share(spec: &Spec) -> f64 {
     let geometry = spec.geometry();
     let block = f64::from(geometry.units_per_block());
@@ -176,7 +176,7 @@ pub fn expected_share(spec: &Spec) -> f64 {
     (f64::from(spec.logical_pages()) / f64::from(geometry.planes()) - block) / (closed * block)
 }
 
-/// Within 2 % of the mean field, which has endlessly many blocks: with some hundreds, a block more or
+/// Within 2 % of the mean field, which has infinitely many blocks. With some hundreds, a block more or
 /// less among those that are free, open or being copied shifts the share by 1/1024, and that shifts
 /// the result by up to 1 % where it is steepest (7 % over-provisioning; hence more blocks there).
 /// Statistical error: over 8 rounds some thousand victims are chosen, whose valid counts differ by
@@ -210,9 +210,9 @@ fn four_planes_amplify_as_one_does() {
 }
 
 /// Units of 4 KiB in flash pages of 16 KiB: any four may share one under dynamic placement. The copies
-/// of a victim begin a flash page of their own and end with padding, so v valid units cost ceil(v / 4)
-/// flash pages. Greedy victims all have about the same v; if the mean field puts it into one step of
-/// that function however much of the blocks the padding takes (none to three units each), the
+/// of a victim start on a new flash page and end with padding, so v valid units cost ceil(v / 4)
+/// flash pages. Greedy victims all have about the same v. If the mean field puts v into one step of
+/// that function whatever share of the blocks is padding (none to three units each), the
 /// amplification is known to within the noise: 0.5 %.
 #[test]
 fn small_units_amplify_by_whole_flash_pages() {

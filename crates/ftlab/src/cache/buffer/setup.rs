@@ -36,7 +36,7 @@ pub struct BufferSetup {
     pub latency: Nanos,
 }
 
-/// How write-backs start if each plane has at most one: see `device/cycle.rs`. This requires a placement that fixes
+/// How write-backs start if each plane has at most one: see `device/write/cycle.rs`. This requires a placement that fixes
 /// the plane of a page, and mapping units of a flash page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gate {

@@ -1,7 +1,7 @@
 //! Writes to a log-block mapping, and the merges that make room for them.
 //!
 //! If each plane has its own clock, a plane without room merges while the others continue, and writes to it stall. In
-//! lock-step the whole device stands still for merges (`device/lock_step.rs`).
+//! lock-step the whole device waits for merges (`device/write/lock_step.rs`).
 
 use crate::cache::SlotId;
 use crate::device::base::Base;
@@ -123,7 +123,7 @@ pub(in crate::device) fn merged(
 }
 
 /// Whether every page of a write cycle has room. In lock-step, a device without room makes some
-/// before the cycle begins: it stands still, and write-back continues afterwards.
+/// before the cycle begins: it stalls for merges, and write-back continues afterwards.
 pub(in crate::device) fn log_has_room(
     pages: &[SlotId],
     writes: &mut Writes,

@@ -60,7 +60,7 @@ impl Stalled {
         self.queues[at].push_back(StalledProgram { since: now, program });
     }
 
-    /// The device stands still, and nothing can be placed.
+    /// The device stalls, and nothing can be placed.
     pub fn begin_standstill(&mut self, now: SimTime) {
         if self.waiting == 0 {
             self.since = now;

@@ -7,7 +7,7 @@
 //! keep all dies busy therefore has to spread its addresses.
 //!
 //! Real flash cannot be programmed in place. A run represents the commands that a real FTL would
-//! send to blocks that it erased beforehand. `device/direct_path.rs` handles the requests.
+//! send to blocks that it erased beforehand. `device/direct.rs` handles the requests.
 
 use super::{MappingFacts, MappingPolicy};
 use crate::image::keeps_nothing;

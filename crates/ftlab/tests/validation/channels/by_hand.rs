@@ -1,5 +1,5 @@
 //! Timelines worked out by hand. Pages of two sectors, data blocks of four pages; a program takes
-//! 10, a read 1, an erasure 100, so a merge 4 * 11 + 100 = 144 and a move 11.
+//! 10, a read 1, an erase 100, so a merge takes 4 * 11 + 100 = 144 and a move 11.
 
 use super::machine::{Machine, Params, Placement, Planner, Times};
 
@@ -29,8 +29,8 @@ fn write_pages(machine: &mut Machine, pages: &[u64]) {
     pages.iter().for_each(|page| machine.write(2 * page, 2));
 }
 
-/// The first block holds pages 0 4 8 12, the second 0 1 4 8: of the first, 12 is left. Page 5 finds
-/// no room: data block 3 is merged, the first block erased, and 5 opens another.
+/// The first block holds pages 0 4 8 12, the second 0 1 4 8: only 12 is left in the first. Page 5
+/// finds no room: data block 3 is merged, the first block erased, and 5 opens another.
 #[test]
 fn a_reclaim() {
     let mut machine = Machine::new(tiny(1, Planner::None));
@@ -49,8 +49,8 @@ fn a_reclaim() {
 }
 
 /// The first block holds 0 4 8 12, the second 1 2 3 5. At most two merges: data block 0 takes pages
-/// 0 to 3, data block 1 takes 4 and 5; 8 and 12 move to the spare, where 9 and 10 follow them. The
-/// second block is empty by now: it costs an erasure to let page 0 in.
+/// 0 to 3, data block 1 takes 4 and 5; 8 and 12 move to the spare, and 9 and 10 follow them. The
+/// second block is empty now: an erase makes room for page 0.
 #[test]
 fn a_throttled_reclaim() {
     let mut machine = Machine::new(Params { throttle: Some(2), ..tiny(1, Planner::None) });
@@ -92,8 +92,8 @@ fn a_theft() {
     assert_eq!(record.reclaims[0].others_merges, 2);
 }
 
-/// Data blocks 1 and 2 of channel 1 are those of 4, 5 and 8; 0 and 1 stay in its log, and so does
-/// the block.
+/// Data blocks 1 and 2 of channel 1 hold 4, 5 and 8; 0 and 1 stay in its log, so the block
+/// stays too.
 #[test]
 fn a_super_data_block() {
     let machine = before_the_theft(Planner::SuperDataBlock);
@@ -113,8 +113,8 @@ fn nobody_helps() {
     assert_eq!((record.merges, record.log_erases), (vec![2, 0], vec![1, 0]));
 }
 
-/// Channel 1, of three log blocks, has written `stolen`; channel 0 then reclaims a block of which only
-/// page 12 is left: one merge.
+/// Channel 1, with three log blocks, has written `stolen`; channel 0 then reclaims a block with only
+/// page 12 left: one merge.
 fn one_stolen_merge(stolen: &[u64]) -> Machine {
     let mut machine = Machine::new(Params { log_blocks: 3, ..tiny(2, Planner::CycleStealing) });
     stolen.iter().for_each(|local| write_pages(&mut machine, &[2 * local + 1]));
@@ -126,7 +126,7 @@ fn one_stolen_merge(stolen: &[u64]) -> Machine {
     machine
 }
 
-/// A block is closed when it is full, though no other has been opened yet.
+/// A full block is closed even before the next one is opened.
 #[test]
 fn a_thief_erases_its_only_block() {
     let mut machine = one_stolen_merge(&[0, 1, 2, 3]);
@@ -134,7 +134,7 @@ fn a_thief_erases_its_only_block() {
     assert_eq!(machine.placement(2 * 5 + 1), Placement::Log { block: 0, slot: 0 });
 }
 
-/// The merge of 3, the oldest page, leaves the first and the third block empty; 8 is in the second.
+/// Merging 3, the oldest page, leaves the first and the third block empty; 8 is in the second.
 #[test]
 fn a_thief_erases_the_oldest_of_its_empty_blocks() {
     let machine = one_stolen_merge(&[0, 1, 2, 3, 8, 0, 1, 2, 0, 1, 2, 0]);
@@ -142,8 +142,8 @@ fn a_thief_erases_the_oldest_of_its_empty_blocks() {
 }
 
 /// Both channels of a request are full: channel 1, whose page comes first, collects, and what channel
-/// 0 steals meanwhile frees a block there too, so that no second reclaim is needed. The blocks of a
-/// super data block are merged, but not erased: a second reclaim merges nothing.
+/// 0 steals meanwhile frees a block there too, so no second reclaim is needed. A super data block's
+/// blocks are merged, but not erased: the second reclaim merges nothing.
 #[test]
 fn a_theft_makes_room_for_the_same_cycle() {
     let fill = |planner| {
@@ -155,16 +155,16 @@ fn a_theft_makes_room_for_the_same_cycle() {
         let channels = record.reclaims.iter().map(|reclaim| reclaim.channel);
         (record.time, channels.collect::<Vec<_>>())
     };
-    // Its two pages are partial: the cycle reads first.
+    // Its two pages are partial, so the cycle reads first.
     let cycles = 9 * CYCLE + 1;
     assert_eq!(fill(Planner::CycleStealing), (cycles + 4 * MERGE + ERASE, vec![1]));
     assert_eq!(fill(Planner::SuperDataBlock), (cycles + 4 * MERGE + 2 * ERASE, vec![1, 0]));
     assert_eq!(fill(Planner::None), (cycles + 8 * MERGE + 2 * ERASE, vec![1, 0]));
 }
 
-/// Four channels, room for four pages: requests of pages 1 2, 4 5, 7 8, half of 3, and 0. The third
-/// finds the buffer full; a write-back takes 1, 2 and 4, and 5 (channel 1 as well) waits. The fifth finds
-/// 5 7 8 3: 3 waits for 7, and goes with 0 at the end, after a read.
+/// Four channels, room for four pages: requests for pages 1 2, 4 5, 7 8, half of 3, and 0. The third
+/// finds the buffer full; a write-back takes 1, 2 and 4, while 5 (also channel 1) waits. The fifth
+/// finds 5 7 8 3: 3 waits for 7, and goes with 0 at the end, after a read.
 #[test]
 fn gating_writes_back() {
     let mut machine =
@@ -180,8 +180,8 @@ fn gating_writes_back() {
     assert_eq!((record.time, record.write_cycles, record.written_pages), (3 * CYCLE + 1, 3, 8));
 }
 
-/// Pages 1, 5, 2, 6 and 0 with room for four. Any order: 1 and 2 go together, then 5, 6 and 0. In
-/// order: 1 goes alone, since 5 is of the same channel; then 5 with 2, then 6 with 0.
+/// Pages 1, 5, 2, 6 and 0 with room for four. In any order: 1 and 2 go together, then 5, 6 and 0.
+/// In write order: 1 goes alone, since 5 is on the same channel; then 5 with 2, then 6 with 0.
 #[test]
 fn integrity() {
     for (in_order, cycles) in [(false, 2), (true, 3)] {
@@ -197,7 +197,7 @@ fn integrity() {
     }
 }
 
-/// Five pages never fit into four: what is in the buffer goes first, then they go by themselves.
+/// Five pages never fit into four: the buffer's content goes first, then they go on their own.
 /// A page written twice is in the buffer twice.
 #[test]
 fn too_large_for_the_buffer() {

@@ -1,12 +1,12 @@
-//! What independent random writes must come to, from the geometry alone.
+//! The rates of independent random writes, from the geometry alone.
 //!
-//! A reclaim comes every P log pages. A data block is merged, is written again D requests later
+//! A reclaim comes every P log pages. A data block that is merged is written again D requests later
 //! (to its channel) on average, and A log pages after that its oldest page is reclaimed. With q
 //! pages a request, all in one data block: one merge each D + A / q requests and data block, hence
 //! k = P / (q + A / D) merges a reclaim. The specification has A = P * L, which a device of its
-//! size confirms. Two small things show in a short log. A log block is reclaimed whole, when its
+//! size confirms. A short log shows two small effects. A log block is reclaimed whole, when its
 //! first page is P * L pages old and its last P * (L - 1): on average A = P * (L - 1/2). And some
-//! requests lie across the border of two data blocks.
+//! requests cross the border of two data blocks.
 
 use ftlab::device::{Device, DeviceSetup, assemble};
 use ftlab::engine::Stream;
@@ -18,14 +18,14 @@ use super::machine::{Params, Planner};
 use super::{MLC, REQUEST, Random, mlc};
 use crate::common::request;
 
-/// The closed form knows only L / D.
+/// The closed form depends only on L / D.
 #[derive(Clone, Copy)]
 struct Size {
     data_blocks: u32,
     log_blocks: u32,
-    /// Count the small things as well.
+    /// Also account for the small effects.
     exact: bool,
-    /// How often every data block is merged, or so. The second half of it all is steady.
+    /// How many times every data block is merged, roughly. The second half of the run is steady.
     rounds: u32,
 }
 
@@ -36,9 +36,9 @@ const SHORT: Size = Size { data_blocks: 512, log_blocks: 12, exact: true, rounds
 struct Steady {
     /// Log pages a request takes.
     pages: f64,
-    /// Of these, log pages of one data block that come together.
+    /// Log pages of one data block that come together, among these.
     together: f64,
-    /// Requests that lie across the border of two data blocks.
+    /// Requests that cross the border of two data blocks.
     across: f64,
     /// Nanoseconds of write cycles a request.
     cycles: f64,
@@ -59,7 +59,7 @@ impl Steady {
 }
 
 /// One in eight requests is a page; the others are parts of two neighbours. A super page of N pages
-/// takes a request whole in all but 7 of 8 N cases.
+/// holds the whole request in all but 7 of 8 N cases.
 fn synchronised(channels: u32) -> Steady {
     let (program, read) = (MLC.program as f64, MLC.read as f64);
     let second = 7.0 / (8.0 * f64::from(channels));
@@ -146,7 +146,7 @@ fn on_the_device(params: &Params, requests: u32) -> (f64, f64) {
     (rate, (whole.1 - half.1) as f64 / (whole.2 - half.2) as f64)
 }
 
-/// The specification's form, without the small things, on the event-driven device in lock-step.
+/// The specification's form, without the small effects, on the event-driven device in lock-step.
 #[test]
 fn the_device_meets_the_closed_form() {
     let size = Size { rounds: 24, ..LONG };

@@ -1,6 +1,6 @@
-//! The device as the thesis's machine: in lock-step, with a log that starts empty over data blocks that start full, it
-//! gives what the naive machine gives, to the nanosecond. Configured as a user would, so that the shares of blocks
-//! and channels that work as one are checked, too.
+//! The device as the thesis's machine: in lock-step, with an empty log over full data blocks, it
+//! matches the naive machine to the nanosecond. It is configured as a user would, so that the shares
+//! of blocks, and channels that work as one, are checked too.
 
 use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, assemble, assemble_with};
@@ -67,14 +67,14 @@ pub fn config(params: &Params) -> Config {
     Config::load(&layers).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// One request after the other; when each was done.
+/// Runs one request after another; returns when each completed.
 fn drive<P: Probe>(device: &mut Device<P>, requests: &[(u64, u32)]) -> Vec<SimTime> {
     let mut done: Vec<Completion> = Vec::new();
     let mut write = |device: &mut Device<P>, op, first, sectors| {
         device.submit(device.now(), request(op, first, sectors, 0));
         while device.requests_in_flight() > 0 {
             let advanced = device.advance_until(SimTime::FOREVER, &mut done);
-            assert_ne!(advanced, Advanced::Idle, "the device stands still");
+            assert_ne!(advanced, Advanced::Idle, "the device is stuck");
         }
     };
     for &(first, sectors) in requests {
@@ -84,7 +84,7 @@ fn drive<P: Probe>(device: &mut Device<P>, requests: &[(u64, u32)]) -> Vec<SimTi
     done.iter().map(|done| done.finished).collect()
 }
 
-/// What a device came to, as the machine tells it.
+/// Checks the device's counters against the machine's record.
 fn check<P: Probe>(device: &Device<P>, record: &Record) {
     let merger = device.merger().expect("a log is merged");
     let (counts, reclaims) = (merger.counts(), merger.reclaims());
@@ -110,7 +110,7 @@ fn check<P: Probe>(device: &Device<P>, record: &Record) {
     assert_eq!(device.audit(), Ok(()));
 }
 
-/// An observer: with one, merges are carried out copy by copy.
+/// A probe: if there is one, merges are carried out copy by copy.
 struct Onlooker;
 
 impl Listens for Onlooker {
@@ -136,7 +136,7 @@ fn compare(params: &Params, requests: &[(u64, u32)]) {
     check(&at_once, &record);
     assert_eq!(drive(&mut by_copies, requests), done, "copy by copy");
     check(&by_copies, &record);
-    // Nothing tells the two ways apart afterwards.
+    // Afterwards the two ways can't be told apart.
     assert_eq!(at_once.flash().done(), by_copies.flash().done());
     assert_eq!(at_once.ftl_counts(), by_copies.ftl_counts());
     let now = at_once.now();
@@ -156,7 +156,7 @@ fn params() -> impl Strategy<Value = Params> {
             pages,
             in_order,
         )| {
-            // Pages are a power of two, those of channels that work as one as well.
+            // Page sizes are powers of two, also those of channels that work as one.
             let channels = match planner {
                 Planner::Synchronised => channels.next_power_of_two(),
                 _ => channels,
@@ -185,7 +185,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Requests of a sector up to more than the buffer holds, anywhere or in a few places.
+    /// Requests from one sector to more than the buffer holds, anywhere or in a few places.
     #[test]
     fn the_device_in_lock_step_is_the_machine(params in params(), seed in any::<u64>(), narrow in any::<bool>()) {
         let mut random = Stream::new(seed, "requests");

@@ -1,4 +1,4 @@
-//! What holds for every machine of the thesis, whatever it is given.
+//! Laws that hold for every machine of the thesis, on any load.
 
 use ftlab::engine::Stream;
 
@@ -41,8 +41,8 @@ fn all() -> impl Iterator<Item = Params> {
     })
 }
 
-/// Random requests of up to 24 sectors: what is read back is what was written last, and the tables
-/// agree all the way.
+/// Random requests of up to 24 sectors: a read returns what was written last, and the tables agree
+/// throughout.
 fn random_run(params: Params, seed: u64) -> Record {
     let mut stream = Stream::new(seed, "requests");
     let mut machine = Machine::new(params);
@@ -108,7 +108,7 @@ fn time_is_cycles_and_reclaims() {
     }
 }
 
-/// On one channel there is nobody to cooperate with.
+/// One channel has nobody to cooperate with.
 #[test]
 fn planners_are_one_on_one_channel() {
     for params in all().filter(|params| params.channels == 1) {
@@ -118,9 +118,9 @@ fn planners_are_one_on_one_channel() {
 }
 
 /// Rule 1, both ways round. A synchronised machine is one channel with pages N times as large. And
-/// on whole super pages independent channels never differ from one another, so that a thief finds
+/// on whole super pages independent channels never differ from one another, so a thief finds
 /// just what the trigger found: stealing must give the same nanosecond. Super data blocks leave
-/// the others an empty log block each, whose erasure stalls the machine once more.
+/// each other channel an empty log block, whose erase stalls the machine once more.
 #[test]
 fn synchronised_is_one_wide_channel() {
     for channels in [2_u32, 4] {
@@ -152,7 +152,7 @@ fn synchronised_is_one_wide_channel() {
     }
 }
 
-/// The machine asserts it of each cycle; this is what comes of it.
+/// The machine asserts this of each cycle; here are its consequences.
 #[test]
 fn a_cycle_is_at_most_a_page_a_channel() {
     for params in all() {

@@ -1,24 +1,24 @@
-//! The thesis's machine, naively: log-block channels whose write cycles keep step, and garbage
-//! collection that stalls everything (Huang, "On Channel Management in Advanced Solid-State Disk
-//! Architecture", NCTU 2010; sections 3.2 to 3.4 and 5).
+//! A naive version of the thesis's machine: log-block channels whose write cycles run in lock-step,
+//! and garbage collection that stalls everything (Huang, "On Channel Management in Advanced
+//! Solid-State Disk Architecture", NCTU 2010; sections 3.2 to 3.4 and 5).
 //!
-//! Written from the rules alone, and sharing nothing with the simulator, so that it can judge it:
-//! the device in lock-step must give the same nanoseconds, cycles, merges, moves and erases. It
-//! would rather be plainly right than fast. It has no events: a request is worked off at once, and
-//! what it costs is added to one clock.
+//! It is written from the rules alone and shares nothing with the simulator, so that it can judge
+//! it: the device in lock-step must give the same nanoseconds, cycles, merges, moves and erases.
+//! It prefers plain correctness over speed. There are no events: a request is handled at once, and
+//! its cost is added to one clock.
 //!
 //! ```text
 //! let mut machine = Machine::new(params);
 //! machine.write(first_sector, sectors);  // one request; the next follows at machine.now()
-//! let record = machine.finish();         // empties the buffer
+//! let record = machine.finish();         // drains the buffer
 //! ```
 //!
-//! Readings taken where the rules leave a choice:
-//! - A cycle's channels are checked for room in the order in which its pages stand in the queue.
-//! - A log block is closed once its last page is programmed, even while none has followed it.
-//! - A thief erases the oldest of its wholly invalid closed log blocks, also when nothing was merged.
+//! Choices made where the rules leave one:
+//! - A cycle's channels are checked for room in the order of its pages in the queue.
+//! - A log block is closed once its last page is programmed, even before another is opened.
+//! - A thief erases the oldest of its wholly invalid closed log blocks, also if nothing was merged.
 //! - A thief whose log holds fewer than k data blocks merges those it has.
-//! - A buffer is as many whole pages as fit in its bytes; of a super page, perhaps none.
+//! - A buffer has as many whole pages as fit in its bytes; of super pages, perhaps none.
 
 use std::collections::VecDeque;
 
@@ -27,15 +27,15 @@ use std::collections::VecDeque;
 pub enum Planner {
     /// They stay idle.
     None,
-    /// All channels are one, whose pages and blocks are N times as large.
+    /// All channels are one, with pages and blocks N times as large.
     Synchronised,
     /// They merge the data blocks of the same index.
     SuperDataBlock,
-    /// They merge as many data blocks, those of their oldest log pages.
+    /// They merge as many data blocks, chosen by their oldest log pages.
     CycleStealing,
 }
 
-/// How long an operation keeps a channel, transfer included, in nanoseconds.
+/// How long an operation occupies a channel, transfer included, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
     pub read: u64,
@@ -52,15 +52,15 @@ pub struct Params {
     pub sectors_per_page: u32,
     /// P.
     pub pages_per_block: u32,
-    /// Of one channel (D). The host sees these and nothing else.
+    /// Of one channel (D). The host sees only these.
     pub data_blocks: u32,
-    /// Of one channel (L), besides the one spare.
+    /// Of one channel (L), without the one spare.
     pub log_blocks: u32,
     pub times: Times,
     pub planner: Planner,
     /// At most this many merges in a reclaim (T); at least 1.
     pub throttle: Option<u32>,
-    /// Of the gating buffer; below a page it is as if there were none.
+    /// Of the gating buffer; less than a page is the same as none.
     pub buffer_bytes: u64,
     /// Pages reach the flash in the order in which they were written (integrity).
     pub in_order: bool,
@@ -69,13 +69,13 @@ pub struct Params {
 const SECTOR_BYTES: u64 = 512;
 
 impl Params {
-    /// What the host sees.
+    /// Sectors that the host sees.
     pub fn sectors(&self) -> u64 {
         u64::from(self.sectors_per_page)
             * u64::from(self.channels * self.data_blocks * self.pages_per_block)
     }
 
-    /// A merge reads and programs every page of a data block, and erases the old one.
+    /// The time to read and program every page of a data block, and to erase the old one.
     pub fn merge_time(&self) -> u64 {
         u64::from(self.pages_per_block) * (self.times.read + self.times.program) + self.times.erase
     }
@@ -97,37 +97,37 @@ impl Params {
     }
 }
 
-/// One collection of one log block, and what it made the others do.
+/// The collection of one log block, and what it made the other channels do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reclaim {
     /// The channel that had no room (0 if synchronised).
     pub channel: usize,
     /// When it began, in nanoseconds from the start; the cycle that needs the room follows it.
     pub start: u64,
-    /// How long everything stood still, in nanoseconds.
+    /// How long everything stalled, in nanoseconds.
     pub time: u64,
     /// Data blocks that the channel itself merged.
     pub merges: u32,
-    /// Pages that it moved to the spare, because the throttle allowed no more merges.
+    /// Pages moved to the spare because the throttle allowed no more merges.
     pub moved: u32,
     /// Merges of all other channels meanwhile.
     pub others_merges: u32,
 }
 
-/// What a run came to. Where channels are counted apart, synchronised ones count as one, and so do
+/// The results of a run. Where channels are counted apart, synchronised ones count as one, and so do
 /// their super pages and super blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// All of it, in nanoseconds: the write cycles and the reclaims, one after the other.
+    /// The total time in nanoseconds: the write cycles and the reclaims, one after the other.
     pub time: u64,
-    /// Times at which pages were programmed for the host.
+    /// Write cycles that programmed pages for the host.
     pub write_cycles: u64,
     /// Pages programmed for the host.
     pub written_pages: u64,
-    /// Collections, in the order of time.
+    /// Collections in order of time.
     pub reclaims: Vec<Reclaim>,
-    /// By channel: data blocks merged, its own reclaims' and those made while another collected.
-    /// Each erases one data block.
+    /// By channel: data blocks merged, in its own reclaims and while another collected. Each merge
+    /// erases one data block.
     pub merges: Vec<u64>,
     /// By channel: log blocks erased.
     pub log_erases: Vec<u64>,
@@ -158,7 +158,7 @@ pub enum Placement {
 struct Page {
     /// Logical, of the whole machine.
     number: u32,
-    /// The request covers only part of it.
+    /// Whether the request covers only part of it.
     partial: bool,
     /// Which request wrote it: the first is 1.
     stamp: u32,
@@ -194,31 +194,31 @@ impl Machine {
         }
     }
 
-    /// Nanoseconds from the start: after `write`, when that request is acknowledged.
+    /// Nanoseconds from the start. After `write`: when that request is acknowledged.
     pub fn now(&self) -> u64 {
         self.record.time
     }
 
-    /// What it came to so far. The gating buffer may still hold pages.
+    /// The results so far. The gating buffer may still hold pages.
     pub fn record(&self) -> &Record {
         &self.record
     }
 
-    /// Empties the buffer, checks all tables, and gives the account.
+    /// Drains the buffer, checks all tables and returns the results.
     pub fn finish(mut self) -> Record {
         self.drain();
         self.audit();
         self.record
     }
 
-    /// Empties the buffer.
+    /// Drains the buffer.
     pub fn drain(&mut self) {
         while !self.buffer.is_empty() {
             self.write_back();
         }
     }
 
-    /// A request of `count` sectors from sector `first`, at once after the one before it.
+    /// Writes `count` sectors from sector `first`, right after the previous request.
     pub fn write(&mut self, first: u64, count: u64) {
         assert!(count > 0 && first + count <= self.params.sectors());
         self.requests += 1;
@@ -238,8 +238,8 @@ impl Machine {
         }
     }
 
-    /// Logical page `page`: the request that wrote it last, counted from 1; 0 if none did. Looked
-    /// up where the newest version is kept.
+    /// The request that last wrote logical page `page`, counted from 1; 0 if none did. Looked up where
+    /// the newest version is kept.
     pub fn read(&self, page: u32) -> u32 {
         if let Some(page) = self.buffer.iter().rev().find(|other| other.number == page) {
             return page.stamp;
@@ -274,7 +274,7 @@ impl Machine {
         assert!(self.buffer.len() <= self.params.buffer_pages());
     }
 
-    /// The channel of a logical page, and which it is there.
+    /// The channel of a logical page, and its index there.
     fn stripe(&self, page: u32) -> (usize, usize) {
         ((page % self.params.channels) as usize, (page / self.params.channels) as usize)
     }
@@ -292,7 +292,7 @@ impl Machine {
             .collect()
     }
 
-    /// One cycle out of the buffer.
+    /// Writes one cycle back from the buffer.
     fn write_back(&mut self) {
         let mut buffer = std::mem::take(&mut self.buffer);
         let cycle = self.next_cycle(&mut buffer);
@@ -300,8 +300,8 @@ impl Machine {
         self.run_cycle(&cycle);
     }
 
-    /// Takes the oldest page of each channel out of `queue`; in order, those before the first whose
-    /// channel has one already.
+    /// Takes the oldest page of each channel out of `queue`; in order, only those before the first
+    /// whose channel already has one.
     fn next_cycle(&self, queue: &mut VecDeque<Page>) -> Vec<Page> {
         let mut taken = vec![false; self.channels.len()];
         let mut cycle = Vec::new();
@@ -319,7 +319,7 @@ impl Machine {
         cycle
     }
 
-    /// Makes room where there is none, then programs the pages, all at the same time.
+    /// Makes room where there is none, then programs the pages in parallel.
     fn run_cycle(&mut self, pages: &[Page]) {
         for page in pages {
             let (channel, _) = self.stripe(page.number);
@@ -342,7 +342,7 @@ impl Machine {
         self.record.written_pages += pages.len() as u64;
     }
 
-    /// Rules 7 to 9: reclaims the oldest log block of `trigger` while everything stands still.
+    /// Rules 7 to 9: reclaims the oldest log block of `trigger` while everything else waits.
     fn reclaim(&mut self, trigger: usize) {
         let most = self.params.throttle.map_or(usize::MAX, |most| most as usize);
         let channel = &mut self.channels[trigger];
@@ -360,7 +360,7 @@ impl Machine {
         let mut others_merges = 0;
         for other in (0..self.channels.len()).filter(|other| *other != trigger) {
             let stolen = self.channels[other].work_along(self.params.planner, &merged);
-            assert!(stolen.time(&self.params) <= time, "a thief outlasts the trigger");
+            assert!(stolen.time(&self.params) <= time, "a thief takes longer than the trigger");
             self.count(other, &stolen);
             others_merges += stolen.merges as u32;
         }
@@ -403,7 +403,7 @@ struct Channel {
     log_blocks: usize,
     /// The stamp of each page in its data block.
     data: Vec<u32>,
-    /// Of each page: where its newest version is in the log, if it is there.
+    /// Where each page's newest version is in the log, if it is there.
     map: Vec<Option<Position>>,
     /// One more than L.
     blocks: Vec<LogBlock>,
@@ -418,7 +418,7 @@ struct Position {
     slot: usize,
 }
 
-/// A log block: the slots that are programmed.
+/// A log block: its programmed slots.
 #[derive(Clone, Default)]
 struct LogBlock {
     slots: Vec<Slot>,
@@ -455,12 +455,12 @@ impl Channel {
         self.used.back().is_none_or(|active| self.is_full(*active))
     }
 
-    /// All L are in use and full: what is free is the spare.
+    /// Whether all L are in use and full, so that only the spare is free.
     fn has_no_room(&self) -> bool {
         self.used.len() == self.log_blocks && self.active_is_full()
     }
 
-    /// Programs the next page of the log, which makes an older version in it invalid.
+    /// Programs the next page of the log and invalidates its older version in the log.
     fn append(&mut self, page: usize, stamp: u32) {
         if self.active_is_full() {
             let opened = self.free.pop_front().expect("a free log block");
@@ -474,7 +474,7 @@ impl Channel {
         self.blocks[block].live += 1;
     }
 
-    /// The version of `page` in the log, if any, which is no longer wanted there.
+    /// Invalidates the version of `page` in the log, if any, and returns its slot.
     fn invalidate(&mut self, page: usize) -> Option<Slot> {
         let at = self.map[page].take()?;
         let block = &mut self.blocks[at.block];
@@ -485,11 +485,11 @@ impl Channel {
         Some(slot.clone())
     }
 
-    /// The distinct data blocks to which the live pages of some log blocks belong, as their pages
-    /// come; at most `most`.
+    /// The distinct data blocks to which the live pages of the log blocks `log` belong, in the order of
+    /// their pages; at most `most`.
     fn data_blocks_of_log(&self, log: &[usize], most: usize) -> Vec<usize> {
         let mut found = Vec::new();
-        // A block without live pages is passed over for speed only.
+        // Skipping blocks without live pages is only for speed.
         let held = log.iter().map(|block| &self.blocks[*block]).filter(|block| block.live > 0);
         for slot in held.flat_map(|block| &block.slots).filter(|slot| slot.live) {
             if found.len() == most {
@@ -503,7 +503,7 @@ impl Channel {
         found
     }
 
-    /// Writes a data block anew, with the newest versions of all its pages.
+    /// Builds a new data block from the newest versions of all its pages.
     fn merge(&mut self, data_block: usize) {
         let first = data_block * self.pages_per_block;
         for page in first..first + self.pages_per_block {
@@ -513,7 +513,7 @@ impl Channel {
         }
     }
 
-    /// Moves what is live in `victim` to the spare, which becomes the active block.
+    /// Moves the live pages of `victim` to the spare, which becomes the active block.
     fn move_live_pages(&mut self, victim: usize) -> u64 {
         let live = |slot: &&Slot| slot.live;
         let left: Vec<Slot> = self.blocks[victim].slots.iter().filter(live).cloned().collect();
@@ -564,7 +564,7 @@ impl Channel {
         assert!(self.free.iter().all(|block| self.blocks[*block].slots.is_empty()));
         let closed = self.used.len().saturating_sub(1);
         assert!(self.used.iter().take(closed).all(|block| self.is_full(*block)));
-        // From slots to the map and back: as many live slots as mapped pages, and each finds its own.
+        // From slots to the map and back: as many live slots as mapped pages, and each maps to itself.
         let mut live = 0;
         for (index, block) in self.blocks.iter().enumerate() {
             let slots = block.slots.iter().enumerate().filter(|(_, slot)| slot.live);

@@ -1,5 +1,5 @@
 //! Channel management in log-block devices: the thesis's machine as a naive model (`machine`), and
-//! the reasons to believe that model: timelines by hand, laws, closed forms, and its table of the
+//! the evidence for that model: timelines by hand, laws, closed forms, and its version of the
 //! thesis's figures.
 
 mod by_hand;
@@ -34,8 +34,8 @@ fn mlc(channels: u32, data_blocks: u32, log_blocks: u32, planner: Planner) -> Pa
     }
 }
 
-/// 4 KiB writes back to back that start at any sector: the whole run, and its second half, in
-/// requests a second.
+/// Back-to-back 4 KiB writes that start at any sector: the rate of the whole run and of its second
+/// half, in requests a second.
 struct Random {
     machine: Machine,
     whole: f64,

@@ -1,5 +1,5 @@
-//! The thesis's figures by the naive machine, to be read beside those of the specification. Takes
-//! minutes, so it is run by hand: `cargo test --release -p ftlab --test validation channels::table --
+//! The thesis's figures from the naive machine, to compare with the specification's. They take
+//! minutes, so run them by hand: `cargo test --release -p ftlab --test validation channels::table --
 //! --ignored --nocapture`.
 
 use super::machine::{Params, Planner};
@@ -63,7 +63,7 @@ fn write_cycles(in_order: bool) {
     }
 }
 
-/// The largest reclaim of each round in which as many data blocks were merged as there are.
+/// The largest reclaim of each round, where a round merges as many data blocks as there are.
 fn merges_per_reclaim(throttle: Option<u32>) {
     for channels in [1, 8] {
         let params = Params { throttle, ..device(channels, 100, Planner::CycleStealing) };

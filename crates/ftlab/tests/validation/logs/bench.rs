@@ -1,5 +1,5 @@
-//! A device that carries bytes, beside the naive one: lighter than that of `contents`, without an observer unless one
-//! is given, so that merges which are done at once are met as well.
+//! A device that carries bytes beside the naive one: lighter than that of `contents`, and without a
+//! probe unless one is given, so that merges carried out at once are tested as well.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,11 +15,11 @@ use crate::common::{assert_no_standstill, request};
 use ftlab_torture::Reference;
 use ftlab_torture::{AnyProbe, FoundVersions, Listens, Versions, changes};
 
-/// An observer: with one, merges are carried out copy by copy.
+/// A probe: if there is one, merges are carried out copy by copy.
 #[derive(Clone, Copy, Debug)]
 struct Onlooker;
 
-/// The observer, as a probe.
+/// The onlooker as a probe.
 pub fn onlooker() -> AnyProbe {
     AnyProbe::new(Onlooker)
 }
@@ -38,7 +38,7 @@ pub struct Bench<P: Probe> {
     next_tag: u32,
 }
 
-/// A device; what it holds at the start are zeros.
+/// Assembles a device that starts with zeros.
 pub fn assemble<P: Probe>(setup: DeviceSetup, probe: P) -> Device<P, Versions> {
     let geometry = setup.ftl.geometry.clone();
     let versions = Versions::new(geometry.physical_pages(), geometry.sectors_per_unit());
@@ -57,7 +57,7 @@ impl<P: Probe> Bench<P> {
         Bench { reference, device, per_page, flying: BTreeMap::new(), next_tag: 1 }
     }
 
-    /// Another device takes up state and data of this one, once that is at rest. No request may be under way.
+    /// Loads this device's state and data into another device once it is idle. No request may be in flight.
     pub fn reload(self, setup: DeviceSetup, probe: P, resume: Resume) -> Result<Bench<P>, String> {
         let mut bench = self;
         assert_eq!(bench.device.rest(&mut Vec::new()), Ok(()));
@@ -107,7 +107,7 @@ impl<P: Probe> Bench<P> {
         Ok(advanced)
     }
 
-    /// What the mapping names on flash holds everything that was done before `begun`.
+    /// What the mapping names on flash holds everything that was completed before `begun`.
     fn check_flash(&self, begun: u64) -> Result<(), String> {
         for page in (0..self.device.ftl().logical_pages()).map(Lpn::new) {
             let held = self.device.ftl().look_up(page);
@@ -145,7 +145,7 @@ impl<P: Probe> Bench<P> {
         Ok(())
     }
 
-    /// Everything done, then everything flushed, then everything read.
+    /// Completes everything, then flushes everything, then reads everything.
     pub fn finish(&mut self) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
         self.advance_to_idle()?;

@@ -1,5 +1,5 @@
-//! Merges drawn by hand, on one plane and without transfers: what each write takes is what it programs, copies and
-//! erases, to the nanosecond.
+//! Merges drawn by hand, on one plane and without transfers: each write takes the time of its
+//! programs, copies and erases, to the nanosecond.
 
 use ftlab::device::{Device, assemble};
 use ftlab::ftl::merge::MergeCounts;
@@ -10,14 +10,14 @@ use crate::common::{alone, request};
 
 const COPY: u64 = READ + PROGRAM;
 
-/// Data blocks of four pages, one written to the end and then the next; of each mapping its own few log blocks.
+/// Data blocks of four pages, written in full one after another; each mapping with its own few log blocks.
 struct Drawing {
     device: Device,
     pages: u64,
 }
 
 impl Drawing {
-    /// A device on which the first so many data blocks are written, in order.
+    /// A device with the first `written` data blocks written, in order.
     fn new(small: Small, written: u64) -> Drawing {
         let mut drawing =
             Drawing { device: assemble(small.setup()), pages: u64::from(small.pages) };
@@ -28,14 +28,14 @@ impl Drawing {
         drawing
     }
 
-    /// What writing a page of a data block takes.
+    /// The time that writing a page of a data block takes.
     fn write(&mut self, data: u64, page: u64) -> u64 {
         let sectors = PAGE / 512;
         let lba = (data * self.pages + page) * sectors;
         alone(&mut self.device, request(Op::Write, lba, sectors as u32, 0)).latency().0
     }
 
-    /// Pages that are written without anything else.
+    /// Writes pages that cause nothing but their own program.
     fn plainly(&mut self, pages: &[(u64, u64)]) {
         for &(data, page) in pages {
             assert_eq!(self.write(data, page), PROGRAM, "page {page} of data block {data}");
@@ -63,7 +63,7 @@ fn a_data_block_overwritten_in_order_is_switched() {
         for small in both_clocks(mapping, log) {
             let mut drawing = Drawing::new(small, 2);
             drawing.plainly(&[(0, 0), (0, 1), (0, 2), (0, 3)]);
-            // Its log block is the data block from now on; the old one is erased.
+            // Its log block becomes the data block; the old one is erased.
             assert_eq!(drawing.write(0, 0), ERASE + PROGRAM, "{mapping}");
             assert_eq!(drawing.merges(), [1, 0, 0]);
             assert_eq!(drawing.counts().copied, 0);
@@ -75,7 +75,7 @@ fn a_data_block_overwritten_in_order_is_switched() {
 }
 
 #[test]
-fn what_is_missing_behind_the_last_page_is_copied() {
+fn missing_pages_behind_the_last_one_are_copied() {
     for (mapping, log) in [("bast", 1), ("fast", 2), ("nftl", 1)] {
         for small in both_clocks(mapping, log) {
             let mut drawing = Drawing::new(small, 2);
@@ -90,7 +90,7 @@ fn what_is_missing_behind_the_last_page_is_copied() {
 }
 
 #[test]
-fn pages_out_of_order_are_copied_all() {
+fn all_pages_out_of_order_are_copied() {
     for (mapping, erased) in [("bast", 2), ("nftl", 2)] {
         for small in both_clocks(mapping, 1) {
             let mut drawing = Drawing::new(small, 2);
@@ -100,7 +100,7 @@ fn pages_out_of_order_are_copied_all() {
             assert_eq!((drawing.merges(), drawing.counts().copied), ([0, 0, 1], 4));
         }
     }
-    // A log block of any pages: every data block that has a page there.
+    // A log block of any pages: every data block with a page there is merged.
     for (mapping, log) in [("log-block", 1), ("fast", 2)] {
         for small in both_clocks(mapping, log) {
             let mut drawing = Drawing::new(small, 4);
@@ -122,9 +122,9 @@ fn a_log_block_of_old_copies_is_only_erased() {
     }
 }
 
-/// What a page is written to first is its own place, as long as nothing behind it was programmed.
+/// A page is first written to its own place, as long as nothing behind it was programmed.
 #[test]
-fn first_writes_may_leave_pages_out_but_not_go_back() {
+fn first_writes_may_skip_pages_but_not_go_back() {
     for mapping in ["log-block", "bast", "fast", "nftl"] {
         let mut drawing = Drawing::new(Small { mapping, log: 2, ..ONE }, 0);
         drawing.plainly(&[(0, 0), (0, 2), (1, 3), (0, 1), (0, 3)]);
@@ -145,17 +145,17 @@ fn first_writes_may_leave_pages_out_but_not_go_back() {
 fn fast_keeps_sequential_writes_apart() {
     for small in both_clocks("fast", 2) {
         let mut drawing = Drawing::new(small, 3);
-        // Page 0 begins the sequential block, and 1 goes on there; other pages don't disturb it.
+        // Page 0 starts the sequential block, and 1 continues it; other pages don't disturb it.
         drawing.plainly(&[(0, 0), (1, 2), (0, 1), (1, 3)]);
-        // Not page 2: it ends, with pages 2 and 3 copied. The write goes to the other log block.
+        // Not page 2: the block ends, with pages 2 and 3 copied. The write goes to the other log block.
         assert_eq!(drawing.write(0, 3), 2 * COPY + ERASE + PROGRAM);
         assert_eq!(drawing.merges(), [0, 1, 0]);
-        // There is one page left in that; the sequential one can begin.
+        // That one has one page left; the sequential one can start.
         drawing.plainly(&[(2, 1), (2, 0)]);
-        // Another page 0 begins it anew: 1 to 3 of data block 2 are copied, 1 out of the log.
+        // Another page 0 starts it anew: 1 to 3 of data block 2 are copied, 1 out of the log.
         assert_eq!(drawing.write(1, 0), 3 * COPY + ERASE + PROGRAM);
         assert_eq!(drawing.merges(), [0, 2, 0]);
-        // Page 0 again, with page 0 written: it ends, and begins anew.
+        // Page 0 again, with page 0 written: it ends, and starts anew.
         assert_eq!(drawing.write(1, 0), 3 * COPY + ERASE + PROGRAM);
         // The log block of any pages holds page 3 of data block 0; the others were merged.
         assert_eq!(drawing.write(2, 2), 4 * COPY + 2 * ERASE + PROGRAM);
@@ -164,14 +164,14 @@ fn fast_keeps_sequential_writes_apart() {
 }
 
 #[test]
-fn bast_gives_up_the_log_block_that_was_written_longest_ago() {
+fn bast_reclaims_the_log_block_written_longest_ago() {
     for small in both_clocks("bast", 2) {
         let mut drawing = Drawing::new(small, 3);
         drawing.plainly(&[(0, 1), (1, 1), (0, 2)]);
         // That of data block 1, though that of 0 is older.
         assert_eq!(drawing.write(2, 1), 4 * COPY + 2 * ERASE + PROGRAM);
         drawing.plainly(&[(0, 3), (2, 2), (0, 1)]);
-        // Now that of 0 is full, so it is merged for its own sake.
+        // Now that of 0 is full, so it is merged itself.
         assert_eq!(drawing.write(0, 1), 4 * COPY + 2 * ERASE + PROGRAM);
         drawing.plainly(&[(2, 3)]);
         assert_eq!(drawing.write(1, 1), 4 * COPY + 2 * ERASE + PROGRAM);
@@ -180,7 +180,7 @@ fn bast_gives_up_the_log_block_that_was_written_longest_ago() {
 }
 
 #[test]
-fn nftl_folds_the_longest_chain() {
+fn nftl_merges_the_longest_chain() {
     for small in both_clocks("nftl", 3) {
         let mut drawing = Drawing::new(small, 3);
         // A page goes to its own offset: the replacement block of data block 1 takes no further page.
@@ -190,26 +190,26 @@ fn nftl_folds_the_longest_chain() {
         // Page 3 fits behind page 2; page 2 again needs another block, and there is one.
         drawing.plainly(&[(0, 3), (0, 2)]);
         assert_eq!(drawing.write(1, 0), 4 * COPY + 3 * ERASE + PROGRAM);
-        // Chains of one block: 2 was written before 1, so it is folded.
+        // Chains of one block: 2 was written before 1, so it is merged.
         drawing.plainly(&[(0, 0)]);
         assert_eq!(drawing.write(1, 0), 4 * COPY + 2 * ERASE + PROGRAM);
         assert_eq!((drawing.merges(), drawing.counts().reclaims), ([0, 0, 3], 3));
     }
 }
 
-/// Two of four data blocks are merged, the pages of the others move: the most that this throttle lets a write wait.
+/// Two of four data blocks are merged, and the pages of the others move: this throttle allows no more.
 #[test]
-fn a_throttle_leaves_pages_over_which_move() {
+fn a_throttle_leaves_pages_to_move() {
     for small in both_clocks("log-block", 1) {
         let mut drawing = Drawing::new(Small { throttle: Some(2), ..small }, 5);
         drawing.plainly(&[(0, 1), (1, 1), (2, 1), (3, 1)]);
         assert_eq!(drawing.write(4, 1), (8 + 2) * COPY + 3 * ERASE + PROGRAM);
         assert_eq!((drawing.merges(), drawing.counts().moved), ([0, 0, 2], 2));
-        // The pages that moved are the oldest of the log now.
+        // The moved pages are now the oldest of the log.
         drawing.plainly(&[(4, 2)]);
         assert_eq!(drawing.write(0, 1), (8 + 2) * COPY + 3 * ERASE + PROGRAM);
         assert_eq!((drawing.merges(), drawing.counts().moved), ([0, 0, 4], 4));
-        // What is left is of data block 4, twice: one merge.
+        // What is left belongs to data block 4, twice: one merge.
         drawing.plainly(&[(0, 2)]);
         assert_eq!(drawing.write(0, 3), 8 * COPY + 3 * ERASE + PROGRAM);
         assert_eq!((drawing.merges(), drawing.counts().moved), ([0, 0, 6], 4));

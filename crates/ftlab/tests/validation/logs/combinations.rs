@@ -1,5 +1,6 @@
-//! Every mapping with a log, with every planner, buffer, throttle, clock and start: what is read is what was written, merges'
-//! copies carry the data, and nothing tells merges that are done at once from those done copy by copy.
+//! Every log mapping with every planner, buffer, throttle, clock and start: a read returns what was
+//! written, merges' copies carry the data, and merges carried out at once give the same results as
+//! those carried out copy by copy.
 
 use ftlab::device::{Contents, Device, assemble};
 use ftlab::host::{Advanced, Host, Op};
@@ -39,7 +40,7 @@ fn product<A: Copy, B: Copy>(left: &[A], right: &[B]) -> Vec<(A, B)> {
     left.iter().flat_map(|&a| right.iter().map(move |&b| (a, b))).collect()
 }
 
-/// What a run came to.
+/// The results of a run.
 #[derive(Debug, PartialEq)]
 struct Account {
     now: u64,
@@ -49,7 +50,7 @@ struct Account {
     done: Vec<[u64; 4]>,
 }
 
-/// That of a device, and all that it holds at the end.
+/// The results of a device, and its whole state at the end.
 fn account<P: Probe, C: Contents>(device: &mut Device<P, C>) -> (Account, Snapshot) {
     assert_eq!(device.rest(&mut Vec::new()), Ok(()));
     let counts = device.merger().expect("a log is merged").counts();
@@ -70,7 +71,7 @@ fn run<P: Probe>(small: &Small, probe: P, depth: usize, steps: &[Step]) -> (Acco
     account(&mut bench.device)
 }
 
-/// The same requests at the same times, without bytes: nobody asks which pages a merge copies.
+/// The same requests at the same times, without bytes, so that merges need not tell which pages they copy.
 fn run_bare(small: &Small, depth: usize, steps: &[Step]) -> (Account, Snapshot) {
     let mut device = assemble(small.setup());
     let (capacity, per_page) =
@@ -98,8 +99,8 @@ fn run_bare(small: &Small, depth: usize, steps: &[Step]) -> (Account, Snapshot) 
     account(&mut device)
 }
 
-/// Nothing tells two runs apart but the order in which blocks of different planes closed, which no log asks for: at
-/// once, planes merge one after the other.
+/// Two runs may differ only in the order in which blocks of different planes closed, which no log uses:
+/// carried out at once, planes merge one after another.
 fn assert_same(one: &(Account, Snapshot), other: &(Account, Snapshot), small: &Small) {
     assert_eq!(one.0, other.0, "{small:?}");
     for part in ImagePart::ALL.into_iter().filter(|&part| part != ImagePart::Closed) {
@@ -107,7 +108,7 @@ fn assert_same(one: &(Account, Snapshot), other: &(Account, Snapshot), small: &S
     }
 }
 
-/// Of each combination a run of its own, sometimes with transfers that take time.
+/// Each combination in its own run, sometimes with transfers that take time.
 #[test]
 fn no_combination_loses_anything() {
     let mut merges = [0; 3];
@@ -119,7 +120,7 @@ fn no_combination_loses_anything() {
         let (account, _) = &by_copies;
         assert!(account.reclaims > 0, "{small:?}");
         merges.iter_mut().zip(account.merges).for_each(|(all, some)| *all += some);
-        // Without an observer: in lock-step, at once.
+        // Without a probe: in lock-step, at once.
         assert_same(&run(&small, (), depth, &steps), &by_copies, &small);
         assert_same(&run_bare(&small, depth, &steps), &by_copies, &small);
     }

@@ -1,6 +1,6 @@
-//! Power cuts on the machine of the channel thesis: what the mapping names on flash at a random instant, against the order
-//! in which the host wrote. With integrity it is a prefix of that order; without it, a page may be there while an
-//! earlier one is lost. Merges and moves under way at that moment change nothing of what is there.
+//! Power cuts on the machine of the channel thesis: what the mapping names on flash at a random time,
+//! against the order in which the host wrote. With integrity it is a prefix of that order; without it,
+//! a page may survive while an earlier one is lost. Merges and moves in progress change nothing.
 
 use ftlab::engine::Stream;
 use ftlab::host::{Advanced, Host, Op};
@@ -14,9 +14,9 @@ use crate::common::request;
 const SECTORS: u64 = 8;
 /// Cuts of a device.
 const CUTS: u32 = 300;
-/// From one to the next, on average: about as long as a reclaim.
+/// Mean time between cuts: about as long as a reclaim.
 const MEAN_PAUSE: Nanos = Nanos(150_000_000);
-/// Requests before the first cut, for each channel: logs are full by then.
+/// Requests before the first cut, per channel: the logs are full by then.
 const WARM_UP: u32 = 110;
 
 /// A page of a request, in the order in which the host wrote.
@@ -31,13 +31,13 @@ struct Written {
 #[derive(Clone, Copy, Debug, Default)]
 struct Cuts {
     broken: u32,
-    /// Of pages that the host was told of, on average at a cut.
+    /// Acknowledged pages that a cut loses, on average.
     lost: f64,
     /// Cuts in the middle of merges.
     merging: u32,
 }
 
-/// A device under the Random load, and what of it has been seen on flash.
+/// A device under the Random load, and what has been seen of it on flash.
 struct Victim {
     device: ftlab::device::Device<ftlab_torture::AnyProbe, ftlab_torture::Versions>,
     random: Stream,
@@ -45,7 +45,7 @@ struct Victim {
     /// Not seen on flash yet.
     pending: Vec<Written>,
     written: u32,
-    /// The last of the order that was seen there.
+    /// The last version of the order that was seen there.
     latest: u32,
     /// By page: what must be there.
     expected: Vec<[u32; SECTORS as usize]>,
@@ -66,7 +66,7 @@ impl Victim {
         }
     }
 
-    /// Writes 4 KiB anywhere, not aligned.
+    /// Writes 4 KiB anywhere, unaligned.
     fn write(&mut self) {
         let first = self.random.below(self.device.capacity_sectors() - SECTORS);
         self.requests += 1;
@@ -85,7 +85,7 @@ impl Victim {
         self.device.submit(self.device.now(), write);
     }
 
-    /// One request after the other, for so long.
+    /// Runs one request after another for `time`.
     fn run(&mut self, time: Nanos) {
         let until = self.device.now() + time;
         loop {
@@ -98,7 +98,7 @@ impl Victim {
         }
     }
 
-    /// What lies where the mapping says, which holds that page.
+    /// The content at the place that the mapping names for the page.
     fn on_flash(&self, page: Lpn) -> &[u32] {
         let at = self.device.ftl().look_up(page).expect("the device was full from the start");
         let (owner, versions) = self.device.contents().on_flash(at).expect("programmed");
@@ -106,8 +106,8 @@ impl Victim {
         versions
     }
 
-    /// Looks at the flash as a power cut now would leave it. Whether a page is there that was written after
-    /// one that is lost, and how many are lost.
+    /// Inspects the flash as a power cut now would leave it. Returns whether a page survives that was
+    /// written after a lost one, and how many pages are lost.
     fn cut(&mut self) -> (bool, usize) {
         let pending = std::mem::take(&mut self.pending);
         let is_there = |written: &Written| {
@@ -124,7 +124,7 @@ impl Victim {
         (broken, self.pending.len())
     }
 
-    /// Every page holds what was seen there: no part of a page that is lost, and nothing that a merge forgot.
+    /// Every page holds what was seen there: no part of a lost page, and nothing that a merge dropped.
     fn check(&self) {
         for (page, expected) in (0..).map(Lpn::new).zip(&self.expected) {
             assert_eq!(self.on_flash(page), expected, "{page:?}");

@@ -1,5 +1,5 @@
-//! A device with a log is saved in the middle of a run, and another one goes on: other planners, throttles, clocks and
-//! buffers take up what is there, and damaged bytes are refused or make a device that works.
+//! A device with a log is saved midway, and another one continues: other planners, throttles, clocks
+//! and buffers take the state over, and damaged bytes are refused or give a device that works.
 
 use ftlab::config::{Config, Layer};
 use ftlab::device::assemble;
@@ -14,7 +14,7 @@ use crate::contents::random_steps;
 
 const MAPPINGS: [&str; 4] = ["log-block", "bast", "fast", "nftl"];
 
-/// What may change from one device to the next.
+/// Options that may change from one device to the next.
 fn others(number: u32, small: Small) -> Small {
     let at = |choices: u32| (number / choices) as usize;
     Small {
@@ -29,7 +29,7 @@ fn others(number: u32, small: Small) -> Small {
 }
 
 #[test]
-fn another_device_goes_on_with_the_log() {
+fn another_device_continues_with_the_log() {
     for number in 0..120 {
         let mapping = MAPPINGS[number as usize % 4];
         let small = Small { mapping, channels: 2, planes: 2, log: 3, ..ONE };
@@ -48,7 +48,7 @@ fn another_device_goes_on_with_the_log() {
     }
 }
 
-/// A device in use, with pages in its log and with some that were trimmed.
+/// A device in use, with pages in its log and some trimmed pages.
 fn used(small: &Small) -> ftlab::device::Device {
     let mut device = assemble(small.setup());
     let pages = device.capacity_sectors() * 512 / PAGE;
@@ -93,14 +93,14 @@ fn no_damage_breaks_a_log() {
                 }
             }
         }
-        println!("{mapping}: {refused} damaged snapshots refused, {taken} taken up and working");
+        println!("{mapping}: {refused} damaged snapshots refused, {taken} accepted and working");
         assert!(refused > 300 && taken > 50, "{mapping}: {refused} refused, {taken} taken");
     }
 }
 
-/// What images and devices must share is told by the option that a user would change.
+/// An error about what images and devices must share names the option that a user would change.
 #[test]
-fn what_addresses_mean_must_be_the_same() {
+fn the_layout_of_addresses_must_match() {
     let load = |small: &Small, more: &[&str]| -> Config {
         let file = Layer::file("device.toml", &small.config().canonical());
         let sets = (1..).zip(more).map(|(at, set)| Layer::set(at, set));

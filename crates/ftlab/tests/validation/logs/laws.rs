@@ -1,4 +1,4 @@
-//! What holds of every reclaim.
+//! Laws that hold for every reclaim.
 
 use ftlab::device::{Device, assemble, assemble_with};
 use ftlab::engine::Stream;
@@ -12,14 +12,14 @@ use crate::common::{alone, closed_loop, request};
 
 const SECTORS: u64 = PAGE / 512;
 
-/// Writes of a page, anywhere or in runs, one after the other; `after` each it is told the channel.
+/// Writes pages, at random or in runs, one after another; `after` each it gets the channel.
 fn write_pages(small: &Small, seed: u64, count: u32, mut after: impl FnMut(&Device, usize)) {
     let mut device = assemble(small.setup());
     let mut random = Stream::new(seed, "pages");
     let pages = device.capacity_sectors() / SECTORS;
     let mut page = 0;
     for _ in 0..count {
-        // Runs go on in the same channel.
+        // Runs stay in the same channel.
         let next = page + u64::from(small.channels);
         let runs = random.below(8) > 0 && next < pages;
         page = if runs { next } else { random.below(pages) };
@@ -29,9 +29,9 @@ fn write_pages(small: &Small, seed: u64, count: u32, mut after: impl FnMut(&Devi
     assert_eq!(device.audit(), Ok(()));
 }
 
-/// At most T merges, P - T pages that move, and an erase: nobody waits longer. In lock-step, whatever the planner.
+/// At most T merges, P - T moved pages and an erase bound every wait. In lock-step, whatever the planner.
 #[test]
-fn a_throttle_bounds_every_standstill() {
+fn a_throttle_bounds_every_stall() {
     let mut nearest = 0.0_f64;
     for planner in ["none", "synchronised", "super-data-block", "cycle-stealing"] {
         for (throttle, log) in [(1, 1), (2, 2), (3, 4)] {
@@ -71,11 +71,11 @@ fn a_throttle_bounds_every_standstill() {
             }
         }
     }
-    println!("the longest standstill: {nearest:.3} of the bound");
+    println!("the longest stall: {nearest:.3} of the bound");
     assert!(nearest > 0.9, "{nearest}");
 }
 
-/// Whoever merges along by stealing cycles is done when the one that began is: with every mapping, whatever merges of it cost.
+/// Planes that merge along by stealing cycles finish with the one that began, whatever the mapping's merges cost.
 #[test]
 fn thieves_never_outlast_the_trigger() {
     for mapping in ["log-block", "bast", "fast", "nftl"] {
@@ -106,7 +106,7 @@ fn thieves_never_outlast_the_trigger() {
                     spent[trigger], longest,
                     "{small:?}, channel {trigger}: {spent:?}, {counts:?}"
                 );
-                // Where only one plane ran out of room, the device stood still for as long.
+                // If only one plane ran out of room, the device stalled just as long.
                 if counts.reclaims == reclaims + 1 && counts.along + counts.erased_along > along {
                     thefts += 1;
                 }
@@ -140,7 +140,7 @@ impl Listens for Order {
     }
 }
 
-/// Planes that sense together change the order in which copies are read, not that in which they are programmed.
+/// Sensing planes together changes the order in which copies are read, not that in which they are programmed.
 #[test]
 fn merges_program_the_pages_of_a_block_in_order() {
     let small = Small { planes: 4, pages: 12, data: 8, log: 3, bus: true, ..ONE };
@@ -165,7 +165,7 @@ fn merges_program_the_pages_of_a_block_in_order() {
     assert!(shared > 100, "{shared} operations were shared");
 }
 
-/// Channels that work as one have larger pages, and map those as wholes.
+/// Channels that work as one have larger pages, and map only whole ones.
 #[test]
 fn a_mapping_unit_below_the_page_of_a_gang_is_refused() {
     let alone = Small { channels: 2, ..ONE };

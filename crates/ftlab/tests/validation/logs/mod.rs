@@ -1,5 +1,5 @@
-//! Mappings with a log, and merges: timelines by hand, counts beside naive models of the papers' schemes, bounds, what
-//! is read back under every combination of policies, and what a power cut leaves.
+//! Mappings with a log, and merges: timelines by hand, counts beside naive models of the papers'
+//! schemes, bounds, reads under every combination of policies, and what a power cut leaves.
 
 mod bench;
 mod by_hand;
@@ -33,7 +33,7 @@ pub struct Small {
     pub times: [u64; 3],
 }
 
-/// The times of its cells, in nanoseconds: as different as can be told apart in a sum.
+/// Cell times in nanoseconds, chosen so that a sum shows its parts.
 pub const READ: u64 = 50_000;
 pub const PROGRAM: u64 = 600_000;
 pub const ERASE: u64 = 3_000_000;
@@ -42,7 +42,7 @@ pub const MLC: [u64; 3] = [166_000, 906_000, 1_500_000];
 /// Bytes of a page of one channel.
 pub const PAGE: u64 = 4_096;
 
-/// One plane that does one thing after the other, over an empty device.
+/// One plane that does one thing at a time, on an empty device.
 pub const ONE: Small = Small {
     mapping: "log-block",
     planner: "none",
@@ -64,7 +64,7 @@ impl Small {
         self.load(&[]).unwrap_or_else(|error| panic!("{self:?}: {error}"))
     }
 
-    /// With other options set as well; what is wrong with them.
+    /// With other options set as well; an error says what is wrong with them.
     fn load(&self, more: &[&str]) -> Result<Config, String> {
         let Small { mapping, planner, clocks, start, channels, planes, pages, data, log, .. } =
             *self;

@@ -1,9 +1,9 @@
-//! The schemes of the papers as a naive model that only counts: on one plane, with one request after the other, the
-//! device makes the same merges of each kind, the same copies and the same erases, and takes the time that these take
-//! one after the other.
+//! The schemes of the papers as a naive model that only counts: on one plane, with one request after
+//! another, the device makes the same merges of each kind, the same copies and the same erases, and
+//! takes the sum of their times.
 //!
-//! Written from the rules at the heads of the mappings, with none of their tables: blocks are lists of what was
-//! written to them, and what is current is looked up page by page.
+//! The model follows the rules at the heads of the mappings, without any of their tables: blocks are
+//! lists of what was written to them, and the current copy is looked up page by page.
 
 use ftlab::device::{Device, assemble};
 use ftlab::host::{Advanced, Host, Op};
@@ -26,11 +26,11 @@ enum Place {
     Log(u32, usize),
 }
 
-/// A log block: what was written to its pages, from the first on. Pages may have been left out.
+/// A log block: what was written to its pages, from the first on. Some pages may be skipped.
 #[derive(Clone, Debug)]
 struct Log {
     name: u32,
-    /// Of one data block alone.
+    /// Set if it belongs to one data block alone.
     home: Option<u32>,
     pages: Vec<Option<Page>>,
     /// When it was last written.
@@ -52,7 +52,7 @@ struct Counts {
 struct Model {
     small: Small,
     places: Vec<Vec<Place>>,
-    /// By data block: the first page behind those that are programmed.
+    /// By data block: the first page behind the programmed ones.
     next: Vec<Option<u32>>,
     /// In the order in which they were opened.
     logs: Vec<Log>,
@@ -61,7 +61,7 @@ struct Model {
     counts: Counts,
 }
 
-/// What becomes of a write.
+/// What happens to a write.
 enum Way {
     InPlace,
     /// To a page of a log block.
@@ -102,7 +102,7 @@ impl Model {
         log.pages.len() == self.small.pages as usize
     }
 
-    /// The pages of a log block that hold what was last written.
+    /// The pages of a log block that hold current data.
     fn current(&self, log: &Log) -> Vec<Page> {
         let slots = log.pages.iter().enumerate();
         let held = slots.filter_map(|(at, page)| Some((at, (*page)?)));
@@ -111,7 +111,7 @@ impl Model {
             .collect()
     }
 
-    /// Whether a log block can become the data block: from the first page on all in their places, all current.
+    /// Whether a log block can become the data block: all pages current, each in its place, from the first on.
     fn is_heir(&self, log: &Log) -> bool {
         let own = |at: u32| log.home.map(|data| (data, at));
         let in_place = (0..).zip(&log.pages).all(|(at, page)| page.is_some() && *page == own(at));
@@ -174,7 +174,7 @@ impl Model {
         if self.logs.len() < self.small.log as usize {
             return Way::Open(Some(page.0));
         }
-        // The longest chain; of equals, the one with the block that was written longest ago.
+        // The longest chain; of equals, the one whose block was written longest ago.
         let oldest = |data| self.chain(data).iter().map(|log| log.written).min().expect("a chain");
         let homes = self.homed().filter_map(|log| log.home);
         let longest = homes.max_by_key(|&data| (self.chain(data).len(), u64::MAX - oldest(data)));
@@ -307,7 +307,7 @@ impl Model {
     }
 }
 
-/// What the device counts.
+/// The device's counters.
 fn counts(device: &Device) -> Counts {
     let merges = device.merger().expect("a log is merged").counts();
     Counts {
@@ -324,7 +324,7 @@ fn counts(device: &Device) -> Counts {
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// So many pages in order, from a share of the device in 1/65536 on, perhaps from the beginning of a data block.
+    /// This many pages in order, from a share of the device in 1/65536 on, perhaps from the start of a data block.
     Write {
         place: u32,
         aligned: bool,
@@ -335,7 +335,7 @@ enum Step {
     },
 }
 
-/// The pages of a step, in their order.
+/// The pages of a step, in order.
 fn pages(small: &Small, step: Step) -> std::ops::Range<u32> {
     let all = small.data * small.pages;
     let at = |place: u32| (u64::from(place) * u64::from(all) / 65_536) as u32;
@@ -416,7 +416,7 @@ proptest! {
     }
 }
 
-/// The random runs meet merges of every kind, for every mapping that knows them.
+/// The random runs meet merges of every kind, for every mapping that has them.
 #[test]
 fn every_scheme_makes_merges_of_its_kinds() {
     let mut stream = ftlab::engine::Stream::new(1, "steps");

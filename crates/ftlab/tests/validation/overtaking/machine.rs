@@ -1,5 +1,5 @@
-//! One channel of dies, driven twice: by the flash model, and by a naive model that keeps the queue as
-//! a list and walks it as the rule says, estimating every write anew.
+//! One channel of dies, driven twice: by the flash model, and by a naive model that keeps the queue
+//! as a list and walks it as the rule says, estimating every write each time.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,14 +16,14 @@ use ftlab::units::{Bytes, Nanos, Ppn, SimTime};
 const PAGES_PER_BLOCK: u32 = 64;
 const BLOCKS: u32 = 4096;
 
-/// The times of a machine. Odd ones keep two things from happening at the same moment by chance.
+/// The times of a machine. Odd ones avoid coincidences.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
     pub transfer: u64,
     pub sense: u64,
     pub program: u64,
     pub erase: u64,
-    /// Whether commands, which take no time, begin only when the bus is free.
+    /// Whether commands, which take no time, start only when the bus is free.
     pub waiting_commands: bool,
 }
 
@@ -35,7 +35,7 @@ pub const PAPER: Times = Times {
     erase: 3_000_000,
     waiting_commands: true,
 };
-/// Nearly those, without common divisors.
+/// Nearly the same, without common divisors.
 pub const ODD: Times = Times {
     transfer: 10_007,
     sense: 20_021,
@@ -44,7 +44,7 @@ pub const ODD: Times = Times {
     waiting_commands: false,
 };
 
-/// A command that comes to the queue.
+/// A command that arrives at the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Item {
     pub at: u64,
@@ -60,14 +60,14 @@ impl Item {
     }
 }
 
-/// When a command left the queue, and when it was done.
+/// When a command left the queue, and when it completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Served {
     pub start: u64,
     pub end: u64,
 }
 
-/// What a load is made of.
+/// The parameters of a load.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     pub items: u32,
@@ -82,12 +82,12 @@ pub struct Load {
     pub erases: u64,
 }
 
-/// A load at random moments.
+/// A load with random arrival times.
 pub fn draw(load: &Load, seed: u64) -> Vec<Item> {
     let mut stream = Stream::new(seed, "load");
     let mut at = 1;
     let items = (0..load.items).map(|_| {
-        // Every fourth comes at the same moment as the one before it, as in a burst.
+        // Every fourth command arrives together with the one before it, as in a burst.
         if stream.below(4) > 0 {
             at += 1 + stream.below(load.gap * 8 / 3);
         }
@@ -108,10 +108,10 @@ pub fn draw(load: &Load, seed: u64) -> Vec<Item> {
     items.collect()
 }
 
-/// Notes when each page's commands begin, in the order in which they came.
+/// Records when each page's commands start, in order of arrival.
 #[derive(Default)]
 struct Starts {
-    /// By page, kind and origin: the numbers of the commands that wait.
+    /// By page, kind and origin: the numbers of the waiting commands.
     waiting: BTreeMap<(u32, Kind, Origin), VecDeque<usize>>,
     starts: Vec<u64>,
     /// By die: when the cells are free.
@@ -149,7 +149,7 @@ impl Probe for Starts {
     }
 }
 
-/// Serves a load by the flash model. Also tells for how long the bus was busy.
+/// Serves a load by the flash model. Also returns how long the bus was busy.
 pub fn serve(scheduler: Scheduler, dies: u32, times: &Times, load: &[Item]) -> (Vec<Served>, u64) {
     let shape = Shape {
         channels: 1,
@@ -186,7 +186,7 @@ pub fn serve(scheduler: Scheduler, dies: u32, times: &Times, load: &[Item]) -> (
     let mut numbers: BTreeMap<u32, usize> = BTreeMap::new();
     let mut served = vec![Served::default(); load.len()];
     for (number, item) in load.iter().enumerate() {
-        // What comes just as something ends comes before that.
+        // An arrival at the very end of something goes before that end.
         run(&mut flash, item.at.saturating_sub(1), &numbers, &mut served);
         let page = Ppn::new(item.die * BLOCKS * PAGES_PER_BLOCK + item.page);
         let mut command = Command::new(item.kind, item.origin, ServiceId::WRITES.owner(0), page);
@@ -219,7 +219,7 @@ fn run(
     }
 }
 
-/// What a die of the naive model does.
+/// The state of a die in the naive model.
 #[derive(Clone, Copy, Debug)]
 enum Doing {
     Nothing,
@@ -244,7 +244,7 @@ pub struct Naive<'a> {
     pub times: &'a Times,
     pub load: &'a [Item],
     now: u64,
-    /// What waits, of all dies, in its order.
+    /// The waiting commands of all dies, in order.
     queue: Vec<usize>,
     dies: Vec<Doing>,
     bus_free_at: u64,
@@ -287,7 +287,7 @@ impl<'a> Naive<'a> {
         self.served
     }
 
-    /// When the next thing ends.
+    /// When the next operation ends.
     fn next_moment(&self) -> Option<u64> {
         let ends = self.dies.iter().filter_map(|die| match *die {
             Doing::Sensing { until, .. } | Doing::Other { until, .. } => Some(until),
@@ -315,7 +315,7 @@ impl<'a> Naive<'a> {
     fn enqueue(&mut self, new: usize) {
         let mut place = self.queue.len();
         if self.load[new].overtakes() {
-            // In a queue for each die, what waits for others is not seen.
+            // A die's own queue does not see what waits for others.
             let mut at = place;
             while at > 0 {
                 let other = self.queue[at - 1];
@@ -333,7 +333,7 @@ impl<'a> Naive<'a> {
         self.queue.insert(place, new);
     }
 
-    /// Whether a read stops behind what waits at a place of the queue.
+    /// Whether a read stops behind the command at `place` in the queue.
     fn stops(&self, new: usize, place: usize) -> bool {
         let other = self.queue[place];
         let (read, item) = (&self.load[new], &self.load[other]);
@@ -349,8 +349,8 @@ impl<'a> Naive<'a> {
         }
     }
 
-    /// How late what waits at a place would be done, counted from when it came, were a read put
-    /// before it.
+    /// How late the command at `place` would complete, counted from its arrival, with a read put before
+    /// it.
     fn latency(&self, new: usize, place: usize) -> u64 {
         let other = self.queue[place];
         let (read, item) = (&self.load[new], &self.load[other]);
@@ -363,7 +363,7 @@ impl<'a> Naive<'a> {
             Doing::Holding { .. } => self.times.transfer,
             Doing::Other { until, .. } => until - self.now,
         };
-        // A queue that is too long is not played.
+        // A queue that is too long is not simulated.
         let estimate = if self.queue.len() > 256 { Estimate::Die } else { self.rule.estimate };
         match estimate {
             Estimate::Die => self.now - item.at + left + before + held_up + self.service(other),
@@ -371,7 +371,7 @@ impl<'a> Naive<'a> {
         }
     }
 
-    /// When what waits would be done if nothing more came.
+    /// When the waiting commands would complete if nothing more arrived.
     fn end_of(&self, other: usize) -> u64 {
         let mut ahead = self.clone();
         ahead.dispatch();
@@ -396,7 +396,7 @@ impl<'a> Naive<'a> {
             }
     }
 
-    /// Idle dies begin what needs no bus; a bus that is free serves what came first.
+    /// Idle dies start what needs no bus; a free bus serves the first to come.
     fn dispatch(&mut self) {
         loop {
             let mut wishes: Vec<(usize, u32)> = Vec::new();

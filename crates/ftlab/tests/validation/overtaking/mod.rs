@@ -1,5 +1,5 @@
-//! Reads that overtake writes: `read-first-bounded` against a naive model of its rule, and what must
-//! hold whatever the load: orders that are kept, identities of who crossed whom, the bound.
+//! Reads that overtake writes: `read-first-bounded` against a naive model of its rule, and laws for
+//! any load: preserved orders, identities between overtaking and overtaken, the bound.
 
 mod machine;
 mod whole;
@@ -62,7 +62,7 @@ fn plain(load: &Load) -> Load {
     Load { gc: 0, erases: 0, ..*load }
 }
 
-/// For each command, the others of its die that came later and left the queue earlier.
+/// For each command, the later commands of its die that left the queue earlier.
 fn crossings(load: &[Item], served: &[Served]) -> Vec<Vec<usize>> {
     let crossed = |one: usize| {
         let later = one + 1..load.len();
@@ -73,12 +73,12 @@ fn crossings(load: &[Item], served: &[Served]) -> Vec<Vec<usize>> {
     (0..load.len()).map(|one| crossed(one).collect()).collect()
 }
 
-/// Commands of which `which` holds leave the queue in the order in which they came.
+/// Asserts that the commands selected by `which` leave the queue in order of arrival.
 fn keep_order(load: &[Item], served: &[Served], which: impl Fn(&Item) -> bool) {
     let starts = load.iter().zip(served).filter(|(item, _)| which(item));
     let mut last = 0;
     for (item, served) in starts {
-        assert!(served.start >= last, "{item:?} goes before what came earlier");
+        assert!(served.start >= last, "{item:?} goes before an earlier one");
         last = served.start;
     }
 }
@@ -88,7 +88,7 @@ proptest! {
 
     /// Every command starts and ends as in a model that walks the queue.
     #[test]
-    fn it_does_what_a_walk_does(
+    fn it_matches_a_model_that_walks_the_queue(
         (load, seed) in loads(),
         rule in rules(),
         waiting_commands in any::<bool>(),
@@ -100,13 +100,13 @@ proptest! {
         prop_assert_eq!(served, naive);
     }
 
-    /// What must hold under any rule.
+    /// Laws that hold under any rule.
     #[test]
     fn orders_are_kept((load, seed) in loads(), rule in rules(), times in select(&[PAPER, ODD][..])) {
         let items = draw(&load, seed);
         let (served, bus) = serve(bounded(&rule, load.dies), load.dies, &times, &items);
         for die in 0..load.dies {
-            // Reads of one die, and whatever else there is on it.
+            // Reads of one die, and whatever else is on it.
             keep_order(&items, &served, |item| item.die == die && item.overtakes());
             keep_order(&items, &served, |item| item.die == die && !item.overtakes());
             for page in items.iter().filter(|item| item.kind == Kind::Program).map(|item| item.page) {
@@ -118,7 +118,7 @@ proptest! {
         prop_assert_eq!(bus, transfers * times.transfer);
     }
 
-    /// A bound that no write can keep: first in, first out, for every start and every end.
+    /// With a bound that no write can keep: first in, first out, for every start and every end.
     #[test]
     fn below_the_time_of_a_program_it_is_fifo(
         (load, seed) in loads(),
@@ -128,7 +128,7 @@ proptest! {
         transfer in select(&[0, PAPER.transfer][..]),
     ) {
         let times = Times { transfer, ..PAPER };
-        // With a free bus a program takes 200 us, and a read before it makes it later.
+        // With a free bus a program takes 200 us, and a read before it delays it.
         let bound = Some(Nanos::from_micros(micros));
         let rule = ReadFirstBoundedOptions { write_bound: bound, gc_bound: bound, scope, estimate };
         let items = draw(&Load { gc: 0, ..load }, seed);
@@ -137,10 +137,10 @@ proptest! {
         prop_assert_eq!(served, fifo);
     }
 
-    /// Without a bus, a write is as much later as reads went before it, and a read as much earlier as it
-    /// passed writes; exactly.
+    /// Without a bus, a write is delayed by exactly the reads that went before it, and a read gains exactly
+    /// the writes that it passed.
     #[test]
-    fn crossings_cost_what_they_cost((load, seed) in loads(), rule in rules()) {
+    fn overtaking_costs_are_exact((load, seed) in loads(), rule in rules()) {
         let items = draw(&plain(&load), seed);
         let times = Times { transfer: 0, ..ODD };
         let (served, _) = serve(bounded(&rule, load.dies), load.dies, &times, &items);
@@ -161,10 +161,10 @@ proptest! {
         }
     }
 
-    /// Without a bus the estimate is exact, and so is the bound: whatever a read went before is done in
-    /// time, be it a write or a command of collection. Nothing passes an erase.
+    /// Without a bus the estimate is exact, and so is the bound: any command that a read overtook completes
+    /// in time, be it a write or a command of collection. Nothing passes an erase.
     #[test]
-    fn nobody_is_made_later_than_the_bound((load, seed) in loads(), rule in rules()) {
+    fn no_command_is_delayed_beyond_the_bound((load, seed) in loads(), rule in rules()) {
         let items = draw(&load, seed);
         let times = Times { transfer: 0, ..ODD };
         let (served, _) = serve(bounded(&rule, load.dies), load.dies, &times, &items);
@@ -180,7 +180,7 @@ proptest! {
         }
     }
 
-    /// No write starts while a read of its die waits, if no bound and no page stands in the way; in the
+    /// No write starts while a read of its die waits, if there is no bound and no conflict of pages; in the
     /// queue of a channel as in that of a die.
     #[test]
     fn without_a_bound_reads_go_first(
@@ -199,7 +199,7 @@ proptest! {
             let mut reads = items.iter().zip(&served).filter(|(item, _)| item.overtakes());
             prop_assert!(!reads.any(waits), "{write:?} at {} goes before a read", one.start);
         }
-        // On one die that is what priority without a bound does, too.
+        // On one die that equals priority without a bound.
         if load.dies == 1 {
             let (first, _) = serve(Scheduler::ReadFirst(ReadFirst), 1, &ODD, &items);
             prop_assert_eq!(served, first);
@@ -218,7 +218,7 @@ proptest! {
             spans.sort_unstable();
             let mut free_at = 0;
             for &(start, end, _) in &spans {
-                // Whoever starts later than the die fell free has come just then, and nobody waited.
+                // A command that starts after the die became free arrived just then, and nobody waited.
                 if start > free_at {
                     let waiting = spans.iter().any(|&(other, _, at)| other >= start && at < start);
                     prop_assert!(!waiting, "the die {die} rests from {free_at} to {start}");
@@ -234,12 +234,12 @@ fn ends(served: &[Served]) -> Vec<u64> {
 }
 
 /// The example of the paper's figure 6: a read behind a write takes 220 us, and 20 us if it goes first;
-/// the write takes 220 us then instead of 200 us.
+/// then the write takes 220 us instead of 200 us.
 #[test]
 fn the_example_of_the_paper() {
     let times = Times { transfer: 0, ..PAPER };
     let item = |at, kind, page| Item { at, kind, origin: Origin::Host, die: 0, page };
-    // The die is busy when the two of the example come.
+    // The die is busy when the example's two commands arrive.
     let items = [item(0, Kind::Read, 9), item(1, Kind::Program, 1), item(2, Kind::Read, 2)];
     let (fifo, _) = serve(Scheduler::Fifo(Fifo), 1, &times, &items);
     assert_eq!(ends(&fifo), [20_000, 220_000, 240_000]);

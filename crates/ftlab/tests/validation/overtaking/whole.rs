@@ -1,4 +1,4 @@
-//! Overtaking reads in a whole device, with collection at work.
+//! Reads that overtake in a whole device, with collection at work.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl Life {
     }
 }
 
-/// The lives of all commands, by the order of their arrival.
+/// The lives of all commands, in order of arrival.
 #[derive(Clone, Debug, Default)]
 struct Lives(Rc<RefCell<BTreeMap<u64, Life>>>);
 
@@ -65,7 +65,7 @@ fn device(buffered: bool, bus: &str) -> (Device<AnyProbe>, Lives) {
     (assemble_with(spec.setup(), AnyProbe::new(lives.clone()), ()), lives)
 }
 
-/// Reads and writes, as many outstanding as `depth`; returns what became of all commands.
+/// Reads and writes, `depth` outstanding; returns the lives of all commands.
 fn lives(buffered: bool, depth: usize) -> Vec<Life> {
     let (mut device, lives) = device(buffered, "nand.bus.policy = page-time\n nand.bus.page = 0ns");
     let mut random = Stream::new(depth as u64, "mixture");
@@ -82,7 +82,7 @@ fn lives(buffered: bool, depth: usize) -> Vec<Life> {
     lives.0.take().into_values().collect()
 }
 
-/// For each command that a read went before, how late it was.
+/// Each command that a read overtook, with its lateness.
 fn overtaken(lives: &[Life]) -> impl Iterator<Item = (&Life, Nanos)> {
     let is_overtaken = |at: usize, one: &Life| {
         let later = lives[at + 1..].iter().take_while(|other| other.came <= one.from);
@@ -93,12 +93,12 @@ fn overtaken(lives: &[Life]) -> impl Iterator<Item = (&Life, Nanos)> {
     all.filter(move |&(at, one)| is_overtaken(at, one)).map(|(_, one)| (one, one.until - one.came))
 }
 
-/// Whatever a read went before is done within its bound, host writes and collection alike; and reads do
-/// go before both. With a bus that takes no time the estimate is exact.
+/// Any command that a read overtook completes within its bound, both host writes and collection; and
+/// reads do overtake both. With a bus that takes no time the estimate is exact.
 #[test]
-fn in_a_whole_device_too_nobody_is_made_later_than_the_bound() {
+fn no_command_of_a_whole_device_is_delayed_beyond_the_bound() {
     let bounds = [BOUNDS.write_bound, BOUNDS.gc_bound].map(|bound| bound.expect("a bound"));
-    // A command takes a nanosecond of the bus; a few hundred wait at the most.
+    // A command takes a nanosecond of the bus; at most a few hundred wait.
     let rest = Nanos(1_000);
     let mut passed = [0, 0];
     for (buffered, depth) in [(false, 4), (false, 24), (true, 24)] {
@@ -109,10 +109,10 @@ fn in_a_whole_device_too_nobody_is_made_later_than_the_bound() {
             passed[of] += 1;
         }
     }
-    assert!(passed.iter().all(|&passed| passed > 100), "reads went before too few: {passed:?}");
+    assert!(passed.iter().all(|&passed| passed > 100), "reads overtook too few: {passed:?}");
 }
 
-/// Reads that never end starve nobody: erases and copies are done, and writes with them.
+/// Endless reads starve nobody: erases and copies complete, and writes with them.
 #[test]
 fn collection_and_writes_do_not_starve() {
     let (mut device, lives) = device(false, "");

@@ -1,4 +1,4 @@
-//! What becomes of a pack, step by step: where every part lies, what it holds, and what it has cost.
+//! The life of a pack, step by step: where every part lies, what it holds, and what it cost.
 
 use ftlab::ftl::gc::{Purpose, Wanted};
 use ftlab::host::Op;
@@ -7,8 +7,8 @@ use ftlab::units::Ppn;
 
 use super::{Hand, sectors, spec};
 
-/// Pages 0 to 3 are whole on flash; then the first half of page 0 and the second of page 1 are packed, which
-/// the first write of page 2 brings about. Returns their place, and the two places before.
+/// Pages 0 to 3 are whole on flash; then the first half of page 0 and the second of page 1 are packed,
+/// which the first write of page 2 triggers. Returns their place, and the two places before.
 fn packed() -> (Hand, Ppn, [Ppn; 2]) {
     let mut hand = Hand::filled(&spec(), 4);
     let before = [0, 1].map(|page| hand.place(page));
@@ -45,13 +45,13 @@ fn a_read_costs_one_flash_read_for_each_part_that_it_touches() {
     }
 }
 
-/// A third part is never made: what touches both parts is written with all that they hold.
+/// A third part is never made: a write that touches both parts programs all that they hold.
 #[test]
 fn a_write_that_would_make_a_third_part_gathers_the_page() {
     let (mut hand, at, before) = packed();
     hand.flush();
     let (programs, packs) = (hand.programs(), hand.packs());
-    // It leaves something of either part, so it can't be packed with the small write of page 3.
+    // It leaves some of both parts, so it can't be packed with the small write of page 3.
     assert_eq!(hand.write(0, 2, 6), 10);
     assert_eq!(hand.write(3, 0, 1), 11);
     assert_eq!(hand.write(2, 0, 8), 12);
@@ -60,19 +60,19 @@ fn a_write_that_would_make_a_third_part_gathers_the_page() {
     let gathered = hand.place(0);
     assert!(gathered != at && gathered != before[0]);
     assert_eq!(hand.parts(1), [(at, sectors(4, 8)), (before[1], sectors(0, 4))]);
-    // Page 1 is still at home in the pack.
+    // Page 1 still lies in the pack.
     assert_eq!([at, before[0], before[1]].map(|at| hand.is_valid(at)), [true, false, true]);
     assert_eq!(hand.read(0, 0, 8), [6, 6, 10, 10, 10, 10, 1, 1]);
     assert_eq!(hand.read(1, 0, 8), [2, 2, 2, 2, 7, 7, 7, 7]);
 }
 
-/// A part that owns nothing any more is given up, so the page may be packed again.
+/// A part that owns nothing any more is dropped, so the page may be packed again.
 #[test]
 fn a_part_that_is_overwritten_is_dropped_and_the_page_is_packed_again() {
     let (mut hand, at, before) = packed();
     hand.flush();
     let packs = hand.packs();
-    // All that the older part has left.
+    // Everything that the older part has left.
     assert_eq!(hand.write(0, 4, 8), 10);
     assert_eq!(hand.write(3, 0, 4), 11);
     hand.write(2, 0, 8);
@@ -82,7 +82,7 @@ fn a_part_that_is_overwritten_is_dropped_and_the_page_is_packed_again() {
     assert_eq!([newer, at, before[0]].map(|at| hand.is_valid(at)), [true, true, false]);
     assert_eq!(hand.read(0, 0, 8), [6, 6, 6, 6, 10, 10, 10, 10]);
     assert_eq!(hand.read(3, 0, 8), [11, 11, 11, 11, 4, 4, 4, 4]);
-    // Half of the newer part: what is left of three would be three.
+    // Half of the newer part: the page would then have three parts.
     hand.flush();
     hand.write(0, 4, 6);
     hand.write(1, 4, 8);
@@ -102,13 +102,13 @@ fn a_trim_of_one_owner_leaves_the_other_and_one_of_both_frees_the_page() {
     hand.trim(1);
     assert_eq!([at, before[0], before[1]].map(|at| hand.is_valid(at)), [false; 3]);
     assert_eq!(hand.read(1, 0, 8), [0; 8]);
-    // Another page of the same number knows nothing of it.
+    // Another page with the same number does not see the old data.
     let newer = hand.write(0, 6, 8);
     hand.flush();
     assert_eq!(hand.read(0, 0, 8), [0, 0, 0, 0, 0, 0, newer, newer]);
 }
 
-/// Whole writes of both owners free the page, one after the other.
+/// Whole writes of both owners free the page, one after another.
 #[test]
 fn a_shared_page_is_free_when_its_last_owner_left_it() {
     let (mut hand, at, before) = packed();
@@ -120,9 +120,9 @@ fn a_shared_page_is_free_when_its_last_owner_left_it() {
     assert_eq!([at, before[0], before[1]].map(|at| hand.is_valid(at)), [false; 3]);
 }
 
-/// Empties the block of the pack. Returns how many pages were copied.
+/// Collects the block of the pack. Returns how many pages were copied.
 fn collect(hand: &mut Hand, at: Ppn) -> u64 {
-    // Its block has to be full.
+    // The block must be full.
     let block = hand.device.flash().geometry().block_of(at);
     for page in 4..8 {
         hand.write(page, 0, 8);
@@ -151,7 +151,7 @@ fn collection_moves_a_shared_page_as_one() {
     assert_eq!(hand.read(1, 0, 8), [2, 2, 2, 2, 7, 7, 7, 7]);
 }
 
-/// Who left before is not carried along, and what comes there later is not found under its number.
+/// An owner that has left is not copied, and data that comes there later is not found under its number.
 #[test]
 fn collection_moves_a_shared_page_for_the_owner_that_is_left() {
     let (mut hand, at, before) = packed();
@@ -164,10 +164,10 @@ fn collection_moves_a_shared_page_for_the_owner_that_is_left() {
     assert_eq!(hand.read(1, 0, 8), [2, 2, 2, 2, 7, 7, 7, 7]);
     hand.write(1, 0, 8);
     hand.flush();
-    assert!(!hand.is_valid(moved), "nobody is left there");
+    assert!(!hand.is_valid(moved), "no owner is left there");
 }
 
-/// Both parts of a page move, each by itself.
+/// Both parts of a page move, each on its own.
 #[test]
 fn collection_moves_the_older_part_alone() {
     let (mut hand, at, before) = packed();
@@ -178,22 +178,22 @@ fn collection_moves_the_older_part_alone() {
     assert_eq!(hand.read(0, 0, 8), [6, 6, 6, 6, 1, 1, 1, 1]);
 }
 
-/// What is trimmed while its pack is under way stays away, and the other comes.
+/// An owner trimmed while its pack is programmed stays trimmed; the other one arrives.
 #[test]
 fn a_trim_of_one_owner_while_the_pack_is_programmed() {
     let mut hand = Hand::filled(&spec(), 4);
     hand.write(0, 0, 4);
     let newer = hand.write(1, 4, 8);
     hand.submit(Op::Write, 2, 0, 8);
-    assert_eq!(hand.packs(), 1, "it is on its way");
+    assert_eq!(hand.packs(), 1, "it is being programmed");
     hand.trim(0);
     assert_eq!((hand.parts(0), hand.parts(1).len()), (vec![], 2));
     assert_eq!(hand.read(0, 0, 8), [0; 8]);
     assert_eq!(hand.read(1, 2, 6), [2, 2, newer, newer]);
 }
 
-/// A read takes so long that what it wants is written anew meanwhile, packed and programmed, on another die. The
-/// rest of its page still lies where it was read; but what was read is no longer current, and is not kept.
+/// A read takes so long that its data is written again meanwhile, packed and programmed, on another die.
+/// The rest of its page still lies where it was read; but the data read is no longer current, and is not kept.
 #[test]
 fn a_read_that_was_overtaken_by_a_newer_part_is_not_kept() {
     let spec = spec().set("nand.dies_per_chip", 2).set("cache.keep_reads", "on").holding(24);
@@ -216,7 +216,7 @@ fn a_read_that_was_overtaken_by_a_newer_part_is_not_kept() {
     let at = |tag| done.iter().find(|one| one.request.tag == tag).expect("done").finished;
     assert_eq!(hand.packs(), 1);
     assert!(at(slow) > at(newer + 2), "the pack was on flash before the read was done");
-    assert_eq!(hand.found(slow, 0, 4, 8), [1; 4], "it was under way when the write came");
+    assert_eq!(hand.found(slow, 0, 4, 8), [1; 4], "it was in flight when the write came");
     assert_eq!(hand.parts(0)[0].1, sectors(4, 8));
     assert_eq!(hand.read(0, 0, 8), [1, 1, 1, 1, newer, newer, newer, newer]);
 }

@@ -1,6 +1,6 @@
-//! One die, times that are easy to add: a flash page is read in 75 us, programmed in 815 us, and takes 25 us on the
-//! bus; DRAM takes 1 us. A write that evicts a partial page spares a flash read under PRLRU, and a read of a
-//! packed page pays one more later.
+//! One die and times that are easy to add: a flash page is read in 75 us, programmed in 815 us, and takes
+//! 25 us on the bus; DRAM takes 1 us. Under PRLRU a write that evicts a partial page saves a flash read,
+//! and a later read of a packed page pays for one.
 
 use ftlab::device::{Device, assemble};
 use ftlab::host::Op;
@@ -34,12 +34,12 @@ fn device(policy: &str) -> Device {
     device
 }
 
-/// How long a command takes on the idle device.
+/// The time of a command on the idle device.
 fn time(device: &mut Device, op: Op, page: u64, first: u64, sectors: u32) -> u64 {
     alone(device, request(op, page * SECTORS + first, sectors, 0)).latency().0
 }
 
-/// Half a page into each page of DRAM, two more halves that need room, and reads of what was evicted.
+/// Writes half a page into each page of DRAM, two more halves that need room, and reads what was evicted.
 fn times(policy: &str) -> ([u64; 6], [u64; 3]) {
     let mut device = device(policy);
     let before = *device.flash().done();
@@ -64,7 +64,7 @@ fn times(policy: &str) -> ([u64; 6], [u64; 3]) {
 }
 
 #[test]
-fn an_evicting_write_spares_a_read_and_a_read_of_a_packed_page_pays_one() {
+fn an_evicting_write_saves_a_read_that_a_read_of_a_packed_page_pays_for() {
     let (lru, of_lru) = times("lru");
     // Each write that needs room waits for a read, which crosses the bus, and a program.
     let evicts = READ + BUS + BUS + PROGRAM + DRAM;

@@ -1,6 +1,6 @@
-//! Random devices that pack pages, and everything that is always true of them: what is read is what was last
-//! written, what was flushed outlives a power cut at any instant, fragments and owners agree, and a pack
-//! saves exactly one program.
+//! Random devices that pack pages, and their invariants: a read returns what was last written, flushed
+//! data survives a power cut at any time, fragments and owners agree, and a pack saves exactly one
+//! program.
 
 use std::collections::BTreeMap;
 
@@ -19,10 +19,10 @@ use crate::met::{Met, check_runs};
 
 /// Steps of a run.
 const STEPS: usize = 300;
-/// The longest span after which power is cut.
+/// The longest time before a power cut.
 const LONGEST: u64 = 2_000_000;
 
-/// A device of any kind, with a buffer that packs and, often, room for what that keeps alive.
+/// A device of any kind, with a buffer that packs and, often, room for the stale data that packing keeps.
 fn spec() -> impl Strategy<Value = Spec> {
     let any = prop_oneof![3 => random::drawn(), 1 => caching::drawn(), 1 => failing::drawn()];
     let policy = select(vec!["prlru", "prlru-adaptive"]);
@@ -33,7 +33,7 @@ fn spec() -> impl Strategy<Value = Spec> {
                 others.iter().any(|other| path.starts_with(other))
             };
             let buffered = spec.get("cache.capacity").is_some();
-            // Units of 64 KiB have more sectors than are worth while here.
+            // Units of 64 KiB have too many sectors to be worth testing here.
             let spec = match spec.get("ftl.mapping.unit") {
                 Some("32KiB" | "64KiB") => spec.set("ftl.mapping.unit", "16KiB"),
                 _ => spec,
@@ -70,11 +70,11 @@ fn run() -> impl Strategy<Value = (Spec, usize, Vec<Step>, u64)> {
     (spec(), depth, proptest::collection::vec(step(), STEPS / 2..=STEPS), any::<u64>())
 }
 
-/// A device at work, whose power may be cut at any moment.
+/// A device at work, whose power may be cut at any time.
 struct Cut {
     bench: Bench,
     random: Stream,
-    /// Which pages shared which physical page when that was last looked at.
+    /// The pages that shared each physical page at the last look.
     shared: BTreeMap<(Lpn, Lpn), Ppn>,
     packs: u64,
     moved_both: bool,
@@ -88,7 +88,7 @@ impl Cut {
         Cut { bench, random, shared: BTreeMap::new(), packs: 0, moved_both: false }
     }
 
-    /// Steps, each followed by a cut at an instant of its own; blocks are emptied now and then.
+    /// Performs steps, each followed by a cut at a random time; blocks are emptied now and then.
     fn run(&mut self, depth: usize, steps: &[Step]) -> Result<(), String> {
         for step in steps.chunks(1) {
             self.bench.steps(depth, step)?;
@@ -110,7 +110,7 @@ impl Cut {
         self.count_programs()
     }
 
-    /// Every part owns sectors that no other part owns, and lives alone or with one other page.
+    /// Checks that every part owns sectors that no other part owns, and shares its page with at most one other.
     fn look(&mut self) -> Result<(), String> {
         let ftl = self.bench.device.ftl();
         let mut owners = BTreeMap::<Ppn, Vec<(Lpn, SectorMask)>>::new();
@@ -142,8 +142,8 @@ impl Cut {
         Ok(())
     }
 
-    /// With one unit a page, what was written back took one program for each page, and one less for each
-    /// pack. Programs that failed were made again.
+    /// With one unit a page, a written-back page costs one program, and each pack saves one. Failed
+    /// programs were repeated.
     fn count_programs(&self) -> Result<(), String> {
         let device = &self.bench.device;
         let geometry = device.flash().geometry();

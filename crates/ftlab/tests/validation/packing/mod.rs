@@ -1,5 +1,5 @@
-//! Two logical pages on one physical page: by hand, step by step; a golden case with exact times; and random
-//! devices on which packs, gathering, collection, trims, power cuts and failures meet.
+//! Two logical pages on one physical page: by hand, step by step; a golden case with exact times; and
+//! random devices with packs, gathering, collection, trims, power cuts and failures.
 
 mod by_hand;
 mod golden;
@@ -33,7 +33,7 @@ fn sectors(first: u32, end: u32) -> SectorMask {
     SectorMask::range(first, end - first)
 }
 
-/// A device that is driven by hand, and the contents of its flash.
+/// A device driven by hand, and the contents of its flash.
 struct Hand {
     device: Device<(), Versions>,
     tag: u32,
@@ -46,7 +46,7 @@ impl Hand {
         Hand { device: assemble_with(spec.setup(), (), versions), tag: 0 }
     }
 
-    /// With the first `pages` pages whole on flash, in versions 1 and on.
+    /// With the first `pages` pages whole on flash, in versions from 1 on.
     fn filled(spec: &Spec, pages: u32) -> Hand {
         let mut hand = Hand::new(spec);
         for page in 0..pages {
@@ -56,7 +56,7 @@ impl Hand {
         hand
     }
 
-    /// Asks for sectors `first..end` of a page. A write gives them the version that is returned.
+    /// Submits a request for sectors `first..end` of a page. A write gives them the returned version.
     fn submit(&mut self, op: Op, page: u32, first: u32, end: u32) -> Version {
         self.tag += 1;
         let lba = u64::from(page) * SECTORS + u64::from(first);
@@ -65,11 +65,11 @@ impl Hand {
         self.tag
     }
 
-    /// Everything comes to rest, but for what lies in the buffer.
+    /// Runs the device until it is idle; data may stay in the buffer.
     fn settle(&mut self) -> Vec<Completion> {
         let mut done = Vec::new();
         while self.device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
-        assert_eq!(self.device.requests_in_flight(), 0, "it stands still");
+        assert_eq!(self.device.requests_in_flight(), 0, "the device is stuck");
         assert_eq!(self.device.audit(), Ok(()));
         done
     }
@@ -90,7 +90,7 @@ impl Hand {
         self.settle();
     }
 
-    /// What a read finds in each sector of a page.
+    /// The version that a read finds in each sector of a page.
     fn read(&mut self, page: u32, first: u32, end: u32) -> Vec<Version> {
         self.device.contents_mut().take_finished();
         let tag = self.submit(Op::Read, page, first, end);
@@ -98,7 +98,7 @@ impl Hand {
         self.found(tag, page, first, end)
     }
 
-    /// What the read of that tag, which is done, has found.
+    /// What the completed read of that tag found.
     fn found(&mut self, tag: u32, page: u32, first: u32, end: u32) -> Vec<Version> {
         let finished = self.device.contents_mut().take_finished();
         let read = finished.iter().find(|(completion, _)| completion.request.tag == tag);

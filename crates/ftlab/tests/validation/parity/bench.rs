@@ -1,4 +1,4 @@
-//! A device with parity beside the naive one, which judges what it returns; its stripes are XORs of real data.
+//! A device with parity beside the naive one, which judges what it returns; stripes are XORs of real data.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -27,10 +27,10 @@ pub struct Bench {
     /// By tag.
     flying: BTreeMap<u32, Flying>,
     next_tag: u32,
-    /// Requests that were refused, and reads of data that is lost.
+    /// Requests that were refused, and reads of lost data.
     pub refused: u32,
     pub unreadable: u32,
-    /// Flash pages that the parity of a closed stripe covers at the least.
+    /// The least number of flash pages that the parity of closed stripes covers.
     least: usize,
 }
 
@@ -54,18 +54,18 @@ impl Bench {
         }
     }
 
-    /// Stripes may cover fewer pages from now on, because something fails.
+    /// From now on stripes may cover fewer pages, because something fails.
     pub fn expect_failures(mut self) -> Bench {
         self.least = 0;
         self
     }
 
-    /// The device is saved, and its state and data are taken up by another one of the same description.
+    /// Saves the device and loads its state and data into another one of the same description.
     pub fn reload(self, spec: &Spec) -> Bench {
         self.try_reload(spec).expect("nothing is left in DRAM")
     }
 
-    /// The same, unless what lies in DRAM can't be written any more.
+    /// The same, unless the content of DRAM can no longer be written.
     pub fn try_reload(self, spec: &Spec) -> Option<Bench> {
         let mut bench = self;
         bench.device.rest(&mut Vec::new()).ok()?;
@@ -80,7 +80,7 @@ impl Bench {
     pub fn submit(&mut self, op: Op, range: Range<u64>) {
         let tag = self.next_tag;
         self.next_tag += 1;
-        // A device that has come to its end changes nothing any more.
+        // A device at its end no longer changes anything.
         let ended = self.device.end_of_life().is_some();
         let changed = if ended { 0..0 } else { changes(op, &range, self.per_page) };
         let begun = match op {
@@ -94,7 +94,7 @@ impl Bench {
         self.device.submit(self.device.now(), request(op, first, sectors, tag));
     }
 
-    /// Lets the device run until something completes or `limit` comes, and checks what completed.
+    /// Runs the device until something completes or `limit` comes, and checks the completion.
     pub fn advance(&mut self, limit: SimTime) -> Result<Advanced, String> {
         let advanced = self.device.advance_until(limit, &mut Vec::new());
         for (completion, found) in self.device.contents_mut().take_finished() {
@@ -109,7 +109,7 @@ impl Bench {
         let Flying { begun, range } = self.flying.remove(&tag).expect("what completes was begun");
         match (completion.outcome, completion.request.op) {
             (Outcome::ReadOnly, op) => {
-                // Whether it changed anything is left open for ever.
+                // Whether it changed anything stays open.
                 assert!(op != Op::Read && self.device.end_of_life().is_some(), "{completion:?}");
                 self.refused += 1;
             }
@@ -128,7 +128,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Everything that the device knows agrees, and every parity is that of its pages.
+    /// Checks that all the device's tables agree, and every parity is the XOR of its pages.
     pub fn audit(&self) -> Result<(), String> {
         self.device.audit()?;
         let contents = self.device.contents();
@@ -158,14 +158,14 @@ impl Bench {
         Ok(())
     }
 
-    /// Everything done, then everything flushed, then everything read.
+    /// Completes everything, then flushes everything, then reads everything.
     pub fn finish(&mut self) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
         self.advance_to_idle()?;
         self.submit(Op::Flush, 0..0);
         self.advance_to_idle()?;
         self.audit()?;
-        // Page by page, so that what is lost hides nothing else.
+        // Page by page, so that a lost page hides nothing else.
         for page in (0..capacity / self.per_page).map(|page| Lpn::new(page as u32)) {
             let first = u64::from(page.get()) * self.per_page;
             self.submit(Op::Read, first..first + self.per_page);

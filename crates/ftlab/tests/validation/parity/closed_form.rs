@@ -1,4 +1,4 @@
-//! What parity costs, calculated: programs, erases and throughput.
+//! The calculated cost of parity: programs, erases and throughput.
 
 use ftlab::device::assemble;
 use ftlab::host::{Host, Op};
@@ -8,14 +8,14 @@ use ftlab::units::SimTime;
 use super::striped;
 use crate::common::{BLOCKS, PROGRAM, Spec, closed_loop, fill, request};
 
-/// One group of so many dies, each on a channel of its own; a flash page is the mapping unit.
+/// One group of `width` dies, each on its own channel; a flash page is the mapping unit.
 fn group_of(width: u32) -> Spec {
     striped(Spec::small(), width, 1, width).set(BLOCKS, 12).filled(50)
 }
 
 /// Without collection, N - 1 pages of data cost N programs, and no read.
 #[test]
-fn parity_takes_one_program_in_so_many() {
+fn parity_takes_one_program_in_a_stripe() {
     for width in 2..=6 {
         let spec = group_of(width);
         let mut device = assemble(spec.setup());
@@ -29,7 +29,7 @@ fn parity_takes_one_program_in_so_many() {
     }
 }
 
-/// Each superblock that is collected is erased on each of its dies.
+/// A collected superblock is erased on each of its dies.
 #[test]
 fn an_erase_is_one_of_each_die() {
     for width in 2..=5 {
@@ -47,7 +47,7 @@ fn an_erase_is_one_of_each_die() {
 
 /// With enough writes outstanding, all dies of a group program all the time, and N - 1 of N pages are data.
 #[test]
-fn writes_go_at_the_pace_of_the_dies_less_parity() {
+fn writes_reach_the_rate_of_the_dies_minus_parity() {
     for width in [2, 4, 8] {
         let spec = group_of(width).set(BLOCKS, 60).filled(50);
         let mut device = assemble(spec.setup());
@@ -57,12 +57,12 @@ fn writes_go_at_the_pace_of_the_dies_less_parity() {
         let transfer = spec.bus().transfer(spec.bus().page_codewords());
         let stripe = (PROGRAM + transfer).0 as f64;
         let least = stripe * f64::from(pages / (width - 1));
-        // A superblock is filled by one die after the other, which the last one of a stripe may have to wait for.
+        // A superblock is filled die by die, so a stripe may have to wait for its last die.
         assert!(took >= least && took < least * 1.05, "{width} dies: {took} for {least}");
     }
 }
 
-/// Reads of pages on dies that work cost what they cost without parity.
+/// Reads of pages on live dies cost the same as without parity.
 #[test]
 fn a_read_takes_one_die() {
     let spec = group_of(4);

@@ -1,4 +1,4 @@
-//! Dies that die where there is parity.
+//! Dies that die on a device with parity.
 
 use std::ops::RangeInclusive;
 
@@ -24,12 +24,12 @@ fn death() -> impl Strategy<Value = Death> {
     (0u32..65_536, prop_oneof![soon, later].prop_map(Nanos))
 }
 
-/// Runs with so many deaths, on devices with room to go on, most of the time.
+/// Runs with this many deaths, on devices that usually have room to continue.
 fn dying(deaths: usize) -> impl Strategy<Value = Run> {
     dying_over(2..=5, deaths)
 }
 
-/// The same, with stripes over so many dies.
+/// The same, with the given numbers of dies in a stripe.
 fn dying_over(widths: RangeInclusive<u32>, deaths: usize) -> impl Strategy<Value = Run> {
     let run = (runs_over(random::run(300), widths), 0u32..=12, 20u32..=100);
     (run, proptest::collection::vec(death(), deaths)).prop_map(
@@ -51,7 +51,7 @@ fn schedule(spec: &Spec, deaths: &[Death]) -> Vec<Scheduled> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases().cases / 2, ..cases() })]
 
-    /// A death while commands of collection are held back: parity overtakes no page of its block.
+    /// A die dies while commands of collection are held back: parity overtakes no page of its block.
     #[test]
     fn a_death_finds_commands_held_back((spec, depth, steps) in dying_over(2..=2, 1)) {
         let spec = spec.set("ftl.gc.preemptible", "on");
@@ -63,11 +63,11 @@ proptest! {
 
     /// A device with a dead die is saved and loaded.
     #[test]
-    fn a_death_outlives_rest((spec, depth, steps) in dying(1)) {
+    fn a_death_survives_saving_and_loading((spec, depth, steps) in dying(1)) {
         let (before, after) = steps.split_at(steps.len() / 2);
         let mut bench = Bench::new(&spec).expect_failures();
         let checked = bench.run(depth, before).and_then(|()| {
-            // One that came to its end with data in DRAM can't be saved.
+            // A device at its end with data in DRAM can't be saved.
             let Some(mut bench) = bench.try_reload(&spec) else { return Ok(0) };
             bench.audit()?;
             bench.run(depth, after)?;
@@ -77,8 +77,8 @@ proptest! {
     }
 }
 
-/// Whenever a die dies, everything that was acknowledged is there, and the device goes on. When more
-/// die, data may be lost: then reads end with an error, and never with other data.
+/// Whenever a die dies, all acknowledged data is there, and the device continues. After more deaths
+/// data may be lost: then reads end with an error, and never return other data.
 #[test]
 fn deaths_lose_nothing_that_parity_covers() {
     let met = Met::default();
@@ -96,9 +96,9 @@ fn deaths_lose_nothing_that_parity_covers() {
             met.note([
                 ("a die is found dead", dead > 0),
                 ("more than one", dead > 1),
-                ("a page is computed", counts.reconstructed > 0),
+                ("a page is rebuilt", counts.reconstructed > 0),
                 ("erased without a dead die", counts.spared_erases > 0),
-                ("goes on writing and collecting", !ended && counts.spared_erases > 4),
+                ("continues writing and collecting", !ended && counts.spared_erases > 4),
                 ("takes no more writes", ended),
                 ("loses something", bench.unreadable > 0),
                 ("a group is gone", !bench.device.ftl().dead_dies().is_empty()),
@@ -109,7 +109,7 @@ fn deaths_lose_nothing_that_parity_covers() {
     met.each_at_least(3);
 }
 
-/// One group of four dies on four channels, filled in part, whose first die dies when that is done.
+/// One group of four dies on four channels, partly filled; its first die then dies.
 fn with_a_dead_die() -> (Spec, SimTime) {
     let at = Nanos(1_000_000_000);
     let schedule = [Scheduled { at, fault: Fault::DieDies(0) }];
@@ -117,9 +117,9 @@ fn with_a_dead_die() -> (Spec, SimTime) {
     (failing::scheduled(spec, &schedule), SimTime(at.0))
 }
 
-/// A page of a dead die takes the reads of the three others, each on a bus of its own: as long as one.
+/// A page of a dead die takes reads of the three others, each on its own bus: as long as one read.
 #[test]
-fn a_computed_read_takes_as_long_as_the_longest_of_the_others() {
+fn a_rebuilt_read_takes_as_long_as_the_longest_of_the_others() {
     let (spec, death) = with_a_dead_die();
     let mut device = assemble(spec.setup());
     let sectors = spec.sectors_per_page();
@@ -130,13 +130,13 @@ fn a_computed_read_takes_as_long_as_the_longest_of_the_others() {
         (0..spec.logical_pages())
             .map(|page| request(Op::Read, u64::from(page) * u64::from(sectors), sectors, page))
     };
-    // The first read of the die finds out.
+    // The first read of the die discovers the death.
     closed_loop(&mut device, 1, reads());
     let found = *device.ftl().stripes().expect("there is parity").counts();
     assert_eq!(device.ftl().dead_dies_on_flash(), [DieId::new(0)]);
     let done = closed_loop(&mut device, 1, reads());
     let counts = *device.ftl().stripes().expect("there is parity").counts();
-    // A quarter of what is programmed lies on each die.
+    // A quarter of everything programmed lies on each die.
     let on_dead_die = counts.reconstructed - found.reconstructed;
     assert_eq!(on_dead_die, u64::from(spec.logical_pages() / 4));
     assert_eq!(counts.reads - found.reads, 3 * on_dead_die);
@@ -147,7 +147,7 @@ fn a_computed_read_takes_as_long_as_the_longest_of_the_others() {
 
 /// On one bus, the three transfers follow each other.
 #[test]
-fn on_one_bus_the_transfers_of_a_computed_read_add_up() {
+fn transfers_of_a_rebuilt_read_add_up_on_one_bus() {
     let (spec, death) = with_a_dead_die();
     let spec = spec.set("nand.channels", 1).set("nand.chips_per_channel", 4);
     let mut device = assemble(spec.setup());

@@ -1,5 +1,5 @@
-//! Parity across dies: stripes are XORs of what they cover at any moment, whatever the device does; what it costs is
-//! what can be calculated; and a die that dies loses nothing.
+//! Parity across dies: stripes are XORs of the pages that they cover at any time, whatever the device
+//! does; their cost can be calculated; and the death of one die loses nothing.
 
 mod bench;
 mod closed_form;
@@ -21,13 +21,13 @@ use ftlab_torture::Versions;
 
 use self::bench::Bench;
 
-/// The same device with stripes over `width` dies, of which it gets some groups.
+/// The same device with stripes over `width` dies, in `groups` groups.
 pub fn striped(spec: Spec, width: u32, groups: u32, channels: u32) -> Spec {
     let dies = width * groups;
     let channels = if dies.is_multiple_of(channels) { channels } else { 1 };
     let others = ["nand.multi_plane.", "ftl.gc.copyback", "ftl.refresh.", "ftl.cost."];
     let spec = spec.without(|path| others.iter().any(|other| path.starts_with(other)));
-    // Where programs cost more or less, and all cost the same here.
+    // If programs have several costs: here all cost the same.
     let costs = regulating::timings().iter().any(|it| spec.get("nand.timing.policy") == Some(it));
     let spec = if costs { spec.set("nand.timing.policy", "page-type") } else { spec };
     spec.set("nand.channels", channels)
@@ -38,7 +38,7 @@ pub fn striped(spec: Spec, width: u32, groups: u32, channels: u32) -> Spec {
         .set("ftl.parity.width", width)
 }
 
-/// The same fault, of something that a device has.
+/// The same fault, moved to a die, block or page that the device has.
 fn on(spec: &Spec, fault: Fault) -> Fault {
     let flash = spec.geometry();
     let (planes, blocks) = (flash.planes(), flash.blocks());
@@ -64,7 +64,7 @@ fn runs(of: impl Strategy<Value = Run>) -> impl Strategy<Value = Run> {
     runs_over(of, 2..=5)
 }
 
-/// The same, with stripes over so many dies.
+/// The same, with the given numbers of dies in a stripe.
 fn runs_over(
     of: impl Strategy<Value = Run>,
     widths: RangeInclusive<u32>,
@@ -77,7 +77,7 @@ fn runs_over(
         let spec = match schedule.is_empty() {
             true => spec,
             false => {
-                // What else the device has, it has before its faults find their places.
+                // The device gets its other options before its faults are placed.
                 let spec = legal(failing::scheduled(spec, &[]), 100);
                 let same = |it: &Scheduled| Scheduled { fault: on(&spec, it.fault), ..*it };
                 let schedule = failing::once(schedule.iter().map(same));
@@ -92,13 +92,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases().cases / 2, ..cases() })]
 
     #[test]
-    fn stripes_are_whole_at_any_moment((spec, depth, steps) in runs(random::run(300))) {
+    fn stripes_are_whole_at_any_time((spec, depth, steps) in runs(random::run(300))) {
         let checked = Bench::new(&spec).run(depth, &steps);
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
     }
 
     #[test]
-    fn stripes_outlive_rest((spec, depth, steps) in runs(random::run(200))) {
+    fn stripes_survive_saving_and_loading((spec, depth, steps) in runs(random::run(200))) {
         let (before, after) = steps.split_at(steps.len() / 2);
         let mut bench = Bench::new(&spec);
         let checked = bench.run(depth, before).and_then(|()| {
@@ -118,7 +118,7 @@ proptest! {
         prop_assert_eq!(bench.unreadable, 0);
     }
 
-    /// The same by schedule, and with reads that fail and dies that die, beyond what parity covers.
+    /// The same by schedule, and with failing reads and dying dies, beyond what parity covers.
     #[test]
     fn mishaps_give_errors((spec, depth, steps) in runs(failing::mishap_run(300))) {
         let mut bench = Bench::new(&spec).expect_failures();
@@ -127,8 +127,8 @@ proptest! {
     }
 }
 
-/// Whether a read fails by chance depends on how often its block was erased: a device that is loaded knows that of the
-/// blocks on flash, as the one that was saved does.
+/// Whether a read fails by chance depends on the erase count of its block: a loaded device knows those of
+/// the blocks on flash, like the saved one.
 #[test]
 fn a_loaded_device_meets_the_failures_that_the_saved_one_meets() {
     let spec = striped(Spec::small(), 2, 2, 2).set("nand.faults.read_failures", 50_000_000);

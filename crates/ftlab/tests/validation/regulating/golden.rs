@@ -1,14 +1,14 @@
-//! Sequences of accesses to one page, one at a time, worked out by hand on the machine of the paper: its table of
-//! costs, no bus, microseconds.
+//! Sequences of accesses to one page, one at a time, worked out by hand on the machine of the paper: its
+//! table of costs, no bus, microseconds.
 
 use ftlab::host::Op;
 
 use super::{Item, device, play, setting};
 
-/// Far more than a request takes, with what an idle die does after it.
+/// Far more than a request takes, including what an idle die does after it.
 const APART: u64 = 10_000_000;
 
-/// Performs accesses to page 0, far apart: `W`, `R`, and `|` where what lies on flash becomes data from before.
+/// Performs accesses to page 0, far apart: `W`, `R`, and `|`, which marks the flash content as prepared.
 fn accesses(sets: &[&str], sequence: &str) -> Vec<u64> {
     let mut device = device(&setting(sets));
     let mut at = 1;
@@ -32,7 +32,7 @@ fn accesses(sets: &[&str], sequence: &str) -> Vec<u64> {
 /// The table of the paper, and the model whose defaults give it.
 const TIMINGS: [&str; 2] = ["nand.timing.policy=by-cost", "nand.timing.policy=ispp"];
 
-/// On both timings, with a regulator set.
+/// With a regulator, on both timings.
 fn check(sets: &[&str], sequence: &str, expected: &[u64]) {
     for timing in TIMINGS {
         let sets = [&[timing, "nand.cell=mlc", "cache.latency=0ns"], sets].concat();
@@ -46,15 +46,15 @@ const AGCR: &str = "ftl.cost.policy=agcr";
 fn what_the_regulator_of_the_paper_does_to_one_page() {
     let fresh = [800, 450, 310, 310, 70, 600, 170, 170, 170, 600, 450, 310];
     check(&[AGCR], "WWRRRWRRRWWR", &fresh);
-    // The page was there before, written at high cost.
+    // Prepared at high cost.
     check(&[AGCR], "W|RRWWRR", &[800, 70, 70, 600, 450, 310, 310]);
     check(&[AGCR, "ftl.cost.prior=by-policy"], "W|RRWWRR", &[800, 70, 70, 600, 450, 310, 310]);
     check(&[AGCR, "ftl.cost.prior=high"], "W|RRWWRR", &[800, 70, 70, 600, 450, 310, 310]);
 }
 
-/// What lies there from before is of another class; nobody knows who read and wrote it.
+/// Prepared data is of another class, and has no history.
 #[test]
-fn what_was_there_before_decides_the_first_reads() {
+fn prepared_data_decides_the_first_reads() {
     let prior = |class| format!("ftl.cost.prior={class}");
     check(&[AGCR, &prior("low")], "W|RRRWWRRR", &[800, 310, 310, 70, 600, 450, 310, 310, 70]);
     check(&[AGCR, &prior("medium")], "W|RRRWWRRR", &[800, 170, 170, 170, 600, 450, 310, 310, 70]);
@@ -64,7 +64,7 @@ fn what_was_there_before_decides_the_first_reads() {
         check(&[AGCR, &prior(class)], "WW|WWR", &[800, 450, 800, 450, 310]);
         check(&[AGCR, &prior(class)], "WRR|WWR", &[800, 70, 70, 800, 450, 310]);
     }
-    // As it was: the class, and the history.
+    // Prepared as it was: with its class and its history.
     let as_written = prior("as-written");
     check(&[AGCR, &as_written], "WW|RRR", &[800, 450, 310, 310, 70]);
     check(&[AGCR, &as_written], "WW|WRR", &[800, 450, 450, 310, 310]);
@@ -94,7 +94,7 @@ fn fixed_regulators_know_one_class() {
     {
         let policy = format!("ftl.cost.policy={policy}");
         check(&[&policy], "WWRRWR", &[write, write, read, read, write, read]);
-        // What was there before is of the same class, unless it is said to be of another.
+        // Prepared data is of the same class, unless an option names another.
         check(&[&policy], "W|RRWR", &[write, read, read, write, read]);
         check(&[&policy, "ftl.cost.prior=as-written"], "W|RRWR", &[write, read, read, write, read]);
         for (prior, before) in [("low", 310), ("medium", 170), ("high", 70)] {
@@ -106,7 +106,7 @@ fn fixed_regulators_know_one_class() {
 
 /// Nothing waits while one page is used at a time.
 #[test]
-fn a_queue_that_is_empty_asks_for_high_cost() {
+fn an_empty_queue_asks_for_high_cost() {
     for waits in ["ftl.cost.waits=die", "ftl.cost.waits=device"] {
         let queue = "ftl.cost.policy=queue-driven";
         check(&[queue, waits], "WWRRWR", &[800, 800, 70, 70, 800, 70]);
@@ -115,9 +115,10 @@ fn a_queue_that_is_empty_asks_for_high_cost() {
     }
 }
 
-/// Writes of several pages at one moment, on two dies, and their reads: by what waits when each begins.
+/// Simultaneous writes of several pages on two dies, and their reads: the cost depends on what waits
+/// when each begins.
 #[test]
-fn what_waits_makes_a_write_cheap() {
+fn a_queue_makes_writes_cheap() {
     let write = |page| Item { at: 1, op: Op::Write, page };
     // Pages 0, 2 and 4 lie on the first die, 1 on the second.
     let items = [write(0), write(2), write(4), write(1)];

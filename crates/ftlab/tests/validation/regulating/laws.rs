@@ -1,5 +1,6 @@
-//! What must hold on any device whose cells know costs, watched from outside: each program costs what its regulator
-//! says, host's and copies' alike; rewrites do not outnumber those who asked for them; and nothing is lost.
+//! Laws for any device whose cells offer several costs, watched from outside: each program has the cost
+//! that its regulator chooses, for the host and for copies; there are no more rewrites than requests for
+//! them; and nothing is lost.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,24 +24,24 @@ use crate::common::regulating::{self, PROGRAM_BY_COST};
 use crate::common::{Spec, on_demand};
 use crate::contents::{cases, loses_nothing};
 
-/// What pages have been through, as the data that moves shows it, and what lies where at which cost.
+/// The history of pages, as the moving data shows it, and what lies where at which cost.
 #[derive(Debug)]
 struct Log {
     regulator: &'static str,
     hysteresis: bool,
     /// By page.
     used: BTreeMap<Lpn, Used>,
-    /// By slot of the buffer: its page; and what that had been through before its write-back began.
+    /// By slot of the buffer: its page, and that page's history before its write-back began.
     slots: BTreeMap<usize, Lpn>,
     before: BTreeMap<usize, Used>,
     /// By place.
     pages: BTreeMap<Ppn, Lpn>,
     classes: BTreeMap<Ppn, Class>,
-    /// By place to be programmed: what AGCR is to do there.
+    /// By place to be programmed: the cost that AGCR must choose there.
     expected: BTreeMap<Ppn, Class>,
     /// The pages of the map.
     map: BTreeSet<Lpn>,
-    /// How often one was written, and copied.
+    /// How many of those were written, and how many copied.
     maps: [u64; 2],
     /// Programs by cost, of the host, of copies, and of rewrites.
     programs: [[u64; 3]; 3],
@@ -52,7 +53,7 @@ impl Log {
         std::mem::replace(used, used.then(now, self.hysteresis))
     }
 
-    /// Flash programs the page of that place at this cost.
+    /// Records that flash programs the page of that place at this cost.
     fn programs(&mut self, a: &Activity, class: Class) {
         let copies = match a.origin {
             Origin::Host => 0,
@@ -77,12 +78,12 @@ impl Log {
     }
 }
 
-/// Sees data move, and cells at work.
+/// Sees data move and cells work.
 #[derive(Clone, Debug)]
 struct Onlooker(Rc<RefCell<Log>>);
 
 impl FlashContents for Onlooker {
-    /// Nothing lies there any more. What comes next may be nothing of the host's.
+    /// Nothing lies there any more. The next data need not be the host's.
     fn erase(&mut self, first: Ppn, units: u32) {
         let mut log = self.0.borrow_mut();
         for at in (first.get()..first.get() + units).map(Ppn::new) {
@@ -103,7 +104,7 @@ impl FlashContents for Onlooker {
         log.expected.insert(to, expected);
     }
 
-    /// A page of the map is read and written by turns.
+    /// A page of the map counts as interleaved.
     fn program_map(&mut self, page: Lpn, to: Ppn) {
         let mut log = self.0.borrow_mut();
         log.maps[0] += 1;
@@ -122,7 +123,7 @@ impl Contents for Onlooker {
         self.0.borrow_mut().slots.insert(slot.at(), read.page);
     }
 
-    /// It fills up a block, and nobody has written it.
+    /// The page fills up a block; nobody has written it.
     fn pad(&mut self, page: Lpn, slot: SlotId) {
         let mut log = self.0.borrow_mut();
         log.slots.insert(slot.at(), page);
@@ -161,11 +162,12 @@ impl Probe for Onlooker {
     }
 }
 
-/// One logical page a flash page, none in pieces; no cells with one bit, which know no cost, no rows, whose programs all take as long
-/// as the longest, and no copies that never leave their die, which are one operation. Nothing is read but for the host.
+/// One whole logical page a flash page. No cells in one-bit mode, which have no cost; no multi-plane programs,
+/// which all take as long as the longest; no copies within a die, which are one operation. Only the host
+/// causes reads.
 fn one_page_each(spec: Spec) -> Spec {
     let options = &spec.config().options;
-    // A buffer that packs asks for a mapping that knows of pieces.
+    // A buffer that packs needs a mapping with fragments.
     let packs = options.cache.policy.packs();
     let in_pieces = options.ftl.mapping.policy.packs();
     let others = ["ftl.slc_cache.", "nand.multi_plane.", "ftl.gc.copyback", "cache.read.ahead"];
@@ -178,7 +180,7 @@ fn one_page_each(spec: Spec) -> Spec {
     mended(spec)
 }
 
-/// What is deallocated in DRAM, or on flash, nobody tells an onlooker.
+/// A probe can't see what is trimmed in DRAM or on flash.
 fn without_trims(steps: &[Step]) -> Vec<Step> {
     let keep = |step: &Step| match step.op {
         Op::Trim => Step { op: Op::Read, ..*step },
@@ -216,8 +218,8 @@ fn watched(spec: &Spec) -> (Device<Onlooker, Onlooker>, Rc<RefCell<Log>>) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases().cases / 2, ..cases() })]
 
-    /// Fixed regulators use one class, the queue decides between two, AGCR goes by what a page has been through, for
-    /// copies too, and a rewrite is dear.
+    /// Fixed regulators use one class, the queue decides between two, AGCR uses each page's history, also for
+    /// copies, and a rewrite costs most.
     #[test]
     fn every_program_costs_what_its_regulator_says((spec, depth, steps) in regulating::run(300)) {
         let spec = one_page_each(spec);
@@ -225,7 +227,7 @@ proptest! {
         drive(&mut device, &spec, depth, &without_trims(&steps));
     }
 
-    /// Every rewrite was asked for, and every request for one came with a read of flash for the host.
+    /// Every rewrite was requested, and every request came with a flash read for the host.
     #[test]
     fn nothing_is_rewritten_that_nobody_reads((spec, depth, steps) in regulating::run(300)) {
         let mut device = assemble(spec.setup());
@@ -241,14 +243,14 @@ proptest! {
         prop_assert!(may || reads == 0);
     }
 
-    /// Through rewrites, collection, failures and whatever else there is.
+    /// Through rewrites, collection, failures and everything else.
     #[test]
     fn rewrites_lose_nothing(run in regulating::run(300)) {
         loses_nothing(&run)?;
     }
 }
 
-/// The random devices of these tests do what they are to be tested for.
+/// The random devices of these tests exercise what they are for.
 #[test]
 fn random_devices_write_at_all_costs_and_rewrite() {
     let config = ProptestConfig { rng_seed: RngSeed::Fixed(3), ..ProptestConfig::default() };
@@ -271,8 +273,8 @@ fn random_devices_write_at_all_costs_and_rewrite() {
     assert!(requested >= again + done + written + high + full + given_up, "{all:?}");
 }
 
-/// A page of the map is written at medium cost and copied as it was, even where a page of the host lay before: the host
-/// accesses none, so nothing is remembered of them.
+/// A page of the map is written at medium cost and copied at its old cost, even where a page of the host lay
+/// before: the host does not access map pages, so they have no history.
 #[test]
 fn pages_of_the_map_are_written_at_medium_cost_and_stay_as_they_were() {
     let config = ProptestConfig { rng_seed: RngSeed::Fixed(3), ..ProptestConfig::default() };

@@ -1,11 +1,11 @@
-//! A naive machine whose programs have a cost: pages in a map, accesses in a list, one queue a die. It knows the
-//! rules of the regulators and nothing of buses, blocks or tables.
+//! A naive machine whose programs have a cost: pages in a map, accesses in a list, one queue a die. It
+//! has the rules of the regulators, but no buses, blocks or tables.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use ftlab::host::Op;
 
-/// What a program costs; what reading it costs is the opposite.
+/// The cost of a program; the cost of its reads is the opposite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     Low,
@@ -17,17 +17,17 @@ impl Class {
     pub const ALL: [Class; 3] = [Class::Low, Class::Medium, Class::High];
 }
 
-/// Who decides.
+/// The regulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     Traditional,
     HighWrite,
     LowWrite,
-    /// Low if a command waits when the program begins: at its die, or at any. What comes at a moment waits then.
+    /// Low if a command waits when the program begins: at its die, or at any. Simultaneous arrivals wait.
     QueueDriven {
         anywhere: bool,
     },
-    /// By accesses: whether an access of the other kind only makes a page interleaved; whether pages are written anew
+    /// By history: whether an access of the other kind only makes a page interleaved; whether pages are rewritten
     /// for their readers.
     Agcr {
         hysteresis: bool,
@@ -35,7 +35,7 @@ pub enum Rule {
     },
 }
 
-/// What a page is taken for.
+/// The class of a page's history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Used {
     #[default]
@@ -52,7 +52,7 @@ impl Used {
         if hysteresis && other { Used::Both } else { now }
     }
 
-    /// At which cost AGCR writes such a page for the host.
+    /// The cost at which AGCR writes such a page for the host.
     pub fn cost_of_write(self) -> Class {
         match self {
             Used::Unknown => Class::High,
@@ -61,7 +61,7 @@ impl Used {
         }
     }
 
-    /// At which cost it copies such a page from a copy of this class.
+    /// The cost at which it copies such a page from a copy of this class.
     pub fn cost_of_copy(self, as_was: Class) -> Class {
         match self {
             Used::Unknown => as_was,
@@ -72,7 +72,7 @@ impl Used {
     }
 }
 
-/// What is done to one page at a moment.
+/// An access to one page at some time.
 #[derive(Clone, Copy, Debug)]
 pub struct Item {
     pub at: u64,
@@ -80,7 +80,7 @@ pub struct Item {
     pub page: u64,
 }
 
-/// A machine, described.
+/// The description of a machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     pub rule: Rule,
@@ -88,11 +88,11 @@ pub struct Plan {
     /// By the class of the copy, in nanoseconds.
     pub read: [u64; 3],
     pub program: [u64; 3],
-    /// Pages to be written anew that a die remembers.
+    /// Pages to rewrite that a die remembers.
     pub remembers: usize,
 }
 
-/// What it did, by class of the copy where that is said.
+/// What it did, some of it by class of the copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub reads: [u64; 3],
@@ -104,11 +104,11 @@ pub struct Counts {
     pub rewrite_programs: u64,
 }
 
-/// What a page's data lies on.
+/// A page's copy on flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Lies {
     class: Class,
-    /// No two programs have the same.
+    /// Unique for each program.
     number: u64,
     prior: bool,
 }
@@ -117,7 +117,7 @@ struct Lies {
 struct Page {
     lies: Option<Lies>,
     used: Used,
-    /// Writes that are not on flash yet, the one whose program is under way first.
+    /// Writes that are not on flash yet; the one being programmed comes first.
     writing: VecDeque<usize>,
 }
 
@@ -133,7 +133,7 @@ enum Work {
         request: usize,
         class: Class,
     },
-    /// Without a class, that is decided when it begins.
+    /// Without a class, it is decided when the program begins.
     Program {
         page: u64,
         class: Option<Class>,
@@ -145,24 +145,24 @@ enum Work {
 #[derive(Clone, Debug, Default)]
 struct Die {
     waiting: VecDeque<Work>,
-    /// What it does, until when, and the number of its beginning.
+    /// Its work, the end of that, and the number of its beginning.
     busy: Option<(u64, u64, Work)>,
     remembered: VecDeque<u64>,
     sensed: Option<Rewrite>,
 }
 
-/// The machine at work.
+/// The running machine.
 #[derive(Clone, Debug)]
 pub struct Machine {
     plan: Plan,
     pages: BTreeMap<u64, Page>,
     dies: Vec<Die>,
-    /// Dies to which something came at this moment, where all that comes then counts.
+    /// Dies at which commands arrived at this instant; all simultaneous arrivals count.
     looks: VecDeque<usize>,
     now: u64,
     begun: u64,
     programmed: u64,
-    /// By request: when it came, and when it was done.
+    /// By request: when it arrived, and when it completed.
     served: Vec<(u64, Option<u64>)>,
     pub counts: Counts,
 }
@@ -182,8 +182,8 @@ impl Machine {
         }
     }
 
-    /// All that is there was there before, written at this cost, and nobody knows who read and wrote it; unless it
-    /// stays as it was written.
+    /// Marks all data as prepared, written at this cost and without history; without a cost, it stays as it
+    /// was written.
     pub fn prepared(&mut self, prior: Option<Class>) {
         let Some(class) = prior else { return };
         for page in self.pages.values_mut() {
@@ -194,7 +194,7 @@ impl Machine {
         }
     }
 
-    /// Performs them and comes to rest. The latency of each.
+    /// Plays the items until idle. Returns the latency of each.
     pub fn play(&mut self, items: &[Item]) -> Vec<u64> {
         let first = self.served.len();
         for item in items {
@@ -219,7 +219,7 @@ impl Machine {
         (page % self.plan.dies) as usize
     }
 
-    /// Everything that ends before `limit`, or is begun before it by a die that has waited for what comes.
+    /// Runs everything that ends before `limit`, or that a waiting die begins before it.
     fn run(&mut self, limit: u64) {
         while self.now < limit {
             let ends = self.dies.iter().enumerate().filter_map(|(die, state)| {
@@ -230,7 +230,7 @@ impl Machine {
             match next {
                 Some((until, _, die)) if until == self.now => self.end(die),
                 _ if !self.looks.is_empty() => self.look(),
-                // Nothing more comes or ends at this moment.
+                // Nothing more arrives or ends at this instant.
                 _ if self.begin_idle_work() => {}
                 Some((until, _, die)) => {
                     self.now = until;
@@ -254,7 +254,7 @@ impl Machine {
         match item.op {
             Op::Read => match page.lies.filter(|_| page.writing.is_empty()) {
                 Some(lies) => self.read(request, item.page, lies),
-                // The data is still at hand, or there is none.
+                // The data is still in memory, or there is none.
                 None => self.served[request].1 = Some(self.now),
             },
             Op::Write => {
@@ -291,7 +291,7 @@ impl Machine {
         }
     }
 
-    /// A page is read, or written. What it was taken for before.
+    /// Notes a read or write of a page. Returns its history before.
     fn uses(&mut self, page: u64, now: Used) -> Used {
         let Rule::Agcr { hysteresis, .. } = self.plan.rule else { return Used::Unknown };
         let used = &mut self.pages.entry(page).or_default().used;
@@ -351,7 +351,7 @@ impl Machine {
         if crowded { Class::Low } else { Class::High }
     }
 
-    /// What a die does is done.
+    /// Completes the work of a die.
     fn end(&mut self, die: usize) {
         let (_, _, work) = self.dies[die].busy.take().expect("it ends");
         match work {
@@ -391,7 +391,7 @@ impl Machine {
         }
     }
 
-    /// Dies with nothing to do write pages anew. Says whether one has begun.
+    /// Idle dies rewrite pages. Returns whether one has begun.
     fn begin_idle_work(&mut self) -> bool {
         let idle = |die: &Die| die.busy.is_none() && die.waiting.is_empty();
         let mut any = false;
@@ -404,8 +404,8 @@ impl Machine {
         any
     }
 
-    /// What was sensed is programmed, if it is still there; else the first page is sensed that is still to be
-    /// written anew.
+    /// What was sensed is programmed, if it is still there; otherwise the first page still to be rewritten is
+    /// sensed.
     fn next_rewrite(&mut self, die: usize) -> Option<Work> {
         if let Some(rewrite) = self.dies[die].sensed.take()
             && self.only_read(rewrite.page).is_some_and(|lies| lies.number == rewrite.copy)
@@ -420,7 +420,7 @@ impl Machine {
         None
     }
 
-    /// Where a page lies that is only read by now, and that nobody writes.
+    /// Where a page lies that by now is only read, and that nobody writes.
     fn only_read(&self, page: u64) -> Option<Lies> {
         let page = &self.pages[&page];
         page.lies.filter(|_| page.used == Used::Reads && page.writing.is_empty())

@@ -1,5 +1,5 @@
-//! What writes cost, and what their reads cost then (`ftl.cost`): every regulator against a naive machine that knows
-//! its rule and nothing else, to the nanosecond; sequences worked out by hand; what must hold on any device.
+//! The cost of writes, and of the reads that follow (`ftl.cost`): every regulator against a naive machine
+//! with only its rule, to the nanosecond; sequences worked out by hand; laws for any device.
 
 mod golden;
 mod laws;
@@ -24,7 +24,7 @@ use machine::{Class, Counts, Item, Machine, Plan, Rule};
 /// Sectors of a page.
 const PAGE: u64 = 8;
 
-/// The machine of the AGCR paper, with some things set.
+/// The machine of the AGCR paper, with these options.
 fn device(sets: &[String]) -> Device {
     let sets = sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set));
     let layers: Vec<Layer> = std::iter::once(Layer::preset("agcr")).chain(sets).collect();
@@ -36,7 +36,7 @@ fn setting(sets: &[&str]) -> Vec<String> {
     sets.iter().map(|&set| set.to_owned()).collect()
 }
 
-/// Submits each item at its moment, before anything else that happens then, and comes to rest. The latencies.
+/// Submits each item at its time, before anything else that happens then, until idle. Returns the latencies.
 fn play(device: &mut Device, items: &[Item]) -> Vec<u64> {
     let mut done = Vec::new();
     for (tag, item) in (0..).zip(items) {
@@ -49,7 +49,7 @@ fn play(device: &mut Device, items: &[Item]) -> Vec<u64> {
     done.iter().map(|completion| completion.latency().0).collect()
 }
 
-/// Performs steps, at most `depth` at once, until nothing is left to do.
+/// Performs steps, at most `depth` at once, until the device is idle.
 fn drive<P: Probe, C: Contents>(
     device: &mut Device<P, C>,
     spec: &Spec,
@@ -76,15 +76,15 @@ fn drive<P: Probe, C: Contents>(
     assert_eq!(device.audit(), Ok(()));
 }
 
-/// Times by the class of the copy. Without common divisors: two things end at one moment only if they began together.
+/// Times by class of the copy. Without common divisors: two operations end together only if they began together.
 const READ: [u64; 3] = [310_007, 170_003, 70_001];
 const PROGRAM: [u64; 3] = [450_011, 600_013, 800_029];
 
-/// A plan of a machine and what lies on it before.
+/// A machine's plan and its prepared data.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     plan: Plan,
-    /// What data from before is taken for; as it was written, if nothing is said.
+    /// The class of prepared data; none if it stays as it was written.
     prior: Option<Class>,
     seed: u64,
 }
@@ -108,7 +108,7 @@ impl Run {
         let [low, medium, high] = READ;
         sets.extend([
             format!("nand.channels={dies}"),
-            // By what a read costs.
+            // By the cost of a read.
             format!("nand.timing.read_by_cost=[{}]", times([high, medium, low])),
             format!("nand.timing.program_by_cost=[{}]", times(PROGRAM)),
             format!("ftl.cost.prior={}", self.prior.map_or("as-written", name)),
@@ -161,8 +161,8 @@ prop_compose! {
 /// Pages that are used.
 const PAGES: u64 = 24;
 
-/// A load: bursts on few pages, or mostly one thing at a time. Without bursts no two things come at one moment: what
-/// begins then on one die does so before or after what begins on another.
+/// A load: bursts on few pages, or mostly one request at a time. Without bursts no two requests arrive together, so
+/// the order in which dies begin is determined.
 fn draw(seed: u64, count: usize, from: u64, bursts: bool) -> Vec<Item> {
     let mut stream = Stream::new(seed, "items");
     let gap = [50_000, 500_000, 5_000_000][stream.below(3) as usize];
@@ -190,7 +190,7 @@ impl Pair {
         Pair { run, device: device(&run.sets()), machine: Machine::new(run.plan) }
     }
 
-    /// A moment at which both have nothing left to do.
+    /// A time at which both are idle.
     fn rested(&self) -> u64 {
         self.device.now().0.max(self.machine.now()) + 1
     }
@@ -211,7 +211,7 @@ impl Pair {
         Ok(())
     }
 
-    /// What the device has counted, in the naive machine's terms.
+    /// The device's counters in the naive machine's terms.
     fn counted(&self) -> Counts {
         let (costs, host) = (self.device.flash().costs(), Origin::Host as usize);
         let [high, medium, low, _] = costs.reads[host];
@@ -229,13 +229,13 @@ impl Pair {
         }
     }
 
-    /// What lies on flash becomes data from before.
+    /// Marks the flash content as prepared.
     fn prepared(&mut self) {
         self.device.prepared();
         self.machine.prepared(self.run.prior);
     }
 
-    /// Another device goes on where this one is.
+    /// Continues with another device.
     fn reload(&mut self) {
         assert_eq!(self.device.rest(&mut Vec::new()), Ok(()));
         let mut loaded = device(&self.run.sets());
@@ -248,8 +248,8 @@ impl Pair {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases().cases / 4, ..cases() })]
 
-    /// Every request takes as long as on the naive machine, and what lies on flash is of the same class: before and
-    /// after that becomes data from before, after a trim, and after the device was saved and loaded.
+    /// Every request takes as long as on the naive machine, and flash pages have the same class: before and
+    /// after they are marked as prepared, after a trim, and after the device was saved and loaded.
     #[test]
     fn every_request_takes_what_a_naive_machine_takes(run in runs(), reloads in any::<bool>()) {
         let mut pair = Pair::new(run);

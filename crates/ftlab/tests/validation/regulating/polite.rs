@@ -1,5 +1,5 @@
-//! Rewrites wait for idle dies: nobody who came to a die before a rewrite's command waits for it, and nobody for more
-//! than the one operation that a die is in the middle of. Watched from outside, command by command.
+//! Rewrites wait for idle dies: a command that reached the die first never waits for one, and any other for at
+//! most the one operation in progress. Watched from outside, command by command.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -23,13 +23,13 @@ struct Life {
     origin: Origin,
     at: SimTime,
     begun: Option<SimTime>,
-    /// The ends of what cells and bus did for it.
+    /// The ends of its work in the cells and on the bus.
     cells: Option<SimTime>,
     bus: Option<SimTime>,
 }
 
 impl Life {
-    /// Whether it is over by then, as far as has been told.
+    /// Whether it is over at `now`, as far as known.
     fn is_over(&self, now: SimTime) -> bool {
         let last = if self.kind == Kind::Read { self.bus } else { self.cells };
         last.is_some_and(|end| end <= now)
@@ -40,7 +40,7 @@ impl Life {
     }
 }
 
-/// All commands, by the order in which they came.
+/// All commands, in order of arrival.
 #[derive(Clone, Debug, Default)]
 struct Lives(Rc<RefCell<BTreeMap<u64, Life>>>);
 
@@ -74,7 +74,7 @@ impl Lives {
         })
     }
 
-    /// How many commands waited while a rewrite had their die.
+    /// Returns how many commands waited while a rewrite had their die.
     fn check(&self) -> u32 {
         let lives: Vec<Life> = self.0.borrow().values().copied().collect();
         let rewrites = lives.iter().filter(|life| life.origin == Origin::Rewrite);
@@ -95,7 +95,7 @@ impl Lives {
     }
 }
 
-/// First come, first served, and nothing that stands still for others: who waits, waits for all that came before.
+/// First come, first served, and nothing is suspended: a command waits for all that came before.
 fn in_order(spec: Spec) -> Spec {
     let overlaps = |path: &str| path.starts_with("nand.multi_plane.");
     spec.without(overlaps).set("scheduler.policy", "fifo")

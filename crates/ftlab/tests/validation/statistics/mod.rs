@@ -1,4 +1,4 @@
-//! Statistics of whole runs against sums that are made by hand beside them.
+//! Statistics of whole runs against sums made by hand.
 
 mod notes;
 
@@ -19,7 +19,7 @@ fn device(sets: &[&str]) -> Device {
     assemble(DeviceSetup::new(&config, 1))
 }
 
-/// Random requests of a page, one after the other; what completes is recorded and kept.
+/// Random requests of a page, one after another; completions are recorded and kept.
 fn run(device: &mut Device, requests: u64, reads_percent: u64) -> (Recorder, Vec<Completion>) {
     let mut random = Stream::new(3, "requests");
     let mut recorder = Recorder::new(device);
@@ -84,7 +84,7 @@ fn the_report_agrees_with_sums_made_by_hand() {
     assert_eq!(report.gc.erased_blocks, u64::from(erases));
 }
 
-/// What one request alone would have is the reciprocal of its latency: a million a second of a buffered write.
+/// The rate of a single request would be the reciprocal of its latency: a million a second for a buffered write.
 #[test]
 fn one_request_has_no_rate() {
     let mut device = device(&[]);
@@ -125,7 +125,7 @@ fn the_timeline_loses_nothing_however_often_its_windows_are_merged() {
     assert_eq!(total(|w| w.work.programs), done.iter().map(|kinds| kinds[1]).sum::<u64>());
     let busy: u64 = device.flash().die_busy(device.now()).map(|busy| busy.0).sum();
     assert_eq!(total(|w| w.work.die_busy.0), busy);
-    // Each completion lies in the window of its moment.
+    // Each completion lies in the window of its time.
     let length = recorder.timeline().window_length();
     for (start, window) in windows.iter().step_by(97) {
         let inside = |at: SimTime| *start <= at && at < *start + length;
@@ -149,7 +149,7 @@ fn verdicts_come_from_what_was_written() {
     assert_eq!((unread.ftl.unwritten_reads, unread.read_pages), (500, 500));
     assert!(unread.notes.iter().any(|note| note.contains("never been written")));
 
-    // With the few blocks of the preset, rounds differ by how many planes happen to collect.
+    // With the preset's few blocks, rounds differ by how many planes happen to collect.
     let mut aged = device(&["nand.blocks_per_plane=128"]);
     let (recorder, _) = run(&mut aged, 80_000, 0);
     let late = report(&recorder, &aged);
@@ -157,9 +157,9 @@ fn verdicts_come_from_what_was_written() {
     assert_eq!(late.steady_state.last_rounds.len(), 5);
 }
 
-/// What prepared the device says nothing of what is measured on it.
+/// A verdict on the measurement does not depend on how the device was prepared.
 #[test]
-fn a_verdict_speaks_of_what_is_measured_alone() {
+fn a_verdict_covers_only_the_measurement() {
     let mut device = device(&["nand.blocks_per_plane=128"]);
     let pages = device.capacity_sectors() / u64::from(PAGE_SECTORS);
     let (mut recorder, _) = run(&mut device, 80_000, 0);
@@ -231,9 +231,9 @@ fn phases_that_are_not_measured_stay_out_of_the_report() {
     assert_eq!(report.phases[0].write_amplification_total_ratio, Some(1.0));
 }
 
-/// Of a phase of which the first requests are measured, the others are in what the device did alone.
+/// If only the first requests of a phase are measured, the others count only for the device.
 #[test]
-fn requests_that_are_not_measured_are_in_the_counters_of_the_device_alone() {
+fn unmeasured_requests_count_only_for_the_device() {
     let mut device = device(&[]);
     let mut recorder = Recorder::new(&device);
     let (mut done, mut last) = (Vec::new(), SimTime::ZERO);
@@ -325,8 +325,8 @@ fn write(
     all
 }
 
-/// What collection did before is known, and is not counted: neither by block nor in the sums. What it does between
-/// two measured phases is in the map alone, which counts from the first of them.
+/// Collection before the measurement is not counted, neither by block nor in the sums. Collection between
+/// two measured phases appears only in the map, which counts from the first of them.
 #[test]
 fn blocks_and_counters_are_counted_from_the_start_of_measuring() {
     let mut device = device(&[]);
@@ -367,7 +367,7 @@ fn blocks_and_counters_are_counted_from_the_start_of_measuring() {
     assert_eq!(second.host.write.bytes, 20_000 * 4096);
 }
 
-/// Of a device with very many blocks neighbours of a plane share a row, and none is lost.
+/// On a device with very many blocks, neighbours in a plane share a row, and none is lost.
 #[test]
 fn neighbours_share_a_row_of_a_large_map() {
     let mut device = device(&["nand.blocks_per_plane=100001"]);
@@ -380,7 +380,7 @@ fn neighbours_share_a_row_of_a_large_map() {
     assert!(most > 1 && map.iter().all(|row| (1..=most).contains(&row.blocks)));
     let mut next = (map[0].plane, 0);
     for row in &map {
-        // A row goes on where the one before ended, or begins a plane.
+        // A row starts where the one before ended, or begins a plane.
         assert_eq!(row.first, if row.plane == next.0 { next.1 } else { 0 });
         assert_eq!(row.die, geometry.die_of(row.plane));
         assert_eq!(row.states.iter().sum::<u32>(), row.blocks);
@@ -390,10 +390,10 @@ fn neighbours_share_a_row_of_a_large_map() {
     assert_eq!(map.iter().map(|row| row.valid).sum::<u64>(), 10);
 }
 
-/// However long a device was prepared: what is measured has hundreds of windows of its own, and what came before is
-/// in others, none of which reaches into it.
+/// However long a device was prepared, the measurement has hundreds of windows of its own, and no earlier
+/// window reaches into it.
 #[test]
-fn what_is_measured_has_windows_of_its_own() {
+fn the_measurement_has_windows_of_its_own() {
     let mut device = device(&[]);
     let mut recorder = Recorder::new(&device);
     let before = write(&mut recorder, &mut device, ("age", false), 60_000);
@@ -430,7 +430,7 @@ fn what_is_measured_has_windows_of_its_own() {
     assert_eq!(counted, report(&recorder, &device).ftl.gc_pages);
 }
 
-/// A request that finishes as measuring begins stays in the last window before, with its latency.
+/// A request that completes as measuring begins stays in the last window before, with its latency.
 #[test]
 fn a_completion_at_the_boundary_is_not_lost() {
     let mut device = device(&["host.queues=2"]);
@@ -487,7 +487,7 @@ fn the_percentile_of_a_window_bounds_its_latencies() {
     assert!(windows > 100);
 }
 
-/// Queues are parts of the whole: in sums, in time, and in the parts of latencies.
+/// Queues add up to the whole: in sums, in time, and in the parts of latencies.
 #[test]
 fn queues_sum_to_the_whole() {
     let sets = ["host.queues=3", "host.outstanding=2", "host.command_time=1us"];

@@ -1,10 +1,10 @@
-//! What a report says in words, and how health is counted: each with the case in which it is said, and the one next
-//! to it in which it is not.
+//! The notes of a report, and the health figures: each note with a case that has it, and a similar one
+//! that does not.
 
 use super::*;
 
-/// Amplification that is not the one at which ageing found the device steady is worth a word, either way, if
-/// enough was collected to tell.
+/// Write amplification that differs from the one at which ageing found the device steady gets a note, either
+/// way, if enough was collected to tell.
 #[test]
 fn amplification_that_departs_from_the_ageing_is_noted() {
     let mut device = device(&[]);
@@ -28,7 +28,7 @@ fn amplification_that_departs_from_the_ageing_is_noted() {
         assert_eq!(noted(&recorder, &device, steady, 0), Vec::<String>::new(), "{steady}");
     }
     assert!(!report(&recorder, &device).notes.iter().any(|note| note.contains("ageing found")));
-    // A rest makes writes cheaper, never dearer, and not for longer than a quarter of the capacity.
+    // A rest makes writes cheaper, never dearer, and only for up to a quarter of the capacity.
     let quarter = device.capacity_sectors() * SECTOR_BYTES / 4;
     for (steady, since, rested) in [
         (found / 0.5, 0, true),
@@ -41,7 +41,7 @@ fn amplification_that_departs_from_the_ageing_is_noted() {
         assert_ne!(note.contains("policies differ from those"), rested, "{note}");
     }
     assert_eq!(noted(&recorder, &device, 0.0, 0), Vec::<String>::new());
-    // A few collections say nothing: amplification is near one then, whatever it comes to.
+    // A few collections say nothing: amplification is near one then, whatever it will be.
     let mut fresh = super::device(&[]);
     let (recorder, _) = run(&mut fresh, 7_600, 0);
     let runs = report(&recorder, &fresh).ftl.gc_runs;
@@ -49,7 +49,7 @@ fn amplification_that_departs_from_the_ageing_is_noted() {
     assert_eq!(noted(&recorder, &fresh, 4.0, 0), Vec::<String>::new());
 }
 
-/// A fault that was asked for and did not come has a note; one that came has none.
+/// A scheduled fault that never came gets a note; one that came gets none.
 #[test]
 fn faults_that_never_came_are_named() {
     let told = |schedule: &str| {
@@ -74,9 +74,9 @@ fn faults_that_never_came_are_named() {
     assert_eq!(told("\"0s: next program of plane 0 fails\""), [""; 0]);
 }
 
-/// A block that was bad from the factory bears no cycles: the mean is over the others.
+/// Blocks that were bad from the factory wear no cycles: the mean is over the others.
 #[test]
-fn used_endurance_is_a_mean_over_the_blocks_that_were_good() {
+fn used_endurance_is_a_mean_over_the_good_blocks() {
     let mut device = device(&[
         "nand.faults.factory_bad=5%",
         "ftl.over_provisioning=40%",
@@ -91,9 +91,9 @@ fn used_endurance_is_a_mean_over_the_blocks_that_were_good() {
     assert_eq!(health.endurance_used_ratio, Some(erases as f64 / f64::from(good) / 100_000.0));
 }
 
-/// One request that is not measured is told of, as many are.
+/// A single unmeasured request gets a note, as many do.
 #[test]
-fn a_single_request_that_is_not_measured_is_told_of() {
+fn a_single_unmeasured_request_is_noted() {
     let mut device = device(&[]);
     let mut recorder = Recorder::new(&device);
     recorder.phase_started("only", true, &device);

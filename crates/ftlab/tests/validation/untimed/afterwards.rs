@@ -1,14 +1,14 @@
-//! What a device does that was written without a clock.
+//! A device that was written without a clock, in later use.
 
 use ftlab::host::Host;
 use ftlab::image::Resume;
 
 use super::bench::{Clock, config, device, in_order, play, rest, uniform};
 
-/// It goes on in time and without, in any order, and everything it knows agrees; it can be saved, and goes on from its
-/// image as if it had not been.
+/// It continues with and without a clock, in any order, and its tables agree; it can be saved, and the
+/// loaded device continues in the same way.
 #[test]
-fn it_goes_on_in_time() {
+fn it_continues_in_time() {
     let config = config(&["ftl.slc_cache.policy=hybrid", "ftl.slc_cache.blocks=12"]);
     let mut kept = device(&config, 1);
     let all = in_order(&kept);
@@ -26,7 +26,7 @@ fn it_goes_on_in_time() {
         play(device, Clock::Timed, requests);
         rest(device, Clock::Timed);
     }
-    assert!(kept.save() == loaded.save(), "they went different ways");
+    assert!(kept.save() == loaded.save(), "they diverged");
 }
 
 /// The same seed leaves the same bytes, and no time passes.
@@ -48,7 +48,7 @@ fn it_is_repeatable_and_takes_no_time() {
 
 /// A device that needs time says why.
 #[test]
-fn what_needs_time_says_why() {
+fn a_device_that_needs_time_says_why() {
     let needs: [(&[&str], &str); 5] = [
         (&["scheduler.policy=deadline"], "its commands have deadlines"),
         (&["ftl.gc.background.collect=on"], "it collects while the host is idle"),

@@ -1,5 +1,5 @@
-//! Ageing without a clock against ageing in time: write amplification, valid pages a block, and wear, for each policy
-//! that can do without.
+//! Ageing without a clock against ageing in time: write amplification, valid pages a block, and wear,
+//! for each policy that supports it.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use super::bench::{Aged, Clock, SMALL, age, config, device};
 const SEEDS: u64 = 2;
 /// By how much write amplification may differ.
 const TOLERANCE: f64 = 0.005;
-/// Of two samples of one distribution, one in a thousand pairs is further apart than this, divided by the root of their
-/// sizes' harmonic sum: the Kolmogorov-Smirnov statistic at 0.001.
+/// The Kolmogorov-Smirnov statistic at 0.001: of pairs of samples of one distribution, one in a thousand is
+/// further apart than this, divided by the root of their sizes' harmonic sum.
 const KS_OF_ONE_IN_A_THOUSAND: f64 = 1.949;
 
-/// Ages a device with these options in time and without, with so many seeds each, and compares what comes of it.
+/// Ages a device with these options in time and without a clock, with `seeds` seeds each, and compares the results.
 fn agree(options: &[&str], seeds: u64, tolerance: f64) {
     let config = config(options);
     let [timed, untimed] = [Clock::Timed, Clock::Untimed]
@@ -50,7 +50,7 @@ fn pooled(runs: &[Aged], of: impl Fn(&Aged) -> Vec<u32>) -> Vec<u32> {
     all
 }
 
-/// How far two samples are apart, and how far they may be.
+/// The distance of two samples, and the largest allowed.
 struct Distance {
     found: f64,
     most: f64,
@@ -128,14 +128,14 @@ devices! {
     much_spare: ["ftl.over_provisioning=50%"];
 }
 
-/// Random victims leave blocks of all ages, and amplification wanders: seeds lie 5 % apart, and of the means of six each
-/// the difference has a standard error of 1.2 %.
+/// Random victims leave blocks of all ages, and amplification varies: seeds differ by 5 %, and the difference
+/// of two means of six has a standard error of 1.2 %.
 #[test]
 fn victim_random() {
     agree(&["ftl.gc.victim=random", "ftl.over_provisioning=60%"], 6, 0.03);
 }
 
-/// What decides the state that ageing leaves, by the option that names it.
+/// The options that decide the state that ageing leaves.
 const DECIDES: [&str; 6] = [
     "ftl.placement.policy",
     "ftl.streams.policy",
@@ -145,14 +145,14 @@ const DECIDES: [&str; 6] = [
     "cache.policy",
 ];
 
-/// What some of them need beside.
+/// Options that some of them need as well.
 const NEEDS: [(&str, &str); 3] = [
     ("cache.policy=gating", "ftl.placement.policy=static"),
     ("cache.policy=prlru", "ftl.mapping.policy=reconstruction"),
     ("cache.policy=prlru-adaptive", "ftl.mapping.policy=reconstruction"),
 ];
 
-/// No policy is aged without a clock that was not compared.
+/// Every policy that can be aged without a clock is compared.
 #[test]
 fn every_policy_that_can_do_without_a_clock_is_compared() {
     let listed = COMPARED.iter().copied().flatten().chain(&SMALL).chain(&["ftl.gc.victim=random"]);

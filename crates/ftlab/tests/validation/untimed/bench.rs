@@ -1,4 +1,4 @@
-//! Devices to compare, and the two ways of writing them.
+//! Devices to compare, and the two ways to write them.
 
 use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, assemble};
@@ -21,10 +21,10 @@ pub enum Clock {
     Untimed,
 }
 
-/// Two dies of two planes: small enough for many runs, with so much spare capacity in a plane that what is on its way
-/// at a time, a few flash pages, is a thousandth of it. A flash page is a mapping unit: where several share one, the last copy of a victim is
-/// padded, and in blocks as small as these a victim's number of valid pages modulo that of a flash page decides
-/// between steady states a few percent apart.
+/// Two dies of two planes: small enough for many runs, with enough spare capacity in a plane that what is
+/// in flight, a few flash pages, is a thousandth of it. A flash page is a mapping unit: if several units share
+/// one, the last copy of a victim is padded, and in blocks this small a victim's number of valid pages modulo
+/// those of a flash page decides between steady states a few per cent apart.
 pub const SMALL: [&str; 8] = [
     "nand.channels=2",
     "nand.chips_per_channel=1",
@@ -36,7 +36,7 @@ pub const SMALL: [&str; 8] = [
     "cache.capacity=256KiB",
 ];
 
-/// A small device with these options beside.
+/// A small device with these options added.
 pub fn config(options: &[&str]) -> Config {
     let sets = SMALL.iter().chain(options).zip(1..).map(|(set, number)| Layer::set(number, set));
     let layers: Vec<Layer> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();
@@ -47,13 +47,13 @@ pub fn device(config: &Config, seed: u64) -> Device {
     assemble(DeviceSetup::new(config, seed))
 }
 
-/// A write, in a stream that follows from its address: for those who tell streams apart.
+/// A write, in a stream that follows from its address, for policies that use streams.
 pub fn write(first: u64, sectors: u32) -> Request {
     let stream = (first / SECTORS % STREAMS) as u32;
     Request { op: Op::Write, lba: Lba(first), sectors, stream, tag: 0, fua: false }
 }
 
-/// A write of 128 KiB after the other, over everything once.
+/// Writes of 128 KiB in order, over everything once.
 pub fn in_order(device: &Device) -> impl Iterator<Item = Request> + use<> {
     const AT_ONCE: u64 = 256;
     let end = device.capacity_sectors();
@@ -63,14 +63,14 @@ pub fn in_order(device: &Device) -> impl Iterator<Item = Request> + use<> {
     })
 }
 
-/// Uniform writes of 4 KiB, as many as make so many tenths of a drive write.
+/// Uniform writes of 4 KiB, for `tenths` tenths of a drive write.
 pub fn uniform(device: &Device, seed: u64, tenths: u64) -> impl Iterator<Item = Request> + use<> {
     let places = device.capacity_sectors() / SECTORS;
     let mut stream = Stream::new(seed, "uniform");
     (0..places * tenths / 10).map(move |_| write(stream.below(places) * SECTORS, SECTORS as u32))
 }
 
-/// Writes, and lets what is under way end.
+/// Performs the writes, and lets those in flight finish.
 pub fn play(device: &mut Device, clock: Clock, requests: impl Iterator<Item = Request>) {
     match clock {
         Clock::Timed => in_time(device, requests),
@@ -93,12 +93,12 @@ fn in_time(device: &mut Device, mut requests: impl Iterator<Item = Request>) {
             return;
         }
         let advanced = device.advance_until(SimTime::FOREVER, &mut done);
-        assert_eq!(advanced, Advanced::Completed, "it stands still");
+        assert_eq!(advanced, Advanced::Completed, "the device is stuck");
         done.clear();
     }
 }
 
-/// Brings a device to rest.
+/// Runs a device until it is idle.
 pub fn rest(device: &mut Device, clock: Clock) {
     if clock == Clock::Untimed {
         device.untimed(DEPTH).expect("it needs no time").rest();
@@ -107,14 +107,14 @@ pub fn rest(device: &mut Device, clock: Clock) {
     device.audit().unwrap_or_else(|broken| panic!("{clock:?}: {broken}"));
 }
 
-/// What ageing leaves.
+/// The results of ageing.
 pub struct Aged {
     pub device: Device,
     /// Flash pages programmed for each that the host wrote, after the device was steady.
     pub amplification: f64,
 }
 
-/// Tenths of a drive write until a device counts as steady, and over which it is measured then.
+/// Tenths of a drive write until a device counts as steady, and over which it is then measured.
 const BEFORE: u64 = 15;
 const MEASURED: u64 = 15;
 

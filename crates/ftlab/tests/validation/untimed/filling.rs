@@ -1,11 +1,11 @@
-//! A fill without a clock leaves what a fill in time leaves.
+//! A fill without a clock leaves the same state as a fill in time.
 
 use ftlab::image::ImagePart;
 
 use super::bench::{Clock, config, device, in_order, play, rest};
 
-/// Where the address alone decides where a page goes, to the byte: blocks and what lies on them, the map, the order in
-/// which blocks closed, and what policies remember. The clock is another matter.
+/// The same to the byte if the address alone decides where a page goes: blocks and their pages, the map, the
+/// order in which blocks closed, and what policies remember. Only the clock differs.
 #[test]
 fn a_fill_is_the_same_to_the_byte_where_placement_does_not_depend_on_time() {
     let stripe = "ftl.placement.policy=static";
@@ -33,7 +33,7 @@ fn a_fill_is_the_same_to_the_byte_where_placement_does_not_depend_on_time() {
     }
 }
 
-/// Elsewhere each page is where it should be, and blocks are as full.
+/// Otherwise each page is where it should be, and blocks are equally full.
 #[test]
 fn a_fill_writes_everything_once() {
     for options in [&[][..], &["ftl.slc_cache.policy=hybrid", "ftl.slc_cache.blocks=12"]] {

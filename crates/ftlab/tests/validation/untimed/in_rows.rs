@@ -1,4 +1,5 @@
-//! A fill in rows past the buffer leaves to the byte what one leaves that goes through it page by page, whatever the placement.
+//! A fill by rows that bypasses the buffer equals, to the byte, one that goes through it page by page,
+//! whatever the placement.
 
 use ftlab::config::Config;
 use ftlab::device::Device;
@@ -25,14 +26,14 @@ fn in_rows(config: &Config) -> Device {
     device
 }
 
-/// What two devices differ in, the clock apart.
+/// The parts in which two devices differ, except the clock.
 fn differences(one: &Device, other: &Device) -> Vec<ImagePart> {
     let (one, other) = (one.save(), other.save());
     let parts = ImagePart::ALL.into_iter().filter(|&part| part != ImagePart::Device);
     parts.filter(|&part| one.part(part) != other.part(part)).collect()
 }
 
-/// Placements, buffers, flash pages of one unit and of several, rows, an SLC cache that is full before the device is.
+/// Placements, buffers, flash pages of one unit and of several, rows, an SLC cache that fills up before the device does.
 fn devices() -> Vec<Vec<&'static str>> {
     let mut all = vec![vec![]];
     let seams: [&[&str]; 5] = [
@@ -62,7 +63,7 @@ fn devices() -> Vec<Vec<&'static str>> {
 }
 
 #[test]
-fn it_leaves_what_a_fill_leaves_page_by_page() {
+fn it_equals_a_fill_page_by_page() {
     for options in devices() {
         let config = config(&options);
         let paged = page_by_page(&config);

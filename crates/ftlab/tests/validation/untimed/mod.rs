@@ -1,5 +1,5 @@
-//! Devices that are written without a clock against the same devices written in time: a fill to the byte, ageing
-//! statistically, and what such a device does afterwards.
+//! Devices written without a clock against the same devices written in time: a fill to the byte, ageing
+//! statistically, and later use.
 
 mod afterwards;
 mod ageing;
