@@ -4,6 +4,7 @@
 mod by_valid;
 pub(crate) mod collection;
 mod collector;
+mod copies;
 pub(crate) mod cost;
 mod cost_benefit;
 mod d_choices;
