@@ -179,12 +179,16 @@ mod tests {
     ];
     const PLANE: PlaneId = PlaneId::new(0);
 
-    /// An FTL, and a block of it that is full of valid pages.
-    fn written() -> (Ftl, BlockId) {
-        let sets = SMALL.into_iter().zip(1..).map(|(set, number)| Layer::set(number, set));
+    fn ftl(more: &[&str]) -> Ftl {
+        let sets = SMALL.iter().chain(more).zip(1..).map(|(set, number)| Layer::set(number, set));
         let layers: Vec<Layer> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();
         let config = Config::load(&layers).expect("it is sound");
-        let mut ftl = Ftl::new(DeviceSetup::new(&config, 1).ftl);
+        Ftl::new(DeviceSetup::new(&config, 1).ftl)
+    }
+
+    /// An FTL, and a block of it that is full of valid pages.
+    fn written() -> (Ftl, BlockId) {
+        let mut ftl = ftl(&[]);
         assert_eq!(ftl.geometry.units_per_page(), 1);
         let places = (0..ftl.geometry.units_per_block()).map(Lpn::new).map(|page| {
             let at = crate::ftl::room::take_page::<{ skills::ALL }>(
@@ -248,5 +252,19 @@ mod tests {
             let next = collection::next_to_collect(PLANE, &mut ftl);
             assert_eq!(next, Some(Wanted { block, purpose: Purpose::Retire }), "{purpose:?}");
         }
+    }
+
+    #[test]
+    fn the_map_on_flash_learns_what_a_stranded_collection_moved() {
+        let mut ftl = ftl(&["ftl.mapping.policy=dftl"]);
+        let wanted = Wanted { block: BlockId::new(0), purpose: Purpose::Space };
+        collection::begin_collection(PLANE, wanted, &mut ftl);
+        let map = ftl.map.mapping.dftl_mut().expect("the map is on flash");
+        map.copied(PLANE, Lpn::new(0), true);
+        assert!(map_pages::map_is_behind(PLANE, &ftl));
+        end_stranded(PLANE, &mut ftl);
+        assert!(!map_pages::map_is_behind(PLANE, &ftl));
+        let map = ftl.map.mapping.dftl_mut().expect("the map is on flash");
+        assert!(map.next_due().is_some(), "the translation page of the page that was moved");
     }
 }
