@@ -71,8 +71,8 @@ pub fn told(mut problems: Problems) -> String {
     });
     let more = match all - problems.problems.len() {
         0 => String::new(),
-        1 => "\n1 more syntax error follows; correct these first\n".to_owned(),
-        more => format!("\n{more} more syntax errors follow; correct these first\n"),
+        1 => "\n1 more syntax error follows; fix these first\n".to_owned(),
+        more => format!("\n{more} more syntax errors follow; fix these first\n"),
     };
     format!("{problems}{more}")
 }

@@ -72,7 +72,7 @@ impl JobFile {
         }
         let wanted: Vec<Vec<(FileKey, Wanted)>> =
             (0u32..).zip(&clones).map(|(at, clone)| layout.wanted(at, clone)).collect();
-        let ends = layout.place(&self.jobs);
+        layout.place(&self.jobs);
         let groups = self.groups(&mut layout);
         if !layout.problems.is_empty() {
             return Err(Problems { problems: layout.problems });
@@ -84,7 +84,7 @@ impl JobFile {
             notes: self.notes.clone(),
             tally: FioTally::new(&self.global),
         };
-        plan.lay_out(&layout, &clones, &wanted, ends);
+        plan.lay_out(&layout, &clones, &wanted);
         let notes: Vec<Notes> =
             clones.iter().map(|clone| plan.tally.add(clone.job, clone.number == 0)).collect();
         for jobs in groups {
@@ -231,9 +231,8 @@ impl Layout {
         Some(Wanted { offset, len, file_len: file_len.unwrap_or(offset.saturating_add(len)) })
     }
 
-    /// Places every file: the device itself as a whole, others one after another. Returns the end
-    /// of the last one.
-    fn place(&mut self, jobs: &[Job]) -> u64 {
+    /// Places every file: the device itself as a whole, others one after another.
+    fn place(&mut self, jobs: &[Job]) {
         let mut end = 0u64;
         for (key, (start, len)) in &mut self.files {
             if !matches!(key, FileKey::Named(name) if is_device(name)) {
@@ -256,20 +255,13 @@ impl Layout {
             let remedy = "give smaller sizes, a larger device, or one filename for several jobs";
             self.wrong(&jobs[0], "size", message, remedy);
         }
-        used
     }
 }
 
 impl FioPlan {
     /// Writes files that are read, as fio does before the first job. The device itself is left as
     /// it is.
-    fn lay_out(
-        &mut self,
-        layout: &Layout,
-        clones: &[Clone],
-        wanted: &[Vec<(FileKey, Wanted)>],
-        _end: u64,
-    ) {
+    fn lay_out(&mut self, layout: &Layout, clones: &[Clone], wanted: &[Vec<(FileKey, Wanted)>]) {
         let mut files: Vec<(u64, u64)> = Vec::new();
         for (clone, keys) in clones.iter().zip(wanted) {
             let device = clone.job.target.names.as_ref().is_some_and(|names| is_device(&names[0]));
