@@ -11,8 +11,8 @@ use crate::engine::skills;
 use crate::engine::skills::{RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::gc::{Purpose, Scope, Wanted, collection, failures, wanted};
 use crate::ftl::wear::{dies, failing, life, refresh};
-use crate::ftl::{Cargo, FlashContents, Ftl, Kernel, lost, map_pages, slc};
-use crate::scheduler::{CellFindings, Command, CommandId, Kind, Origin, Probe, ServiceId};
+use crate::ftl::{Cargo, FlashContents, Kernel, lost, map_pages, slc};
+use crate::scheduler::{CellFindings, Command, CommandId, Kind, Probe, ServiceId};
 use crate::units::{DieId, PlaneId, Ppn};
 use crate::verify::Canary;
 

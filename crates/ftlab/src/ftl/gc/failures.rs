@@ -164,6 +164,7 @@ mod tests {
     use crate::config::{Config, Layer};
     use crate::device::DeviceSetup;
     use crate::ftl::gc::wanted;
+    use crate::ftl::mapping::MappingPolicy;
     use crate::ftl::streams::WriteStream;
     use crate::units::{BlockId, Lpn};
 
@@ -256,7 +257,7 @@ mod tests {
 
     #[test]
     fn the_map_on_flash_learns_what_a_stranded_collection_moved() {
-        let mut ftl = ftl(&["ftl.mapping.policy=dftl"]);
+        let mut ftl = ftl(&["ftl.mapping.policy=dftl", "ftl.over_provisioning=70%"]);
         let wanted = Wanted { block: BlockId::new(0), purpose: Purpose::Space };
         collection::begin_collection(PLANE, wanted, &mut ftl);
         let map = ftl.map.mapping.dftl_mut().expect("the map is on flash");
