@@ -20,7 +20,7 @@ fn main() {
 fn digest_of_code() -> u64 {
     let mut files: Vec<PathBuf> =
         CRATES.iter().map(|name| Path::new(name).join("Cargo.toml")).collect();
-    files.extend(["../../Cargo.lock".into(), "Cargo.lock".into()]);
+    files.extend(["../../Cargo.toml".into(), "../../Cargo.lock".into(), "Cargo.lock".into()]);
     for name in CRATES {
         let folder = Path::new(name).join("src");
         if folder.is_dir() {
@@ -49,23 +49,40 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the crate's version, and in a release build from a checkout its commit. Debug builds omit the commit, or
-/// they would be rebuilt after every commit.
+/// Returns the crate's version, and in a release build its commit. Debug builds omit the commit, or they would be
+/// rebuilt after every commit.
 fn version() -> String {
     let number = std::env::var("CARGO_PKG_VERSION").unwrap_or_default();
     if std::env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
         return format!("{number} (debug build)");
     }
-    let Some(commit) = git(&["log", "-1", "--format=%h %cs"]).or_else(packaged) else {
-        return number;
-    };
-    for name in ["HEAD", "index", "packed-refs", "refs/heads"] {
-        if let Some(path) = git(&["rev-parse", "--git-path", name]) {
+    // Where there is no repository, as in a container, the builder can tell the commit.
+    println!("cargo::rerun-if-env-changed=FTLAB_COMMIT");
+    let told = std::env::var("FTLAB_COMMIT").ok().filter(|commit| !commit.is_empty());
+    match packaged().or_else(checked_out).or(told) {
+        Some(commit) => format!("{number} ({commit})"),
+        None => number,
+    }
+}
+
+/// Returns the commit of the checkout that this crate lies in, and whether its code was changed since.
+fn checked_out() -> Option<String> {
+    // Any other repository has this folder somewhere else.
+    git(&["rev-parse", "--show-prefix"]).filter(|prefix| prefix == "crates/ftlab-cli/")?;
+    // Cargo reruns this every time if a file named here is missing.
+    for name in ["HEAD", "packed-refs", "refs/heads"] {
+        let path = git(&["rev-parse", "--git-path", name]);
+        if let Some(path) = path.filter(|path| Path::new(path).exists()) {
             println!("cargo::rerun-if-changed={path}");
         }
     }
-    let is_changed = git(&["status", "--porcelain", "--untracked-files=no"]).is_some();
-    format!("{number} ({commit}{})", if is_changed { ", changed" } else { "" })
+    let commit = git(&["log", "-1", "--format=%h %cs"])?;
+    // Without the optional locks, asking does not write to the repository.
+    let mut status = vec!["--no-optional-locks", "status", "--porcelain", "--untracked-files=no"];
+    status.push("--");
+    status.extend(CRATES);
+    let is_changed = git(&status).is_some();
+    Some(format!("{commit}{}", if is_changed { ", changed" } else { "" }))
 }
 
 /// Returns git's output, unless git fails or prints nothing.

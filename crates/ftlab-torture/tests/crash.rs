@@ -19,7 +19,8 @@ const PATIENCE: u64 = 40;
 fn nothing_is_lost_when_power_is_cut_or_dies_die() {
     let mut met = CrashTally::default();
     let is_long = std::env::var_os("FTLAB_LONG").is_some();
-    for seed in 0..if is_long { SEEDS } else { FIRST_SEEDS } {
+    let seeds = if is_long { SEEDS } else { FIRST_SEEDS };
+    for seed in 0..seeds {
         for design in &DESIGNS {
             let case = Case::draw(design, seed);
             match case.run() {
@@ -40,10 +41,7 @@ fn nothing_is_lost_when_power_is_cut_or_dies_die() {
     let recoveries = std::mem::take(&mut met.recoveries);
     println!("{met:?}");
     assert_eq!(recoveries.len() as u64, met.cuts - met.cut_coming_up);
-    if !is_long {
-        return;
-    }
-    // Crash tests that reach nothing find nothing.
+    // Crash tests that reach nothing find nothing. The numbers are for all seeds.
     let met = [
         ("cuts", met.cuts, 3_000),
         ("cuts with commands in the device", met.cut_at_work, 500),
@@ -58,7 +56,8 @@ fn nothing_is_lost_when_power_is_cut_or_dies_die() {
         ("computed pages", met.computed, 500),
         ("devices on which more fails than parity covers", met.beyond, 3),
     ];
-    let rare: Vec<_> = met.iter().filter(|(_, times, least)| times < least).collect();
+    let rare: Vec<_> =
+        met.iter().filter(|(_, times, least)| times * SEEDS < least * seeds).collect();
     assert!(rare.is_empty(), "hardly ever met: {rare:?}");
 }
 

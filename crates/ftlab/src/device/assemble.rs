@@ -157,7 +157,7 @@ impl DeviceSetup {
             buffer,
             reads: reads(options, &parts),
             has_capacitors: options.power.capacitors.is_on(),
-            checks_itself: false,
+            checks_itself: cfg!(feature = "verify"),
         }
     }
 }
