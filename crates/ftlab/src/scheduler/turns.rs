@@ -3,28 +3,21 @@
 //! ([`Untimed`](crate::device::Untimed)) uses it to find which die is done first, and so where dynamic placement
 //! writes next and how far collection gets between two host writes.
 //!
+//! As with a clock, one operation serves several planes of a die if the flash can and jobs that fit wait. A die whose
+//! planes collect in step then gets more done than one whose planes do not, and so more of the host's writes.
+//!
 //! This is accurate enough: a device that is written at full speed keeps its dies busy, and a busy die advances
 //! at the speed of its cells. A command that waits for a bus meanwhile waits behind cells that would not be free
 //! either. The total time is not modelled and is reported to nobody.
 
 use std::collections::VecDeque;
 
+use super::command::{Origin, Seat};
+use super::datasheet::Datasheet;
 use super::load::Load;
+use crate::nand::{CellMode, Kind, MultiPlane};
 use crate::shape::Geometry;
-use crate::units::{DieId, Nanos, PlaneId};
-
-/// What a copy takes along: valid pages of the block that its plane collects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gathered {
-    /// The plane.
-    pub plane: PlaneId,
-    /// The place of the first page, in mapping units.
-    pub first: u32,
-    /// The place after the last page, where the next copy may begin.
-    pub next: u32,
-    /// Number of pages.
-    pub units: u32,
-}
+use crate::units::{Nanos, PlaneId, Ppn};
 
 /// What a die is given to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,24 +26,40 @@ pub enum Work {
     OldCopy(u32),
     /// A program of a write-back, by number.
     Program(u32),
-    /// The reads of a copy.
-    Reads(Gathered),
+    /// A read of the copy with this number.
+    CopyRead(u32),
     /// The program of a copy for this plane's collection.
     Copy(PlaneId),
     /// The erase that ends this plane's collection.
     Erase(PlaneId),
 }
 
+/// What a die does in its cells.
+#[derive(Clone, Copy, Debug)]
+pub struct CellJob {
+    /// The kind of the operation.
+    pub kind: Kind,
+    /// Its origin.
+    pub origin: Origin,
+    /// The first page that it works on.
+    pub page: Ppn,
+    /// The mode of the cells.
+    pub mode: CellMode,
+}
+
 /// Work that waits for its die or is being done.
 #[derive(Clone, Copy, Debug)]
 struct DieJob {
     work: Work,
-    /// Number of commands that it counts as in the load.
-    commands: u32,
+    /// Zero if the operation of the job before it serves it, too.
     takes: Nanos,
+    kind: Kind,
+    origin: Origin,
+    mode: CellMode,
+    seat: Seat,
 }
 
-/// The finishing time of a die that has nothing to do.
+/// The finishing time of a die that has not begun anything.
 const IDLE: u64 = u64::MAX;
 
 /// The dies.
@@ -64,20 +73,26 @@ pub struct Turns {
     done_at: Vec<u64>,
     /// The time at which a die last finished a job.
     now: u64,
+    /// Turns of the dies whose first job begins now, when all that happens now is known.
+    beginning: Vec<u32>,
     geometry: Geometry,
+    multi_plane: MultiPlane,
 }
 
 impl Turns {
     /// Returns dies with nothing to do.
     #[must_use]
-    pub fn new(geometry: &Geometry) -> Turns {
+    pub fn new(sheet: &Datasheet) -> Turns {
+        let geometry = &sheet.geometry;
         let dies = geometry.dies() as usize;
         Turns {
             load: Load::new(geometry),
             jobs: vec![VecDeque::new(); dies],
             done_at: vec![IDLE; dies],
             now: 0,
+            beginning: Vec::new(),
             geometry: geometry.clone(),
+            multi_plane: *sheet.multi_plane(),
         }
     }
 
@@ -94,7 +109,7 @@ impl Turns {
         self.jobs.iter().all(VecDeque::is_empty)
     }
 
-    /// Time that the die of a turn still needs for its current job.
+    /// Time that the die of a turn still needs for its current job, if it has begun it.
     pub fn left(&self, turn: u32) -> Option<Nanos> {
         let done_at = self.done_at[turn as usize];
         (done_at != IDLE).then(|| Nanos(done_at - self.now))
@@ -105,21 +120,33 @@ impl Turns {
         self.jobs[turn as usize].iter().map(|job| (job.work, job.takes))
     }
 
-    /// Gives a die more work: `commands` commands, which take `takes` in its cells.
+    /// Gives the die of a page more work, which alone takes `takes` in its cells.
     #[inline]
-    pub fn push(&mut self, die: DieId, work: Work, commands: u32, takes: Nanos) {
-        self.load.add_many(die, commands);
-        let turn = self.geometry.turn_of(die) as usize;
-        if self.jobs[turn].is_empty() {
-            self.done_at[turn] = self.now + takes.0;
+    pub fn push(&mut self, work: Work, job: CellJob, takes: Nanos) {
+        let CellJob { kind, origin, page, mode } = job;
+        let geometry = &self.geometry;
+        let die = geometry.die_of_page(page);
+        let seat = Seat {
+            plane: 1 << geometry.plane_in_die(page),
+            address: self.multi_plane.address_of(geometry, kind, page),
+            block: geometry.block_of(page).get(),
+        };
+        self.load.add(die);
+        let turn = geometry.turn_of(die);
+        let jobs = &mut self.jobs[turn as usize];
+        if jobs.is_empty() {
+            self.beginning.push(turn);
         }
-        self.jobs[turn].push_back(DieJob { work, commands, takes });
+        jobs.push_back(DieJob { work, takes, kind, origin, mode, seat });
     }
 
     /// Finishes the next job: that of the die which is done first, or of the first turn in a tie. Returns `None`
     /// if there is none.
     #[inline]
     pub fn next_done(&mut self) -> Option<Work> {
+        while let Some(turn) = self.beginning.pop() {
+            self.begin(turn as usize);
+        }
         let (mut turn, mut first) = (0, IDLE);
         for (at, &done_at) in self.done_at.iter().enumerate() {
             if done_at < first {
@@ -128,8 +155,72 @@ impl Turns {
         }
         let done = self.jobs[turn].pop_front()?;
         self.now = first;
-        self.done_at[turn] = self.jobs[turn].front().map_or(IDLE, |next| first + next.takes.0);
-        self.load.remove_many(self.geometry.die_at_turn(turn as u32), done.commands);
+        self.done_at[turn] = IDLE;
+        if !self.jobs[turn].is_empty() {
+            self.beginning.push(turn as u32);
+        }
+        self.load.remove(self.geometry.die_at_turn(turn as u32));
         Some(done.work)
     }
+
+    /// A die begins its first job, together with those for other planes that fit.
+    #[inline]
+    fn begin(&mut self, turn: usize) {
+        let first = &self.jobs[turn][0];
+        if first.takes > Nanos::ZERO
+            && self.jobs[turn].len() > 1
+            && self.multi_plane.allows(first.kind)
+        {
+            self.gather(turn);
+        }
+        self.done_at[turn] = self.now + self.jobs[turn][0].takes.0;
+    }
+
+    /// Moves the jobs that the operation of the first one serves, too, behind it. The rules are those of the
+    /// [array](super::array).
+    fn gather(&mut self, turn: usize) {
+        let jobs = &mut self.jobs[turn];
+        let first = jobs[0];
+        let planes = self.geometry.planes_per_die() as usize;
+        let looks = self.multi_plane.looks.map_or(usize::MAX, |looks| planes * looks as usize);
+        let mut taken = first.seat.plane;
+        for place in 1..planes {
+            let Some(at) = find_fitting(&first, taken, jobs.range(place..), looks) else { return };
+            let Some(mut job) = jobs.remove(place + at) else { return };
+            taken |= job.seat.plane;
+            jobs[0].takes = jobs[0].takes.max(job.takes);
+            job.takes = Nanos::ZERO;
+            jobs.insert(place, job);
+        }
+    }
+}
+
+/// The first waiting job that the operation of `first` can serve besides the planes that are taken.
+fn find_fitting<'a>(
+    first: &DieJob,
+    taken: u32,
+    waiting: impl Iterator<Item = &'a DieJob> + Clone,
+    looks: usize,
+) -> Option<usize> {
+    let fits = |job: &DieJob| {
+        taken & job.seat.plane == 0
+            && job.seat.address == first.seat.address
+            && job.mode == first.mode
+    };
+    // Whether one job must not pass an earlier one: the pages of a block are programmed in order, and an erase must not
+    // pass a read.
+    let stays = |job: &DieJob, earlier: &DieJob| match job.kind {
+        Kind::Program => {
+            matches!(earlier.kind, Kind::Program | Kind::Copyback)
+                && earlier.seat.block == job.seat.block
+        }
+        Kind::Erase => earlier.kind == Kind::Read,
+        Kind::Read | Kind::Copyback => false,
+    };
+    let like = |job: &DieJob| job.kind == first.kind && job.origin == first.origin;
+    let all = waiting.clone();
+    let mut lane = waiting.enumerate().filter(|(_, job)| like(job)).take(looks);
+    let found = lane
+        .find(|&(at, job)| fits(job) && !all.clone().take(at).any(|earlier| stays(job, earlier)));
+    found.map(|(at, _)| at)
 }
