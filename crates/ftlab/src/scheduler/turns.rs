@@ -17,7 +17,7 @@ use super::datasheet::Datasheet;
 use super::load::Load;
 use crate::nand::{CellMode, Kind, MultiPlane};
 use crate::shape::Geometry;
-use crate::units::{Nanos, PlaneId, Ppn};
+use crate::units::{DieId, Nanos, PlaneId, Ppn};
 
 /// What a die is given to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +51,9 @@ pub struct CellJob {
 #[derive(Clone, Copy, Debug)]
 struct DieJob {
     work: Work,
-    /// Zero if the operation of the job before it serves it, too.
     takes: Nanos,
+    /// Whether the operation of the job before it serves it, too.
+    joined: bool,
     kind: Kind,
     origin: Origin,
     mode: CellMode,
@@ -73,8 +74,10 @@ pub struct Turns {
     done_at: Vec<u64>,
     /// The time at which a die last finished a job.
     now: u64,
-    /// Turns of the dies whose first job begins now, when all that happens now is known.
-    beginning: Vec<u32>,
+    /// Jobs that ended together with the last one.
+    also_done: VecDeque<Work>,
+    /// The turn of the die that finished last, and goes on when the ends of its jobs are handled.
+    finished: usize,
     geometry: Geometry,
     multi_plane: MultiPlane,
 }
@@ -90,7 +93,8 @@ impl Turns {
             jobs: vec![VecDeque::new(); dies],
             done_at: vec![IDLE; dies],
             now: 0,
-            beginning: Vec::new(),
+            also_done: VecDeque::new(),
+            finished: 0,
             geometry: geometry.clone(),
             multi_plane: *sheet.multi_plane(),
         }
@@ -106,7 +110,7 @@ impl Turns {
     /// Whether no die has anything to do.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.jobs.iter().all(VecDeque::is_empty)
+        self.also_done.is_empty() && self.jobs.iter().all(VecDeque::is_empty)
     }
 
     /// Time that the die of a turn still needs for its current job, if it has begun it.
@@ -120,9 +124,16 @@ impl Turns {
         self.jobs[turn as usize].iter().map(|job| (job.work, job.takes))
     }
 
-    /// Gives the die of a page more work, which alone takes `takes` in its cells.
+    /// Gives the die of a page more work, and starts the die.
     #[inline]
     pub fn push(&mut self, work: Work, job: CellJob, takes: Nanos) {
+        self.start(self.put(work, job, takes));
+    }
+
+    /// Gives the die of a page more work, which alone takes `takes` in its cells. Jobs that belong together are put
+    /// before their dies [start](Self::start), so that they find each other. Returns the die.
+    #[inline]
+    pub fn put(&mut self, work: Work, job: CellJob, takes: Nanos) -> DieId {
         let CellJob { kind, origin, page, mode } = job;
         let geometry = &self.geometry;
         let die = geometry.die_of_page(page);
@@ -132,45 +143,58 @@ impl Turns {
             block: geometry.block_of(page).get(),
         };
         self.load.add(die);
-        let turn = geometry.turn_of(die);
-        let jobs = &mut self.jobs[turn as usize];
-        if jobs.is_empty() {
-            self.beginning.push(turn);
-        }
-        jobs.push_back(DieJob { work, takes, kind, origin, mode, seat });
+        let job = DieJob { work, takes, joined: false, kind, origin, mode, seat };
+        self.jobs[geometry.turn_of(die) as usize].push_back(job);
+        die
+    }
+
+    /// A die begins its next job, if it is doing nothing.
+    #[inline]
+    pub fn start(&mut self, die: DieId) {
+        self.begin(self.geometry.turn_of(die) as usize);
     }
 
     /// Finishes the next job: that of the die which is done first, or of the first turn in a tie. Returns `None`
     /// if there is none.
     #[inline]
     pub fn next_done(&mut self) -> Option<Work> {
-        while let Some(turn) = self.beginning.pop() {
-            self.begin(turn as usize);
+        if let Some(work) = self.also_done.pop_front() {
+            return Some(work);
         }
+        self.begin(self.finished);
         let (mut turn, mut first) = (0, IDLE);
         for (at, &done_at) in self.done_at.iter().enumerate() {
             if done_at < first {
                 (turn, first) = (at, done_at);
             }
         }
-        let done = self.jobs[turn].pop_front()?;
+        let jobs = &mut self.jobs[turn];
+        let done = jobs.pop_front()?;
         self.now = first;
+        self.finished = turn;
+        let die = self.geometry.die_at_turn(turn as u32);
+        self.load.remove(die);
         self.done_at[turn] = IDLE;
-        if !self.jobs[turn].is_empty() {
-            self.beginning.push(turn as u32);
+        while let Some(next) = jobs.front().filter(|next| next.joined) {
+            if next.kind == Kind::Read {
+                // The die is busy until the data of all planes is out.
+                self.done_at[turn] = first;
+                break;
+            }
+            self.load.remove(die);
+            self.also_done.push_back(next.work);
+            jobs.pop_front();
         }
-        self.load.remove(self.geometry.die_at_turn(turn as u32));
         Some(done.work)
     }
 
-    /// A die begins its first job, together with those for other planes that fit.
     #[inline]
     fn begin(&mut self, turn: usize) {
-        let first = &self.jobs[turn][0];
-        if first.takes > Nanos::ZERO
-            && self.jobs[turn].len() > 1
-            && self.multi_plane.allows(first.kind)
-        {
+        let Some(first) = self.jobs[turn].front() else { return };
+        if self.done_at[turn] != IDLE {
+            return;
+        }
+        if self.jobs[turn].len() > 1 && self.multi_plane.allows(first.kind) {
             self.gather(turn);
         }
         self.done_at[turn] = self.now + self.jobs[turn][0].takes.0;
@@ -189,7 +213,7 @@ impl Turns {
             let Some(mut job) = jobs.remove(place + at) else { return };
             taken |= job.seat.plane;
             jobs[0].takes = jobs[0].takes.max(job.takes);
-            job.takes = Nanos::ZERO;
+            job.joined = true;
             jobs.insert(place, job);
         }
     }

@@ -128,9 +128,11 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         self.consider_collecting();
     }
 
-    /// Pages were taken: their planes may have to collect.
+    /// Pages were taken: their dies start, and their planes may have to collect.
     fn consider_collecting(&mut self) {
         let mut placed = std::mem::take(&mut self.programs.placed);
+        let geometry = self.device.base.kernel.ftl.geometry();
+        placed.iter().for_each(|&plane| self.turns.start(geometry.die_of(plane)));
         placed.drain(..).for_each(|plane| self.bench().start(plane));
         self.programs.placed = placed;
     }
@@ -248,7 +250,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let mode = ftl.mode_at::<{ ALL }>(at);
         let job = CellJob { kind: Kind::Program, origin: Origin::Host, page: at, mode };
         let takes = flash.sheet().price_of(job.kind, at, mode);
-        self.turns.push(Work::Program(number), job, takes);
+        self.turns.put(Work::Program(number), job, takes);
         self.programs.placed.push(plane);
         plane
     }
