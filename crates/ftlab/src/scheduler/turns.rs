@@ -127,7 +127,8 @@ impl Turns {
     /// Gives the die of a page more work, and starts the die.
     #[inline]
     pub fn push(&mut self, work: Work, job: CellJob, takes: Nanos) {
-        self.start(self.put(work, job, takes));
+        let die = self.put(work, job, takes);
+        self.start(die);
     }
 
     /// Gives the die of a page more work, which alone takes `takes` in its cells. Jobs that belong together are put
