@@ -1,5 +1,5 @@
-//! A simplified model of dies that do one thing after the other, each for the time that its cells take, in order
-//! of arrival. It has no buses and no registers. A device that is written without a clock
+//! A simplified model of dies that do one thing after the other, each for the time that its cells and the transfer of
+//! its data take, in order of arrival. No die waits for a bus. A device that is written without a clock
 //! ([`Untimed`](crate::device::Untimed)) uses it to find which die is done first, and so where dynamic placement
 //! writes next and how far collection gets between two host writes.
 //!
@@ -7,8 +7,7 @@
 //! planes collect in step then gets more done than one whose planes do not, and so more of the host's writes.
 //!
 //! This is accurate enough: a device that is written at full speed keeps its dies busy, and a busy die advances
-//! at the speed of its cells. A command that waits for a bus meanwhile waits behind cells that would not be free
-//! either. The total time is not modelled and is reported to nobody.
+//! at the speed of its cells. The total time is not modelled and is reported to nobody.
 
 use std::collections::VecDeque;
 
@@ -34,7 +33,7 @@ pub enum Work {
     Erase(PlaneId),
 }
 
-/// What a die does in its cells.
+/// What a die does for some work.
 #[derive(Clone, Copy, Debug)]
 pub struct CellJob {
     /// The kind of the operation.
@@ -45,19 +44,20 @@ pub struct CellJob {
     pub page: Ppn,
     /// The mode of the cells.
     pub mode: CellMode,
+    /// Time in the cells.
+    pub takes: Nanos,
+    /// Time for which its data keeps the die busy besides.
+    pub moves: Nanos,
 }
 
 /// Work that waits for its die or is being done.
 #[derive(Clone, Copy, Debug)]
 struct DieJob {
     work: Work,
-    takes: Nanos,
+    job: CellJob,
+    seat: Seat,
     /// Whether the operation of the job before it serves it, too.
     joined: bool,
-    kind: Kind,
-    origin: Origin,
-    mode: CellMode,
-    seat: Seat,
 }
 
 /// The finishing time of a die that has not begun anything.
@@ -86,7 +86,10 @@ impl Turns {
     /// Returns dies with nothing to do.
     #[must_use]
     pub fn new(sheet: &Datasheet) -> Turns {
-        let geometry = &sheet.geometry;
+        Turns::of(&sheet.geometry, *sheet.multi_plane())
+    }
+
+    fn of(geometry: &Geometry, multi_plane: MultiPlane) -> Turns {
         let dies = geometry.dies() as usize;
         Turns {
             load: Load::new(geometry),
@@ -96,7 +99,7 @@ impl Turns {
             also_done: VecDeque::new(),
             finished: 0,
             geometry: geometry.clone(),
-            multi_plane: *sheet.multi_plane(),
+            multi_plane,
         }
     }
 
@@ -121,21 +124,21 @@ impl Turns {
 
     /// The jobs of the die of a turn, and the time that each takes.
     pub fn jobs(&self, turn: u32) -> impl Iterator<Item = (Work, Nanos)> {
-        self.jobs[turn as usize].iter().map(|job| (job.work, job.takes))
+        self.jobs[turn as usize].iter().map(|job| (job.work, job.job.takes))
     }
 
     /// Gives the die of a page more work, and starts the die.
     #[inline]
-    pub fn push(&mut self, work: Work, job: CellJob, takes: Nanos) {
-        let die = self.put(work, job, takes);
+    pub fn push(&mut self, work: Work, job: CellJob) {
+        let die = self.put(work, job);
         self.start(die);
     }
 
-    /// Gives the die of a page more work, which alone takes `takes` in its cells. Jobs that belong together are put
-    /// before their dies [start](Self::start), so that they find each other. Returns the die.
+    /// Gives the die of a page more work. Jobs that belong together are put before their dies [start](Self::start), so
+    /// that they find each other. Returns the die.
     #[inline]
-    pub fn put(&mut self, work: Work, job: CellJob, takes: Nanos) -> DieId {
-        let CellJob { kind, origin, page, mode } = job;
+    pub fn put(&mut self, work: Work, job: CellJob) -> DieId {
+        let CellJob { kind, page, .. } = job;
         let geometry = &self.geometry;
         let die = geometry.die_of_page(page);
         let seat = Seat {
@@ -144,7 +147,7 @@ impl Turns {
             block: geometry.block_of(page).get(),
         };
         self.load.add(die);
-        let job = DieJob { work, takes, joined: false, kind, origin, mode, seat };
+        let job = DieJob { work, job, seat, joined: false };
         self.jobs[geometry.turn_of(die) as usize].push_back(job);
         die
     }
@@ -177,9 +180,9 @@ impl Turns {
         self.load.remove(die);
         self.done_at[turn] = IDLE;
         while let Some(next) = jobs.front().filter(|next| next.joined) {
-            if next.kind == Kind::Read {
-                // The die is busy until the data of all planes is out.
-                self.done_at[turn] = first;
+            if next.job.kind == Kind::Read {
+                // The die is busy until the data of all planes is out, one after the other.
+                self.done_at[turn] = first + next.job.moves.0;
                 break;
             }
             self.load.remove(die);
@@ -195,10 +198,11 @@ impl Turns {
         if self.done_at[turn] != IDLE {
             return;
         }
-        if self.jobs[turn].len() > 1 && self.multi_plane.allows(first.kind) {
+        if self.jobs[turn].len() > 1 && self.multi_plane.allows(first.job.kind) {
             self.gather(turn);
         }
-        self.done_at[turn] = self.now + self.jobs[turn][0].takes.0;
+        let CellJob { takes, moves, .. } = self.jobs[turn][0].job;
+        self.done_at[turn] = self.now + takes.0 + moves.0;
     }
 
     /// Moves the jobs that the operation of the first one serves, too, behind it. The rules are those of the
@@ -213,7 +217,11 @@ impl Turns {
             let Some(at) = find_fitting(&first, taken, jobs.range(place..), looks) else { return };
             let Some(mut job) = jobs.remove(place + at) else { return };
             taken |= job.seat.plane;
-            jobs[0].takes = jobs[0].takes.max(job.takes);
+            let all = &mut jobs[0].job;
+            all.takes = all.takes.max(job.job.takes);
+            if all.kind == Kind::Program {
+                all.moves = all.moves + self.multi_plane.gap + job.job.moves;
+            }
             job.joined = true;
             jobs.insert(place, job);
         }
@@ -230,22 +238,87 @@ fn find_fitting<'a>(
     let fits = |job: &DieJob| {
         taken & job.seat.plane == 0
             && job.seat.address == first.seat.address
-            && job.mode == first.mode
+            && job.job.mode == first.job.mode
     };
     // Whether one job must not pass an earlier one: the pages of a block are programmed in order, and an erase must not
     // pass a read.
-    let stays = |job: &DieJob, earlier: &DieJob| match job.kind {
+    let stays = |job: &DieJob, earlier: &DieJob| match job.job.kind {
         Kind::Program => {
-            matches!(earlier.kind, Kind::Program | Kind::Copyback)
+            matches!(earlier.job.kind, Kind::Program | Kind::Copyback)
                 && earlier.seat.block == job.seat.block
         }
-        Kind::Erase => earlier.kind == Kind::Read,
+        Kind::Erase => earlier.job.kind == Kind::Read,
         Kind::Read | Kind::Copyback => false,
     };
-    let like = |job: &DieJob| job.kind == first.kind && job.origin == first.origin;
+    let like = |job: &DieJob| job.job.kind == first.job.kind && job.job.origin == first.job.origin;
     let all = waiting.clone();
     let mut lane = waiting.enumerate().filter(|(_, job)| like(job)).take(looks);
     let found = lane
         .find(|&(at, job)| fits(job) && !all.clone().take(at).any(|earlier| stays(job, earlier)));
     found.map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::Shape;
+    use crate::units::Bytes;
+
+    /// One die of two planes.
+    fn one_die(multi_plane: MultiPlane) -> (Turns, Geometry) {
+        let geometry = Geometry::new(Shape {
+            channels: 1,
+            chips_per_channel: 1,
+            dies_per_chip: 1,
+            planes_per_die: 2,
+            blocks_per_plane: 4,
+            pages_per_block: 4,
+            page_size: Bytes::from_kib(4),
+            mapping_unit: Bytes::from_kib(4),
+        });
+        (Turns::of(&geometry, multi_plane), geometry)
+    }
+
+    fn job(kind: Kind, page: Ppn) -> CellJob {
+        let (takes, moves) = (Nanos(100), Nanos(10));
+        CellJob { kind, origin: Origin::Gc, page, mode: CellMode::Native, takes, moves }
+    }
+
+    /// Puts operations of these kinds, planes, and pages of a block of their plane. Returns when each is done, in order.
+    fn played(multi_plane: MultiPlane, all: &[(Kind, u32, u32)]) -> Vec<(u32, u64)> {
+        let (mut turns, geometry) = one_die(multi_plane);
+        for (number, &(kind, plane, page)) in (0..).zip(all) {
+            let block = geometry.block_in(PlaneId::new(plane), 0);
+            turns.put(Work::CopyRead(number), job(kind, geometry.page_at(block, page)));
+        }
+        let next = || {
+            let Work::CopyRead(number) = turns.next_done()? else { return None };
+            Some((number, turns.now))
+        };
+        std::iter::from_fn(next).collect()
+    }
+
+    const ALL: MultiPlane =
+        MultiPlane { read: true, program: true, erase: true, gap: Nanos(1), ..MultiPlane::NONE };
+
+    #[test]
+    fn an_operation_serves_planes_whose_jobs_fit() {
+        use Kind::{Erase, Program, Read};
+        // Data of reads leaves one after the other; that of programs comes in first.
+        assert_eq!(played(ALL, &[(Read, 0, 1), (Read, 1, 1)]), [(0, 110), (1, 120)]);
+        assert_eq!(played(ALL, &[(Program, 0, 1), (Program, 1, 1)]), [(0, 121), (1, 121)]);
+        // Past one that does not fit.
+        let past = [(Program, 0, 1), (Read, 0, 2), (Program, 1, 1)];
+        assert_eq!(played(ALL, &past), [(0, 121), (2, 121), (1, 231)]);
+        // Other pages, the same plane, and flash that cannot.
+        let apart = [(0, 110), (1, 220)];
+        assert_eq!(played(ALL, &[(Program, 0, 1), (Program, 1, 2)]), apart);
+        assert_eq!(played(ALL, &[(Program, 0, 1), (Program, 0, 1)]), apart);
+        assert_eq!(played(MultiPlane::NONE, &[(Program, 0, 1), (Program, 1, 1)]), apart);
+        // The pages of a block are programmed in order, and an erase does not pass a read.
+        let in_order = [(Program, 0, 1), (Program, 1, 0), (Program, 1, 1)];
+        assert_eq!(played(ALL, &in_order), [(0, 110), (1, 220), (2, 330)]);
+        let behind_read = [(Erase, 0, 0), (Read, 1, 0), (Erase, 1, 0)];
+        assert_eq!(played(ALL, &behind_read), [(0, 110), (1, 220), (2, 330)]);
+    }
 }

@@ -162,8 +162,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
                     let (page, mode) = (part.at, ftl.mode_at::<{ ALL }>(part.at));
                     let (kind, origin) = (Kind::Read, Origin::ReadModifyWrite);
                     let takes = flash.sheet().price_of(kind, page, mode);
-                    let job = CellJob { kind, origin, page, mode };
-                    self.turns.push(Work::OldCopy(leader), job, takes);
+                    let moves = flash.sheet().price_of_data(kind, 1);
+                    let job = CellJob { kind, origin, page, mode, takes, moves };
+                    self.turns.push(Work::OldCopy(leader), job);
                     flash.count_untimed(origin, kind, 1);
                     reads += 1;
                 }
@@ -247,10 +248,11 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         }
         let Kernel { ftl, flash, .. } = &self.device.base.kernel;
         let plane = ftl.geometry().plane_of_page(at);
-        let mode = ftl.mode_at::<{ ALL }>(at);
-        let job = CellJob { kind: Kind::Program, origin: Origin::Host, page: at, mode };
-        let takes = flash.sheet().price_of(job.kind, at, mode);
-        self.turns.put(Work::Program(number), job, takes);
+        let (kind, mode) = (Kind::Program, ftl.mode_at::<{ ALL }>(at));
+        let takes = flash.sheet().price_of(kind, at, mode);
+        let moves = flash.sheet().price_of_data(kind, ftl.geometry().units_per_page());
+        let job = CellJob { kind, origin: Origin::Host, page: at, mode, takes, moves };
+        self.turns.put(Work::Program(number), job);
         self.programs.placed.push(plane);
         plane
     }

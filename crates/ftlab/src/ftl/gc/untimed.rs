@@ -190,14 +190,23 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         collection::erasing(plane, self.ftl);
         let page = self.ftl.geometry.page_at(victim, 0);
         let mode = self.ftl.mode_of::<{ ALL }>(victim);
-        self.give_to_die(Work::Erase(plane), CellJob { kind: Kind::Erase, origin, page, mode });
+        self.give_to_die(Work::Erase(plane), (Kind::Erase, origin), page, mode, 0);
     }
 
+    /// Gives a die an operation from `page` on, with the data of `units` pages.
     #[inline]
-    fn give_to_die(&mut self, work: Work, job: CellJob) {
-        let CellJob { kind, origin, page, mode } = job;
+    fn give_to_die(
+        &mut self,
+        work: Work,
+        (kind, origin): (Kind, Origin),
+        page: Ppn,
+        mode: CellMode,
+        units: u32,
+    ) {
         self.flash.count_untimed(origin, kind, 1);
-        self.turns.push(work, job, self.flash.sheet().price_of(kind, page, mode));
+        let sheet = self.flash.sheet();
+        let (takes, moves) = (sheet.price_of(kind, page, mode), sheet.price_of_data(kind, units));
+        self.turns.push(work, CellJob { kind, origin, page, mode, takes, moves });
     }
 
     /// Begins to copy one flash page of valid pages, from `first` of the victim on.
@@ -217,16 +226,18 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         }
         let number = self.copies.put(gathered);
         let units_per_page = self.ftl.geometry.units_per_page();
-        let mut next = Some(first);
-        for _ in 0..gathered.reads {
-            let Some(unit) = next else { return };
-            let page = self.ftl.geometry.page_at(victim, unit);
-            self.give_to_die(
-                Work::CopyRead(number),
-                CellJob { kind: Kind::Read, origin, page, mode },
-            );
-            let behind = (unit / units_per_page + 1) * units_per_page;
-            next = self.ftl.blocks.next_valid(victim, behind);
+        let (mut unit, mut left) = (first, gathered.units);
+        while left > 0 {
+            // The pages on one flash page are read together.
+            let (begin, end) = (unit, (unit / units_per_page + 1) * units_per_page);
+            let mut units = 0;
+            while unit < end && left > 0 {
+                (units, left) = (units + 1, left - 1);
+                let next = self.ftl.blocks.next_valid(victim, unit + 1);
+                unit = next.unwrap_or(self.ftl.geometry.units_per_block());
+            }
+            let page = self.ftl.geometry.page_at(victim, begin);
+            self.give_to_die(Work::CopyRead(number), (Kind::Read, origin), page, mode, units);
         }
     }
 
@@ -274,8 +285,8 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         counts.gc_stale += u64::from(units - moved);
         counts.by_purpose[purpose as usize].pages += u64::from(units);
         self.ftl.programmed::<{ ALL }>(to, units);
-        let job = CellJob { kind, origin: purpose.origin(), page: to, mode: CellMode::Native };
-        self.give_to_die(Work::Copy(plane), job);
+        let origin = purpose.origin();
+        self.give_to_die(Work::Copy(plane), (kind, origin), to, CellMode::Native, units);
     }
 
     /// Moves the pages of a copy that are still valid to the flash page at `to`. Returns how many there are.
