@@ -135,31 +135,33 @@ fn victim_random() {
     agree(&["ftl.gc.victim=random", "ftl.over_provisioning=60%"], 6, 0.03);
 }
 
-/// Dies that serve both planes with one operation whenever it can. Flash pages hold four mapping units, and the last copy
-/// of a victim is padded.
-const IN_STEP: [&str; 7] = [
-    "nand.page_size=16KiB",
+/// Four dies that serve both planes with one operation whenever they can. Flash pages hold four mapping units, and the
+/// last copy of a victim is padded.
+const IN_STEP: [&str; 8] = [
+    "nand.chips_per_channel=2",
+    "nand.blocks_per_plane=256",
     "nand.pages_per_block=16",
-    "nand.blocks_per_plane=512",
+    "nand.page_size=16KiB",
     "nand.multi_plane.read=on",
     "nand.multi_plane.program=on",
     "nand.multi_plane.erase=on",
-    "ftl.over_provisioning=15%",
+    "ftl.over_provisioning=20%",
 ];
 
-/// A die whose planes collect in step is faster and takes more of the host's writes, so the numbers of valid pages of the
-/// dies' victims drift apart. Where copies are padded, amplification is a staircase of that number: dies that stay
-/// alike all stand on one step, at 5.30 with this device. In time it wanders between the steps, by 9 % from seed to
-/// seed; the means of four seeds have a standard error of 2 %.
+/// A die whose planes collect in step is faster and takes more of the host's writes, so the dies' numbers of valid pages
+/// drift apart. Where copies are padded, amplification is a staircase of a victim's valid pages: dies that stay alike all
+/// stand on one step, here at 3.96. In time they wander between steps, around 3.70. Seeds have a standard deviation of 2 %,
+/// and so the difference of the means of four a standard error of 1.3 %.
 #[test]
 fn planes_in_step() {
+    const SEEDS: u64 = 4;
     let config = config(&IN_STEP);
     let mean = |clock| {
-        let all = (1..=4).map(|seed| age(&config, clock, seed).amplification);
-        all.sum::<f64>() / 4.0
+        let all = (1..=SEEDS).map(|seed| age(&config, clock, seed).amplification);
+        all.sum::<f64>() / SEEDS as f64
     };
     let (in_time, without) = (mean(Clock::Timed), mean(Clock::Untimed));
-    assert!((without / in_time - 1.0).abs() < 0.05, "{in_time}, {without}");
+    assert!((without / in_time - 1.0).abs() < 0.04, "{in_time}, {without}");
 }
 
 /// What decides the state that ageing leaves, by the option that names it.
