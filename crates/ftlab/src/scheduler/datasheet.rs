@@ -117,6 +117,18 @@ impl Datasheet {
         }
     }
 
+    /// Time for which moving the data of an operation keeps its die busy: that of `units` pages of a read, and of a
+    /// whole flash page of a program. None if the cells can work meanwhile.
+    #[inline]
+    pub(crate) fn price_of_data(&self, kind: Kind, units: u32) -> Nanos {
+        let cache = &self.abilities.cache;
+        match kind {
+            Kind::Read if !cache.read => self.bus.transfer(units * self.bus.codewords_per_unit()),
+            Kind::Program if !cache.program => self.bus.transfer(self.bus.page_codewords()),
+            _ => Nanos::ZERO,
+        }
+    }
+
     /// Time to read a page and program it elsewhere on its die, in the cells.
     #[inline]
     pub(crate) fn price_of_copy(&self, from: Ppn, to: Ppn) -> Nanos {

@@ -107,26 +107,6 @@ impl Load {
         }
     }
 
-    /// Adds several commands at once.
-    #[inline]
-    pub(crate) fn add_many(&mut self, die: DieId, more: u32) {
-        let Commands { count, turn } = &mut self.commands[die.at()];
-        let before = (*count as usize).min(LEVELS - 1);
-        *count += more;
-        let (now, turn) = ((*count as usize).min(LEVELS - 1), *turn);
-        self.shift(turn, before, now);
-    }
-
-    /// Removes several commands at once.
-    #[inline]
-    pub(crate) fn remove_many(&mut self, die: DieId, less: u32) {
-        let Commands { count, turn } = &mut self.commands[die.at()];
-        let before = (*count as usize).min(LEVELS - 1);
-        *count -= less;
-        let (now, turn) = ((*count as usize).min(LEVELS - 1), *turn);
-        self.shift(turn, before, now);
-    }
-
     #[inline(always)]
     fn shift(&mut self, turn: u32, from: usize, to: usize) {
         // Usually a set is one word.

@@ -56,8 +56,7 @@ pub use pause::{Pausable, PauseRule};
 pub use probe::{Activity, Probe};
 pub use read_first::ReadFirst;
 pub use read_first_bounded::{Estimate, ReadFirstBounded, ReadFirstBoundedOptions, Scope};
-pub use turns::Gathered;
-pub(crate) use turns::{Turns, Work};
+pub(crate) use turns::{CellJob, Turns, Work};
 pub use view::View;
 
 use crate::policy::{contract, seam};

@@ -1,30 +1,22 @@
-//! A simplified model of dies that do one thing after the other, each for the time that its cells take, in order
-//! of arrival. It has no buses and no registers. A device that is written without a clock
+//! A simplified model of dies that do one thing after the other, each for the time that its cells and the transfer of
+//! its data take, in order of arrival. No die waits for a bus. A device that is written without a clock
 //! ([`Untimed`](crate::device::Untimed)) uses it to find which die is done first, and so where dynamic placement
 //! writes next and how far collection gets between two host writes.
 //!
+//! As with a clock, one operation serves several planes of a die if the flash can and jobs that fit wait. A die whose
+//! planes collect in step then gets more done than one whose planes do not, and so more of the host's writes.
+//!
 //! This is accurate enough: a device that is written at full speed keeps its dies busy, and a busy die advances
-//! at the speed of its cells. A command that waits for a bus meanwhile waits behind cells that would not be free
-//! either. The total time is not modelled and is reported to nobody.
+//! at the speed of its cells. The total time is not modelled and is reported to nobody.
 
 use std::collections::VecDeque;
 
+use super::command::{Origin, Seat};
+use super::datasheet::Datasheet;
 use super::load::Load;
+use crate::nand::{CellMode, Kind, MultiPlane};
 use crate::shape::Geometry;
-use crate::units::{DieId, Nanos, PlaneId};
-
-/// What a copy takes along: valid pages of the block that its plane collects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gathered {
-    /// The plane.
-    pub plane: PlaneId,
-    /// The place of the first page, in mapping units.
-    pub first: u32,
-    /// The place after the last page, where the next copy may begin.
-    pub next: u32,
-    /// Number of pages.
-    pub units: u32,
-}
+use crate::units::{DieId, Nanos, PlaneId, Ppn};
 
 /// What a die is given to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,24 +25,42 @@ pub enum Work {
     OldCopy(u32),
     /// A program of a write-back, by number.
     Program(u32),
-    /// The reads of a copy.
-    Reads(Gathered),
+    /// A read of the copy with this number.
+    CopyRead(u32),
     /// The program of a copy for this plane's collection.
     Copy(PlaneId),
     /// The erase that ends this plane's collection.
     Erase(PlaneId),
 }
 
+/// What a die does for some work.
+#[derive(Clone, Copy, Debug)]
+pub struct CellJob {
+    /// The kind of the operation.
+    pub kind: Kind,
+    /// Its origin.
+    pub origin: Origin,
+    /// The first page that it works on.
+    pub page: Ppn,
+    /// The mode of the cells.
+    pub mode: CellMode,
+    /// Time in the cells.
+    pub takes: Nanos,
+    /// Time for which its data keeps the die busy besides.
+    pub moves: Nanos,
+}
+
 /// Work that waits for its die or is being done.
 #[derive(Clone, Copy, Debug)]
 struct DieJob {
     work: Work,
-    /// Number of commands that it counts as in the load.
-    commands: u32,
-    takes: Nanos,
+    job: CellJob,
+    seat: Seat,
+    /// Whether the operation of the job before it serves it, too.
+    joined: bool,
 }
 
-/// The finishing time of a die that has nothing to do.
+/// The finishing time of a die that has not begun anything.
 const IDLE: u64 = u64::MAX;
 
 /// The dies.
@@ -64,20 +74,32 @@ pub struct Turns {
     done_at: Vec<u64>,
     /// The time at which a die last finished a job.
     now: u64,
+    /// Jobs that ended together with the last one.
+    also_done: VecDeque<Work>,
+    /// The turn of the die that finished last, and goes on when the ends of its jobs are handled.
+    finished: usize,
     geometry: Geometry,
+    multi_plane: MultiPlane,
 }
 
 impl Turns {
     /// Returns dies with nothing to do.
     #[must_use]
-    pub fn new(geometry: &Geometry) -> Turns {
+    pub fn new(sheet: &Datasheet) -> Turns {
+        Turns::of(&sheet.geometry, *sheet.multi_plane())
+    }
+
+    fn of(geometry: &Geometry, multi_plane: MultiPlane) -> Turns {
         let dies = geometry.dies() as usize;
         Turns {
             load: Load::new(geometry),
             jobs: vec![VecDeque::new(); dies],
             done_at: vec![IDLE; dies],
             now: 0,
+            also_done: VecDeque::new(),
+            finished: 0,
             geometry: geometry.clone(),
+            multi_plane,
         }
     }
 
@@ -91,10 +113,10 @@ impl Turns {
     /// Whether no die has anything to do.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.jobs.iter().all(VecDeque::is_empty)
+        self.also_done.is_empty() && self.jobs.iter().all(VecDeque::is_empty)
     }
 
-    /// Time that the die of a turn still needs for its current job.
+    /// Time that the die of a turn still needs for its current job, if it has begun it.
     pub fn left(&self, turn: u32) -> Option<Nanos> {
         let done_at = self.done_at[turn as usize];
         (done_at != IDLE).then(|| Nanos(done_at - self.now))
@@ -102,34 +124,201 @@ impl Turns {
 
     /// The jobs of the die of a turn, and the time that each takes.
     pub fn jobs(&self, turn: u32) -> impl Iterator<Item = (Work, Nanos)> {
-        self.jobs[turn as usize].iter().map(|job| (job.work, job.takes))
+        self.jobs[turn as usize].iter().map(|job| (job.work, job.job.takes))
     }
 
-    /// Gives a die more work: `commands` commands, which take `takes` in its cells.
+    /// Gives the die of a page more work, and starts the die.
     #[inline]
-    pub fn push(&mut self, die: DieId, work: Work, commands: u32, takes: Nanos) {
-        self.load.add_many(die, commands);
-        let turn = self.geometry.turn_of(die) as usize;
-        if self.jobs[turn].is_empty() {
-            self.done_at[turn] = self.now + takes.0;
-        }
-        self.jobs[turn].push_back(DieJob { work, commands, takes });
+    pub fn push(&mut self, work: Work, job: CellJob) {
+        let die = self.put(work, job);
+        self.start(die);
+    }
+
+    /// Gives the die of a page more work. Jobs that belong together are put before their dies [start](Self::start), so
+    /// that they find each other. Returns the die.
+    #[inline]
+    pub fn put(&mut self, work: Work, job: CellJob) -> DieId {
+        let CellJob { kind, page, .. } = job;
+        let geometry = &self.geometry;
+        let die = geometry.die_of_page(page);
+        let seat = Seat {
+            plane: 1 << geometry.plane_in_die(page),
+            address: self.multi_plane.address_of(geometry, kind, page),
+            block: geometry.block_of(page).get(),
+        };
+        self.load.add(die);
+        let job = DieJob { work, job, seat, joined: false };
+        self.jobs[geometry.turn_of(die) as usize].push_back(job);
+        die
+    }
+
+    /// A die begins its next job, if it is doing nothing.
+    #[inline]
+    pub fn start(&mut self, die: DieId) {
+        self.begin(self.geometry.turn_of(die) as usize);
     }
 
     /// Finishes the next job: that of the die which is done first, or of the first turn in a tie. Returns `None`
     /// if there is none.
     #[inline]
     pub fn next_done(&mut self) -> Option<Work> {
+        if let Some(work) = self.also_done.pop_front() {
+            return Some(work);
+        }
+        self.begin(self.finished);
         let (mut turn, mut first) = (0, IDLE);
         for (at, &done_at) in self.done_at.iter().enumerate() {
             if done_at < first {
                 (turn, first) = (at, done_at);
             }
         }
-        let done = self.jobs[turn].pop_front()?;
+        let jobs = &mut self.jobs[turn];
+        let done = jobs.pop_front()?;
         self.now = first;
-        self.done_at[turn] = self.jobs[turn].front().map_or(IDLE, |next| first + next.takes.0);
-        self.load.remove_many(self.geometry.die_at_turn(turn as u32), done.commands);
+        self.finished = turn;
+        let die = self.geometry.die_at_turn(turn as u32);
+        self.load.remove(die);
+        self.done_at[turn] = IDLE;
+        while let Some(next) = jobs.front().filter(|next| next.joined) {
+            if next.job.kind == Kind::Read {
+                // The die is busy until the data of all planes is out, one after the other.
+                self.done_at[turn] = first + next.job.moves.0;
+                break;
+            }
+            self.load.remove(die);
+            self.also_done.push_back(next.work);
+            jobs.pop_front();
+        }
         Some(done.work)
+    }
+
+    #[inline]
+    fn begin(&mut self, turn: usize) {
+        let Some(first) = self.jobs[turn].front() else { return };
+        if self.done_at[turn] != IDLE {
+            return;
+        }
+        if self.jobs[turn].len() > 1 && self.multi_plane.allows(first.job.kind) {
+            self.gather(turn);
+        }
+        let CellJob { takes, moves, .. } = self.jobs[turn][0].job;
+        self.done_at[turn] = self.now + takes.0 + moves.0;
+    }
+
+    /// Moves the jobs that the operation of the first one serves, too, behind it. The rules are those of the
+    /// [array](super::array).
+    fn gather(&mut self, turn: usize) {
+        let jobs = &mut self.jobs[turn];
+        let first = jobs[0];
+        let planes = self.geometry.planes_per_die() as usize;
+        let looks = self.multi_plane.looks.map_or(usize::MAX, |looks| planes * looks as usize);
+        let mut taken = first.seat.plane;
+        for place in 1..planes {
+            let Some(at) = find_fitting(&first, taken, jobs.range(place..), looks) else { return };
+            let Some(mut job) = jobs.remove(place + at) else { return };
+            taken |= job.seat.plane;
+            let all = &mut jobs[0].job;
+            all.takes = all.takes.max(job.job.takes);
+            if all.kind == Kind::Program {
+                all.moves = all.moves + self.multi_plane.gap + job.job.moves;
+            }
+            job.joined = true;
+            jobs.insert(place, job);
+        }
+    }
+}
+
+/// The first waiting job that the operation of `first` can serve besides the planes that are taken.
+fn find_fitting<'a>(
+    first: &DieJob,
+    taken: u32,
+    waiting: impl Iterator<Item = &'a DieJob> + Clone,
+    looks: usize,
+) -> Option<usize> {
+    let fits = |job: &DieJob| {
+        taken & job.seat.plane == 0
+            && job.seat.address == first.seat.address
+            && job.job.mode == first.job.mode
+    };
+    // Whether one job must not pass an earlier one: the pages of a block are programmed in order, and an erase must not
+    // pass a read.
+    let stays = |job: &DieJob, earlier: &DieJob| match job.job.kind {
+        Kind::Program => {
+            matches!(earlier.job.kind, Kind::Program | Kind::Copyback)
+                && earlier.seat.block == job.seat.block
+        }
+        Kind::Erase => earlier.job.kind == Kind::Read,
+        Kind::Read | Kind::Copyback => false,
+    };
+    let like = |job: &DieJob| job.job.kind == first.job.kind && job.job.origin == first.job.origin;
+    let all = waiting.clone();
+    let mut lane = waiting.enumerate().filter(|(_, job)| like(job)).take(looks);
+    let found = lane
+        .find(|&(at, job)| fits(job) && !all.clone().take(at).any(|earlier| stays(job, earlier)));
+    found.map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::Shape;
+    use crate::units::Bytes;
+
+    /// One die of two planes.
+    fn one_die(multi_plane: MultiPlane) -> (Turns, Geometry) {
+        let geometry = Geometry::new(Shape {
+            channels: 1,
+            chips_per_channel: 1,
+            dies_per_chip: 1,
+            planes_per_die: 2,
+            blocks_per_plane: 4,
+            pages_per_block: 4,
+            page_size: Bytes::from_kib(4),
+            mapping_unit: Bytes::from_kib(4),
+        });
+        (Turns::of(&geometry, multi_plane), geometry)
+    }
+
+    fn job(kind: Kind, page: Ppn) -> CellJob {
+        let (takes, moves) = (Nanos(100), Nanos(10));
+        CellJob { kind, origin: Origin::Gc, page, mode: CellMode::Native, takes, moves }
+    }
+
+    /// Puts operations of these kinds, planes, and pages of a block of their plane. Returns when each is done, in order.
+    fn played(multi_plane: MultiPlane, all: &[(Kind, u32, u32)]) -> Vec<(u32, u64)> {
+        let (mut turns, geometry) = one_die(multi_plane);
+        for (number, &(kind, plane, page)) in (0..).zip(all) {
+            let block = geometry.block_in(PlaneId::new(plane), 0);
+            turns.put(Work::CopyRead(number), job(kind, geometry.page_at(block, page)));
+        }
+        let next = || {
+            let Work::CopyRead(number) = turns.next_done()? else { return None };
+            Some((number, turns.now))
+        };
+        std::iter::from_fn(next).collect()
+    }
+
+    const ALL: MultiPlane =
+        MultiPlane { read: true, program: true, erase: true, gap: Nanos(1), ..MultiPlane::NONE };
+
+    #[test]
+    fn an_operation_serves_planes_whose_jobs_fit() {
+        use Kind::{Erase, Program, Read};
+        // Data of reads leaves one after the other; that of programs comes in first.
+        assert_eq!(played(ALL, &[(Read, 0, 1), (Read, 1, 1)]), [(0, 110), (1, 120)]);
+        assert_eq!(played(ALL, &[(Program, 0, 1), (Program, 1, 1)]), [(0, 121), (1, 121)]);
+        // Past one that does not fit.
+        let past = [(Program, 0, 1), (Read, 0, 2), (Program, 1, 1)];
+        assert_eq!(played(ALL, &past), [(0, 121), (2, 121), (1, 231)]);
+        // Other pages, the same plane, and flash that cannot.
+        let apart = [(0, 110), (1, 220)];
+        assert_eq!(played(ALL, &[(Program, 0, 1), (Program, 1, 2)]), apart);
+        assert_eq!(played(ALL, &[(Program, 0, 1), (Program, 0, 1)]), apart);
+        assert_eq!(played(MultiPlane::NONE, &[(Program, 0, 1), (Program, 1, 1)]), apart);
+        // The pages of a block are programmed in order, and an erase does not pass a read.
+        let in_order = [(Program, 0, 1), (Program, 1, 0), (Program, 1, 1)];
+        assert_eq!(played(ALL, &in_order), [(0, 110), (1, 220), (2, 330)]);
+        let behind_read = [(Erase, 0, 0), (Read, 1, 0), (Erase, 1, 0)];
+        assert_eq!(played(ALL, &behind_read), [(0, 110), (1, 220), (2, 330)]);
     }
 }

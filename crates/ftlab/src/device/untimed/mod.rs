@@ -19,7 +19,7 @@ use self::programs::Programs;
 use super::idle::Chore;
 use super::write::stalled::Stalled;
 use super::{Contents, Device};
-use crate::ftl::gc::{Bench, Freed};
+use crate::ftl::gc::{Bench, Copies, Freed};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::relocations;
 use crate::ftl::{Kernel, Relocations};
@@ -33,6 +33,7 @@ pub struct Untimed<'a, P: Probe = (), C: Contents = ()> {
     turns: Turns,
     /// Map changes of collection that are not applied yet.
     later: Relocations,
+    copies: Copies,
     programs: Programs,
     /// Programs that wait for a free page.
     stalled: Stalled,
@@ -75,11 +76,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.advance_until(at, &mut Vec::new());
         }
         self.base.host_is_back();
-        let geometry = self.base.kernel.ftl.geometry();
         let streams = self.base.kernel.ftl.streams().host_streams();
         Ok(Untimed {
-            turns: Turns::new(geometry),
+            turns: Turns::new(self.base.kernel.flash.sheet()),
             later: Relocations::new(self.base.kernel.ftl.logical_pages()),
+            copies: Copies::default(),
             programs: Programs::default(),
             stalled: Stalled::new(self.base.kernel.ftl.placement().pools(), streams),
             waits: 0,
@@ -124,9 +125,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     }
 
     fn bench(&mut self) -> Bench<'_, P, C> {
-        let Kernel { ftl, flash, contents, .. } = &mut self.device.base.kernel;
-        let (turns, later) = (&mut self.turns, &mut self.later);
-        Bench { ftl, flash, contents, turns, later, at_end: false }
+        let Untimed { device, turns, later, copies, .. } = self;
+        let Kernel { ftl, flash, contents, .. } = &mut device.base.kernel;
+        Bench { ftl, flash, contents, turns, later, copies, at_end: false }
     }
 
     /// Ends the next operation of a die. Returns false if nothing is in flight.
@@ -136,7 +137,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         match work {
             Work::OldCopy(leader) => self.old_copy_read(leader),
             Work::Program(number) => self.programmed(number),
-            Work::Reads(gathered) => self.bench().read(gathered),
+            Work::CopyRead(number) => self.bench().read(number),
             Work::Copy(plane) => {
                 let freed = self.bench().copied(plane);
                 self.freed(plane, freed);

@@ -10,8 +10,8 @@ use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::{StreamsPolicy, WriteStream};
 use crate::ftl::{Kernel, relocations, rows};
 use crate::nand::{CellMode, Row};
-use crate::scheduler::{CommandId, Kind, Origin, Probe, Work};
-use crate::units::{Lpn, Nanos, PlaneId, Ppn, SimTime};
+use crate::scheduler::{CellJob, CommandId, Kind, Origin, Probe, Work};
+use crate::units::{Lpn, PlaneId, Ppn, SimTime};
 
 /// The programs in flight.
 #[derive(Default)]
@@ -128,9 +128,11 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         self.consider_collecting();
     }
 
-    /// Pages were taken: their planes may have to collect.
+    /// Pages were taken: their dies start, and their planes may have to collect.
     fn consider_collecting(&mut self) {
         let mut placed = std::mem::take(&mut self.programs.placed);
+        let geometry = self.device.base.kernel.ftl.geometry();
+        placed.iter().for_each(|&plane| self.turns.start(geometry.die_of(plane)));
         placed.drain(..).for_each(|plane| self.bench().start(plane));
         self.programs.placed = placed;
     }
@@ -157,14 +159,13 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             relocations::settle_page(page, &mut self.later, ftl);
             for part in ftl.fragments(page).into_iter().flatten() {
                 if !writing_back.covers(part.sectors) || padding {
-                    let takes = flash.sheet().price_of(
-                        Kind::Read,
-                        part.at,
-                        ftl.mode_at::<{ ALL }>(part.at),
-                    );
-                    let die = ftl.geometry().die_of_page(part.at);
-                    self.turns.push(die, Work::OldCopy(leader), 1, takes);
-                    flash.count_untimed(Origin::ReadModifyWrite, Kind::Read, 1);
+                    let (page, mode) = (part.at, ftl.mode_at::<{ ALL }>(part.at));
+                    let (kind, origin) = (Kind::Read, Origin::ReadModifyWrite);
+                    let takes = flash.sheet().price_of(kind, page, mode);
+                    let moves = flash.sheet().price_of_data(kind, 1);
+                    let job = CellJob { kind, origin, page, mode, takes, moves };
+                    self.turns.push(Work::OldCopy(leader), job);
+                    flash.count_untimed(origin, kind, 1);
                     reads += 1;
                 }
             }
@@ -197,7 +198,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
                 .ftl
                 .place_beside::<ALL>(page, stream, &begun.row, begun.mode)
         {
-            let plane = self.give_to_die(number, at, Nanos::ZERO);
+            let plane = self.give_to_die(number, at);
             return begun.row.take(self.device.base.kernel.ftl.geometry(), plane);
         }
         let pool = self.device.base.kernel.ftl.pool(page);
@@ -227,14 +228,12 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         else {
             return false;
         };
-        let mode = self.device.base.kernel.ftl.mode_at::<{ ALL }>(at);
-        let takes = self.device.base.kernel.flash.sheet().price_of(Kind::Program, at, mode);
-        self.give_to_die(number, at, takes);
+        self.give_to_die(number, at);
         true
     }
 
-    /// Records what a program writes at its place, and gives it to its die, which is busy for `takes`.
-    fn give_to_die(&mut self, number: u32, at: Ppn, takes: Nanos) -> PlaneId {
+    /// Records what a program writes at its place, and gives it to its die.
+    fn give_to_die(&mut self, number: u32, at: Ppn) -> PlaneId {
         let program = &mut self.programs.all[number as usize];
         program.at = Some(at);
         if let Some(first) = program.whole {
@@ -247,9 +246,13 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             }
             fill::fill_page::<{ ALL }>(slot, Ppn::new(at.get() + unit), &mut self.device.base);
         }
-        let geometry = self.device.base.kernel.ftl.geometry();
-        let plane = geometry.plane_of_page(at);
-        self.turns.push(geometry.die_of(plane), Work::Program(number), 1, takes);
+        let Kernel { ftl, flash, .. } = &self.device.base.kernel;
+        let plane = ftl.geometry().plane_of_page(at);
+        let (kind, mode) = (Kind::Program, ftl.mode_at::<{ ALL }>(at));
+        let takes = flash.sheet().price_of(kind, at, mode);
+        let moves = flash.sheet().price_of_data(kind, ftl.geometry().units_per_page());
+        let job = CellJob { kind, origin: Origin::Host, page: at, mode, takes, moves };
+        self.turns.put(Work::Program(number), job);
         self.programs.placed.push(plane);
         plane
     }

@@ -36,7 +36,7 @@ pub use random::Random;
 pub use random_greedy::RandomGreedy;
 pub use run::{Collection, Thresholds};
 pub use triggers::{Background, Scope, Triggers};
-pub(crate) use untimed::Bench;
+pub(crate) use untimed::{Bench, Copies};
 pub use wanted::Wanted;
 pub use windowed_greedy::WindowedGreedy;
 

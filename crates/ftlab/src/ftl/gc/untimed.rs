@@ -1,8 +1,7 @@
 //! Collection without a clock: the same as the [`Collector`](super::Collector), by the same
 //! functions of the FTL, but without flash commands.
 //!
-//! As with a clock, each copy is two jobs of its die: its reads, which are queued together, and its program, which is
-//! queued when they are done. The pages of a copy are chosen before the reads, and placed and moved when these are
+//! As with a clock, the reads of a copy are queued together, and its program is queued when all of them are done. The pages of a copy are chosen before the reads, and placed and moved when these are
 //! done. A page that is overwritten before then leaves its place in the copy invalid. One that is overwritten later,
 //! during the program, is invalidated there; only the counter of stale copies sees a difference.
 
@@ -16,11 +15,45 @@ use crate::ftl::gc::wanted;
 use crate::ftl::lost;
 use crate::ftl::slc;
 use crate::nand::CellMode;
-use crate::scheduler::{Flash, Gathered, Kind, Origin, Turns, Work};
-use crate::units::{BlockId, Nanos, PlaneId, Ppn};
+use crate::scheduler::{CellJob, Flash, Kind, Origin, Turns, Work};
+use crate::units::{BlockId, PlaneId, Ppn};
 
 /// Owners of a victim that are prefetched when its collection begins: those of its first copies.
 const FIRST_OWNERS: u32 = 96;
+
+/// What a copy takes along: valid pages of the block that its plane collects.
+#[derive(Clone, Copy, Debug)]
+struct Gathered {
+    plane: PlaneId,
+    /// The place of the first page, in mapping units.
+    first: u32,
+    /// The place after the last page, where the next copy may begin.
+    next: u32,
+    /// Number of pages.
+    units: u32,
+    /// Number of reads that it waits for.
+    reads: u32,
+}
+
+/// The copies that wait for their reads, by number.
+#[derive(Clone, Debug, Default)]
+pub struct Copies {
+    all: Vec<Gathered>,
+    free: Vec<u32>,
+}
+
+impl Copies {
+    /// Returns the number of a new copy.
+    #[inline]
+    fn put(&mut self, copy: Gathered) -> u32 {
+        if let Some(number) = self.free.pop() {
+            self.all[number as usize] = copy;
+            return number;
+        }
+        self.all.push(copy);
+        self.all.len() as u32 - 1
+    }
+}
 
 /// The parts of a device that collection without a clock works on.
 pub struct Bench<'a, P, C> {
@@ -34,6 +67,8 @@ pub struct Bench<'a, P, C> {
     pub turns: &'a mut Turns,
     /// Map changes of copied pages that are not applied yet.
     pub later: &'a mut Relocations,
+    /// The copies that wait for their reads.
+    pub copies: &'a mut Copies,
     /// Nothing else is left to do, and the host sends nothing more.
     pub at_end: bool,
 }
@@ -154,16 +189,30 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         let (victim, origin) = (run.victim, run.purpose.origin());
         collection::erasing(plane, self.ftl);
         let page = self.ftl.geometry.page_at(victim, 0);
-        let takes =
-            self.flash.sheet().price_of(Kind::Erase, page, self.ftl.mode_of::<{ ALL }>(victim));
-        self.flash.count_untimed(origin, Kind::Erase, 1);
-        self.turns.push(self.ftl.geometry.die_of(plane), Work::Erase(plane), 1, takes);
+        let mode = self.ftl.mode_of::<{ ALL }>(victim);
+        self.give_to_die(Work::Erase(plane), (Kind::Erase, origin), page, mode, 0);
+    }
+
+    /// Gives a die an operation from `page` on, with the data of `units` pages.
+    #[inline]
+    fn give_to_die(
+        &mut self,
+        work: Work,
+        (kind, origin): (Kind, Origin),
+        page: Ppn,
+        mode: CellMode,
+        units: u32,
+    ) {
+        self.flash.count_untimed(origin, kind, 1);
+        let sheet = self.flash.sheet();
+        let (takes, moves) = (sheet.price_of(kind, page, mode), sheet.price_of_data(kind, units));
+        self.turns.push(work, CellJob { kind, origin, page, mode, takes, moves });
     }
 
     /// Begins to copy one flash page of valid pages, from `first` of the victim on.
     #[inline]
     fn begin_copy(&mut self, plane: PlaneId, victim: BlockId, first: u32) {
-        let (gathered, flash_pages) = self.gather(plane, victim, first);
+        let gathered = self.gather(plane, victim, first);
         let mut origin = Origin::Gc;
         if let Some(run) = self.ftl.space.planes[plane.at()].collection.as_mut() {
             run.in_flight += 1;
@@ -175,34 +224,49 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
             // A copyback is one command.
             return self.place(gathered, Kind::Copyback);
         }
-        let page = self.ftl.geometry.page_at(victim, first);
-        let each = self.flash.sheet().price_of(Kind::Read, page, mode);
-        let takes = Nanos(each.0 * u64::from(flash_pages));
-        self.flash.count_untimed(origin, Kind::Read, flash_pages.into());
-        let die = self.ftl.geometry.die_of(plane);
-        self.turns.push(die, Work::Reads(gathered), flash_pages, takes);
+        let number = self.copies.put(gathered);
+        let units_per_page = self.ftl.geometry.units_per_page();
+        let (mut unit, mut left) = (first, gathered.units);
+        while left > 0 {
+            // The pages on one flash page are read together.
+            let (begin, end) = (unit, (unit / units_per_page + 1) * units_per_page);
+            let mut units = 0;
+            while unit < end && left > 0 {
+                (units, left) = (units + 1, left - 1);
+                let next = self.ftl.blocks.next_valid(victim, unit + 1);
+                unit = next.unwrap_or(self.ftl.geometry.units_per_block());
+            }
+            let page = self.ftl.geometry.page_at(victim, begin);
+            self.give_to_die(Work::CopyRead(number), (Kind::Read, origin), page, mode, units);
+        }
     }
 
-    /// The next valid pages of a victim, from `first` on, and the number of flash pages that hold them.
+    /// The next valid pages of a victim, from `first` on.
     #[inline]
-    fn gather(&self, plane: PlaneId, victim: BlockId, first: u32) -> (Gathered, u32) {
+    fn gather(&self, plane: PlaneId, victim: BlockId, first: u32) -> Gathered {
         let units_per_page = self.ftl.geometry.units_per_page();
-        let (mut next, mut units, mut flash_pages, mut last) = (Some(first), 0, 0, None);
+        let (mut next, mut units, mut reads, mut last) = (Some(first), 0, 0, None);
         while let Some(unit) = next.filter(|_| units < units_per_page) {
             units += 1;
             let flash_page = Some(unit / units_per_page);
-            flash_pages += u32::from(flash_page != last);
+            reads += u32::from(flash_page != last);
             last = flash_page;
             next = self.ftl.blocks.next_valid(victim, unit + 1);
         }
         let next = next.unwrap_or(self.ftl.geometry.units_per_block());
-        (Gathered { plane, first, next, units }, flash_pages)
+        Gathered { plane, first, next, units, reads }
     }
 
-    /// A die has read the pages of a copy: places and programs it.
+    /// A die has read a flash page for a copy. After the last one, places and programs the copy.
     #[inline]
-    pub fn read(&mut self, gathered: Gathered) {
-        self.place(gathered, Kind::Program);
+    pub fn read(&mut self, number: u32) {
+        let copy = &mut self.copies.all[number as usize];
+        copy.reads -= 1;
+        if copy.reads == 0 {
+            let gathered = *copy;
+            self.copies.free.push(number);
+            self.place(gathered, Kind::Program);
+        }
     }
 
     /// Places a copy and gives it to its die. Pages that were overwritten since it was gathered
@@ -216,14 +280,13 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         let to = crate::ftl::room::place_copy::<{ ALL }>(plane, source, self.ftl)
             .expect("the reserve leaves a free block");
         let moved = self.move_pages(victim, gathered, to);
-        self.flash.count_untimed(purpose.origin(), kind, 1);
         let counts = &mut self.ftl.counts;
         counts.gc_pages += u64::from(units);
         counts.gc_stale += u64::from(units - moved);
         counts.by_purpose[purpose as usize].pages += u64::from(units);
         self.ftl.programmed::<{ ALL }>(to, units);
-        let takes = self.flash.sheet().price_of(kind, to, CellMode::Native);
-        self.turns.push(self.ftl.geometry.die_of(plane), Work::Copy(plane), 1, takes);
+        let origin = purpose.origin();
+        self.give_to_die(Work::Copy(plane), (kind, origin), to, CellMode::Native, units);
     }
 
     /// Moves the pages of a copy that are still valid to the flash page at `to`. Returns how many there are.

@@ -135,6 +135,35 @@ fn victim_random() {
     agree(&["ftl.gc.victim=random", "ftl.over_provisioning=60%"], 6, 0.03);
 }
 
+/// Four dies that serve both planes with one operation whenever they can. Flash pages hold four mapping units, and the
+/// last copy of a victim is padded.
+const IN_STEP: [&str; 8] = [
+    "nand.chips_per_channel=2",
+    "nand.blocks_per_plane=256",
+    "nand.pages_per_block=16",
+    "nand.page_size=16KiB",
+    "nand.multi_plane.read=on",
+    "nand.multi_plane.program=on",
+    "nand.multi_plane.erase=on",
+    "ftl.over_provisioning=20%",
+];
+
+/// A die whose planes collect in step is faster and takes more of the host's writes, so the dies' numbers of valid pages
+/// drift apart. Where copies are padded, amplification is a staircase of a victim's valid pages: dies that stay alike all
+/// stand on one step, here at 3.96. In time they wander between steps, around 3.70. Seeds have a standard deviation of 2 %,
+/// and so the difference of the means of four a standard error of 1.3 %.
+#[test]
+fn planes_in_step() {
+    const SEEDS: u64 = 4;
+    let config = config(&IN_STEP);
+    let mean = |clock| {
+        let all = (1..=SEEDS).map(|seed| age(&config, clock, seed).amplification);
+        all.sum::<f64>() / SEEDS as f64
+    };
+    let (in_time, without) = (mean(Clock::Timed), mean(Clock::Untimed));
+    assert!((without / in_time - 1.0).abs() < 0.04, "{in_time}, {without}");
+}
+
 /// The options that decide the state that ageing leaves.
 const DECIDES: [&str; 6] = [
     "ftl.placement.policy",

@@ -118,17 +118,36 @@ pub struct Aged {
 const BEFORE: u64 = 15;
 const MEASURED: u64 = 15;
 
+/// Writes `before` and `counted` without a pause between them, and returns the flash pages that are programmed while
+/// it writes the second.
+fn programs_of(
+    device: &mut Device,
+    clock: Clock,
+    before: impl Iterator<Item = Request>,
+    counted: impl Iterator<Item = Request>,
+) -> u64 {
+    let programs = |device: &Device| flash_pages_programmed(device.flash().done());
+    if clock == Clock::Timed {
+        in_time(device, before);
+        let earlier = programs(device);
+        in_time(device, counted);
+        return programs(device) - earlier;
+    }
+    let mut untimed = device.untimed(DEPTH).expect("it needs no time");
+    before.for_each(|request| untimed.write(&request).expect("it has room"));
+    let earlier = programs(untimed.device());
+    counted.for_each(|request| untimed.write(&request).expect("it has room"));
+    programs(untimed.device()) - earlier
+}
+
 /// Fills a device, and ages it.
 pub fn age(config: &Config, clock: Clock, seed: u64) -> Aged {
     let mut device = device(config, seed);
     let fill = in_order(&device);
     play(&mut device, clock, fill);
     let before = uniform(&device, seed, BEFORE);
-    play(&mut device, clock, before);
-    let programs = flash_pages_programmed(device.flash().done());
     let counted = uniform(&device, seed ^ u64::MAX, MEASURED);
-    play(&mut device, clock, counted);
-    let programs = flash_pages_programmed(device.flash().done()) - programs;
+    let programs = programs_of(&mut device, clock, before, counted);
     let written = device.capacity_sectors() / SECTORS * MEASURED / 10;
     let per_page = f64::from(device.ftl().geometry().units_per_page());
     let unit = f64::from(device.ftl().geometry().sectors_per_unit()) / SECTORS as f64;
