@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use ftlab::config::{Config, ConfigError, Layer, ValueOrigin, all_options};
-use ftlab::options::{Level, presets};
+use ftlab::options::{Severity, presets};
 
 use crate::args::DeviceArg;
 use crate::bases::{Bases, means_file};
@@ -143,8 +143,8 @@ pub fn warn(config: &Config) {
 pub fn warn_once<'a>(configs: impl IntoIterator<Item = &'a Config>) {
     let mut told = BTreeSet::new();
     for config in configs {
-        let warnings = config.warnings.iter().map(|warning| warning.render(Level::WARNING));
-        let all = warnings.chain(config.notes.iter().map(|note| note.render(Level::NOTE)));
+        let warnings = config.warnings.iter().map(|warning| warning.render(Severity::Warning));
+        let all = warnings.chain(config.notes.iter().map(|note| note.render(Severity::Note)));
         for text in all {
             if !told.contains(&text) {
                 say!("{}", text.trim_end());
@@ -166,10 +166,10 @@ pub fn check(arg: &DeviceArg, out: &mut dyn std::io::Write) -> Result<(), Failur
         }
     };
     for warning in &config.warnings {
-        writeln!(out, "{}", warning.render(Level::WARNING))?;
+        writeln!(out, "{}", warning.render(Severity::Warning))?;
     }
     for note in &config.notes {
-        writeln!(out, "{}", note.render(Level::NOTE))?;
+        writeln!(out, "{}", note.render(Severity::Note))?;
     }
     match config.warnings.len() {
         0 => writeln!(out, "{}: in order", arg.device)?,

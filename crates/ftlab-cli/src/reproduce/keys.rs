@@ -60,9 +60,10 @@ pub const PICKS: [(&str, &str); 2] = [
     ),
 ];
 
-/// Defines types whose meaning depends on other parts of the file. They keep the given value unparsed.
+/// Defines types whose meaning depends on other parts of the file. They keep the given value unparsed, and report one that
+/// has none of the forms.
 macro_rules! given {
-    ($($(#[$doc:meta])+ $Name:ident: $words:literal;)+) => {
+    ($($(#[$doc:meta])+ $Name:ident [$forms:pat]: $words:literal;)+) => {
         $(
             $(#[$doc])+
             #[derive(Clone, Debug)]
@@ -73,7 +74,11 @@ macro_rules! given {
                     table::Form::Words($words)
                 }
 
-                fn read(_: &mut Document, given: &Given, _: &Key) -> Option<Self> {
+                fn read(document: &mut Document, given: &Given, key: &Key) -> Option<Self> {
+                    if !matches!(&given.raw, $forms) {
+                        document.mismatch::<Self>(given, key);
+                        document.fail(&given.path);
+                    }
                     Some($Name(given.clone()))
                 }
 
@@ -88,21 +93,21 @@ macro_rules! given {
 
 given! {
     /// A name.
-    Name: "the name of something that the file declares, such as \"read_mean\"";
+    Name [_]: "the name of something that the file declares, such as \"read_mean\"";
     /// Several names.
-    Names: "a list of names that the file declares, such as [\"read_mean\"]";
+    Names [_]: "a list of names that the file declares, such as [\"read_mean\"]";
     /// One name, or several.
-    NameOrNames: "the name of something that the file declares, or a list of such names";
+    NameOrNames [_]: "the name of something that the file declares, or a list of such names";
     /// One value for each of some axes.
-    Point: "values of axes, such as { bound = \"200us\" }";
+    Point [Raw::Table(_)]: "values of axes, such as { bound = \"200us\" }";
     /// Several values for each of some axes.
-    Only: "values of axes, such as { bound = [\"200us\", \"300us\"] }";
+    Only [Raw::Table(_)]: "values of axes, such as { bound = [\"200us\", \"300us\"] }";
     /// The values of an axis.
-    Values: "a list of names or tables, such as [\"200us\", { name = \"none\", label = \"no bound\" }]";
+    Values [Raw::List(_)]: "a list of names or tables, such as [\"200us\", { name = \"none\", label = \"no bound\" }]";
     /// A number printed in a paper, or one for each value of an axis.
-    Printed: "a number (296, \"72%\"), a limit (\"< 1%\", \"> 1\"), or with `each` a number for each of its values ({ \"0.8\" = 296, \"0.6\" = 181 })";
+    Printed [Raw::Text(_) | Raw::Number(_) | Raw::Table(_)]: "a number (296, \"72%\"), a limit (\"< 1%\", \"> 1\"), or with `each` a number for each of its values ({ \"0.8\" = 296, \"0.6\" = 181 })";
     /// How near to a printed number is near enough.
-    Tolerance: "\"5%\" of the number, \"3 points\" of a per cent figure, \"2 us\" in the unit of the metric, or \"3.60 to 3.85\"";
+    Tolerance [Raw::Text(_) | Raw::Number(_)]: "\"5%\" of the number, \"3 points\" of a per cent figure, \"2 us\" in the unit of the metric, or \"3.60 to 3.85\"";
 }
 
 options! {

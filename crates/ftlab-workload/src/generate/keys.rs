@@ -251,7 +251,7 @@ impl Field for Sizes {
         match &given.raw {
             Raw::Text(_) | Raw::Number(_) => Bytes::read(document, given, key).map(Sizes::Fixed),
             Raw::Table(_) => {
-                let RangeKeys { table, from, to, step } = document.open(given);
+                let RangeKeys { table, from, to, step } = document.open(given)?;
                 table.is_sound.then(|| Sizes::Range { from, to, step: step.unwrap_or(from) })
             }
             Raw::List(list) if list.is_empty() || list.len() > MAX_SIZES => {

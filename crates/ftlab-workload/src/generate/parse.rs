@@ -1,7 +1,7 @@
 //! Parses a workload file to a [`Workload`], or to the list of all its problems.
 
 use ftlab::config::Problems;
-use ftlab::options::table::{At, Document, Tables};
+use ftlab::options::table::{At, Document, Field, Tables};
 use ftlab::options::text::clip;
 use ftlab::units::{Amount, Bytes, Ratio};
 
@@ -30,7 +30,8 @@ impl Workload {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn parse(file: &str, text: &str, fetch: Fetch) -> Result<Workload, Problems> {
-        let (document, keys) = Document::read::<FileKeys>(file, text, MAX_TEXT, |_, _| {});
+        let shorten = "move long histograms into CSV files";
+        let (document, keys) = Document::read::<FileKeys>(file, text, MAX_TEXT, shorten, |_, _| {});
         let mut parser = Parser { document, fetch };
         let sound = keys.filter(|keys| keys.table.is_sound);
         let mut workload = sound.and_then(|keys| parser.workload(keys));
@@ -72,7 +73,7 @@ impl Parser<'_> {
             // Flushes have no size, so any value is fine.
             None if flushes == Ratio::ONE => Some(Sizes::Fixed(Bytes::from_kib(4))),
             None => {
-                let remedy = "add `size`, such as \"4KiB\"";
+                let remedy = format!("add `size`: {}", Sizes::form().describe());
                 self.document.report_at(&keys.table, "size", "[[phase]] lacks `size`", remedy);
                 None
             }

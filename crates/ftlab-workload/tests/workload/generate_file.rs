@@ -180,6 +180,9 @@ fn other_mistakes_have_a_place_and_a_remedy() {
         histogram("{ kind = 'histogram' }"),
         histogram("{ theta = 1 }"),
         histogram("'uniform'"),
+        problems("name = 'x'\n[[phase]]\nwrites = '100%'\nsize = ['4KiB', '8KiB']\nrequests = 1"),
+        problems("name = 'x'\nphase = [1, { writes = '100%', size = '4KiB', requests = 1 }]"),
+        problems("name = ''\n[[phase]]\nregion = 5"),
     ];
     insta::assert_snapshot!(cases.join("\n----\n"));
 }
@@ -242,6 +245,7 @@ fn the_declared_keys_agree_with_the_reader() {
         let choices = table.by.map(|by| (by.form)());
         for key in table.keys {
             assert!(key.doc.ends_with('.'), "{}", key.name);
+            assert!(key.needed.iter().all(|kind| key.of.contains(kind)), "{key:?}");
             for kind in key.of {
                 let Some(Form::Value(_, choices)) = &choices else { panic!("{}", key.name) };
                 assert!(choices.iter().any(|choice| choice.name == *kind), "{kind}");
@@ -279,6 +283,13 @@ fn damaged_files_do_not_panic() {
             bytes[at] = kept;
         }
     }
+}
+
+#[test]
+fn a_workload_that_is_too_long_says_what_to_move() {
+    let told = problems(&" ".repeat((16 << 20) + 1));
+    assert!(told.contains("the limit is 16777216"), "{told}");
+    assert!(told.contains("move long histograms into CSV files"), "{told}");
 }
 
 /// Far more mistakes than anyone reads, and names and values of any length.

@@ -58,6 +58,7 @@ pub trait Node: Sized {
 ///
 /// A key with `depends` is an `Option`, and so is a key that only some kinds have; `needed by` names kinds for which it
 /// must be given. A default is TOML, or a text without quotes. `with` embeds the keys of another table into this one.
+/// No key may be called `table`, the field that holds the table's place.
 #[macro_export]
 macro_rules! options {
     (
@@ -163,7 +164,7 @@ macro_rules! options {
                 key: &$crate::options::table::Key,
             ) -> Option<Self> {
                 match &given.raw {
-                    $crate::options::value::Raw::Table(_) => Some(document.open(given)),
+                    $crate::options::value::Raw::Table(_) => document.open(given),
                     _ => document.mismatch(given, key),
                 }
             }

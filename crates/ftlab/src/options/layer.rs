@@ -68,7 +68,8 @@ impl Layer {
     }
 
     pub(crate) fn place(&self, span: Range<usize>) -> SourcePlace {
-        SourcePlace::new(&self.label, &self.text, span)
+        let has_lines = self.kind != LayerKind::Set;
+        SourcePlace { has_lines, ..SourcePlace::new(&self.label, &self.text, span) }
     }
 }
 

@@ -26,7 +26,7 @@ pub use declare::Node;
 pub use layer::Layer;
 pub(crate) use layer::{Parsed, PresetBase, parse};
 pub(crate) use meant::MEANT;
-pub use problem::{ConfigError, Level, Problem, Problems, SourcePlace, excerpt};
+pub use problem::{ConfigError, Problem, Problems, Severity, SourcePlace, excerpt};
 pub use reader::ValueOrigin;
 pub use seam::{PolicyInfo, SeamInfo};
 pub use switch::Switch;

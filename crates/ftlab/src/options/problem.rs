@@ -6,8 +6,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use annotate_snippets::Level;
-use annotate_snippets::{AnnotationKind, Group, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 /// Plain text without colours. For a line longer than this, only the surroundings of the span are shown.
 const RENDERER: Renderer = Renderer::plain().term_width(120);
@@ -23,6 +22,17 @@ pub struct SourcePlace {
     pub text: Arc<str>,
     /// The bytes of the place. They lie within the text, on character boundaries.
     pub span: Range<usize>,
+    /// Whether messages say the line and the column. A `--set` has none.
+    pub has_lines: bool,
+}
+
+/// How serious a remark about a config that works is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// Something suspicious.
+    Warning,
+    /// Something without effect.
+    Note,
 }
 
 impl SourcePlace {
@@ -30,7 +40,7 @@ impl SourcePlace {
     #[must_use]
     pub fn new(label: &str, text: &Arc<str>, span: Range<usize>) -> SourcePlace {
         let span = within(text, &span);
-        SourcePlace { label: label.to_owned(), text: Arc::clone(text), span }
+        SourcePlace { label: label.to_owned(), text: Arc::clone(text), span, has_lines: true }
     }
 
     /// The line, counted from one.
@@ -93,20 +103,34 @@ impl Problem {
         }
     }
 
-    /// The problem as plain text of several lines, headed by `level`.
+    /// The problem as plain text of several lines, as a remark.
     #[must_use]
-    pub fn render(&self, level: Level<'_>) -> String {
+    pub fn render(&self, severity: Severity) -> String {
+        self.headed(match severity {
+            Severity::Warning => Level::WARNING,
+            Severity::Note => Level::NOTE,
+        })
+    }
+
+    fn headed(&self, level: Level<'_>) -> String {
         let subject = match self.path.as_str() {
             "" => String::new(),
             path => format!("{path}: "),
         };
         let mut report = Group::with_title(level.primary_title(subject + &self.message));
-        if let Some(SourcePlace { label, text, span }) = &self.place {
+        if let Some(SourcePlace { label, text, span, .. }) = &self.place {
             let mark = AnnotationKind::Primary.span(first_line(text, span));
             report = report.element(Snippet::source(&**text).path(label).annotation(mark));
         }
         let remedy = Level::HELP.with_name("remedy").message(&self.remedy);
-        RENDERER.render(&[report.element(remedy)]) + "\n"
+        let told = RENDERER.render(&[report.element(remedy)]) + "\n";
+        match &self.place {
+            Some(place) if !place.has_lines => {
+                let at = format!("--> {}:{}:{}\n", place.label, place.line(), place.column());
+                told.replacen(&at, &format!("--> {}\n", place.label), 1)
+            }
+            _ => told,
+        }
     }
 }
 
@@ -134,7 +158,7 @@ fn within(text: &str, span: &Range<usize>) -> Range<usize> {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.render(Level::ERROR))
+        f.write_str(&self.headed(Level::ERROR))
     }
 }
 

@@ -223,7 +223,7 @@ impl Raw {
     pub fn describe(&self) -> String {
         match self {
             Raw::Text(text) => shown(text),
-            Raw::Number(number) => clip(number),
+            Raw::Number(number) => format!("the number {}", clip(number)),
             Raw::Switch(_) => "a boolean".to_owned(),
             Raw::List(_) => "a list".to_owned(),
             Raw::Table(_) => "a table".to_owned(),

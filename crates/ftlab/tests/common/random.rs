@@ -1,4 +1,8 @@
 //! Random devices that can work, as configurations, and random commands for them.
+//!
+//! Some devices that the simulator can run are never drawn, because configurations refuse them: blocks of two or three
+//! flash pages, collection that starts at the reserve, a hard limit of 0, and buffers smaller than a flash page or
+//! without a limit on programs. `sets_of_skills.rs` keeps a case with two of these.
 
 use ftlab::host::Op;
 use ftlab::units::Nanos;

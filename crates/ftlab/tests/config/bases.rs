@@ -116,7 +116,11 @@ fn missing_bases_are_reported_where_they_are_named() {
     assert_eq!(one("base = \"tinny\"\n"), "there is no preset \"tinny\"");
     assert_eq!(one("base = \"refused.toml\"\n"), "it can't be read");
     let found = problems(&[("mine.toml", "base = 7\n")]);
-    assert!(found.iter().any(|one| one.1 == "expected the name of a preset or of a file, found 7"));
+    assert!(
+        found
+            .iter()
+            .any(|one| one.1 == "expected the name of a preset or of a file, found the number 7")
+    );
     // Nothing is concluded from a device of which only half was read.
     let lab = ("lab.toml", "base = \"gone\"\n[ftl.gc]\nstart = 5\n");
     let found = problems(&[MINE, lab]);

@@ -1,7 +1,7 @@
 //! What a tired person reads when a config is wrong: each class of error, word for word.
 
 use ftlab::config::{Config, ConfigError, Layer};
-use ftlab::options::Level;
+use ftlab::options::Severity;
 
 fn error(layers: &[Layer]) -> ConfigError {
     Config::load(layers).expect_err("the config is wrong")
@@ -244,7 +244,7 @@ fn warnings() {
     ));
     let config = config.unwrap_or_else(|error| panic!("{error}"));
     let warnings: Vec<String> =
-        config.warnings.iter().map(|warning| warning.render(Level::WARNING)).collect();
+        config.warnings.iter().map(|warning| warning.render(Severity::Warning)).collect();
     insta::assert_snapshot!(warnings.join("\n"));
 }
 
@@ -258,7 +258,7 @@ fn notes(layers: &[Layer]) -> Vec<String> {
 fn what_is_set_and_does_nothing_is_noted() {
     let idle = ["nand.suspend.erase=50us", "ftl.gc.background.after=1s", "nand.cache_ops.busy=5us"];
     let config = Config::load(&with_sets("tiny", &idle)).unwrap();
-    let told: Vec<String> = config.notes.iter().map(|note| note.render(Level::NOTE)).collect();
+    let told: Vec<String> = config.notes.iter().map(|note| note.render(Severity::Note)).collect();
     insta::assert_snapshot!(told.join("\n"));
     // No note once it does something, or if its value is the default anyway.
     let at_work = [&idle[..1], &["scheduler.suspend=erase", "nand.suspend.resume=5us"]].concat();

@@ -1,10 +1,10 @@
 //! A device runs on the smallest set of skills that covers its features, and behaves the same on each larger one:
 //! every submission and completion, every counter and every byte at rest, whatever the device and the load.
 
-use ftlab::device::{Device, assemble};
+use ftlab::device::{Device, DeviceSetup, assemble};
 use ftlab::engine::skills::{ALL, COMMON, PLAIN, Skills};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
-use ftlab::units::{Lba, SimTime};
+use ftlab::units::{Lba, Nanos, Ratio, SimTime};
 use proptest::prelude::*;
 
 use crate::common::random::{self, Step, mended};
@@ -121,5 +121,67 @@ proptest! {
         // Whatever else was drawn, one skill that plain devices lack.
         let spec = cut_down(spec, COMMON).set("scheduler.policy", "read-first");
         compare(&spec, depth, &steps, COMMON)?;
+    }
+}
+
+/// A case that proptest found when random devices were not configurations yet. Its blocks have two flash pages, and
+/// collection starts at the reserve; configurations refuse both.
+#[test]
+fn the_smallest_device_that_ever_failed_does_the_same_on_every_set() {
+    let found = Spec::small()
+        .with(
+            "ftl.over_provisioning = 600%
+            nand.blocks_per_plane = 6
+            nand.page_size = 2KiB
+            nand.codeword = 512B
+            nand.bus.rate = 200MB/s
+            ftl.mapping.policy = reconstruction
+            ftl.placement.policy = dynamic
+            ftl.gc.copies_in_flight = 1
+            ftl.gc.host_lead = 1
+            cache.latency = 0ns",
+        )
+        .buffered("prlru", 1);
+    let tiny = |spec: Spec| {
+        let config = spec.config().clone();
+        let tiny = spec.changed("blocks and thresholds", move |setup| {
+            let mut config = config.clone();
+            config.options.nand.pages_per_block = 2;
+            (config.options.ftl.gc.start, config.options.ftl.gc.stop) = (1, 2);
+            config.options.ftl.over_provisioning = Ratio { ppm: 714_000 };
+            *setup = DeviceSetup::new(&config, 1);
+        });
+        assert_eq!(tiny.setup().ftl.logical_pages, 7);
+        tiny
+    };
+    let steps = include_str!("sets_of_skills.txt").split_whitespace().map(step);
+    let steps: Vec<Step> = steps.collect();
+    compare(&tiny(cut_down(found.clone(), PLAIN)), 1, &steps, PLAIN).expect("a plain device");
+    let common = cut_down(found.clone(), COMMON).set("scheduler.policy", "read-first");
+    compare(&tiny(common), 1, &steps, COMMON).expect("a common device");
+    // As it was found, it has all skills, and must get through.
+    let found = tiny(found);
+    run(assemble(found.setup()), 1, &steps, found.sectors_per_page());
+}
+
+/// A step as `sets_of_skills.txt` has it: the operation, the place, `h` if hot, `a` if aligned, `/`, the eighths, and
+/// the pause after a `+`.
+fn step(text: &str) -> Step {
+    let (text, pause) = text.split_once('+').unwrap_or((text, "0"));
+    let (start, eighths) = text.split_once('/').expect("a length");
+    let number = |text: &str| text.parse().expect("a number");
+    let op = match &start[..1] {
+        "w" => Op::Write,
+        "r" => Op::Read,
+        "t" => Op::Trim,
+        _ => Op::Flush,
+    };
+    Step {
+        op,
+        place: number(start[1..].trim_end_matches(['h', 'a'])),
+        hot: start.contains('h'),
+        aligned: start.contains('a'),
+        eighths: number(eighths),
+        pause: Nanos(pause.parse().expect("a number")),
     }
 }

@@ -25,7 +25,8 @@ const MAX_CASES: usize = 100_000;
 pub fn parse(file: &str, text: &str) -> Result<Declaration, Problems> {
     // Refuse texts with control characters, because they would appear in other messages.
     let check = |document: &mut Document, root: &Given| document.refuse_control_characters(root);
-    let (document, keys) = Document::read::<FileKeys>(file, text, MAX_TEXT, check);
+    let shorten = "check that it is the right file";
+    let (document, keys) = Document::read::<FileKeys>(file, text, MAX_TEXT, shorten, check);
     let mut parser = Parser { document, axes: Vec::new(), curves: Vec::new(), metrics: Vec::new() };
     let declaration = keys.and_then(|keys| parser.file(keys));
     parser.document.finish(declaration)
@@ -42,6 +43,9 @@ struct Parser {
 impl Parser {
     fn file(&mut self, keys: FileKeys) -> Option<Declaration> {
         self.check_name(&keys);
+        let knows_names = self.knows_names(&keys);
+        let has_failed = |key| self.document.has_failed(&keys.table, key);
+        let has_unreadable = has_failed("claim") || has_failed("figure");
         let run = settings::of(keys.run);
         for keys in keys.axis.0 {
             let axis = self.axis(keys);
@@ -50,6 +54,9 @@ impl Parser {
         for keys in all(keys.curve) {
             let curve = self.curve(keys);
             self.curves.push(curve);
+        }
+        if !knows_names {
+            return None;
         }
         for keys in keys.metric.0 {
             let metric = self.metric(keys);
@@ -66,7 +73,7 @@ impl Parser {
             let is_sound = keys.table.is_sound;
             figures.push(self.figure(keys).filter(|_| is_sound));
         }
-        if claims.is_empty() && figures.is_empty() {
+        if claims.is_empty() && figures.is_empty() && !has_unreadable {
             let remedy = "declare a [[claim]] or a [[figure]]: they determine the runs";
             self.document.report_span("", 0..0, "there is neither a claim nor a figure", remedy);
         }
@@ -99,6 +106,19 @@ impl Parser {
         }
     }
 
+    /// Whether all axes with their values, curves and metrics could be read. If not, uses of the others would be reported
+    /// as unknown names.
+    fn knows_names(&self, keys: &FileKeys) -> bool {
+        let curves = keys.curve.iter().flat_map(|curves| &curves.0);
+        let tables = keys.axis.iter().map(|axis| &axis.table);
+        let tables = tables.chain(curves.map(|curve| &curve.table));
+        let mut tables = tables.chain(keys.metric.iter().map(|metric| &metric.table));
+        let fails =
+            |table: &At, keys: &[&str]| keys.iter().any(|key| self.document.has_failed(table, key));
+        !fails(&keys.table, &["axis", "curve", "metric"])
+            && !tables.any(|table| fails(table, &["name", "values"]))
+    }
+
     fn axis(&mut self, keys: AxisKeys) -> Axis {
         let AxisKeys { table, run, name, label, note, unit, values: given } = keys;
         let (template, unit) = (settings::of(run), unit.unwrap_or_default());
@@ -127,7 +147,7 @@ impl Parser {
     fn axis_value(&mut self, entry: &Given, unit: &str, template: &Settings) -> Option<AxisValue> {
         let (name, label, x, own) = match (&entry.raw, entry.plain()) {
             (Raw::Table(_), _) => {
-                let keys: ValueKeys = self.document.open(entry);
+                let keys: ValueKeys = self.document.open(entry)?;
                 (keys.name.text, keys.label, keys.x, settings::of(keys.run))
             }
             (_, Some(name)) => (name, None, None, Settings::default()),
@@ -244,6 +264,7 @@ mod tests {
                     problems(&without).into_iter().map(|one| one.message).collect();
                 let needed = key.otherwise == Otherwise::Required;
                 assert_eq!(found.contains(&lacks), needed, "{lacks}: {found:?}");
+                assert!(key.needed.iter().all(|kind| key.of.contains(kind)), "{key:?}");
             }
         }
     }
@@ -260,6 +281,52 @@ mod tests {
                 assert!(!problem.remedy.is_empty() && problem.place.is_some(), "{problem}");
             }
         }
+    }
+
+    /// A wrong entry of a list is reported once: what uses its name, or would follow it, is not.
+    #[test]
+    fn an_entry_that_is_no_table_is_told_once() {
+        let entry_of = |list: &str| {
+            // A list in brackets replaces the `[[...]]` tables, each of which ends with an empty line.
+            let begins = [format!("[[{list}]]"), format!("[{list}.")];
+            let is_one = |text: &&str| begins.iter().any(|begin| text.starts_with(begin));
+            let kept: Vec<&str> = ALL.split("\n\n").filter(|text| !is_one(text)).collect();
+            format!("{list} = [1]\n{}", kept.join("\n\n"))
+        };
+        for list in ["axis", "curve", "metric", "claim", "figure"] {
+            let found: Vec<String> = problems(&entry_of(list))
+                .into_iter()
+                .map(|one| one.path + ": " + &one.message)
+                .collect();
+            let [told] = &found[..] else { panic!("{list}: {found:?}") };
+            assert!(told.starts_with(&format!("{list}[1]: expected a table, such as")), "{told}");
+        }
+        let line = |key: &str, value: &str| {
+            let from = ALL
+                .lines()
+                .find(|line| line.starts_with(&format!("{key} = ")))
+                .expect("it has every key");
+            let found = problems(&ALL.replacen(from, &format!("{key} = {value}"), 1));
+            found
+                .into_iter()
+                .map(|one| format!("{}: {}; {}", one.path, one.message, one.remedy))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            line("at", "5"),
+            [
+                "claim[1].at: expected values of axes, such as { bound = \"200us\" }, found the number 5; change the value \
+              of `at`, or leave the key out: The case of the claim."
+            ]
+        );
+        assert_eq!(
+            line("values", "5"),
+            [
+                "axis[1].values: expected a list of names or tables, such as [\"200us\", { name = \"none\", label = \
+              \"no bound\" }], found the number 5; change the value of `values`: Its values: names, or tables with \
+              `name`, `label`, `x` and the keys of [run]."
+            ]
+        );
     }
 
     #[test]

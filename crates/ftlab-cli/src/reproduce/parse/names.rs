@@ -89,7 +89,7 @@ impl Parser {
     pub(super) fn point(&mut self, given: &Option<keys::Point>) -> Option<Point> {
         let mut point: Point = vec![None; self.axes.len()];
         let Some(keys::Point(given)) = given else { return Some(point) };
-        let mut in_order = self.expect_values(given);
+        let mut in_order = matches!(given.raw, Raw::Table(_));
         let names = self.axis_names();
         for pair in given.pairs() {
             let axis = self.key_named(given, pair, "axis", &names);
@@ -118,16 +118,6 @@ impl Parser {
         self.document.named(&pair.name, &given.path, pair.name_span.clone(), what, &known)
     }
 
-    /// Checks that the value is a table.
-    fn expect_values(&mut self, given: &Given) -> bool {
-        let is_table = matches!(given.raw, Raw::Table(_));
-        if !is_table {
-            let message = format!("expected values of axes, found {}", given.raw.describe());
-            self.document.report(given, message, "write { AXIS = \"VALUE\" }");
-        }
-        is_table
-    }
-
     /// Returns the values that `only` selects, by axis, and reports axes that are not in `open`.
     pub(super) fn only(
         &mut self,
@@ -136,7 +126,7 @@ impl Parser {
     ) -> Option<Vec<Option<Vec<usize>>>> {
         let mut only = vec![None; self.axes.len()];
         let Some(keys::Only(given)) = given else { return Some(only) };
-        let mut in_order = self.expect_values(given);
+        let mut in_order = matches!(given.raw, Raw::Table(_));
         let names = self.axis_names();
         for pair in given.pairs() {
             let axis = self.key_named(given, pair, "axis", &names);

@@ -76,29 +76,19 @@ impl MapCache {
         on: &mut Kernel<impl Probe, impl FlashContents>,
         gc: &mut Collector,
     ) -> Progress {
-        if on.flash.command(id).kind == Kind::Program {
-            return self.updated(of, id, on, gc);
+        let Command { kind, page: first, found: CellFindings { failed, .. }, .. } =
+            *on.flash.command(id);
+        if kind != Kind::Program {
+            let Some(update) = self.updates.get_mut(&of) else { return Progress::Waits };
+            update.reads -= 1;
+            if update.reads > 0 {
+                return Progress::Waits;
+            }
+            let content = std::mem::take(&mut update.content);
+            self.program_map(of, on, gc);
+            self.all_fetched(content);
+            return Progress::Read;
         }
-        let Some(update) = self.updates.get_mut(&of) else { return Progress::Waits };
-        update.reads -= 1;
-        if update.reads > 0 {
-            return Progress::Waits;
-        }
-        let content = std::mem::take(&mut update.content);
-        self.program_map(of, on, gc);
-        self.all_fetched(content);
-        Progress::Read
-    }
-
-    /// Handles the finished program of a translation page.
-    fn updated(
-        &mut self,
-        of: Tpn,
-        id: CommandId,
-        on: &mut Kernel<impl Probe, impl FlashContents>,
-        gc: &mut Collector,
-    ) -> Progress {
-        let Command { page: first, found: CellFindings { failed, .. }, .. } = *on.flash.command(id);
         if failing::program_fails::<{ skills::ALL }>(first, failed, &mut on.contents, &mut on.ftl) {
             self.program_again(of, id, on, gc);
             return Progress::Failed;

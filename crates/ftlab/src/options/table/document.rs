@@ -93,11 +93,13 @@ pub struct Document {
 
 impl Document {
     /// Reads a text of at most `limit` bytes as the table `T`. `label` is the name that problems
-    /// carry. `check` sees the text first; if it reports anything, nothing else is read.
+    /// carry, and `shorten` the remedy for a longer text. `check` sees the text first; if it reports
+    /// anything, nothing else is read.
     pub fn read<T: Table>(
         label: &str,
         text: &str,
         limit: usize,
+        shorten: &str,
         check: impl FnOnce(&mut Document, &Given),
     ) -> (Document, Option<T>) {
         let (label, origin) = (label.to_owned(), text.into());
@@ -107,7 +109,7 @@ impl Document {
         let mut root = Given { path: String::new(), span: 0..0, raw: Raw::Table(Vec::new()) };
         if text.len() > limit {
             let message = format!("the text has {} bytes; the limit is {limit}", text.len());
-            document.report(&root, message, "check that it is the right file");
+            document.report(&root, message, shorten);
             return (document, None);
         }
         let (table, errors) = DeTable::parse_recoverable(text);
@@ -120,7 +122,7 @@ impl Document {
             root.raw = Raw::of_table(table.get_ref(), 0);
             check(&mut document, &root);
         }
-        let read = document.problems.is_empty().then(|| document.open(&root));
+        let read = if document.problems.is_empty() { document.open(&root) } else { None };
         (document, read)
     }
 
@@ -193,12 +195,13 @@ impl Document {
 
     /// Reports a value of the wrong form. Always returns `None`.
     pub fn mismatch<T>(&mut self, given: &Given, key: &Key) -> Option<T> {
-        let message = format!("expected {}, found {}", key.takes(), given.raw.describe());
-        let remedy = match key.otherwise {
-            Otherwise::Required => format!("change the value of `{}`", key.name),
-            _ => format!("change the value of `{}`, or leave the key out", key.name),
-        };
-        self.report(given, message, remedy);
+        self.unlike(given, &key.takes(), key)
+    }
+
+    /// Reports a value, or an entry of a list, that is not what was expected. Always returns `None`.
+    pub(super) fn unlike<T>(&mut self, given: &Given, expected: &str, key: &Key) -> Option<T> {
+        let message = format!("expected {expected}, found {}", given.raw.describe());
+        self.report(given, message, key.remedy());
         None
     }
 
@@ -276,16 +279,15 @@ impl Document {
         found
     }
 
-    /// Opens a table, reports keys that it can't have, and reads it.
-    pub fn open<T: Table>(&mut self, table: &Given) -> T {
+    /// Opens a table, reports keys that it can't have, and reads it; none if its kind is unknown.
+    pub fn open<T: Table>(&mut self, table: &Given) -> Option<T> {
         let info = T::info();
         if !table.path.is_empty() && !self.assuming {
             self.spans.insert(table.path.clone(), table.span.clone());
         }
-        let kind = info.by.map(|by| self.kind_of::<T>(table, by));
-        let Some(kind) = kind.map_or(Some(None), |kind| kind.map(Some)) else {
-            self.failed.insert(table.path.clone());
-            return T::stand_in();
+        let kind = match info.by {
+            Some(by) => Some(self.kind_of::<T>(table, by)?),
+            None => None,
         };
         let known = info.all_keys();
         let applying: Vec<&Key> =
@@ -313,7 +315,7 @@ impl Document {
             let path = table.at().path_of(&clip(&pair.name));
             self.report_span(&path, pair.name_span.clone(), message, remedy);
         }
-        T::read(self, table)
+        Some(T::read(self, table))
     }
 
     /// The kind of a table, if it is given and known.
@@ -342,6 +344,7 @@ impl Document {
                 let before = std::mem::replace(&mut self.assuming, true);
                 let read = T::read(self, &Given { path, span: table.span.clone(), raw }, key);
                 self.assuming = before;
+                debug_assert!(read.is_some(), "the default of {key:?} can be read");
                 read
             }
             (None, _) => self.lacks::<In, T>(table, key),
@@ -370,9 +373,14 @@ impl Document {
 
     fn counted<T>(&mut self, read: Option<T>, path: &str) -> Option<T> {
         if read.is_none() {
-            self.failed.insert(path.to_owned());
+            self.fail(path);
         }
         read
+    }
+
+    /// Marks the value at this path as unreadable. No further problems with it are reported.
+    pub fn fail(&mut self, path: &str) {
+        self.failed.insert(path.to_owned());
     }
 }
 

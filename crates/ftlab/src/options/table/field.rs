@@ -37,14 +37,16 @@ impl Form {
             Form::Switch => "true or false".to_owned(),
             Form::Number => "a number, such as 0.99".to_owned(),
             Form::Table(table) => {
-                let required = table.all_keys().into_iter();
-                let required = required
-                    .filter(|key| key.otherwise == super::Otherwise::Required && key.of.is_empty());
-                let keys: Vec<String> = required.map(|key| format!("{} = ...", key.name)).collect();
-                match keys.is_empty() {
-                    true => "a table".to_owned(),
-                    false => format!("a table, such as {{ {} }}", keys.join(", ")),
+                let mut keys = table.all_keys();
+                let is_required =
+                    |key: &Key| key.otherwise == super::Otherwise::Required && key.of.is_empty();
+                match keys.iter().any(|key| is_required(key)) {
+                    true => keys.retain(|key| is_required(key)),
+                    false => keys.truncate(1),
                 }
+                let keys: Vec<String> =
+                    keys.iter().map(|key| format!("{} = ...", key.name)).collect();
+                format!("a table, such as {{ {} }}", keys.join(", "))
             }
             Form::Tables(table) => format!("one or more {} tables", table.title),
             Form::Words(words) => (*words).to_owned(),
@@ -73,12 +75,17 @@ impl<T: Value> Field for T {
         let raw = match &given.raw {
             Raw::Text(text) if T::KIND == ValueKind::Text => match text.trim() {
                 "" => {
-                    let remedy = format!("write it, or leave `{}` out", key.name);
-                    document.report(given, "an empty text", remedy);
+                    document.report(given, "an empty text", key.remedy());
                     return None;
                 }
                 text => &Raw::Text(text.to_owned()),
             },
+            Raw::Text(text) if T::KIND == ValueKind::Choice => {
+                let names: Vec<&str> = T::choices().iter().map(|choice| choice.name).collect();
+                let what = format!("value of `{}`", key.name);
+                document.named(text, &given.path, given.span.clone(), &what, &names)?;
+                &given.raw
+            }
             raw => raw,
         };
         let read = read_within(raw, key.range, "");
@@ -174,7 +181,7 @@ impl Field for Plains {
     }
 }
 
-/// The tables of a `[[...]]`, in order.
+/// The tables of a `[[...]]`, in order, without unreadable ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tables<T>(pub Vec<T>);
 
@@ -196,12 +203,13 @@ impl<T: Table> Field for Tables<T> {
         let items = (0..entries.len()).filter_map(|at| given.item(at));
         let tables = items.map(|entry| match entry.raw {
             Raw::Table(_) => document.open(&entry),
-            _ => {
-                document.mismatch::<T>(&entry, key);
-                T::stand_in()
-            }
+            _ => document.unlike(&entry, &Form::Table(T::info()).describe(), key),
         });
-        Some(Tables(tables.collect()))
+        let tables: Vec<Option<T>> = tables.collect();
+        if tables.iter().any(Option::is_none) {
+            document.fail(&given.path);
+        }
+        Some(Tables(tables.into_iter().flatten().collect()))
     }
 
     fn stand_in(_: &str) -> Self {

@@ -61,6 +61,18 @@ impl Key {
         }
     }
 
+    /// What to do about a wrong value.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        let (name, meaning) =
+            (self.name, self.doc.split_inclusive(". ").next().unwrap_or_default());
+        let meaning = meaning.trim_end();
+        match self.otherwise {
+            Otherwise::Required => format!("change the value of `{name}`: {meaning}"),
+            _ => format!("change the value of `{name}`, or leave the key out: {meaning}"),
+        }
+    }
+
     /// What it takes, in words, with an example.
     #[must_use]
     pub fn takes(&self) -> String {

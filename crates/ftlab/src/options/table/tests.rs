@@ -1,6 +1,6 @@
 //! Tests tables of a document with a small one of each form.
 
-use super::{Document, Table, Tables};
+use super::{Document, Given, Table, Tables};
 use crate::options::declare::{choices, options};
 use crate::units::{Bytes, Ratio};
 
@@ -51,9 +51,8 @@ options! {
 }
 
 fn read(text: &str) -> Result<Journey, Vec<String>> {
-    let (document, journey) = Document::read::<Journey>("j.toml", text, 1000, |document, root| {
-        document.refuse_control_characters(root);
-    });
+    let check = |document: &mut Document, root: &Given| document.refuse_control_characters(root);
+    let (document, journey) = Document::read::<Journey>("j.toml", text, 1000, "cut it", check);
     let told = |problem: &crate::options::Problem| {
         let line = problem.place.as_ref().map_or(0, crate::options::SourcePlace::line);
         format!("{line} {}: {}; {}", problem.path, problem.message, problem.remedy)
@@ -81,18 +80,39 @@ fn all_that_is_wrong_is_told_at_once_with_its_place() {
     let text = "miles = \"far\"\n[[leg]]\nway = \"walk\"\nshoes = 12\n[[leg]]\nway = \"trian\"\n[[leg]]\n\
                 to = \" \"\nway = \"train\"\nshoes = 1\nwieght = \"1B\"\nas = -1\n";
     let told = [
-        "1 miles: expected a number, such as 0.99, found \"far\"; change the value of `miles`, or leave the key out",
+        "1 miles: expected a number, such as 0.99, found \"far\"; change the value of `miles`, or leave the key out: \
+         How long it is.",
         "2 leg[1].to: [[leg]] lacks `to`; add `to`: a text, such as \"some text\"",
         "4 leg[1].shoes: 12 is out of range; write 1 to 9",
         "6 leg[2].way: unknown way \"trian\"; did you mean \"train\"? (known: walk, train)",
         "7 leg[3].fast: [[leg]] lacks `fast`; add `fast`: true or false",
-        "8 leg[3].to: an empty text; write it, or leave `to` out",
+        "8 leg[3].to: an empty text; change the value of `to`: Where to.",
         "10 leg[3].shoes: has no meaning for kind \"train\"; it belongs to walk; remove it, or write one that is known: \
          way, to, share, fast, as, weight",
         "11 leg[3].wieght: unknown key of [[leg]]; did you mean weight? (known: way, to, share, fast, as, weight)",
         "12 leg[3].as: \"-1\" is negative; write a whole number, like 8 or 1_000, or \"none\"",
     ];
     assert_eq!(read(text).unwrap_err(), told);
+}
+
+#[test]
+fn an_entry_that_is_no_table_is_told_once_and_skipped() {
+    let remedy = "change the value of `leg`: Its legs.";
+    let takes = "expected a table, such as { way = ..., to = ... }, found";
+    let text = "leg = [1, { way = \"walk\", to = \"home\", shoes = 12 }, \"x\"]\nluggage = 5\n";
+    let told = [
+        format!("1 leg[1]: {takes} the number 1; {remedy}"),
+        "1 leg[2].shoes: 12 is out of range; write 1 to 9".to_owned(),
+        format!("1 leg[3]: {takes} \"x\"; {remedy}"),
+        "2 luggage: expected a table, such as { weight = ... }, found the number 5; change the value of `luggage`, or \
+         leave the key out: What is carried all the way."
+            .to_owned(),
+    ];
+    assert_eq!(read(text).unwrap_err(), told);
+    let (document, journey) = Document::read::<Journey>("j.toml", text, 1000, "", |_, _| {});
+    let journey = journey.expect("it is read as far as possible");
+    assert_eq!(journey.leg.len(), 1);
+    assert!(!journey.table.is_sound && document.has_failed(&journey.table, "leg"));
 }
 
 #[test]
@@ -107,7 +127,7 @@ fn a_text_that_cannot_be_printed_is_not_looked_at() {
 #[test]
 fn a_long_text_is_not_read() {
     let errors = read(&"#".repeat(1001)).unwrap_err();
-    assert!(errors[0].contains("the limit is 1000"), "{errors:?}");
+    assert_eq!(errors, ["1 : the text has 1001 bytes; the limit is 1000; cut it"]);
 }
 
 #[test]
@@ -115,5 +135,6 @@ fn a_table_knows_its_keys() {
     let names: Vec<&str> = Leg::info().all_keys().iter().map(|key| key.name).collect();
     assert_eq!(names, ["way", "to", "share", "shoes", "fast", "as", "weight"]);
     let takes: Vec<String> = Journey::info().keys.iter().map(|key| key.takes()).collect();
-    assert_eq!(takes, ["one or more [[leg]] tables", "a number, such as 0.99", "a table"]);
+    let table = "a table, such as { weight = ... }";
+    assert_eq!(takes, ["one or more [[leg]] tables", "a number, such as 0.99", table]);
 }

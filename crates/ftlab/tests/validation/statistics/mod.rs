@@ -25,22 +25,34 @@ fn run(device: &mut Device, requests: u64, reads_percent: u64) -> (Recorder, Vec
     let mut recorder = Recorder::new(device);
     recorder.phase_started("only", true, device);
     let pages = device.capacity_sectors() / u64::from(PAGE_SECTORS);
-    let (mut all, mut done) = (Vec::new(), Vec::new());
+    let mut all = Vec::new();
     for _ in 0..requests {
         let op = if random.below(100) < reads_percent { Op::Read } else { Op::Write };
-        let lba = Lba(random.below(pages) * u64::from(PAGE_SECTORS));
-        let request = Request { op, lba, sectors: PAGE_SECTORS, stream: 0, tag: 0, fua: false };
-        device.submit(device.now(), request);
-        while device.advance_until(SimTime::FOREVER, &mut done) == Advanced::Completed {
-            recorder.look(device);
-            for completion in done.drain(..) {
-                recorder.record(&completion, completion.submitted);
-                all.push(completion);
-            }
-        }
+        play(op, random.below(pages), &mut recorder, device, &mut all);
     }
     recorder.phase_ended(device);
     (recorder, all)
+}
+
+/// Plays one request of a page; its completion is recorded and kept.
+fn play(
+    op: Op,
+    page: u64,
+    recorder: &mut Recorder,
+    device: &mut Device,
+    all: &mut Vec<Completion>,
+) {
+    let lba = Lba(page * u64::from(PAGE_SECTORS));
+    let request = Request { op, lba, sectors: PAGE_SECTORS, stream: 0, tag: 0, fua: false };
+    device.submit(device.now(), request);
+    let mut done = Vec::new();
+    while device.advance_until(SimTime::FOREVER, &mut done) == Advanced::Completed {
+        recorder.look(device);
+        for completion in done.drain(..) {
+            recorder.record(&completion, completion.submitted);
+            all.push(completion);
+        }
+    }
 }
 
 fn report(recorder: &Recorder, device: &Device) -> Report {
@@ -306,20 +318,10 @@ fn write(
 ) -> Vec<Completion> {
     let mut random = Stream::new(writes, name);
     let pages = device.capacity_sectors() / u64::from(PAGE_SECTORS);
-    let (mut done, mut all) = (Vec::new(), Vec::new());
+    let mut all = Vec::new();
     recorder.phase_started(name, measured, device);
     for _ in 0..writes {
-        let lba = Lba(random.below(pages) * u64::from(PAGE_SECTORS));
-        let (op, sectors) = (Op::Write, PAGE_SECTORS);
-        let write = Request { op, lba, sectors, stream: 0, tag: 0, fua: false };
-        device.submit(device.now(), write);
-        while device.advance_until(SimTime::FOREVER, &mut done) == Advanced::Completed {
-            recorder.look(device);
-            for completion in done.drain(..) {
-                recorder.record(&completion, completion.submitted);
-                all.push(completion);
-            }
-        }
+        play(Op::Write, random.below(pages), recorder, device, &mut all);
     }
     recorder.phase_ended(device);
     all
