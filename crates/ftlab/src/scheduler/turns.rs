@@ -11,12 +11,12 @@
 
 use std::collections::VecDeque;
 
-use super::command::{Origin, Seat};
+use super::command::Origin;
 use super::datasheet::Datasheet;
 use super::load::Load;
 use crate::nand::{CellMode, Kind, MultiPlane};
 use crate::shape::Geometry;
-use crate::units::{DieId, Nanos, PlaneId, Ppn};
+use crate::units::{BlockId, DieId, Nanos, PlaneId, Ppn};
 
 /// What a die is given to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,10 +54,91 @@ pub struct CellJob {
 #[derive(Clone, Copy, Debug)]
 struct DieJob {
     work: Work,
-    job: CellJob,
-    seat: Seat,
+    takes: Nanos,
+    moves: Nanos,
+    block: BlockId,
+    kind: Kind,
     /// Whether the operation of the job before it serves it, too.
     joined: bool,
+}
+
+/// What decides whether one operation serves two jobs, in a word, because many are compared: from the highest bit, the
+/// *class* (kind, origin and cell mode), the block and the flash page as far as they must be the same, and the plane.
+#[derive(Clone, Copy, Debug)]
+struct Fit(u64);
+
+impl Fit {
+    const PLANE_BITS: u32 = 8;
+    const PLACE_BITS: u32 = 24;
+    const CLASS_SHIFT: u32 = Fit::PLANE_BITS + 2 * Fit::PLACE_BITS;
+
+    fn of(job: &CellJob, plane: u32, (block, flash_page): (u32, u32)) -> Fit {
+        debug_assert!(block >> Fit::PLACE_BITS == 0 && flash_page >> Fit::PLACE_BITS == 0);
+        let mode = u64::from(job.mode == CellMode::Slc);
+        let class = (job.kind as u64) << 5 | (job.origin as u64) << 1 | mode;
+        let place = u64::from(block) << Fit::PLACE_BITS | u64::from(flash_page);
+        Fit(class << Fit::CLASS_SHIFT | place << Fit::PLANE_BITS | u64::from(plane))
+    }
+
+    fn plane(self) -> u32 {
+        1 << (self.0 as u8)
+    }
+
+    /// Whether kind, origin and cell mode are the same.
+    fn is_like(self, other: Fit) -> bool {
+        (self.0 ^ other.0) >> Fit::CLASS_SHIFT == 0
+    }
+
+    /// Whether everything is the same but the plane.
+    fn is_at(self, other: Fit) -> bool {
+        (self.0 ^ other.0) >> Fit::PLANE_BITS == 0
+    }
+}
+
+/// The jobs of a die, in the order in which they come, and beside each what it fits.
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    jobs: VecDeque<DieJob>,
+    fits: VecDeque<Fit>,
+}
+
+impl Queue {
+    fn pop(&mut self) -> Option<DieJob> {
+        self.fits.pop_front();
+        self.jobs.pop_front()
+    }
+
+    /// The place of the first waiting job, from `from` on, that the operation of the first job can serve besides the
+    /// planes that are taken.
+    fn find_fitting(&self, from: usize, taken: u32, looks: usize) -> Option<usize> {
+        let first = *self.fits.front()?;
+        let mut left = looks;
+        for (at, fit) in self.fits.range(from..).enumerate() {
+            if !fit.is_like(first) {
+                continue;
+            }
+            let at = from + at;
+            if fit.is_at(first) && taken & fit.plane() == 0 && !self.stays_behind(from, at) {
+                return Some(at);
+            }
+            left -= 1;
+            if left == 0 {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Whether a job must not pass all from `from` on: the pages of a block are programmed in order, and an erase must
+    /// not pass a read.
+    fn stays_behind(&self, from: usize, at: usize) -> bool {
+        let job = &self.jobs[at];
+        self.jobs.range(from..at).any(|earlier| match job.kind {
+            Kind::Program => earlier.kind.programs() && earlier.block == job.block,
+            Kind::Erase => earlier.kind == Kind::Read,
+            Kind::Read | Kind::Copyback => false,
+        })
+    }
 }
 
 /// The finishing time of a die that has not begun anything.
@@ -69,7 +150,7 @@ pub struct Turns {
     /// Commands that wait or run, by die: what placement sees.
     load: Load,
     /// By turn of the die.
-    jobs: Vec<VecDeque<DieJob>>,
+    jobs: Vec<Queue>,
     /// By turn of the die: when its first job is done, in nanoseconds of cell time.
     done_at: Vec<u64>,
     /// The time at which a die last finished a job.
@@ -93,7 +174,7 @@ impl Turns {
         let dies = geometry.dies() as usize;
         Turns {
             load: Load::new(geometry),
-            jobs: vec![VecDeque::new(); dies],
+            jobs: vec![Queue::default(); dies],
             done_at: vec![IDLE; dies],
             now: 0,
             also_done: VecDeque::new(),
@@ -113,7 +194,7 @@ impl Turns {
     /// Whether no die has anything to do.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.also_done.is_empty() && self.jobs.iter().all(VecDeque::is_empty)
+        self.also_done.is_empty() && self.jobs.iter().all(|queue| queue.jobs.is_empty())
     }
 
     /// Time that the die of a turn still needs for its current job, if it has begun it.
@@ -124,7 +205,7 @@ impl Turns {
 
     /// The jobs of the die of a turn, and the time that each takes.
     pub fn jobs(&self, turn: u32) -> impl Iterator<Item = (Work, Nanos)> {
-        self.jobs[turn as usize].iter().map(|job| (job.work, job.job.takes))
+        self.jobs[turn as usize].jobs.iter().map(|job| (job.work, job.takes))
     }
 
     /// Gives the die of a page more work, and starts the die.
@@ -138,17 +219,15 @@ impl Turns {
     /// that they find each other. Returns the die.
     #[inline]
     pub fn put(&mut self, work: Work, job: CellJob) -> DieId {
-        let CellJob { kind, page, .. } = job;
+        let CellJob { kind, page, takes, moves, .. } = job;
         let geometry = &self.geometry;
-        let die = geometry.die_of_page(page);
-        let seat = Seat {
-            plane: 1 << geometry.plane_in_die(page),
-            address: self.multi_plane.address_of(geometry, kind, page),
-            block: geometry.block_of(page).get(),
-        };
+        let (die, plane) = (geometry.die_of_page(page), geometry.plane_in_die(page));
+        let fit = Fit::of(&job, plane, self.multi_plane.address_of(geometry, kind, page));
+        let block = geometry.block_of(page);
         self.load.add(die);
-        let job = DieJob { work, job, seat, joined: false };
-        self.jobs[geometry.turn_of(die) as usize].push_back(job);
+        let queue = &mut self.jobs[geometry.turn_of(die) as usize];
+        queue.fits.push_back(fit);
+        queue.jobs.push_back(DieJob { work, takes, moves, block, kind, joined: false });
         die
     }
 
@@ -172,90 +251,63 @@ impl Turns {
                 (turn, first) = (at, done_at);
             }
         }
-        let jobs = &mut self.jobs[turn];
-        let done = jobs.pop_front()?;
+        let queue = &mut self.jobs[turn];
+        let done = queue.pop()?;
         self.now = first;
         self.finished = turn;
         let die = self.geometry.die_at_turn(turn as u32);
         self.load.remove(die);
         self.done_at[turn] = IDLE;
-        while let Some(next) = jobs.front().filter(|next| next.joined) {
-            if next.job.kind == Kind::Read {
+        while let Some(next) = queue.jobs.front().filter(|next| next.joined) {
+            if next.kind == Kind::Read {
                 // The die is busy until the data of all planes is out, one after the other.
-                self.done_at[turn] = first + next.job.moves.0;
+                self.done_at[turn] = first + next.moves.0;
                 break;
             }
             self.load.remove(die);
             self.also_done.push_back(next.work);
-            jobs.pop_front();
+            queue.pop();
         }
         Some(done.work)
     }
 
     #[inline]
     fn begin(&mut self, turn: usize) {
-        let Some(first) = self.jobs[turn].front() else { return };
+        let queue = &self.jobs[turn];
+        let Some(first) = queue.jobs.front() else { return };
         if self.done_at[turn] != IDLE {
             return;
         }
-        if self.jobs[turn].len() > 1 && self.multi_plane.allows(first.job.kind) {
+        if queue.jobs.len() > 1 && self.multi_plane.allows(first.kind) {
             self.gather(turn);
         }
-        let CellJob { takes, moves, .. } = self.jobs[turn][0].job;
+        let DieJob { takes, moves, .. } = self.jobs[turn].jobs[0];
         self.done_at[turn] = self.now + takes.0 + moves.0;
     }
 
     /// Moves the jobs that the operation of the first one serves, too, behind it. The rules are those of the
     /// [array](super::array).
     fn gather(&mut self, turn: usize) {
-        let jobs = &mut self.jobs[turn];
-        let first = jobs[0];
+        let queue = &mut self.jobs[turn];
         let planes = self.geometry.planes_per_die() as usize;
         let looks = self.multi_plane.looks.map_or(usize::MAX, |looks| planes * looks as usize);
-        let mut taken = first.seat.plane;
+        let mut taken = queue.fits[0].plane();
         for place in 1..planes {
-            let Some(at) = find_fitting(&first, taken, jobs.range(place..), looks) else { return };
-            let Some(mut job) = jobs.remove(place + at) else { return };
-            taken |= job.seat.plane;
-            let all = &mut jobs[0].job;
-            all.takes = all.takes.max(job.job.takes);
-            if all.kind == Kind::Program {
-                all.moves = all.moves + self.multi_plane.gap + job.job.moves;
+            let Some(at) = queue.find_fitting(place, taken, looks) else { return };
+            let (Some(mut job), Some(fit)) = (queue.jobs.remove(at), queue.fits.remove(at)) else {
+                return;
+            };
+            taken |= fit.plane();
+            let first = &mut queue.jobs[0];
+            first.takes = first.takes.max(job.takes);
+            if first.kind == Kind::Program {
+                first.moves = first.moves + self.multi_plane.gap + job.moves;
             }
             job.joined = true;
-            jobs.insert(place, job);
+            queue.jobs.insert(place, job);
+            queue.fits.insert(place, fit);
         }
     }
-}
-
-/// The first waiting job that the operation of `first` can serve besides the planes that are taken.
-fn find_fitting<'a>(
-    first: &DieJob,
-    taken: u32,
-    waiting: impl Iterator<Item = &'a DieJob> + Clone,
-    looks: usize,
-) -> Option<usize> {
-    let fits = |job: &DieJob| {
-        taken & job.seat.plane == 0
-            && job.seat.address == first.seat.address
-            && job.job.mode == first.job.mode
-    };
-    // Whether one job must not pass an earlier one: the pages of a block are programmed in order, and an erase must not
-    // pass a read.
-    let stays = |job: &DieJob, earlier: &DieJob| match job.job.kind {
-        Kind::Program => {
-            matches!(earlier.job.kind, Kind::Program | Kind::Copyback)
-                && earlier.seat.block == job.seat.block
-        }
-        Kind::Erase => earlier.job.kind == Kind::Read,
-        Kind::Read | Kind::Copyback => false,
-    };
-    let like = |job: &DieJob| job.job.kind == first.job.kind && job.job.origin == first.job.origin;
-    let all = waiting.clone();
-    let mut lane = waiting.enumerate().filter(|(_, job)| like(job)).take(looks);
-    let found = lane
-        .find(|&(at, job)| fits(job) && !all.clone().take(at).any(|earlier| stays(job, earlier)));
-    found.map(|(at, _)| at)
 }
 
 #[cfg(test)]
