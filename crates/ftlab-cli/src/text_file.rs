@@ -20,7 +20,7 @@ const FIRST_LINES: usize = 3;
 /// Reads a text file.
 ///
 /// # Errors
-/// The file cannot be read, is not text, or is too long.
+/// The file cannot be read, is empty, is not text, or is too long.
 pub fn read(path: &Path) -> io::Result<String> {
     read_at_most(path, MOST_BYTES)
 }
@@ -28,7 +28,7 @@ pub fn read(path: &Path) -> io::Result<String> {
 /// Reads a text file of at most `most` bytes, what is left of a limit that several files share.
 ///
 /// # Errors
-/// The file cannot be read, is not text, or is too long.
+/// The file cannot be read, is empty, is not text, or is too long.
 pub fn read_at_most(path: &Path, most: u64) -> io::Result<String> {
     let mut text = String::new();
     let read = File::open(path)?.take(most + 1).read_to_string(&mut text)?;
@@ -38,6 +38,9 @@ pub fn read_at_most(path: &Path, most: u64) -> io::Result<String> {
             io::ErrorKind::FileTooLarge,
             format!("the file is longer than {} MiB{all}", MOST_BYTES >> 20),
         ));
+    }
+    if text.trim().is_empty() {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is empty"));
     }
     Ok(text)
 }

@@ -35,7 +35,7 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
             result::write_file(output, text.as_bytes(), &WORKLOAD, *force)?;
             let shown = output.display();
             say!("{shown}: a workload fitted to {} requests of {input}", count(requests));
-            say!("Play it with ftlab run --workload {shown}");
+            say!("Play it with ftlab run --device DEVICE --workload {shown}");
             Ok(())
         }
         TraceCommand::Convert { input, output, to, drop_unsupported, force, reading } => {

@@ -125,6 +125,11 @@ fn nothing(argument: &str) -> Failure {
              one (see docs/reproduce.md)"
         ));
     }
+    if path.is_file() {
+        return Failure::usage(format!(
+            "{argument} is a file\n  remedy: name the folder in which it is {DECLARATION}"
+        ));
+    }
     let names = names();
     let near = nearest(argument, names.iter().map(String::as_str))
         .map_or(String::new(), |near| format!("did you mean {near}? "));
