@@ -37,7 +37,7 @@ pub fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Some(fairness) = &report.host.fairness else { return Ok(()) };
     writeln!(out)?;
     let text = format!(
-        "{} of bytes, {} of requests (Jain's index, by weight); {} smallest to largest share of bytes by weight",
+        "{} of bytes, {} of requests (Jain's index, by weight); {} smallest over largest share of bytes by weight",
         or_none(fairness.jain_bytes_ratio, precise),
         or_none(fairness.jain_requests_ratio, precise),
         or_none(fairness.min_over_max_bytes_ratio, precise),

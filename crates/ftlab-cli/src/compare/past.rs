@@ -59,7 +59,8 @@ pub fn note(series: &[Series]) -> Option<String> {
     };
     let key = key.map_or(String::new(), |key| format!(", {key}"));
     Some(format!(
-        "The devices were prepared differently ({named}{key}): the changes include its effects."
+        "The devices were prepared differently ({named}{key}): the changes include the effects of \
+         preparation."
     ))
 }
 

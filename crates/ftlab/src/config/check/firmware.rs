@@ -27,8 +27,8 @@ impl Checker<'_, '_> {
             None if lock_step => ("ftl.merge.clocks", "\"own\""),
             None => return,
         };
-        let message = "programs that begin together, by planes, take no time of the processor here"
-            .to_owned();
+        let message =
+            "programs that begin together, by planes, take no processor time here".to_owned();
         let remedy = format!("set {path} to {value}, or {other} to {away}");
         self.fail(&[path, other], message, remedy);
     }

@@ -85,7 +85,7 @@ impl Checker<'_, '_> {
                 faults.read_failures > 0,
                 "nand.faults.read_failures",
                 "0",
-                "lost pages are simply programmed again",
+                "nothing marks a page as lost here",
             ),
             (
                 faults.disturb_limit.is_some(),

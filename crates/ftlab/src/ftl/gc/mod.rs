@@ -48,7 +48,7 @@ use crate::units::{BlockId, PlaneId};
 seam! {
     /// Chooses the block that is collected next. It is notified when a block becomes a candidate,
     /// when a candidate loses a valid page, and when a candidate is collected without being chosen.
-    /// A candidate that it chooses is none any more.
+    /// Choosing a candidate removes it.
     pub enum Victim ("ftl.gc.victim" = "greedy") as VictimChoice, with victim_policy, or ExternalVictim {
         Greedy(Greedy),
         CostBenefit(CostBenefit),
@@ -86,7 +86,7 @@ contract! {
         /// A candidate has lost one page.
         fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId);
 
-        /// A candidate is collected for another reason, and is none any more.
+        /// A candidate is collected for another reason, which removes it.
         fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId);
 
         /// The candidates of a plane, ordered so that passing them to the [`closed`](Self::closed)

@@ -1,11 +1,11 @@
 //! NFTL, the block-mapped translation layer of NAND disks. An overwritten page goes to the same
 //! offset of a replacement block, and the replacement blocks of a data block form a chain. When no
-//! block is left for another replacement block, the longest chain is folded into one block.
+//! block is left for another replacement block, the longest chain is merged into one block.
 //!
 //! Source: Ban, "Flash File System Optimized for Page-Mode Flash Technologies", US patent
 //! 5,937,425, 1999. Departures: pages of a block are programmed in ascending order, as flash has
 //! required since MLC, so a replacement block cannot take a page once a later page of it has been
-//! programmed. Among the longest chains, the one whose blocks were written longest ago is folded.
+//! programmed. Among the longest chains, the one whose blocks were written longest ago is merged.
 
 use std::cmp::Reverse;
 
@@ -19,7 +19,7 @@ pub struct Nftl;
 impl Association for Nftl {
     const NAME: &'static str = "nftl";
     const SUMMARY: &'static str =
-        "block mapping with chains of replacement blocks; the longest is folded";
+        "block mapping with chains of replacement blocks; the longest is merged first";
     const SOURCE: &'static str = "Ban, US patent 5,937,425, 1999";
 
     fn room(view: &LogView<'_>, spot: Spot) -> Room {

@@ -16,14 +16,13 @@ use crate::policy::{NoOptions, Parts, Policy};
 use crate::scheduler::CellWork;
 use crate::units::PlaneId;
 
-/// As many merges on each other plane, of its own data blocks.
+/// The same number of merges on each other plane, of its own data blocks.
 #[derive(Clone, Debug, Default)]
 pub struct CycleStealing;
 
 impl Policy for CycleStealing {
     const NAME: &'static str = "cycle-stealing";
-    const SUMMARY: &'static str =
-        "each other plane merges as many of its own data blocks, from its oldest log pages on";
+    const SUMMARY: &'static str = "each other plane merges the same number of its own data blocks, starting with its oldest log pages";
     const SOURCE: &'static str = "Huang, channel management thesis, NCTU 2010, section 3.2.3";
     type Options = NoOptions;
 
