@@ -46,7 +46,7 @@ fn as_is_takes_what_fits_and_refuses_the_rest_with_a_remedy() {
     for bad in [read(93, 8, 0), read(u64::MAX, 1, 0)] {
         let error = map(100, Mapping::AsIs, &[read(0, 8, 0), bad]).expect_err("outside");
         assert!(matches!(error, ReplayError::Mapping(MapError::Outside { index: 1, .. })));
-        assert!(error.to_string().contains("help:") && error.to_string().contains("fold"));
+        assert!(error.to_string().contains("remedy:") && error.to_string().contains("fold"));
     }
 }
 
