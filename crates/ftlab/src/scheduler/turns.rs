@@ -65,19 +65,19 @@ struct DieJob {
 /// What decides whether one operation serves two jobs, in a word, because many are compared: from the highest bit, the
 /// *class* (kind, origin and cell mode), the block and the flash page as far as they must be the same, and the plane.
 #[derive(Clone, Copy, Debug)]
-struct Fit(u64);
+struct JobFit(u64);
 
-impl Fit {
+impl JobFit {
     const PLANE_BITS: u32 = 8;
     const PLACE_BITS: u32 = 24;
-    const CLASS_SHIFT: u32 = Fit::PLANE_BITS + 2 * Fit::PLACE_BITS;
+    const CLASS_SHIFT: u32 = JobFit::PLANE_BITS + 2 * JobFit::PLACE_BITS;
 
-    fn of(job: &CellJob, plane: u32, (block, flash_page): (u32, u32)) -> Fit {
-        debug_assert!(block >> Fit::PLACE_BITS == 0 && flash_page >> Fit::PLACE_BITS == 0);
+    fn of(job: &CellJob, plane: u32, (block, flash_page): (u32, u32)) -> JobFit {
+        debug_assert!(block >> JobFit::PLACE_BITS == 0 && flash_page >> JobFit::PLACE_BITS == 0);
         let mode = u64::from(job.mode == CellMode::Slc);
         let class = (job.kind as u64) << 5 | (job.origin as u64) << 1 | mode;
-        let place = u64::from(block) << Fit::PLACE_BITS | u64::from(flash_page);
-        Fit(class << Fit::CLASS_SHIFT | place << Fit::PLANE_BITS | u64::from(plane))
+        let place = u64::from(block) << JobFit::PLACE_BITS | u64::from(flash_page);
+        JobFit(class << JobFit::CLASS_SHIFT | place << JobFit::PLANE_BITS | u64::from(plane))
     }
 
     fn plane(self) -> u32 {
@@ -85,24 +85,24 @@ impl Fit {
     }
 
     /// Whether kind, origin and cell mode are the same.
-    fn is_like(self, other: Fit) -> bool {
-        (self.0 ^ other.0) >> Fit::CLASS_SHIFT == 0
+    fn is_like(self, other: JobFit) -> bool {
+        (self.0 ^ other.0) >> JobFit::CLASS_SHIFT == 0
     }
 
     /// Whether everything is the same but the plane.
-    fn is_at(self, other: Fit) -> bool {
-        (self.0 ^ other.0) >> Fit::PLANE_BITS == 0
+    fn is_at(self, other: JobFit) -> bool {
+        (self.0 ^ other.0) >> JobFit::PLANE_BITS == 0
     }
 }
 
 /// The jobs of a die, in the order in which they come, and beside each what it fits.
 #[derive(Clone, Debug, Default)]
-struct Queue {
+struct DieQueue {
     jobs: VecDeque<DieJob>,
-    fits: VecDeque<Fit>,
+    fits: VecDeque<JobFit>,
 }
 
-impl Queue {
+impl DieQueue {
     fn pop(&mut self) -> Option<DieJob> {
         self.fits.pop_front();
         self.jobs.pop_front()
@@ -150,7 +150,7 @@ pub struct Turns {
     /// Commands that wait or run, by die: what placement sees.
     load: Load,
     /// By turn of the die.
-    jobs: Vec<Queue>,
+    jobs: Vec<DieQueue>,
     /// By turn of the die: when its first job is done, in nanoseconds of cell time.
     done_at: Vec<u64>,
     /// The time at which a die last finished a job.
@@ -174,7 +174,7 @@ impl Turns {
         let dies = geometry.dies() as usize;
         Turns {
             load: Load::new(geometry),
-            jobs: vec![Queue::default(); dies],
+            jobs: vec![DieQueue::default(); dies],
             done_at: vec![IDLE; dies],
             now: 0,
             also_done: VecDeque::new(),
@@ -222,7 +222,7 @@ impl Turns {
         let CellJob { kind, page, takes, moves, .. } = job;
         let geometry = &self.geometry;
         let (die, plane) = (geometry.die_of_page(page), geometry.plane_in_die(page));
-        let fit = Fit::of(&job, plane, self.multi_plane.address_of(geometry, kind, page));
+        let fit = JobFit::of(&job, plane, self.multi_plane.address_of(geometry, kind, page));
         let block = geometry.block_of(page);
         self.load.add(die);
         let queue = &mut self.jobs[geometry.turn_of(die) as usize];
