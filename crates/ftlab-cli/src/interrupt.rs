@@ -2,19 +2,21 @@
 //! stops it at once.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use ftlab_lab::Lab;
+use ftlab_lab::result::Folder;
+use ftlab_lab::stop::Stop;
+
 use crate::failure::{Failure, INTERRUPTED};
-use crate::result::Folder;
 
 /// Signals within this time of the first count as one: `timeout` signals both the program and its
 /// group, and a double key press means one interrupt.
 const SAME: Duration = Duration::from_secs(1);
 
 /// Set by the first signal.
-pub static STOP: AtomicBool = AtomicBool::new(false);
+static STOP: LazyLock<Stop> = LazyLock::new(Stop::default);
 /// When the first signal came.
 static FIRST: OnceLock<Instant> = OnceLock::new();
 /// The folders of unfinished results.
@@ -26,9 +28,21 @@ pub fn listen() -> Result<(), Failure> {
         .map_err(|error| Failure::usage(format!("can't listen for Ctrl-C: {error}")))
 }
 
+/// Returns the laboratory of this command, which signals stop. It performs `jobs` runs at once, or one per processor.
+pub fn lab(jobs: Option<u32>) -> Lab {
+    let command = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let every = Lab { stop: STOP.clone(), command, ..Lab::default() };
+    Lab { threads: jobs.map_or(every.threads, |jobs| jobs as usize), ..every }
+}
+
+/// Whether a signal came.
+pub fn is_stopped() -> bool {
+    STOP.is_set()
+}
+
 fn signalled() {
     let first = FIRST.get_or_init(Instant::now);
-    STOP.store(true, Ordering::Relaxed);
+    STOP.set();
     if is_another(first.elapsed()) {
         // While this lock is held, no folder is published.
         let unfinished = unfinished();
@@ -61,9 +75,15 @@ pub fn removes(folder: &Path) {
 pub fn publish(folder: Folder, complete: bool) -> Result<PathBuf, Failure> {
     let mut unfinished = unfinished();
     let at = folder.path().to_owned();
-    let path = folder.publish(complete)?;
+    let published = folder.publish(complete)?;
     unfinished.retain(|one| *one != at);
-    Ok(path)
+    if let Some(aside) = published.kept_aside {
+        let aside = aside.display();
+        say!(
+            "note: the replaced folder contains files that ftlab did not write; it is now in {aside}"
+        );
+    }
+    Ok(published.path)
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The command line of ftlab: parses arguments, calls the libraries, prints, and sets the exit code.
 //!
-//! It is a library only so that fuzzers and tests can reach the parsers of files ([`fuzz`]); the
-//! program is [`run_program`].
+//! It is a library only so that tests can reach it; the program is [`run_program`].
 
 // Standard output and error may be full or closed; `say` writes to them without panicking.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -11,36 +10,21 @@ mod say;
 
 mod accesses;
 mod args;
-mod bases;
 mod compare;
 mod device;
-mod experiment;
 mod failure;
-#[doc(hidden)]
-pub mod fuzz;
 mod health;
-mod human;
-mod image;
 mod interrupt;
 mod list;
-mod load;
 mod manual;
-mod memory;
-mod page;
-mod pool;
 mod power_cuts;
 mod progress;
 mod queues;
-mod recording;
 mod reproduce;
-mod result;
 mod resume;
 mod run;
 mod saved;
-mod seeds;
 mod table;
-mod tenants;
-mod text_file;
 mod torture;
 mod traces;
 
@@ -51,6 +35,7 @@ use clap::Parser;
 
 use args::{Cli, ConfigCommand, DeviceCommand, MainCommand};
 use failure::Failure;
+use ftlab_lab::human;
 use say::Output;
 
 /// Parses the command line and runs the command.

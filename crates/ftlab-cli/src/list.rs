@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::args::Listed;
 use crate::failure::Failure;
 use crate::human::bytes;
-use crate::result::to_json;
 use crate::table::{wrapped, wrapped_lines};
+use ftlab_lab::result::to_json;
 
 /// `ftlab list`: lists everything of one kind.
 pub fn list(what: Listed, json: bool, out: &mut dyn Write) -> Result<(), Failure> {

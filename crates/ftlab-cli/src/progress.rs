@@ -1,8 +1,8 @@
 //! Progress bars on a terminal; they are hidden elsewhere.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use ftlab::stats::AgeingOutlook;
@@ -10,7 +10,8 @@ use ftlab_workload::replay::Progress;
 use ftlab_workload::trace::Meter;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::experiment::Watcher;
+use ftlab_lab::experiment::Watcher;
+use ftlab_lab::pool::RunsWatcher;
 
 /// How often the bar is updated; more often would cost too much time.
 const EVERY: Duration = Duration::from_millis(100);
@@ -159,38 +160,50 @@ impl Watcher for Bars {
     }
 }
 
-/// A single bar for several runs, which may be concurrent.
+/// A single bar for several runs, which may be concurrent. It is created when they begin.
 pub struct Runs {
-    bar: ProgressBar,
-    all: usize,
+    wanted: bool,
+    bar: OnceLock<ProgressBar>,
     done: AtomicUsize,
+    all: AtomicUsize,
 }
 
 impl Runs {
-    /// Creates a bar for `all` runs.
-    pub fn new(all: usize, wanted: bool) -> Runs {
-        let length = all as u64 * STEPS as u64;
-        let bar = if wanted { ProgressBar::new(length) } else { ProgressBar::hidden() };
+    /// Creates no bar yet.
+    pub fn new(wanted: bool) -> Runs {
+        let count = AtomicUsize::default;
+        Runs { wanted, bar: OnceLock::new(), done: count(), all: count() }
+    }
+}
+
+impl RunsWatcher for Runs {
+    fn begin(&self, runs: usize) {
+        self.all.store(runs, Ordering::Relaxed);
+        let length = runs as u64 * STEPS as u64;
+        let bar = if self.wanted { ProgressBar::new(length) } else { ProgressBar::hidden() };
         let style = ProgressStyle::with_template("[{bar:24}] {percent} % {msg}, {eta} left");
         bar.set_style(style.expect("the template is a constant").progress_chars("=> "));
-        bar.set_message(format!("0 of {all} runs"));
-        Runs { bar, all, done: AtomicUsize::new(0) }
+        bar.set_message(format!("0 of {runs} runs"));
+        drop(self.bar.set(bar));
     }
 
-    /// Advances the bar by this share of one run.
-    pub fn advance(&self, share: f64) {
-        self.bar.inc((share.max(0.0) * STEPS) as u64);
+    fn advance(&self, share: f64) {
+        if let Some(bar) = self.bar.get() {
+            bar.inc((share.max(0.0) * STEPS) as u64);
+        }
     }
 
-    /// Counts a finished run.
-    pub fn one_more(&self) {
+    fn one_more(&self) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        self.bar.set_message(format!("{done} of {} runs", self.all));
+        if let Some(bar) = self.bar.get() {
+            bar.set_message(format!("{done} of {} runs", self.all.load(Ordering::Relaxed)));
+        }
     }
 
-    /// Removes the bar from the screen.
-    pub fn finish(&self) {
-        self.bar.finish_and_clear();
+    fn end(&self) {
+        if let Some(bar) = self.bar.get() {
+            bar.finish_and_clear();
+        }
     }
 }
 

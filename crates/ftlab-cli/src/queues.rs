@@ -6,7 +6,7 @@ use ftlab::stats::Report;
 
 use crate::human::{count, percent, rate};
 use crate::table::{latency_cells, line, or_none, precise, show, table};
-use crate::tenants::queue_labels;
+use ftlab_lab::tenants::queue_labels;
 
 /// Prints the share and latencies of each submission queue, if there are several.
 pub fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {

@@ -5,17 +5,19 @@ use std::path::{Path, PathBuf};
 
 use ftlab::config::Config;
 use ftlab::stats::Report;
+use ftlab_lab::device::of_device_or_image;
+use ftlab_lab::experiment::{Experiment, LoadSource};
+use ftlab_lab::load::short_name;
+use ftlab_lab::result::{
+    self, FileKind, Folder, REQUESTS, Requests, ResultTarget, RunDocument, TableTarget,
+};
+use ftlab_lab::resume::inputs_of;
 
 use crate::args::RunArgs;
-use crate::experiment::{Experiment, LoadSource, TimeSpent};
 use crate::failure::Failure;
-use crate::interrupt;
-use crate::load::short_name;
 use crate::progress::Bars;
-use crate::result::{self, FileKind, Folder, Requests, ResultTarget, RunDocument};
-use crate::{device, memory, resume, saved, table};
+use crate::{device, interrupt, resume, table};
 
-const REQUESTS: &str = "requests.parquet";
 /// The default parent folder of results.
 pub const RESULTS: &str = "ftlab-results";
 /// Shorter runs show no speed, because the system measures processor time too coarsely.
@@ -26,13 +28,11 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let quiet = args.output.quiet;
     let jobs_to = jobs_target(args)?;
     args.output.refuse_idle_force(matches!(jobs_to, Some(JobsTarget::File(_))))?;
-    let experiment = Experiment::new(&args.load)?;
+    let experiment = Experiment::new(args.load.load()?, &args.load.options())?;
     let image = experiment.preparation.image();
-    let config = saved::config(args.device.as_deref(), &device::settings(&args.sets), image)?;
-    image.map_or(Ok(()), |image| image.check(&config))?;
-    experiment.preparation.refuse_physical(&config)?;
-    experiment.refuse_uncut(&config)?;
-    memory::refuse_too_much(&config, experiment.preparation.share_filled(), 1)?;
+    let config = of_device_or_image(args.device.as_deref(), &device::settings(&args.sets), image)?;
+    experiment.check(&config, 1)?;
+    let lab = interrupt::lab(Some(1));
     let load = experiment.load.open()?;
     let inputs = experiment.inputs(&config, args.seed)?;
     let may_be_done = !experiment.load.is_standard_input();
@@ -50,14 +50,14 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let requests = start_requests(args, folder.as_ref())?;
     let mut bars = Bars::new(!quiet);
-    let measured = experiment.perform(load, &config, args.seed, requests, &mut bars);
-    let mut measured = measured.inspect_err(|failure| {
-        if matches!(failure, Failure::Interrupted) {
+    let measured = lab.run_opened(&experiment, load, &config, args.seed, &mut bars, requests);
+    let mut measured = measured.map_err(Failure::from).inspect_err(|failure| {
+        if failure.is_interrupted() {
             say!("Interrupted while preconditioning: nothing was measured, nothing is written.");
         }
     })?;
     let requests = measured.requests_played();
-    let speed = run_document(inputs, &measured.spent, requests);
+    let speed = lab.run_document(inputs, &measured);
     let complete = measured.document.complete;
     let path = match folder {
         Some(folder) => {
@@ -87,7 +87,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
         say_the_end(&speed, requests, path.as_ref());
     }
     match nothing_but_refused(&measured.document.report) {
-        _ if !complete => Err(Failure::Interrupted),
+        _ if !complete => Err(Failure::INTERRUPTED),
         Some(failure) => Err(failure),
         None => Ok(()),
     }
@@ -98,7 +98,7 @@ fn done_already<'a>(args: &'a RunArgs, inputs: &str) -> Option<&'a Path> {
     let path = args.output.output.as_deref()?;
     let has_files = !args.records || path.join(REQUESTS).is_file();
     let wanted = !args.output.force && args.fio_json.is_none() && has_files;
-    (wanted && resume::inputs_of(path).is_some_and(|known| known == inputs)).then_some(path)
+    (wanted && inputs_of(path).is_some_and(|known| known == inputs)).then_some(path)
 }
 
 fn tell_done(args: &RunArgs, path: &Path, out: &mut dyn Write) -> Result<(), Failure> {
@@ -119,7 +119,7 @@ enum JobsTarget {
 }
 
 const FIO_JSON: FileKind =
-    FileKind { name: "output of fio in JSON", flag: "--fio-json", is_one: is_fio_json };
+    FileKind { name: "output of fio in JSON", option: "fio_json", is_one: is_fio_json };
 
 fn is_fio_json(begin: &[u8]) -> bool {
     let text = String::from_utf8_lossy(begin);
@@ -158,23 +158,12 @@ fn jobs_target(args: &RunArgs) -> Result<Option<JobsTarget>, Failure> {
 fn nothing_but_refused(report: &Report) -> Option<Failure> {
     let refused: u64 = report.host.ops().iter().map(|(_, op)| op.refused_requests).sum();
     (report.host.requests == 0 && refused > 0).then(|| {
-        Failure::Experiment(format!(
+        Failure::experiment(format!(
             "nothing was measured: the device is at the end of its life, and all {} requests were \
              refused\n  remedy: read from it; for writes, use an image of a younger device",
             crate::human::count(refused)
         ))
     })
-}
-
-/// Returns the content of `run.json`.
-pub fn run_document(inputs: String, spent: &TimeSpent, requests: u64) -> RunDocument {
-    RunDocument {
-        inputs_blake3: inputs,
-        command_line: std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect(),
-        wall_s: spent.wall.as_secs_f64(),
-        cpu_s: spent.cpu.as_secs_f64(),
-        requests_per_cpu_s: requests as f64 / spent.cpu.as_secs_f64().max(1e-9),
-    }
 }
 
 /// Mentions the folders that killed runs left.
@@ -216,7 +205,7 @@ fn prepare_folder(
             stem: format!("{}-{}", short_name(&config.options.device.name), load.name()),
         },
     };
-    Folder::prepare(target, args.output.force).map(Some)
+    Ok(Folder::prepare(target, args.output.force).map(Some)?)
 }
 
 fn start_requests(args: &RunArgs, folder: Option<&Folder>) -> Result<Option<Requests>, Failure> {
@@ -224,7 +213,7 @@ fn start_requests(args: &RunArgs, folder: Option<&Folder>) -> Result<Option<Requ
         Some(folder) => {
             let file = folder.create(REQUESTS)?;
             let unwritten = result::unwritten(folder.path(), REQUESTS);
-            Requests::new(file).map(Some).map_err(unwritten)
+            Ok(Requests::new(TableTarget::File(file)).map(Some).map_err(unwritten)?)
         }
         None => Ok(None),
     }

@@ -2,263 +2,97 @@
 
 use std::io::Write;
 
-use ftlab::config::Config;
-use ftlab::device::Device;
-use ftlab::ftl::BlockState;
 use ftlab::host::Host;
 use ftlab::image::Resume;
-use ftlab::saved::Image;
-use ftlab::units::{BlockId, DieId, SECTOR_BYTES};
-use serde::Serialize;
+use ftlab::units::SECTOR_BYTES;
+use ftlab_lab::device::of_device_or_image;
+use ftlab_lab::experiment::{Preparation, rest};
+use ftlab_lab::image::{self, OpenedImage};
+use ftlab_lab::result::to_json;
+use ftlab_lab::saved::{BlockCounts, DeviceState, image_of, loaded, refuse_physical, story_told};
 use serde_json::{Value, json};
 
 use crate::args::{LoadImageArgs, SaveArgs, ShowImageArgs};
-use crate::device::{Setting, settings};
-use crate::experiment::{Preparation, is_physical, rest, told_of_end};
-use crate::failure::Failure;
-use crate::image::{self, OpenedImage};
+use crate::device::settings;
+use crate::failure::{Failure, with_flags};
+use crate::human;
 use crate::progress::Bars;
-use crate::recording::{Flags, Recording};
-use crate::result::{StepDocument, notes_on_clocks, to_json};
 use crate::table::{line, wrapped};
-use crate::{device, human, interrupt};
+use crate::{device, interrupt};
 
-/// The state of a device, as `ftlab device show` prints it.
-#[derive(Debug, Serialize)]
-struct State {
-    /// Host pages that are written.
-    mapped_pages: u64,
-    logical_pages: u32,
-    blocks: Blocks,
-    /// Dies found dead.
-    dead_dies: Vec<u32>,
-    /// Host pages that are on dead dies.
-    pages_on_dead_dies: u64,
-    /// The smallest, mean and largest number of erases of a block.
-    erases_min: u32,
-    erases_mean: f64,
-    erases_max: u32,
-    /// The simulated time at which the device was saved.
-    now_ns: u64,
-}
-
-#[derive(Debug, Default, Serialize)]
-struct Blocks {
-    free: u32,
-    open: u32,
-    closed: u32,
-    to_be_collected: u32,
-    bad: u32,
-    /// On dead dies.
-    dead: u32,
-    /// The fewest free blocks of any plane.
-    free_in_plane_min: u32,
-}
-
-impl State {
-    fn of(device: &Device) -> State {
-        let ftl = device.ftl();
-        // With parity across dies, blocks and planes are those that the FTL fills (superblocks).
-        let geometry = ftl.geometry();
-        let mut blocks = Blocks::default();
-        for block in (0..geometry.blocks()).map(BlockId::new) {
-            let count = match ftl.blocks().state(block) {
-                BlockState::Free => &mut blocks.free,
-                BlockState::Open => &mut blocks.open,
-                BlockState::Closed => &mut blocks.closed,
-                BlockState::Collecting | BlockState::Failing => &mut blocks.to_be_collected,
-                BlockState::Bad => &mut blocks.bad,
-                BlockState::Dead => &mut blocks.dead,
-            };
-            *count += 1;
-        }
-        let planes = (0..geometry.planes()).map(ftlab::units::PlaneId::new);
-        blocks.free_in_plane_min = planes.map(|plane| ftl.free_blocks(plane)).min().unwrap_or(0);
-        let erases = || ftl.blocks().all_erases();
-        let sum: u64 = erases().map(u64::from).sum();
-        State {
-            mapped_pages: ftl.mapped_pages(),
-            logical_pages: ftl.logical_pages(),
-            blocks,
-            dead_dies: ftl.dead_dies_on_flash().into_iter().map(DieId::get).collect(),
-            pages_on_dead_dies: ftl.pages_on_dead_dies(),
-            erases_min: erases().min().unwrap_or(0),
-            erases_mean: sum as f64 / f64::from(geometry.blocks()),
-            erases_max: erases().max().unwrap_or(0),
-            now_ns: device.now().0,
-        }
+/// Prints the state of a device.
+fn print_state(state: &DeviceState, out: &mut dyn Write) -> std::io::Result<()> {
+    let share = state.mapped_pages as f64 / f64::from(state.logical_pages.max(1));
+    let pages = human::count(state.mapped_pages);
+    line(out, "Utilisation", &format!("{} ({pages} pages written)", human::percent(share)))?;
+    let BlockCounts { free, open, closed, to_be_collected, bad, dead, free_in_plane_min } =
+        state.blocks.clone();
+    let [free, open, closed, to_be_collected, bad, dead] =
+        [free, open, closed, to_be_collected, bad, dead].map(|blocks| human::count(blocks.into()));
+    let dead = if dead == "0" { String::new() } else { format!(", {dead} dead") };
+    let blocks = format!(
+        "{free} free, {open} open, {closed} closed, {to_be_collected} to be collected, {bad} bad{dead}"
+    );
+    line(out, "Blocks", &blocks)?;
+    if !state.dead_dies.is_empty() {
+        let dies: Vec<String> = state.dead_dies.iter().map(u32::to_string).collect();
+        let lost = human::count(state.pages_on_dead_dies);
+        let text = format!("{}; {lost} host pages are on them", dies.join(", "));
+        line(out, "Dead dies", &text)?;
     }
-
-    fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
-        let share = self.mapped_pages as f64 / f64::from(self.logical_pages.max(1));
-        let pages = human::count(self.mapped_pages);
-        line(out, "Utilisation", &format!("{} ({pages} pages written)", human::percent(share)))?;
-        let Blocks { free, open, closed, to_be_collected, bad, dead, free_in_plane_min } =
-            self.blocks;
-        let [free, open, closed, to_be_collected, bad, dead] =
-            [free, open, closed, to_be_collected, bad, dead]
-                .map(|blocks| human::count(blocks.into()));
-        let dead = if dead == "0" { String::new() } else { format!(", {dead} dead") };
-        let blocks = format!(
-            "{free} free, {open} open, {closed} closed, {to_be_collected} to be collected, {bad} bad{dead}"
-        );
-        line(out, "Blocks", &blocks)?;
-        if !self.dead_dies.is_empty() {
-            let dies: Vec<String> = self.dead_dies.iter().map(u32::to_string).collect();
-            let lost = human::count(self.pages_on_dead_dies);
-            let text = format!("{}; {lost} host pages are on them", dies.join(", "));
-            line(out, "Dead dies", &text)?;
-        }
-        line(out, "Free blocks of a plane", &format!("at least {free_in_plane_min}"))?;
-        let (least, mean, most) = (self.erases_min, self.erases_mean, self.erases_max);
-        let erases = format!("{least} / {mean:.2} / {most} (min / mean / max)");
-        line(out, "Erases of a block", &erases)?;
-        line(out, "Simulated time so far", &human::span(self.now_ns))
-    }
+    line(out, "Free blocks of a plane", &format!("at least {free_in_plane_min}"))?;
+    let (least, mean, most) = (state.erases_min, state.erases_mean, state.erases_max);
+    let erases = format!("{least} / {mean:.2} / {most} (min / mean / max)");
+    line(out, "Erases of a block", &erases)?;
+    line(out, "Simulated time so far", &human::span(state.now_ns))
 }
 
 /// `ftlab device save`: prepares a device and writes it to a file.
 pub fn save(args: &SaveArgs, out: &mut dyn Write) -> Result<(), Failure> {
     image::refuse_to_overwrite(&args.output, args.force)?;
     let taken = args.image.as_deref().map(image::take).transpose()?.map(std::sync::Arc::new);
-    let config = config(args.device.as_deref(), &settings(&args.sets), taken.as_deref())?;
+    let settings = settings(&args.sets);
+    let config = of_device_or_image(args.device.as_deref(), &settings, taken.as_deref())?;
     let preparation = Preparation::of(taken, args.precondition.as_deref(), args.all_phases, None)?;
-    if is_physical(&config) {
-        return Err(Failure::usage(format!(
-            "{} translates no addresses (ftl.mapping.policy = \"physical\"), so it has no state that an image \
-             could hold\n  remedy: save a device with ftl.mapping.policy = \"page\"",
-            config.options.device.name
-        )));
-    }
-    crate::memory::refuse_too_much(&config, preparation.share_filled(), 1)?;
+    refuse_physical(&config)?;
     interrupt::listen()?;
     if !args.quiet {
         device::warn(&config);
     }
-    let mut ssd = preparation.device(&config, args.seed)?;
-    if !args.quiet {
-        preparation.hints(&config, &ssd).iter().for_each(|hint| say!("warning: {hint}."));
-    }
-    let steps = prepare(&preparation, args, &mut ssd)?;
-    rest(&mut ssd)?;
-    let image = Image {
-        ftlab_version: env!("CARGO_PKG_VERSION").to_owned(),
-        config: config.canonical(),
-        seed: args.seed,
-        story: to_json(&steps)?,
-        snapshot: ssd.save(),
+    let hint = |hint: &str| {
+        if !args.quiet {
+            say!("warning: {}.", with_flags(hint));
+        }
     };
+    let mut bars = Bars::new(!args.quiet);
+    let lab = interrupt::lab(Some(1));
+    let prepared = lab.prepare(&preparation, &config, args.seed, &mut bars, hint);
+    let prepared = prepared.map_err(Failure::from).inspect_err(|failure| {
+        if failure.is_interrupted() {
+            say!("Interrupted while preconditioning: nothing is written.");
+        }
+    })?;
+    let image = image_of(&prepared.device, &config, args.seed, &prepared.steps)?;
     let length = image::write(&args.output, &image)?;
     if !args.quiet {
         writeln!(out, "{}: {}", args.output.display(), human::bytes(length))?;
-        tell(&steps_value(&steps), out)?;
-        State::of(&ssd).print(out)?;
+        let steps = serde_json::to_value(&prepared.steps).map_err(Failure::usage)?;
+        tell(&steps, out)?;
+        print_state(&DeviceState::of(&prepared.device), out)?;
     }
-    let skipped = steps.iter().filter_map(StepDocument::skipped);
-    skipped.chain(notes_on_clocks(&steps)).for_each(|note| say!("note: {note}"));
-    let mut complaints: Vec<_> = steps.iter().filter_map(StepDocument::complaint).collect();
-    if complaints.is_empty() {
-        let ended = told_of_end(&ssd, &steps);
-        complaints.extend(ended.map(|told| format!("{told}, and later steps were skipped")));
-    }
-    complaints.iter().for_each(|complaint| say!("warning: {complaint}."));
-    if complaints.is_empty() { Ok(()) } else { Err(Failure::Check) }
+    prepared.notes.iter().for_each(|note| say!("note: {}", with_flags(note)));
+    let complaints = prepared.complaints.iter().map(|text| with_flags(text));
+    complaints.for_each(|complaint| say!("warning: {complaint}."));
+    if prepared.complaints.is_empty() { Ok(()) } else { Err(Failure::Check) }
 }
 
-fn prepare(
-    preparation: &Preparation,
-    args: &SaveArgs,
-    ssd: &mut Device,
-) -> Result<Vec<StepDocument>, Failure> {
-    let flags = Flags::default();
-    let mut recording = Recording::new(ssd, None, &flags);
-    let mut bars = Bars::new(!args.quiet);
-    let steps = preparation.carry_out(args.seed, ssd, &mut recording, &mut bars);
-    steps.inspect_err(|failure| {
-        if matches!(failure, Failure::Interrupted) {
-            say!("Interrupted while preconditioning: nothing is written.");
-        }
-    })
-}
-
-/// Returns the configuration of the device, or that of the image if no device is named, with
-/// options set on top.
-pub fn config(
-    device: Option<&str>,
-    sets: &[Setting],
-    image: Option<&OpenedImage>,
-) -> Result<Config, Failure> {
-    match (device, image) {
-        (Some(device), _) => device::load(device, sets),
-        (None, Some(taken)) => device::of_image(&taken.name, &taken.image.config, sets),
-        (None, None) => Err(Failure::usage(
-            "which device?\n  remedy: name one with --device, or an image with --image",
-        )),
-    }
-}
-
-fn steps_value(steps: &[StepDocument]) -> Value {
-    serde_json::to_value(steps).expect("steps are plain data")
-}
-
-/// Prints how a device came to its state: its steps, and below an image the steps of the image.
+/// Prints how a device came to its state.
 fn tell(story: &Value, out: &mut dyn Write) -> std::io::Result<()> {
-    let mut lines = Vec::new();
-    chain(story, 0, &mut lines);
-    if lines.is_empty() {
-        lines.push((0, FRESH.to_owned()));
-    }
-    for (at, (depth, text)) in lines.iter().enumerate() {
+    for (at, (depth, text)) in story_told(story).iter().enumerate() {
         let name = if at == 0 { "Prepared by" } else { "" };
         wrapped(out, &format!("{name:<23}{}", "  ".repeat(*depth)), text)?;
     }
     Ok(())
-}
-
-const FRESH: &str = "nothing: it is fresh";
-
-/// Collects the steps of a story with their depth; the steps of an image are one deeper.
-fn chain(story: &Value, depth: usize, lines: &mut Vec<(usize, String)>) {
-    for step in story.as_array().into_iter().flatten() {
-        lines.push((depth, step_told(step)));
-        if step["step"] == "image" {
-            let before = lines.len();
-            chain(&step["story"], depth + 1, lines);
-            if lines.len() == before {
-                lines.push((depth + 1, FRESH.to_owned()));
-            }
-        }
-    }
-}
-
-fn step_told(step: &Value) -> String {
-    let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
-    let took = step["duration_ns"].as_u64().map(|ns| format!(", {}", human::span(ns)));
-    let without = || (step["clock"] == "none").then(|| ", without a clock".to_owned());
-    let took = took.or_else(without).unwrap_or_default();
-    match step["step"].as_str().unwrap_or("?") {
-        "image" => {
-            let seed = step["seed"].as_u64().map(|seed| format!(", seed {seed}"));
-            format!("image {}{}, made by", text(&step["name"]), seed.unwrap_or_default())
-        }
-        "fill" => {
-            let written =
-                step["written_bytes"].as_u64().map(|all| format!(" of {}", human::bytes(all)));
-            format!("{} fill{}{took}", text(&step["order"]), written.unwrap_or_default())
-        }
-        "workload" => format!("workload {}{took}", text(&step["load"]["name"])),
-        "age" => format!("{}{took}", aged(step)),
-        other => other.to_owned(),
-    }
-}
-
-fn aged(step: &Value) -> String {
-    let verdict = step["verdict"].as_str().unwrap_or("?").replace('_', " ");
-    let rounds = step["rounds"].as_array().map_or(0, Vec::len);
-    let wa = step["write_amplification"]["mean"].as_f64();
-    let wa = wa.map_or(String::new(), |wa| format!(", write amplification {wa:.3}"));
-    let load = step["load"]["name"].as_str().unwrap_or("?");
-    format!("ageing by {load}: {verdict} after {rounds} rounds{wa}")
 }
 
 /// `ftlab device show`: describes an image.
@@ -267,9 +101,9 @@ pub fn show(args: &ShowImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// Prints what an image holds.
-pub fn tell_all(taken: &OpenedImage, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+fn tell_all(taken: &OpenedImage, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let device = loaded(taken, &taken.config, Resume::ALL)?;
-    let (state, story) = (State::of(&device), taken.story());
+    let (state, story) = (DeviceState::of(&device), taken.story());
     let capacity = device.capacity_sectors() * SECTOR_BYTES;
     if json {
         let document = json!({
@@ -296,17 +130,7 @@ pub fn tell_all(taken: &OpenedImage, json: bool, out: &mut dyn Write) -> Result<
     let options = &taken.config.options;
     line(out, "Mapping", options.ftl.mapping.policy.name())?;
     line(out, "Write buffer", options.cache.policy.name())?;
-    Ok(state.print(out)?)
-}
-
-/// Loads and audits a device with the state of an image.
-fn loaded(taken: &OpenedImage, config: &Config, resume: Resume) -> Result<Device, Failure> {
-    let mut device = crate::memory::device(config, taken.image.seed)?;
-    device
-        .load(&taken.image.snapshot, resume)
-        .and_then(|()| device.ftl().audit().map_err(ftlab::image::Damage))
-        .map_err(|damage| taken.refused(&damage))?;
-    Ok(device)
+    Ok(print_state(&state, out)?)
 }
 
 /// `ftlab device load`: checks that a device can load an image, and lists what continues.
@@ -315,12 +139,13 @@ pub fn load(args: &LoadImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
         image::refuse_to_overwrite(path, args.force)?;
     }
     let taken = image::take(&args.file)?;
-    let config = config(args.device.as_deref(), &settings(&args.sets), Some(&taken))?;
+    let settings = settings(&args.sets);
+    let config = of_device_or_image(args.device.as_deref(), &settings, Some(&taken))?;
     taken.check(&config)?;
     let resume = Resume::between(&taken.config.options, &config.options, true);
     let mut device = loaded(&taken, &config, resume)?;
     device::warn(&config);
-    taken.hints(&config, &device).iter().for_each(|hint| say!("warning: {hint}."));
+    taken.hints(&config, &device).iter().for_each(|hint| say!("warning: {}.", with_flags(hint)));
     writeln!(out, "{}: loaded as {}", args.file, device::title(&config))?;
     let names = |resumes: bool| {
         let told = resume.told();
@@ -331,15 +156,9 @@ pub fn load(args: &LoadImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
     line(out, "Continues", &names(true))?;
     line(out, "Starts afresh", &names(false))?;
     rest(&mut device)?;
-    State::of(&device).print(out)?;
+    print_state(&DeviceState::of(&device), out)?;
     if let Some(path) = &args.output {
-        let image = Image {
-            ftlab_version: env!("CARGO_PKG_VERSION").to_owned(),
-            config: config.canonical(),
-            seed: taken.image.seed,
-            story: to_json(&vec![taken.document()])?,
-            snapshot: device.save(),
-        };
+        let image = image_of(&device, &config, taken.image.seed, &[taken.document()])?;
         let length = image::write(path, &image)?;
         writeln!(out, "{}: {}", path.display(), human::bytes(length))?;
     }

@@ -120,7 +120,9 @@ mod tests {
     #[test]
     fn what_takes_nothing_any_more_stops_nobody_and_is_told_once() {
         let (finished, tried) = written(io::ErrorKind::StorageFull);
-        assert!(matches!(finished, Err(Failure::Usage(text)) if text.contains("standard output")));
+        assert!(
+            matches!(finished, Err(Failure::Lab(told)) if told.text().contains("standard output"))
+        );
         // Eight bytes, then two of the next eight, then the refusal.
         assert_eq!(tried, 3, "it is not tried again");
         assert!(written(io::ErrorKind::BrokenPipe).0.is_ok(), "its reader had enough");

@@ -10,9 +10,10 @@ use ftlab::scheduler::{Kind, Origin};
 use ftlab::stats::{LatencyReport, OpReport, ProgramsByCost, ReadsByCost, Report, Spread, Verdict};
 use ftlab::units::Nanos;
 
+use crate::failure::with_flags;
 use crate::human::{bytes, count, digits, percent, rate, span, time};
-use crate::result::{ResultDocument, StepDocument};
 use crate::{accesses, health, power_cuts, queues};
+use ftlab_lab::result::{ResultDocument, StepDocument};
 
 /// Stands for an unknown value.
 const NONE: &str = "-";
@@ -42,8 +43,8 @@ pub fn print(document: &ResultDocument, device_name: &str, out: &mut dyn Write) 
     if !notes.is_empty() {
         writeln!(out, "\nNotes")?;
     }
-    for note in &notes {
-        wrapped(out, "- ", note)?;
+    for note in notes.iter().map(|note| with_flags(note)) {
+        wrapped(out, "- ", &note)?;
     }
     Ok(())
 }

@@ -10,9 +10,9 @@ use crate::accesses;
 use crate::args::TraceCommand;
 use crate::failure::Failure;
 use crate::human::{bytes, count, percent, rate, span};
-use crate::load;
-use crate::result::{self, FileKind};
 use crate::table::wrapped;
+use ftlab_lab::load;
+use ftlab_lab::result::{self, FileKind};
 
 /// Performs the command.
 pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
@@ -71,7 +71,8 @@ fn fit(trace: &mut Trace, input: &str, name: Option<&str>) -> Result<(String, u6
         .map_err(|why| Failure::usage(format!("{why}\n  remedy: ftlab trace inspect {input}")))
 }
 
-const WORKLOAD: FileKind = FileKind { name: "workload file", flag: "-o", is_one: is_workload };
+const WORKLOAD: FileKind =
+    FileKind { name: "workload file", option: "output", is_one: is_workload };
 
 fn is_workload(text: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(text) else { return false };

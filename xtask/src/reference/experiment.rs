@@ -3,7 +3,7 @@
 use super::{MarkdownTable, code, head, schema, tables};
 
 /// The declarations, included by path because the command line's crate does not export them.
-#[path = "../../../crates/ftlab-cli/src/reproduce/keys.rs"]
+#[path = "../../../crates/ftlab-lab/src/reproduce/keys.rs"]
 #[allow(dead_code, reason = "only what is declared is used here, not what is read")]
 mod keys;
 

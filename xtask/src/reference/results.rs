@@ -28,8 +28,8 @@ const REPRODUCTION: &str = "result.json of a reproduction";
 const REPORT: &str = "Report";
 /// The files with the types. If two types share a name, the first one counts.
 const SOURCES: [&str; 27] = [
-    "crates/ftlab-cli/src/result/document.rs",
-    "crates/ftlab-cli/src/power_cuts/report.rs",
+    "crates/ftlab-lab/src/result/document.rs",
+    "crates/ftlab-lab/src/power_cuts/report.rs",
     "crates/ftlab/src/stats/report.rs",
     "crates/ftlab/src/stats/op_report.rs",
     "crates/ftlab/src/stats/health.rs",
@@ -47,11 +47,11 @@ const SOURCES: [&str; 27] = [
     "crates/ftlab-workload/src/replay/mapping.rs",
     "crates/ftlab-workload/src/replay/sharing.rs",
     "crates/ftlab-workload/src/fio/report/document.rs",
-    "crates/ftlab-cli/src/compare/document.rs",
-    "crates/ftlab-cli/src/compare/statistics.rs",
-    "crates/ftlab-cli/src/compare/metrics.rs",
-    "crates/ftlab-cli/src/reproduce/document.rs",
-    "crates/ftlab-cli/src/reproduce/numbers.rs",
+    "crates/ftlab-lab/src/compare/document.rs",
+    "crates/ftlab-lab/src/compare/statistics.rs",
+    "crates/ftlab-lab/src/compare/metrics.rs",
+    "crates/ftlab-lab/src/reproduce/document.rs",
+    "crates/ftlab-lab/src/reproduce/numbers.rs",
     "crates/ftlab/src/scheduler/command.rs",
     "crates/ftlab/src/nand/operation.rs",
     "crates/ftlab/src/ftl/gc/purpose.rs",

@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use ftlab_workload::trace::Format;
 
 pub use self::images::{DeviceCommand, LoadImageArgs, SaveArgs, ShowImageArgs};
-pub use self::load::{AddressKind, LoadArgs, ReplayKind};
+pub use self::load::LoadArgs;
 pub use self::reading::ReadingArgs;
 use self::reading::format;
 pub use self::reproduce::ReproduceArgs;

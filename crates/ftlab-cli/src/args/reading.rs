@@ -3,6 +3,8 @@
 use clap::Args;
 use ftlab_workload::trace::{self, BlkEvent, Format, Late, SpaceUnit, TimeUnit};
 
+use crate::failure::Failure;
+
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Reading a trace")]
 pub struct ReadingArgs {
@@ -40,8 +42,26 @@ pub struct ReadingArgs {
 }
 
 impl ReadingArgs {
+    /// Refuses the flags for a load that is generated.
+    ///
+    /// # Errors
+    /// Some were given.
+    pub fn refuse_idle(&self) -> Result<(), Failure> {
+        let given = self.given();
+        if given.is_empty() {
+            return Ok(());
+        }
+        let one = given.len() == 1;
+        let (verb, it) = if one { ("is", "it") } else { ("are", "them") };
+        Err(Failure::usage(format!(
+            "{} {verb} for reading traces, but this load is generated\n  remedy: leave {it} out, or \
+             give a trace with --trace",
+            given.join(", ")
+        )))
+    }
+
     /// Returns the names of the flags that were given.
-    pub fn given(&self) -> Vec<&'static str> {
+    fn given(&self) -> Vec<&'static str> {
         let ReadingArgs {
             format,
             time_unit,

@@ -2,9 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::declaration::{Declaration, Figure};
-use super::map::{self, HeatMap, MapPanel};
-use super::measure::{Estimate, Measured};
+use ftlab_lab::reproduce::{Estimate, HeatMap, MapPanel};
+
 use crate::table::wrapped;
 
 /// The maximum width of a line.
@@ -14,21 +13,15 @@ const ROOM: usize = 2;
 /// Stands for an unknown value.
 const NONE: &str = "-";
 
-/// Prints the heat maps among these figures.
-pub fn print(
-    declaration: &Declaration,
-    figures: &[Figure],
-    measured: &Measured,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    for figure in figures {
-        let Some(map) = map::of(declaration, figure, measured) else { continue };
+/// Prints heat maps, each below the title of its figure.
+pub fn print(maps: &[(String, HeatMap)], out: &mut dyn Write) -> io::Result<()> {
+    for (title, map) in maps {
         writeln!(out)?;
-        wrapped(out, "", &figure.title)?;
+        wrapped(out, "", title)?;
         wrapped(out, "", &map.title())?;
         let axes = format!("{} down, {} across", map.rows.title, map.columns.title);
         wrapped(out, "", &axes)?;
-        map.panels.iter().try_for_each(|panel| print_panel(&map, panel, out))?;
+        map.panels.iter().try_for_each(|panel| print_panel(map, panel, out))?;
     }
     Ok(())
 }

@@ -20,10 +20,10 @@ use self::document::{Failed, TortureDocument};
 use self::ledger::{Ledger, RanCase};
 use crate::args::TortureArgs;
 use crate::failure::Failure;
-use crate::interrupt::{self, STOP};
-use crate::pool::locked;
+use crate::interrupt;
 use crate::progress::Cuts;
-use crate::result::to_json;
+use ftlab_lab::pool::locked;
+use ftlab_lab::result::to_json;
 
 /// The start of the line that a failure prints.
 const REPLAY: &str = "ftlab torture --replay ";
@@ -80,7 +80,7 @@ fn torture(args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
         ledger.has_enough() || args.hours.is_some_and(|time| began.elapsed() >= time)
     };
     let work = || {
-        while !STOP.load(Ordering::Relaxed) && !is_over(&locked(&ledger)) {
+        while !interrupt::is_stopped() && !is_over(&locked(&ledger)) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let ran = RanCase::of(ledger::case(&designs, args.seed, number));
             let mut ledger = locked(&ledger);
@@ -92,7 +92,7 @@ fn torture(args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
     bar.finish();
     let ledger = ledger.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     let told = tell(&ledger.into_document(), args, out);
-    if STOP.load(Ordering::Relaxed) { told.and(Err(Failure::Interrupted)) } else { told }
+    if interrupt::is_stopped() { told.and(Err(Failure::INTERRUPTED)) } else { told }
 }
 
 /// Prints the results. Fails if something was lost.

@@ -391,7 +391,7 @@ fn mistakes_are_named_with_their_remedy() {
     fails(&place, "compare --vary ftl.gc.start=2,3 --workload randwrite-4k", &["which device?"]);
     fails(&place, &with(""), &["only one variant", "--vary"]);
     fails(&place, &with("tiny"), &["the same name", "remedy"]);
-    fails(&place, &with("nosuch"), &["nosuch", "tiny", "ftlab list devices"]);
+    fails(&place, &with("nosuch"), &["nosuch", "tiny", "a built-in name or a path"]);
     fails(&place, &with("--vary ftl.gc.start=2,3 --seeds 0"), &["--seeds"]);
     fails(&place, &with("--vary ftl.gc.start=2,3 -j 0"), &["--jobs"]);
     fails(&place, &with("--vary ftl.gc.start=2,3 --confidence 0.95"), &["95%"]);

@@ -112,10 +112,10 @@ fn who_takes_an_image_for_something_else_is_told() {
     ok(place.run("device save --device tiny -o a.ftlab -q"));
     let of = |device: &str| format!("run {device} {LOAD}");
     fails(&place, &of("--device a.ftlab"), &["is an image", "--image a.ftlab"]);
-    fails(&place, &of("--image tiny"), &["tiny is a built-in device", "ftlab device save"]);
-    fails(&place, &of("--image gone.ftlab"), &["no such file", "ftlab device save"]);
+    fails(&place, &of("--image tiny"), &["tiny is a built-in device", "--device", "saved device"]);
+    fails(&place, &of("--image gone.ftlab"), &["no such file", "saved device"]);
     let other = of("--image a.ftlab --device tlc-32g");
-    fails(&place, &other, &["leave out --device", "(tiny)", "ftlab device save"]);
+    fails(&place, &other, &["leave out --device", "(tiny)", "make an image"]);
 }
 
 #[test]

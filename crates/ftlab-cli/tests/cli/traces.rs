@@ -40,7 +40,7 @@ fn streams_that_share_addresses_are_counted_and_noted_with_the_remedy() {
         assert_eq!(result["replay"]["sharing"], shared, "{address}");
         let told = notes(&result, "share addresses");
         assert_eq!(told.len(), 1, "{address}");
-        for text in ["2 of the 3 streams", "301 touched pages", "100 (33.2 %)", "--address compact"]
+        for text in ["2 of the 3 streams", "301 touched pages", "100 (33.2 %)", "`address` compact"]
         {
             assert!(told[0].contains(text), "{address}: no {text} in {}", told[0]);
         }
@@ -77,7 +77,7 @@ fn a_trace_larger_than_the_device_is_not_scaled_and_what_folding_merges_is_noted
     assert_eq!(folded["replay"]["sharing"]["folded_pages_4k"], 192);
     let told = notes(&folded, "was folded");
     assert!(told[0].contains("of 192 touched pages of 4 KiB, 192 (100.0 %)"), "{told:?}");
-    assert!(told[0].contains("--address compact"), "{told:?}");
+    assert!(told[0].contains("`address` compact"), "{told:?}");
 }
 
 #[test]

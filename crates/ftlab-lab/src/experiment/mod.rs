@@ -1,0 +1,412 @@
+//! An experiment: a device, its preparation, and a load. Performing it returns a result and has no
+//! other effects, so it can be repeated, on any thread.
+//!
+//! A run performs one experiment, a comparison one for each variant and seed. Result folders, progress
+//! bars and tables belong to those who ask. A new kind of load goes into `load.rs`, a new way to prepare a
+//! device into `preparation.rs`; then all front ends have it.
+
+mod ageing;
+mod given;
+mod inputs;
+mod load;
+mod measured;
+mod options;
+mod preparation;
+mod sharing;
+mod steps;
+mod untimed;
+mod watch;
+
+use ftlab::config::Config;
+use ftlab::device::{Contents, Device};
+use ftlab::host::{Host, Op};
+use ftlab::scheduler::Probe;
+use ftlab::stats::{AgedBefore, Arriving, Circumstances, PhaseStats, SCHEMA_VERSION, phase_called};
+use ftlab::units::{Nanos, SECTOR_BYTES};
+use ftlab_workload::accesses::Accesses;
+use ftlab_workload::fio::JobFile;
+use ftlab_workload::generate::{Generator, Workload};
+use ftlab_workload::replay::{self, Batches, Crew, Ended, Replay, ReplayError, Source};
+
+use self::measured::Clock;
+use self::watch::Supervision;
+use crate::failure::Failure;
+use crate::human;
+use crate::load::{Decoder, TraceFacts};
+use crate::memory::Instruments;
+use crate::power_cuts::{LosesPower, Played, PowerCutReport, refuse_without_recovery};
+use crate::recording::{Flags, Recording};
+use crate::result::{
+    DeviceDocument, LoadDocument, ReplayDocument, ResultDocument, StepDocument, notes_on_clocks,
+};
+use crate::stop::Stop;
+use crate::tenants::{self, Tenant};
+
+pub use given::{GivenRequests, GivenSource};
+pub use load::{LoadSource, OpenedLoad};
+pub use measured::{Measured, TimeSpent};
+pub use options::{AddressKind, MOST_OUTSTANDING, ReplayKind, RunOptions, parse_span, parse_speed};
+pub use preparation::{Preparation, Prepared, is_physical, rest, told_of_end};
+pub use watch::{Conduct, Watcher};
+
+/// An experiment, without its device.
+pub struct Experiment {
+    /// The load.
+    pub load: LoadSource,
+    /// The preparation of a device.
+    pub preparation: Preparation,
+    /// How the load is played.
+    pub options: replay::Options,
+    /// What decides when requests arrive.
+    pub arriving: Arriving,
+    /// The unmeasured phases at the beginning of the load that are skipped, because they would undo
+    /// the preparation of the device.
+    pub skipped: Vec<String>,
+    /// Whether to report how reads and writes share pages.
+    pub accesses: bool,
+    /// The fingerprint's parts that are the same for every device and seed.
+    inputs: inputs::Inputs,
+    /// How often to cut the power of a copy of the device, if at all.
+    pub cut_power: Option<Nanos>,
+}
+
+/// What the document of a run states besides the outcome of its load.
+struct Setting<'a> {
+    config: &'a Config,
+    seed: u64,
+    /// Warnings about the image.
+    hints: Vec<String>,
+    /// The number of phases before the load.
+    prepared: usize,
+    steps: Vec<StepDocument>,
+    power_cuts: Option<PowerCutReport>,
+}
+
+/// The outcome of the load.
+struct Outcome {
+    load: LoadDocument,
+    /// Notes about the load that a reader of the figures needs.
+    notes: Vec<String>,
+    replayed: replay::Report,
+    /// The tenants that sent the requests, if the load names them.
+    tenants: Vec<Tenant>,
+    assumed: Vec<String>,
+    warnings: Vec<String>,
+}
+
+impl Experiment {
+    /// Builds the experiment of a load with these options.
+    ///
+    /// # Errors
+    /// The options contradict each other or the load; or a file that they name cannot be read.
+    pub fn new(load: LoadSource, options: &RunOptions) -> Result<Experiment, Failure> {
+        let preparation = Preparation::new(options, Some(&load))?;
+        let skipped = match &load {
+            LoadSource::Workload(workload) if preparation.uses_device() && !options.all_phases => {
+                workload.unmeasured_lead()
+            }
+            _ => Vec::new(),
+        };
+        Ok(Experiment {
+            options: options.replay(&load)?,
+            arriving: options.arriving(&load),
+            preparation,
+            load,
+            skipped,
+            accesses: options.accesses,
+            inputs: inputs::Inputs::default(),
+            cut_power: options.cut_power,
+        })
+    }
+
+    /// Checks that the experiment can be performed on a device, `at_once` times at the same time.
+    ///
+    /// # Errors
+    /// The image does not fit the device, the device cannot do what is asked, or there is too little memory.
+    pub fn check(&self, config: &Config, at_once: usize) -> Result<(), Failure> {
+        self.preparation.image().map_or(Ok(()), |image| image.check(config))?;
+        self.preparation.refuse_physical(config)?;
+        self.refuse_uncut(config)?;
+        crate::memory::refuse_too_much(config, self.preparation.share_filled(), at_once)
+    }
+
+    /// Refuses a power cut on a device that cannot recover from one.
+    ///
+    /// # Errors
+    /// The device cannot recover.
+    fn refuse_uncut(&self, config: &Config) -> Result<(), Failure> {
+        self.cut_power.map_or(Ok(()), |_| refuse_without_recovery(config))
+    }
+
+    /// Performs the experiment on a new device, whose configuration was [checked](Self::check) before. `load`
+    /// comes from [`LoadSource::open`].
+    ///
+    /// # Errors
+    /// Stopped before anything was measured; or the load or the file of requests failed.
+    pub fn perform(
+        &self,
+        load: OpenedLoad,
+        config: &Config,
+        seed: u64,
+        conduct: Conduct<'_>,
+    ) -> Result<Measured, Failure> {
+        self.perform_with(load, config, seed, conduct, Instruments::default())
+    }
+
+    /// As [`perform`](Self::perform), on a device with a probe and with the bytes that it carries.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn perform_with<P: Probe + Clone, C: Contents + Clone>(
+        &self,
+        load: OpenedLoad,
+        config: &Config,
+        seed: u64,
+        conduct: Conduct<'_>,
+        instruments: Instruments<P, C>,
+    ) -> Result<Measured<P, C>, Failure> {
+        let Conduct { watcher, stop, requests } = conduct;
+        let mut supervision = Supervision { watcher, stop };
+        let mut ssd = self.preparation.device_with(config, seed, instruments)?;
+        let hints = self.preparation.hints(config, &ssd);
+        let flags = Flags::default();
+        let mut recording = Recording::new(&ssd, requests, &flags);
+        let clock = Clock::start();
+        let steps = self.preparation.carry_out(seed, &mut ssd, &mut recording, &mut supervision)?;
+        preparation::refuse_ended(&ssd, &steps)?;
+        let prepared = recording.recorder.phases().len();
+        recording.measuring = true;
+        recording.accesses = self.accesses.then(Accesses::default);
+        let (outcome, power_cuts) = match self.cut_power {
+            None => (self.play(load, seed, &mut ssd, &mut recording, &mut supervision)?, None),
+            Some(every) => {
+                let mut host = LosesPower::new(&mut ssd, config, seed, every, stop.clone());
+                let outcome = self.play(load, seed, &mut host, &mut recording, &mut supervision)?;
+                (outcome, Some(host.into_report()))
+            }
+        };
+        let spent = clock.stop();
+        recording.recorder.phase_ended(&ssd);
+        if let Some(error) = recording.error {
+            return Err(Failure::File(format!(
+                "can't write requests.parquet: {error}\n  remedy: check that there is room, or choose another place (`output`)"
+            )));
+        }
+        let setting = Setting { config, seed, hints, prepared, steps, power_cuts };
+        let document = self.document(setting, outcome, &ssd, &recording);
+        let Recording { recorder, requests, tally: jobs, .. } = recording;
+        Ok(Measured { document, recorder, device: ssd, jobs, requests, spent })
+    }
+
+    /// Puts together the document of a run.
+    fn document<P: Probe, C: Contents>(
+        &self,
+        setting: Setting<'_>,
+        mut outcome: Outcome,
+        ssd: &Device<P, C>,
+        recording: &Recording<'_>,
+    ) -> ResultDocument {
+        let Setting { config, seed, hints, prepared, steps, power_cuts } = setting;
+        outcome.warnings.extend(hints);
+        outcome.warnings.extend(steps.iter().filter_map(StepDocument::complaint));
+        let complete = outcome.replayed.ended != Ended::Stopped;
+        let circumstances = Circumstances {
+            arriving: self.arriving,
+            interrupted: !complete,
+            aged: aged_before(&steps, &recording.recorder.phases()[prepared..]),
+        };
+        let limit = self.options.limits.requests;
+        let mut report = recording.recorder.report(ssd, &circumstances);
+        tenants::name_queues(&mut report, &outcome.tenants, ssd.queues());
+        let skipped = steps.iter().filter_map(StepDocument::skipped);
+        let skipped = skipped.chain(self.note_on_skipped()).chain(notes_on_clocks(&steps));
+        let cut = cut_note(&outcome.replayed.mapping);
+        let dry = dry_note(&outcome.replayed, &recording.names);
+        let shared = sharing::notes(outcome.replayed.sharing.as_ref());
+        report.notes.extend(dry.into_iter().chain(skipped).chain(outcome.notes).chain(cut));
+        report.notes.extend(shared);
+        ResultDocument {
+            schema_version: SCHEMA_VERSION,
+            complete,
+            ftlab_version: env!("CARGO_PKG_VERSION").to_owned(),
+            report,
+            device: DeviceDocument::new(config, ssd.capacity_sectors()),
+            seed,
+            load: outcome.load,
+            accesses: recording.accesses.as_ref().map(Accesses::report),
+            power_cuts,
+            precondition: steps,
+            replay: ReplayDocument {
+                skipped_phases: self.skipped.clone(),
+                ..ReplayDocument::new(&self.options, limit, &outcome.replayed)
+            },
+            assumed: outcome.assumed,
+            warnings: outcome.warnings,
+        }
+    }
+
+    fn play<H: Played>(
+        &self,
+        load: OpenedLoad,
+        seed: u64,
+        ssd: &mut H,
+        recording: &mut Recording<'_>,
+        supervision: &mut Supervision<'_>,
+    ) -> Result<Outcome, Failure> {
+        let name = self.load.name();
+        let addresses = format!("addresses: {}", self.options.mapping.describe());
+        match load {
+            OpenedLoad::Workload(workload) => {
+                let mut source = Generator::new(&workload, ssd.capacity_sectors(), seed)
+                    .map_err(Failure::usage)?;
+                if !self.skipped.is_empty() {
+                    source.skip_unmeasured_lead();
+                }
+                recording.names = phase_names(&workload);
+                supervision.watcher.begins(&name, None);
+                let replayed = play_source(ssd, &mut source, recording, self.options, supervision)?;
+                let load = LoadDocument::workload(&workload);
+                let tenants = tenants::of_workload(&workload);
+                let shared = tenants::note_on_sharing(&workload, ssd.device().queues());
+                let (assumed, warnings) = (vec![addresses], Vec::new());
+                let notes = shared.into_iter().collect();
+                Ok(Outcome { load, notes, replayed, tenants, assumed, warnings })
+            }
+            OpenedLoad::Fio(jobs) => self.play_jobs(&jobs, seed, ssd, recording, supervision),
+            OpenedLoad::Trace(file, trace) => {
+                recording.names = vec!["trace".to_owned()];
+                supervision.watcher.begins(&name, Some(trace.meter()));
+                let limit = self.options.limits.requests;
+                let mut decoder = Decoder::start(*trace, limit);
+                let stop = supervision.stop;
+                let fill = |batch: &mut _| decoder.fill(batch, stop);
+                let mut source = Batches::new(fill, limit);
+                let replayed = play_source(ssd, &mut source, recording, self.options, supervision)?;
+                drop(source);
+                let TraceFacts { facts, digest, requests } = decoder.finish();
+                let mut assumed = facts.assumed.clone();
+                assumed.push(addresses);
+                let warnings = facts.warnings.clone();
+                let load = LoadDocument::trace(&file, &TraceFacts { facts, digest, requests });
+                let tenants = Vec::new();
+                Ok(Outcome { load, notes: Vec::new(), replayed, tenants, assumed, warnings })
+            }
+            OpenedLoad::Requests(mut given) => {
+                recording.names = vec!["requests".to_owned()];
+                supervision.watcher.begins(&name, None);
+                let replayed = play_source(ssd, &mut given, recording, self.options, supervision)?;
+                let (digest, requests) = given.finish();
+                let load = LoadDocument::requests(&name, digest, requests);
+                let (notes, tenants, warnings) = (Vec::new(), Vec::new(), Vec::new());
+                Ok(Outcome { load, notes, replayed, tenants, assumed: vec![addresses], warnings })
+            }
+        }
+    }
+
+    fn note_on_skipped(&self) -> Option<String> {
+        skipped_note(&self.load.name(), &self.skipped)
+    }
+
+    fn play_jobs<H: Played>(
+        &self,
+        jobs: &JobFile,
+        seed: u64,
+        ssd: &mut H,
+        recording: &mut Recording<'_>,
+        supervision: &mut Supervision<'_>,
+    ) -> Result<Outcome, Failure> {
+        let plan = jobs.plan(ssd.capacity_sectors(), seed).map_err(Failure::usage)?;
+        recording.names.clone_from(&plan.phase_names);
+        recording.tally = Some(plan.tally);
+        supervision.watcher.begins(&self.load.name(), None);
+        let (failed, limits) = (&recording.flags.failed, self.options.limits);
+        let crew = Crew { host: ssd, sink: recording, limits };
+        let replayed = crew.run(plan.groups, &mut |progress| supervision.goes_on(progress, failed));
+        supervision.watcher.ended();
+        let tenants = tenants::of_jobs(&plan.stream_names);
+        let load = LoadDocument::fio(jobs, plan.stream_names);
+        let replayed = ended(replayed, supervision.stop)?;
+        let notes = plan.notes.clone();
+        let (assumed, warnings) = (plan.notes, Vec::new());
+        Ok(Outcome { load, notes, replayed, tenants, assumed, warnings })
+    }
+}
+
+/// Notes that the last measured requests met an idle device, contrary to `measure_first`.
+fn dry_note(replayed: &replay::Report, names: &[String]) -> Option<String> {
+    let dry = replayed.phases.iter().filter(|phase| phase.ran_dry && phase.measured);
+    let name = |index: u32| names.get(index as usize).map_or("replay", String::as_str);
+    let dry: Vec<String> = dry.map(|phase| phase_called(name(phase.index))).collect();
+    (!dry.is_empty() && replayed.ended != Ended::Stopped).then(|| {
+        format!(
+            "The requests of {} ended before the measured ones were done (measure_first), so the last \
+             measured requests met an idle device. Give the phase more requests, or more time.",
+            dry.join(", ")
+        )
+    })
+}
+
+/// Notes that requests were shortened.
+fn cut_note(counts: &replay::MapCounts) -> Option<String> {
+    (counts.clipped > 0).then(|| {
+        format!(
+            "{} requests reached beyond the end of the device, or of their slice of it, and were cut \
+             there: {} were dropped.",
+            human::count(counts.clipped),
+            human::bytes(counts.clipped_sectors.saturating_mul(SECTOR_BYTES))
+        )
+    })
+}
+
+/// Notes that phases of a workload were skipped.
+pub fn skipped_note(workload: &str, phases: &[String]) -> Option<String> {
+    (!phases.is_empty()).then(|| {
+        format!(
+            "The workload {workload} begins with {}, not measured: skipped, because the device was \
+             already prepared (`precondition`, `image`). `all_phases` plays everything.",
+            phases.join(", ")
+        )
+    })
+}
+
+/// Returns how the device was aged, and how much was written since without being measured.
+fn aged_before(steps: &[StepDocument], since: &[PhaseStats]) -> Option<AgedBefore> {
+    let unmeasured = since.iter().take_while(|phase| !phase.measured);
+    let written_since_bytes = unmeasured.map(|phase| phase.host.op(Op::Write).bytes()).sum();
+    steps.last()?.steady().map(|aged| AgedBefore { written_since_bytes, ..aged })
+}
+
+/// Marks a replay as stopped if it was: a source that was stopped while it waited for
+/// input looks as if it had ended.
+fn ended(
+    report: Result<replay::Report, ReplayError>,
+    stop: &Stop,
+) -> Result<replay::Report, Failure> {
+    let mut report = report.map_err(|error| match error {
+        ReplayError::Standstill { .. } => Failure::Experiment(error.to_string()),
+        other => Failure::usage(other),
+    })?;
+    if stop.is_set() {
+        report.ended = Ended::Stopped;
+    }
+    Ok(report)
+}
+
+fn phase_names(workload: &Workload) -> Vec<String> {
+    workload.group_names()
+}
+
+/// Plays a source.
+fn play_source<H: Played, S: Source>(
+    ssd: &mut H,
+    source: &mut S,
+    recording: &mut Recording<'_>,
+    options: replay::Options,
+    supervision: &mut Supervision<'_>,
+) -> Result<replay::Report, Failure> {
+    let failed = &recording.flags.failed;
+    let replay = Replay { host: ssd, source, sink: recording, options };
+    let report = replay.run(&mut |progress| supervision.goes_on(progress, failed));
+    supervision.watcher.ended();
+    ended(report, supervision.stop)
+}

@@ -1,0 +1,427 @@
+//! Image files: the preamble is plain, the rest is compressed with zstd. Reading is limited in
+//! memory; writing goes to a temporary file that is then renamed.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use ftlab::config::Config;
+use ftlab::device::{Contents, Device};
+use ftlab::image::Damage;
+use ftlab::options::presets;
+use ftlab::options::value::Value as _;
+use ftlab::saved::{Image, Refusal, differences, file};
+use ftlab::scheduler::Probe;
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::human;
+use crate::result::StepDocument;
+use crate::text_file;
+
+/// The zstd level: compresses well and hardly slows down writing.
+const LEVEL: i32 = 3;
+/// Appends a checksum to the compressed data, to detect damage there too.
+const CHECKSUM: bool = true;
+
+/// The decompressed data may be at most this many times as long as the file, plus the limit of the
+/// texts: without the limit, a file of a few kilobytes could name a device of terabytes. Images
+/// compress best if the device was filled in order, about 150 times.
+const MOST_EXPANSION: u64 = 4096;
+
+/// Warns of a device whose blocks have reached their endurance: their next erase fails.
+fn worn<P: Probe, C: Contents>(device: &Device<P, C>) -> Option<String> {
+    let cycles = device.ftl().life()?.mean_endurance()?;
+    let blocks = f64::from(device.flash().geometry().blocks());
+    let mean = device.ftl().blocks().all_erases().map(f64::from).sum::<f64>() / blocks;
+    (mean >= f64::from(cycles)).then(|| {
+        format!(
+            "blocks endure {cycles} cycles (nand.endurance.cycles), but those of the image have had {mean:.2} \
+             on average: they fail at the next erase"
+        )
+    })
+}
+
+/// Where an image comes from.
+#[derive(Clone)]
+pub enum ImageSource {
+    /// A file, by its name.
+    File(String),
+    /// An image in memory.
+    Opened(Arc<OpenedImage>),
+}
+
+impl ImageSource {
+    /// Reads the image.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no image.
+    pub fn open(&self) -> Result<Arc<OpenedImage>, Failure> {
+        match self {
+            ImageSource::File(name) => take(name).map(Arc::new),
+            ImageSource::Opened(taken) => Ok(taken.clone()),
+        }
+    }
+
+    /// Returns its name in messages.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            ImageSource::File(name) => name,
+            ImageSource::Opened(taken) => &taken.name,
+        }
+    }
+}
+
+impl fmt::Debug for ImageSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ImageSource({:?})", self.name())
+    }
+}
+
+/// Images are the same if their content is.
+impl PartialEq for ImageSource {
+    fn eq(&self, other: &ImageSource) -> bool {
+        match (self, other) {
+            (ImageSource::File(one), ImageSource::File(other)) => one == other,
+            (ImageSource::Opened(one), ImageSource::Opened(other)) => {
+                Arc::ptr_eq(one, other) || one.image == other.image
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Eq for ImageSource {}
+
+/// An image that was read, and its parsed configuration.
+pub struct OpenedImage {
+    /// The name in messages.
+    pub name: String,
+    /// The saved device.
+    pub image: Image,
+    /// The configuration of the image's device.
+    pub config: Config,
+}
+
+/// Reads an image file.
+pub fn take(name: &str) -> Result<OpenedImage, Failure> {
+    taken(name, read(Path::new(name)))
+}
+
+/// Reads an image from memory. `name` is its name in messages.
+pub fn take_bytes(name: &str, bytes: &[u8]) -> Result<OpenedImage, Failure> {
+    taken(name, unpack(bytes, bytes.len() as u64))
+}
+
+fn taken(name: &str, image: Result<Image, Unread>) -> Result<OpenedImage, Failure> {
+    let failed = |error: &dyn std::fmt::Display| Failure::usage(format!("{name}: {error}"));
+    let image = image.map_err(|error| match error {
+        Unread::Io(error) if error.kind() == io::ErrorKind::NotFound => missing(name),
+        Unread::Io(error) => Failure::file("can't read the image", Path::new(name), &error),
+        Unread::Refused(refusal) => failed(&refusal),
+    })?;
+    let config = image.config(name).map_err(|error| {
+        Failure::Config(format!(
+            "{name} was made by ftlab {}, and this is {}, which refuses its configuration:\n{}",
+            image.ftlab_version,
+            env!("CARGO_PKG_VERSION"),
+            text_file::told(error)
+        ))
+    })?;
+    Ok(OpenedImage { name: name.to_owned(), image, config })
+}
+
+fn missing(name: &str) -> Failure {
+    let remedy = match presets::find(name) {
+        Some(_) => format!(
+            "{name} is a built-in device: name it with `device`; an image is the file of a saved device"
+        ),
+        None => "check the path; an image is the file of a saved device".to_owned(),
+    };
+    Failure::File(format!("can't read the image {name}: there is no such file\n  remedy: {remedy}"))
+}
+
+/// Whether a file is an image, damaged or not. A pipe is not read, because the bytes would be lost.
+pub fn is_one(path: &Path) -> bool {
+    if !path.is_file() {
+        return false;
+    }
+    let mut preamble = Vec::new();
+    let begins = File::open(path)
+        .and_then(|from| from.take(file::MAGIC.len() as u64).read_to_end(&mut preamble));
+    begins.is_ok() && preamble == file::MAGIC
+}
+
+enum Unread {
+    Io(io::Error),
+    Refused(Refusal),
+}
+
+fn read(path: &Path) -> Result<Image, Unread> {
+    let from = File::open(path).map_err(Unread::Io)?;
+    let length = from.metadata().map_err(Unread::Io)?.len();
+    unpack(from, length)
+}
+
+/// Reads an image file of `length` bytes.
+fn unpack(mut from: impl Read, length: u64) -> Result<Image, Unread> {
+    let mut preamble = Vec::new();
+    let most = file::PREAMBLE as u64;
+    (&mut from).take(most).read_to_end(&mut preamble).map_err(Unread::Io)?;
+    file::check_preamble(&preamble).map_err(Unread::Refused)?;
+    let damaged = |error: io::Error| {
+        Unread::Refused(Damage::new(format!("it can't be decompressed ({error})")).into())
+    };
+    let mut from = zstd::Decoder::new(from).map_err(Unread::Io)?;
+    let mut sections = Vec::new();
+    from.by_ref().take(file::LONGEST_TEXTS).read_to_end(&mut sections).map_err(damaged)?;
+    // Stop where the data exceeds what the device can have.
+    let most = file::most_bytes(&sections).map_err(Unread::Refused)?;
+    let expanded = file::LONGEST_TEXTS.saturating_add(length.saturating_mul(MOST_EXPANSION));
+    let left = most.min(expanded).saturating_sub(sections.len() as u64);
+    let read = from.by_ref().take(left + 1).read_to_end(&mut sections).map_err(damaged)?;
+    if read as u64 > left {
+        let damage = Damage::new(if expanded < most {
+            format!("it unpacks to more than {MOST_EXPANSION} times its length, as no image does")
+        } else {
+            "it holds more than a device of its size can have".to_owned()
+        });
+        return Err(Unread::Refused(damage.into()));
+    }
+    Image::decode(&sections).map_err(Unread::Refused)
+}
+
+/// Checks the target before any long work begins.
+pub fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
+    let shown = path.display();
+    if path.is_dir() || path.file_name().is_none() {
+        return Err(Failure::usage(format!(
+            "{shown} is a folder\n  remedy: name an image file (`output`)"
+        )));
+    }
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return Err(Failure::usage(format!(
+            "there is no folder {}\n  remedy: create it, or choose another place (`output`)",
+            folder.display()
+        )));
+    }
+    if !path.exists() {
+        return Ok(());
+    }
+    if !is_one(path) {
+        return Err(Failure::usage(format!(
+            "{shown} exists and is not an image\n  remedy: choose another name (`output`)"
+        )));
+    }
+    match force {
+        true => Ok(()),
+        false => Err(Failure::usage(format!(
+            "{shown} already contains an image\n  remedy: `force` replaces it, or choose another name (`output`)"
+        ))),
+    }
+}
+
+/// Writes an image in the format of image files.
+pub fn pack(mut to: impl Write, image: &Image) -> io::Result<()> {
+    to.write_all(&file::preamble())?;
+    let mut encoder = zstd::Encoder::new(to, LEVEL)?;
+    encoder.include_checksum(CHECKSUM)?;
+    encoder.write_all(&image.encode())?;
+    encoder.finish().map(drop)
+}
+
+/// Writes an image to a temporary file and renames it when it is complete. Returns its length in bytes.
+pub fn write(path: &Path, image: &Image) -> Result<u64, Failure> {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let written = || -> io::Result<u64> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".ftlab-unfinished-image-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut unfinished = builder.tempfile_in(folder)?;
+        pack(&mut unfinished, image)?;
+        unfinished.as_file().sync_all()?;
+        let length = unfinished.as_file().metadata()?.len();
+        unfinished.persist(path).map_err(|error| error.error)?;
+        Ok(length)
+    };
+    written().map_err(|error| Failure::file("can't write", path, &error))
+}
+
+impl OpenedImage {
+    /// Checks that a device of this configuration can load the image.
+    pub fn check(&self, config: &Config) -> Result<(), Failure> {
+        let differences = differences(&self.config, config);
+        if differences.is_empty() {
+            return Ok(());
+        }
+        let told: String = differences.iter().map(|one| format!("  {one}\n")).collect();
+        Err(Failure::usage(format!(
+            "{} does not fit the device, which must have the same shape and capacity:\n{told}  remedy: leave \
+             out `device`, which takes that of the image ({}), and set only other options; or make an image of this device",
+            self.name, self.config.options.device.name
+        )))
+    }
+
+    /// Returns warnings about options that a loaded device ignores because the image has already
+    /// decided them, and about worn-out blocks.
+    pub fn hints<P: Probe, C: Contents>(
+        &self,
+        config: &Config,
+        device: &Device<P, C>,
+    ) -> Vec<String> {
+        let bad = |config: &Config| config.options.nand.faults.factory_bad;
+        let (saved, asked) = (bad(&self.config), bad(config));
+        let factory = (saved != asked).then(|| {
+            format!(
+                "nand.faults.factory_bad = {asked} has no effect: which blocks are bad is part of the image \
+                 (made with {saved}); set it when an image is made, on a new device"
+            )
+        });
+        factory.into_iter().chain(self.already_due(config, device)).chain(worn(device)).collect()
+    }
+
+    /// Warns of scheduled faults that the image did not have and whose time has already passed.
+    fn already_due<P: Probe, C: Contents>(
+        &self,
+        config: &Config,
+        device: &Device<P, C>,
+    ) -> Option<String> {
+        let schedule = |config: &Config| config.options.nand.faults.schedule.clone();
+        let (known, now) = (schedule(&self.config), ftlab::host::Host::now(device).0);
+        let due = schedule(config).into_iter().filter(|one| one.at.0 < now && !known.contains(one));
+        let due: Vec<String> = due.map(|fault| format!("\"{}\"", fault.print())).collect();
+        (!due.is_empty()).then(|| {
+            format!(
+                "nand.faults.schedule: {} is earlier than the clock of the image {}, which is at {}: it takes effect \
+                 at once. Times count from when the device was new; name a later one",
+                due.join(", "),
+                self.name,
+                human::span(now)
+            )
+        })
+    }
+
+    /// Returns the failure for a state that the device rejects.
+    pub fn refused(&self, damage: &Damage) -> Failure {
+        Failure::usage(format!(
+            "{}: the device rejects its state: {damage}\n  remedy: use the policies of the image, or create it \
+             again",
+            self.name
+        ))
+    }
+
+    /// Returns how the image was made.
+    pub fn story(&self) -> Value {
+        serde_json::from_str(&self.image.story).unwrap_or(Value::Null)
+    }
+
+    /// Returns the image as a step of preparation in results.
+    pub fn document(&self) -> StepDocument {
+        StepDocument::Image {
+            name: crate::load::short_name(&self.name),
+            digest_blake3: blake3::hash(&self.image.encode()).to_hex().to_string(),
+            seed: self.image.seed,
+            story: self.story(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ftlab::config::Layer;
+    use ftlab::device::{DeviceSetup, assemble};
+    use ftlab::saved::file::{FORMAT, MAGIC, PREAMBLE};
+
+    use super::*;
+
+    fn small() -> Image {
+        let config = Config::load(&[Layer::preset("tiny")]).unwrap();
+        Image {
+            ftlab_version: "0".to_owned(),
+            config: config.canonical(),
+            seed: 1,
+            story: "[]".to_owned(),
+            snapshot: assemble(DeviceSetup::new(&config, 1)).save(),
+        }
+    }
+
+    fn packed(image: &Image) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        pack(&mut bytes, image).unwrap();
+        bytes
+    }
+
+    /// Returns the message for bytes that are refused.
+    fn told(bytes: &[u8]) -> String {
+        match take_bytes("a.ftlab", bytes) {
+            Err(failure) if !failure.text().is_empty() => failure.text().to_owned(),
+            Err(other) => panic!("{other:?}"),
+            Ok(_) => panic!("it is taken"),
+        }
+    }
+
+    #[test]
+    fn an_image_that_is_cut_anywhere_is_refused() {
+        let whole = packed(&small());
+        assert!(take_bytes("a.ftlab", &whole).is_ok());
+        for end in 0..whole.len() {
+            let text = told(&whole[..end]);
+            assert!(text.contains("remedy: "), "cut at {end}: {text}");
+            assert!(end == 0 || text.contains("damaged"), "cut at {end}: {text}");
+        }
+    }
+
+    #[test]
+    fn an_image_in_which_a_bit_is_turned_is_refused() {
+        let whole = packed(&small());
+        for at in 0..whole.len() {
+            let mut turned = whole.clone();
+            turned[at] ^= 1 << (at % 8);
+            // Some bits of the compression header have no meaning.
+            if let Ok(taken) = take_bytes("a.ftlab", &turned) {
+                assert_eq!(taken.image, small(), "turned at {at}");
+            } else {
+                assert!(told(&turned).contains("remedy: "), "turned at {at}");
+            }
+        }
+        // Inside the compressed data, each section has its own checksum.
+        let sections = small().encode();
+        for at in (0..sections.len()).step_by(7) {
+            let mut turned = sections.clone();
+            turned[at] ^= 1 << (at % 8);
+            let bytes = [&whole[..PREAMBLE], &zstd::encode_all(&*turned, LEVEL).unwrap()].concat();
+            assert!(told(&bytes).contains("damaged"), "turned at {at}");
+        }
+    }
+
+    #[test]
+    fn images_of_other_versions_are_refused_with_both_versions() {
+        let rest = &packed(&small())[PREAMBLE..];
+        for format in [0, FORMAT - 1, FORMAT + 1, u32::MAX] {
+            let text = told(&[&MAGIC[..], &format.to_le_bytes(), rest].concat());
+            let expected = format!("has format {format}, and this version of ftlab");
+            assert!(text.contains(&expected) && text.contains("make it again"), "{text}");
+        }
+        // The same format, but a configuration that only another version knows.
+        let config = format!("{}\nfuture.option = 1\n", small().config);
+        let newer = Image { config, ftlab_version: "99.1".to_owned(), ..small() };
+        let text = told(&packed(&newer));
+        assert!(text.contains("future") && text.contains("remedy: "), "{text}");
+        let text = told(b"something else altogether");
+        assert!(text.contains("not an image of a device"), "{text}");
+    }
+
+    #[test]
+    fn an_image_that_unpacks_without_end_is_refused() {
+        let mut sections = small().encode();
+        sections.resize(sections.len() + (256 << 20), 0);
+        let bytes = [&file::preamble()[..], &zstd::encode_all(&*sections, 1).unwrap()].concat();
+        assert!(told(&bytes).contains("it holds more than a device of its size can have"));
+    }
+}

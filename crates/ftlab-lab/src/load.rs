@@ -1,0 +1,225 @@
+//! Loads: traces, decoded and hashed on a separate thread; workloads; fio job files.
+
+use ftlab::options::text::nearest;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use ftlab_workload::fio::{JobFile, Surroundings};
+use ftlab_workload::generate::{PRESETS, Workload, preset};
+use ftlab_workload::replay::SourceError;
+use ftlab_workload::trace::{Digest, Facts, Location, Record, Trace, TraceError};
+
+use crate::failure::Failure;
+use crate::stop::Stop;
+use crate::text_file;
+
+/// How many batches the decoder may be ahead.
+const AHEAD: usize = 4;
+/// How often a wait for a slow trace checks whether it was stopped.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Facts about a trace, known once it has been played.
+#[derive(Debug)]
+pub struct TraceFacts {
+    /// Facts from the reader.
+    pub facts: Facts,
+    /// The hash of the requests that were read; none if reading was cut off.
+    pub digest: Option<String>,
+    /// The number of requests read.
+    pub requests: u64,
+}
+
+/// A trace that is being decoded ahead of the replay.
+#[derive(Debug)]
+pub struct Decoder {
+    batches: Receiver<Result<Vec<Record>, TraceError>>,
+    used: Sender<Vec<Record>>,
+    thread: JoinHandle<TraceFacts>,
+    first_facts: Facts,
+    ended: bool,
+}
+
+impl Decoder {
+    /// Starts a thread that decodes at most `limit` requests.
+    pub fn start(trace: Trace, limit: Option<u64>) -> Decoder {
+        let first_facts = trace.facts();
+        let (to_replay, batches) = sync_channel(AHEAD);
+        let (used, to_refill) = channel();
+        let thread = std::thread::spawn(move || decode(trace, limit, &to_replay, &to_refill));
+        Decoder { batches, used, thread, first_facts, ended: false }
+    }
+
+    /// Replaces the content of a batch with the next records. Returns false at the end, or once
+    /// `stop` is set.
+    pub fn fill(&mut self, batch: &mut Vec<Record>, stop: &Stop) -> Result<bool, SourceError> {
+        loop {
+            match self.batches.recv_timeout(PATIENCE) {
+                Ok(Ok(records)) => {
+                    // A send error is fine: an ended thread needs no buffers.
+                    let _ = self.used.send(std::mem::replace(batch, records));
+                    return Ok(true);
+                }
+                Ok(Err(error)) => return Err(SourceError(Box::new(error))),
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.ended = true;
+                    return Ok(false);
+                }
+                Err(RecvTimeoutError::Timeout) if stop.is_set() => return Ok(false),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// Returns the facts about the trace. If the trace was not played to its end, the reader may
+    /// still be waiting for input, so its thread is not joined.
+    pub fn finish(self) -> TraceFacts {
+        let Decoder { batches, thread, first_facts, ended, .. } = self;
+        drop(batches);
+        if ended && let Ok(facts) = thread.join() {
+            return facts;
+        }
+        TraceFacts { facts: first_facts, digest: None, requests: 0 }
+    }
+}
+
+fn decode(
+    mut trace: Trace,
+    limit: Option<u64>,
+    to_replay: &SyncSender<Result<Vec<Record>, TraceError>>,
+    to_refill: &Receiver<Vec<Record>>,
+) -> TraceFacts {
+    let (mut digest, mut requests) = (Digest::new(), 0);
+    let mut left = limit.unwrap_or(u64::MAX);
+    while left > 0 {
+        let mut batch = to_refill.try_recv().unwrap_or_default();
+        match trace.next_batch(&mut batch) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) => {
+                // A send error is fine: nobody needs the result any more.
+                let _ = to_replay.send(Err(error));
+                break;
+            }
+        }
+        batch.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+        left -= batch.len() as u64;
+        requests += batch.len() as u64;
+        digest.update(&batch);
+        if to_replay.send(Ok(batch)).is_err() {
+            break;
+        }
+    }
+    TraceFacts { facts: trace.facts(), digest: Some(digest.finish()), requests }
+}
+
+/// Reads a workload, built-in or from a file. Files that it names are relative to it.
+pub fn workload(name: &str) -> Result<Workload, Failure> {
+    let path = Path::new(name);
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut fetch = |file: &str| {
+        let path = folder.join(file);
+        text_file::read(&path).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let text = match preset(name) {
+        Some(preset) => preset.text.to_owned(),
+        None => text_file::read(path).map_err(|error| unreadable(name, path, &error))?,
+    };
+    Workload::parse(name, &text, &mut fetch)
+        .map_err(|problems| text_file::refused("workload", path, problems))
+}
+
+/// The surroundings of a job file: the file system, the variables of the caller, and the
+/// environment.
+struct World<'a> {
+    variables: &'a [(String, String)],
+}
+
+impl Surroundings for World<'_> {
+    fn file(&mut self, name: &str) -> Result<String, String> {
+        text_file::read(Path::new(name)).map_err(|error| error.to_string())
+    }
+
+    fn variable(&mut self, name: &str) -> Option<String> {
+        let given = self.variables.iter().rfind(|(known, _)| known == name);
+        given.map(|(_, value)| value.clone()).or_else(|| std::env::var(name).ok())
+    }
+}
+
+/// Reads a fio job file with these variables.
+pub fn fio(name: &str, variables: &[(String, String)]) -> Result<JobFile, Failure> {
+    let path = Path::new(name);
+    let text =
+        text_file::read(path).map_err(|error| text_file::unreadable("job file", path, &error))?;
+    let jobs = JobFile::parse(name, &text, &mut World { variables }).map_err(Failure::usage)?;
+    match variables.iter().find(|(given, _)| !jobs.variables.contains_key(given)) {
+        Some((given, _)) => Err(Failure::usage(format!(
+            "the job file {name} names no variable {given}\n  remedy: write ${{{given}}} where its value \
+             goes, or leave the value out"
+        ))),
+        None => Ok(jobs),
+    }
+}
+
+/// Parses the value of a variable of a job file, `NAME=VALUE`.
+///
+/// # Errors
+/// There is no name.
+pub fn parse_variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE, such as NUMJOBS=256".to_owned()),
+    }
+}
+
+fn unreadable(name: &str, path: &Path, error: &std::io::Error) -> Failure {
+    let failure = text_file::unreadable("workload", path, error);
+    if path.exists() || path.components().count() > 1 || path.extension().is_some() {
+        return failure;
+    }
+    let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    let near = nearest(name, names.iter().copied())
+        .map_or(String::new(), |near| format!("did you mean {near}? "));
+    Failure::usage(format!(
+        "there is no workload {name}, neither built-in nor a file\n  remedy: {near}built in: {}",
+        names.join(", ")
+    ))
+}
+
+/// Replaces characters that are unsafe in folder names.
+pub fn tidy(name: &str) -> String {
+    let tidy = |c: char| if c.is_alphanumeric() || "-_+".contains(c) { c } else { '_' };
+    name.chars().map(tidy).collect()
+}
+
+/// Returns the name of a load in results: the file name without folder and extensions.
+pub fn short_name(name: &str) -> String {
+    if name == "-" {
+        return "stdin".to_owned();
+    }
+    let file = Path::new(name).file_name().map_or(name.into(), |file| file.to_string_lossy());
+    let stem = file.trim_start_matches('.').split('.').next().unwrap_or_default();
+    match tidy(stem) {
+        empty if empty.is_empty() => "load".to_owned(),
+        stem => stem,
+    }
+}
+
+/// Opens a trace file, or standard input for `-`.
+pub fn open(file: &str, options: ftlab_workload::trace::Options) -> Result<Trace, Failure> {
+    let location = Location::from_argument(file);
+    ftlab_workload::trace::open(location, options).map_err(Failure::usage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_names_are_good_folder_names() {
+        let names = ["-", "a/hm_0.csv.gz", "fill", "/x/.hidden", "w ird:name.csv", "..", "ä.csv"];
+        let short = ["stdin", "hm_0", "fill", "hidden", "w_ird_name", "load", "ä"];
+        assert_eq!(names.map(short_name), short.map(str::to_owned));
+    }
+}

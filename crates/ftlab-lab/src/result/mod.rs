@@ -1,0 +1,159 @@
+//! The result folder of a run and its files.
+//!
+//! - `result.json`: the report, the configuration and its hash, the load and its hash, the seed and
+//!   the assumptions. The same run gives the same bytes.
+//! - `config.toml`: the whole configuration, and where each value comes from.
+//! - `timeline.parquet` and `queues.parquet`: time series of the device and of each queue, if it
+//!   has several.
+//! - `requests.parquet`: every request, if requested.
+//! - `latencies.parquet`: the distribution of latencies.
+//! - `blocks.parquet`: erases, collections and valid pages of each block.
+//! - `fio.json`: the results of fio jobs, in fio's format.
+//! - `run.json`: everything that differs from run to run: command line, duration, speed.
+
+mod blocks;
+mod columns;
+mod document;
+mod folder;
+mod latencies;
+mod preparation;
+mod requests;
+mod timeline;
+
+use std::path::Path;
+
+use ftlab::config::Config;
+use ftlab::device::Contents;
+use ftlab::scheduler::Probe;
+use ftlab_workload::fio::FioTally;
+use parquet::errors::ParquetError;
+
+use crate::experiment::Measured;
+use crate::failure::Failure;
+
+pub use columns::{Column, ColumnTable, ColumnValues, TableTarget};
+pub use document::{DeviceDocument, LoadDocument, ReplayDocument, ResultDocument, RunDocument};
+pub use folder::{
+    BLOCKS, COMPARISON, FIO, FileKind, Folder, LATENCIES, MARK, OWN_FILES, PARTIAL, Published,
+    QUEUES, REQUESTS, RUN, ResultTarget, TIMELINE, VARIANTS, check_file, refuse_file, write_file,
+};
+pub use preparation::{AgeDocument, ClockDocument, StepDocument, notes_on_clocks, steps_of};
+pub use requests::Requests;
+
+/// The tables of a run besides its requests.
+#[derive(Clone, Debug)]
+pub struct RunTables {
+    /// `timeline.parquet`.
+    pub timeline: ColumnTable,
+    /// `latencies.parquet`.
+    pub latencies: ColumnTable,
+    /// `blocks.parquet`.
+    pub blocks: ColumnTable,
+    /// `queues.parquet`, if the device has several queues.
+    pub queues: Option<ColumnTable>,
+}
+
+/// Returns the tables of a run in memory.
+#[must_use]
+pub fn tables<P: Probe, C: Contents>(measured: &Measured<P, C>) -> RunTables {
+    let filled = |table: Result<Option<ColumnTable>, ParquetError>| {
+        table.ok().flatten().expect("memory is no file")
+    };
+    let memory = TableTarget::Memory;
+    let has_queues = measured.recorder.timeline().queue_windows().next().is_some();
+    let named = &measured.document.report.host.queues;
+    let queues = || filled(timeline::write_queues(TableTarget::Memory, &measured.recorder, named));
+    RunTables {
+        timeline: filled(timeline::write(memory, &measured.recorder)),
+        latencies: filled(latencies::write(TableTarget::Memory, &measured.recorder)),
+        blocks: filled(blocks::write(TableTarget::Memory, &measured.blocks())),
+        queues: has_queues.then(queues),
+    }
+}
+
+/// Writes the files of a run into a folder that is being written, or into the subfolder `within`
+/// unless it is empty. [`MARK`] is written last.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write<P: Probe, C: Contents>(
+    folder: &Folder,
+    within: &str,
+    config: &Config,
+    measured: &Measured<P, C>,
+    run: &RunDocument,
+) -> Result<(), Failure> {
+    let name = |file: &str| format!("{within}{file}");
+    let create = |file: &str| folder.create(&name(file)).map(TableTarget::File);
+    let unwritten = |file: &'static str| {
+        let path = name(file);
+        move |error| unwritten(folder.path(), &path)(error)
+    };
+    let recorder = &measured.recorder;
+    timeline::write(create(TIMELINE)?, recorder).map_err(unwritten(TIMELINE))?;
+    latencies::write(create(LATENCIES)?, recorder).map_err(unwritten(LATENCIES))?;
+    blocks::write(create(BLOCKS)?, &measured.blocks()).map_err(unwritten(BLOCKS))?;
+    if recorder.timeline().queue_windows().next().is_some() {
+        let named = &measured.document.report.host.queues;
+        timeline::write_queues(create(QUEUES)?, recorder, named).map_err(unwritten(QUEUES))?;
+    }
+    if let Some(jobs) = &measured.jobs {
+        folder.write(&name(FIO), fio_json(jobs, config)?.as_bytes())?;
+    }
+    folder.write(&name("config.toml"), config.show().as_bytes())?;
+    folder.write(&name(RUN), to_json(run)?.as_bytes())?;
+    folder.write(&name(MARK), to_json(&measured.document)?.as_bytes())
+}
+
+/// Returns the results of fio jobs in fio's format.
+pub fn fio_json(jobs: &FioTally, config: &Config) -> Result<String, Failure> {
+    to_json(&jobs.document(&config.options.device.name))
+}
+
+/// Returns the failure to write a column file.
+pub fn unwritten(folder: &Path, name: &str) -> impl Fn(ParquetError) -> Failure {
+    let path = folder.join(name);
+    move |error| {
+        let cause = match &error {
+            ParquetError::External(cause) => cause.downcast_ref::<std::io::Error>(),
+            _ => None,
+        };
+        match cause {
+            Some(cause) => Failure::file("can't write", &path, cause),
+            None => Failure::File(format!(
+                "can't write {}: {error}\n  remedy: check that there is room, or choose another place (`output`)",
+                path.display()
+            )),
+        }
+    }
+}
+
+/// Serialises to JSON in the format of our files.
+pub fn to_json(value: &impl serde::Serialize) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(value);
+    text.map(|text| text + "\n").map_err(Failure::usage)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_with_place_and_remedy() {
+        let told = |error| match unwritten(Path::new("out"), "blocks.parquet")(error) {
+            Failure::File(text) => text,
+            other => panic!("{other:?}"),
+        };
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        let full = told(ParquetError::External(Box::new(full)));
+        assert!(full.starts_with("can't write out/blocks.parquet: "), "{full}");
+        assert!(
+            full.contains("remedy: free some space, or choose another place (`output`)"),
+            "{full}"
+        );
+        let other = told(ParquetError::General("odd".to_owned()));
+        assert!(other.contains("out/blocks.parquet") && other.contains("remedy: "), "{other}");
+    }
+}

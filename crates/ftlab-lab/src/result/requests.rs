@@ -1,0 +1,91 @@
+//! `requests.parquet`: a row for each request, in the order of completion.
+
+use ftlab::stats::QueueReport;
+use ftlab_workload::replay::Completed;
+use parquet::errors::ParquetError;
+
+use super::columns::{Column, ColumnTable, TableBuilder, TableTarget};
+use super::timeline::QUEUE;
+
+const NS: &str = "nanoseconds";
+
+const COLUMNS: [Column; 21] = [
+    Column { name: "index", bits: 64, unit: "the request's number in its source, from 0" },
+    Column { name: "phase", bits: 32, unit: "the phase's number, from 0" },
+    Column { name: "measured", bits: 8, unit: "1 if the report counts it, else 0" },
+    Column { name: "arrived_ns", bits: 64, unit: "nanoseconds since the device was switched on" },
+    Column { name: "latency_ns", bits: 64, unit: "nanoseconds from arrival to completion" },
+    Column { name: "op", bits: 8, unit: "0 read, 1 write, 2 trim, 3 flush" },
+    Column { name: "lba", bits: 64, unit: "sectors of 512 bytes, on the device" },
+    Column { name: "sectors", bits: 32, unit: "sectors of 512 bytes" },
+    Column { name: "stream", bits: 32, unit: "the stream's number in its source" },
+    Column { name: "queue", bits: 8, unit: QUEUE },
+    Column { name: "host_queue_ns", bits: 64, unit: NS },
+    Column { name: "submission_ns", bits: 64, unit: NS },
+    Column { name: "front_end_ns", bits: 64, unit: NS },
+    Column { name: "link_ns", bits: 64, unit: NS },
+    Column { name: "buffer_ns", bits: 64, unit: NS },
+    Column { name: "admission_ns", bits: 64, unit: NS },
+    Column { name: "translation_ns", bits: 64, unit: NS },
+    Column { name: "queue_ns", bits: 64, unit: NS },
+    Column { name: "gc_ns", bits: 64, unit: NS },
+    Column { name: "bus_ns", bits: 64, unit: NS },
+    Column { name: "cell_ns", bits: 64, unit: NS },
+];
+
+/// The table being filled.
+pub struct Requests(TableBuilder<{ COLUMNS.len() }>);
+
+impl Requests {
+    /// Starts the table.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn new(target: TableTarget) -> Result<Requests, ParquetError> {
+        let about = "A row for each request, in the order in which they finished. host_queue_ns to \
+                     cell_ns sum to latency_ns.";
+        TableBuilder::new(target, about, COLUMNS).map(Requests)
+    }
+
+    /// Adds a request. `phase` counts all phases, those of the preconditioning first.
+    pub(crate) fn push(
+        &mut self,
+        done: &Completed,
+        phase: u32,
+        measured: bool,
+    ) -> Result<(), ParquetError> {
+        let (request, spent) = (done.completion.request, done.completion.breakdown);
+        self.0.push([
+            done.index,
+            u64::from(phase),
+            u64::from(measured),
+            done.arrived.0,
+            done.latency().0,
+            request.op as u64,
+            request.lba.0,
+            u64::from(request.sectors),
+            u64::from(request.stream),
+            u64::from(done.completion.queue.get()),
+            (done.completion.submitted - done.arrived).0,
+            spent.submission.0,
+            spent.front_end.0,
+            spent.link.0,
+            spent.buffer.0,
+            spent.admission.0,
+            spent.translation.0,
+            spent.queue.0,
+            spent.gc.0,
+            spent.bus.0,
+            spent.cell.0,
+        ])
+    }
+
+    /// Completes the table, and returns it if it is in memory. `queues` names the tenants.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn finish(mut self, queues: &[QueueReport]) -> Result<Option<ColumnTable>, ParquetError> {
+        self.0.name_queues(queues);
+        self.0.finish()
+    }
+}
