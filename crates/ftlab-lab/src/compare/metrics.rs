@@ -28,8 +28,26 @@ pub struct Metric {
     pub better: Better,
 }
 
+/// The places in `result.json` that the keys of metrics leave out.
+const LEFT_OUT: [&str; 2] = ["report/", "host/"];
+/// The endings of units that the keys of metrics leave out.
+const UNITS: [&str; 3] = ["_ns", "_ratio", "_mb_per_s"];
+
 impl Metric {
+    /// Returns its key: the place without the parts that all metrics share, and without units, such as
+    /// `read.latency.p99`. The column of a table is named by it.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let place =
+            LEFT_OUT.iter().fold(self.id.as_str(), |id, part| id.strip_prefix(part).unwrap_or(id));
+        let bare = |part: &str| {
+            UNITS.iter().find_map(|unit| part.strip_suffix(unit)).unwrap_or(part).to_owned()
+        };
+        place.split('/').map(bare).collect::<Vec<_>>().join(".")
+    }
+
     /// Returns its value in a result, if known.
+    #[must_use]
     pub fn of(&self, result: &Value) -> Option<f64> {
         result.pointer(&format!("/{}", self.id))?.as_f64()
     }
@@ -199,6 +217,20 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn keys_are_short_and_differ() {
+        let latencies = OPS.iter().flat_map(|op| latencies("report/host", "", op));
+        let figures = figures_and_counters().into_iter().map(|(metric, _)| metric);
+        let hosts = HOST.map(|(id, name, unit)| metric(id, name.to_owned(), unit, Better::Higher));
+        let keys: Vec<String> =
+            latencies.chain(figures).chain(hosts).map(|metric| metric.key()).collect();
+        let different: std::collections::BTreeSet<_> = keys.iter().collect();
+        assert_eq!(different.len(), keys.len(), "{keys:?}");
+        for known in ["read.latency.p99_9", "throughput", "iops", "write_amplification.total"] {
+            assert!(keys.iter().any(|key| key == known), "{known} in {keys:?}");
+        }
+    }
 
     fn result(names: &[&str]) -> Value {
         let latency = json!({"mean": 1.0, "p50": 2, "p99": null, "p99_9": null, "max": 3});

@@ -21,7 +21,9 @@ use ftlab::config::Config;
 use ftlab::device::{Contents, Device};
 use ftlab::host::{Host, Op};
 use ftlab::scheduler::Probe;
-use ftlab::stats::{AgedBefore, Arriving, Circumstances, PhaseStats, SCHEMA_VERSION, phase_called};
+use ftlab::stats::{
+    AgedBefore, Arriving, Circumstances, PhaseStats, Recorder, SCHEMA_VERSION, phase_called,
+};
 use ftlab::units::{Nanos, SECTOR_BYTES};
 use ftlab_workload::accesses::Accesses;
 use ftlab_workload::fio::JobFile;
@@ -68,6 +70,27 @@ pub struct Experiment {
     inputs: inputs::Inputs,
     /// How often to cut the power of a copy of the device, if at all.
     pub cut_power: Option<Nanos>,
+}
+
+/// A device that an experiment has prepared, and what was recorded meanwhile.
+#[derive(Clone, Debug)]
+pub struct PreparedRun<P = (), C = ()> {
+    /// The device.
+    pub device: Device<P, C>,
+    recorder: Recorder,
+    phases_before: u32,
+    /// The steps of the preparation.
+    pub steps: Vec<StepDocument>,
+    seed: u64,
+}
+
+/// A prepared device within a run.
+struct PreparedPart<P, C> {
+    device: Device<P, C>,
+    seed: u64,
+    steps: Vec<StepDocument>,
+    /// Runs since the preparation began.
+    clock: Clock,
 }
 
 /// What the document of a run states besides the outcome of its load.
@@ -167,21 +190,80 @@ impl Experiment {
     ) -> Result<Measured<P, C>, Failure> {
         let Conduct { watcher, stop, requests } = conduct;
         let mut supervision = Supervision { watcher, stop };
-        let mut ssd = self.preparation.device_with(config, seed, instruments)?;
-        let hints = self.preparation.hints(config, &ssd);
+        let mut device = self.preparation.device_with(config, seed, instruments)?;
         let flags = Flags::default();
-        let mut recording = Recording::new(&ssd, requests, &flags);
+        let mut recording = Recording::new(&device, requests, &flags);
         let clock = Clock::start();
-        let steps = self.preparation.carry_out(seed, &mut ssd, &mut recording, &mut supervision)?;
+        let steps =
+            self.preparation.carry_out(seed, &mut device, &mut recording, &mut supervision)?;
+        let prepared = PreparedPart { device, seed, steps, clock };
+        self.measure_part(prepared, load, config, recording, &mut supervision)
+    }
+
+    /// Performs the preparation alone. Experiments with the same preparation, on devices of the same configuration,
+    /// can [continue](Self::measure) from clones of it, with the same results as if each had performed it.
+    ///
+    /// # Errors
+    /// Stopped; or the device failed.
+    pub fn prepare<P: Probe + Clone, C: Contents + Clone>(
+        &self,
+        config: &Config,
+        seed: u64,
+        watcher: &mut dyn Watcher,
+        stop: &Stop,
+        instruments: Instruments<P, C>,
+    ) -> Result<PreparedRun<P, C>, Failure> {
+        let mut supervision = Supervision { watcher, stop };
+        let mut device = self.preparation.device_with(config, seed, instruments)?;
+        let flags = Flags::default();
+        let mut recording = Recording::new(&device, None, &flags);
+        let steps =
+            self.preparation.carry_out(seed, &mut device, &mut recording, &mut supervision)?;
+        let Recording { recorder, phases_before, .. } = recording;
+        Ok(PreparedRun { device, recorder, phases_before, steps, seed })
+    }
+
+    /// Performs the rest of an experiment whose preparation was performed, by this or another experiment with the
+    /// same preparation, on a device of the same configuration. The requests of the preparation are not recorded.
+    ///
+    /// # Errors
+    /// As [`perform`](Self::perform).
+    pub fn measure<P: Probe + Clone, C: Contents + Clone>(
+        &self,
+        prepared: PreparedRun<P, C>,
+        load: OpenedLoad,
+        config: &Config,
+        conduct: Conduct<'_>,
+    ) -> Result<Measured<P, C>, Failure> {
+        let Conduct { watcher, stop, requests } = conduct;
+        let PreparedRun { device, recorder, phases_before, steps, seed } = prepared;
+        let flags = Flags::default();
+        let mut recording = Recording::new(&device, requests, &flags);
+        (recording.recorder, recording.phases_before) = (recorder, phases_before);
+        let prepared = PreparedPart { device, seed, steps, clock: Clock::start() };
+        self.measure_part(prepared, load, config, recording, &mut Supervision { watcher, stop })
+    }
+
+    fn measure_part<P: Probe + Clone, C: Contents + Clone>(
+        &self,
+        prepared: PreparedPart<P, C>,
+        load: OpenedLoad,
+        config: &Config,
+        mut recording: Recording<'_>,
+        supervision: &mut Supervision<'_>,
+    ) -> Result<Measured<P, C>, Failure> {
+        let PreparedPart { device: mut ssd, seed, steps, clock } = prepared;
+        let hints = self.preparation.hints(config, &ssd);
         preparation::refuse_ended(&ssd, &steps)?;
         let prepared = recording.recorder.phases().len();
         recording.measuring = true;
         recording.accesses = self.accesses.then(Accesses::default);
         let (outcome, power_cuts) = match self.cut_power {
-            None => (self.play(load, seed, &mut ssd, &mut recording, &mut supervision)?, None),
+            None => (self.play(load, seed, &mut ssd, &mut recording, supervision)?, None),
             Some(every) => {
-                let mut host = LosesPower::new(&mut ssd, config, seed, every, stop.clone());
-                let outcome = self.play(load, seed, &mut host, &mut recording, &mut supervision)?;
+                let stop = supervision.stop.clone();
+                let mut host = LosesPower::new(&mut ssd, config, seed, every, stop);
+                let outcome = self.play(load, seed, &mut host, &mut recording, supervision)?;
                 (outcome, Some(host.into_report()))
             }
         };
@@ -189,7 +271,8 @@ impl Experiment {
         recording.recorder.phase_ended(&ssd);
         if let Some(error) = recording.error {
             return Err(Failure::File(format!(
-                "can't write requests.parquet: {error}\n  remedy: check that there is room, or choose another place (`output`)"
+                "can't write requests.parquet: {error}\n  remedy: check that there is room, or choose another place \
+                 (`output`)"
             )));
         }
         let setting = Setting { config, seed, hints, prepared, steps, power_cuts };
