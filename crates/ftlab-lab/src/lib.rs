@@ -37,6 +37,7 @@ pub mod image;
 mod lab;
 pub mod load;
 pub mod memory;
+pub mod outside;
 mod page;
 pub mod pool;
 pub mod power_cuts;

@@ -46,6 +46,18 @@ pub fn device<P: Probe, C: Contents>(
     seed: u64,
     instruments: Instruments<P, C>,
 ) -> Result<Device<P, C>, Failure> {
+    device_of(DeviceSetup::new(config, seed), config, instruments)
+}
+
+/// As [`device`], from a setup that was made from the configuration and then altered.
+///
+/// # Errors
+/// There is not enough memory.
+pub fn device_of<P: Probe, C: Contents>(
+    setup: DeviceSetup,
+    config: &Config,
+    instruments: Instruments<P, C>,
+) -> Result<Device<P, C>, Failure> {
     let Tables { reserved: Bytes(reserved), .. } = Tables::of(config);
     let length = usize::try_from(room_for(reserved)).unwrap_or(usize::MAX);
     let mut room: Vec<u8> = Vec::new();
@@ -59,7 +71,7 @@ pub fn device<P: Probe, C: Contents>(
     })?;
     drop(room);
     let Instruments { probe, contents } = instruments;
-    Ok(assemble_with(DeviceSetup::new(config, seed), probe, contents))
+    Ok(assemble_with(setup, probe, contents))
 }
 
 /// Refuses to fill more than fits in memory, if `at_once` devices each fill this share. Pages that

@@ -97,6 +97,7 @@ impl LoadArgs {
             queue_depth: self.pace.queue_depth,
             speed: self.pace.speed,
             address: self.pace.address,
+            ..RunOptions::default()
         }
     }
 }

@@ -11,7 +11,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use blake3::{Hash, Hasher};
 use ftlab::config::Config;
 
-use super::{Experiment, LoadSource, steps};
+use super::{Experiment, LoadSource, Preparation, steps};
 use crate::failure::Failure;
 use crate::load::short_name;
 
@@ -44,6 +44,19 @@ fn digest(path: &Path) -> Result<Hash, Failure> {
 
 /// The digest of the program's code, made by `build.rs`: other code may give other results.
 const CODE: &str = env!("FTLAB_CODE");
+
+impl Preparation {
+    /// Returns the fingerprint of this preparation of a device with this seed. Equal ones give equal images.
+    #[must_use]
+    pub fn inputs(&self, config: &Config, seed: u64) -> String {
+        let mut hasher = Hasher::new();
+        add(&mut hasher, CODE);
+        add(&mut hasher, &config.canonical());
+        hasher.update(&seed.to_le_bytes());
+        self.parts().iter().for_each(|part| add(&mut hasher, part));
+        hasher.finalize().to_hex().to_string()
+    }
+}
 
 impl Experiment {
     /// Returns the fingerprint of a run on this device with this seed.

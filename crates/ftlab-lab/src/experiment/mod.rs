@@ -18,7 +18,7 @@ mod untimed;
 mod watch;
 
 use ftlab::config::Config;
-use ftlab::device::{Contents, Device};
+use ftlab::device::{Contents, Device, DeviceSetup};
 use ftlab::host::{Host, Op};
 use ftlab::scheduler::Probe;
 use ftlab::stats::{
@@ -262,7 +262,9 @@ impl Experiment {
             None => (self.play(load, seed, &mut ssd, &mut recording, supervision)?, None),
             Some(every) => {
                 let stop = supervision.stop.clone();
-                let mut host = LosesPower::new(&mut ssd, config, seed, every, stop);
+                let outside = &self.preparation.outside;
+                let setup = outside.install(DeviceSetup::new(config, seed))?;
+                let mut host = LosesPower::new(&mut ssd, setup, every, stop);
                 let outcome = self.play(load, seed, &mut host, &mut recording, supervision)?;
                 (outcome, Some(host.into_report()))
             }
@@ -291,6 +293,7 @@ impl Experiment {
     ) -> ResultDocument {
         let Setting { config, seed, hints, prepared, steps, power_cuts } = setting;
         outcome.warnings.extend(hints);
+        outcome.assumed.extend(self.preparation.outside.assumed());
         outcome.warnings.extend(steps.iter().filter_map(StepDocument::complaint));
         let complete = outcome.replayed.ended != Ended::Stopped;
         let circumstances = Circumstances {

@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::human::parse_size;
 use crate::image::ImageSource;
 use crate::load;
+use crate::outside::OutsidePolicies;
 
 /// How many requests are considered together by default if they are replayed as fast as possible.
 const ASAP_DEPTH: u32 = 256;
@@ -45,6 +46,8 @@ pub struct RunOptions {
     pub speed: Option<Ratio>,
     /// How the addresses of a trace map to the device.
     pub address: AddressKind,
+    /// Policies that replace configured ones.
+    pub outside: OutsidePolicies,
 }
 
 /// What decides when requests are submitted.

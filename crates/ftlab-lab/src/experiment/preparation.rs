@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use ftlab::config::Config;
-use ftlab::device::{Contents, Device};
+use ftlab::device::{Contents, Device, DeviceSetup};
 use ftlab::host::Host;
 use ftlab::image::Resume;
 use ftlab::scheduler::Probe;
@@ -21,6 +21,7 @@ use crate::failure::Failure;
 use crate::human;
 use crate::image::{ImageSource, OpenedImage};
 use crate::memory::{self, Instruments};
+use crate::outside::OutsidePolicies;
 use crate::recording::{Flags, Recording};
 use crate::result::{StepDocument, notes_on_clocks, steps_of};
 use crate::stop::Stop;
@@ -29,6 +30,8 @@ use crate::stop::Stop;
 pub struct Preparation {
     image: Option<Arc<OpenedImage>>,
     steps: Vec<Step>,
+    /// Policies that replace configured ones.
+    pub(super) outside: OutsidePolicies,
 }
 
 impl Preparation {
@@ -38,7 +41,9 @@ impl Preparation {
     /// A step is wrong, or the image cannot be read.
     pub fn new(options: &RunOptions, load: Option<&LoadSource>) -> Result<Preparation, Failure> {
         let image = options.image.as_ref().map(ImageSource::open).transpose()?;
-        Preparation::of(image, options.precondition.as_deref(), options.all_phases, load)
+        let steps = options.precondition.as_deref();
+        let preparation = Preparation::of(image, steps, options.all_phases, load)?;
+        Ok(Preparation { outside: options.outside.clone(), ..preparation })
     }
 
     /// Builds a preparation from an image, if any, and steps.
@@ -53,7 +58,8 @@ impl Preparation {
     ) -> Result<Preparation, Failure> {
         let start = Start { is_used: image.is_some(), all_phases };
         let steps = precondition.map(|text| steps::parse(text, start, load)).transpose()?;
-        Ok(Preparation { image, steps: steps.unwrap_or_default() })
+        let outside = OutsidePolicies::default();
+        Ok(Preparation { image, steps: steps.unwrap_or_default(), outside })
     }
 
     /// Returns the image that it starts from, if any.
@@ -67,7 +73,8 @@ impl Preparation {
             let resumed = (taken.image.seed, blake3::hash(&taken.image.encode()));
             format!("{} {resumed:?}", crate::load::short_name(&taken.name))
         });
-        image.chain(self.steps.iter().map(Step::parts)).collect()
+        let outside = self.outside.0.iter().map(|policy| format!("{policy:?}"));
+        image.chain(self.steps.iter().map(Step::parts)).chain(outside).collect()
     }
 
     /// Whether the device is changed at all.
@@ -110,11 +117,13 @@ impl Preparation {
         seed: u64,
         instruments: Instruments<P, C>,
     ) -> Result<Device<P, C>, Failure> {
-        let mut device = memory::device(config, seed, instruments)?;
+        let setup = self.outside.install(DeviceSetup::new(config, seed))?;
+        let mut device = memory::device_of(setup, config, instruments)?;
         if let Some(taken) = &self.image {
             taken.check(config)?;
             let same_seed = taken.image.seed == seed;
             let resume = Resume::between(&taken.config.options, &config.options, same_seed);
+            let resume = self.outside.resume(resume);
             device.load(&taken.image.snapshot, resume).map_err(|damage| taken.refused(&damage))?;
         }
         Ok(device)

@@ -61,8 +61,7 @@ impl<P: Probe, C: Contents> Played for Device<P, C> {
 /// A device whose copies lose power, at whole multiples of a span after measuring began.
 pub struct LosesPower<'a, P, C> {
     device: &'a mut Device<P, C>,
-    config: &'a Config,
-    seed: u64,
+    setup: DeviceSetup,
     every: Nanos,
     /// When measuring began.
     from: Option<SimTime>,
@@ -74,16 +73,15 @@ pub struct LosesPower<'a, P, C> {
 }
 
 impl<'a, P: Probe + Clone, C: Contents + Clone> LosesPower<'a, P, C> {
-    /// Wraps a device created from `config` and `seed`, which must keep something for recovery.
+    /// Wraps a device created from `setup`, which must keep something for recovery.
     pub fn new(
         device: &'a mut Device<P, C>,
-        config: &'a Config,
-        seed: u64,
+        setup: DeviceSetup,
         every: Nanos,
         stop: Stop,
     ) -> LosesPower<'a, P, C> {
         let (from, next, limit_reached, cuts) = (None, None, false, Vec::new());
-        LosesPower { device, config, seed, every, from, next, limit_reached, cuts, stop }
+        LosesPower { device, setup, every, from, next, limit_reached, cuts, stop }
     }
 
     /// Returns the report of all cuts.
@@ -108,7 +106,7 @@ impl<'a, P: Probe + Clone, C: Contents + Clone> LosesPower<'a, P, C> {
         }
         let remains = self.device.clone().cut_power();
         let lost_pages = remains.lost_pages;
-        let setup = DeviceSetup::new(self.config, self.seed);
+        let setup = self.setup.clone();
         let recovered = power_up(setup, self.device.flash().probe().clone(), remains);
         let (_, recovered) =
             recovered.expect("what a device leaves on flash does not contradict itself");

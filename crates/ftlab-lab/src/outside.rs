@@ -1,0 +1,61 @@
+//! Policies from outside the simulator, which replace configured ones in the devices of an experiment.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ftlab::device::DeviceSetup;
+use ftlab::image::Resume;
+
+use crate::failure::Failure;
+
+type Alteration = dyn Fn(DeviceSetup) -> Result<DeviceSetup, Failure> + Send + Sync;
+
+/// A policy from outside.
+#[derive(Clone)]
+pub struct OutsidePolicy {
+    /// The option that names the policy which it replaces.
+    pub option: String,
+    /// Its name in results.
+    pub name: String,
+    /// A text that changes whenever its decisions may change: part of the fingerprint of a run.
+    pub version: String,
+    /// Puts it into the setup of a device.
+    pub install: Arc<Alteration>,
+    /// Takes away what it can't resume from an image that another policy made.
+    pub resume: fn(Resume) -> Resume,
+}
+
+impl fmt::Debug for OutsidePolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "OutsidePolicy({}, {}, {})", self.option, self.name, self.version)
+    }
+}
+
+/// The policies from outside of an experiment; usually none.
+#[derive(Clone, Debug, Default)]
+pub struct OutsidePolicies(pub Vec<OutsidePolicy>);
+
+impl OutsidePolicies {
+    /// Puts the policies into the setup of a device.
+    ///
+    /// # Errors
+    /// A policy does not fit the device.
+    pub fn install(&self, setup: DeviceSetup) -> Result<DeviceSetup, Failure> {
+        self.0.iter().try_fold(setup, |setup, policy| (policy.install)(setup))
+    }
+
+    /// Returns what resumes from an image, if `resume` does without these policies.
+    #[must_use]
+    pub fn resume(&self, resume: Resume) -> Resume {
+        self.0.iter().fold(resume, |resume, policy| (policy.resume)(resume))
+    }
+
+    /// Returns what a reader of results needs to know.
+    #[must_use]
+    pub fn assumed(&self) -> Vec<String> {
+        let told = |policy: &OutsidePolicy| {
+            format!("{}: {}, a policy from outside the simulator", policy.option, policy.name)
+        };
+        self.0.iter().map(told).collect()
+    }
+}
