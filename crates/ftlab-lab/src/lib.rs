@@ -26,6 +26,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod bases;
+pub mod catalog;
 pub mod compare;
 pub mod device;
 pub mod experiment;

@@ -9,7 +9,10 @@ use std::time::Duration;
 use ftlab_workload::fio::{JobFile, Surroundings};
 use ftlab_workload::generate::{PRESETS, Workload, preset};
 use ftlab_workload::replay::SourceError;
-use ftlab_workload::trace::{Digest, Facts, Location, Record, Trace, TraceError};
+use ftlab_workload::trace::{
+    self, BlkEvent, Digest, Facts, Format, Late, Location, Record, SpaceUnit, TimeUnit, Trace,
+    TraceError,
+};
 
 use crate::failure::Failure;
 use crate::stop::Stop;
@@ -204,6 +207,93 @@ pub fn short_name(name: &str) -> String {
         empty if empty.is_empty() => "load".to_owned(),
         stem => stem,
     }
+}
+
+/// The names of the options that [`set_reading`] knows.
+pub const READING_NAMES: [&str; 10] = [
+    "format",
+    "time_unit",
+    "address_unit",
+    "size_unit",
+    "invert_ops",
+    "blkparse_event",
+    "skip_malformed",
+    "accept_implausible",
+    "order_window",
+    "late",
+];
+
+/// Sets an option of the trace reader by its name.
+///
+/// # Errors
+/// There is no such option, or its text is wrong.
+pub fn set_reading(options: &mut trace::Options, name: &str, text: &str) -> Result<(), String> {
+    let switch = || text.parse().map_err(|_| format!("write true or false, not `{text}`"));
+    match name {
+        "format" => options.format = Some(parse_format(text)?),
+        "time_unit" => options.time_unit = Some(parse_time_unit(text)?),
+        "address_unit" => options.address_unit = Some(parse_space_unit(text)?),
+        "size_unit" => options.size_unit = Some(parse_space_unit(text)?),
+        "invert_ops" => options.invert_ops = switch()?,
+        "blkparse_event" => options.blkparse_event = Some(parse_blkparse_event(text)?),
+        "skip_malformed" => options.skip_malformed = switch()?,
+        "accept_implausible" => options.accept_implausible = switch()?,
+        "order_window" => {
+            let window = text.parse().map_err(|_| format!("`{text}` is no number of records"));
+            options.order_window = window?;
+        }
+        "late" => options.late = parse_late(text)?,
+        _ => {
+            let known = READING_NAMES.join(", ");
+            return Err(format!("reading a trace has no option {name}; it has {known}"));
+        }
+    }
+    Ok(())
+}
+
+/// Finds a trace format by its name.
+///
+/// # Errors
+/// There is none.
+pub fn parse_format(name: &str) -> Result<&'static Format, String> {
+    trace::named(name).map_err(|error| format!("{}; {}", error.problem, error.remedy))
+}
+
+fn choice<T>(found: Option<T>, names: &[&str]) -> Result<T, String> {
+    found.ok_or_else(|| format!("choose one of {}", names.join(", ")))
+}
+
+/// Parses a unit of times.
+///
+/// # Errors
+/// There is none of this name.
+pub fn parse_time_unit(name: &str) -> Result<TimeUnit, String> {
+    choice(TimeUnit::named(name), &TimeUnit::ALL.map(|(name, _)| name))
+}
+
+/// Parses a unit of addresses and sizes.
+///
+/// # Errors
+/// There is none of this name.
+pub fn parse_space_unit(name: &str) -> Result<SpaceUnit, String> {
+    choice(SpaceUnit::named(name), &SpaceUnit::ALL.map(|(name, _)| name))
+}
+
+/// Parses which events of blkparse output are the requests.
+///
+/// # Errors
+/// There is none of this name.
+pub fn parse_blkparse_event(name: &str) -> Result<BlkEvent, String> {
+    choice(BlkEvent::named(name), &BlkEvent::ALL.map(|(name, _)| name))
+}
+
+/// Parses what to do with a record that is too late.
+///
+/// # Errors
+/// There is nothing of this name.
+pub fn parse_late(name: &str) -> Result<Late, String> {
+    let found = Late::ALL.iter().find(|(known, _)| *known == name).map(|(_, late)| *late);
+    choice(found, &Late::ALL.map(|(name, _)| name))
 }
 
 /// Opens a trace file, or standard input for `-`.

@@ -46,15 +46,16 @@ pub fn device<P: Probe, C: Contents>(
     seed: u64,
     instruments: Instruments<P, C>,
 ) -> Result<Device<P, C>, Failure> {
-    device_of(DeviceSetup::new(config, seed), config, instruments)
+    device_of(|| Ok(DeviceSetup::new(config, seed)), config, instruments)
 }
 
-/// As [`device`], from a setup that was made from the configuration and then altered.
+/// As [`device`], from a setup that is made from the configuration and then altered. It is made once there is room for
+/// its tables.
 ///
 /// # Errors
-/// There is not enough memory.
+/// There is not enough memory; or the setup cannot be made.
 pub fn device_of<P: Probe, C: Contents>(
-    setup: DeviceSetup,
+    setup: impl FnOnce() -> Result<DeviceSetup, Failure>,
     config: &Config,
     instruments: Instruments<P, C>,
 ) -> Result<Device<P, C>, Failure> {
@@ -71,7 +72,7 @@ pub fn device_of<P: Probe, C: Contents>(
     })?;
     drop(room);
     let Instruments { probe, contents } = instruments;
-    Ok(assemble_with(setup, probe, contents))
+    Ok(assemble_with(setup()?, probe, contents))
 }
 
 /// Refuses to fill more than fits in memory, if `at_once` devices each fill this share. Pages that

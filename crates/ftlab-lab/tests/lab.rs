@@ -11,7 +11,7 @@ use ftlab_lab::experiment::{
     Watcher,
 };
 use ftlab_lab::memory::Instruments;
-use ftlab_lab::result::{Requests, TableTarget, tables, to_json};
+use ftlab_lab::result::{Requests, RunTables, TableTarget, to_json};
 use ftlab_lab::stepped::SteppedDevice;
 use ftlab_lab::stop::Stop;
 use ftlab_lab::{Failure, Lab};
@@ -64,8 +64,9 @@ fn a_prepared_device_serves_several_runs_as_if_each_had_prepared_it() {
         let load = experiment.load.open().unwrap();
         let shared = experiment.measure(prepared.clone(), load, &config, conduct).unwrap();
         assert_eq!(document(&whole), document(&shared));
-        assert_eq!(tables(&whole).timeline, tables(&shared).timeline);
-        assert_eq!(tables(&whole).blocks, tables(&shared).blocks);
+        let [whole, shared] = [&whole, &shared].map(RunTables::of);
+        assert_eq!(whole.timeline, shared.timeline);
+        assert_eq!(whole.blocks, shared.blocks);
     }
 }
 

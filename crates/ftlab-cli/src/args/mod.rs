@@ -9,12 +9,13 @@ mod torture;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use ftlab_lab::catalog::Catalog;
+use ftlab_lab::load::parse_format;
 use ftlab_workload::trace::Format;
 
 pub use self::images::{DeviceCommand, LoadImageArgs, SaveArgs, ShowImageArgs};
 pub use self::load::LoadArgs;
 pub use self::reading::ReadingArgs;
-use self::reading::format;
 pub use self::reproduce::ReproduceArgs;
 pub use self::torture::TortureArgs;
 use crate::failure::Failure;
@@ -96,6 +97,19 @@ pub enum Listed {
     Options,
 }
 
+impl Listed {
+    /// Returns the catalog that lists it.
+    pub fn catalog(self) -> Catalog {
+        match self {
+            Listed::Policies => Catalog::Policies,
+            Listed::Devices => Catalog::Devices,
+            Listed::Formats => Catalog::Formats,
+            Listed::Workloads => Catalog::Workloads,
+            Listed::Options => Catalog::Options,
+        }
+    }
+}
+
 /// `ftlab config`.
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
@@ -157,7 +171,7 @@ pub enum TraceCommand {
         /// The file to write; compressed if it ends in .gz, .zst, .bz2 or .xz.
         output: PathBuf,
         /// The format to write; by default parquet if the name ends in .parquet.
-        #[arg(long, value_name = "FORMAT", value_parser = format)]
+        #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
         to: Option<&'static Format>,
         /// Drop requests that the format cannot express, and count them.
         #[arg(long)]

@@ -1,6 +1,9 @@
 //! The flags of every command that reads a trace.
 
 use clap::Args;
+use ftlab_lab::load::{
+    parse_blkparse_event, parse_format, parse_late, parse_space_unit, parse_time_unit,
+};
 use ftlab_workload::trace::{self, BlkEvent, Format, Late, SpaceUnit, TimeUnit};
 
 use crate::failure::Failure;
@@ -9,23 +12,23 @@ use crate::failure::Failure;
 #[command(next_help_heading = "Reading a trace")]
 pub struct ReadingArgs {
     /// The format of the trace; by default detected from its content (see `ftlab list formats`).
-    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     pub format: Option<&'static Format>,
     /// The unit of times: ns, filetime (100 ns), us, ms or s.
-    #[arg(long, value_name = "UNIT", value_parser = time_unit)]
+    #[arg(long, value_name = "UNIT", value_parser = parse_time_unit)]
     pub time_unit: Option<TimeUnit>,
     /// The unit of addresses: byte, sector (512 bytes) or 4k.
-    #[arg(long, value_name = "UNIT", value_parser = space_unit)]
+    #[arg(long, value_name = "UNIT", value_parser = parse_space_unit)]
     pub address_unit: Option<SpaceUnit>,
     /// The unit of sizes: byte, sector (512 bytes) or 4k.
-    #[arg(long, value_name = "UNIT", value_parser = space_unit)]
+    #[arg(long, value_name = "UNIT", value_parser = parse_space_unit)]
     pub size_unit: Option<SpaceUnit>,
     /// Swap reads and writes, for files with the flag inverted.
     #[arg(long)]
     pub invert_ops: bool,
     /// Which events of blkparse output are the requests: issue (D), queue (Q) or complete (C). By
     /// default issue, or queue if the beginning of the file has no issues.
-    #[arg(long, value_name = "EVENT", value_parser = blkparse_event)]
+    #[arg(long, value_name = "EVENT", value_parser = parse_blkparse_event)]
     pub blkparse_event: Option<BlkEvent>,
     /// Skip malformed or impossible lines, and count them.
     #[arg(long)]
@@ -37,7 +40,7 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "N")]
     pub order_window: Option<usize>,
     /// What to do with a record that is too late for this window: refuse (an error) or clamp.
-    #[arg(long, value_name = "WHAT", value_parser = late)]
+    #[arg(long, value_name = "WHAT", value_parser = parse_late)]
     pub late: Option<Late>,
 }
 
@@ -105,29 +108,4 @@ impl ReadingArgs {
             late: self.late.unwrap_or(default.late),
         }
     }
-}
-
-pub(super) fn format(name: &str) -> Result<&'static Format, String> {
-    trace::named(name).map_err(|error| format!("{}; {}", error.problem, error.remedy))
-}
-
-fn choice<T>(found: Option<T>, names: &[&str]) -> Result<T, String> {
-    found.ok_or_else(|| format!("choose one of {}", names.join(", ")))
-}
-
-fn time_unit(name: &str) -> Result<TimeUnit, String> {
-    choice(TimeUnit::named(name), &TimeUnit::ALL.map(|(name, _)| name))
-}
-
-fn space_unit(name: &str) -> Result<SpaceUnit, String> {
-    choice(SpaceUnit::named(name), &SpaceUnit::ALL.map(|(name, _)| name))
-}
-
-fn blkparse_event(name: &str) -> Result<BlkEvent, String> {
-    choice(BlkEvent::named(name), &BlkEvent::ALL.map(|(name, _)| name))
-}
-
-fn late(name: &str) -> Result<Late, String> {
-    let found = Late::ALL.iter().find(|(known, _)| *known == name).map(|(_, late)| *late);
-    choice(found, &Late::ALL.map(|(name, _)| name))
 }

@@ -117,7 +117,7 @@ impl Preparation {
         seed: u64,
         instruments: Instruments<P, C>,
     ) -> Result<Device<P, C>, Failure> {
-        let setup = self.outside.install(DeviceSetup::new(config, seed))?;
+        let setup = || self.outside.install(DeviceSetup::new(config, seed));
         let mut device = memory::device_of(setup, config, instruments)?;
         if let Some(taken) = &self.image {
             taken.check(config)?;

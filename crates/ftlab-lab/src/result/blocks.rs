@@ -2,9 +2,8 @@
 
 use ftlab::ftl::BlockState;
 use ftlab::stats::BlockGroup;
-use parquet::errors::ParquetError;
 
-use super::columns::{Column, ColumnTable, TableBuilder, TableTarget};
+use super::columns::{Column, ColumnTable};
 
 const fn column(name: &'static str, unit: &'static str) -> Column {
     Column { name, bits: 64, unit }
@@ -47,11 +46,11 @@ const STATES: [&str; BlockState::ALL.len()] = [
     "dead_blocks",
 ];
 
-/// Writes the blocks of a run.
-pub fn write(target: TableTarget, map: &[BlockGroup]) -> Result<Option<ColumnTable>, ParquetError> {
+/// Returns the blocks of a run.
+pub fn table(map: &[BlockGroup]) -> ColumnTable {
     let about = "A row for each block at the end of the run, or for neighbours of a plane if the \
                  device has very many.";
-    let mut table = TableBuilder::new(target, about, COLUMNS)?;
+    let mut table = ColumnTable::new(about, &COLUMNS);
     for group in map {
         let head: [u64; HEAD] = [
             u64::from(group.die.get()),
@@ -66,9 +65,10 @@ pub fn write(target: TableTarget, map: &[BlockGroup]) -> Result<Option<ColumnTab
             group.valid,
         ];
         let states = group.states.map(u64::from);
-        table.push(std::array::from_fn(|at| {
+        let row: [u64; COLUMNS.len()] = std::array::from_fn(|at| {
             head.get(at).copied().unwrap_or_else(|| states[at - head.len()])
-        }))?;
+        });
+        table.push(row);
     }
-    table.finish()
+    table
 }

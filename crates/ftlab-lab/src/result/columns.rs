@@ -1,6 +1,7 @@
 //! Tables of integer columns: written as Parquet in row groups, or kept in memory.
 
 use std::fs::File;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ftlab::stats::QueueReport;
@@ -9,7 +10,7 @@ use parquet::data_type::{Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::file::writer::SerializedFileWriter;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
 /// Rows per row group.
@@ -64,6 +65,37 @@ impl ColumnValues {
         }
     }
 
+    fn clear(&mut self) {
+        match self {
+            ColumnValues::Narrow(values) => values.clear(),
+            ColumnValues::Medium(values) => values.clear(),
+            ColumnValues::Wide(values) => values.clear(),
+        }
+    }
+
+    /// Writes these rows.
+    fn write(
+        &self,
+        rows: Range<usize>,
+        mut column: SerializedColumnWriter<'_>,
+    ) -> Result<(), ParquetError> {
+        match self {
+            ColumnValues::Wide(values) => {
+                let wide: Vec<i64> = values[rows].iter().map(|value| value.cast_signed()).collect();
+                column.typed::<Int64Type>().write_batch(&wide, None, None)?;
+            }
+            ColumnValues::Medium(values) => {
+                let all: Vec<i32> = values[rows].iter().map(|value| value.cast_signed()).collect();
+                column.typed::<Int32Type>().write_batch(&all, None, None)?;
+            }
+            ColumnValues::Narrow(values) => {
+                let all: Vec<i32> = values[rows].iter().map(|&value| value.into()).collect();
+                column.typed::<Int32Type>().write_batch(&all, None, None)?;
+            }
+        }
+        column.close()
+    }
+
     /// Returns the number of values.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -90,16 +122,64 @@ pub struct ColumnTable {
     pub columns: Vec<(Column, ColumnValues)>,
 }
 
-/// A table being filled.
+impl ColumnTable {
+    /// Creates an empty table. Its metadata contain `about` and the units of the columns.
+    pub(super) fn new(about: &str, columns: &[Column]) -> ColumnTable {
+        let values = columns.iter().map(|column| (*column, ColumnValues::of(column)));
+        ColumnTable { metadata: metadata(about, columns).collect(), columns: values.collect() }
+    }
+
+    /// Adds a row.
+    pub(super) fn push<const N: usize>(&mut self, row: [u64; N]) {
+        debug_assert_eq!(self.columns.len(), N, "a value for each column");
+        self.columns.iter_mut().zip(row).for_each(|((_, values), value)| values.push(value));
+    }
+
+    /// Adds the tenants of each queue to the metadata.
+    pub(super) fn name_queues(&mut self, queues: &[QueueReport]) {
+        self.metadata.extend(queues_named(queues));
+    }
+
+    /// Returns the number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |(_, values)| values.len())
+    }
+
+    /// Writes the table as a Parquet file, and syncs it to disk.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, file: File) -> Result<(), ParquetError> {
+        let columns: Vec<Column> = self.columns.iter().map(|(column, _)| *column).collect();
+        let mut out = writer(file, self.metadata.iter().cloned(), &columns)?;
+        for from in (0..self.rows()).step_by(GROUP_ROWS) {
+            write_group(&mut out, self, from..(from + GROUP_ROWS).min(self.rows()))?;
+        }
+        Ok(out.into_inner()?.sync_all()?)
+    }
+}
+
+fn metadata(about: &str, columns: &[Column]) -> impl Iterator<Item = (String, String)> {
+    let units = columns.iter().map(|one| (format!("unit.{}", one.name), one.unit.to_owned()));
+    std::iter::once(("about".to_owned(), about.to_owned())).chain(units)
+}
+
+fn queues_named(queues: &[QueueReport]) -> impl Iterator<Item = (String, String)> {
+    let named = queues.iter().filter(|queue| !queue.tenants.is_empty());
+    named.map(|queue| (format!("queue.{}", queue.queue), queue.tenants.join(", ")))
+}
+
+/// A table being filled: in memory, or in a file, which may be longer than memory.
 pub struct TableBuilder<const N: usize> {
-    columns: [Column; N],
-    to: Filling<N>,
+    to: Filling,
 }
 
 /// Where rows go.
-enum Filling<const N: usize> {
-    File { out: Box<SerializedFileWriter<File>>, values: [Vec<u64>; N] },
-    Memory { metadata: Vec<(String, String)>, values: [ColumnValues; N] },
+enum Filling {
+    /// The rows of a group gather in a table before they are written.
+    File(Box<SerializedFileWriter<File>>, ColumnTable),
+    Memory(ColumnTable),
 }
 
 impl<const N: usize> TableBuilder<N> {
@@ -109,60 +189,49 @@ impl<const N: usize> TableBuilder<N> {
         about: &str,
         columns: [Column; N],
     ) -> Result<TableBuilder<N>, ParquetError> {
-        let units = columns.iter().map(|one| (format!("unit.{}", one.name), one.unit.to_owned()));
-        let metadata = std::iter::once(("about".to_owned(), about.to_owned())).chain(units);
+        let table = ColumnTable::new(about, &columns);
         let to = match target {
-            TableTarget::Memory => Filling::Memory {
-                metadata: metadata.collect(),
-                values: columns.each_ref().map(ColumnValues::of),
-            },
-            TableTarget::File(file) => Filling::File {
-                out: Box::new(writer(file, metadata, &columns)?),
-                values: std::array::from_fn(|_| Vec::new()),
-            },
+            TableTarget::Memory => Filling::Memory(table),
+            TableTarget::File(file) => {
+                let out = writer(file, table.metadata.iter().cloned(), &columns)?;
+                Filling::File(Box::new(out), table)
+            }
         };
-        Ok(TableBuilder { columns, to })
+        Ok(TableBuilder { to })
     }
 
     /// Adds a row.
     pub fn push(&mut self, row: [u64; N]) -> Result<(), ParquetError> {
         match &mut self.to {
-            Filling::Memory { values, .. } => {
-                values.iter_mut().zip(row).for_each(|(values, value)| values.push(value));
-                Ok(())
-            }
-            Filling::File { values, out } => {
-                values.iter_mut().zip(row).for_each(|(values, value)| values.push(value));
-                match values[0].len() == GROUP_ROWS {
-                    true => write_group(out, &self.columns, values),
-                    false => Ok(()),
+            Filling::Memory(table) => table.push(row),
+            Filling::File(out, table) => {
+                table.push(row);
+                if table.rows() == GROUP_ROWS {
+                    write_and_empty(out, table)?;
                 }
             }
         }
+        Ok(())
     }
 
     /// Adds the tenants of each queue to the metadata.
     pub fn name_queues(&mut self, queues: &[QueueReport]) {
-        for queue in queues.iter().filter(|queue| !queue.tenants.is_empty()) {
-            let (key, names) = (format!("queue.{}", queue.queue), queue.tenants.join(", "));
-            match &mut self.to {
-                Filling::Memory { metadata, .. } => metadata.push((key, names)),
-                Filling::File { out, .. } => {
-                    out.append_key_value_metadata(KeyValue::new(key, names));
-                }
-            }
+        match &mut self.to {
+            Filling::Memory(table) => table.name_queues(queues),
+            Filling::File(out, _) => queues_named(queues).for_each(|(key, names)| {
+                out.append_key_value_metadata(KeyValue::new(key, names));
+            }),
         }
     }
 
     /// Writes the remaining rows and the footer, and syncs the file to disk; or returns the table in memory.
     pub fn finish(self) -> Result<Option<ColumnTable>, ParquetError> {
         match self.to {
-            Filling::Memory { metadata, values } => {
-                let columns = self.columns.into_iter().zip(values).collect();
-                Ok(Some(ColumnTable { metadata, columns }))
-            }
-            Filling::File { mut out, mut values } => {
-                write_group(&mut out, &self.columns, &mut values)?;
+            Filling::Memory(table) => Ok(Some(table)),
+            Filling::File(mut out, mut table) => {
+                if table.rows() > 0 {
+                    write_and_empty(&mut out, &mut table)?;
+                }
                 out.into_inner()?.sync_all()?;
                 Ok(None)
             }
@@ -197,28 +266,27 @@ fn writer(
     SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))
 }
 
+/// Writes these rows of a table as a group.
 fn write_group(
     out: &mut SerializedFileWriter<File>,
-    columns: &[Column],
-    values: &mut [Vec<u64>],
+    table: &ColumnTable,
+    rows: Range<usize>,
 ) -> Result<(), ParquetError> {
-    if values[0].is_empty() {
-        return Ok(());
-    }
     let mut group = out.next_row_group()?;
-    for (column, values) in columns.iter().zip(values) {
-        let Some(mut writer) = group.next_column()? else { break };
-        if column.bits == 64 {
-            let wide: Vec<i64> = values.drain(..).map(u64::cast_signed).collect();
-            writer.typed::<Int64Type>().write_batch(&wide, None, None)?;
-        } else {
-            let narrow: Vec<i32> =
-                values.drain(..).map(|value| (value as u32).cast_signed()).collect();
-            writer.typed::<Int32Type>().write_batch(&narrow, None, None)?;
-        }
-        writer.close()?;
+    for (_, values) in &table.columns {
+        let Some(column) = group.next_column()? else { break };
+        values.write(rows.clone(), column)?;
     }
     group.close().map(|_| ())
+}
+
+fn write_and_empty(
+    out: &mut SerializedFileWriter<File>,
+    table: &mut ColumnTable,
+) -> Result<(), ParquetError> {
+    write_group(out, table, 0..table.rows())?;
+    table.columns.iter_mut().for_each(|(_, values)| values.clear());
+    Ok(())
 }
 
 #[cfg(test)]
@@ -232,10 +300,20 @@ mod tests {
             Column { name: "sectors", bits: 32, unit: "sectors" },
             Column { name: "at_ns", bits: 64, unit: "nanoseconds" },
         ];
-        let mut table = TableBuilder::new(TableTarget::Memory, "rows", columns).unwrap();
-        table.push([1, 70_000, 1 << 40]).unwrap();
-        table.push([2, 8, 3]).unwrap();
-        let table = table.finish().unwrap().expect("it is in memory");
+        let fill = |target| {
+            let mut table = TableBuilder::new(target, "rows", columns).unwrap();
+            table.push([1, 70_000, 1 << 40]).unwrap();
+            table.push([2, 8, 3]).unwrap();
+            table.finish().unwrap()
+        };
+        let table = fill(TableTarget::Memory).expect("it is in memory");
+        // Written at once or row by row, the file has the same bytes.
+        let place = tempfile::tempdir().unwrap();
+        let path = |name| place.path().join(name);
+        table.write(File::create(path("whole")).unwrap()).unwrap();
+        assert_eq!(fill(TableTarget::File(File::create(path("rows")).unwrap())), None);
+        let read = |name| std::fs::read(path(name)).unwrap();
+        assert_eq!(read("whole"), read("rows"));
         assert_eq!(table.metadata[0], ("about".to_owned(), "rows".to_owned()));
         assert_eq!(table.metadata[3].1, "nanoseconds");
         let values: Vec<ColumnValues> = table.columns.into_iter().map(|(_, all)| all).collect();

@@ -4,9 +4,8 @@
 use ftlab::engine::Latencies;
 use ftlab::host::Op;
 use ftlab::stats::Recorder;
-use parquet::errors::ParquetError;
 
-use super::columns::{Column, ColumnTable, TableBuilder, TableTarget};
+use super::columns::{Column, ColumnTable};
 
 const COLUMNS: [Column; 3] = [
     Column { name: "op", bits: 8, unit: "0 read, 1 write, 2 trim, 3 flush" },
@@ -22,21 +21,18 @@ const COLUMNS: [Column; 3] = [
     },
 ];
 
-/// Writes the latencies of the measured phases.
-pub fn write(
-    target: TableTarget,
-    recorder: &Recorder,
-) -> Result<Option<ColumnTable>, ParquetError> {
+/// Returns the latencies of the measured phases.
+pub fn table(recorder: &Recorder) -> ColumnTable {
     let about = "A row for each latency that occurred in the measured phases, rising within each \
                  operation.";
-    let mut table = TableBuilder::new(target, about, COLUMNS)?;
+    let mut table = ColumnTable::new(about, &COLUMNS);
     for op in [Op::Read, Op::Write, Op::Trim, Op::Flush] {
         let mut latencies = Latencies::default();
         let measured = recorder.phases().iter().filter(|phase| phase.measured);
         measured.for_each(|phase| latencies.merge(&phase.host.op(op).latencies));
         for (latency, requests) in latencies.counts() {
-            table.push([op as u64, latency.0, requests])?;
+            table.push([op as u64, latency.0, requests]);
         }
     }
-    table.finish()
+    table
 }

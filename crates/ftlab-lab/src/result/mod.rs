@@ -53,26 +53,64 @@ pub struct RunTables {
     pub queues: Option<ColumnTable>,
 }
 
-/// Returns the tables of a run in memory.
-#[must_use]
-pub fn tables<P: Probe, C: Contents>(measured: &Measured<P, C>) -> RunTables {
-    let filled = |table: Result<Option<ColumnTable>, ParquetError>| {
-        table.ok().flatten().expect("memory is no file")
-    };
-    let memory = TableTarget::Memory;
-    let has_queues = measured.recorder.timeline().queue_windows().next().is_some();
-    let named = &measured.document.report.host.queues;
-    let queues = || filled(timeline::write_queues(TableTarget::Memory, &measured.recorder, named));
-    RunTables {
-        timeline: filled(timeline::write(memory, &measured.recorder)),
-        latencies: filled(latencies::write(TableTarget::Memory, &measured.recorder)),
-        blocks: filled(blocks::write(TableTarget::Memory, &measured.blocks())),
-        queues: has_queues.then(queues),
+impl RunTables {
+    /// Returns the tables of a run.
+    #[must_use]
+    pub fn of<P: Probe, C: Contents>(measured: &Measured<P, C>) -> RunTables {
+        let recorder = &measured.recorder;
+        let has_queues = recorder.timeline().queue_windows().next().is_some();
+        let named = &measured.document.report.host.queues;
+        RunTables {
+            timeline: timeline::table(recorder),
+            latencies: latencies::table(recorder),
+            blocks: blocks::table(&measured.blocks()),
+            queues: has_queues.then(|| timeline::of_queues(recorder, named)),
+        }
+    }
+
+    fn named(&self) -> impl Iterator<Item = (&'static str, &ColumnTable)> {
+        let named =
+            [(TIMELINE, &self.timeline), (LATENCIES, &self.latencies), (BLOCKS, &self.blocks)];
+        named.into_iter().chain(self.queues.iter().map(|table| (QUEUES, table)))
     }
 }
 
-/// Writes the files of a run into a folder that is being written, or into the subfolder `within`
-/// unless it is empty. [`MARK`] is written last.
+/// What the files of a run hold, besides its requests.
+pub struct RunFiles<'a> {
+    /// The configuration of its device.
+    pub config: &'a Config,
+    /// `result.json`.
+    pub document: &'a ResultDocument,
+    /// Its tables.
+    pub tables: &'a RunTables,
+    /// `fio.json`, if fio jobs ran.
+    pub jobs: Option<&'a str>,
+    /// `run.json`.
+    pub run: &'a RunDocument,
+}
+
+impl RunFiles<'_> {
+    /// Writes the files into a folder that is being written, or into the subfolder `within` unless it is empty.
+    /// [`MARK`] is written last.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn write(&self, folder: &Folder, within: &str) -> Result<(), Failure> {
+        let name = |file: &str| format!("{within}{file}");
+        for (file, table) in self.tables.named() {
+            let to = folder.create(&name(file))?;
+            table.write(to).map_err(unwritten(folder.path(), &name(file)))?;
+        }
+        if let Some(jobs) = self.jobs {
+            folder.write(&name(FIO), jobs.as_bytes())?;
+        }
+        folder.write(&name("config.toml"), self.config.show().as_bytes())?;
+        folder.write(&name(RUN), to_json(self.run)?.as_bytes())?;
+        folder.write(&name(MARK), to_json(self.document)?.as_bytes())
+    }
+}
+
+/// Writes the files of a run, as [`RunFiles::write`].
 ///
 /// # Errors
 /// A file cannot be written.
@@ -83,26 +121,9 @@ pub fn write<P: Probe, C: Contents>(
     measured: &Measured<P, C>,
     run: &RunDocument,
 ) -> Result<(), Failure> {
-    let name = |file: &str| format!("{within}{file}");
-    let create = |file: &str| folder.create(&name(file)).map(TableTarget::File);
-    let unwritten = |file: &'static str| {
-        let path = name(file);
-        move |error| unwritten(folder.path(), &path)(error)
-    };
-    let recorder = &measured.recorder;
-    timeline::write(create(TIMELINE)?, recorder).map_err(unwritten(TIMELINE))?;
-    latencies::write(create(LATENCIES)?, recorder).map_err(unwritten(LATENCIES))?;
-    blocks::write(create(BLOCKS)?, &measured.blocks()).map_err(unwritten(BLOCKS))?;
-    if recorder.timeline().queue_windows().next().is_some() {
-        let named = &measured.document.report.host.queues;
-        timeline::write_queues(create(QUEUES)?, recorder, named).map_err(unwritten(QUEUES))?;
-    }
-    if let Some(jobs) = &measured.jobs {
-        folder.write(&name(FIO), fio_json(jobs, config)?.as_bytes())?;
-    }
-    folder.write(&name("config.toml"), config.show().as_bytes())?;
-    folder.write(&name(RUN), to_json(run)?.as_bytes())?;
-    folder.write(&name(MARK), to_json(&measured.document)?.as_bytes())
+    let jobs = measured.jobs.as_ref().map(|jobs| fio_json(jobs, config)).transpose()?;
+    let (document, tables) = (&measured.document, &RunTables::of(measured));
+    RunFiles { config, document, tables, jobs: jobs.as_deref(), run }.write(folder, within)
 }
 
 /// Returns the results of fio jobs in fio's format.

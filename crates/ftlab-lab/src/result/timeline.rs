@@ -3,9 +3,8 @@
 
 use ftlab::host::Op;
 use ftlab::stats::{QueueReport, Recorder};
-use parquet::errors::ParquetError;
 
-use super::columns::{Column, ColumnTable, TableBuilder, TableTarget};
+use super::columns::{Column, ColumnTable};
 
 const fn column(name: &'static str, unit: &'static str) -> Column {
     Column { name, bits: 64, unit }
@@ -49,17 +48,14 @@ const COLUMNS: [Column; 25] = [
 const FREE: Column =
     Column { name: "free_blocks_min", bits: 32, unit: "free blocks of the plane with the fewest" };
 
-/// Writes the windows of a run.
-pub fn write(
-    target: TableTarget,
-    recorder: &Recorder,
-) -> Result<Option<ColumnTable>, ParquetError> {
+/// Returns the windows of a run.
+pub fn table(recorder: &Recorder) -> ColumnTable {
     let columns: [Column; COLUMNS.len() + 1] =
         std::array::from_fn(|at| COLUMNS.get(at).copied().unwrap_or(FREE));
     let about = "A row for each window of simulated time. What comes before the first measured phase has \
                  windows of one length, what comes from then on windows of another. What the device \
                  did is read at the first completion after a window's end.";
-    let mut table = TableBuilder::new(target, about, columns)?;
+    let mut table = ColumnTable::new(about, &columns);
     let all = recorder.timelines().flat_map(|timeline| {
         let windows = timeline.windows().enumerate();
         windows.map(move |(at, (start, window))| (timeline, at, start, window))
@@ -98,9 +94,9 @@ pub fn write(
             window.work.die_busy.0,
             window.work.channel_busy.0,
             u64::from(free),
-        ])?;
+        ]);
     }
-    table.finish()
+    table
 }
 
 /// The unit of the column `queue`.
@@ -117,15 +113,11 @@ const QUEUE_COLUMNS: [Column; 7] = [
     column("latency_max_ns", NS),
 ];
 
-/// Writes the counts of each submission queue in each window.
-pub fn write_queues(
-    target: TableTarget,
-    recorder: &Recorder,
-    queues: &[QueueReport],
-) -> Result<Option<ColumnTable>, ParquetError> {
+/// Returns the counts of each submission queue in each window.
+pub fn of_queues(recorder: &Recorder, queues: &[QueueReport]) -> ColumnTable {
     let about = "A row for each window of simulated time and each submission queue. What comes before the \
                  first measured phase has windows of one length, what comes from then on windows of another.";
-    let mut table = TableBuilder::new(target, about, QUEUE_COLUMNS)?;
+    let mut table = ColumnTable::new(about, &QUEUE_COLUMNS);
     table.name_queues(queues);
     let all = recorder.timelines().flat_map(|timeline| {
         timeline.queue_windows().map(move |(start, queues)| (timeline, start, queues))
@@ -140,8 +132,8 @@ pub fn write_queues(
                 got.bytes,
                 got.latency_sum.0,
                 got.latency_max.0,
-            ])?;
+            ]);
         }
     }
-    table.finish()
+    table
 }
