@@ -2,6 +2,7 @@
 //! completions.
 
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 
 use ftlab::device::{Contents, Device};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
@@ -11,11 +12,13 @@ use ftlab::units::{SECTOR_BYTES, SimTime};
 use ftlab_workload::replay::{Arrival, Completed};
 
 use crate::failure::Failure;
-use crate::stop::Stop;
 
 /// The name of the only phase in reports.
 const PHASE: &str = "steps";
-/// How many advances pass between two looks at the stop.
+/// Asked now and then while a device advances; `Break` stops it. A [`Stop`](crate::stop::Stop) can be looked at.
+pub type Look<'a> = &'a mut dyn FnMut() -> ControlFlow<()>;
+
+/// How many advances pass between two looks.
 const ADVANCES_PER_LOOK: u32 = 4096;
 
 /// A device and the requests that wait for it.
@@ -170,11 +173,11 @@ impl<P: Probe, C: Contents> SteppedDevice<P, C> {
     pub fn advance_until(
         &mut self,
         limit: SimTime,
-        stop: &Stop,
+        look: Look<'_>,
         out: &mut Vec<Completed>,
     ) -> Result<(), Failure> {
         while self.step(limit, out)? {
-            self.look(stop)?;
+            self.look(look)?;
         }
         Ok(())
     }
@@ -186,12 +189,12 @@ impl<P: Probe, C: Contents> SteppedDevice<P, C> {
     pub fn advance_to_completion(
         &mut self,
         limit: SimTime,
-        stop: &Stop,
+        look: Look<'_>,
         out: &mut Vec<Completed>,
     ) -> Result<(), Failure> {
         let before = out.len();
         while out.len() == before && self.step(limit, out)? {
-            self.look(stop)?;
+            self.look(look)?;
         }
         Ok(())
     }
@@ -200,16 +203,16 @@ impl<P: Probe, C: Contents> SteppedDevice<P, C> {
     ///
     /// # Errors
     /// Stopped; or the device no longer responds.
-    pub fn drain(&mut self, stop: &Stop, out: &mut Vec<Completed>) -> Result<(), Failure> {
+    pub fn drain(&mut self, look: Look<'_>, out: &mut Vec<Completed>) -> Result<(), Failure> {
         while self.outstanding() > 0 && self.step(SimTime::FOREVER, out)? {
-            self.look(stop)?;
+            self.look(look)?;
         }
         Ok(())
     }
 
-    fn look(&mut self, stop: &Stop) -> Result<(), Failure> {
+    fn look(&mut self, look: Look<'_>) -> Result<(), Failure> {
         self.advances += 1;
-        if self.advances.is_multiple_of(ADVANCES_PER_LOOK) && stop.is_set() {
+        if self.advances.is_multiple_of(ADVANCES_PER_LOOK) && look().is_break() {
             return Err(Failure::Interrupted);
         }
         Ok(())

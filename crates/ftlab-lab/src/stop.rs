@@ -1,5 +1,6 @@
 //! The token that stops experiments from outside, such as Ctrl-C.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,6 +21,11 @@ impl Stop {
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.own.load(Ordering::Relaxed) || self.above.as_ref().is_some_and(|above| above.is_set())
+    }
+
+    /// Returns whether to continue, for those who ask now and then.
+    pub fn look(&self) -> ControlFlow<()> {
+        if self.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// Returns a token below this one: it is set with this one, and can be set alone.

@@ -140,9 +140,9 @@ fn stepping_by_hand_is_a_replay() {
                     .collect();
                 stepped.submit_all(&shifted).unwrap();
                 let until = SimTime(shifted[0].at.0.saturating_sub(1)).max(stepped.now());
-                stepped.advance_until(until, &lab.stop, &mut done).unwrap();
+                stepped.advance_until(until, &mut || lab.stop.look(), &mut done).unwrap();
             }
-            stepped.drain(&lab.stop, &mut done).unwrap();
+            stepped.drain(&mut || lab.stop.look(), &mut done).unwrap();
             let latencies: Vec<u64> = done.iter().map(|one| one.latency().0).collect();
             let numbers: Vec<u64> = done.iter().map(|one| one.index).collect();
             let column = |name: &str| {
@@ -188,11 +188,11 @@ fn what_a_stepped_device_can_not_take_is_refused_whole() {
     }
     let mut done = Vec::new();
     let stop = Stop::default();
-    stepped.advance_until(SimTime(10_000), &stop, &mut done).unwrap();
+    stepped.advance_until(SimTime(10_000), &mut || stop.look(), &mut done).unwrap();
     let late = stepped.submit(good).expect_err("it is in the past");
     assert!(late.text().contains("too late"), "{late}");
     assert_eq!(stepped.submit(Arrival { at: SimTime(10_000), ..good }), Ok(0));
-    stepped.advance_to_completion(SimTime::FOREVER, &stop, &mut done).unwrap();
+    stepped.advance_to_completion(SimTime::FOREVER, &mut || stop.look(), &mut done).unwrap();
     assert_eq!((done.len(), stepped.outstanding()), (1, 0));
     assert!(stepped.into_device().is_ok());
 }

@@ -6,6 +6,7 @@ mod fio;
 mod formats;
 mod options;
 mod policies;
+mod python;
 mod results;
 mod schema;
 mod tables;
@@ -34,6 +35,8 @@ pub fn pages(files: &[File]) -> Vec<ReferencePage> {
         page("docs/reference/workload.schema.json", workload::schema()),
         page("docs/reference/experiment-file.md", experiment::page()),
         page("docs/reference/experiment.schema.json", experiment::schema()),
+        page("crates/ftlab-python/python/ftlab/_options.py", python::options()),
+        page("crates/ftlab-python/python/ftlab/policies.py", python::policies()),
     ]
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::metrics::Better;
+use super::metrics::{Better, key_of};
 use super::statistics::Change;
 
 /// The version of the layout. It increases when a key is renamed, removed or changes its meaning.
@@ -71,6 +71,14 @@ pub struct MetricDocument {
     pub better: Better,
     /// By variant.
     pub variants: Vec<ValuesDocument>,
+}
+
+impl MetricDocument {
+    /// Returns the key of the metric, as [`Metric::key`](super::Metric::key).
+    #[must_use]
+    pub fn key(&self) -> String {
+        key_of(&self.id)
+    }
 }
 
 /// A metric of one variant.

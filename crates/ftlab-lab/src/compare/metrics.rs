@@ -38,12 +38,7 @@ impl Metric {
     /// `read.latency.p99`. The column of a table is named by it.
     #[must_use]
     pub fn key(&self) -> String {
-        let place =
-            LEFT_OUT.iter().fold(self.id.as_str(), |id, part| id.strip_prefix(part).unwrap_or(id));
-        let bare = |part: &str| {
-            UNITS.iter().find_map(|unit| part.strip_suffix(unit)).unwrap_or(part).to_owned()
-        };
-        place.split('/').map(bare).collect::<Vec<_>>().join(".")
+        key_of(&self.id)
     }
 
     /// Returns its value in a result, if known.
@@ -51,6 +46,15 @@ impl Metric {
     pub fn of(&self, result: &Value) -> Option<f64> {
         result.pointer(&format!("/{}", self.id))?.as_f64()
     }
+}
+
+/// Returns the key of the metric at this place.
+pub(super) fn key_of(id: &str) -> String {
+    let place = LEFT_OUT.iter().fold(id, |id, part| id.strip_prefix(part).unwrap_or(id));
+    let bare = |part: &str| {
+        UNITS.iter().find_map(|unit| part.strip_suffix(unit)).unwrap_or(part).to_owned()
+    };
+    place.split('/').map(bare).collect::<Vec<_>>().join(".")
 }
 
 /// The names of operations in results.

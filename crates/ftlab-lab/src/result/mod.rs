@@ -38,7 +38,7 @@ pub use folder::{
     QUEUES, REQUESTS, RUN, ResultTarget, TIMELINE, VARIANTS, check_file, refuse_file, write_file,
 };
 pub use preparation::{AgeDocument, ClockDocument, StepDocument, notes_on_clocks, steps_of};
-pub use requests::Requests;
+pub use requests::{Requests, steps};
 
 /// The tables of a run besides its requests.
 #[derive(Clone, Debug)]

@@ -54,30 +54,7 @@ impl Requests {
         phase: u32,
         measured: bool,
     ) -> Result<(), ParquetError> {
-        let (request, spent) = (done.completion.request, done.completion.breakdown);
-        self.0.push([
-            done.index,
-            u64::from(phase),
-            u64::from(measured),
-            done.arrived.0,
-            done.latency().0,
-            request.op as u64,
-            request.lba.0,
-            u64::from(request.sectors),
-            u64::from(request.stream),
-            u64::from(done.completion.queue.get()),
-            (done.completion.submitted - done.arrived).0,
-            spent.submission.0,
-            spent.front_end.0,
-            spent.link.0,
-            spent.buffer.0,
-            spent.admission.0,
-            spent.translation.0,
-            spent.queue.0,
-            spent.gc.0,
-            spent.bus.0,
-            spent.cell.0,
-        ])
+        self.0.push(row(done, phase, measured))
     }
 
     /// Completes the table, and returns it if it is in memory. `queues` names the tenants.
@@ -88,4 +65,58 @@ impl Requests {
         self.0.name_queues(queues);
         self.0.finish()
     }
+}
+
+/// Returns a row. `phase` counts all phases, those of the preconditioning first.
+fn row(done: &Completed, phase: u32, measured: bool) -> [u64; COLUMNS.len()] {
+    let (request, spent) = (done.completion.request, done.completion.breakdown);
+    [
+        done.index,
+        u64::from(phase),
+        u64::from(measured),
+        done.arrived.0,
+        done.latency().0,
+        request.op as u64,
+        request.lba.0,
+        u64::from(request.sectors),
+        u64::from(request.stream),
+        u64::from(done.completion.queue.get()),
+        (done.completion.submitted - done.arrived).0,
+        spent.submission.0,
+        spent.front_end.0,
+        spent.link.0,
+        spent.buffer.0,
+        spent.admission.0,
+        spent.translation.0,
+        spent.queue.0,
+        spent.gc.0,
+        spent.bus.0,
+        spent.cell.0,
+    ]
+}
+
+/// How a request ended.
+const OUTCOME: Column = Column {
+    name: "outcome",
+    bits: 8,
+    unit: "0 done, 1 refused because the device takes no writes, 2 unreadable",
+};
+/// The columns that only runs have: the phase, and whether it is measured.
+const OF_RUNS: [usize; 2] = [1, 2];
+
+/// Returns the completions of a device that is stepped by hand, as a table.
+#[must_use]
+pub fn steps(done: &[Completed]) -> ColumnTable {
+    let kept = || (0..COLUMNS.len()).filter(|at| !OF_RUNS.contains(at));
+    let columns: Vec<Column> = kept().map(|at| COLUMNS[at]).chain([OUTCOME]).collect();
+    let about = "A row for each request, in the order in which they finished. host_queue_ns to cell_ns sum to latency_ns.";
+    let mut table = ColumnTable::new(about, &columns);
+    for one in done {
+        let row = row(one, 0, true);
+        let mut kept = kept().map(|at| row[at]).chain([one.completion.outcome as u64]);
+        let row: [u64; COLUMNS.len() - OF_RUNS.len() + 1] =
+            std::array::from_fn(|_| kept.next().unwrap_or_default());
+        table.push(row);
+    }
+    table
 }

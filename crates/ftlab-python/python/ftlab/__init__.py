@@ -1,0 +1,127 @@
+"""ftlab: a laboratory for flash translation layers.
+
+::
+
+    import ftlab as fl
+
+    drive = fl.device("tlc-32g", over_provisioning="28%", gc=fl.gc.CostBenefit())
+    aged = fl.age(drive, seed=1)
+    run = fl.run(aged, fl.workload("mixed-70-30-zipf", requests=2_000_000), seed=7)
+    run["read.latency.p99"]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ftlab import _ftlab, plot, policies
+from ftlab._compare import Comparison, compare
+from ftlab._device import Device, age, cache_folder, device, load
+from ftlab._errors import ConfigError, ExperimentError, FileError, FtlabError, UsageError
+from ftlab._load import Load, fio, requests, trace, workload
+from ftlab._policy import Policy
+from ftlab._run import Run, Summary, run
+from ftlab._simulator import Simulator, open
+from ftlab._table import Table
+from ftlab._values import catalog as _catalog
+from ftlab.policies import (
+    arbitration,
+    bus,
+    cache,
+    cost,
+    endurance,
+    gc,
+    mapping,
+    merge,
+    placement,
+    read_cache,
+    recovery,
+    scheduler,
+    slc_cache,
+    streams,
+    timing,
+    wear,
+)
+
+__version__ = _ftlab.__version__
+
+__all__ = [
+    "Comparison",
+    "ConfigError",
+    "Device",
+    "ExperimentError",
+    "FileError",
+    "FtlabError",
+    "Load",
+    "Policy",
+    "Run",
+    "Simulator",
+    "Summary",
+    "Table",
+    "UsageError",
+    "age",
+    "arbitration",
+    "bus",
+    "cache",
+    "cache_folder",
+    "compare",
+    "cost",
+    "device",
+    "devices",
+    "endurance",
+    "explain",
+    "fio",
+    "formats",
+    "gc",
+    "load",
+    "mapping",
+    "merge",
+    "open",
+    "options",
+    "placement",
+    "plot",
+    "policies",
+    "policies_listed",
+    "read_cache",
+    "recovery",
+    "requests",
+    "run",
+    "scheduler",
+    "slc_cache",
+    "streams",
+    "timing",
+    "trace",
+    "wear",
+    "workload",
+    "workloads",
+]
+
+
+def devices() -> list[dict[str, Any]]:
+    """The built-in devices."""
+    return _catalog("devices")
+
+
+def workloads() -> list[dict[str, Any]]:
+    """The built-in workloads."""
+    return _catalog("workloads")
+
+
+def formats() -> list[dict[str, Any]]:
+    """The trace formats."""
+    return _catalog("formats")
+
+
+def options() -> list[dict[str, Any]]:
+    """All options of a device, with meaning, unit, default, range and source."""
+    return _catalog("options")
+
+
+def policies_listed() -> list[dict[str, Any]]:
+    """The policies, by the option that names them."""
+    return _catalog("policies")
+
+
+def explain(path: str) -> str:
+    """What an option, a section or a policy means, as ``ftlab explain`` prints it."""
+    return _ftlab.explain(path)

@@ -1,0 +1,135 @@
+"""Comparisons: devices under the same load, with confidence intervals."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ftlab import _ftlab
+from ftlab._device import Device
+from ftlab._errors import UsageError
+from ftlab._load import Load, run_options
+from ftlab._progress import Bar
+from ftlab._run import _check_kinds, _seed
+from ftlab._table import Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ftlab._options import RunOptions
+
+
+class Comparison(Table):
+    """A row for each metric and variant: the mean over the seeds, and its change against the first variant.
+
+    It is a table like any other: ``comparison.to_polars()``. Runs are paired by seed.
+    """
+
+    def __init__(self, comparison: _ftlab.Comparison) -> None:
+        super().__init__(comparison.table)
+        self._comparison = comparison
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the numbers needs. Read them."""
+        return self._comparison.notes
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """``compare.json``, as ``ftlab compare`` writes it."""
+        document: dict[str, Any] = json.loads(self._comparison.compare_json)
+        return document
+
+    @property
+    def page(self) -> str:
+        """The page with tables and curves: HTML that fetches nothing."""
+        return self._comparison.page
+
+    def save_page(self, file: str | os.PathLike[str]) -> None:
+        """Writes the page."""
+        with open(file, "w", encoding="utf-8") as to:
+            to.write(self.page)
+
+    def change(self, variant: str, metric: str) -> tuple[float | None, float | None, float | None]:
+        """The change of a metric against the first variant, with the ends of its interval."""
+        rows = zip(self["variant"], self["metric"], self["change"], self["low"], self["high"], strict=True)
+        for named, key, change, low, high in rows:
+            if (named, key) == (variant, metric):
+                known = [None if value != value else float(value) for value in (change, low, high)]
+                return known[0], known[1], known[2]
+        raise KeyError(f"there is no {metric} of {variant}")
+
+    def _repr_html_(self) -> str:
+        import html
+
+        variants = [variant["name"] for variant in self.document["variants"]]
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in variants)
+        rows = []
+        for metric in self.document["metrics"]:
+            cells = "".join(f"<td>{_cell(one, metric['unit'])}</td>" for one in metric["variants"])
+            rows.append(f"<tr><td style='text-align:left'>{html.escape(metric['name'])}</td>{cells}</tr>")
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        return f"<table><tr><th></th>{head}</tr>{''.join(rows)}</table><ul>{notes}</ul>"
+
+
+def _cell(values: dict[str, Any], unit: str) -> str:
+    from ftlab._run import _legible
+
+    text = _legible(values["mean"], unit)
+    change = values["change"]
+    if change is None:
+        return text
+    if change["scale"] != "ratio":
+        return f"{text} ({change['estimate']:+.3g})"
+    interval = ""
+    if change["low"] is not None:
+        interval = f", {100 * change['low']:+.1f} to {100 * change['high']:+.1f}"
+    return f"{text} ({100 * change['estimate']:+.1f} %{interval})"
+
+
+def compare(
+    devices: Mapping[str, Device],
+    load: Load,
+    /,
+    *,
+    seeds: int = 5,
+    seed: int = 1,
+    confidence: float = 0.95,
+    threads: int | None = None,
+    output: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    progress: bool | None = None,
+    **options: Unpack[RunOptions],
+) -> Comparison:
+    """Plays the same load on several devices, with several seeds, and compares them with the first.
+
+    ``output`` keeps the runs and the page in a folder, as ``ftlab compare -o`` does; an interrupted comparison goes on
+    there. All processors are used, unless ``threads`` says how many.
+    """
+    if not isinstance(devices, Mapping) or len(devices) < 2:
+        raise UsageError("there is nothing to compare\n  remedy: give at least two devices, each with its name")
+    if isinstance(seeds, bool) or not isinstance(seeds, int) or not 1 <= seeds <= 1000:
+        raise UsageError(f"seeds is a whole number from 1 to 1000, not {seeds!r}")
+    if not 0.5 <= confidence < 1:
+        raise UsageError(f"confidence is a share from 0.5 to below 1, not {confidence!r}")
+    if threads is not None and not 1 <= threads <= 1024:
+        raise UsageError(f"threads is a whole number from 1 to 1024, not {threads!r}")
+    variants = []
+    for name, device in devices.items():
+        _check_kinds(device, load)
+        variants.append((str(name), device._config, run_options(load, device._image, options)))
+    with Bar(progress, "runs", 1000.0) as bar:
+        done = _ftlab.compare(
+            variants,
+            load._load,
+            _seed(seed),
+            seeds,
+            confidence,
+            threads,
+            None if output is None else os.fspath(output),
+            force,
+            bar.listener,
+        )
+    return Comparison(done)

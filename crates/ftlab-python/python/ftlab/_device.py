@@ -1,0 +1,238 @@
+"""Devices: a configuration, and for an aged device the state that it starts from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ftlab import _ftlab
+from ftlab._errors import FileError, FtlabError, UsageError
+from ftlab._progress import Bar
+from ftlab._values import assignments, settings
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ftlab._options import DeviceOptions
+
+#: Where aged devices are kept, unless the environment variable ``FTLAB_CACHE`` names another folder.
+_CACHE = "ftlab"
+
+
+class Device:
+    """A simulated drive. It never changes: :meth:`but` makes another one.
+
+    Made by :func:`device`, :func:`age` and :func:`load`.
+    """
+
+    def __init__(
+        self,
+        source: tuple[str, str],
+        sets: list[tuple[str, str]],
+        image: _ftlab.Image | None = None,
+    ) -> None:
+        self._source = source
+        self._sets = sets
+        self._image = image
+        kind, text = source
+        if kind == "text":
+            self._config = _ftlab.Config.parse("the configuration", text, sets, image)
+        elif image is not None:
+            self._config = _ftlab.Config.of_image(image, sets)
+        else:
+            self._config = _ftlab.Config.load(text, sets)
+
+    @property
+    def name(self) -> str:
+        """The name of the device."""
+        return self._config.name
+
+    @property
+    def title(self) -> str:
+        """The name, and how many options differ from what gave it the name."""
+        return self._config.title
+
+    @property
+    def capacity_bytes(self) -> int:
+        """The bytes that the host can address."""
+        return self._config.capacity_bytes
+
+    @property
+    def remarks(self) -> list[str]:
+        """Warnings and notes about the configuration."""
+        return self._config.remarks
+
+    @property
+    def config(self) -> str:
+        """The whole configuration as TOML, with where each value comes from."""
+        return self._config.show()
+
+    @property
+    def is_aged(self) -> bool:
+        """Whether it starts from a saved state."""
+        return self._image is not None
+
+    @property
+    def history(self) -> list[str]:
+        """How it came to its state, a line for each step; empty for a new device."""
+        return [] if self._image is None else self._image.steps
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Utilisation, blocks and wear of an aged device."""
+        if self._image is None:
+            raise UsageError("a new device has no state\n  remedy: age it with ftlab.age")
+        state: dict[str, Any] = json.loads(self._image.state())
+        return state
+
+    def but(
+        self,
+        *,
+        set: Iterable[str] | Mapping[str, object] | None = None,
+        **options: Unpack[DeviceOptions],
+    ) -> Device:
+        """The same device with other options: ``dev.but(scheduler="read-first")``.
+
+        An aged device keeps its state, so its shape and capacity can't change.
+        """
+        sets = [*self._sets, *assignments(set), *settings(options)]
+        return type(self)(self._source, sets, self._image)
+
+    def save(self, file: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes the state of an aged device to an image file, which ``ftlab run --image`` and :func:`load` read."""
+        if self._image is None:
+            raise UsageError("a new device has no state to save\n  remedy: age it with ftlab.age")
+        self._image.save(os.fspath(file), force)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Device):
+            return NotImplemented
+        return self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[str, bytes | None]:
+        digest = None if self._image is None else hashlib.blake2b(self._image.to_bytes()).digest()
+        return self._config.canonical(), digest
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        image = None if self._image is None else (self._image.name, self._image.to_bytes())
+        return _restored, (self._config.canonical(), image)
+
+    def __repr__(self) -> str:
+        aged = ", aged" if self.is_aged else ""
+        return f"<Device {self.title}, {self.capacity_bytes / 1e9:.3g} GB{aged}>"
+
+
+def _restored(config: str, image: tuple[str, bytes] | None) -> Device:
+    opened = None if image is None else _ftlab.Image.from_bytes(*image)
+    # The options that were set are in the text.
+    return Device(("text", config), [], opened)
+
+
+def device(
+    base: str | os.PathLike[str] | Device,
+    /,
+    *,
+    set: Iterable[str] | Mapping[str, object] | None = None,
+    **options: Unpack[DeviceOptions],
+) -> Device:
+    """A device: a built-in one (see :func:`devices`) or a TOML file, with options set on top.
+
+    Options are named by the end of their path (``over_provisioning`` is ``ftl.over_provisioning``), or by all of it
+    with underscores; ``set`` takes paths as they are: ``set={"ftl.gc.start": 4}``. A policy is its name
+    (``gc="cost-benefit"``) or an object with its options (``gc=fl.gc.DChoices(draws=4)``).
+    """
+    if isinstance(base, Device):
+        return base.but(set=set, **options)
+    sets = [*assignments(set), *settings(options)]
+    return Device(("device", os.fspath(base)), sets)
+
+
+def load(
+    file: str | os.PathLike[str],
+    /,
+    *,
+    set: Iterable[str] | Mapping[str, object] | None = None,
+    **options: Unpack[DeviceOptions],
+) -> Device:
+    """An aged device from an image file, which :meth:`Device.save` or ``ftlab device save`` wrote."""
+    image = _ftlab.Image.open(os.fspath(file))
+    return Device(("image", os.fspath(file)), [*assignments(set), *settings(options)], image)
+
+
+def age(
+    device: Device,
+    /,
+    *,
+    precondition: str = "fill,age",
+    seed: int = 1,
+    cache: bool = True,
+    progress: bool | None = None,
+) -> Device:
+    """The device after its preparation: by default written once, and then overwritten until it is steady.
+
+    ``precondition`` lists steps as ``ftlab run --precondition`` does. The outcome is kept on disk by what it depends
+    on, so the same ageing is never done twice; ``cache=False`` neither looks there nor keeps it.
+    """
+    kept = cache_folder() / "aged" / f"{_ftlab.prepare_key(device._config, precondition, seed, device._image)}.ftlab"
+    if cache:
+        image = _kept(kept)
+        if image is not None:
+            return _aged(device, image)
+    with Bar(progress) as bar:
+        image, _notes, complaints = _ftlab.prepare(
+            device._config, precondition, seed, device._image, bar.listener
+        )
+    for complaint in complaints:
+        _warn(complaint)
+    if cache and not complaints:
+        _keep(image, kept)
+    return _aged(device, image)
+
+
+def _aged(device: Device, image: _ftlab.Image) -> Device:
+    return Device(("image", image.name), [], image)
+
+
+def _kept(file: Path) -> _ftlab.Image | None:
+    """The image of a file, unless there is none, or none that can be used."""
+    if not file.is_file():
+        return None
+    try:
+        return _ftlab.Image.open(os.fspath(file))
+    except FtlabError:
+        return None
+
+
+def _keep(image: _ftlab.Image, file: Path) -> None:
+    """Keeps an image. A disk that is full or not writable only costs the next ageing."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=file.parent) as place:
+            written = Path(place) / file.name
+            image.save(os.fspath(written), False)
+            os.replace(written, file)
+    except (OSError, FileError) as error:
+        _warn(f"the aged device is not kept: {error}")
+
+
+def _warn(text: str) -> None:
+    import warnings
+
+    warnings.warn(text, stacklevel=3)
+
+
+def cache_folder() -> Path:
+    """The folder in which aged devices are kept. Anything in it may be removed at any time."""
+    named = os.environ.get("FTLAB_CACHE")
+    if named:
+        return Path(named)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / _CACHE

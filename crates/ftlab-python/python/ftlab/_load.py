@@ -1,0 +1,118 @@
+"""Loads: what is played on a device, and how fast."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ftlab import _ftlab
+from ftlab._errors import UsageError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ftlab._options import PaceOptions, ReadingOptions, TraceOptions
+
+
+class Load:
+    """Something to play. Made by :func:`workload`, :func:`trace`, :func:`fio` and :func:`requests`.
+
+    It never changes: :meth:`but` plays the same in another way.
+    """
+
+    def __init__(self, make: tuple[str, tuple[Any, ...]], pace: Mapping[str, object]) -> None:
+        kind, arguments = make
+        self._make = make
+        self._pace = {name: value for name, value in pace.items() if value is not None}
+        self._load: _ftlab.Load = getattr(_ftlab.Load, kind)(*arguments)
+
+    @property
+    def name(self) -> str:
+        """The name in results."""
+        return self._load.name
+
+    @property
+    def kind(self) -> str:
+        """``workload``, ``trace``, ``fio`` or ``requests``."""
+        return self._load.kind
+
+    def but(self, **pace: Unpack[TraceOptions]) -> Load:
+        """The same load, played in another way: ``load.but(queue_depth=32)``."""
+        return Load(self._make, {**self._pace, **pace})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Load, (self._make, self._pace)
+
+    def __repr__(self) -> str:
+        pace = "".join(f", {name}={value!r}" for name, value in self._pace.items())
+        return f"<Load {self.kind} {self.name}{pace}>"
+
+
+def workload(name: str | os.PathLike[str], /, **pace: Unpack[PaceOptions]) -> Load:
+    """A workload: a built-in one (see :func:`workloads`), a TOML file, or its text (with a line break in it)."""
+    text = os.fspath(name)
+    make = ("workload_text", ("workload", text)) if "\n" in text else ("workload", (text,))
+    return Load(make, pace)
+
+
+def trace(
+    file: str | os.PathLike[str],
+    /,
+    *,
+    reading: ReadingOptions | None = None,
+    **pace: Unpack[TraceOptions],
+) -> Load:
+    """A trace, in any known format (see :func:`formats`), compressed or not.
+
+    ``address`` says how its addresses map to the device: ``as-is``, ``fold``, ``scale``, ``partition`` or ``compact``.
+    """
+    path = os.fspath(file)
+    if not os.path.isfile(path) and not os.path.exists(path):
+        from ftlab._errors import FileError
+
+        raise FileError(f"can't read the trace {path}: there is no such file\n  remedy: check the path")
+    options = [(name, _text(value)) for name, value in (reading or {}).items()]
+    return Load(("trace", (path, options)), pace)
+
+
+def fio(
+    file: str | os.PathLike[str],
+    /,
+    *,
+    variables: Mapping[str, object] | None = None,
+    requests: int | None = None,
+) -> Load:
+    """A fio job file. Its jobs run at once, as in fio."""
+    given = [(name, str(value)) for name, value in (variables or {}).items()]
+    return Load(("fio", (os.fspath(file), given)), {"requests": requests})
+
+
+def requests(columns: Any, /, *, name: str = "requests", **pace: Unpack[TraceOptions]) -> Load:
+    """Requests in columns: a table that speaks Arrow (polars, pandas, pyarrow, duckdb), or a mapping of arrays.
+
+    Columns: ``op`` (``read``, ``write``, ``trim``, ``flush``, or 0 to 3); ``lba`` with ``sectors`` of 512 bytes, or
+    ``offset`` with ``size`` in bytes; and if there are any ``at_ns`` (arrival), ``stream`` and ``fua``. Requests
+    without times need ``queue_depth`` or ``replay="asap"``.
+    """
+    return Load(("requests", (name, columns)), pace)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def run_options(
+    load: Load, image: _ftlab.Image | None, options: Mapping[str, object]
+) -> _ftlab.RunOptions:
+    """The options of a run: those of its load, and further ones."""
+    named: list[tuple[str, str]] = []
+    known = set(_ftlab.RunOptions.names()) - {"image"}
+    for name, value in {**load._pace, **options}.items():
+        if name not in known:
+            raise UsageError(f"a run has no option {name}\n  remedy: it has {', '.join(sorted(known))}")
+        if value is not None:
+            named.append((name, _text(value)))
+    return _ftlab.RunOptions(named, image)

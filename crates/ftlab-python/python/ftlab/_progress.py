@@ -1,0 +1,67 @@
+"""Progress bars, in notebooks and on terminals."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+#: Called with the name of what is done, what is done of it, and the whole, if it is known.
+Listener = Callable[[str, int, "int | None"], None]
+
+
+class Bar:
+    """A bar of tqdm, if it is installed and anybody can see it."""
+
+    def __init__(self, wanted: bool | None, unit: str = "requests", scale: float = 1.0) -> None:
+        self._wanted = _can_be_seen() if wanted is None else wanted
+        self._unit = unit
+        self._scale = scale
+        self._name = ""
+        self._bar: Any = None
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: types.TracebackType | None,
+    ) -> None:
+        self._close()
+
+    @property
+    def listener(self) -> Listener | None:
+        """What the simulator calls; none if there is no bar."""
+        return self._show if self._wanted and _tqdm() is not None else None
+
+    def _close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+    def _show(self, name: str, done: int, whole: int | None) -> None:
+        tqdm = _tqdm()
+        if tqdm is None:
+            return
+        if self._bar is None or name != self._name:
+            self._close()
+            self._name = name
+            total = None if whole is None else whole / self._scale
+            self._bar = tqdm(total=total, desc=name, unit=f" {self._unit}", unit_scale=True, leave=False)
+        self._bar.n = done / self._scale
+        self._bar.refresh()
+
+
+def _tqdm() -> Any:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm
+
+
+def _can_be_seen() -> bool:
+    return sys.stderr.isatty() or "ipykernel" in sys.modules

@@ -1,0 +1,247 @@
+"""Runs and their results."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ftlab import _ftlab
+from ftlab._device import Device
+from ftlab._errors import FtlabError, UsageError
+from ftlab._load import Load, run_options
+from ftlab._progress import Bar
+from ftlab._table import Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ftlab._options import RunOptions
+    from ftlab.plot import RunPlots
+
+
+class Summary(Mapping[str, "float | None"]):
+    """The metrics of a run by their keys, such as ``read.latency.p99``. Latencies are in nanoseconds.
+
+    A value is ``None`` where it is unknown, such as a percentile of too few requests.
+    """
+
+    def __init__(self, metrics: list[tuple[str, str, str, bool, float | None]]) -> None:
+        self._metrics = {key: (name, unit, higher, value) for key, name, unit, higher, value in metrics}
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The unit of each metric; empty for ratios."""
+        return {key: unit for key, (_, unit, _, _) in self._metrics.items()}
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The name of each metric in words."""
+        return {key: name for key, (name, _, _, _) in self._metrics.items()}
+
+    def __getitem__(self, key: str) -> float | None:
+        return self._metrics[key][3]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._metrics)
+
+    def __len__(self) -> int:
+        return len(self._metrics)
+
+    def __repr__(self) -> str:
+        rows = [(name, _legible(value, unit)) for name, unit, _, value in self._metrics.values()]
+        width = max((len(name) for name, _ in rows), default=0)
+        return "\n".join(f"{name:<{width}}  {value:>12}" for name, value in rows)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td style='text-align:left'>{name}</td><td><code>{key}</code></td><td>{_legible(value, unit)}</td></tr>"
+            for key, (name, unit, _, value) in self._metrics.items()
+        )
+        return f"<table><tr><th>Metric</th><th>Key</th><th>Value</th></tr>{rows}</table>"
+
+
+def _legible(value: float | None, unit: str) -> str:
+    """A value with its unit, to three or four digits."""
+    if value is None:
+        return "-"
+    if unit == "ns":
+        for scale, name in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
+            if abs(value) >= scale:
+                return f"{value / scale:.3g} {name}"
+        return f"{value:.0f} ns"
+    if not unit:
+        return f"{value:.3f}"
+    return f"{value:,.0f} {unit}" if abs(value) >= 1000 else f"{value:.3g} {unit}"
+
+
+class Run:
+    """The result of a run: metrics, tables, and the document that the program writes.
+
+    ``run["read.latency.p99"]`` is a metric; ``run["report.gc.erased_blocks"]`` anything of the document.
+    """
+
+    def __init__(self, run: _ftlab.Run, device: Device, load: Load, seed: int, options: Mapping[str, object]) -> None:
+        self._run = run
+        self._recorded: _ftlab.Columns | None = run.requests
+        self._document: dict[str, Any] | None = None
+        self._summary: Summary | None = None
+        self.device = device
+        self.load = load
+        self.seed = seed
+        self._options = dict(options)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """``result.json`` as Python objects."""
+        if self._document is None:
+            self._document = json.loads(self._run.result_json)
+        return self._document
+
+    @property
+    def result_json(self) -> bytes:
+        """``result.json`` to the byte, as ``ftlab run`` writes it."""
+        return self._run.result_json
+
+    @property
+    def summary(self) -> Summary:
+        """The metrics that comparisons and sweeps use."""
+        if self._summary is None:
+            self._summary = Summary(self._run.metrics)
+        return self._summary
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run was completed, rather than stopped after a part."""
+        return self._run.complete
+
+    @property
+    def notes(self) -> list[str]:
+        """What was assumed, and what the figures can't tell. Read them."""
+        return self._run.notes
+
+    @property
+    def timeline(self) -> Table:
+        """A row for each window of simulated time."""
+        return Table(self._run.timeline)
+
+    @property
+    def latencies(self) -> Table:
+        """The whole distribution of the latencies of each operation."""
+        return Table(self._run.latencies)
+
+    @property
+    def blocks(self) -> Table:
+        """A row for each block, or a few neighbours: erases, valid pages, states."""
+        return Table(self._run.blocks)
+
+    @property
+    def queues(self) -> Table | None:
+        """A row for each window and submission queue, if there are several queues."""
+        queues = self._run.queues
+        return None if queues is None else Table(queues)
+
+    @property
+    def requests(self) -> Table:
+        """A row for each request, those of the preparation included.
+
+        Unless they were recorded (``records=True``), the run is performed once more, which gives the same to the byte.
+        """
+        if self._recorded is None:
+            again = run(self.device, self.load, seed=self.seed, records=True, **self._options)  # type: ignore[arg-type]
+            if again.result_json != self.result_json:
+                raise FtlabError("the run gave other results the second time: a file that it reads has changed")
+            self._recorded = again._recorded
+        assert self._recorded is not None
+        return Table(self._recorded)
+
+    @property
+    def fio(self) -> dict[str, Any]:
+        """The results of fio jobs, as ``fio --output-format=json`` prints them."""
+        text = self._run.fio_json
+        if text is None:
+            raise UsageError("no fio jobs were run\n  remedy: play a job file with ftlab.fio")
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+    @property
+    def plot(self) -> RunPlots:
+        """Figures of this run: ``run.plot.latency()``."""
+        from ftlab.plot import RunPlots
+
+        return RunPlots({self.device.title: self})
+
+    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes the result folder of the program, which ``ftlab compare`` and ``ftlab report`` read."""
+        self._run.save(os.fspath(folder), force)
+
+    def __getitem__(self, key: str) -> Any:
+        key = key.replace("p99.99", "p99_99").replace("p99.9", "p99_9")
+        if key in self.summary:
+            return self.summary[key]
+        found: Any = self.document
+        for part in key.split("."):
+            if isinstance(found, dict) and part in found:
+                found = found[part]
+            elif isinstance(found, list) and part.isdigit() and int(part) < len(found):
+                found = found[int(part)]
+            else:
+                raise KeyError(_unknown(key, self.summary))
+        return found
+
+    def __repr__(self) -> str:
+        return f"<Run of {self.load.name} on {self.device.title}, seed {self.seed}>\n{self.summary!r}"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        head = html.escape(f"{self.load.name} on {self.device.title}, seed {self.seed}")
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        return f"<p><b>{head}</b></p>{self.summary._repr_html_()}<ul>{notes}</ul>"
+
+
+def _unknown(key: str, summary: Summary) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(key, summary, n=3)
+    meant = f"; did you mean {' or '.join(near)}?" if near else f"; there are {', '.join(summary)}"
+    return f"there is no metric {key}{meant}"
+
+
+def run(
+    device: Device,
+    load: Load,
+    /,
+    *,
+    seed: int = 1,
+    records: bool = False,
+    progress: bool | None = None,
+    **options: Unpack[RunOptions],
+) -> Run:
+    """Plays a load on a device.
+
+    Configuration, load and seed decide every byte of the result. ``records`` keeps every request (see
+    :attr:`Run.requests`). ``progress`` shows a bar; by default where someone can see it. Ctrl-C stops the run.
+    """
+    _check_kinds(device, load)
+    chosen = run_options(load, device._image, options)
+    with Bar(progress) as bar:
+        done = _ftlab.run(device._config, load._load, chosen, _seed(seed), records, bar.listener)
+    return Run(done, device, load, seed, options)
+
+
+def _check_kinds(device: object, load: object) -> None:
+    if not isinstance(device, Device):
+        raise UsageError(f"{device!r} is no device\n  remedy: make one with ftlab.device")
+    if not isinstance(load, Load):
+        raise UsageError(f"{load!r} is no load\n  remedy: make one with ftlab.workload, trace, fio or requests")
+
+
+def _seed(seed: object) -> int:
+    if isinstance(seed, bool) or not hasattr(seed, "__index__"):
+        raise UsageError(f"a seed is a whole number from 0 to {2**64 - 1}, not {seed!r}")
+    number = seed.__index__()
+    if not 0 <= number < 2**64:
+        raise UsageError(f"a seed is a whole number from 0 to {2**64 - 1}, not {number}")
+    return number

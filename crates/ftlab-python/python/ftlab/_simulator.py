@@ -1,0 +1,122 @@
+"""A device that the caller steps: submit requests, advance the clock, take completions."""
+
+from __future__ import annotations
+
+import json
+import types
+from typing import Any
+
+from ftlab import _ftlab
+from ftlab._device import Device
+from ftlab._errors import UsageError
+from ftlab._run import _seed
+from ftlab._table import Table
+
+
+class Simulator:
+    """A device whose clock is the caller's. Made by :func:`open`.
+
+    Batches cost little, single requests much: give and take as many at a time as the study allows.
+    """
+
+    def __init__(self, simulator: _ftlab.Simulator, device: Device) -> None:
+        self._simulator = simulator
+        self.device = device
+
+    def submit(self, columns: Any, /) -> range:
+        """Submits requests in columns (see :func:`ftlab.requests`), all or none, and returns their numbers.
+
+        Those without ``at_ns`` come now. A full submission queue holds requests back in the host.
+        """
+        first = self._simulator.submit(columns)
+        return range(first, self._simulator.submitted)
+
+    def advance(self, *, until: str | int | None = None, by: str | int | None = None) -> Table:
+        """Advances to a simulated time, or by a span of it, and returns what completed, in the order of completion.
+
+        Times are texts with a unit (``"5ms"``) or nanoseconds, counted from when the device was switched on. Without
+        one, it advances until everything has completed.
+        """
+        if until is not None and by is not None:
+            raise UsageError("advance to a time or by a span, not both\n  remedy: give until= or by=")
+        if until is None and by is None:
+            return Table(self._simulator.drain())
+        goal = _nanoseconds(until) if until is not None else self.now_ns + _nanoseconds(by)
+        return Table(self._simulator.advance(goal))
+
+    def advance_to_completion(self, *, until: str | int | None = None) -> Table:
+        """Advances until something completes, and returns it; at most to a time."""
+        return Table(self._simulator.advance_to_completion(None if until is None else _nanoseconds(until)))
+
+    @property
+    def now_ns(self) -> int:
+        """The simulated time in nanoseconds."""
+        return self._simulator.now_ns
+
+    @property
+    def outstanding(self) -> int:
+        """The number of requests that have not completed."""
+        return self._simulator.outstanding
+
+    @property
+    def submitted(self) -> int:
+        """The number of requests that were submitted."""
+        return self._simulator.submitted
+
+    @property
+    def capacity_bytes(self) -> int:
+        """The bytes that the host can address."""
+        return self._simulator.capacity_bytes
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """Everything measured since the first step, as ``report`` in ``result.json``."""
+        report: dict[str, Any] = json.loads(self._simulator.report())
+        return report
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Utilisation, blocks and wear."""
+        state: dict[str, Any] = json.loads(self._simulator.state())
+        return state
+
+    def into_device(self) -> Device:
+        """Closes the simulator, and returns the device in the state that it has reached."""
+        image = self._simulator.into_image()
+        return Device(("image", image.name), [], image)
+
+    def close(self) -> None:
+        """Frees the device."""
+        self._simulator.close()
+
+    def __enter__(self) -> Simulator:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: types.TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Simulator of {self.device.title}>"
+
+
+def open(device: Device, /, *, seed: int = 1) -> Simulator:
+    """Opens a device to be stepped by hand."""
+    if not isinstance(device, Device):
+        raise UsageError(f"{device!r} is no device\n  remedy: make one with ftlab.device")
+    return Simulator(_ftlab.Simulator(device._config, _seed(seed), device._image), device)
+
+
+def _nanoseconds(time: str | int | None) -> int:
+    if isinstance(time, str):
+        return _ftlab.parse_duration(time)
+    if isinstance(time, bool) or not hasattr(time, "__index__"):
+        raise UsageError(f"{time!r} is no time\n  remedy: write a text such as \"5ms\", or whole nanoseconds")
+    number = time.__index__()
+    if not 0 <= number < 2**64:
+        raise UsageError(f"{number} is no time\n  remedy: write nanoseconds from 0 to {2**64 - 1}")
+    return int(number)

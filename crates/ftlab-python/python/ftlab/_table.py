@@ -1,0 +1,88 @@
+"""Tables: columns that any library which speaks Arrow takes without copying them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ftlab import _ftlab
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+
+def _missing(library: str) -> ImportError:
+    return ImportError(f"{library} is not installed\n  remedy: pip install {library}")
+
+
+class Table:
+    """A table in memory, with a unit for each column.
+
+    polars, pandas, pyarrow, duckdb and others take it as it is (Arrow PyCapsule interface), without a copy:
+    ``polars.DataFrame(table)``, ``duckdb.from_arrow(table)``.
+    """
+
+    def __init__(self, columns: _ftlab.Columns) -> None:
+        self._columns = columns
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return self._columns.names
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The unit of each column, or what its codes mean."""
+        return self._columns.units
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What a row is (``about``), and more that the table says of itself."""
+        return self._columns.metadata
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __getitem__(self, column: str) -> np.ndarray[Any, Any]:
+        """A column as an array of NumPy. Unknown numbers are NaN."""
+        return self._columns.numpy(column)
+
+    def to_numpy(self) -> dict[str, np.ndarray[Any, Any]]:
+        """All columns as arrays of NumPy."""
+        return {name: self._columns.numpy(name) for name in self.columns}
+
+    def to_polars(self) -> pl.DataFrame:
+        """The table as a DataFrame of polars, without a copy."""
+        try:
+            import polars
+        except ImportError:
+            raise _missing("polars") from None
+        return polars.DataFrame(self)
+
+    def to_arrow(self) -> pa.Table:
+        """The table as one of pyarrow, without a copy."""
+        try:
+            import pyarrow
+        except ImportError:
+            raise _missing("pyarrow") from None
+        return pyarrow.table(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The table as a DataFrame of pandas."""
+        try:
+            import pandas
+        except ImportError:
+            raise _missing("pandas") from None
+        return pandas.DataFrame(self.to_numpy())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._columns.__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> object:
+        return self._columns.__arrow_c_array__(requested_schema)
+
+    def __repr__(self) -> str:
+        about = self.metadata.get("about", "")
+        return f"<Table of {len(self):,} rows: {', '.join(self.columns)}. {about}>"

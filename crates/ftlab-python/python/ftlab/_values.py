@@ -1,0 +1,115 @@
+"""Options as Python writes them, turned into the texts of a configuration."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ftlab import _ftlab
+from ftlab._errors import UsageError
+
+
+def text_of(value: object) -> str:
+    """The text of a value in a configuration.
+
+    Numbers, texts with their unit (``"200us"``), truth values (``on`` and ``off``) and lists are understood.
+    """
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_quoted(one) for one in value) + "]"
+    if isinstance(value, (str, int, float, os.PathLike)):
+        return str(value)
+    # Numbers of NumPy.
+    if hasattr(value, "item"):
+        return text_of(value.item())
+    raise UsageError(
+        f"{value!r} is no value of an option\n  remedy: write a number, a text with its unit such as \"200us\", True "
+        "or False, or a list of these"
+    )
+
+
+def _quoted(value: object) -> str:
+    text = text_of(value)
+    return json.dumps(text) if isinstance(value, str) else text
+
+
+@functools.cache
+def catalog(kind: str) -> list[dict[str, Any]]:
+    """Everything of one kind that has a name: ``policies``, ``devices``, ``formats``, ``workloads`` or ``options``."""
+    listed: list[dict[str, Any]] = json.loads(_ftlab.listed(kind))
+    return listed
+
+
+#: Seams whose short name does not follow from the path of their option.
+_SEAMS = {"cache.read.policy": "read_cache"}
+
+
+def seam_name(path: str) -> str:
+    """The short name of a seam: the last part of its section, such as ``scheduler`` for ``scheduler.policy``."""
+    return _SEAMS.get(path, path.split(".")[-2])
+
+
+@functools.cache
+def short_names() -> dict[str, str]:
+    """The path of each option by its short names: the end of its path with underscores, where that is clear.
+
+    ``ftl.over_provisioning`` is ``over_provisioning``, ``ftl.gc.start`` is ``gc_start`` and ``ftl_gc_start``. A seam
+    is also named by its section (``gc``).
+    """
+    paths = [option["path"] for option in catalog("options")]
+    seams = {seam_name(seam["option"]): seam["option"] for seam in catalog("policies")}
+    ends: dict[str, list[str]] = {}
+    for path in paths:
+        parts = path.split(".")
+        for at in range(len(parts)):
+            ends.setdefault("_".join(parts[at:]), []).append(path)
+    clear = {end: paths[0] for end, paths in ends.items() if len(paths) == 1}
+    return clear | seams
+
+
+def path_of(name: str) -> str:
+    """The path of the option that a keyword names."""
+    known = short_names()
+    if "." in name:
+        return name
+    if name in known:
+        return known[name]
+    several = [option["path"] for option in catalog("options") if option["path"].split(".")[-1] == name]
+    if several:
+        raise UsageError(
+            f"{name} may be any of {', '.join(several)}\n  remedy: name it by more of its path, such as "
+            f"{several[0].replace('.', '_')}"
+        )
+    near = difflib.get_close_matches(name, known, n=1)
+    meant = f"did you mean {near[0]}? " if near else ""
+    shortest = sorted({min((k for k, p in known.items() if p == path), key=len) for path in known.values()})
+    raise UsageError(f"a device has no option {name}\n  remedy: {meant}it has {', '.join(shortest)}")
+
+
+def settings(options: Mapping[str, object]) -> list[tuple[str, str]]:
+    """The settings of keywords: pairs of where they were written and ``KEY=VALUE``."""
+    sets: list[tuple[str, str]] = []
+    for name, value in options.items():
+        if value is None:
+            continue
+        path = path_of(name)
+        parts = value._settings() if hasattr(value, "_settings") else [(path, text_of(value))]
+        for key, text in parts:
+            sets.append((f"{name}=", f"{key}={text}"))
+    return sets
+
+
+def assignments(given: Iterable[str] | Mapping[str, object] | None) -> list[tuple[str, str]]:
+    """The settings of ``set``: texts ``KEY=VALUE``, or a mapping of paths to values."""
+    if given is None:
+        return []
+    if isinstance(given, str):
+        given = [given]
+    if isinstance(given, Mapping):
+        given = [f"{key}={text_of(value)}" for key, value in given.items()]
+    return [(f"set {number}", text) for number, text in enumerate(given, start=1)]

@@ -1,0 +1,262 @@
+//! Requests in columns: from anything that speaks Arrow, and from arrays of NumPy or whatever NumPy understands.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, UInt64Array};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::DataType;
+use ftlab::host::Op;
+use ftlab::units::{Lba, SECTOR_BYTES, SimTime};
+use ftlab_workload::replay::Arrival;
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3_arrow::input::AnyRecordBatch;
+use pyo3_arrow::{PyArray, PyChunkedArray};
+
+use crate::errors::usage;
+
+/// The columns of requests.
+const KNOWN: [&str; 8] = ["op", "lba", "sectors", "offset", "size", "at_ns", "stream", "fua"];
+/// The names of operations, in the order of their codes.
+const OPS: [(&str, Op); 4] =
+    [("read", Op::Read), ("write", Op::Write), ("trim", Op::Trim), ("flush", Op::Flush)];
+
+/// Requests that were read from columns.
+pub struct ReadRequests {
+    pub requests: Vec<Arrival>,
+    /// Whether they have times.
+    pub timed: bool,
+}
+
+/// Reads requests. Those without a time come at `now`.
+pub fn requests_of(columns: &Bound<'_, PyAny>, now: Option<SimTime>) -> PyResult<ReadRequests> {
+    let columns = columns_of(columns)?;
+    if let Some(name) = columns.keys().find(|name| !KNOWN.contains(&name.as_str())) {
+        return Err(usage(format!(
+            "requests have no column {name}\n  remedy: leave it out, or write one of {}",
+            KNOWN.join(", ")
+        )));
+    }
+    let rows = columns.values().next().map_or(0, |values| values.len());
+    if let Some((name, values)) = columns.iter().find(|(_, values)| values.len() != rows) {
+        let first = columns.keys().next().map_or("", String::as_str);
+        return Err(usage(format!(
+            "the columns differ in length: {first} has {rows} values, and {name} has {}",
+            values.len()
+        )));
+    }
+    let column = |name: &str| columns.get(name).map(|values| numbers(name, values)).transpose();
+    let ops = columns.get("op").map(ops).transpose()?.ok_or_else(|| lacks("op"))?;
+    let (lba, sectors) = places(&column, &ops)?;
+    let (at, stream) = (column("at_ns")?, column("stream")?);
+    let fua = columns.get("fua").map(switches).transpose()?;
+    let timed = at.is_some();
+    let start = now.unwrap_or_default();
+    let mut requests = Vec::with_capacity(rows);
+    for row in 0..rows {
+        requests.push(Arrival {
+            at: at.as_ref().map_or(start, |at| SimTime(at.value(row))),
+            op: ops[row],
+            lba: Lba(lba[row]),
+            sectors: narrow("sectors", sectors[row], row)?,
+            stream: stream.as_ref().map_or(Ok(0), |all| narrow("stream", all.value(row), row))?,
+            fua: fua.as_ref().is_some_and(|fua| fua.value(row)),
+        });
+    }
+    Ok(ReadRequests { requests, timed })
+}
+
+fn lacks(name: &str) -> PyErr {
+    usage(format!(
+        "the requests lack the column {name}\n  remedy: give op, and lba with sectors (of 512 bytes) or offset with \
+         size (in bytes); at_ns, stream and fua are optional"
+    ))
+}
+
+fn narrow(name: &str, value: u64, row: usize) -> PyResult<u32> {
+    u32::try_from(value).map_err(|_| usage(format!("{name} is too large in row {row}: {value}")))
+}
+
+/// Returns first sectors and lengths.
+fn places(
+    column: &dyn Fn(&str) -> PyResult<Option<UInt64Array>>,
+    ops: &[Op],
+) -> PyResult<(Vec<u64>, Vec<u64>)> {
+    let all = |values: &UInt64Array| values.values().to_vec();
+    match (column("lba")?, column("sectors")?, column("offset")?, column("size")?) {
+        (Some(lba), Some(sectors), None, None) => Ok((all(&lba), all(&sectors))),
+        (None, None, Some(offset), Some(size)) => {
+            let in_sectors = |name: &str, values: &UInt64Array| {
+                let whole = |(row, &bytes): (usize, &u64)| match bytes % SECTOR_BYTES {
+                    0 => Ok(bytes / SECTOR_BYTES),
+                    _ => Err(usage(format!(
+                        "{name} is no multiple of {SECTOR_BYTES} bytes in row {row}: {bytes}"
+                    ))),
+                };
+                values.values().iter().enumerate().map(whole).collect::<PyResult<Vec<u64>>>()
+            };
+            Ok((in_sectors("offset", &offset)?, in_sectors("size", &size)?))
+        }
+        (None, None, None, None) if ops.iter().all(|op| *op == Op::Flush) => {
+            Ok((vec![0; ops.len()], vec![0; ops.len()]))
+        }
+        (None, None, None, None) => Err(lacks("lba")),
+        _ => Err(usage(
+            "the places of requests are given in part or twice\n  remedy: give either lba with sectors, or offset \
+             with size",
+        )),
+    }
+}
+
+/// Returns the columns by name.
+fn columns_of(given: &Bound<'_, PyAny>) -> PyResult<BTreeMap<String, ArrayRef>> {
+    if given.hasattr("__arrow_c_stream__")? || given.hasattr("__arrow_c_array__")? {
+        let table = given.extract::<AnyRecordBatch>()?.into_table()?;
+        let (batches, schema) = table.into_inner();
+        let whole = arrow_select::concat::concat_batches(&schema, &batches)
+            .map_err(|error| usage(error.to_string()))?;
+        let named = |(at, field): (usize, &arrow_schema::FieldRef)| {
+            (field.name().clone(), whole.column(at).clone())
+        };
+        return Ok(schema.fields().iter().enumerate().map(named).collect());
+    }
+    let Ok(items) = given.call_method0("items") else {
+        return Err(usage(
+            "requests come in columns: a table that speaks Arrow (polars, pandas, pyarrow), or a mapping of names to \
+             arrays",
+        ));
+    };
+    let mut columns = BTreeMap::new();
+    for item in items.try_iter()? {
+        let (name, values): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
+        let name = name.str()?.to_string();
+        let values = array_of(&name, &values)?;
+        columns.insert(name, values);
+    }
+    Ok(columns)
+}
+
+fn array_of(name: &str, values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+    if values.hasattr("__arrow_c_stream__")? {
+        let chunked = values.extract::<PyChunkedArray>()?;
+        let chunks: Vec<&dyn Array> = chunked.chunks().iter().map(AsRef::as_ref).collect();
+        if chunks.is_empty() {
+            return Ok(arrow_array::new_empty_array(chunked.field().data_type()));
+        }
+        return arrow_select::concat::concat(&chunks).map_err(|error| usage(error.to_string()));
+    }
+    if values.hasattr("__arrow_c_array__")? {
+        return Ok(values.extract::<PyArray>()?.into_inner().0);
+    }
+    let py = values.py();
+    let array = py.import("numpy")?.call_method1("asarray", (values,))?;
+    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    let dimensions: usize = array.getattr("ndim")?.extract()?;
+    if dimensions != 1 {
+        return Err(usage(format!("{name} is no column: it has {dimensions} dimensions")));
+    }
+    // Lists of texts become fixed-width texts or objects in NumPy, which Arrow reads as a list.
+    if matches!(kind.as_str(), "U" | "O" | "T") {
+        let texts: Vec<String> = array
+            .call_method0("tolist")?
+            .extract()
+            .map_err(|_| usage(format!("{name} holds neither whole numbers nor texts")))?;
+        return Ok(Arc::new(arrow_array::StringArray::from(texts)));
+    }
+    match kind.as_str() {
+        "u" | "b" => Ok(Arc::new(UInt64Array::from(whole::<u64>(&array, "uint64")?))),
+        "i" => Ok(Arc::new(Int64Array::from(whole::<i64>(&array, "int64")?))),
+        "m" => Ok(Arc::new(Int64Array::from(whole::<i64>(&in_nanoseconds(&array)?, "int64")?))),
+        _ => {
+            let dtype = array.getattr("dtype")?.str()?.to_string();
+            Err(usage(format!("{name} holds no whole numbers but {dtype}")))
+        }
+    }
+}
+
+/// Returns the spans of an array as nanoseconds.
+fn in_nanoseconds<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    array.call_method1("astype", ("timedelta64[ns]",))
+}
+
+/// Returns the whole numbers of an array.
+fn whole<T: numpy::Element + Copy>(array: &Bound<'_, PyAny>, dtype: &str) -> PyResult<Vec<T>> {
+    let array = array.call_method1("astype", (dtype,))?;
+    let array = array.cast_into::<PyArray1<T>>().map_err(PyErr::from)?;
+    Ok(array.readonly().as_array().to_vec())
+}
+
+/// Returns a column as whole numbers.
+fn numbers(name: &str, values: &ArrayRef) -> PyResult<UInt64Array> {
+    let kind = values.data_type();
+    let whole = kind.is_integer()
+        || matches!(kind, DataType::Duration(_) | DataType::Timestamp(..) | DataType::Boolean);
+    if !whole {
+        return Err(usage(format!("{name} holds no whole numbers but {kind}")));
+    }
+    refuse_null(name, values)?;
+    // Times are signed beneath.
+    let signed = match kind {
+        DataType::Duration(_) | DataType::Timestamp(..) => cast(name, values, &DataType::Int64)?,
+        _ => values.clone(),
+    };
+    let unsigned = cast(name, &signed, &DataType::UInt64)?;
+    Ok(unsigned.as_primitive::<UInt64Type>().clone())
+}
+
+fn refuse_null(name: &str, values: &ArrayRef) -> PyResult<()> {
+    match values.null_count() {
+        0 => Ok(()),
+        many => {
+            Err(usage(format!("{name} lacks {many} values\n  remedy: fill them, or drop the rows")))
+        }
+    }
+}
+
+fn cast(name: &str, values: &ArrayRef, to: &DataType) -> PyResult<ArrayRef> {
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(values, to, &strict)
+        .map_err(|error| usage(format!("{name} holds a value that is out of range: {error}")))
+}
+
+fn switches(values: &ArrayRef) -> PyResult<BooleanArray> {
+    refuse_null("fua", values)?;
+    Ok(cast("fua", values, &DataType::Boolean)?.as_boolean().clone())
+}
+
+/// Returns operations from their names, their first letters, or their codes.
+fn ops(values: &ArrayRef) -> PyResult<Vec<Op>> {
+    let wrong = |row: usize, found: &str| {
+        let known = OPS.map(|(name, _)| name).join(", ");
+        usage(format!(
+            "op is no operation in row {row}: {found:?}\n  remedy: write {known}, or 0 to 3"
+        ))
+    };
+    refuse_null("op", values)?;
+    let texts = matches!(
+        values.data_type(),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Dictionary(..)
+    );
+    if texts {
+        let texts = cast("op", values, &DataType::Utf8)?;
+        let texts = texts.as_string::<i32>();
+        let named = |row: usize| {
+            let text = texts.value(row);
+            let is_it = |(name, _): &&(&str, Op)| {
+                text.eq_ignore_ascii_case(name) || text.eq_ignore_ascii_case(&name[..1])
+            };
+            OPS.iter().find(is_it).map(|(_, op)| *op).ok_or_else(|| wrong(row, text))
+        };
+        return (0..texts.len()).map(named).collect();
+    }
+    let codes = numbers("op", values)?;
+    let coded = |row: usize| {
+        let code = codes.value(row);
+        let found = usize::try_from(code).ok().and_then(|at| OPS.get(at));
+        found.map(|(_, op)| *op).ok_or_else(|| wrong(row, &code.to_string()))
+    };
+    (0..codes.len()).map(coded).collect()
+}

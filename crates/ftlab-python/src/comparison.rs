@@ -1,0 +1,197 @@
+//! Comparisons.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ftlab_lab::Lab;
+use ftlab_lab::compare::{self, Comparison, ComparisonRuns, Series, Variant, equal_notes};
+use ftlab_lab::experiment::Experiment;
+use ftlab_lab::result::{COMPARISON, Folder, ResultTarget, to_json};
+use ftlab_lab::{Failure, seeds};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::config::PyConfig;
+use crate::errors::raised;
+use crate::load::PyLoad;
+use crate::options::PyRunOptions;
+use crate::table::{NewColumn, PyColumns};
+use crate::watch::{Listener, attended};
+
+/// The page within the folder of a comparison.
+const PAGE: &str = "report.html";
+
+/// A comparison of variants under the same load.
+#[pyclass(frozen, module = "ftlab._ftlab", name = "Comparison")]
+pub struct PyComparison {
+    comparison: Comparison,
+    page: String,
+}
+
+/// A variant: its name, its device, and its options.
+type Named<'py> = (String, PyRef<'py, PyConfig>, PyRef<'py, PyRunOptions>);
+
+/// Runs variants with several seeds and compares them with the first. With a folder, the runs and the page are kept.
+#[pyfunction]
+#[pyo3(name = "compare", signature = (variants, load, first_seed, many_seeds, confidence, threads, folder, force, listener))]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "called by Python's compare() alone, which names them"
+)]
+pub fn compare_variants(
+    py: Python<'_>,
+    variants: Vec<Named<'_>>,
+    load: &PyLoad,
+    first_seed: u64,
+    many_seeds: u64,
+    confidence: f64,
+    threads: Option<usize>,
+    folder: Option<PathBuf>,
+    force: bool,
+    listener: Listener,
+) -> PyResult<PyComparison> {
+    let mut lab = Lab::default();
+    lab.threads = threads.unwrap_or(lab.threads);
+    let seeds = seeds::from(first_seed, many_seeds).map_err(raised)?;
+    let variant = |(name, config, options): &Named<'_>| {
+        let experiment = Experiment::new(load.source.clone(), &options.options)?;
+        Ok(Variant::new(name.clone(), (*config.config).clone(), Arc::new(experiment)))
+    };
+    let variants: Result<Vec<Variant>, Failure> = variants.iter().map(variant).collect();
+    let variants = variants.map_err(raised)?;
+    let stop = lab.stop.clone();
+    let done = attended(py, &listener, &stop, |watcher| {
+        let runs = ComparisonRuns::new(&variants, &seeds, &lab)?;
+        let nowhere = match folder {
+            None => Some(tempfile::tempdir().map_err(|error| {
+                Failure::file("can't write into", &std::env::temp_dir(), &error)
+            })?),
+            Some(_) => None,
+        };
+        let target = match (&nowhere, folder) {
+            (Some(place), _) => ResultTarget::Named(place.path().join("runs")),
+            (None, Some(path)) => ResultTarget::Named(path),
+            (None, None) => return Err(Failure::usage("there is no place for the runs")),
+        };
+        let folder = Folder::prepare(target, force)?;
+        runs.take_up(&folder)?;
+        runs.perform(&folder, watcher)?;
+        let series = runs.series_in(folder.path())?;
+        let comparison = compare::comparison(&series, confidence, equal_notes(&variants));
+        let page = compare::page(&comparison, &series, &lab.command)?;
+        if nowhere.is_none() {
+            publish(folder, &comparison, &series, &page)?;
+        }
+        Ok(PyComparison { comparison, page })
+    })?;
+    done.map_err(raised)
+}
+
+fn publish(
+    folder: Folder,
+    comparison: &Comparison,
+    _series: &[Series],
+    page: &str,
+) -> Result<(), Failure> {
+    folder.write(PAGE, page.as_bytes())?;
+    folder.write(COMPARISON, to_json(comparison)?.as_bytes())?;
+    folder.publish(true).map(drop)
+}
+
+/// Returns the page of finished results, by their folders.
+#[pyfunction]
+pub fn page_of_results(py: Python<'_>, results: Vec<String>, confidence: f64) -> PyResult<String> {
+    py.detach(|| compare::page_of_results(&results, confidence, &[])).map_err(raised)
+}
+
+#[pymethods]
+impl PyComparison {
+    /// `compare.json`.
+    #[getter]
+    fn compare_json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let text = to_json(&self.comparison).map_err(raised)?;
+        Ok(PyBytes::new(py, text.as_bytes()))
+    }
+
+    /// The page with curves.
+    #[getter]
+    fn page(&self) -> &str {
+        &self.page
+    }
+
+    /// Notes that a reader of the numbers needs.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.comparison.notes.clone()
+    }
+
+    /// A row for each metric and variant: the mean, and the change against the first variant with its interval.
+    #[getter]
+    fn table(&self) -> PyResult<PyColumns> {
+        let mut rows = Rows::default();
+        for metric in &self.comparison.metrics {
+            for (variant, values) in self.comparison.variants.iter().zip(&metric.variants) {
+                rows.names.push(metric.key());
+                rows.units.push(metric.unit.to_owned());
+                rows.variants.push(variant.name.clone());
+                rows.means.push(values.mean);
+                let change = values.change.as_ref();
+                rows.changes.push(change.map(|change| change.estimate));
+                rows.lows.push(change.and_then(|change| change.low));
+                rows.highs.push(change.and_then(|change| change.high));
+                rows.p_values.push(change.and_then(|change| change.p_value));
+                rows.scales.push(change.map_or(String::new(), |change| word(&change.scale)));
+                rows.certainties
+                    .push(change.map_or(String::new(), |change| word(&change.certainty)));
+            }
+        }
+        rows.table(self.comparison.confidence_ratio)
+    }
+}
+
+/// Returns the word that JSON has for a value.
+fn word(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value)
+        .ok()
+        .and_then(|word| Some(word.as_str()?.to_owned()))
+        .unwrap_or_default()
+}
+
+/// The rows of a comparison, by column.
+#[derive(Default)]
+struct Rows {
+    names: Vec<String>,
+    units: Vec<String>,
+    variants: Vec<String>,
+    means: Vec<Option<f64>>,
+    changes: Vec<Option<f64>>,
+    lows: Vec<Option<f64>>,
+    highs: Vec<Option<f64>>,
+    p_values: Vec<Option<f64>>,
+    scales: Vec<String>,
+    certainties: Vec<String>,
+}
+
+impl Rows {
+    fn table(self, confidence: f64) -> PyResult<PyColumns> {
+        const CHANGE: &str =
+            "a share of the first variant's value, or the metric's unit, as `scale` says";
+        let columns = vec![
+            NewColumn::texts("metric", self.names),
+            NewColumn::texts("unit", self.units),
+            NewColumn::texts("variant", self.variants),
+            NewColumn::numbers("mean", "the metric's", self.means),
+            NewColumn::numbers("change", CHANGE, self.changes),
+            NewColumn::numbers("low", CHANGE, self.lows),
+            NewColumn::numbers("high", CHANGE, self.highs),
+            NewColumn::numbers("p_value", "", self.p_values),
+            NewColumn::texts("scale", self.scales),
+            NewColumn::texts("certainty", self.certainties),
+        ];
+        let about = "A row for each metric and variant: the mean over the seeds, and the change against the first \
+                     variant with its confidence interval.";
+        let metadata = [("about", about.to_owned()), ("confidence", confidence.to_string())];
+        let metadata = metadata.into_iter().map(|(key, value)| (key.to_owned(), value));
+        PyColumns::new(columns, metadata.collect())
+    }
+}

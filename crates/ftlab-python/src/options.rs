@@ -1,0 +1,37 @@
+//! How a load is played.
+
+use std::sync::Arc;
+
+use ftlab_lab::experiment::RunOptions;
+use ftlab_lab::image::ImageSource;
+use pyo3::prelude::*;
+
+use crate::errors::usage;
+use crate::image::PyImage;
+
+/// The options of a run besides device, load and seed. They never change.
+#[pyclass(frozen, module = "ftlab._ftlab", name = "RunOptions")]
+pub struct PyRunOptions {
+    pub options: RunOptions,
+}
+
+#[pymethods]
+impl PyRunOptions {
+    /// Sets options by name and text, and the image to start from.
+    #[new]
+    #[pyo3(signature = (named, image = None))]
+    fn new(named: Vec<(String, String)>, image: Option<&PyImage>) -> PyResult<PyRunOptions> {
+        let mut options = RunOptions::default();
+        for (name, text) in named {
+            options.set(&name, &text).map_err(|why| usage(format!("{name}={text}: {why}")))?;
+        }
+        options.image = image.map(|image| ImageSource::Opened(Arc::clone(&image.taken)));
+        Ok(PyRunOptions { options })
+    }
+
+    /// The names of the options.
+    #[staticmethod]
+    fn names() -> Vec<&'static str> {
+        RunOptions::NAMES.to_vec()
+    }
+}
