@@ -15,6 +15,7 @@ use crate::config::PyConfig;
 use crate::errors::raised;
 use crate::load::PyLoad;
 use crate::options::PyRunOptions;
+use crate::policies::Trouble;
 use crate::table::{NewColumn, PyColumns};
 use crate::watch::{Listener, attended};
 
@@ -57,6 +58,9 @@ pub fn compare_variants(
         let experiment = Experiment::new(load.source.clone(), &options.options)?;
         Ok(Variant::new(name.clone(), (*config.config).clone(), Arc::new(experiment)))
     };
+    let troubles: Vec<Trouble> =
+        variants.iter().map(|(.., options)| options.trouble.clone()).collect();
+    troubles.iter().for_each(|trouble| trouble.stops(&lab.stop));
     let variants: Result<Vec<Variant>, Failure> = variants.iter().map(variant).collect();
     let variants = variants.map_err(raised)?;
     let stop = lab.stop.clone();
@@ -84,7 +88,8 @@ pub fn compare_variants(
         }
         Ok(PyComparison { comparison, page })
     })?;
-    done.map_err(raised)
+    let done = done.map_err(raised);
+    troubles.iter().fold(done, |done, trouble| trouble.or(done))
 }
 
 fn publish(

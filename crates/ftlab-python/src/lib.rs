@@ -9,6 +9,7 @@ mod errors;
 mod image;
 mod load;
 mod options;
+mod policies;
 mod run;
 mod simulator;
 mod table;

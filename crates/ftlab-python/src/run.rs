@@ -48,10 +48,12 @@ pub fn run(
     listener: Listener,
 ) -> PyResult<PyRun> {
     let (config, source) = (Arc::clone(&config.config), load.source.clone());
-    let (options, raised_meanwhile) = (options.options.clone(), Raised::default());
+    let (trouble, raised_meanwhile) = (&options.trouble, Raised::default());
+    let options = options.options.clone();
+    let lab = Lab::default();
+    trouble.stops(&lab.stop);
     let mut watcher = PythonWatcher::new(listener, raised_meanwhile.clone());
     let done = py.detach(|| {
-        let lab = Lab::default();
         let experiment = Experiment::new(source, &options)?;
         experiment.check(&config, 1)?;
         let inputs = experiment.inputs(&config, seed)?;
@@ -60,7 +62,7 @@ pub fn run(
         let measured = lab.run(&experiment, &config, seed, &mut watcher, records)?;
         Finished::of(&lab, &config, measured, inputs)
     });
-    let finished: Finished = raised_meanwhile.or(done.map_err(raised))?;
+    let finished: Finished = raised_meanwhile.or(trouble.or(done.map_err(raised)))?;
     let Finished { document, run, tables, jobs, requests } = finished;
     let requests = requests.map(PyColumns::of).transpose()?;
     Ok(PyRun { config, document, run, tables, jobs, requests })

@@ -1,5 +1,6 @@
 //! A device that Python steps.
 
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use ftlab::device::Device;
@@ -16,6 +17,8 @@ use crate::columns::requests_of;
 use crate::config::PyConfig;
 use crate::errors::{raised, usage};
 use crate::image::PyImage;
+use crate::options::PyRunOptions;
+use crate::policies::Trouble;
 use crate::table::PyColumns;
 use crate::watch::{Raised, Signals};
 
@@ -24,6 +27,8 @@ use crate::watch::{Raised, Signals};
 pub struct PySimulator {
     config: Arc<ftlab::config::Config>,
     seed: u64,
+    /// What goes wrong in its policies.
+    trouble: Trouble,
     /// None once it was closed.
     stepped: Mutex<Option<SteppedDevice>>,
 }
@@ -54,14 +59,17 @@ impl PySimulator {
         let stepped = locked.as_mut().ok_or_else(closed)?;
         let raised_meanwhile = Raised::default();
         let mut signals = Signals::new(raised_meanwhile.clone());
-        let mut look = || signals.look();
+        let mut look = || match self.trouble.is_there() {
+            true => ControlFlow::Break(()),
+            false => signals.look(),
+        };
         let mut done: Vec<Completed> = Vec::new();
         let reached = py.detach(|| match goal {
             Goal::Time(limit) => stepped.advance_until(limit, &mut look, &mut done),
             Goal::Completion(limit) => stepped.advance_to_completion(limit, &mut look, &mut done),
             Goal::Drained => stepped.drain(&mut look, &mut done),
         });
-        raised_meanwhile.or(reached.map_err(raised))?;
+        raised_meanwhile.or(self.trouble.or(reached.map_err(raised)))?;
         PyColumns::of(steps(&done))
     }
 }
@@ -78,15 +86,19 @@ impl PySimulator {
         py: Python<'_>,
         config: &PyConfig,
         seed: u64,
-        image: Option<&PyImage>,
+        options: &PyRunOptions,
     ) -> PyResult<PySimulator> {
-        let (config, image) =
-            (Arc::clone(&config.config), image.map(|image| Arc::clone(&image.taken)));
+        let (config, trouble) = (Arc::clone(&config.config), options.trouble.clone());
         let device = py.detach(|| -> Result<Device, ftlab_lab::Failure> {
-            Preparation::of(image, None, false, None)?.device(&config, seed)
+            Preparation::new(&options.options, None)?.device(&config, seed)
         });
-        let stepped = Mutex::new(Some(SteppedDevice::new(device.map_err(raised)?)));
-        Ok(PySimulator { config, seed, stepped })
+        let device = trouble.or(device.map_err(raised))?;
+        Ok(PySimulator {
+            config,
+            seed,
+            trouble,
+            stepped: Mutex::new(Some(SteppedDevice::new(device))),
+        })
     }
 
     /// Submits requests in columns; all or none. Returns the number of the first.

@@ -24,8 +24,14 @@ pub type Listener = Option<Py<PyAny>>;
 pub struct Raised(Arc<Mutex<Option<PyErr>>>);
 
 impl Raised {
-    fn set(&self, error: PyErr) {
+    /// Keeps an exception, unless there is one already.
+    pub fn set(&self, error: PyErr) {
         locked(&self.0).get_or_insert(error);
+    }
+
+    /// Whether there is one.
+    pub fn is_set(&self) -> bool {
+        locked(&self.0).is_some()
     }
 
     /// Returns it in place of the outcome, if there is one.

@@ -19,6 +19,13 @@ from ftlab._compare import Comparison, compare
 from ftlab._device import Device, age, cache_folder, device, load
 from ftlab._errors import ConfigError, ExperimentError, FileError, FtlabError, UsageError
 from ftlab._load import Load, fio, requests, trace, workload
+from ftlab._outside import (
+    SchedulerPolicy,
+    StreamsPolicy,
+    VictimPolicy,
+    VictimView,
+    WriteBufferPolicy,
+)
 from ftlab._policy import Policy
 from ftlab._run import Run, Summary, run
 from ftlab._simulator import Simulator, open
@@ -55,10 +62,15 @@ __all__ = [
     "Load",
     "Policy",
     "Run",
+    "SchedulerPolicy",
     "Simulator",
+    "StreamsPolicy",
     "Summary",
     "Table",
     "UsageError",
+    "VictimPolicy",
+    "VictimView",
+    "WriteBufferPolicy",
     "age",
     "arbitration",
     "bus",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ftlab import _ftlab
 from ftlab._errors import FileError, FtlabError, UsageError
+from ftlab._outside import PythonPolicy, python_policies
 from ftlab._progress import Bar
 from ftlab._values import assignments, settings
 
@@ -35,10 +36,12 @@ class Device:
         source: tuple[str, str],
         sets: list[tuple[str, str]],
         image: _ftlab.Image | None = None,
+        python: Mapping[str, PythonPolicy] | None = None,
     ) -> None:
         self._source = source
         self._sets = sets
         self._image = image
+        self._python = dict(python or {})
         kind, text = source
         if kind == "text":
             self._config = _ftlab.Config.parse("the configuration", text, sets, image)
@@ -100,8 +103,8 @@ class Device:
 
         An aged device keeps its state, so its shape and capacity can't change.
         """
-        sets = [*self._sets, *assignments(set), *settings(options)]
-        return type(self)(self._source, sets, self._image)
+        sets = assignments(set) + settings(options)
+        return type(self)(self._source, self._sets + sets, self._image, python_policies(options, self._python))
 
     def save(self, file: str | os.PathLike[str], *, force: bool = False) -> None:
         """Writes the state of an aged device to an image file, which ``ftlab run --image`` and :func:`load` read."""
@@ -117,23 +120,30 @@ class Device:
     def __hash__(self) -> int:
         return hash(self._identity())
 
-    def _identity(self) -> tuple[str, bytes | None]:
+    def _outside(self) -> list[tuple[str, object, str, str]]:
+        """The policies in Python, as a run takes them."""
+        return [(path, policy, policy.name, policy.version) for path, policy in self._python.items()]
+
+    def _identity(self) -> tuple[str, bytes | None, tuple[str, ...]]:
         digest = None if self._image is None else hashlib.blake2b(self._image.to_bytes()).digest()
-        return self._config.canonical(), digest
+        policies = tuple(f"{path} {policy.version}" for path, policy in self._python.items())
+        return self._config.canonical(), digest, policies
 
     def __reduce__(self) -> tuple[Any, ...]:
         image = None if self._image is None else (self._image.name, self._image.to_bytes())
-        return _restored, (self._config.canonical(), image)
+        return _restored, (self._config.canonical(), image, self._python)
 
     def __repr__(self) -> str:
         aged = ", aged" if self.is_aged else ""
         return f"<Device {self.title}, {self.capacity_bytes / 1e9:.3g} GB{aged}>"
 
 
-def _restored(config: str, image: tuple[str, bytes] | None) -> Device:
+def _restored(
+    config: str, image: tuple[str, bytes] | None, python: Mapping[str, PythonPolicy]
+) -> Device:
     opened = None if image is None else _ftlab.Image.from_bytes(*image)
     # The options that were set are in the text.
-    return Device(("text", config), [], opened)
+    return Device(("text", config), [], opened, python)
 
 
 def device(
@@ -151,8 +161,8 @@ def device(
     """
     if isinstance(base, Device):
         return base.but(set=set, **options)
-    sets = [*assignments(set), *settings(options)]
-    return Device(("device", os.fspath(base)), sets)
+    sets = assignments(set) + settings(options)
+    return Device(("device", os.fspath(base)), sets, None, python_policies(options, {}))
 
 
 def load(
@@ -164,7 +174,8 @@ def load(
 ) -> Device:
     """An aged device from an image file, which :meth:`Device.save` or ``ftlab device save`` wrote."""
     image = _ftlab.Image.open(os.fspath(file))
-    return Device(("image", os.fspath(file)), [*assignments(set), *settings(options)], image)
+    sets = assignments(set) + settings(options)
+    return Device(("image", os.fspath(file)), sets, image, python_policies(options, {}))
 
 
 def age(
@@ -181,6 +192,11 @@ def age(
     ``precondition`` lists steps as ``ftlab run --precondition`` does. The outcome is kept on disk by what it depends
     on, so the same ageing is never done twice; ``cache=False`` neither looks there nor keeps it.
     """
+    if device._python:
+        raise UsageError(
+            "a policy in Python can't be saved with a device\n  remedy: age the device first, and set the policy then: "
+            "ftlab.age(device).but(gc=...)"
+        )
     kept = cache_folder() / "aged" / f"{_ftlab.prepare_key(device._config, precondition, seed, device._image)}.ftlab"
     if cache:
         image = _kept(kept)

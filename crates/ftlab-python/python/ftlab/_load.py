@@ -12,6 +12,7 @@ from ftlab._errors import UsageError
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ftlab._device import Device
     from ftlab._options import PaceOptions, ReadingOptions, TraceOptions
 
 
@@ -105,7 +106,7 @@ def _text(value: object) -> str:
 
 
 def run_options(
-    load: Load, image: _ftlab.Image | None, options: Mapping[str, object]
+    load: Load, device: Device, options: Mapping[str, object]
 ) -> _ftlab.RunOptions:
     """The options of a run: those of its load, and further ones."""
     named: list[tuple[str, str]] = []
@@ -115,4 +116,4 @@ def run_options(
             raise UsageError(f"a run has no option {name}\n  remedy: it has {', '.join(sorted(known))}")
         if value is not None:
             named.append((name, _text(value)))
-    return _ftlab.RunOptions(named, image)
+    return _ftlab.RunOptions(named, device._image, device._outside())

@@ -225,7 +225,7 @@ def run(
     :attr:`Run.requests`). ``progress`` shows a bar; by default where someone can see it. Ctrl-C stops the run.
     """
     _check_kinds(device, load)
-    chosen = run_options(load, device._image, options)
+    chosen = run_options(load, device, options)
     with Bar(progress) as bar:
         done = _ftlab.run(device._config, load._load, chosen, _seed(seed), records, bar.listener)
     return Run(done, device, load, seed, options)

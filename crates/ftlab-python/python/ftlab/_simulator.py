@@ -108,7 +108,8 @@ def open(device: Device, /, *, seed: int = 1) -> Simulator:
     """Opens a device to be stepped by hand."""
     if not isinstance(device, Device):
         raise UsageError(f"{device!r} is no device\n  remedy: make one with ftlab.device")
-    return Simulator(_ftlab.Simulator(device._config, _seed(seed), device._image), device)
+    options = _ftlab.RunOptions([], device._image, device._outside())
+    return Simulator(_ftlab.Simulator(device._config, _seed(seed), options), device)
 
 
 def _nanoseconds(time: str | int | None) -> int:

@@ -98,6 +98,8 @@ def settings(options: Mapping[str, object]) -> list[tuple[str, str]]:
         if value is None:
             continue
         path = path_of(name)
+        if hasattr(value, "_python_seam"):
+            continue
         parts = value._settings() if hasattr(value, "_settings") else [(path, text_of(value))]
         for key, text in parts:
             sets.append((f"{name}=", f"{key}={text}"))

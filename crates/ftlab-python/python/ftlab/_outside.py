@@ -1,0 +1,149 @@
+"""Policies in Python: they decide in place of the simulator's own.
+
+A policy is given to a device like any other: ``fl.device("tlc-32g", gc=Mine())``. The simulator keeps what the decision
+needs and asks for the decision alone. Each run starts from a deep copy of the object, so runs do not influence each
+other; keep no state elsewhere, and draw random numbers from a generator with a seed of its own, or results differ from
+run to run. What a policy raises stops the run and comes out of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ftlab._errors import UsageError
+from ftlab._values import path_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class PythonPolicy:
+    """A policy in Python. Inherit from one of its subclasses."""
+
+    #: The option that names the policy which it replaces.
+    _python_seam: ClassVar[str] = ""
+
+    @property
+    def name(self) -> str:
+        """The name in results."""
+        return type(self).__name__
+
+    @property
+    def version(self) -> str:
+        """A digest of the source and the attributes, part of a run's fingerprint."""
+        try:
+            source = inspect.getsource(type(self))
+        except (OSError, TypeError):
+            source = repr(type(self))
+        return hashlib.blake2b(f"{source}{vars(self)!r}".encode(), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True)
+class VictimView:
+    """What a victim policy may look at: the candidates of a plane that free at least a page, the first filled first."""
+
+    #: The plane that needs a victim.
+    plane: int
+    #: The pages of a full block.
+    pages_per_block: int
+    #: The numbers of the candidates on the device.
+    blocks: NDArray[np.uint32]
+    #: The valid pages of each, which collecting it copies.
+    valid: NDArray[np.uint32]
+    #: How often each was erased.
+    erases: NDArray[np.uint32]
+
+
+class VictimPolicy(PythonPolicy):
+    """Chooses the block that is collected next (``ftl.gc.victim``). Asked once for each collected block."""
+
+    _python_seam = "ftl.gc.victim"
+
+    def choose(self, view: VictimView, /) -> int | None:
+        """The position of the victim in the arrays of the view, or None for no victim now."""
+        raise NotImplementedError
+
+    def _choose(self, seen: dict[str, Any]) -> int | None:
+        chosen = self.choose(VictimView(**seen))
+        return None if chosen is None else int(chosen)
+
+
+class SchedulerPolicy(PythonPolicy):
+    """Ranks flash commands (``scheduler.policy``). Asked once for each command, which costs most of a run's time."""
+
+    _python_seam = "scheduler.policy"
+
+    def rank(self, kind: str, origin: str, die: int, at_ns: int, sequence: int, /) -> int:
+        """The rank of an arriving command; of those that wait for a die the smallest goes first.
+
+        ``kind`` is read, program, erase or copyback; ``origin`` host, read_modify_write, gc, wear, fold, rewrite or
+        system; ``sequence`` counts the commands of the device. Ranks of one kind and origin on one die must not
+        decrease, and no erase may go before an earlier read: smaller answers are raised to that.
+        """
+        raise NotImplementedError
+
+
+class StreamsPolicy(PythonPolicy):
+    """Decides which pages share blocks (``ftl.streams.policy``). Asked at least once for each page written.
+
+    There are as many streams as the configured policy has; copies are separated as that one does.
+    """
+
+    _python_seam = "ftl.streams.policy"
+
+    def stream(self, page: int, host_stream: int, /) -> int:
+        """The stream, from 0, for a logical page that the host writes."""
+        raise NotImplementedError
+
+    def wrote(self, page: int, /) -> None:
+        """Called when host data of a page was placed."""
+
+
+class WriteBufferPolicy(PythonPolicy):
+    """Orders the pages of the write buffer (``cache.policy``). Called for each page that comes, is used or leaves.
+
+    The device must be configured with a write buffer; its DRAM and the rules of its write-back stay.
+    """
+
+    _python_seam = "cache.policy"
+
+    def inserted(self, page: int, /) -> None:
+        """A page became evictable: it came in, or was written again while on its way to flash."""
+
+    def written(self, page: int, /) -> None:
+        """An evictable page was written again."""
+
+    def read(self, page: int, /) -> None:
+        """An evictable page was read."""
+
+    def removed(self, page: int, /) -> None:
+        """A page is no longer evictable: it is on its way to flash, or gone."""
+
+    def choose(self) -> int | None:
+        """The page to evict next, or None for the one that came in first."""
+        raise NotImplementedError
+
+
+def python_policies(
+    options: Mapping[str, object], known: Mapping[str, PythonPolicy]
+) -> dict[str, PythonPolicy]:
+    """The policies in Python after these options: a keyword that names a seam replaces what it had."""
+    policies = dict(known)
+    for name, value in options.items():
+        if value is None:
+            continue
+        path = path_of(name)
+        policies.pop(path, None)
+        if isinstance(value, PythonPolicy):
+            if value._python_seam != path:
+                raise UsageError(
+                    f"{name}= takes no {type(value).__name__}, which decides {value._python_seam or 'nothing'}\n  remedy: "
+                    "inherit from the class that belongs to it"
+                )
+            policies[path] = value
+    return policies
