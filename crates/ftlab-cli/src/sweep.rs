@@ -18,7 +18,7 @@ use crate::{device, interrupt, resume};
 
 /// The metrics of the printed table, as far as they are known and there is room. All are in the files.
 const PRINTED: [&str; 5] =
-    ["iops", "throughput", "read.latency.p99", "write.latency.p99", "write_amplification.total"];
+    ["iops", "write_amplification.total", "write.latency.p99", "read.latency.p99", "throughput"];
 /// The most points that are printed.
 const MOST_PRINTED: usize = 50;
 
@@ -69,7 +69,12 @@ fn perform(
         let path = interrupt::publish(folder, true)?;
         if !args.output.quiet {
             let (table, page) = (path.join(SWEEP_CSV), path.join(PAGE));
-            say!("Result: {}, table: {}, page: {}", path.display(), table.display(), page.display());
+            say!(
+                "Result: {}, table: {}, page: {}",
+                path.display(),
+                table.display(),
+                page.display()
+            );
         }
     }
     Ok(table)
@@ -128,7 +133,6 @@ fn means(document: &SweepDocument, out: &mut dyn Write) -> Result<(), Failure> {
     let seeds = document.seeds.len();
     let over = if seeds == 1 { "1 seed".to_owned() } else { format!("{seeds} seeds") };
     wrapped(out, "", &format!("{}: means over {over}", document.title))?;
-    writeln!(out)?;
     let is_known = |key: &&str| document.metrics.iter().any(|metric| metric.key == **key);
     let mut keys: Vec<&str> = PRINTED.into_iter().filter(|key| is_known(key)).collect();
     let mut made = table_of(document, &keys);

@@ -8,6 +8,7 @@ mod options;
 mod policies;
 mod results;
 mod schema;
+mod sweep;
 mod tables;
 mod workload;
 
@@ -34,6 +35,8 @@ pub fn pages(files: &[File]) -> Vec<ReferencePage> {
         page("docs/reference/workload.schema.json", workload::schema()),
         page("docs/reference/experiment-file.md", experiment::page()),
         page("docs/reference/experiment.schema.json", experiment::schema()),
+        page("docs/reference/sweep-file.md", sweep::page()),
+        page("docs/reference/sweep.schema.json", sweep::schema()),
     ]
 }
 

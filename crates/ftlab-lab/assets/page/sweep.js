@@ -17,7 +17,8 @@
   let charts = [];
   pick('drawings').hidden = false;
 
-  const named = axis => axis.unit ? `${axis.label}, ${axis.unit}` : axis.label;
+  // Names of values usually have their unit already.
+  const named = axis => axis.unit && !axis.names.every(name => name.endsWith(axis.unit)) ? `${axis.label}, ${axis.unit}` : axis.label;
   const short = value => String(Number(value.toPrecision(4)));
 
   function told(value, unit) {
@@ -195,7 +196,7 @@
         cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
         axes: [
           { ...line, label: named(axis), labelSize: 22, size: 40, splits: plot => labels(plot), values: (_, splits) => splits.map(text) },
-          { ...line, size: 76, values: (_, splits) => splits.map(value => value === null ? '' : tick(value, metric.unit)) },
+          { ...line, label: metric.name, labelSize: 22, size: 76, values: (_, splits) => splits.map(value => value === null ? '' : tick(value, metric.unit)) },
         ],
         series: [{}].concat(series),
         hooks: {

@@ -81,9 +81,7 @@ impl Sweep {
 }
 
 fn told(option: &str) -> impl Fn(ValueError) -> Failure {
-    move |error| {
-        Failure::usage(format!("{option}: {}\n  remedy: {}", error.message, error.remedy))
-    }
+    move |error| Failure::usage(format!("{option}: {}\n  remedy: {}", error.message, error.remedy))
 }
 
 impl SweepAxis {

@@ -43,7 +43,8 @@ pub fn check(sweep: &Sweep) -> Result<(), Failure> {
     match wrong.is_empty() {
         true => Ok(()),
         false => {
-            let told = wrong.into_iter().map(|(what, remedy)| format!("{what}\n  remedy: {remedy}"));
+            let told =
+                wrong.into_iter().map(|(what, remedy)| format!("{what}\n  remedy: {remedy}"));
             Err(Failure::Usage(told.collect::<Vec<_>>().join("\n")))
         }
     }
@@ -89,7 +90,10 @@ fn overridden(sweep: &Sweep, wrong: &mut Vec<Wrong>) {
             let prepares = ["precondition", "image"].contains(&key.as_str());
             if sweep.prepared == Prepared::Base && prepares {
                 wrong.push((
-                    format!("the axis {} sets {key}, but the base device is prepared for all", axis.name),
+                    format!(
+                        "the axis {} sets {key}, but the base device is prepared for all",
+                        axis.name
+                    ),
                     "set it in [run], or leave prepare = \"base\" out".to_owned(),
                 ));
             }

@@ -149,8 +149,12 @@ impl SweepPlan {
     }
 
     fn point_documents(&self, table: &SweepTable) -> Vec<SweepPointDocument> {
-        let means: Vec<(String, Vec<Option<PointMean>>)> =
-            table.metrics.iter().enumerate().map(|(at, one)| (one.key(), table.means(at))).collect();
+        let means: Vec<(String, Vec<Option<PointMean>>)> = table
+            .metrics
+            .iter()
+            .enumerate()
+            .map(|(at, one)| (one.key(), table.means(at)))
+            .collect();
         let points = self.points().iter().enumerate().map(|(at, point)| {
             let values = self.sweep.axes.iter().zip(&point.at);
             let canonical = point.config.canonical();

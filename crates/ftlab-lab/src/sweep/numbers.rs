@@ -276,10 +276,7 @@ mod tests {
     fn ranges_keep_their_unit_and_both_ends() {
         use Spacing::{Linear, Log};
         let shares = spread(ValueKind::Share, "7%..50%", 8, Linear);
-        assert_eq!(
-            shares,
-            ["7%", "13.1%", "19.3%", "25.4%", "31.6%", "37.7%", "43.9%", "50%"]
-        );
+        assert_eq!(shares, ["7%", "13.1%", "19.3%", "25.4%", "31.6%", "37.7%", "43.9%", "50%"]);
         assert_eq!(
             spread(ValueKind::Size, "4KiB..1MiB", 5, Log),
             ["4KiB", "16KiB", "64KiB", "256KiB", "1024KiB"]
@@ -309,7 +306,8 @@ mod tests {
             (ValueKind::Count, "1..4294967295"),
             (ValueKind::Amount, "1MiB..3GiB"),
         ] {
-            for (steps, spacing) in [(2, Spacing::Linear), (9, Spacing::Linear), (9, Spacing::Log)] {
+            for (steps, spacing) in [(2, Spacing::Linear), (9, Spacing::Linear), (9, Spacing::Log)]
+            {
                 let kind = NumberKind::Of(kind);
                 let range = Range::parse(kind, text).unwrap();
                 if spacing == Spacing::Log && range.low.smallest == 0 {

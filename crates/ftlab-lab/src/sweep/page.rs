@@ -104,7 +104,9 @@ fn head(document: &SweepDocument) -> String {
         [seed] => format!("seed {seed}, so there are no intervals"),
         [first, .., last] => {
             let confidence = confidence(document);
-            format!("seeds {first} to {last}; intervals of {confidence} by Student's t over the seeds")
+            format!(
+                "seeds {first} to {last}; intervals of {confidence} by Student's t over the seeds"
+            )
         }
         [] => String::new(),
     };
@@ -155,7 +157,7 @@ fn means(document: &SweepDocument) -> Markup {
         div.wide tabindex="0" role="region" aria-label="Means" {
             table #means {
                 thead { tr {
-                    @for axis in &document.axes { th scope="col" { (axis.label) } }
+                    @for axis in &document.axes { th.axis scope="col" { (axis.label) } }
                     @for metric in &document.metrics { th scope="col" title=(metric.key) { (metric.name) } }
                 } }
                 tbody { @for point in shown { (row(document, point)) } }

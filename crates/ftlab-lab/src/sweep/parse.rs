@@ -78,7 +78,8 @@ impl Parser<'_> {
             ("speed", keys.speed),
             ("address", keys.address),
         ];
-        let words: Vec<_> = words.into_iter().filter_map(|(name, word)| Some((name, word?.0))).collect();
+        let words: Vec<_> =
+            words.into_iter().filter_map(|(name, word)| Some((name, word?.0))).collect();
         let mut loads = words.iter().filter(|(name, _)| NamedRun::LOADS.contains(name));
         if let (Some((one, _)), Some((_, other))) = (loads.next(), loads.next()) {
             let message = format!("there is a {one} already");
@@ -95,11 +96,16 @@ impl Parser<'_> {
             match plain.text.split_once('=') {
                 Some((key, value)) if Swept::named(key.trim()).is_ok_and(is_of_device) => {
                     let option = key.trim();
-                    self.set(&mut settings, option, &Plain { text: value.trim().to_owned(), ..plain });
+                    self.set(
+                        &mut settings,
+                        option,
+                        &Plain { text: value.trim().to_owned(), ..plain },
+                    );
                 }
                 _ => {
                     let message = "it sets no option of the device";
-                    let remedy = "write a path, an equals sign and a value, such as \"ftl.gc.start=4\"";
+                    let remedy =
+                        "write a path, an equals sign and a value, such as \"ftl.gc.start=4\"";
                     self.report_plain(&plain, &ValueError::new(message, remedy));
                 }
             }
@@ -157,7 +163,8 @@ impl Parser<'_> {
             Raw::Text(text) if is_range(text) => self.range(&what, &values, steps, spacing),
             Raw::List(_) => self.list(&what, &values, steps, spacing),
             _ => {
-                let remedy = "write both ends of a range, such as \"7%..50%\", or a list in brackets";
+                let remedy =
+                    "write both ends of a range, such as \"7%..50%\", or a list in brackets";
                 self.document.report(&values.0, "neither a range nor a list", remedy);
                 None
             }
@@ -237,7 +244,8 @@ impl Parser<'_> {
         let is_log = spacing == Some(Spacing::Log);
         let names: Vec<&str> = values.iter().map(|value| value.name.as_str()).collect();
         let scaled = super::numbers::scaled(axis.swept.and_then(Swept::numbers), &names);
-        if is_log && !scaled.is_some_and(|scaled| scaled.numbers.iter().all(|number| *number > 0.0)) {
+        if is_log && !scaled.is_some_and(|scaled| scaled.numbers.iter().all(|number| *number > 0.0))
+        {
             let message = "only numbers above zero have a logarithmic scale";
             self.document.report_at(axis.table, "spacing", message, "leave it out");
         }
@@ -261,7 +269,8 @@ impl Parser<'_> {
             return None;
         };
         let Some(option) = axis.option else {
-            let remedy = "write the `option` of the axis, or a table with `name` and what the value sets";
+            let remedy =
+                "write the `option` of the axis, or a table with `name` and what the value sets";
             self.document.report(entry, "the value sets nothing", remedy);
             return None;
         };

@@ -109,9 +109,8 @@ impl SweepPlan {
             let past = self.points()[run.point].past.filter(|_| !is_done);
             let is_prepared_apart = self.base.is_some() && !is_done;
             let next = groups.len();
-            let group = past.map_or(next, |past| {
-                *known.entry((*past.as_bytes(), run.seed)).or_insert(next)
-            });
+            let group = past
+                .map_or(next, |past| *known.entry((*past.as_bytes(), run.seed)).or_insert(next));
             match groups.get_mut(group) {
                 Some(group) => group.runs.push(at),
                 None => groups.push(Group { runs: vec![at], is_prepared_apart }),

@@ -78,8 +78,7 @@ impl SweepPlan {
         let at_once = at_once(lab, &points, seeds.len());
         for point in &points {
             let fits = base.as_ref().map_or(Ok(()), |base| base.check(&point.config));
-            let checked =
-                fits.and_then(|()| point.experiment.check(&point.config, at_once));
+            let checked = fits.and_then(|()| point.experiment.check(&point.config, at_once));
             if let Err(failure) = checked {
                 wrong.add(failure, &label(&sweep.axes, &point.at))?;
             }
@@ -173,7 +172,8 @@ fn places(axes: &[SweepAxis]) -> Vec<Vec<usize>> {
 
 /// Returns the name of a point for people.
 fn label(axes: &[SweepAxis], at: &[usize]) -> String {
-    let one = |(axis, &at): (&SweepAxis, &usize)| format!("{} {}", axis.label, axis.values[at].label);
+    let one =
+        |(axis, &at): (&SweepAxis, &usize)| format!("{} {}", axis.label, axis.values[at].label);
     axes.iter().zip(at).map(one).collect::<Vec<_>>().join(", ")
 }
 
@@ -186,12 +186,14 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     fn point(&mut self, at: Vec<usize>) -> Result<SweepPoint, Failure> {
-        let values = || self.sweep.axes.iter().zip(&at).map(|(axis, &at)| &axis.values[at].settings);
+        let values =
+            || self.sweep.axes.iter().zip(&at).map(|(axis, &at)| &axis.values[at].settings);
         let settings = values().fold(self.sweep.base.clone(), |all, later| all.with(later));
         let run_key = self.key(&at, PointSettings::changes_run);
         let device_key = self.key(&at, PointSettings::changes_device);
         let sweep = self.sweep;
-        let made = self.made.entry(run_key).or_insert_with(|| Made::of(sweep, &settings)).clone()?;
+        let made =
+            self.made.entry(run_key).or_insert_with(|| Made::of(sweep, &settings)).clone()?;
         let config = self.configs.entry(device_key).or_insert_with(|| {
             let image = made.experiment.preparation.image();
             let config = settings.config(&sweep.folder, image)?;

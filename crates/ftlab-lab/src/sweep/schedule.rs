@@ -134,7 +134,8 @@ mod tests {
         // While nothing is ready, another thread may begin the next group.
         schedule.prepared(start(), vec![2, 3]);
         for expected in [2, 3] {
-            let Some(Task::Continue(run, SharedStart::Device(device))) = schedule.next(&halt) else {
+            let Some(Task::Continue(run, SharedStart::Device(device))) = schedule.next(&halt)
+            else {
                 panic!("it goes on")
             };
             assert_eq!(run, expected);

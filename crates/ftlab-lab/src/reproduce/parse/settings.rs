@@ -69,7 +69,8 @@ impl Settings {
         for (key, written) in later.load {
             let variable = |text: &Plain| text.text.split('=').next().map(str::to_owned);
             self.load.retain(|(known, there)| {
-                *known != key || (key == NamedRun::VARIABLE && variable(there) != variable(&written))
+                *known != key
+                    || (key == NamedRun::VARIABLE && variable(there) != variable(&written))
             });
             // A load replaces a load of another kind.
             if NamedRun::LOADS.contains(&key) {

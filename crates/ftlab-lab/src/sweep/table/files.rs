@@ -87,7 +87,9 @@ impl SweepColumn {
     fn field(&self) -> Result<Type, ParquetError> {
         let (physical, logical) = match self.values {
             SweepValues::Numbers(_) => (Physical::DOUBLE, None),
-            SweepValues::Seeds(_) => (Physical::INT64, Some(LogicalType::integer(SEED_BITS, false))),
+            SweepValues::Seeds(_) => {
+                (Physical::INT64, Some(LogicalType::integer(SEED_BITS, false)))
+            }
             SweepValues::Names(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         };
         let repetition = match self.values {
@@ -108,7 +110,8 @@ impl SweepColumn {
         match &self.values {
             SweepValues::Numbers(values) => {
                 let known: Vec<f64> = values.iter().copied().flatten().collect();
-                let is_known: Vec<i16> = values.iter().map(|one| i16::from(one.is_some())).collect();
+                let is_known: Vec<i16> =
+                    values.iter().map(|one| i16::from(one.is_some())).collect();
                 writer.typed::<DoubleType>().write_batch(&known, Some(&is_known), None)?;
             }
             SweepValues::Seeds(values) => {

@@ -139,7 +139,8 @@ fn of_metrics(rows: &[&SweepRow]) -> (Vec<Metric>, Vec<SweepColumn>) {
     let mut columns = Vec::new();
     for (metric, if_any) in COLUMNS.iter() {
         let values = found.remove(metric.key().as_str()).unwrap_or_default();
-        let is_shown = |value: &Option<f64>| if *if_any { *value > Some(0.0) } else { value.is_some() };
+        let is_shown =
+            |value: &Option<f64>| if *if_any { *value > Some(0.0) } else { value.is_some() };
         if values.iter().any(is_shown) {
             columns.push((metric.clone(), values));
         }
