@@ -34,7 +34,10 @@ pub fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(path) = named
         && plan.is_done_in(path)?
     {
-        resume::tell_done(path, &args.output);
+        if !args.output.quiet {
+            let path = path.display();
+            say!("Result: {path}, already complete for the same inputs: nothing was run");
+        }
         let table = plan.table(&plan.rows_in(path)?)?;
         return print(args, &plan.document(&table), out);
     }

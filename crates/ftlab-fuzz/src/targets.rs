@@ -109,7 +109,6 @@ pub static TARGETS: [Target; 10] = [
         reads: "sweep files, up to their points",
         folders: &["corpus/sweep", "../examples/sweep"],
         run: ftlab_lab::fuzz::sweep,
-        // A range may have ten thousand values.
         bound: Bound { fixed: 64 * MIB, per_byte: 4096 },
         rounds: 2_000,
     },

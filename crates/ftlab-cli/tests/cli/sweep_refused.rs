@@ -62,17 +62,8 @@ fn axes_that_make_no_sense_are_refused() {
             with("[1, 8]", "[{ name = 1, workload = 'a', fio = 'b' }]"),
             "there is a workload already",
         ),
-        (
-            with("seeds = 2", "seeds = 100000\nfirst_seed = 18446744073709551615"),
-            "more than 1000000 runs",
-        ),
+        (with("seeds = 2", "seeds = 100000\nfirst_seed = 7"), "more than 100000 runs"),
     ] {
-        // So many runs come from more values.
-        let text = if expected.contains("1000000") {
-            text.replace("[1, 8]", "[1, 2, 3, 4, 5]")
-        } else {
-            text
-        };
         refused(&text, &[expected, "remedy"]);
     }
 }

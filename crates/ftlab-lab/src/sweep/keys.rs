@@ -105,7 +105,7 @@ options! {
         confidence: Ratio = "95%", in "50%"..="99.9999%";
         /// The settings that all points share: a [run] table.
         run: BaseKeys = required;
-        /// The dimensions that vary, at least one. The first is the horizontal axis of the page's curves.
+        /// The dimensions that vary, one to sixteen. The first is the horizontal axis of the page's curves.
         axis: Tables<SweepAxisKeys> = required;
     }
 }
@@ -122,38 +122,38 @@ options! {
     /// The settings of a run. Files are relative to the folder of the sweep file.
     pub struct PointKeys in "the settings of a point" {
         /// The device: a built-in one, or a file.
-        device: Word = depends "given by an axis, or that of the image";
+        device: Plain = depends "given by an axis, or that of the image";
         /// Options of the device, each KEY=VALUE.
         set: Plains = depends "nothing";
         /// The workload: a built-in one, or a file. A point has exactly one of workload, trace and fio.
-        workload: Word = depends "another load";
+        workload: Plain = depends "another load";
         /// The trace: a file.
-        trace: Word = depends "another load";
+        trace: Plain = depends "another load";
         /// The fio job file.
-        fio: Word = depends "another load";
+        fio: Plain = depends "another load";
         /// Values of variables in the job file: ["NUMJOBS=256"]. Later values of
         /// a variable override earlier ones.
         fio_var: Plains = depends "the environment";
         /// The preparation of the device: steps, separated by commas, or none.
-        precondition: Word = depends "none";
+        precondition: Plain = depends "none";
         /// The saved device to start from: a file, or none.
-        image: Word = depends "none";
+        image: Plain = depends "none";
         /// As the option of a run.
         all_phases: Word = depends "as of a run";
         /// As the option of a run.
-        requests: Word = depends "no limit";
+        requests: Plain = depends "no limit";
         /// As the option of a run.
         accesses: Word = depends "as of a run";
         /// As the option of a run.
-        cut_power: Word = depends "never";
+        cut_power: Plain = depends "never";
         /// As the option of a run.
-        replay: Word = depends "as of a run";
+        replay: Plain = depends "as of a run";
         /// As the option of a run.
-        queue_depth: Word = depends "as of a run";
+        queue_depth: Plain = depends "as of a run";
         /// As the option of a run.
-        speed: Word = depends "as of a run";
+        speed: Plain = depends "as of a run";
         /// As the option of a run.
-        address: Word = depends "as of a run";
+        address: Plain = depends "as of a run";
     }
 }
 
@@ -170,9 +170,10 @@ options! {
         /// Its values: a range of numbers with both ends ("7%..50%"), or a list of values, or of tables with `name`, `label`
         /// and the keys of [run].
         values: AxisValues = required;
-        /// How many values a range has, both ends included. Those between the ends are rounded: counts to whole numbers,
-        /// sizes to the unit of the first end, others to three digits. The values must differ.
-        steps: u64 = depends "needed for a range", in "2"..="10000";
+        /// How many values a range has, both ends included. Those between the ends are rounded to three digits in the unit
+        /// of the first end, counts and sizes in KiB, MiB or GiB to whole ones, and to more digits where values would be
+        /// equal otherwise. All values must differ.
+        steps: u64 = depends "needed for a range", in "2"..="1000";
         /// The distances between the values of a range, which also decides the scale of the page's curves.
         spacing: Spacing = depends "linear";
     }

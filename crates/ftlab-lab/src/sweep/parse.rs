@@ -1,19 +1,25 @@
 //! Parses a sweep file to a [`Sweep`], or to the list of all its problems.
 
-use ftlab::config::Problems;
+use std::collections::BTreeSet;
+
+use ftlab::config::{Problems, catalog};
 use ftlab::options::table::{At, Document, Given, Plain};
 use ftlab::options::value::{Raw, ValueError};
 use ftlab::units::Ratio;
 
 use super::axes::{Spacing, Sweep, SweepAxis, SweepValue, values_of_range};
 use super::keys::{AxisValues, PointKeys, SweepAxisKeys, SweepKeys, SweepValueKeys, word_of};
-use super::numbers::is_range;
+use super::numbers::{Scaled, is_range, scaled};
 use super::settings::{PointSettings, folder_of};
 use super::swept::Swept;
 use crate::experiment::NamedRun;
 
 /// The longest text that is accepted.
 const MAX_TEXT: usize = 1 << 20;
+/// The most axes.
+const MAX_AXES: usize = 16;
+/// The most values of a list.
+const MAX_VALUES: usize = 10_000;
 
 /// Parses a sweep file. `file` is its path, and its name in messages.
 ///
@@ -43,6 +49,11 @@ impl Parser<'_> {
         }
         let prepared = keys.run.prepare;
         let base = self.settings(keys.run.point);
+        if keys.axis.len() > MAX_AXES {
+            let message = format!("there are {} axes, more than {MAX_AXES}", keys.axis.len());
+            self.document.report_at(&keys.table, "axis", message, "split the sweep");
+            return None;
+        }
         for keys in keys.axis.0 {
             let axis = self.axis(keys);
             self.axes.extend(axis);
@@ -62,6 +73,8 @@ impl Parser<'_> {
 
     /// Returns the settings of a table. Wrong ones are reported and left out.
     fn settings(&mut self, keys: PointKeys) -> PointSettings {
+        let switches = [("all_phases", keys.all_phases), ("accesses", keys.accesses)];
+        let switches = switches.map(|(name, word)| (name, word.map(|word| word.0)));
         let words = [
             ("device", keys.device),
             ("workload", keys.workload),
@@ -69,17 +82,15 @@ impl Parser<'_> {
             ("fio", keys.fio),
             ("precondition", keys.precondition),
             ("image", keys.image),
-            ("all_phases", keys.all_phases),
             ("requests", keys.requests),
-            ("accesses", keys.accesses),
             ("cut_power", keys.cut_power),
             ("replay", keys.replay),
             ("queue_depth", keys.queue_depth),
             ("speed", keys.speed),
             ("address", keys.address),
         ];
-        let words: Vec<_> =
-            words.into_iter().filter_map(|(name, word)| Some((name, word?.0))).collect();
+        let words = words.into_iter().chain(switches);
+        let words: Vec<_> = words.filter_map(|(name, plain)| Some((name, plain?))).collect();
         let mut loads = words.iter().filter(|(name, _)| NamedRun::LOADS.contains(name));
         if let (Some((one, _)), Some((_, other))) = (loads.next(), loads.next()) {
             let message = format!("there is a {one} already");
@@ -94,7 +105,7 @@ impl Parser<'_> {
         }
         for plain in sets {
             match plain.text.split_once('=') {
-                Some((key, value)) if Swept::named(key.trim()).is_ok_and(is_of_device) => {
+                Some((key, value)) if catalog().option(key.trim()).is_some() => {
                     let option = key.trim();
                     self.set(
                         &mut settings,
@@ -228,11 +239,16 @@ impl Parser<'_> {
             let remedy = "leave it out, or write a range such as \"7%..50%\"";
             self.document.report_at(axis.table, "steps", "a list has its own steps", remedy);
         }
-        let mut values: Vec<SweepValue> = Vec::new();
+        let (mut values, mut names): (Vec<SweepValue>, _) = (Vec::new(), BTreeSet::new());
         let Raw::List(entries) = &given.raw else { return None };
+        if entries.len() > MAX_VALUES {
+            let message = format!("{} values, more than {MAX_VALUES}", entries.len());
+            self.document.report(given, message, "split the sweep");
+            return None;
+        }
         for entry in (0..entries.len()).filter_map(|at| given.item(at)) {
             let Some(value) = self.value(axis, &entry) else { continue };
-            if values.iter().any(|known| known.name == value.name) {
+            if !names.insert(value.name.clone()) {
                 let message = format!("there are two values {}", value.name);
                 self.document.report(&entry, message, "give each a name of its own");
             }
@@ -243,9 +259,9 @@ impl Parser<'_> {
         }
         let is_log = spacing == Some(Spacing::Log);
         let names: Vec<&str> = values.iter().map(|value| value.name.as_str()).collect();
-        let scaled = super::numbers::scaled(axis.swept.and_then(Swept::numbers), &names);
-        if is_log && !scaled.is_some_and(|scaled| scaled.numbers.iter().all(|number| *number > 0.0))
-        {
+        let scaled = scaled(axis.swept.and_then(Swept::numbers), &names);
+        let is_above_zero = |scaled: Scaled| scaled.numbers.iter().all(|number| *number > 0.0);
+        if is_log && !scaled.is_some_and(is_above_zero) {
             let message = "only numbers above zero have a logarithmic scale";
             self.document.report_at(axis.table, "spacing", message, "leave it out");
         }
@@ -286,10 +302,6 @@ struct Described<'a> {
     table: &'a At,
     option: Option<&'a str>,
     swept: Option<Swept>,
-}
-
-fn is_of_device(swept: Swept) -> bool {
-    matches!(swept, Swept::Device(_))
 }
 
 /// Whether a text can name a folder.

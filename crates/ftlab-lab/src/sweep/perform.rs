@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::plan::{BaseDevice, SweepPlan, SweepPoint};
 use super::row::SweepRow;
-use super::schedule::{Group, Schedule, SharedStart, Task};
+use super::schedule::{RunGroup, Schedule, SharedStart, Task};
 use crate::compare::Share;
 use crate::experiment::{Conduct, Experiment, Measured, RunOptions, Watcher, told_of_end};
 use crate::failure::Failure;
@@ -100,8 +100,8 @@ impl SweepPlan {
     }
 
     /// Groups runs that start from the same prepared device. Runs that are in the folder form groups of their own.
-    fn groups(&self, runs: &[SweepRun], folder: Option<&Folder>) -> Vec<Group> {
-        let mut groups: Vec<Group> = Vec::new();
+    fn groups(&self, runs: &[SweepRun], folder: Option<&Folder>) -> Vec<RunGroup> {
+        let mut groups: Vec<RunGroup> = Vec::new();
         let mut known: BTreeMap<([u8; blake3::OUT_LEN], u64), usize> = BTreeMap::new();
         for (at, run) in runs.iter().enumerate() {
             let is_there = |folder| resume::is_there(folder, &self.place(*run));
@@ -113,7 +113,7 @@ impl SweepPlan {
                 .map_or(next, |past| *known.entry((*past.as_bytes(), run.seed)).or_insert(next));
             match groups.get_mut(group) {
                 Some(group) => group.runs.push(at),
-                None => groups.push(Group { runs: vec![at], is_prepared_apart }),
+                None => groups.push(RunGroup { runs: vec![at], is_prepared_apart }),
             }
         }
         groups

@@ -37,18 +37,18 @@ pub enum Task {
 
 /// The runs that are still to be performed.
 pub struct Schedule {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<RunsLeft>,
     changed: Condvar,
 }
 
-struct Waiting {
-    groups: VecDeque<Group>,
+struct RunsLeft {
+    groups: VecDeque<RunGroup>,
     /// Prepared devices with the runs that are to start from them; the next run is the last.
     ready: Vec<(SharedStart, Vec<usize>)>,
 }
 
 /// Runs that start from the same device.
-pub struct Group {
+pub struct RunGroup {
     /// The runs.
     pub runs: Vec<usize>,
     /// Whether the device is prepared apart even for a single run.
@@ -57,9 +57,9 @@ pub struct Group {
 
 impl Schedule {
     /// Nothing is performed yet.
-    pub fn new(groups: impl IntoIterator<Item = Group>) -> Schedule {
+    pub fn new(groups: impl IntoIterator<Item = RunGroup>) -> Schedule {
         let groups = groups.into_iter().collect();
-        let waiting = Mutex::new(Waiting { groups, ready: Vec::new() });
+        let waiting = Mutex::new(RunsLeft { groups, ready: Vec::new() });
         Schedule { waiting, changed: Condvar::new() }
     }
 
@@ -86,7 +86,7 @@ impl Schedule {
     }
 }
 
-impl Waiting {
+impl RunsLeft {
     fn next(&mut self) -> Option<Task> {
         if let Some((start, runs)) = self.ready.first_mut() {
             let run = runs.pop();
@@ -120,8 +120,8 @@ mod tests {
         SharedStart::Device(Arc::new(run))
     }
 
-    fn group(runs: &[usize]) -> Group {
-        Group { runs: runs.to_vec(), is_prepared_apart: false }
+    fn group(runs: &[usize]) -> RunGroup {
+        RunGroup { runs: runs.to_vec(), is_prepared_apart: false }
     }
 
     #[test]
