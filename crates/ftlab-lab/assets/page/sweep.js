@@ -200,7 +200,8 @@
         ],
         series: [{}].concat(series),
         hooks: {
-          draw: [intervals],
+          // Beneath the lines and dots.
+          drawAxes: [intervals],
           setCursor: [plot => say(plot.cursor.left < 0 ? -1 : nearest(plot.posToVal(plot.cursor.left, 'x')))],
         },
       }, [all, ...values], holder);
