@@ -59,6 +59,23 @@ export async function check(name, options, body) {
 export const picture = (page, name) => pictures ? page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true }) : null;
 export const embedded = page => page.evaluate(() => JSON.parse(document.getElementById('data').textContent));
 
+// The lowest contrast of texts as WCAG 2.2 defines it, and the lightness of the ground.
+export const contrast = page => page.evaluate(() => {
+  const linear = value => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  const light = text => {
+    const [r, g, b] = text.match(/[\d.]+/g).slice(0, 3).map(value => linear(Number(value) / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = light(getComputedStyle(document.body).backgroundColor);
+  document.querySelectorAll('details').forEach(one => { one.open = true; });
+  const texts = [...document.querySelectorAll('h1, h2, h3, h4, p, td, th, li, summary, dt, dd, .legend span')];
+  const ratios = texts.map(one => {
+    const ink = light(getComputedStyle(one).color);
+    return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+  });
+  return { lowest: Math.min(...ratios), ground };
+});
+
 export async function end() {
   await browser.close();
   console.log(`${done} checks of the page passed`);

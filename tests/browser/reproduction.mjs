@@ -1,7 +1,7 @@
 // Opens the page of a reproduction in a real browser and checks that its drawings match its data.
 // usage: node reproduction.mjs BROWSER FOLDER [FOLDER_FOR_PICTURES]
 import assert from 'node:assert/strict';
-import { check, embedded, end, picture, read } from './check.mjs';
+import { check, contrast, embedded, end, picture, read } from './check.mjs';
 
 const result = read('result.json');
 
@@ -102,23 +102,6 @@ await check('heat maps have their numbers in cells whose colours leave them read
   const [steps, visible] = await page.$$eval('.scale svg rect', all => [all.length, all.filter(one => one.getBoundingClientRect().width > 0).length]);
   assert.ok(steps > 2 && visible === steps, `${visible} of ${steps} colours of the legend are drawn`);
   await picture(page, 'heatmap');
-});
-
-// Contrast as WCAG 2.2 defines it.
-const contrast = page => page.evaluate(() => {
-  const linear = value => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-  const light = text => {
-    const [r, g, b] = text.match(/[\d.]+/g).slice(0, 3).map(value => linear(Number(value) / 255));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const ground = light(getComputedStyle(document.body).backgroundColor);
-  document.querySelectorAll('details').forEach(one => { one.open = true; });
-  const texts = [...document.querySelectorAll('h1, h2, h3, h4, p, td, th, li, summary, dt, dd, .legend span')];
-  const ratios = texts.map(one => {
-    const ink = light(getComputedStyle(one).color);
-    return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
-  });
-  return { lowest: Math.min(...ratios), ground };
 });
 
 for (const colorScheme of ['light', 'dark']) {

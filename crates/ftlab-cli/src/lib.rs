@@ -24,6 +24,7 @@ mod reproduce;
 mod resume;
 mod run;
 mod saved;
+mod sweep;
 mod table;
 mod torture;
 mod traces;
@@ -71,6 +72,7 @@ fn carry_out(command: &MainCommand, out: &mut dyn Write) -> Result<(), Failure> 
     match command {
         MainCommand::Run(args) => run::run(args, out),
         MainCommand::Compare(args) => compare::run(args, out),
+        MainCommand::Sweep(args) => sweep::run(args, out),
         MainCommand::Report(args) => compare::report(args),
         MainCommand::Reproduce(args) => reproduce::run(args, out),
         MainCommand::Torture(args) => torture::run(args, out),

@@ -36,7 +36,7 @@ pub struct Target {
 const MIB: u64 = 1 << 20;
 
 /// All targets.
-pub static TARGETS: [Target; 9] = [
+pub static TARGETS: [Target; 10] = [
     Target {
         name: "trace",
         reads: "traces in every format, compressed or not",
@@ -103,6 +103,14 @@ pub static TARGETS: [Target; 9] = [
         run: ftlab_lab::fuzz::experiment,
         bound: Bound { fixed: 64 * MIB, per_byte: 4096 },
         rounds: 3_000,
+    },
+    Target {
+        name: "sweep",
+        reads: "sweep files, up to their points",
+        folders: &["corpus/sweep", "../examples/sweep"],
+        run: ftlab_lab::fuzz::sweep,
+        bound: Bound { fixed: 64 * MIB, per_byte: 4096 },
+        rounds: 2_000,
     },
     Target {
         name: "arguments",

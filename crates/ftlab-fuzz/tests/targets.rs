@@ -26,6 +26,7 @@ targets! {
     image_file: "image-file",
     result: "result",
     experiment: "experiment",
+    sweep: "sweep",
     arguments: "arguments",
 }
 

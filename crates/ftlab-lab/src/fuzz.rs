@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::image::{self, OpenedImage};
 use crate::result::{COMPARISON, MARK, VARIANTS};
 use crate::saved::{self, DeviceState};
-use crate::{compare, device, reproduce};
+use crate::{compare, device, reproduce, sweep};
 
 /// Devices with larger tables are not created.
 const MOST_TABLES: u64 = 16 << 20;
@@ -166,6 +166,11 @@ pub fn experiment(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     reproduce::fuzz::declaration(&text);
     reproduce::fuzz::readme(&text);
+}
+
+/// Reads bytes as a sweep file, up to its points.
+pub fn sweep(bytes: &[u8]) {
+    sweep::fuzz::file(&String::from_utf8_lossy(bytes));
 }
 
 /// Reads lines as options of a run, steps of a preparation, variants and settings.

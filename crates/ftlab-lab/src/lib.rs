@@ -50,6 +50,7 @@ pub mod saved;
 pub mod seeds;
 pub mod stepped;
 pub mod stop;
+pub mod sweep;
 pub mod tenants;
 pub mod text_file;
 

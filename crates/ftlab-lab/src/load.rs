@@ -190,6 +190,17 @@ fn unreadable(name: &str, path: &Path, error: &std::io::Error) -> Failure {
     ))
 }
 
+/// Returns the path of a file in the folder, if `name` names or looks like one; otherwise `name`, for a built-in.
+pub fn in_folder(folder: &Path, name: &str) -> String {
+    let path = folder.join(name);
+    let looks_like_one = Path::new(name).extension().is_some_and(|ending| ending == "toml");
+    if looks_like_one || path.is_file() {
+        path.to_string_lossy().into_owned()
+    } else {
+        name.to_owned()
+    }
+}
+
 /// Replaces characters that are unsafe in folder names.
 pub fn tidy(name: &str) -> String {
     let tidy = |c: char| if c.is_alphanumeric() || "-_+".contains(c) { c } else { '_' };

@@ -6,7 +6,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
@@ -16,6 +16,23 @@ const PLOT: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
 const PLOT_STYLE: &str = include_str!("../assets/uplot/uPlot.min.css");
 const PLOT_LICENCE: &str = include_str!("../assets/uplot/LICENSE");
 const STYLE: &str = include_str!("../assets/page/page.css");
+/// The significant digits of numbers in the data.
+const DIGITS: i32 = 5;
+
+/// A number that is serialised with only as many digits as a drawing needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DrawnNumber(pub f64);
+
+impl Serialize for DrawnNumber {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if self.0 == 0.0 || !self.0.is_finite() {
+            return to.serialize_u64(0);
+        }
+        let factor = 10f64.powi(DIGITS - 1 - self.0.abs().log10().floor() as i32);
+        let short = (self.0 * factor).round() / factor;
+        if short.fract() == 0.0 { to.serialize_i64(short as i64) } else { to.serialize_f64(short) }
+    }
+}
 
 /// An HTML page.
 pub struct HtmlPage<'a, D> {
@@ -93,4 +110,16 @@ pub fn quoted(words: impl Iterator<Item = String>) -> String {
         false => format!("'{}'", word.replace('\'', "'\\''")),
     };
     words.map(quote).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_as_long_as_a_drawing_needs() {
+        let text = |number| serde_json::to_string(&DrawnNumber(number)).unwrap();
+        let found = [0.0, 1.0, 123_456.7, 0.000_123_456_78, -2.5].map(text);
+        assert_eq!(found, ["0", "1", "123460", "0.00012346", "-2.5"]);
+    }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::result::{Folder, MARK, OWN_FILES, RUN};
+use crate::result::{Folder, MARK, OWN_FILES, RUN, SWEEP};
 use crate::text_file;
 
 /// The folder of runs within a result.
@@ -24,7 +24,16 @@ pub struct Kept(BTreeMap<String, PathBuf>);
 impl Kept {
     /// Finds the runs that interrupted and killed commands left beside a folder that is being written.
     pub fn beside(folder: &Folder) -> Kept {
-        let runs = folder.left_over().into_iter().flat_map(|left| folders_in(&left.join(RUNS)));
+        Kept::within(folder.left_over())
+    }
+
+    /// As [`beside`](Kept::beside), and those in the result that the folder replaces.
+    pub fn beside_or_in(folder: &Folder) -> Kept {
+        Kept::within(folder.left_over().into_iter().chain(folder.replaced().map(Path::to_owned)))
+    }
+
+    fn within(folders: impl IntoIterator<Item = PathBuf>) -> Kept {
+        let runs = folders.into_iter().flat_map(|left| folders_in(&left.join(RUNS)));
         let places = runs.flat_map(|variant| folders_in(&variant));
         let known = places.filter_map(|place| Some((inputs_of(&place)?, place)));
         Kept(known.collect())
@@ -80,6 +89,14 @@ pub fn inputs_of(folder: &Path) -> Option<String> {
     let result = json(MARK)?;
     let complete = result["complete"] == true || crate::reproduce::is_reproduction(&result);
     let run = json(RUN).filter(|_| complete)?;
+    run["inputs_blake3"].as_str().map(str::to_owned)
+}
+
+/// Returns the fingerprint of a complete sweep, or `None` if there is none.
+pub fn sweep_inputs_of(folder: &Path) -> Option<String> {
+    let is_complete = folder.join(SWEEP).is_file();
+    let run = text_file::read(&folder.join(RUN)).ok().filter(|_| is_complete)?;
+    let run: Value = serde_json::from_str(&run).ok()?;
     run["inputs_blake3"].as_str().map(str::to_owned)
 }
 

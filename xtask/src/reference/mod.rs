@@ -9,6 +9,7 @@ mod policies;
 mod python;
 mod results;
 mod schema;
+mod sweep;
 mod tables;
 mod workload;
 
@@ -37,6 +38,8 @@ pub fn pages(files: &[File]) -> Vec<ReferencePage> {
         page("docs/reference/experiment.schema.json", experiment::schema()),
         page("crates/ftlab-python/python/ftlab/_options.py", python::options()),
         page("crates/ftlab-python/python/ftlab/policies.py", python::policies()),
+        page("docs/reference/sweep-file.md", sweep::page()),
+        page("docs/reference/sweep.schema.json", sweep::schema()),
     ]
 }
 

@@ -15,11 +15,12 @@ what differs from run to run, `config.toml`, `fio.json` if a fio job file was ru
 values are null. `schema_version` changes when a key is renamed, removed or changes its meaning.";
 
 /// The top-level type of each file.
-const TOPS: [(&str, &str); 5] = [
+const TOPS: [(&str, &str); 6] = [
     ("result.json", "ResultDocument"),
     ("fio.json", "FioDocument"),
     ("run.json", "RunDocument"),
     ("compare.json", "Comparison"),
+    ("sweep.json", "SweepDocument"),
     (REPRODUCTION, "Reproduction"),
 ];
 /// The name used here for a reproduction's file, to tell it from a run's.
@@ -27,7 +28,7 @@ const REPRODUCTION: &str = "result.json of a reproduction";
 /// The type whose fields are the sections of a report.
 const REPORT: &str = "Report";
 /// The files with the types. If two types share a name, the first one counts.
-const SOURCES: [&str; 27] = [
+const SOURCES: [&str; 29] = [
     "crates/ftlab-lab/src/result/document.rs",
     "crates/ftlab-lab/src/power_cuts/report.rs",
     "crates/ftlab/src/stats/report.rs",
@@ -50,6 +51,8 @@ const SOURCES: [&str; 27] = [
     "crates/ftlab-lab/src/compare/document.rs",
     "crates/ftlab-lab/src/compare/statistics.rs",
     "crates/ftlab-lab/src/compare/metrics.rs",
+    "crates/ftlab-lab/src/sweep/document.rs",
+    "crates/ftlab-lab/src/sweep/statistics.rs",
     "crates/ftlab-lab/src/reproduce/document.rs",
     "crates/ftlab-lab/src/reproduce/numbers.rs",
     "crates/ftlab/src/scheduler/command.rs",

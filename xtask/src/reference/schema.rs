@@ -1,4 +1,4 @@
-//! JSON schemas of device, workload and experiment files, for editors that complete and check TOML.
+//! JSON schemas of device, workload, experiment and sweep files, for editors that complete and check TOML.
 
 use ftlab::config::catalog;
 use ftlab::options::table::{Form, Key, Otherwise, TableInfo};
@@ -182,7 +182,7 @@ mod tests {
     use serde_json::Value;
 
     use crate::files;
-    use crate::reference::{experiment, workload};
+    use crate::reference::{experiment, sweep, workload};
 
     /// Adds what a schema forbids in a value. Knows only the keywords that this file writes.
     fn judge(value: &Value, schema: &Value, path: &str, wrong: &mut Vec<String>) {
@@ -251,19 +251,24 @@ mod tests {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let files = files::all(&root).expect("files can be read");
         let is_experiment = |path: &str| path.ends_with("/experiment.toml");
-        let mut seen = (0, 0);
+        let (mut seen, mut sweeps) = ((0, 0), 0);
         for file in files.iter().filter(|file| file.path.ends_with(".toml")) {
             let schema = match file.path.as_str() {
                 path if path.starts_with("presets/workloads/") => workload::schema(),
                 path if path.starts_with("experiments/") && is_experiment(path) => {
                     experiment::schema()
                 }
+                path if path.starts_with("examples/sweep/") => {
+                    sweeps += 1;
+                    assert_eq!(wrong(&sweep::schema(), &file.text), Vec::<String>::new());
+                    continue;
+                }
                 _ => continue,
             };
             assert_eq!(wrong(&schema, &file.text), Vec::<String>::new(), "{}", file.path);
             *(if is_experiment(&file.path) { &mut seen.1 } else { &mut seen.0 }) += 1;
         }
-        assert!(seen.0 >= 10 && seen.1 >= 5, "{seen:?}");
+        assert!(seen.0 >= 10 && seen.1 >= 5 && sweeps >= 1, "{seen:?}, {sweeps}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Pages of the tables of workload and experiment files, from their declarations.
+//! Pages of the tables of workload, experiment and sweep files, from their declarations.
 
 use ftlab::options::table::{Form, Key, Otherwise, TableInfo};
 use ftlab::options::value::ValueKind;

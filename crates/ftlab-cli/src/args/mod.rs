@@ -4,6 +4,7 @@ mod images;
 mod load;
 mod reading;
 mod reproduce;
+mod sweep;
 mod torture;
 
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ pub use self::images::{DeviceCommand, LoadImageArgs, SaveArgs, ShowImageArgs};
 pub use self::load::LoadArgs;
 pub use self::reading::ReadingArgs;
 pub use self::reproduce::ReproduceArgs;
+pub use self::sweep::SweepArgs;
 pub use self::torture::TortureArgs;
 use crate::failure::Failure;
 
@@ -42,6 +44,8 @@ pub enum MainCommand {
     Run(Box<RunArgs>),
     /// Compare devices under the same load, or compare finished results.
     Compare(Box<CompareArgs>),
+    /// Run all combinations of the values of some axes; write one table and a page of curves.
+    Sweep(SweepArgs),
     /// Make a page with curves and maps from finished results.
     Report(ReportArgs),
     /// Run the experiments of papers and compare their printed numbers with ours.
@@ -285,7 +289,7 @@ pub struct OutputArgs {
     /// Replace an existing result.
     #[arg(long)]
     pub force: bool,
-    /// Print result.json or compare.json instead of the table.
+    /// Print result.json, compare.json or sweep.json instead of the table.
     #[arg(long)]
     pub json: bool,
     /// Print neither the table nor progress.

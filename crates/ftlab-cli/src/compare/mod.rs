@@ -9,7 +9,9 @@ use ftlab::options::presets;
 use ftlab_lab::compare::{
     self, Comparison, ComparisonRuns, Grouped, Series, Variant, VariantsSpec, equal_notes,
 };
-use ftlab_lab::result::{self, COMPARISON, FileKind, Folder, PARTIAL, ResultTarget, VARIANTS};
+use ftlab_lab::result::{
+    self, COMPARISON, FileKind, Folder, PAGE, PARTIAL, ResultTarget, VARIANTS,
+};
 use ftlab_lab::seeds;
 
 use crate::args::{CompareArgs, ReportArgs};
@@ -17,9 +19,6 @@ use crate::failure::{Failure, with_flags};
 use crate::progress::Runs;
 use crate::run::{RESULTS, mention_abandoned};
 use crate::{device, interrupt, resume};
-
-/// The HTML page.
-const PAGE: &str = "report.html";
 
 /// `ftlab compare`.
 pub fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failure> {

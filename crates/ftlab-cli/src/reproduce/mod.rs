@@ -12,7 +12,7 @@ use ftlab_lab::reproduce::{
     Declaration, FoundExperiment, OutcomeCounts, Plan, PlanOptions, find, names, refuse_no_folder,
     runs_of, words::several,
 };
-use ftlab_lab::result::{self, Folder, MARK, RUN, ResultTarget};
+use ftlab_lab::result::{self, Folder, MARK, PAGE, RUN, ResultTarget};
 use ftlab_lab::resume::{RUNS, inputs_of};
 use ftlab_lab::text_file;
 use serde::Deserialize;
@@ -24,8 +24,6 @@ use crate::progress::Runs;
 use crate::run::{RESULTS, mention_abandoned};
 use crate::{interrupt, resume};
 
-/// The HTML page.
-const PAGE: &str = "report.html";
 /// The argument that lists the experiments instead of running one.
 const LIST: &str = "list";
 /// The environment variable with the folder of real traces.

@@ -1,4 +1,4 @@
-//! The page of a comparison in a real browser: Chromium, driven by playwright-core.
+//! Pages in a real browser: Chromium, driven by playwright-core.
 //!
 //! If node, the browser or playwright-core is missing, the test says that it is skipped and passes,
 //! unless `FTLAB_BROWSER_TESTS` is set to `required`, as in CI.
@@ -77,4 +77,17 @@ fn the_page_of_a_reproduction_works_in_a_browser() {
         place.path("out")
     };
     opened("reproduction.mjs", reproduced, 9);
+}
+
+#[test]
+#[ignore = "long: ./x test --all"]
+fn the_page_of_a_sweep_works_in_a_browser() {
+    let swept = |place: &Place| {
+        let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/sweep");
+        let file = example.join("spare-and-victim.toml");
+        let done = place.run(&format!("sweep {} -o out --quiet", file.display()));
+        assert_eq!(done.code, 0, "{}", done.err);
+        place.path("out")
+    };
+    opened("sweep.mjs", swept, 9);
 }

@@ -3,19 +3,10 @@
   const data = JSON.parse(document.getElementById('data').textContent);
   const drawings = document.getElementById('drawings');
   drawings.hidden = false;
-  const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
   const HEIGHT = 300;
   const shown = data.variants.map(() => true);
   const charts = [];
 
-  const dash = at => DASHES[Math.floor(at / COLOURS) % DASHES.length];
-
-  function latency(ns) {
-    if (ns < 999.5) return digits(ns) + ' ns';
-    if (ns < 999.5e3) return digits(ns / 1e3) + ' us';
-    if (ns < 999.5e6) return digits(ns / 1e6) + ' ms';
-    return digits(ns / 1e9) + ' s';
-  }
   const roundLatency = ns => latency(ns).replace(/\.0+ /, ' ');
   // Powers of ten, with their doubles and fivefolds if there is room for the labels.
   function decades(from, to, width) {

@@ -1,5 +1,7 @@
 //! The metrics of comparisons, and their places in `result.json`.
 
+use std::sync::LazyLock;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -115,21 +117,60 @@ fn metric(id: impl Into<String>, name: String, unit: &'static str, better: Bette
 
 /// Returns the metrics that any of the results has, in the order of the table.
 pub fn known_in<'a>(results: impl Iterator<Item = &'a Value> + Clone) -> Vec<Metric> {
+    let known = |metric: &Metric| results.clone().any(|result| metric.of(result).is_some());
+    let occurs = |metric: &Metric| results.clone().any(|result| metric.of(result) > Some(0.0));
+    let shown = |metrics: Vec<(Metric, bool)>| {
+        let metrics = metrics.into_iter();
+        let shown =
+            metrics.filter(|(metric, if_any)| if *if_any { occurs(metric) } else { known(metric) });
+        shown.map(|(metric, _)| metric).collect::<Vec<Metric>>()
+    };
+    let queues = of_queues(results.clone()).into_iter().filter(occurs);
+    shown(of_host()).into_iter().chain(queues).chain(shown(figures_and_counters())).collect()
+}
+
+/// The metrics of the host, each with whether it is left out where it is 0 everywhere.
+fn of_host() -> Vec<(Metric, bool)> {
     let rates = HOST.map(|(id, name, unit)| metric(id, name.to_owned(), unit, Better::Higher));
     let latencies = OPS.iter().flat_map(|op| latencies("report/host", "", op));
     let unreadable = OPS.iter().map(|op| {
         let id = format!("report/host/{op}/unreadable_requests");
         metric(id, format!("{op}s, unreadable"), "requests", Better::Lower)
     });
-    let known = |metric: &Metric| results.clone().any(|result| metric.of(result).is_some());
-    let occurs = |metric: &Metric| results.clone().any(|result| metric.of(result) > Some(0.0));
-    let all = rates.into_iter().chain(latencies);
-    let all = all.filter(known).chain(unreadable.filter(occurs));
-    let all = all.chain(of_queues(results.clone()).into_iter().filter(occurs));
-    let figures = figures_and_counters().into_iter();
-    let figures =
-        figures.filter(|(metric, if_any)| if *if_any { occurs(metric) } else { known(metric) });
-    all.chain(figures.map(|(metric, _)| metric)).collect()
+    let always = rates.into_iter().chain(latencies).map(|metric| (metric, false));
+    always.chain(unreadable.map(|metric| (metric, true))).collect()
+}
+
+/// All metrics that any result can have, except those of queues, in the order of tables; each with whether it is left
+/// out where it is 0 everywhere.
+pub static COLUMNS: LazyLock<Vec<(Metric, bool)>> =
+    LazyLock::new(|| of_host().into_iter().chain(figures_and_counters()).collect());
+
+/// Returns all metrics that a result can have, known or not.
+pub fn all_metrics(result: &Value) -> Vec<Metric> {
+    let queues = of_queues(std::iter::once(result));
+    COLUMNS.iter().map(|(metric, _)| metric.clone()).chain(queues).collect()
+}
+
+/// The first part of the keys of queues' metrics.
+const QUEUES: &str = "queues.";
+
+/// Whether a text is the key of a metric.
+pub fn is_key(text: &str) -> bool {
+    described(text).is_some()
+}
+
+/// Returns the metric with a key. Those of queues are named by the number of the queue.
+pub fn described(key: &str) -> Option<Metric> {
+    let known = |key: &str| COLUMNS.iter().find(|(metric, _)| metric.key() == key);
+    if let Some((metric, _)) = known(key) {
+        return Some(metric.clone());
+    }
+    let (queue, of_queue) = key.strip_prefix(QUEUES)?.split_once('.')?;
+    let queue: u64 = queue.parse().ok()?;
+    let (metric, _) = known(of_queue)?;
+    let id = metric.id.replacen("report/host", &format!("report/host/queues/{queue}"), 1);
+    Some(Metric { id, name: format!("queue {queue}: {}", metric.name), ..metric.clone() })
 }
 
 /// [`FIGURES`] and the counters that ask for a row, each with whether it is left out where it is 0 everywhere.

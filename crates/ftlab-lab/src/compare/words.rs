@@ -57,7 +57,8 @@ pub fn mean(metric: &MetricDocument, one: &ValuesDocument) -> String {
     one.mean.map_or("-".to_owned(), |mean| with_unit(metric.unit, mean))
 }
 
-fn with_unit(unit: &str, value: f64) -> String {
+/// Formats a value with its unit.
+pub fn with_unit(unit: &str, value: f64) -> String {
     match unit {
         "ns" if value < 0.0 => format!("-{}", time(-value)),
         "ns" => time(value),

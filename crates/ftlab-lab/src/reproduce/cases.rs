@@ -6,17 +6,16 @@ use std::sync::Arc;
 
 use ftlab::config::{Config, Problem, Problems, SourcePlace};
 use ftlab::options::table::Plain;
-use ftlab_workload::trace;
 
 use super::declaration::{
-    Axis, Coordinates, Declaration, Drawn, Figure, Point, Settings, is_load, over, places,
+    Axis, Coordinates, Declaration, Drawn, Figure, Point, Settings, over, places,
 };
 use super::library::FoundExperiment;
 use crate::bases::lies_within;
 use crate::device::{self, Setting};
-use crate::experiment::{Experiment, LoadSource, RunOptions};
+use crate::experiment::{Experiment, NamedRun};
 use crate::failure::Failure;
-use crate::load::parse_variable;
+use crate::load::in_folder;
 
 /// A case; it is run with every seed.
 pub struct Case {
@@ -177,7 +176,8 @@ fn ready_one(
     if let Some(trace) = lacking {
         return Ok(Readied::LeftOut(LeftOut { place, trace }));
     }
-    let mut experiment = Experiment::new(wanted.load()?, &wanted.options)?;
+    let load = wanted.load()?.ok_or_else(|| lacks_load(found))?;
+    let mut experiment = Experiment::new(load, &wanted.options)?;
     experiment.accesses |= declaration.asks_for("/accesses/");
     // Report a load that cannot be opened before anything runs.
     drop(experiment.load.open()?);
@@ -205,44 +205,13 @@ fn config(found: &FoundExperiment, settings: &Settings) -> Result<Config, Failur
     device::load_within_folder(&in_folder(&found.folder, &device.text), &settings, &found.folder)
 }
 
-/// The load of a case and how it is played, before its files are read.
-#[derive(Default)]
-struct CaseLoad {
-    /// The kind of load, and its name or file.
-    load: Option<(&'static str, String)>,
-    variables: Vec<(String, String)>,
-    options: RunOptions,
-}
-
-impl CaseLoad {
-    fn load(&self) -> Result<LoadSource, Failure> {
-        match &self.load {
-            Some(("trace", file)) => {
-                Ok(LoadSource::Trace { file: file.clone(), reading: trace::Options::default() })
-            }
-            Some(("fio", file)) => LoadSource::fio(file, &self.variables),
-            Some((_, name)) => LoadSource::workload(name),
-            None => Err(Failure::usage("there is no load")),
-        }
-    }
-
-    fn set(&mut self, key: &'static str, text: String) -> Result<(), String> {
-        match key {
-            _ if is_load(key) => self.load = Some((key, text)),
-            "fio_var" => self.variables.push(parse_variable(&text)?),
-            _ => self.options.set(key, &text)?,
-        }
-        Ok(())
-    }
-}
-
 fn wanted(
     found: &FoundExperiment,
     settings: &Settings,
     traces: Option<&Path>,
-) -> Result<CaseLoad, Failure> {
-    if !settings.load.iter().any(|(key, _)| is_load(key)) {
-        return Err(lacks(found, "load", "workload = \"randwrite-4k\""));
+) -> Result<NamedRun, Failure> {
+    if !settings.load.iter().any(|(key, _)| NamedRun::LOADS.contains(key)) {
+        return Err(lacks_load(found));
     }
     let located = |key: &str, written: &Plain| match key {
         "workload" => in_folder(&found.folder, &written.text),
@@ -259,7 +228,7 @@ fn wanted(
         }
         _ => written.text.clone(),
     };
-    let (mut wanted, mut problems) = (CaseLoad::default(), Vec::new());
+    let (mut wanted, mut problems) = (NamedRun::default(), Vec::new());
     for (key, written) in &settings.load {
         match *key {
             "workload" | "fio" => refuse_elsewhere(found, written, &written.text)?,
@@ -273,7 +242,7 @@ fn wanted(
             }
             _ => {}
         }
-        if let Err(error) = wanted.set(key, located(key, written)) {
+        if let Err(error) = wanted.set(key, &located(key, written)) {
             problems.push(problem(found, written, error));
         }
     }
@@ -291,6 +260,10 @@ fn problem(found: &FoundExperiment, written: &Plain, message: String) -> Problem
         remedy: "write it as for a single run".to_owned(),
         place: Some(SourcePlace::new(&found.label, &text, written.span.clone())),
     }
+}
+
+fn lacks_load(found: &FoundExperiment) -> Failure {
+    lacks(found, "load", "workload = \"randwrite-4k\"")
 }
 
 fn lacks(found: &FoundExperiment, what: &str, example: &str) -> Failure {
@@ -314,16 +287,4 @@ fn refuse_elsewhere(found: &FoundExperiment, written: &Plain, name: &str) -> Res
     let remedy = "copy it into the folder, and name it by its path from there";
     let problems = vec![Problem { remedy: remedy.to_owned(), ..problem(found, written, message) }];
     Err(Failure::usage(Problems { problems }))
-}
-
-/// Returns the path of a file in the folder, if `name` names or looks like one; otherwise `name`,
-/// for a built-in.
-fn in_folder(folder: &Path, name: &str) -> String {
-    let path = folder.join(name);
-    let looks_like_one = Path::new(name).extension().is_some_and(|ending| ending == "toml");
-    if looks_like_one || path.is_file() {
-        path.to_string_lossy().into_owned()
-    } else {
-        name.to_owned()
-    }
 }

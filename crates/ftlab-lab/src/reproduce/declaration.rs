@@ -60,11 +60,6 @@ pub struct Settings {
     pub load: Vec<(&'static str, Plain)>,
 }
 
-/// Whether a key of `[run]` names a load; a run has exactly one of them.
-pub fn is_load(key: &str) -> bool {
-    ["workload", "trace", "fio"].contains(&key)
-}
-
 /// A dimension that varies.
 #[derive(Clone, Debug)]
 pub struct Axis {

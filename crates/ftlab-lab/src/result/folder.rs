@@ -18,6 +18,14 @@ pub const MARK: &str = "result.json";
 pub const COMPARISON: &str = "compare.json";
 /// The file that marks a folder as an interrupted comparison with finished runs.
 pub const VARIANTS: &str = "variants.json";
+/// The file that marks a folder as a sweep.
+pub const SWEEP: &str = "sweep.json";
+/// The table of a sweep as Parquet.
+pub const SWEEP_PARQUET: &str = "sweep.parquet";
+/// The table of a sweep as CSV.
+pub const SWEEP_CSV: &str = "sweep.csv";
+/// The HTML page of a comparison, a reproduction or a sweep.
+pub const PAGE: &str = "report.html";
 /// The file of the results of fio jobs.
 pub const FIO: &str = "fio.json";
 /// The file of everything that differs from run to run.
@@ -159,6 +167,14 @@ impl Folder {
         }
         found.sort();
         found
+    }
+
+    /// Returns the named result that this one replaces, if there is one.
+    pub fn replaced(&self) -> Option<&Path> {
+        match &self.target {
+            ResultTarget::Named(path) => Some(path.as_path()).filter(|path| path.is_dir()),
+            ResultTarget::Counted { .. } => None,
+        }
     }
 
     /// Removes a folder and its content.
@@ -348,7 +364,7 @@ fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
     if !path.exists() || is_empty(path) {
         return Ok(());
     }
-    if ![MARK, COMPARISON].iter().any(|mark| path.join(mark).is_file()) {
+    if ![MARK, COMPARISON, SWEEP].iter().any(|mark| path.join(mark).is_file()) {
         return Err(Failure::usage(format!(
             "{shown} exists and is not a result\n  remedy: choose another folder (`output`)"
         )));
@@ -368,15 +384,18 @@ fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
     )))
 }
 
-/// All files of results and comparisons.
-pub const OWN_FILES: [&str; 12] = [
+/// All files of results, comparisons and sweeps.
+pub const OWN_FILES: [&str; 15] = [
     MARK,
     COMPARISON,
     VARIANTS,
     FIO,
     "config.toml",
     RUN,
-    "report.html",
+    PAGE,
+    SWEEP,
+    SWEEP_PARQUET,
+    SWEEP_CSV,
     TIMELINE,
     REQUESTS,
     LATENCIES,

@@ -34,8 +34,9 @@ use crate::failure::Failure;
 pub use columns::{Column, ColumnTable, ColumnValues, TableTarget};
 pub use document::{DeviceDocument, LoadDocument, ReplayDocument, ResultDocument, RunDocument};
 pub use folder::{
-    BLOCKS, COMPARISON, FIO, FileKind, Folder, LATENCIES, MARK, OWN_FILES, PARTIAL, Published,
-    QUEUES, REQUESTS, RUN, ResultTarget, TIMELINE, VARIANTS, check_file, refuse_file, write_file,
+    BLOCKS, COMPARISON, FIO, FileKind, Folder, LATENCIES, MARK, OWN_FILES, PAGE, PARTIAL,
+    Published, QUEUES, REQUESTS, RUN, ResultTarget, SWEEP, SWEEP_CSV, SWEEP_PARQUET, TIMELINE,
+    VARIANTS, check_file, refuse_file, write_file,
 };
 pub use preparation::{AgeDocument, ClockDocument, StepDocument, notes_on_clocks, steps_of};
 pub use requests::{Requests, steps};

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use ftlab::options::value::Value;
 use ftlab::units::Bytes;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::super::build::Series;
 use super::super::finished::{Finished, Rows};
 use crate::failure::Failure;
+use crate::page::DrawnNumber;
 
 /// The number of points of a distribution's curve.
 const CURVE_POINTS: usize = 400;
@@ -18,24 +19,7 @@ pub const TIME_POINTS: usize = 1024;
 const MAP_COLUMNS: u64 = 256;
 /// The most rows of a map; with more dies, neighbouring dies share a row.
 const MAP_ROWS: u64 = 64;
-/// The significant digits of numbers in the data.
-const DIGITS: i32 = 5;
 const OPS: [&str; 4] = ["read", "write", "trim", "flush"];
-
-/// A number that is serialised with only as many digits as a drawing needs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DrawnNumber(pub f64);
-
-impl Serialize for DrawnNumber {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        if self.0 == 0.0 || !self.0.is_finite() {
-            return to.serialize_u64(0);
-        }
-        let factor = 10f64.powi(DIGITS - 1 - self.0.abs().log10().floor() as i32);
-        let short = (self.0 * factor).round() / factor;
-        if short.fract() == 0.0 { to.serialize_i64(short as i64) } else { to.serialize_f64(short) }
-    }
-}
 
 /// The data of the page.
 #[derive(Debug, Serialize)]
@@ -266,13 +250,6 @@ fn map(result: &Finished) -> Result<BlockMap, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_as_long_as_a_drawing_needs() {
-        let text = |number| serde_json::to_string(&DrawnNumber(number)).unwrap();
-        let found = [0.0, 1.0, 123_456.7, 0.000_123_456_78, -2.5].map(text);
-        assert_eq!(found, ["0", "1", "123460", "0.00012346", "-2.5"]);
-    }
 
     #[test]
     fn a_curve_says_what_share_took_longer() {

@@ -3,13 +3,12 @@
 use ftlab::options::table::Plain;
 
 use super::Parser;
-use crate::reproduce::declaration::{Settings, is_load};
+use crate::experiment::NamedRun;
+use crate::reproduce::declaration::Settings;
 use crate::reproduce::keys::RunKeys;
 
 /// The placeholder for the name of a value.
 const NAME: &str = "{}";
-/// The key that may occur several times, for different variables.
-const VARIABLES: &str = "fio_var";
 
 /// Returns the settings of a table.
 pub(super) fn of(keys: RunKeys) -> Settings {
@@ -29,7 +28,7 @@ pub(super) fn of(keys: RunKeys) -> Settings {
     Settings {
         device: keys.device,
         set: keys.set.map_or_else(Vec::new, |all| all.0),
-        load: flags.chain(variables.map(|variable| (VARIABLES, variable))).collect(),
+        load: flags.chain(variables.map(|variable| (NamedRun::VARIABLE, variable))).collect(),
     }
 }
 
@@ -70,11 +69,12 @@ impl Settings {
         for (key, written) in later.load {
             let variable = |text: &Plain| text.text.split('=').next().map(str::to_owned);
             self.load.retain(|(known, there)| {
-                *known != key || (key == VARIABLES && variable(there) != variable(&written))
+                *known != key
+                    || (key == NamedRun::VARIABLE && variable(there) != variable(&written))
             });
             // A load replaces a load of another kind.
-            if is_load(key) {
-                self.load.retain(|(known, _)| !is_load(known));
+            if NamedRun::LOADS.contains(&key) {
+                self.load.retain(|(known, _)| !NamedRun::LOADS.contains(known));
             }
             self.load.push((key, written));
         }

@@ -1,0 +1,311 @@
+//! Parses a sweep file to a [`Sweep`], or to the list of all its problems.
+
+use std::collections::BTreeSet;
+
+use ftlab::config::{Problems, catalog};
+use ftlab::options::table::{At, Document, Given, Plain};
+use ftlab::options::value::{Raw, ValueError};
+use ftlab::units::Ratio;
+
+use super::axes::{Spacing, Sweep, SweepAxis, SweepValue, values_of_range};
+use super::keys::{AxisValues, PointKeys, SweepAxisKeys, SweepKeys, SweepValueKeys, word_of};
+use super::numbers::{Scaled, is_range, scaled};
+use super::settings::{PointSettings, folder_of};
+use super::swept::Swept;
+use crate::experiment::NamedRun;
+
+/// The longest text that is accepted.
+const MAX_TEXT: usize = 1 << 20;
+/// The most axes.
+const MAX_AXES: usize = 16;
+/// The most values of a list.
+const MAX_VALUES: usize = 10_000;
+
+/// Parses a sweep file. `file` is its path, and its name in messages.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn parse(file: &str, text: &str) -> Result<Sweep, Problems> {
+    // Refuse texts with control characters, because they would appear in other messages.
+    let check = |document: &mut Document, root: &Given| document.refuse_control_characters(root);
+    let shorten = "check that it is the right file";
+    let (document, keys) = Document::read::<SweepKeys>(file, text, MAX_TEXT, shorten, check);
+    let mut parser = Parser { document, file, axes: Vec::new() };
+    let sweep = keys.and_then(|keys| parser.sweep(keys));
+    parser.document.finish(sweep)
+}
+
+struct Parser<'a> {
+    document: Document,
+    file: &'a str,
+    axes: Vec<SweepAxis>,
+}
+
+impl Parser<'_> {
+    fn sweep(&mut self, keys: SweepKeys) -> Option<Sweep> {
+        if !is_name(&keys.name) {
+            let remedy = "write letters, digits, - and _ only: the result folder is named after it";
+            self.document.report_at(&keys.table, "name", "no name for a folder", remedy);
+        }
+        let prepared = keys.run.prepare;
+        let base = self.settings(keys.run.point);
+        if keys.axis.len() > MAX_AXES {
+            let message = format!("there are {} axes, more than {MAX_AXES}", keys.axis.len());
+            self.document.report_at(&keys.table, "axis", message, "split the sweep");
+            return None;
+        }
+        for keys in keys.axis.0 {
+            let axis = self.axis(keys);
+            self.axes.extend(axis);
+        }
+        Some(Sweep {
+            title: keys.title.unwrap_or_else(|| keys.name.clone()),
+            name: keys.name,
+            seeds: keys.seeds,
+            first_seed: keys.first_seed,
+            confidence: f64::from(keys.confidence.ppm) / f64::from(Ratio::ONE.ppm),
+            folder: folder_of(self.file),
+            base,
+            prepared,
+            axes: std::mem::take(&mut self.axes),
+        })
+    }
+
+    /// Returns the settings of a table. Wrong ones are reported and left out.
+    fn settings(&mut self, keys: PointKeys) -> PointSettings {
+        let switches = [("all_phases", keys.all_phases), ("accesses", keys.accesses)];
+        let switches = switches.map(|(name, word)| (name, word.map(|word| word.0)));
+        let words = [
+            ("device", keys.device),
+            ("workload", keys.workload),
+            ("trace", keys.trace),
+            ("fio", keys.fio),
+            ("precondition", keys.precondition),
+            ("image", keys.image),
+            ("requests", keys.requests),
+            ("cut_power", keys.cut_power),
+            ("replay", keys.replay),
+            ("queue_depth", keys.queue_depth),
+            ("speed", keys.speed),
+            ("address", keys.address),
+        ];
+        let words = words.into_iter().chain(switches);
+        let words: Vec<_> = words.filter_map(|(name, plain)| Some((name, plain?))).collect();
+        let mut loads = words.iter().filter(|(name, _)| NamedRun::LOADS.contains(name));
+        if let (Some((one, _)), Some((_, other))) = (loads.next(), loads.next()) {
+            let message = format!("there is a {one} already");
+            self.report_plain(other, &ValueError::new(message, "keep one of the loads"));
+        }
+        let variables = keys.fio_var.into_iter().flat_map(|all| all.0);
+        let variables = variables.map(|plain| (NamedRun::VARIABLE, plain));
+        let sets = keys.set.into_iter().flat_map(|all| all.0);
+        let mut settings = PointSettings::default();
+        for (name, plain) in words.into_iter().chain(variables) {
+            self.set(&mut settings, name, &plain);
+        }
+        for plain in sets {
+            match plain.text.split_once('=') {
+                Some((key, value)) if catalog().option(key.trim()).is_some() => {
+                    let option = key.trim();
+                    self.set(
+                        &mut settings,
+                        option,
+                        &Plain { text: value.trim().to_owned(), ..plain },
+                    );
+                }
+                _ => {
+                    let message = "it sets no option of the device";
+                    let remedy =
+                        "write a path, an equals sign and a value, such as \"ftl.gc.start=4\"";
+                    self.report_plain(&plain, &ValueError::new(message, remedy));
+                }
+            }
+        }
+        settings
+    }
+
+    /// Sets an option to a text, or reports what is wrong with it.
+    fn set(&mut self, settings: &mut PointSettings, option: &str, plain: &Plain) -> bool {
+        let swept = Swept::named(option);
+        let checked = swept.and_then(|swept| match swept {
+            // A value may be a list or a table in TOML; the whole configuration is checked later.
+            Swept::Device(_) if plain.text.starts_with(['[', '{', '"', '\'']) => Ok(()),
+            swept => swept.check(&plain.text),
+        });
+        let label = format!("{}, {}", self.file, plain.path);
+        match checked {
+            Ok(()) => settings.set(&label, option, &plain.text).is_ok(),
+            Err(error) => {
+                self.report_plain(plain, &error);
+                false
+            }
+        }
+    }
+
+    fn report_plain(&mut self, plain: &Plain, error: &ValueError) {
+        let (message, remedy) = (error.message.clone(), error.remedy.clone());
+        self.document.report_span(&plain.path, plain.span.clone(), message, remedy);
+    }
+
+    fn axis(&mut self, keys: SweepAxisKeys) -> Option<SweepAxis> {
+        let SweepAxisKeys { table, option, name, label, values, steps, spacing } = keys;
+        let swept = match &option {
+            None => None,
+            Some(option) => match Swept::named(option) {
+                Ok(Swept::Run(NamedRun::VARIABLE)) => {
+                    let remedy = "leave `option` out, and set `fio_var` in each of the values";
+                    self.document.report_at(&table, "option", "it names no variable", remedy);
+                    return None;
+                }
+                Ok(swept) => Some(swept),
+                Err(error) => {
+                    self.document.report_at(&table, "option", error.message, error.remedy);
+                    return None;
+                }
+            },
+        };
+        let Some(name) = name.or(option.clone()) else {
+            let remedy = "write the `option` that it sets, or the `name` of what its values set";
+            self.document.report_at(&table, "name", "the axis has neither option nor name", remedy);
+            return None;
+        };
+        let what = Described { table: &table, option: option.as_deref(), swept };
+        let found = match &values.0.raw {
+            Raw::Text(text) if is_range(text) => self.range(&what, &values, steps, spacing),
+            Raw::List(_) => self.list(&what, &values, steps, spacing),
+            _ => {
+                let remedy =
+                    "write both ends of a range, such as \"7%..50%\", or a list in brackets";
+                self.document.report(&values.0, "neither a range nor a list", remedy);
+                None
+            }
+        };
+        let mut axis = SweepAxis::of(&name, swept, found?, spacing.unwrap_or(Spacing::Linear));
+        axis.label = label.unwrap_or(axis.label);
+        Some(axis)
+    }
+
+    fn range(
+        &mut self,
+        axis: &Described<'_>,
+        given: &AxisValues,
+        steps: Option<u64>,
+        spacing: Option<Spacing>,
+    ) -> Option<Vec<SweepValue>> {
+        let AxisValues(given) = given;
+        let (Some(option), Some(swept)) = (axis.option, axis.swept) else {
+            let message = "a range needs an option that takes its numbers";
+            self.document.report(given, message, "write the `option`, or a list of tables");
+            return None;
+        };
+        let Some(steps) = steps else {
+            if !self.document.has_failed(axis.table, "steps") {
+                let remedy = "add `steps`: how many values it has, both ends included, such as 8";
+                self.document.report(given, "the range lacks `steps`", remedy);
+            }
+            return None;
+        };
+        let text = given.plain()?;
+        let spacing = spacing.unwrap_or(Spacing::Linear);
+        let texts = match values_of_range(swept, &text, steps as usize, spacing) {
+            Ok(texts) => texts,
+            Err(error) => {
+                self.document.report(given, error.message, error.remedy);
+                return None;
+            }
+        };
+        let mut values = Vec::new();
+        for text in texts {
+            let mut value = SweepValue::named(&text);
+            let plain = Plain { text, path: given.path.clone(), span: given.span.clone() };
+            // One problem of a range is enough.
+            if !self.set(&mut value.settings, option, &plain) {
+                return None;
+            }
+            values.push(value);
+        }
+        Some(values)
+    }
+
+    fn list(
+        &mut self,
+        axis: &Described<'_>,
+        given: &AxisValues,
+        steps: Option<u64>,
+        spacing: Option<Spacing>,
+    ) -> Option<Vec<SweepValue>> {
+        let AxisValues(given) = given;
+        if steps.is_some() {
+            let remedy = "leave it out, or write a range such as \"7%..50%\"";
+            self.document.report_at(axis.table, "steps", "a list has its own steps", remedy);
+        }
+        let (mut values, mut names): (Vec<SweepValue>, _) = (Vec::new(), BTreeSet::new());
+        let Raw::List(entries) = &given.raw else { return None };
+        if entries.len() > MAX_VALUES {
+            let message = format!("{} values, more than {MAX_VALUES}", entries.len());
+            self.document.report(given, message, "split the sweep");
+            return None;
+        }
+        for entry in (0..entries.len()).filter_map(|at| given.item(at)) {
+            let Some(value) = self.value(axis, &entry) else { continue };
+            if !names.insert(value.name.clone()) {
+                let message = format!("there are two values {}", value.name);
+                self.document.report(&entry, message, "give each a name of its own");
+            }
+            values.push(value);
+        }
+        if entries.is_empty() {
+            self.document.report(given, "it has no values", "write a list of at least one");
+        }
+        let is_log = spacing == Some(Spacing::Log);
+        let names: Vec<&str> = values.iter().map(|value| value.name.as_str()).collect();
+        let scaled = scaled(axis.swept.and_then(Swept::numbers), &names);
+        let is_above_zero = |scaled: Scaled| scaled.numbers.iter().all(|number| *number > 0.0);
+        if is_log && !scaled.is_some_and(is_above_zero) {
+            let message = "only numbers above zero have a logarithmic scale";
+            self.document.report_at(axis.table, "spacing", message, "leave it out");
+        }
+        Some(values)
+    }
+
+    fn value(&mut self, axis: &Described<'_>, entry: &Given) -> Option<SweepValue> {
+        if let Raw::Table(_) = entry.raw {
+            let keys: SweepValueKeys = self.document.open(entry)?;
+            let mut value = SweepValue::named(&keys.name.0.text);
+            if let Some(option) = axis.option {
+                self.set(&mut value.settings, option, &keys.name.0);
+            }
+            value.settings = value.settings.with(&self.settings(keys.point));
+            value.label = keys.label.unwrap_or(value.label);
+            return Some(value);
+        }
+        let Some(text) = word_of(entry) else {
+            let remedy = "write a text, a number, or a table with `name` and what the value sets";
+            self.document.report(entry, "no value of an axis", remedy);
+            return None;
+        };
+        let Some(option) = axis.option else {
+            let remedy =
+                "write the `option` of the axis, or a table with `name` and what the value sets";
+            self.document.report(entry, "the value sets nothing", remedy);
+            return None;
+        };
+        let mut value = SweepValue::named(&text);
+        let plain = Plain { text, path: entry.path.clone(), span: entry.span.clone() };
+        self.set(&mut value.settings, option, &plain);
+        Some(value)
+    }
+}
+
+/// An axis whose values are read.
+struct Described<'a> {
+    table: &'a At,
+    option: Option<&'a str>,
+    swept: Option<Swept>,
+}
+
+/// Whether a text can name a folder.
+pub fn is_name(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    !text.is_empty() && text.chars().all(is_plain)
+}
