@@ -7,7 +7,7 @@ use ftlab_lab::Lab;
 use ftlab_lab::compare::words::with_unit;
 use ftlab_lab::result::{self, Folder, PAGE, ResultTarget, SWEEP_CSV};
 use ftlab_lab::resume::RUNS;
-use ftlab_lab::sweep::{SweepDocument, SweepPlan, SweepPointDocument, SweepTable, find};
+use ftlab_lab::sweep::{SweepDocument, SweepPlan, SweepTable, find};
 
 use crate::args::SweepArgs;
 use crate::failure::{Failure, with_flags};
@@ -158,7 +158,7 @@ fn table_of(document: &SweepDocument, keys: &[&str]) -> comfy_table::Table {
     let head: Vec<&str> = axes.chain(metrics.iter().map(|metric| metric.name.as_str())).collect();
     let mut table = table(&head);
     for point in document.points.iter().take(MOST_PRINTED) {
-        let names = document.axes.iter().map(|axis| label(axis, point));
+        let names = document.axes.iter().map(|axis| axis.shown(point).to_owned());
         let mean = |key: &str, unit: &str| {
             point.metrics[key].map_or("-".to_owned(), |mean| with_unit(unit, mean.mean))
         };
@@ -166,11 +166,4 @@ fn table_of(document: &SweepDocument, keys: &[&str]) -> comfy_table::Table {
         table.add_row(names.chain(means).collect::<Vec<String>>());
     }
     table
-}
-
-/// Returns the name of a point's value on an axis, for people.
-fn label(axis: &ftlab_lab::sweep::SweepAxisDocument, point: &SweepPointDocument) -> String {
-    let name = &point.at[&axis.name];
-    let value = axis.values.iter().find(|value| value.name == *name);
-    value.map_or_else(|| name.clone(), |value| value.label.clone())
 }

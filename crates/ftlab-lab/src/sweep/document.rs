@@ -101,6 +101,16 @@ pub struct SweepPointDocument {
     pub metrics: BTreeMap<String, Option<PointMean>>,
 }
 
+impl SweepAxisDocument {
+    /// Returns the value of a point for people.
+    #[must_use]
+    pub fn shown<'a>(&'a self, point: &'a SweepPointDocument) -> &'a str {
+        let name = &point.at[&self.name];
+        let value = self.values.iter().find(|value| value.name == *name);
+        value.map_or(name, |value| &value.label)
+    }
+}
+
 impl SweepPlan {
     /// Returns `sweep.json`.
     #[must_use]

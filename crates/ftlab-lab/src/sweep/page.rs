@@ -169,11 +169,7 @@ fn means(document: &SweepDocument) -> Markup {
 fn row(document: &SweepDocument, point: &SweepPointDocument) -> Markup {
     html! {
         tr {
-            @for axis in &document.axes {
-                @let name = &point.at[&axis.name];
-                @let value = axis.values.iter().find(|value| value.name == *name);
-                th scope="row" { (value.map_or(name.as_str(), |value| value.label.as_str())) }
-            }
+            @for axis in &document.axes { th scope="row" { (axis.shown(point)) } }
             @for metric in &document.metrics { (cell(point, metric)) }
         }
     }
@@ -208,7 +204,7 @@ fn origin(document: &SweepDocument, command: &[String]) -> Markup {
                         th scope="col" { "Point" } th scope="col" { "Configuration" } th scope="col" { "Results" }
                     } }
                     tbody { @for point in document.points.iter().take(MOST_POINTS) {
-                        @let values: Vec<&str> = point.at.values().map(String::as_str).collect();
+                        @let values: Vec<&str> = document.axes.iter().map(|axis| axis.shown(point)).collect();
                         tr {
                             th scope="row" { (values.join(", ")) }
                             td { code title=(point.config_blake3) { (point.config_blake3[..8]) } }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
 use super::plan::{BaseDevice, SweepPlan, SweepPoint};
 use super::row::SweepRow;
-use super::schedule::{RunGroup, Schedule, SharedStart, Task};
+use super::schedule::{RunGroup, Schedule, SharedStart, Task, taken};
 use crate::compare::Share;
 use crate::experiment::{Conduct, Experiment, Measured, RunOptions, Watcher, told_of_end};
 use crate::failure::Failure;
@@ -210,7 +210,7 @@ impl Performing<'_> {
         let SweepPoint { config, experiment, .. } = &self.plan.points()[run.point];
         let instruments = Instruments::default();
         let prepared = experiment.prepare(config, run.seed, watcher, halt, instruments)?;
-        Ok(SharedStart::Device(Arc::new(prepared)))
+        Ok(SharedStart::Device(Arc::new(Mutex::new(prepared))))
     }
 
     /// Returns the row of a run, from the folder if it is there.
@@ -258,9 +258,7 @@ impl SweepPoint {
         match start {
             None => self.experiment.perform(load, &self.config, seed, conduct),
             Some(SharedStart::Device(prepared)) => {
-                // The last run that needs the device takes it; the others clone it.
-                let prepared = Arc::unwrap_or_clone(prepared);
-                self.experiment.measure(prepared, load, &self.config, conduct)
+                self.experiment.measure(taken(prepared), load, &self.config, conduct)
             }
             Some(SharedStart::Image(image)) => {
                 let options = RunOptions {

@@ -19,10 +19,19 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// A prepared device from which several runs start.
 #[derive(Clone)]
 pub enum SharedStart {
-    /// A device at rest, and what was recorded while it was prepared.
-    Device(Arc<PreparedRun>),
+    /// A device at rest, and what was recorded while it was prepared. Behind a lock, because policies from outside may not
+    /// be shared between threads.
+    Device(Arc<Mutex<PreparedRun>>),
     /// The image of a device.
     Image(Arc<OpenedImage>),
+}
+
+/// Takes a prepared device if nobody else needs it, or else clones it.
+pub fn taken(device: Arc<Mutex<PreparedRun>>) -> PreparedRun {
+    match Arc::try_unwrap(device) {
+        Ok(alone) => alone.into_inner().unwrap_or_else(PoisonError::into_inner),
+        Err(shared) => locked(&shared).clone(),
+    }
 }
 
 /// What a thread does next. A run is an index.
@@ -117,7 +126,7 @@ mod tests {
         let experiment = Experiment::new(load, &RunOptions::default()).unwrap();
         let stop = Stop::default();
         let run = experiment.prepare(&config, 1, &mut (), &stop, Instruments::default()).unwrap();
-        SharedStart::Device(Arc::new(run))
+        SharedStart::Device(Arc::new(Mutex::new(run)))
     }
 
     fn group(runs: &[usize]) -> RunGroup {
