@@ -44,6 +44,14 @@ impl OutsidePolicies {
         self.0.iter().try_fold(setup, |setup, policy| (policy.install)(setup))
     }
 
+    /// Returns these policies with later ones in place of those for the same option.
+    #[must_use]
+    pub fn with(&self, later: &OutsidePolicies) -> OutsidePolicies {
+        let replaced = |one: &&OutsidePolicy| later.0.iter().any(|new| new.option == one.option);
+        let kept = self.0.iter().filter(|one| !replaced(one));
+        OutsidePolicies(kept.chain(&later.0).cloned().collect())
+    }
+
     /// Returns what resumes from an image, if `resume` does without these policies.
     #[must_use]
     pub fn resume(&self, resume: Resume) -> Resume {

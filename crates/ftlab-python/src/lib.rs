@@ -12,6 +12,7 @@ mod options;
 mod policies;
 mod run;
 mod simulator;
+mod sweep;
 mod table;
 mod watch;
 
@@ -70,6 +71,9 @@ fn _ftlab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::PyColumns>()?;
     module.add_class::<simulator::PySimulator>()?;
     module.add_class::<comparison::PyComparison>()?;
+    module.add_class::<sweep::PySweepPlan>()?;
+    module.add_class::<sweep::PySweepRows>()?;
+    module.add_class::<sweep::PySweepFolder>()?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(image::prepare, module)?)?;
     module.add_function(wrap_pyfunction!(image::prepare_key, module)?)?;

@@ -37,6 +37,12 @@ impl NewColumn {
         NewColumn { name: name.to_owned(), unit: unit.to_owned(), values }
     }
 
+    /// A column of whole numbers.
+    pub fn counts(name: &str, unit: &str, values: Vec<u64>) -> NewColumn {
+        let values = Arc::new(UInt64Array::from(values));
+        NewColumn { name: name.to_owned(), unit: unit.to_owned(), values }
+    }
+
     /// A column of texts.
     pub fn texts(name: &str, values: Vec<String>) -> NewColumn {
         let values = Arc::new(StringArray::from(values));

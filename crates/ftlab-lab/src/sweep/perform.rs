@@ -60,14 +60,35 @@ impl SweepPlan {
         watcher: &dyn RunsWatcher,
         taken: impl FnOnce(usize),
     ) -> Result<Vec<SweepRow>, Failure> {
-        let runs = self.all_runs();
         if let Some(folder) = folder {
-            let inputs = runs.iter().map(|run| self.inputs(run.point, run.seed));
-            let inputs = inputs.collect::<Result<Vec<String>, _>>()?;
-            let places = runs.iter().map(|&run| format!("{}/", self.place(run)));
-            taken(Kept::beside_or_in(folder).take_up(folder, inputs.iter().zip(places))?);
+            taken(self.take_up(folder)?);
         }
-        self.perform_runs(lab, &runs, folder, watcher)
+        self.perform_runs(lab, &self.all_runs(), folder, watcher)
+    }
+
+    /// Copies finished runs that an earlier attempt left beside a folder, or in the result that it replaces, and returns
+    /// how many.
+    ///
+    /// # Errors
+    /// A file cannot be read or written.
+    pub fn take_up(&self, folder: &Folder) -> Result<usize, Failure> {
+        let runs = self.all_runs();
+        let inputs = runs.iter().map(|run| self.inputs(run.point, run.seed));
+        let inputs = inputs.collect::<Result<Vec<String>, _>>()?;
+        let places = runs.iter().map(|&run| format!("{}/", self.place(run)));
+        Kept::beside_or_in(folder).take_up(folder, inputs.iter().zip(places))
+    }
+
+    /// Whether a run is in the folder.
+    #[must_use]
+    pub fn is_there(&self, folder: &Folder, run: SweepRun) -> bool {
+        resume::is_there(folder, &self.place(run))
+    }
+
+    /// Returns the indices of all runs in groups that start from the same prepared device.
+    #[must_use]
+    pub fn shared_groups(&self) -> Vec<Vec<usize>> {
+        self.groups(&self.all_runs(), None).into_iter().map(|group| group.runs).collect()
     }
 
     /// Performs some runs, and returns their rows in the same order. Runs that may start from the same prepared device

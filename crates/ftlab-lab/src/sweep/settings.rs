@@ -11,6 +11,7 @@ use crate::experiment::{LoadSource, NamedRun, RunOptions};
 use crate::failure::Failure;
 use crate::image::{ImageSource, OpenedImage};
 use crate::load::in_folder;
+use crate::outside::OutsidePolicies;
 
 /// The device of a point.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub struct PointSettings {
     pub load: Option<LoadSource>,
     /// A device in memory to start from.
     pub image: Option<Arc<OpenedImage>>,
+    /// Policies from outside the simulator.
+    pub outside: OutsidePolicies,
 }
 
 /// The option that names the device.
@@ -92,6 +95,7 @@ impl PointSettings {
             all.image.clone_from(&later.image);
         }
         all.run.extend(later.run.iter().cloned());
+        all.outside = all.outside.with(&later.outside);
         all
     }
 
@@ -121,7 +125,8 @@ impl PointSettings {
 
     /// Whether the load, or how it is played, depends on these settings.
     pub fn changes_run(&self) -> bool {
-        !self.run.is_empty() || self.load.is_some() || self.image.is_some()
+        let outside = !self.outside.0.is_empty();
+        !self.run.is_empty() || self.load.is_some() || self.image.is_some() || outside
     }
 
     /// Returns the load and how it is played. Files are relative to `folder`.
@@ -150,6 +155,7 @@ impl PointSettings {
         if let Some(image) = &self.image {
             named.options.image = Some(ImageSource::Opened(image.clone()));
         }
+        named.options.outside = self.outside.clone();
         Ok(named)
     }
 

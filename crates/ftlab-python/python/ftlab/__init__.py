@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from ftlab import _ftlab, plot, policies
+from ftlab._cluster import Local, Ray
 from ftlab._compare import Comparison, compare
 from ftlab._device import Device, age, cache_folder, device, load
 from ftlab._errors import ConfigError, ExperimentError, FileError, FtlabError, UsageError
@@ -29,6 +30,7 @@ from ftlab._outside import (
 from ftlab._policy import Policy
 from ftlab._run import Run, Summary, run
 from ftlab._simulator import Simulator, open
+from ftlab._sweep import Span, Sweep, span, sweep
 from ftlab._table import Table
 from ftlab._values import catalog as _catalog
 from ftlab.policies import (
@@ -60,12 +62,16 @@ __all__ = [
     "FileError",
     "FtlabError",
     "Load",
+    "Local",
     "Policy",
+    "Ray",
     "Run",
     "SchedulerPolicy",
     "Simulator",
+    "Span",
     "StreamsPolicy",
     "Summary",
+    "Sweep",
     "Table",
     "UsageError",
     "VictimPolicy",
@@ -100,7 +106,9 @@ __all__ = [
     "run",
     "scheduler",
     "slc_cache",
+    "span",
     "streams",
+    "sweep",
     "timing",
     "trace",
     "wear",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ftlab._run import Run
+    from ftlab._sweep import Sweep
 
 #: The width of a column of a paper, in inches, and the usual height of a figure.
 _SIZE = (3.4, 2.3)
@@ -147,6 +148,46 @@ def wear(runs: Mapping[str, Run], ax: Axes | None = None) -> Figure:
         if len(runs) > 1:
             axes.legend()
         return _figure(axes)
+
+
+def swept(sweep: Sweep, metric: str, ax: Axes | None = None) -> Figure:
+    """A metric over the first axis of a sweep: means with intervals, a line for each value of the other axes."""
+    document = sweep.document
+    known = [one["key"] for one in document["metrics"]]
+    if metric not in known:
+        raise UsageError(f"the sweep has no metric {metric}\n  remedy: choose one of {', '.join(known)}")
+    first, *others = [axis["name"] for axis in document["axes"]]
+    lines: dict[str, list[tuple[str, dict[str, Any] | None]]] = {}
+    for point in document["points"]:
+        line = ", ".join(point["at"][name] for name in others)
+        lines.setdefault(line, []).append((point["at"][first], point["metrics"].get(metric)))
+    unit = next(one["unit"] for one in document["metrics"] if one["key"] == metric)
+    numbers = dict(zip(dict.fromkeys(map(str, _names(document, first))), _numbers(sweep, first), strict=False))
+    with _drawn(ax) as axes:
+        for at, (line, points) in enumerate(lines.items()):
+            style = {"color": _COLOURS[at % len(_COLOURS)], "linestyle": _DASHES[at % len(_DASHES)]}
+            shown = [(numbers.get(name, name), mean) for name, mean in points if mean is not None]
+            places = [place for place, _ in shown]
+            means = [mean["mean"] for _, mean in shown]
+            axes.plot(places, means, marker="o", markersize=3, label=line, **style)
+            ends = [(place, mean["low"], mean["high"]) for place, mean in shown if mean.get("low") is not None]
+            if ends:
+                axes.vlines(*zip(*ends, strict=True), color=style["color"], linewidth=0.8)
+        axes.set_xlabel(first)
+        axes.set_ylabel(f"{metric} ({unit})" if unit else metric)
+        if len(lines) > 1:
+            axes.legend()
+        return _figure(axes)
+
+
+def _names(document: dict[str, Any], axis: str) -> list[str]:
+    """The names of an axis' values, in their order."""
+    return [value["name"] for one in document["axes"] if one["name"] == axis for value in one["values"]]
+
+
+def _numbers(sweep: Sweep, axis: str) -> list[Any]:
+    """The values of an axis as the table has them, in their order."""
+    return list(dict.fromkeys(sweep[axis].tolist()))
 
 
 def _figure(axes: Axes) -> Figure:

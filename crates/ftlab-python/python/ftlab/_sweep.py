@@ -1,0 +1,343 @@
+"""Sweeps: a device, a load and some axes; every combination of their values, with several seeds."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ftlab import _ftlab
+from ftlab._cluster import Place, check_place
+from ftlab._device import Device
+from ftlab._errors import UsageError
+from ftlab._load import Load, _text
+from ftlab._outside import PythonPolicy
+from ftlab._policy import Policy
+from ftlab._progress import Bar
+from ftlab._run import _check_kinds, _seed
+from ftlab._table import Table
+from ftlab._values import path_of, settings, text_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from typing_extensions import Unpack
+
+    from ftlab._options import RunOptions
+
+#: What a point sets: device, options of the device, options of a run, load, image, policies in Python.
+_Point = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Span:
+    """Evenly spaced values between two ends, both included. Made by :func:`span`."""
+
+    low: str
+    high: str
+    steps: int
+    log: bool
+
+
+def span(low: str | float, high: str | float, steps: int, *, log: bool = False) -> Span:
+    """``steps`` values from ``low`` to ``high``, such as ``span("7%", "50%", 8)``; with ``log`` of equal ratios."""
+    return Span(text_of(low), text_of(high), steps, log)
+
+
+class _PointSpec:
+    """Something that a point sets, as it is pickled: the compiled values are made where they are needed."""
+
+    def __init__(
+        self,
+        device: Device | None = None,
+        sets: list[tuple[str, str]] | None = None,
+        run: list[tuple[str, str]] | None = None,
+        load: Load | None = None,
+        python: list[tuple[str, PythonPolicy]] | None = None,
+    ) -> None:
+        self.device = device
+        self.sets = sets or []
+        self.run = run or []
+        self.load = load
+        self.python = python or []
+
+    def given(self) -> _Given:
+        pace = [] if self.load is None else [(name, _text(value)) for name, value in self.load._pace.items()]
+        device = self.device
+        policies = [(path, policy, policy.name, policy.version) for path, policy in self.python]
+        if device is not None:
+            policies = device._outside() + policies
+        return _Given(
+            config=None if device is None else device._config,
+            sets=self.sets,
+            run=pace + self.run,
+            load=None if self.load is None else self.load._load,
+            image=None if device is None else device._image,
+            policies=_ftlab.RunOptions([], None, policies) if policies else None,
+        )
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A point as the compiled half takes it."""
+
+    config: _ftlab.Config | None
+    sets: list[tuple[str, str]]
+    run: list[tuple[str, str]]
+    load: _ftlab.Load | None
+    image: _ftlab.Image | None
+    policies: _ftlab.RunOptions | None
+
+
+@dataclass(frozen=True)
+class _Named:
+    name: str
+    seeds: int
+    first_seed: int
+    confidence: float
+    prepares_base: bool
+
+
+class SweepSpec:
+    """A sweep as it is given; it can be sent to other machines."""
+
+    def __init__(
+        self,
+        named: _Named | None,
+        base: _PointSpec | None,
+        axes: list[tuple[str, Any]],
+        file: tuple[str, int | None, int | None] | None = None,
+    ) -> None:
+        self.named = named
+        self.base = base
+        self.axes = axes
+        self.file = file
+
+    def plan(self) -> _ftlab.SweepPlan:
+        """The sweep, checked and ready to run."""
+        if self.file is not None:
+            return _ftlab.SweepPlan.file(*self.file)
+        assert self.named is not None and self.base is not None
+        return _ftlab.SweepPlan.of_values(self.named, self.base.given(), [_given(*axis) for axis in self.axes])
+
+
+def _given(name: str, values: Any) -> tuple[Any, ...]:
+    """An axis as the compiled half takes it."""
+    if isinstance(values, Span):
+        return name, f"{values.low}..{values.high}", values.steps, values.log
+    if values and isinstance(values[0], tuple):
+        return name, [(value, point.given()) for value, point in values]
+    return name, values
+
+
+#: The axes that set something else than an option.
+_DEVICE, _LOAD = "device", "load"
+
+
+def _axis(name: str, values: object) -> tuple[str, Any]:
+    """An axis: an option with its values, or names of devices, loads or policies."""
+    is_option = name not in (_DEVICE, _LOAD)
+    run = name in _ftlab.RunOptions.names()
+    path = name if run or not is_option else path_of(name)
+    if isinstance(values, Span):
+        if not is_option:
+            raise UsageError(f"the axis {name} takes no numbers\n  remedy: give a mapping of names to {name}s")
+        return path, values
+    if isinstance(values, Mapping):
+        return path, [(str(key), _point(name, path, value)) for key, value in values.items()]
+    if isinstance(values, str) or not isinstance(values, Sequence) or not values:
+        raise UsageError(
+            f"the axis {name} has no values\n  remedy: give a list, a span such as fl.span(\"7%\", \"50%\", 8), or a mapping "
+            "of names to values"
+        )
+    if is_option and not any(isinstance(value, (Policy, PythonPolicy, Mapping)) for value in values):
+        to_text = _text if run else text_of
+        return path, [to_text(value) for value in values]
+    return path, [(_name_of(value), _point(name, path, value)) for value in values]
+
+
+def _name_of(value: object) -> str:
+    if isinstance(value, Policy):
+        options = ", ".join(f"{path.split('.')[-1]}={text}" for path, text in value._settings()[1:])
+        return f"{value.name} ({options})" if options else value.name
+    if isinstance(value, (PythonPolicy, Device, Load)):
+        return value.name
+    return text_of(value)
+
+
+def _point(name: str, path: str, value: object) -> _PointSpec:
+    """What a value of an axis sets."""
+    if isinstance(value, Device):
+        return _PointSpec(device=value)
+    if isinstance(value, Load):
+        return _PointSpec(load=value)
+    if name in (_DEVICE, _LOAD):
+        raise UsageError(f"the axis {name} takes {name}s, not {value!r}")
+    if isinstance(value, PythonPolicy):
+        if value._python_seam != path:
+            raise UsageError(f"the axis {name} takes no {type(value).__name__}")
+        return _PointSpec(python=[(path, value)])
+    if isinstance(value, Mapping):
+        return _several(value)
+    if path in _ftlab.RunOptions.names():
+        return _PointSpec(run=[(path, _text(value))])
+    return _PointSpec(sets=settings({name: value}))
+
+
+def _several(options: Mapping[str, object]) -> _PointSpec:
+    """A value that sets several things at once."""
+    names = _ftlab.RunOptions.names()
+    run = [(name, _text(value)) for name, value in options.items() if name in names]
+    rest = {name: value for name, value in options.items() if name not in names and name not in (_DEVICE, _LOAD)}
+    python = [(path_of(name), value) for name, value in rest.items() if isinstance(value, PythonPolicy)]
+    device, load = options.get(_DEVICE), options.get(_LOAD)
+    if device is not None and not isinstance(device, Device):
+        raise UsageError(f"{device!r} is no device\n  remedy: make one with ftlab.device")
+    if load is not None and not isinstance(load, Load):
+        raise UsageError(f"{load!r} is no load\n  remedy: make one with ftlab.workload, trace, fio or requests")
+    return _PointSpec(device, settings(rest), run, load, python)
+
+
+class Sweep(Table):
+    """The table of a sweep: a row for each point and seed; the axes, the seed, and a column for each metric."""
+
+    def __init__(self, plan: _ftlab.SweepPlan, rows: _ftlab.SweepRows) -> None:
+        super().__init__(plan.table(rows))
+        self._files: dict[str, bytes] = plan.files(rows)
+        self._plan = plan
+        self.axes = plan.axes
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the numbers needs. Read them."""
+        return self._plan.notes
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """``sweep.json``: the axes, the metrics, and the mean and interval of each point."""
+        document: dict[str, Any] = json.loads(self._files["sweep.json"])
+        return document
+
+    @property
+    def page(self) -> str:
+        """The page with curves for each metric: HTML that fetches nothing."""
+        return self._files["report.html"].decode()
+
+    @property
+    def csv(self) -> str:
+        """The table as CSV, to the byte as ``ftlab sweep`` writes it."""
+        return self._files["sweep.csv"].decode()
+
+    @property
+    def parquet(self) -> bytes:
+        """The table as Parquet, to the byte as ``ftlab sweep`` writes it."""
+        return self._files["sweep.parquet"]
+
+    def save_page(self, file: str | os.PathLike[str]) -> None:
+        """Writes the page."""
+        with open(file, "w", encoding="utf-8") as to:
+            to.write(self.page)
+
+    def plot(self, metric: str, ax: Axes | None = None) -> Figure:
+        """A curve of a metric over the first axis, with intervals; a line for each value of the others."""
+        from ftlab.plot import swept
+
+        return swept(self, metric, ax)
+
+
+def sweep(
+    device: Device | str | os.PathLike[str],
+    load: Load | None = None,
+    axes: Mapping[str, Any] | None = None,
+    /,
+    *,
+    seeds: int | None = None,
+    seed: int | None = None,
+    confidence: float = 0.95,
+    prepare: str = "each",
+    name: str = "sweep",
+    on: Place | None = None,
+    output: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    progress: bool | None = None,
+    **options: Unpack[RunOptions],
+) -> Sweep:
+    """Runs every combination of the values of some axes, each with several seeds.
+
+    ::
+
+        fl.sweep(drive, load, {"over_provisioning": fl.span("7%", "50%", 8), "gc": ["greedy", "cost-benefit"]}, seeds=3)
+
+    An axis is an option of the device or of a run with its values (a list, or :func:`span`), or ``device`` or ``load``
+    with a mapping of names to devices or loads. A value may be a mapping that sets several options at once. Instead of
+    a device, load and axes, the file of ``ftlab sweep`` may be given.
+
+    Points that may share a preparation do; ``prepare="base"`` prepares the device once for each seed, without the axes.
+    ``output`` keeps all results in a folder, where an interrupted sweep goes on, and a complete one is only read.
+    ``on`` says where the runs are performed: here by default, or on :class:`Ray`. The results are the same to the byte.
+    """
+    spec = _spec(device, load, axes, seeds, seed, confidence, prepare, name, options)
+    plan = spec.plan()
+    rows = _ftlab.SweepRows()
+    place = check_place(on)
+    if output is None:
+        with Bar(progress, "runs", place.scale) as bar:
+            place.perform(spec, plan, list(range(len(plan.runs))), None, rows, bar)
+        return Sweep(plan, rows)
+    path = os.fspath(output)
+    if not force:
+        done = plan.done_in(path)
+        if done is not None:
+            return Sweep(plan, done)
+    folder = _ftlab.SweepFolder(plan, path, force)
+    try:
+        with Bar(progress, "runs", place.scale) as bar:
+            place.perform(spec, plan, folder.missing(plan), folder, rows, bar)
+        # The rows of runs that were there come from the folder, too.
+        whole = _ftlab.SweepRows()
+        plan.perform(list(range(len(plan.runs))), None, folder, whole, None)
+        folder.publish(plan, whole)
+    except BaseException:
+        folder.keep()
+        raise
+    return Sweep(plan, whole)
+
+
+def _spec(
+    device: Device | str | os.PathLike[str],
+    load: Load | None,
+    axes: Mapping[str, Any] | None,
+    seeds: int | None,
+    seed: int | None,
+    confidence: float,
+    prepare: str,
+    name: str,
+    options: Mapping[str, object],
+) -> SweepSpec:
+    if not isinstance(device, Device):
+        if load is not None or axes is not None or options:
+            raise UsageError("the file of a sweep says what is run\n  remedy: leave the load, axes and options out")
+        many = None if seeds is None else _count("seeds", seeds)
+        return SweepSpec(None, None, [], (os.fspath(device), many, None if seed is None else _seed(seed)))
+    if not isinstance(axes, Mapping) or not axes:
+        raise UsageError("there are no axes\n  remedy: give a mapping of options to their values")
+    if load is None and _LOAD not in axes:
+        raise UsageError("there is no load\n  remedy: give one for all points, or an axis named load")
+    if load is not None:
+        _check_kinds(device, load)
+    if prepare not in ("each", "base"):
+        raise UsageError(f"prepare is each or base, not {prepare!r}")
+    if not 0.5 <= confidence < 1:
+        raise UsageError(f"confidence is a share from 0.5 to below 1, not {confidence!r}")
+    run = [(key, _text(value)) for key, value in options.items() if value is not None]
+    named = _Named(name, _count("seeds", 1 if seeds is None else seeds), _seed(1 if seed is None else seed), confidence, prepare == "base")
+    given = [_axis(axis, values) for axis, values in axes.items()]
+    return SweepSpec(named, _PointSpec(device, [], run, load), given)
+
+
+def _count(name: str, number: object) -> int:
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 100_000:
+        raise UsageError(f"{name} is a whole number from 1 to 100,000, not {number!r}")
+    return number
