@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from ftlab import _ftlab, plot, policies
+from ftlab._calibrate import Calibration, Measurement, calibrate
 from ftlab._cluster import Local, Ray
 from ftlab._compare import Comparison, compare
 from ftlab._device import Device, age, cache_folder, device, load
@@ -29,6 +30,7 @@ from ftlab._outside import (
 )
 from ftlab._policy import Policy
 from ftlab._run import Run, Summary, run
+from ftlab._search import Between, Found, Trial, between, search
 from ftlab._simulator import Simulator, open
 from ftlab._sweep import Span, Sweep, span, sweep
 from ftlab._table import Table
@@ -55,14 +57,18 @@ from ftlab.policies import (
 __version__ = _ftlab.__version__
 
 __all__ = [
+    "Between",
+    "Calibration",
     "Comparison",
     "ConfigError",
     "Device",
     "ExperimentError",
     "FileError",
+    "Found",
     "FtlabError",
     "Load",
     "Local",
+    "Measurement",
     "Policy",
     "Ray",
     "Run",
@@ -73,15 +79,18 @@ __all__ = [
     "Summary",
     "Sweep",
     "Table",
+    "Trial",
     "UsageError",
     "VictimPolicy",
     "VictimView",
     "WriteBufferPolicy",
     "age",
     "arbitration",
+    "between",
     "bus",
     "cache",
     "cache_folder",
+    "calibrate",
     "compare",
     "cost",
     "device",
@@ -105,6 +114,7 @@ __all__ = [
     "requests",
     "run",
     "scheduler",
+    "search",
     "slc_cache",
     "span",
     "streams",

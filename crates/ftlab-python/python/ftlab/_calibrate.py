@@ -1,0 +1,189 @@
+"""Calibration: parameters of a device that are not known, found from numbers that were measured on a real drive."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ftlab._cluster import Place, check_place
+from ftlab._device import Device
+from ftlab._errors import FtlabError, UsageError
+from ftlab._load import Load
+from ftlab._progress import Bar
+from ftlab._run import _check_kinds, _seed
+from ftlab._search import Score, Space, _check_space, mean, measured, propose
+from ftlab._sweep import _count, _name_of
+
+#: The error of a trial without a number that was measured: worse than any that has it.
+_WITHOUT = 10.0
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Numbers that were measured on a real drive under a load.
+
+    ``numbers`` are by the keys of metrics, latencies in nanoseconds: ``{"read.latency.p50": 82_000, "iops": 11_900}``.
+    ``options`` are those of :func:`run`, such as ``precondition``. ``weight`` says how much the numbers count.
+    """
+
+    load: Load
+    numbers: Mapping[str, float]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    weight: float = 1.0
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        """Its name, or that of the load."""
+        return self.name or self.load.name
+
+
+@dataclass(frozen=True)
+class Error:
+    """What is left of a number: measured on the drive, simulated with the values that were found, and their ratio."""
+
+    measurement: str
+    metric: str
+    measured: float
+    simulated: float | None
+    relative: float | None
+    """The simulated number over the measured one, minus one."""
+
+
+class Calibration:
+    """The values that fit best, and the error that is left for each number."""
+
+    def __init__(self, base: Device, values: Mapping[str, object], errors: list[Error], trials: int) -> None:
+        self.values = dict(values)
+        self.errors = errors
+        self.trials = trials
+        self._base = base
+
+    @property
+    def device(self) -> Device:
+        """The device with these values."""
+        return self._base.but(**self.values)  # type: ignore[arg-type]
+
+    @property
+    def median_error(self) -> float | None:
+        """The median of the sizes of all relative errors."""
+        sizes = sorted(abs(error.relative) for error in self.errors if error.relative is not None)
+        if len(sizes) < len(self.errors) or not sizes:
+            return None
+        middle = len(sizes) // 2
+        return sizes[middle] if len(sizes) % 2 else (sizes[middle - 1] + sizes[middle]) / 2
+
+    def to_polars(self) -> Any:
+        """The errors as a DataFrame of polars."""
+        import polars
+
+        return polars.DataFrame([vars(error) for error in self.errors], strict=False)
+
+    def to_pandas(self) -> Any:
+        """The errors as a DataFrame of pandas."""
+        import pandas
+
+        return pandas.DataFrame([vars(error) for error in self.errors])
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={_name_of(value)}" for name, value in self.values.items())
+        rows = "\n".join(
+            f"  {error.measurement}, {error.metric}: measured {error.measured:.6g}, simulated "
+            + (f"{error.simulated:.6g} ({error.relative:+.1%})" if error.relative is not None else "unknown")
+            for error in self.errors
+        )
+        return f"<Calibration {values}>\n{rows}"
+
+
+def calibrate(
+    measurements: Sequence[Measurement],
+    base: Device,
+    unknown: Space,
+    /,
+    *,
+    trials: int = 100,
+    seeds: int = 1,
+    seed: int = 1,
+    on: Place | None = None,
+    progress: bool | None = None,
+) -> Calibration:
+    """Finds values of unknown options with which the simulated numbers come closest to those of a real drive.
+
+    What counts is the ratio of both: half and double are equally far. Each measurement is run with ``seeds`` seeds,
+    whose mean counts. ``on`` says where, as for :func:`sweep`.
+    """
+    if not measurements:
+        raise UsageError("there are no measurements\n  remedy: give numbers of the drive, each with its load")
+    for measurement in measurements:
+        if not isinstance(measurement, Measurement):
+            raise UsageError(f"{measurement!r} is no measurement\n  remedy: make one with fl.Measurement")
+        _check_kinds(base, measurement.load)
+        for metric, number in measurement.numbers.items():
+            if not (isinstance(number, (int, float)) and number > 0 and math.isfinite(number)):
+                raise UsageError(f"{metric} of {measurement.label} is no positive number: {number!r}")
+    _check_space(unknown)
+    common = (base, list(measurements), _count("seeds", seeds), _seed(seed))
+    made: list[tuple[float, Mapping[str, object], list[dict[str, float | None]]]] = []
+
+    def score(chosen: Mapping[str, object], outcome: _Outcome) -> Score:
+        simulated, failure = outcome
+        if failure is not None:
+            return None, {}
+        error = _distance(measurements, simulated)
+        made.append((error, chosen, simulated))
+        return error, {}
+
+    with Bar(progress, "trials") as bar:
+        propose(unknown, True, _count("trials", trials), seed, check_place(on), _simulated, common, score, bar, refines=True)
+    if not made:
+        raise FtlabError("no trial could be run: every combination that was tried is refused\n  remedy: narrow the ranges")
+    _, values, simulated = min(made, key=lambda trial: trial[0])
+    return Calibration(base, values, _errors(measurements, simulated), len(made))
+
+
+#: The metrics of each measurement, and why there are none, if so.
+_Outcome = tuple[list[dict[str, "float | None"]], "str | None"]
+
+
+def _simulated(common: tuple[Device, list[Measurement], int, int], chosen: dict[str, Any]) -> _Outcome:
+    """Runs a trial under each load, and returns the means of its metrics."""
+    base, measurements, seeds, first = common
+    try:
+        return [_means(base, one, chosen, range(first, first + seeds)) for one in measurements], None
+    except FtlabError as error:
+        return [], str(error)
+
+
+def _means(
+    base: Device, measurement: Measurement, chosen: dict[str, Any], seeds: range
+) -> dict[str, float | None]:
+    runs = [measured(base, measurement.load, measurement.options, chosen, seed) for seed in seeds]
+    unknown = [metric for metric in measurement.numbers if metric not in runs[0]]
+    if unknown:
+        known = ", ".join(runs[0])
+        raise UsageError(f"a run has no metric {unknown[0]}\n  remedy: choose one of {known}")
+    return {metric: mean([one[metric] for one in runs]) for metric in measurement.numbers}
+
+
+def _distance(measurements: Sequence[Measurement], simulated: list[dict[str, float | None]]) -> float:
+    """The weighted mean of the squared logarithms of the ratios."""
+    sum_, weight = 0.0, 0.0
+    for measurement, metrics in zip(measurements, simulated, strict=True):
+        for metric, number in measurement.numbers.items():
+            value = metrics[metric]
+            error = _WITHOUT if value is None or value <= 0 else math.log(value / number)
+            sum_ += measurement.weight * error**2
+            weight += measurement.weight
+    return sum_ / weight
+
+
+def _errors(measurements: Sequence[Measurement], simulated: list[dict[str, float | None]]) -> list[Error]:
+    errors = []
+    for measurement, metrics in zip(measurements, simulated, strict=True):
+        for metric, number in measurement.numbers.items():
+            value = metrics[metric]
+            relative = None if value is None else value / number - 1
+            errors.append(Error(measurement.label, metric, float(number), value, relative))
+    return errors

@@ -1,0 +1,325 @@
+"""Search: options and policies of a device that serve a goal best, found by Optuna.
+
+Trials are proposed in batches whose size does not depend on the machine, and told in their order. So a search has the
+same outcome everywhere, with any number of threads and on a cluster.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ftlab._cluster import Place, check_place
+from ftlab._device import Device
+from ftlab._errors import FtlabError, UsageError
+from ftlab._load import Load
+from ftlab._policy import Policy
+from ftlab._progress import Bar
+from ftlab._run import _check_kinds, _seed, run
+from ftlab._sweep import _count, _name_of
+from ftlab._values import path_of, text_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ftlab._options import RunOptions
+
+#: How many trials are proposed together.
+_BATCH = 4
+#: A number with its unit.
+_MEASURE = re.compile(r"\s*([-+]?[0-9_.]+(?:e[-+]?[0-9]+)?)\s*([a-zA-Z/%]*)\s*", re.IGNORECASE)
+#: The digits of proposed numbers: enough for any optimum, and no noise in configurations.
+_DIGITS = 4
+#: A bound of a constraint, such as ``<= 2``.
+_BOUND = re.compile(r"\s*(<=|>=|<|>)\s*([-+0-9.e_]+)\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Between:
+    """All numbers between two ends, with their unit. Made by :func:`between`."""
+
+    low: float
+    high: float
+    unit: str
+    whole: bool
+    log: bool
+
+    def text(self, number: float) -> str:
+        """A number of the range as a configuration writes it."""
+        if self.whole:
+            return f"{round(number)}{self.unit}"
+        return f"{float(f'{number:.{_DIGITS}g}'):f}".rstrip("0").rstrip(".") + self.unit
+
+
+def between(low: str | float, high: str | float, *, log: bool = False) -> Between:
+    """All numbers from ``low`` to ``high``, such as ``between("7%", "50%")``; whole ones if both ends are.
+
+    With ``log`` each ratio is as likely as any other of the same size.
+    """
+    ends = [_MEASURE.fullmatch(text_of(end)) for end in (low, high)]
+    if None in ends:
+        raise UsageError(f"{low!r} and {high!r} are no ends of a range\n  remedy: write two numbers with a unit, such as \"7%\"")
+    (first, unit), (last, other) = (end.groups() for end in ends if end is not None)
+    if unit != other:
+        raise UsageError(f"{low!r} and {high!r} have different units\n  remedy: write both in one")
+    least, most = float(first), float(last)
+    if not least < most or (log and least <= 0):
+        raise UsageError(f"{low!r} to {high!r} is no range\n  remedy: write the smaller end first; with log both above zero")
+    whole = not unit and "." not in first + last and "e" not in (first + last).lower()
+    return Between(least, most, unit, whole, log)
+
+
+#: What a search may choose from, by option.
+Space = Mapping[str, "Between | Sequence[object]"]
+#: The options that are options of a run.
+_RUN = ("precondition", "queue_depth", "requests", "speed", "replay", "address")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Something that was tried: the options, the metrics, or why there are none."""
+
+    options: Mapping[str, object]
+    metrics: Mapping[str, float | None]
+    goal: float | None
+    """The value of the goal."""
+    holds: bool
+    """Whether the constraints hold."""
+    failure: str | None
+    """Why the device could not be made or run, if so."""
+
+
+class Found:
+    """The outcome of a search: the best trial that holds the constraints, and all others."""
+
+    def __init__(self, base: Device, trials: list[Trial], minimizes: bool) -> None:
+        self.trials = trials
+        self._base = base
+        good = [trial for trial in trials if trial.holds and trial.goal is not None]
+        pick = min if minimizes else max
+        self.best: Trial | None = pick(good, key=lambda trial: trial.goal or 0.0) if good else None
+
+    @property
+    def device(self) -> Device:
+        """The device with the best options."""
+        if self.best is None:
+            raise UsageError("no trial holds the constraints\n  remedy: give more trials, a wider space or weaker bounds")
+        options = {name: value for name, value in self.best.options.items() if name not in _RUN}
+        return self._base.but(**options)  # type: ignore[arg-type]
+
+    def to_polars(self) -> Any:
+        """The trials as a DataFrame of polars: options, the goal, and metrics."""
+        import polars
+
+        return polars.DataFrame(self._columns(), strict=False)
+
+    def to_pandas(self) -> Any:
+        """The trials as a DataFrame of pandas."""
+        import pandas
+
+        return pandas.DataFrame(self._columns())
+
+    def _columns(self) -> dict[str, list[Any]]:
+        options = list(dict.fromkeys(name for trial in self.trials for name in trial.options))
+        metrics = list(dict.fromkeys(name for trial in self.trials for name in trial.metrics))
+        columns: dict[str, list[Any]] = {
+            name: [_name_of(trial.options[name]) for trial in self.trials] for name in options
+        }
+        columns["goal"] = [trial.goal for trial in self.trials]
+        columns["holds"] = [trial.holds for trial in self.trials]
+        columns["failure"] = [trial.failure for trial in self.trials]
+        return columns | {name: [trial.metrics.get(name) for trial in self.trials] for name in metrics}
+
+    def __repr__(self) -> str:
+        if self.best is None:
+            return f"<Found nothing that holds in {len(self.trials)} trials>"
+        options = ", ".join(f"{name}={_name_of(value)}" for name, value in self.best.options.items())
+        return f"<Found {options}: {self.best.goal:.6g}, the best of {len(self.trials)} trials>"
+
+
+def search(
+    device: Device,
+    load: Load,
+    space: Space,
+    /,
+    *,
+    minimize: str | None = None,
+    maximize: str | None = None,
+    subject_to: Mapping[str, str] | None = None,
+    trials: int = 50,
+    seeds: int = 1,
+    seed: int = 1,
+    on: Place | None = None,
+    progress: bool | None = None,
+    **options: Unpack[RunOptions],
+) -> Found:
+    """Searches options and policies for the best value of a metric, under constraints.
+
+    ::
+
+        fl.search(drive, load, {"over_provisioning": fl.between("7%", "40%"), "gc": ["greedy", "cost-benefit"]},
+                  minimize="read.latency.p99", subject_to={"write_amplification.total": "<= 2"})
+
+    Each trial is run with ``seeds`` seeds, whose mean counts. ``on`` says where, as for :func:`sweep`.
+    """
+    _check_kinds(device, load)
+    if (minimize is None) == (maximize is None):
+        raise UsageError("there is no goal\n  remedy: name the metric to minimize, or the one to maximize")
+    bounds = {metric: _bound(metric, text) for metric, text in (subject_to or {}).items()}
+    _check_space(space)
+    goal, minimizes = (minimize, True) if minimize is not None else (str(maximize), False)
+    common = (device, load, dict(options), _count("seeds", seeds), _seed(seed))
+    made: list[Trial] = []
+
+    def score(chosen: Mapping[str, object], outcome: Outcome) -> Score:
+        metrics, failure = outcome
+        if failure is None:
+            for name in [goal, *bounds]:
+                if name not in metrics:
+                    raise UsageError(f"a run has no metric {name}\n  remedy: choose one of {', '.join(metrics)}")
+        value = metrics.get(goal)
+        misses = {metric: _miss(metrics.get(metric), bound) for metric, bound in bounds.items()}
+        holds = failure is None and all(miss <= 0 for miss in misses.values())
+        made.append(Trial(chosen, metrics, value, holds, failure))
+        return value, misses
+
+    with Bar(progress, "trials") as bar:
+        propose(space, minimizes, _count("trials", trials), seed, check_place(on), _measure, common, score, bar)
+    return Found(device, made, minimizes)
+
+
+#: The goal of a trial, if it is known, and by how much each constraint is missed.
+Score = tuple["float | None", "dict[str, float]"]
+#: The metrics of a trial, and why there are none, if so.
+Outcome = tuple[dict[str, "float | None"], "str | None"]
+
+
+def propose(
+    space: Space,
+    minimizes: bool,
+    trials: int,
+    seed: int,
+    place: Place,
+    measure: Callable[[Any, Any], Any],
+    common: Any,
+    score: Callable[[Mapping[str, object], Any], Score],
+    bar: Bar,
+    *,
+    refines: bool = False,
+) -> None:
+    """Proposes trials, measures them somewhere, and tells their scores in order.
+
+    ``refines`` closes in on a single best place, for smooth goals of numbers alone.
+    """
+    try:
+        import optuna
+    except ImportError:
+        raise ImportError("optuna is not installed\n  remedy: pip install optuna") from None
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    sampler = _sampler(optuna, space, seed, refines)
+    study = optuna.create_study(direction="minimize" if minimizes else "maximize", sampler=sampler)
+    with place.calls(measure, common) as calls:
+        for begun in range(0, trials, _BATCH):
+            asked = [study.ask() for _ in range(min(_BATCH, trials - begun))]
+            chosen = [_chosen(trial, space) for trial in asked]
+            for at, options in enumerate(chosen):
+                calls.begin(at, options)
+            outcomes: dict[int, Any] = {}
+            while len(outcomes) < len(asked):
+                outcomes |= dict(calls.finished())
+            for at, trial in enumerate(asked):
+                value, missed = score(chosen[at], outcomes[at])
+                for name, miss in missed.items():
+                    trial.set_constraint(name, miss)
+                if value is None or not math.isfinite(value):
+                    study.tell(trial, state=optuna.trial.TrialState.FAIL)
+                else:
+                    study.tell(trial, value)
+            if bar.listener is not None:
+                bar.listener("trials", begun + len(asked), trials)
+
+
+def _sampler(optuna: Any, space: Space, seed: int, refines: bool) -> Any:
+    """What proposes trials: CMA-ES for several numbers with a smooth goal, else a tree of Parzen estimators."""
+    of_numbers = len(space) > 1 and all(isinstance(values, Between) for values in space.values())
+    if not (refines and of_numbers):
+        return optuna.samplers.TPESampler(seed=seed % 2**32, multivariate=True)
+    try:
+        import cmaes  # noqa: F401
+    except ImportError:
+        raise ImportError("cmaes is not installed\n  remedy: pip install cmaes") from None
+    return optuna.samplers.CmaEsSampler(seed=seed % 2**32, n_startup_trials=_BATCH, popsize=_BATCH)
+
+
+def _chosen(trial: Any, space: Space) -> dict[str, object]:
+    """The options that a trial is to have."""
+    chosen: dict[str, object] = {}
+    for name, values in space.items():
+        if isinstance(values, Between):
+            if values.whole:
+                number = trial.suggest_int(name, int(values.low), int(values.high), log=values.log)
+            else:
+                number = trial.suggest_float(name, values.low, values.high, log=values.log)
+            chosen[name] = values.text(number)
+        else:
+            # Optuna keeps names; the values themselves may be anything.
+            chosen[name] = values[trial.suggest_categorical(name, list(range(len(values))))]
+    return chosen
+
+
+def _check_space(space: Space) -> None:
+    if not isinstance(space, Mapping) or not space:
+        raise UsageError("there is nothing to choose from\n  remedy: give a mapping of options to ranges or lists")
+    for name, values in space.items():
+        if name not in _RUN:
+            path_of(name)
+        if isinstance(values, Between):
+            continue
+        if isinstance(values, (str, Policy)) or not isinstance(values, Sequence) or not values:
+            raise UsageError(f"{name} has no values to choose from\n  remedy: give a list, or fl.between(\"7%\", \"50%\")")
+
+
+def _bound(metric: str, text: object) -> tuple[str, float]:
+    found = _BOUND.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        raise UsageError(f"{text!r} is no bound for {metric}\n  remedy: write one such as \"<= 2\"")
+    return found.group(1), float(found.group(2).replace("_", ""))
+
+
+def _miss(value: float | None, bound: tuple[str, float]) -> float:
+    """By how much a bound is missed, relative to it; at most zero where it holds."""
+    sign, limit = bound
+    if value is None:
+        return 1.0
+    missed = (value - limit if sign.startswith("<") else limit - value) / max(abs(limit), 1e-12)
+    # A strict bound is missed at the limit itself.
+    return missed if len(sign) == 2 or missed != 0 else 1e-9
+
+
+def _measure(common: tuple[Device, Load, dict[str, Any], int, int], chosen: dict[str, Any]) -> Outcome:
+    """Runs a trial, and returns the means of its metrics over the seeds."""
+    device, load, options, seeds, first = common
+    try:
+        runs = [measured(device, load, options, chosen, seed) for seed in range(first, first + seeds)]
+    except FtlabError as error:
+        return {}, str(error)
+    return {key: mean([one.get(key) for one in runs]) for key in runs[0]}, None
+
+
+def measured(
+    device: Device, load: Load, options: Mapping[str, Any], chosen: Mapping[str, Any], seed: int
+) -> dict[str, float | None]:
+    """The metrics of a run on the device with the chosen options."""
+    of_device = {name: value for name, value in chosen.items() if name not in _RUN}
+    of_run = {name: value for name, value in chosen.items() if name in _RUN}
+    changed = device.but(**of_device)  # type: ignore[arg-type]
+    return dict(run(changed, load, seed=seed, progress=False, **{**options, **of_run}).summary)
+
+
+def mean(values: list[float | None]) -> float | None:
+    """The mean, unless a value is unknown."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if len(known) == len(values) else None
