@@ -133,7 +133,7 @@ impl PyComparison {
     /// A row for each metric and variant: the mean, and the change against the first variant with its interval.
     #[getter]
     fn table(&self) -> PyResult<PyColumns> {
-        let mut rows = Rows::default();
+        let mut rows = ChangeRows::default();
         for metric in &self.comparison.metrics {
             for (variant, values) in self.comparison.variants.iter().zip(&metric.variants) {
                 rows.names.push(metric.key());
@@ -164,7 +164,7 @@ fn word(value: &impl serde::Serialize) -> String {
 
 /// The rows of a comparison, by column.
 #[derive(Default)]
-struct Rows {
+struct ChangeRows {
     names: Vec<String>,
     units: Vec<String>,
     variants: Vec<String>,
@@ -177,7 +177,7 @@ struct Rows {
     certainties: Vec<String>,
 }
 
-impl Rows {
+impl ChangeRows {
     fn table(self, confidence: f64) -> PyResult<PyColumns> {
         const CHANGE: &str =
             "a share of the first variant's value, or the metric's unit, as `scale` says";

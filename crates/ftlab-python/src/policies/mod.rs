@@ -106,9 +106,10 @@ impl std::fmt::Debug for PythonPolicy {
 pub type GivenPolicy = (String, Py<PyAny>, String, String);
 
 type Install = fn(DeviceSetup, PythonPolicy) -> Result<DeviceSetup, Failure>;
+type Afresh = fn(Resume) -> Resume;
 
 /// Returns how a policy of a seam is put into a device, and what it can't resume from an image of another policy.
-fn seam(option: &str) -> Option<(Install, fn(Resume) -> Resume)> {
+fn seam(option: &str) -> Option<(Install, Afresh)> {
     match option {
         "ftl.gc.victim" => Some((victim::install, |resume| Resume { victim: false, ..resume })),
         "scheduler.policy" => {
