@@ -70,7 +70,15 @@ class VictimPolicy(PythonPolicy):
 
     def _choose(self, seen: dict[str, Any]) -> int | None:
         chosen = self.choose(VictimView(**seen))
-        return None if chosen is None else int(chosen)
+        if chosen is None:
+            return None
+        many = len(seen["blocks"])
+        if not hasattr(chosen, "__index__") or not 0 <= chosen.__index__() < many:
+            raise UsageError(
+                f"{self.name} chose {chosen!r} of {many} candidates\n  remedy: return a position in the arrays of the view, "
+                "a whole number from 0, or None"
+            )
+        return int(chosen)
 
 
 class SchedulerPolicy(PythonPolicy):

@@ -138,7 +138,9 @@ _DEVICE, _LOAD = "device", "load"
 
 def _axis(name: str, values: object) -> tuple[str, Any]:
     """An axis: an option with its values, or names of devices, loads or policies."""
-    is_option = name not in (_DEVICE, _LOAD)
+    # Values that set several things at once need no option.
+    several = isinstance(values, Mapping) and all(isinstance(value, Mapping) for value in values.values())
+    is_option = name not in (_DEVICE, _LOAD) and not several
     run = name in _ftlab.RunOptions.names()
     path = name if run or not is_option else path_of(name)
     if isinstance(values, Span):
@@ -169,18 +171,18 @@ def _name_of(value: object) -> str:
 
 def _point(name: str, path: str, value: object) -> _PointSpec:
     """What a value of an axis sets."""
-    if isinstance(value, Device):
+    if isinstance(value, Mapping):
+        return _several(value)
+    if name == _DEVICE and isinstance(value, Device):
         return _PointSpec(device=value)
-    if isinstance(value, Load):
+    if name == _LOAD and isinstance(value, Load):
         return _PointSpec(load=value)
-    if name in (_DEVICE, _LOAD):
-        raise UsageError(f"the axis {name} takes {name}s, not {value!r}")
+    if name in (_DEVICE, _LOAD) or isinstance(value, (Device, Load)):
+        raise UsageError(f"the axis {name} takes no {value!r}")
     if isinstance(value, PythonPolicy):
         if value._python_seam != path:
             raise UsageError(f"the axis {name} takes no {type(value).__name__}")
         return _PointSpec(python=[(path, value)])
-    if isinstance(value, Mapping):
-        return _several(value)
     if path in _ftlab.RunOptions.names():
         return _PointSpec(run=[(path, _text(value))])
     return _PointSpec(sets=settings({name: value}))
