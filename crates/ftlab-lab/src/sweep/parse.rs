@@ -309,3 +309,68 @@ pub fn is_name(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     !text.is_empty() && text.chars().all(is_plain)
 }
+
+#[cfg(test)]
+mod tests {
+    use ftlab::config::Problem;
+
+    use super::*;
+
+    /// Sweeps with all keys.
+    const TEXTS: [&str; 2] = [
+        include_str!("../../../../fuzz/corpus/sweep/all-keys.toml"),
+        include_str!("../../../../fuzz/corpus/sweep/files.toml"),
+    ];
+
+    fn problems(text: &str) -> Vec<Problem> {
+        parse("s.toml", text).map_or_else(|problems| problems.problems, |_| Vec::new())
+    }
+
+    #[test]
+    fn every_key_is_read() {
+        for text in TEXTS {
+            assert_eq!(problems(text), []);
+        }
+        let all = parse("in/s.toml", TEXTS[0]).unwrap();
+        assert_eq!((all.seeds, all.first_seed, all.confidence), (2, 7, 0.99));
+        assert_eq!((all.folder.as_path(), all.axes.len()), (std::path::Path::new("in"), 3));
+        let depths: Vec<&str> = all.axes[1].values.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!((all.axes[1].name.as_str(), depths), ("depth", vec!["1", "4", "16"]));
+        assert_eq!(all.axes[0].values[1].label, "First in, first out");
+        let set: Vec<String> = all.axes[0].values[1].settings.keys();
+        assert_eq!(set, ["ftl.gc.victim", "ftl.gc.start"]);
+    }
+
+    #[test]
+    fn whatever_is_wrong_has_a_place_and_a_remedy() {
+        for text in TEXTS {
+            let lines: Vec<&str> = text.lines().collect();
+            for left_out in 0..lines.len() {
+                let kept = lines.iter().enumerate().filter(|(at, _)| *at != left_out);
+                let text: Vec<&str> = kept.map(|(_, line)| *line).collect();
+                for problem in problems(&text.join("\n")) {
+                    assert!(!problem.remedy.is_empty() && problem.place.is_some(), "{problem}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_is_too_bad_to_be_read() {
+        for text in TEXTS {
+            for end in (0..text.len()).filter(|&end| text.is_char_boundary(end)) {
+                problems(&text[..end]);
+            }
+            for (from, to) in [("\"", "'"), ("[[", "["), ("..", "."), ("=", "=="), ("1", "-1e9")] {
+                problems(&text.replace(from, to));
+            }
+        }
+        let axes = "[[axis]]\noption = 'queue_depth'\nvalues = [1]\n".repeat(MAX_AXES + 1);
+        let found = problems(&format!("name = 'a'\n[run]\n{axes}"));
+        assert!(found[0].message.contains("17 axes"), "{found:?}");
+        let values = "1,".repeat(MAX_VALUES + 1);
+        let axis = format!("[[axis]]\noption = 'queue_depth'\nvalues = [{values}]\n");
+        let found = problems(&format!("name = 'a'\n[run]\n{axis}"));
+        assert_eq!(found.len(), 1, "{:?}", found[0]);
+    }
+}
