@@ -8,7 +8,7 @@ use std::path::Path;
 use ftlab::config::{Problem, Problems};
 use ftlab_workload::trace;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, with_options_called};
 
 /// The length limit. No device, job file or result is longer; traces are read elsewhere.
 pub const MOST_BYTES: u64 = 32 << 20;
@@ -64,9 +64,15 @@ pub fn refused(what: &str, path: &Path, problems: Problems) -> Failure {
     trace.flatten().unwrap_or_else(|| Failure::Config(told(problems)))
 }
 
-/// Formats all problems, but only the first syntax errors.
+/// Formats all problems, but only the first syntax errors. Keys that are called like options of a front end lose their
+/// backquotes, so that nobody takes them for those.
 pub fn told(mut problems: Problems) -> String {
     let all = problems.problems.len();
+    for Problem { message, remedy, .. } in &mut problems.problems {
+        for text in [message, remedy] {
+            *text = with_options_called(text, str::to_owned);
+        }
+    }
     let mut syntax = 0;
     problems.problems.retain(|problem| {
         syntax += usize::from(is_syntax(problem));
