@@ -64,15 +64,20 @@ pub fn refused(what: &str, path: &Path, problems: Problems) -> Failure {
     trace.flatten().unwrap_or_else(|| Failure::Config(told(problems)))
 }
 
-/// Formats all problems, but only the first syntax errors. Keys that are called like options of a front end lose their
-/// backquotes, so that nobody takes them for those.
-pub fn told(mut problems: Problems) -> String {
-    let all = problems.problems.len();
+/// Takes the backquotes from keys of a file that are called like options of a front end, so that nobody takes them for
+/// those.
+pub fn with_bare_keys(mut problems: Problems) -> Problems {
     for Problem { message, remedy, .. } in &mut problems.problems {
         for text in [message, remedy] {
             *text = with_options_called(text, str::to_owned);
         }
     }
+    problems
+}
+
+/// Formats all problems, but only the first syntax errors.
+pub fn told(mut problems: Problems) -> String {
+    let all = problems.problems.len();
     let mut syntax = 0;
     problems.problems.retain(|problem| {
         syntax += usize::from(is_syntax(problem));
