@@ -7,7 +7,7 @@ use ftlab_lab::Lab;
 use ftlab_lab::compare::words::with_unit;
 use ftlab_lab::result::{self, Folder, PAGE, ResultTarget, SWEEP_CSV};
 use ftlab_lab::resume::RUNS;
-use ftlab_lab::sweep::{SweepDocument, SweepPlan, SweepTable, find};
+use ftlab_lab::sweep::{SweepDocument, SweepPlan, SweepRow, SweepTable, find};
 
 use crate::args::SweepArgs;
 use crate::failure::{Failure, with_flags};
@@ -31,15 +31,12 @@ pub fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let lab = interrupt::lab(args.jobs);
     let plan = SweepPlan::new(&lab, sweep)?;
     let named = args.output.output.as_deref().filter(|_| !args.output.force);
-    if let Some(path) = named
-        && plan.is_done_in(path)?
-    {
+    if let Some((path, rows)) = done_already(named, &plan)? {
         if !args.output.quiet {
             let path = path.display();
             say!("Result: {path}, already complete for the same inputs: nothing was run");
         }
-        let table = plan.table(&plan.rows_in(path)?)?;
-        return print(args, &plan.document(&table), out);
+        return print(args, &plan.document(&plan.table(&rows)?), out);
     }
     interrupt::listen()?;
     let folder = prepare_folder(args, &plan)?;
@@ -51,6 +48,15 @@ pub fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Failure> {
     folder.iter().for_each(|folder| interrupt::removes(folder.path()));
     let table = perform(args, &lab, &plan, folder)?;
     print(args, &plan.document(&table), out)
+}
+
+/// Returns the folder and its rows, if it already contains the result of exactly this sweep.
+fn done_already<'a>(
+    named: Option<&'a Path>,
+    plan: &SweepPlan,
+) -> Result<Option<(&'a Path, Vec<SweepRow>)>, Failure> {
+    let Some(path) = named else { return Ok(None) };
+    Ok(plan.rows_in(path)?.map(|rows| (path, rows)))
 }
 
 /// Performs the runs that have not finished before, and writes the result.

@@ -8,7 +8,7 @@ use std::path::Path;
 use ftlab::config::{Problem, Problems};
 use ftlab_workload::trace;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, with_options_called};
 
 /// The length limit. No device, job file or result is longer; traces are read elsewhere.
 pub const MOST_BYTES: u64 = 32 << 20;
@@ -62,6 +62,17 @@ pub fn refused(what: &str, path: &Path, problems: Problems) -> Failure {
     };
     let trace = problems.problems.iter().any(early).then(|| taken_for_trace(what, path));
     trace.flatten().unwrap_or_else(|| Failure::Config(told(problems)))
+}
+
+/// Takes the backquotes from keys of a file that are called like options of a front end, so that nobody takes them for
+/// those.
+pub fn with_bare_keys(mut problems: Problems) -> Problems {
+    for Problem { message, remedy, .. } in &mut problems.problems {
+        for text in [message, remedy] {
+            *text = with_options_called(text, str::to_owned);
+        }
+    }
+    problems
 }
 
 /// Formats all problems, but only the first syntax errors.

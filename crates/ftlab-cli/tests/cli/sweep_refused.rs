@@ -117,6 +117,13 @@ fn what_is_no_sweep_file_is_told() {
     fails(&place, "sweep empty.toml", &["empty.toml"]);
     place.write("syntax.toml", b"name = x\n");
     fails(&place, "sweep syntax.toml", &["syntax.toml:1:8", "in quotes"]);
+    // A key of the file is not taken for the flag of the same name.
+    place.write("set.toml", b"name = 'a'\n[run]\nset = 5\n");
+    fails(
+        &place,
+        "sweep set.toml",
+        &["run.set: expected a list", "change the value of set, or leave"],
+    );
     place.write("sweep.toml", SWEEP.as_bytes());
     fails(&place, "sweep sweep.toml --no-output --force", &["--force"]);
     fails(&place, "sweep sweep.toml --seeds 0", &["--seeds"]);

@@ -86,8 +86,9 @@ fn read(
     let path = folder.join(DECLARATION);
     let text = text_file::read(&path)
         .map_err(|error| Failure::file("can't read the experiment", &path, &error))?;
-    let declaration =
-        parse(&label, &text).map_err(|problems| Failure::Config(text_file::told(problems)))?;
+    let declaration = parse(&label, &text).map_err(|problems| {
+        Failure::Config(text_file::told(text_file::with_bare_keys(problems)))
+    })?;
     let readme = folder.join(README);
     let readme = match readme.exists() {
         true => text_file::read(&readme)

@@ -71,6 +71,8 @@ pub fn find(file: &str) -> Result<Sweep, Failure> {
 /// # Errors
 /// It is wrong.
 pub fn of_text(file: &str, text: &str) -> Result<Sweep, Failure> {
-    parse::parse(file, text)
-        .map_err(|problems| text_file::refused("sweep file", Path::new(file), problems))
+    parse::parse(file, text).map_err(|problems| {
+        let problems = text_file::with_bare_keys(problems);
+        text_file::refused("sweep file", Path::new(file), problems)
+    })
 }

@@ -140,31 +140,25 @@ impl SweepPlan {
         groups
     }
 
-    /// Whether a folder contains the complete result of exactly this sweep.
+    /// Reads the rows from a folder, if it contains the complete result of exactly this sweep.
     ///
     /// # Errors
     /// A trace cannot be read.
-    pub fn is_done_in(&self, path: &Path) -> Result<bool, Failure> {
-        let Some(known) = resume::sweep_inputs_of(path) else { return Ok(false) };
-        Ok(known == self.fingerprint()? && self.rows_in(path).is_ok())
-    }
-
-    /// Reads the rows of all runs from the folder of a complete sweep.
-    ///
-    /// # Errors
-    /// A run is missing, damaged, or another one.
-    pub fn rows_in(&self, path: &Path) -> Result<Vec<SweepRow>, Failure> {
-        let row = |run: SweepRun| {
+    pub fn rows_in(&self, path: &Path) -> Result<Option<Vec<SweepRow>>, Failure> {
+        let Some(known) = resume::sweep_inputs_of(path) else { return Ok(None) };
+        if known != self.fingerprint()? {
+            return Ok(None);
+        }
+        let mut rows = Vec::new();
+        for run in self.all_runs() {
             let place = path.join(self.place(run));
-            if resume::inputs_of(&place) != Some(self.inputs(run.point, run.seed)?) {
-                return Err(Failure::usage(format!(
-                    "{} is no result of this sweep\n  remedy: perform it again (`force`)",
-                    place.display()
-                )));
-            }
-            self.row(run.point, run.seed, &read(&place.join(MARK))?)
-        };
-        self.all_runs().into_iter().map(row).collect()
+            let is_whole = resume::inputs_of(&place) == Some(self.inputs(run.point, run.seed)?);
+            let Some(result) = read(&place.join(MARK)).ok().filter(|_| is_whole) else {
+                return Ok(None);
+            };
+            rows.push(self.row(run.point, run.seed, &result)?);
+        }
+        Ok(Some(rows))
     }
 }
 
@@ -192,7 +186,8 @@ impl Performing<'_> {
             Task::Alone(at) => (at, None),
             Task::Continue(at, start) => (at, Some(start)),
             Task::Begin(runs) => {
-                let start = self.named(runs[0], |run| self.prepare(run, &mut share, halt))?;
+                let prepare = |run| self.schedule.prepare(|| self.prepare(run, &mut share, halt));
+                let start = self.named(runs[0], prepare)?;
                 self.schedule.prepared(start.clone(), runs[1..].to_vec());
                 (runs[0], Some(start))
             }

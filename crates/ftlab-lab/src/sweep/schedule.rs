@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::experiment::PreparedRun;
+use crate::failure::Failure;
 use crate::image::OpenedImage;
 use crate::pool::locked;
 use crate::stop::Stop;
@@ -54,6 +55,8 @@ struct RunsLeft {
     groups: VecDeque<RunGroup>,
     /// Prepared devices with the runs that are to start from them; the next run is the last.
     ready: Vec<(SharedStart, Vec<usize>)>,
+    /// Whether a device could not be prepared, so that its runs will never be ready.
+    is_broken: bool,
 }
 
 /// Runs that start from the same device.
@@ -68,14 +71,15 @@ impl Schedule {
     /// Nothing is performed yet.
     pub fn new(groups: impl IntoIterator<Item = RunGroup>) -> Schedule {
         let groups = groups.into_iter().collect();
-        let waiting = Mutex::new(RunsLeft { groups, ready: Vec::new() });
+        let waiting = Mutex::new(RunsLeft { groups, ready: Vec::new(), is_broken: false });
         Schedule { waiting, changed: Condvar::new() }
     }
 
-    /// Returns what to do next, or none once `halt` is set. Waits while others prepare devices.
+    /// Returns what to do next, or none once `halt` is set or a device could not be prepared. Waits while others prepare
+    /// devices.
     pub fn next(&self, halt: &Stop) -> Option<Task> {
         let mut waiting = locked(&self.waiting);
-        while !halt.is_set() {
+        while !halt.is_set() && !waiting.is_broken {
             if let Some(task) = waiting.next() {
                 return Some(task);
             }
@@ -85,12 +89,41 @@ impl Schedule {
         None
     }
 
+    /// Prepares a device by `work`. If that fails or panics, nobody waits for the device any more.
+    ///
+    /// # Errors
+    /// The work failed.
+    pub fn prepare(
+        &self,
+        work: impl FnOnce() -> Result<SharedStart, Failure>,
+    ) -> Result<SharedStart, Failure> {
+        let mut promise = Promise { schedule: self, is_kept: false };
+        let start = work()?;
+        promise.is_kept = true;
+        Ok(start)
+    }
+
     /// A device is prepared for the runs that are left.
     pub fn prepared(&self, start: SharedStart, mut runs: Vec<usize>) {
         if !runs.is_empty() {
             runs.reverse();
             locked(&self.waiting).ready.push((start, runs));
             self.changed.notify_all();
+        }
+    }
+}
+
+/// A device that others wait for.
+struct Promise<'a> {
+    schedule: &'a Schedule,
+    is_kept: bool,
+}
+
+impl Drop for Promise<'_> {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            locked(&self.schedule.waiting).is_broken = true;
+            self.schedule.changed.notify_all();
         }
     }
 }
@@ -154,5 +187,17 @@ mod tests {
         assert!(matches!(schedule.next(&halt), Some(Task::Begin(runs)) if runs == [4, 5]));
         halt.set();
         assert!(schedule.next(&halt).is_none());
+    }
+
+    #[test]
+    fn nobody_waits_for_a_device_that_could_not_be_prepared() {
+        let schedule = Schedule::new([group(&[0, 1])]);
+        let halt = Stop::default();
+        assert!(matches!(schedule.next(&halt), Some(Task::Begin(_))));
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| schedule.next(&halt).is_none());
+            assert!(schedule.prepare(|| Err(Failure::usage("no"))).is_err());
+            assert!(waits.join().unwrap());
+        });
     }
 }

@@ -58,23 +58,7 @@ impl SweepPlan {
     /// # Errors
     /// The row of a run is missing, or there are two of it, or rows of something else.
     pub fn table(&self, rows: &[SweepRow]) -> Result<SweepTable, Failure> {
-        let mut by_run: BTreeMap<(usize, u64), &SweepRow> = BTreeMap::new();
-        for row in rows {
-            let is_ours = row.point < self.points().len() && self.seeds.contains(&row.seed);
-            if !is_ours || by_run.insert((row.point, row.seed), row).is_some() {
-                return Err(wrong_row(row));
-            }
-        }
-        if let Some(run) =
-            self.all_runs().into_iter().find(|run| !by_run.contains_key(&(run.point, run.seed)))
-        {
-            return Err(Failure::usage(format!(
-                "the row of {} with seed {} is missing\n  remedy: perform that run",
-                self.label(run.point),
-                run.seed
-            )));
-        }
-        let rows: Vec<&SweepRow> = by_run.into_values().collect();
+        let rows = self.in_order(rows)?;
         let axes = self.sweep.axes.iter().enumerate();
         let mut columns: Vec<SweepColumn> =
             axes.map(|(at, axis)| self.of_axis(at, axis, &rows)).collect();
@@ -94,6 +78,26 @@ impl SweepPlan {
             seeds: self.seeds.len(),
             confidence: self.sweep.confidence,
         })
+    }
+
+    /// Returns the rows in the order of the table, if there is exactly one of each run.
+    fn in_order<'a>(&self, rows: &'a [SweepRow]) -> Result<Vec<&'a SweepRow>, Failure> {
+        let mut by_run: BTreeMap<(usize, u64), &SweepRow> = BTreeMap::new();
+        for row in rows {
+            let is_ours = row.point < self.points().len() && self.seeds.contains(&row.seed);
+            if !is_ours || by_run.insert((row.point, row.seed), row).is_some() {
+                return Err(wrong_row(row));
+            }
+        }
+        let mut runs = self.all_runs().into_iter();
+        match runs.find(|run| !by_run.contains_key(&(run.point, run.seed))) {
+            None => Ok(by_run.into_values().collect()),
+            Some(run) => Err(Failure::usage(format!(
+                "the row of {} with seed {} is missing\n  remedy: perform that run",
+                self.label(run.point),
+                run.seed
+            ))),
+        }
     }
 
     fn of_axis(&self, at: usize, axis: &SweepAxis, rows: &[&SweepRow]) -> SweepColumn {

@@ -1,16 +1,18 @@
 //! Parses a sweep file to a [`Sweep`], or to the list of all its problems.
 
+mod settings;
+
 use std::collections::BTreeSet;
 
-use ftlab::config::{Problems, catalog};
+use ftlab::config::Problems;
 use ftlab::options::table::{At, Document, Given, Plain};
 use ftlab::options::value::{Raw, ValueError};
 use ftlab::units::Ratio;
 
 use super::axes::{Spacing, Sweep, SweepAxis, SweepValue, values_of_range};
-use super::keys::{AxisValues, PointKeys, SweepAxisKeys, SweepKeys, SweepValueKeys, word_of};
+use super::keys::{AxisValues, SweepAxisKeys, SweepKeys, SweepValueKeys, word_of};
 use super::numbers::{Scaled, is_range, scaled};
-use super::settings::{PointSettings, folder_of};
+use super::settings::folder_of;
 use super::swept::Swept;
 use crate::experiment::NamedRun;
 
@@ -48,7 +50,7 @@ impl Parser<'_> {
             self.document.report_at(&keys.table, "name", "no name for a folder", remedy);
         }
         let prepared = keys.run.prepare;
-        let base = self.settings(keys.run.point);
+        let base = self.settings(&keys.run.point);
         if keys.axis.len() > MAX_AXES {
             let message = format!("there are {} axes, more than {MAX_AXES}", keys.axis.len());
             self.document.report_at(&keys.table, "axis", message, "split the sweep");
@@ -71,108 +73,22 @@ impl Parser<'_> {
         })
     }
 
-    /// Returns the settings of a table. Wrong ones are reported and left out.
-    fn settings(&mut self, keys: PointKeys) -> PointSettings {
-        let switches = [("all_phases", keys.all_phases), ("accesses", keys.accesses)];
-        let switches = switches.map(|(name, word)| (name, word.map(|word| word.0)));
-        let words = [
-            ("device", keys.device),
-            ("workload", keys.workload),
-            ("trace", keys.trace),
-            ("fio", keys.fio),
-            ("precondition", keys.precondition),
-            ("image", keys.image),
-            ("requests", keys.requests),
-            ("cut_power", keys.cut_power),
-            ("replay", keys.replay),
-            ("queue_depth", keys.queue_depth),
-            ("speed", keys.speed),
-            ("address", keys.address),
-        ];
-        let words = words.into_iter().chain(switches);
-        let words: Vec<_> = words.filter_map(|(name, plain)| Some((name, plain?))).collect();
-        let mut loads = words.iter().filter(|(name, _)| NamedRun::LOADS.contains(name));
-        if let (Some((one, _)), Some((_, other))) = (loads.next(), loads.next()) {
-            let message = format!("there is a {one} already");
-            self.report_plain(other, &ValueError::new(message, "keep one of the loads"));
-        }
-        let variables = keys.fio_var.into_iter().flat_map(|all| all.0);
-        let variables = variables.map(|plain| (NamedRun::VARIABLE, plain));
-        let sets = keys.set.into_iter().flat_map(|all| all.0);
-        let mut settings = PointSettings::default();
-        for (name, plain) in words.into_iter().chain(variables) {
-            self.set(&mut settings, name, &plain);
-        }
-        for plain in sets {
-            match plain.text.split_once('=') {
-                Some((key, value)) if catalog().option(key.trim()).is_some() => {
-                    let option = key.trim();
-                    self.set(
-                        &mut settings,
-                        option,
-                        &Plain { text: value.trim().to_owned(), ..plain },
-                    );
-                }
-                _ => {
-                    let message = "it sets no option of the device";
-                    let remedy =
-                        "write a path, an equals sign and a value, such as \"ftl.gc.start=4\"";
-                    self.report_plain(&plain, &ValueError::new(message, remedy));
-                }
-            }
-        }
-        settings
-    }
-
-    /// Sets an option to a text, or reports what is wrong with it.
-    fn set(&mut self, settings: &mut PointSettings, option: &str, plain: &Plain) -> bool {
-        let swept = Swept::named(option);
-        let checked = swept.and_then(|swept| match swept {
-            // A value may be a list or a table in TOML; the whole configuration is checked later.
-            Swept::Device(_) if plain.text.starts_with(['[', '{', '"', '\'']) => Ok(()),
-            swept => swept.check(&plain.text),
-        });
-        let label = format!("{}, {}", self.file, plain.path);
-        match checked {
-            Ok(()) => settings.set(&label, option, &plain.text).is_ok(),
-            Err(error) => {
-                self.report_plain(plain, &error);
-                false
-            }
-        }
-    }
-
-    fn report_plain(&mut self, plain: &Plain, error: &ValueError) {
-        let (message, remedy) = (error.message.clone(), error.remedy.clone());
-        self.document.report_span(&plain.path, plain.span.clone(), message, remedy);
-    }
-
     fn axis(&mut self, keys: SweepAxisKeys) -> Option<SweepAxis> {
         let SweepAxisKeys { table, option, name, label, values, steps, spacing } = keys;
         let swept = match &option {
+            Some(option) => Some(self.swept(&table, option)?),
+            None if self.document.has_failed(&table, "option") => return None,
             None => None,
-            Some(option) => match Swept::named(option) {
-                Ok(Swept::Run(NamedRun::VARIABLE)) => {
-                    let remedy = "leave `option` out, and set `fio_var` in each of the values";
-                    self.document.report_at(&table, "option", "it names no variable", remedy);
-                    return None;
-                }
-                Ok(swept) => Some(swept),
-                Err(error) => {
-                    self.document.report_at(&table, "option", error.message, error.remedy);
-                    return None;
-                }
-            },
         };
         let Some(name) = name.or(option.clone()) else {
             let remedy = "write the `option` that it sets, or the `name` of what its values set";
             self.document.report_at(&table, "name", "the axis has neither option nor name", remedy);
             return None;
         };
-        let what = Described { table: &table, option: option.as_deref(), swept };
+        let what = Described { table: &table, option: option.as_deref(), swept, spacing };
         let found = match &values.0.raw {
-            Raw::Text(text) if is_range(text) => self.range(&what, &values, steps, spacing),
-            Raw::List(_) => self.list(&what, &values, steps, spacing),
+            Raw::Text(text) if is_range(text) => self.range(&what, &values, steps),
+            Raw::List(_) => self.list(&what, &values, steps),
             _ => {
                 let remedy =
                     "write both ends of a range, such as \"7%..50%\", or a list in brackets";
@@ -185,12 +101,27 @@ impl Parser<'_> {
         Some(axis)
     }
 
+    /// Finds the option of an axis.
+    fn swept(&mut self, table: &At, option: &str) -> Option<Swept> {
+        let found = match Swept::named(option) {
+            Ok(Swept::Run(NamedRun::VARIABLE)) => Err(ValueError::new(
+                "it names no variable",
+                "leave `option` out, and set `fio_var` in each of the values",
+            )),
+            found => found,
+        };
+        found
+            .map_err(|error| {
+                self.document.report_at(table, "option", error.message, error.remedy);
+            })
+            .ok()
+    }
+
     fn range(
         &mut self,
         axis: &Described<'_>,
         given: &AxisValues,
         steps: Option<u64>,
-        spacing: Option<Spacing>,
     ) -> Option<Vec<SweepValue>> {
         let AxisValues(given) = given;
         let (Some(option), Some(swept)) = (axis.option, axis.swept) else {
@@ -206,7 +137,7 @@ impl Parser<'_> {
             return None;
         };
         let text = given.plain()?;
-        let spacing = spacing.unwrap_or(Spacing::Linear);
+        let spacing = axis.spacing.unwrap_or(Spacing::Linear);
         let texts = match values_of_range(swept, &text, steps as usize, spacing) {
             Ok(texts) => texts,
             Err(error) => {
@@ -232,7 +163,6 @@ impl Parser<'_> {
         axis: &Described<'_>,
         given: &AxisValues,
         steps: Option<u64>,
-        spacing: Option<Spacing>,
     ) -> Option<Vec<SweepValue>> {
         let AxisValues(given) = given;
         if steps.is_some() {
@@ -257,11 +187,10 @@ impl Parser<'_> {
         if entries.is_empty() {
             self.document.report(given, "it has no values", "write a list of at least one");
         }
-        let is_log = spacing == Some(Spacing::Log);
         let names: Vec<&str> = values.iter().map(|value| value.name.as_str()).collect();
         let scaled = scaled(axis.swept.and_then(Swept::numbers), &names);
         let is_above_zero = |scaled: Scaled| scaled.numbers.iter().all(|number| *number > 0.0);
-        if is_log && !scaled.is_some_and(is_above_zero) {
+        if axis.spacing == Some(Spacing::Log) && !scaled.is_some_and(is_above_zero) {
             let message = "only numbers above zero have a logarithmic scale";
             self.document.report_at(axis.table, "spacing", message, "leave it out");
         }
@@ -275,7 +204,7 @@ impl Parser<'_> {
             if let Some(option) = axis.option {
                 self.set(&mut value.settings, option, &keys.name.0);
             }
-            value.settings = value.settings.with(&self.settings(keys.point));
+            value.settings = value.settings.with(&self.settings(&keys.point));
             value.label = keys.label.unwrap_or(value.label);
             return Some(value);
         }
@@ -302,10 +231,76 @@ struct Described<'a> {
     table: &'a At,
     option: Option<&'a str>,
     swept: Option<Swept>,
+    spacing: Option<Spacing>,
 }
 
 /// Whether a text can name a folder.
 pub fn is_name(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     !text.is_empty() && text.chars().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use ftlab::config::Problem;
+
+    use super::*;
+
+    /// Sweeps with all keys.
+    const TEXTS: [&str; 2] = [
+        include_str!("../../../../../fuzz/corpus/sweep/all-keys.toml"),
+        include_str!("../../../../../fuzz/corpus/sweep/files.toml"),
+    ];
+
+    fn problems(text: &str) -> Vec<Problem> {
+        parse("s.toml", text).map_or_else(|problems| problems.problems, |_| Vec::new())
+    }
+
+    #[test]
+    fn every_key_is_read() {
+        for text in TEXTS {
+            assert_eq!(problems(text), []);
+        }
+        let all = parse("in/s.toml", TEXTS[0]).unwrap();
+        assert_eq!((all.seeds, all.first_seed, all.confidence), (2, 7, 0.99));
+        assert_eq!((all.folder.as_path(), all.axes.len()), (std::path::Path::new("in"), 3));
+        let depths: Vec<&str> = all.axes[1].values.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!((all.axes[1].name.as_str(), depths), ("depth", vec!["1", "4", "16"]));
+        assert_eq!(all.axes[0].values[1].label, "First in, first out");
+        let set: Vec<String> = all.axes[0].values[1].settings.keys();
+        assert_eq!(set, ["ftl.gc.victim", "ftl.gc.start"]);
+    }
+
+    #[test]
+    fn whatever_is_wrong_has_a_place_and_a_remedy() {
+        for text in TEXTS {
+            let lines: Vec<&str> = text.lines().collect();
+            for left_out in 0..lines.len() {
+                let kept = lines.iter().enumerate().filter(|(at, _)| *at != left_out);
+                let text: Vec<&str> = kept.map(|(_, line)| *line).collect();
+                for problem in problems(&text.join("\n")) {
+                    assert!(!problem.remedy.is_empty() && problem.place.is_some(), "{problem}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_is_too_bad_to_be_read() {
+        for text in TEXTS {
+            for end in (0..text.len()).filter(|&end| text.is_char_boundary(end)) {
+                problems(&text[..end]);
+            }
+            for (from, to) in [("\"", "'"), ("[[", "["), ("..", "."), ("=", "=="), ("1", "-1e9")] {
+                problems(&text.replace(from, to));
+            }
+        }
+        let axes = "[[axis]]\noption = 'queue_depth'\nvalues = [1]\n".repeat(MAX_AXES + 1);
+        let found = problems(&format!("name = 'a'\n[run]\n{axes}"));
+        assert!(found[0].message.contains("17 axes"), "{found:?}");
+        let values = "1,".repeat(MAX_VALUES + 1);
+        let axis = format!("[[axis]]\noption = 'queue_depth'\nvalues = [{values}]\n");
+        let found = problems(&format!("name = 'a'\n[run]\n{axis}"));
+        assert_eq!(found.len(), 1, "{:?}", found[0]);
+    }
 }
