@@ -104,12 +104,24 @@ fn ends_of(path: &str) -> Vec<String> {
     (0..parts.len()).map(|from| parts[from..].join("_")).collect()
 }
 
+/// Returns the class of `ftlab/_outside.py` whose subclasses decide what the seam decides, if Python may.
+fn python_policy(path: &str) -> Option<&'static str> {
+    match path {
+        "ftl.gc.victim" => Some("VictimPolicy"),
+        "scheduler.policy" => Some("SchedulerPolicy"),
+        "ftl.streams.policy" => Some("StreamsPolicy"),
+        "cache.policy" => Some("WriteBufferPolicy"),
+        _ => None,
+    }
+}
+
 /// Returns the Python type of an option's values.
 fn type_of(option: &OptionInfo) -> String {
     if let Some(seam) = option.seam {
         let names: Vec<String> =
             seam.policies.iter().map(|one| format!("\"{}\"", one.name)).collect();
-        return format!("Literal[{}] | _policies.Policy", names.join(", "));
+        let own = python_policy(seam.path).map_or(String::new(), |class| format!(" | {class}"));
+        return format!("Literal[{}] | Policy{own}", names.join(", "));
     }
     let choices: Vec<String> =
         option.choices.iter().map(|choice| format!("\"{}\"", choice.name)).collect();
@@ -198,7 +210,8 @@ fn typed_dict(
 pub fn options() -> String {
     let mut out = format!(
         "\"\"\"The types of all options. {GENERATED}\"\"\"\n\nfrom __future__ import annotations\n\nfrom collections.abc import \
-         Sequence\nfrom typing import Literal, TypedDict\n\nfrom ftlab import policies as _policies\n"
+         Sequence\nfrom typing import Literal, TypedDict\n\nfrom ftlab._outside import SchedulerPolicy, StreamsPolicy, VictimPolicy, WriteBufferPolicy\n\
+         from ftlab._policy import Policy\n"
     );
     let names = short_names();
     let fields: Vec<(String, String, String)> = names

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ftlab._errors import UsageError
-from ftlab._values import path_of
+from ftlab._values import path_of, whole_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,12 +73,13 @@ class VictimPolicy(PythonPolicy):
         if chosen is None:
             return None
         many = len(seen["blocks"])
-        if not hasattr(chosen, "__index__") or not 0 <= chosen.__index__() < many:
+        place = whole_number(chosen)
+        if place is None or place >= many:
             raise UsageError(
                 f"{self.name} chose {chosen!r} of {many} candidates\n  remedy: return a position in the arrays of the view, "
                 "a whole number from 0, or None"
             )
-        return int(chosen)
+        return place
 
 
 class SchedulerPolicy(PythonPolicy):

@@ -13,6 +13,7 @@ from ftlab._errors import FtlabError, UsageError
 from ftlab._load import Load, run_options
 from ftlab._progress import Bar
 from ftlab._table import Table
+from ftlab._values import whole_number
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -239,9 +240,7 @@ def _check_kinds(device: object, load: object) -> None:
 
 
 def _seed(seed: object) -> int:
-    if isinstance(seed, bool) or not hasattr(seed, "__index__"):
+    number = whole_number(seed)
+    if number is None or number >= 2**64:
         raise UsageError(f"a seed is a whole number from 0 to {2**64 - 1}, not {seed!r}")
-    number = seed.__index__()
-    if not 0 <= number < 2**64:
-        raise UsageError(f"a seed is a whole number from 0 to {2**64 - 1}, not {number}")
     return number

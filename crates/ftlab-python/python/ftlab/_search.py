@@ -315,7 +315,7 @@ def measured(
     """The metrics of a run on the device with the chosen options."""
     of_device = {name: value for name, value in chosen.items() if name not in _RUN}
     of_run = {name: value for name, value in chosen.items() if name in _RUN}
-    changed = device.but(**of_device)  # type: ignore[arg-type]
+    changed = device.but(**of_device)
     return dict(run(changed, load, seed=seed, progress=False, **{**options, **of_run}).summary)
 
 

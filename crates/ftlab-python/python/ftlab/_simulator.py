@@ -11,6 +11,7 @@ from ftlab._device import Device
 from ftlab._errors import UsageError
 from ftlab._run import _seed
 from ftlab._table import Table
+from ftlab._values import whole_number
 
 
 class Simulator:
@@ -115,9 +116,9 @@ def open(device: Device, /, *, seed: int = 1) -> Simulator:
 def _nanoseconds(time: str | int | None) -> int:
     if isinstance(time, str):
         return _ftlab.parse_duration(time)
-    if isinstance(time, bool) or not hasattr(time, "__index__"):
-        raise UsageError(f"{time!r} is no time\n  remedy: write a text such as \"5ms\", or whole nanoseconds")
-    number = time.__index__()
-    if not 0 <= number < 2**64:
-        raise UsageError(f"{number} is no time\n  remedy: write nanoseconds from 0 to {2**64 - 1}")
-    return int(number)
+    number = whole_number(time)
+    if number is None or number >= 2**64:
+        raise UsageError(
+            f"{time!r} is no time\n  remedy: write a text such as \"5ms\", or nanoseconds from 0 to {2**64 - 1}"
+        )
+    return number

@@ -66,7 +66,9 @@ class _PointSpec:
     def given(self) -> _Given:
         pace = [] if self.load is None else [(name, _text(value)) for name, value in self.load._pace.items()]
         device = self.device
-        policies = [(path, policy, policy.name, policy.version) for path, policy in self.python]
+        policies: list[tuple[str, object, str, str]] = [
+            (path, policy, policy.name, policy.version) for path, policy in self.python
+        ]
         if device is not None:
             policies = device._outside() + policies
         return _Given(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import json
+import operator
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -31,6 +32,17 @@ def text_of(value: object) -> str:
         f"{value!r} is no value of an option\n  remedy: write a number, a text with its unit such as \"200us\", True "
         "or False, or a list of these"
     )
+
+
+def whole_number(value: object) -> int | None:
+    """A whole number that is not negative, also one of NumPy; None for anything else."""
+    if isinstance(value, bool):
+        return None
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]  # What is no number raises.
+    except TypeError:
+        return None
+    return number if number >= 0 else None
 
 
 def _quoted(value: object) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def _drawn(ax: Axes | None) -> Iterator[Axes]:
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError("matplotlib is not installed\n  remedy: pip install matplotlib") from None
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(cast("Any", _STYLE)):
         if ax is not None:
             yield ax
             return
@@ -76,7 +76,7 @@ def _code(op: str) -> int:
 
 def _lines(runs: Mapping[str, Run]) -> Iterator[tuple[str, Run, dict[str, Any]]]:
     for at, (name, run) in enumerate(runs.items()):
-        style = {"color": _COLOURS[at % len(_COLOURS)], "linestyle": _DASHES[at % len(_DASHES)]}
+        style: dict[str, Any] = {"color": _COLOURS[at % len(_COLOURS)], "linestyle": _DASHES[at % len(_DASHES)]}
         yield name, run, style
 
 
@@ -165,7 +165,7 @@ def swept(sweep: Sweep, metric: str, ax: Axes | None = None) -> Figure:
     numbers = dict(zip(dict.fromkeys(map(str, _names(document, first))), _numbers(sweep, first), strict=False))
     with _drawn(ax) as axes:
         for at, (line, points) in enumerate(lines.items()):
-            style = {"color": _COLOURS[at % len(_COLOURS)], "linestyle": _DASHES[at % len(_DASHES)]}
+            style: dict[str, Any] = {"color": _COLOURS[at % len(_COLOURS)], "linestyle": _DASHES[at % len(_DASHES)]}
             shown = [(numbers.get(name, name), mean) for name, mean in points if mean is not None]
             places = [place for place, _ in shown]
             means = [mean["mean"] for _, mean in shown]
