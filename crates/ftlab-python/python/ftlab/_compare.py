@@ -119,7 +119,8 @@ def compare(
     variants = []
     for name, device in devices.items():
         _check_kinds(device, load)
-        variants.append((str(name), device._config, run_options(load, device._image, options)))
+        texts = [text for _, text in device._sets]
+        variants.append((str(name), device._config, texts, run_options(load, device._image, options)))
     with Bar(progress, "runs", 1000.0) as bar:
         done = _ftlab.compare(
             variants,

@@ -183,7 +183,7 @@ def age(
     """
     kept = cache_folder() / "aged" / f"{_ftlab.prepare_key(device._config, precondition, seed, device._image)}.ftlab"
     if cache:
-        image = _kept(kept)
+        image = _kept(kept, f"{device.name} aged")
         if image is not None:
             return _aged(device, image)
     with Bar(progress) as bar:
@@ -201,13 +201,14 @@ def _aged(device: Device, image: _ftlab.Image) -> Device:
     return Device(("image", image.name), [], image)
 
 
-def _kept(file: Path) -> _ftlab.Image | None:
-    """The image of a file, unless there is none, or none that can be used."""
-    if not file.is_file():
-        return None
+def _kept(file: Path, name: str) -> _ftlab.Image | None:
+    """The image of a file, unless there is none, or none that can be used.
+
+    It has the name of an image that is made anew: results contain it.
+    """
     try:
-        return _ftlab.Image.open(os.fspath(file))
-    except FtlabError:
+        return _ftlab.Image.from_bytes(name, file.read_bytes())
+    except (OSError, FtlabError):
         return None
 
 
