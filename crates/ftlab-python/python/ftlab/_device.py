@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ftlab import _ftlab
 from ftlab._errors import FileError, FtlabError, UsageError
 from ftlab._progress import Bar
-from ftlab._values import assignments, settings
+from ftlab._values import assignments, seed_of, settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -181,6 +181,7 @@ def age(
     ``precondition`` lists steps as ``ftlab run --precondition`` does. The outcome is kept on disk by what it depends
     on, so the same ageing is never done twice; ``cache=False`` neither looks there nor keeps it.
     """
+    seed = seed_of(seed)
     kept = cache_folder() / "aged" / f"{_ftlab.prepare_key(device._config, precondition, seed, device._image)}.ftlab"
     if cache:
         image = _kept(kept, f"{device.name} aged")

@@ -113,3 +113,13 @@ def assignments(given: Iterable[str] | Mapping[str, object] | None) -> list[tupl
     if isinstance(given, Mapping):
         given = [f"{key}={text_of(value)}" for key, value in given.items()]
     return [(f"set {number}", text) for number, text in enumerate(given, start=1)]
+
+
+def seed_of(seed: object) -> int:
+    """A seed: a whole number of 64 bits."""
+    if isinstance(seed, bool) or not hasattr(seed, "__index__"):
+        raise UsageError(f"a seed is a whole number from 0 to {2**64 - 1}, not {seed!r}")
+    number = seed.__index__()
+    if not 0 <= number < 2**64:
+        raise UsageError(f"a seed is a whole number from 0 to {2**64 - 1}, not {number}")
+    return number
