@@ -13,6 +13,7 @@ use ftlab::units::{Lba, SECTOR_BYTES, SimTime};
 use ftlab_workload::replay::Arrival;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 use pyo3_arrow::input::AnyRecordBatch;
 use pyo3_arrow::{PyArray, PyChunkedArray};
 
@@ -57,6 +58,11 @@ pub fn requests_of(columns: &Bound<'_, PyAny>, now: Option<SimTime>) -> PyResult
     let start = now.unwrap_or_default();
     let mut requests = Vec::with_capacity(rows);
     for row in 0..rows {
+        if sectors[row] == 0 && ops[row] != Op::Flush {
+            return Err(usage(format!(
+                "the request in row {row} has no sectors\n  remedy: give it at least one; only a flush has none"
+            )));
+        }
         requests.push(Arrival {
             at: at.as_ref().map_or(start, |at| SimTime(at.value(row))),
             op: ops[row],
@@ -151,8 +157,19 @@ fn array_of(name: &str, values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     if values.hasattr("__arrow_c_array__")? {
         return Ok(values.extract::<PyArray>()?.into_inner().0);
     }
-    let py = values.py();
-    let array = py.import("numpy")?.call_method1("asarray", (values,))?;
+    // NumPy makes floating-point numbers of lists with numbers beyond 63 bits, and of empty lists.
+    if let Ok(list) = values.cast::<PyList>()
+        && let Ok(whole) = list.extract::<Vec<u64>>()
+    {
+        return Ok(Arc::new(UInt64Array::from(whole)));
+    }
+    let no_column = |error: PyErr| {
+        usage(format!(
+            "{name} is no column: {error}\n  remedy: give an array, or a list of numbers or texts"
+        ))
+    };
+    let array = values.py().import("numpy")?.call_method1("asarray", (values,));
+    let array = array.map_err(no_column)?;
     let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
     let dimensions: usize = array.getattr("ndim")?.extract()?;
     if dimensions != 1 {

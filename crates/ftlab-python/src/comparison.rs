@@ -29,8 +29,8 @@ pub struct PyComparison {
     page: String,
 }
 
-/// A variant: its name, its device, and its options.
-type Named<'py> = (String, PyRef<'py, PyConfig>, PyRef<'py, PyRunOptions>);
+/// A variant: its name, its device with what was set on top, and its options.
+type Named<'py> = (String, PyRef<'py, PyConfig>, Vec<String>, PyRef<'py, PyRunOptions>);
 
 /// Runs variants with several seeds and compares them with the first. With a folder, the runs and the page are kept.
 #[pyfunction]
@@ -54,9 +54,12 @@ pub fn compare_variants(
     let mut lab = Lab::default();
     lab.threads = threads.unwrap_or(lab.threads);
     let seeds = seeds::from(first_seed, many_seeds).map_err(raised)?;
-    let variant = |(name, config, options): &Named<'_>| {
+    let variant = |(name, config, settings, options): &Named<'_>| {
         let experiment = Experiment::new(load.source.clone(), &options.options)?;
-        Ok(Variant::new(name.clone(), (*config.config).clone(), Arc::new(experiment)))
+        let config = (*config.config).clone();
+        let mut variant = Variant::new(name.clone(), config, Arc::new(experiment));
+        variant.settings.clone_from(settings);
+        Ok(variant)
     };
     let troubles: Vec<Trouble> =
         variants.iter().map(|(.., options)| options.trouble.clone()).collect();

@@ -1,7 +1,8 @@
 //! Failures as Python exceptions. Their classes are Python's (`ftlab/_errors.py`).
 
 use ftlab_lab::Failure;
-use ftlab_lab::failure::with_options_called;
+use ftlab_lab::failure::{OPTION_NAMES, with_options_called};
+use ftlab_lab::load::READING_NAMES;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyType};
@@ -18,11 +19,29 @@ pub fn raised(failure: Failure) -> PyErr {
         Failure::Experiment(_) => "ExperimentError",
         Failure::Interrupted => return pyo3::exceptions::PyKeyboardInterrupt::new_err(()),
     };
-    let text = with_options_called(failure.text(), |name| format!("{name}="));
+    let text = with_options_called(&with_flags_called(failure.text()), |name| format!("{name}="));
     Python::attach(|py| match class_of(py, class) {
         Ok(class) => PyErr::from_type(class, text),
         Err(error) => error,
     })
+}
+
+/// Writes flags of the program as keyword arguments: `--time-unit` becomes `time_unit=`. Those who read traces and job
+/// files know no other front end.
+fn with_flags_called(text: &str) -> String {
+    let mut pieces = text.split("--");
+    let mut told = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let end = piece.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(piece.len());
+        let name = piece[..end].replace('-', "_");
+        if READING_NAMES.contains(&name.as_str()) || OPTION_NAMES.contains(&name.as_str()) {
+            told += &format!("{name}={}", &piece[end..]);
+        } else {
+            told += "--";
+            told += piece;
+        }
+    }
+    told
 }
 
 /// Returns the exception for an argument that cannot be used.

@@ -3,15 +3,21 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use ftlab_lab::Failure;
 use ftlab_lab::experiment::{GivenRequests, LoadSource};
-use ftlab_lab::load::{set_reading, short_name};
+use ftlab_lab::load::{open, set_reading, short_name};
 use ftlab_lab::text_file;
 use ftlab_workload::generate::Workload;
 use ftlab_workload::trace;
+use numpy::PyArray1;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::columns::requests_of;
 use crate::errors::{raised, usage};
+
+/// The name of standard input among traces.
+const STANDARD_INPUT: &str = "-";
 
 /// A load. It never changes.
 #[pyclass(frozen, module = "ftlab._ftlab", name = "Load")]
@@ -34,18 +40,27 @@ impl PyLoad {
             text_file::read(Path::new(file)).map_err(|error| format!("{file}: {error}"))
         };
         let parsed = Workload::parse(name, text, &mut fetch);
-        let workload = parsed
-            .map_err(|problems| raised(ftlab_lab::Failure::Config(text_file::told(problems))))?;
+        let workload =
+            parsed.map_err(|problems| raised(Failure::Config(text_file::told(problems))))?;
         Ok(PyLoad { source: LoadSource::Workload(Arc::new(workload)) })
     }
 
-    /// Names a trace. It is read when it is played.
+    /// Names a trace. It is read when it is played; whether it can be is seen now, unless it can be read only once.
     #[staticmethod]
     fn trace(file: String, reading: Vec<(String, String)>) -> PyResult<PyLoad> {
         let mut options = trace::Options::default();
         for (name, text) in reading {
             set_reading(&mut options, &name, &text)
                 .map_err(|why| usage(format!("{name}={text}: {why}")))?;
+        }
+        let path = Path::new(&file);
+        let missing = !path.exists() && file != STANDARD_INPUT;
+        if path.is_file() || missing {
+            let as_file = |failure: Failure| match missing {
+                true => Failure::File(failure.text().to_owned()),
+                false => failure,
+            };
+            open(&file, options.clone()).map_err(as_file).map_err(raised)?;
         }
         Ok(PyLoad { source: LoadSource::Trace { file, reading: options } })
     }
@@ -60,8 +75,35 @@ impl PyLoad {
     #[staticmethod]
     fn requests(name: &str, columns: &Bound<'_, PyAny>) -> PyResult<PyLoad> {
         let read = requests_of(columns, None)?;
+        if read.requests.is_empty() {
+            return Err(usage("there are no requests\n  remedy: give at least one"));
+        }
+        let late = read.requests.windows(2).position(|pair| pair[1].at < pair[0].at);
+        if let Some(row) = late {
+            return Err(usage(format!(
+                "the request in row {} comes before the one above it\n  remedy: sort the rows by at_ns",
+                row + 1
+            )));
+        }
         let given = GivenRequests::columns(short_name(name), read.requests, read.timed);
         Ok(PyLoad { source: LoadSource::Requests(given) })
+    }
+
+    /// The requests that were taken, in columns again.
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        let LoadSource::Requests(given) = &self.source else { return Ok(columns) };
+        let requests = given.requests().unwrap_or_default();
+        let all = || requests.iter();
+        columns.set_item("op", PyArray1::from_iter(py, all().map(|one| one.op as u8)))?;
+        columns.set_item("lba", PyArray1::from_iter(py, all().map(|one| one.lba.0)))?;
+        columns.set_item("sectors", PyArray1::from_iter(py, all().map(|one| one.sectors)))?;
+        columns.set_item("stream", PyArray1::from_iter(py, all().map(|one| one.stream)))?;
+        columns.set_item("fua", PyArray1::from_iter(py, all().map(|one| one.fua)))?;
+        if given.timed {
+            columns.set_item("at_ns", PyArray1::from_iter(py, all().map(|one| one.at.0)))?;
+        }
+        Ok(columns)
     }
 
     /// The name of the load in results.

@@ -48,6 +48,15 @@ impl GivenRequests {
         GivenRequests { name: name.into(), timed, content }
     }
 
+    /// Returns the requests, if they are in memory.
+    #[must_use]
+    pub fn requests(&self) -> Option<&[Arrival]> {
+        match &self.content {
+            Content::Columns(requests, _) => Some(requests),
+            Content::Iterator(_) => None,
+        }
+    }
+
     /// Returns the digest of the requests, if they can be read more than once.
     #[must_use]
     pub fn digest(&self) -> Option<String> {

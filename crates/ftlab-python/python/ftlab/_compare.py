@@ -12,8 +12,9 @@ from ftlab._device import Device
 from ftlab._errors import UsageError
 from ftlab._load import Load, run_options
 from ftlab._progress import Bar
-from ftlab._run import _check_kinds, _seed
+from ftlab._run import _check_kinds
 from ftlab._table import Table
+from ftlab._values import seed_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -119,12 +120,13 @@ def compare(
     variants = []
     for name, device in devices.items():
         _check_kinds(device, load)
-        variants.append((str(name), device._config, run_options(load, device, options)))
+        texts = [text for _, text in device._sets]
+        variants.append((str(name), device._config, texts, run_options(load, device, options)))
     with Bar(progress, "runs", 1000.0) as bar:
         done = _ftlab.compare(
             variants,
             load._load,
-            _seed(seed),
+            seed_of(seed),
             seeds,
             confidence,
             threads,

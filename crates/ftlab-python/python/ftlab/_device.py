@@ -14,7 +14,7 @@ from ftlab import _ftlab
 from ftlab._errors import FileError, FtlabError, UsageError
 from ftlab._outside import PythonPolicy, python_policies
 from ftlab._progress import Bar
-from ftlab._values import assignments, settings
+from ftlab._values import assignments, seed_of, settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -197,9 +197,10 @@ def age(
             "a policy in Python can't be saved with a device\n  remedy: age the device first, and set the policy then: "
             "ftlab.age(device).but(gc=...)"
         )
+    seed = seed_of(seed)
     kept = cache_folder() / "aged" / f"{_ftlab.prepare_key(device._config, precondition, seed, device._image)}.ftlab"
     if cache:
-        image = _kept(kept)
+        image = _kept(kept, f"{device.name} aged")
         if image is not None:
             return _aged(device, image)
     with Bar(progress) as bar:
@@ -217,13 +218,14 @@ def _aged(device: Device, image: _ftlab.Image) -> Device:
     return Device(("image", image.name), [], image)
 
 
-def _kept(file: Path) -> _ftlab.Image | None:
-    """The image of a file, unless there is none, or none that can be used."""
-    if not file.is_file():
-        return None
+def _kept(file: Path, name: str) -> _ftlab.Image | None:
+    """The image of a file, unless there is none, or none that can be used.
+
+    It has the name of an image that is made anew: results contain it.
+    """
     try:
-        return _ftlab.Image.open(os.fspath(file))
-    except FtlabError:
+        return _ftlab.Image.from_bytes(name, file.read_bytes())
+    except (OSError, FtlabError):
         return None
 
 

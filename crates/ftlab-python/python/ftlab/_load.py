@@ -22,11 +22,17 @@ class Load:
     It never changes: :meth:`but` plays the same in another way.
     """
 
-    def __init__(self, make: tuple[str, tuple[Any, ...]], pace: Mapping[str, object]) -> None:
+    def __init__(
+        self,
+        make: tuple[str, tuple[Any, ...]],
+        pace: Mapping[str, object],
+        load: _ftlab.Load | None = None,
+    ) -> None:
         kind, arguments = make
-        self._make = make
+        # Requests are kept as they were when they were taken, and once.
+        self._make = (kind, arguments[:1]) if kind == "requests" else make
         self._pace = {name: value for name, value in pace.items() if value is not None}
-        self._load: _ftlab.Load = getattr(_ftlab.Load, kind)(*arguments)
+        self._load: _ftlab.Load = getattr(_ftlab.Load, kind)(*arguments) if load is None else load
 
     @property
     def name(self) -> str:
@@ -40,10 +46,13 @@ class Load:
 
     def but(self, **pace: Unpack[TraceOptions]) -> Load:
         """The same load, played in another way: ``load.but(queue_depth=32)``."""
-        return Load(self._make, {**self._pace, **pace})
+        return Load(self._make, {**self._pace, **pace}, self._load)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Load, (self._make, self._pace)
+        kind, arguments = self._make
+        if kind == "requests":
+            arguments = (*arguments, self._load.columns())
+        return Load, ((kind, arguments), self._pace)
 
     def __repr__(self) -> str:
         pace = "".join(f", {name}={value!r}" for name, value in self._pace.items())
@@ -68,13 +77,8 @@ def trace(
 
     ``address`` says how its addresses map to the device: ``as-is``, ``fold``, ``scale``, ``partition`` or ``compact``.
     """
-    path = os.fspath(file)
-    if not os.path.isfile(path) and not os.path.exists(path):
-        from ftlab._errors import FileError
-
-        raise FileError(f"can't read the trace {path}: there is no such file\n  remedy: check the path")
-    options = [(name, _text(value)) for name, value in (reading or {}).items()]
-    return Load(("trace", (path, options)), pace)
+    options = [(name, _text(value)) for name, value in (reading or {}).items() if value is not None]
+    return Load(("trace", (os.fspath(file), options)), pace)
 
 
 def fio(
@@ -93,8 +97,8 @@ def requests(columns: Any, /, *, name: str = "requests", **pace: Unpack[TraceOpt
     """Requests in columns: a table that speaks Arrow (polars, pandas, pyarrow, duckdb), or a mapping of arrays.
 
     Columns: ``op`` (``read``, ``write``, ``trim``, ``flush``, or 0 to 3); ``lba`` with ``sectors`` of 512 bytes, or
-    ``offset`` with ``size`` in bytes; and if there are any ``at_ns`` (arrival), ``stream`` and ``fua``. Requests
-    without times need ``queue_depth`` or ``replay="asap"``.
+    ``offset`` with ``size`` in bytes; and if there are any ``at_ns`` (arrival, counted from the first request when
+    they are played), ``stream`` and ``fua``. Requests without times need ``queue_depth`` or ``replay="asap"``.
     """
     return Load(("requests", (name, columns)), pace)
 

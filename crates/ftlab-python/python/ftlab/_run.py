@@ -13,7 +13,7 @@ from ftlab._errors import FtlabError, UsageError
 from ftlab._load import Load, run_options
 from ftlab._progress import Bar
 from ftlab._table import Table
-from ftlab._values import whole_number
+from ftlab._values import seed_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -228,7 +228,7 @@ def run(
     _check_kinds(device, load)
     chosen = run_options(load, device, options)
     with Bar(progress) as bar:
-        done = _ftlab.run(device._config, load._load, chosen, _seed(seed), records, bar.listener)
+        done = _ftlab.run(device._config, load._load, chosen, seed_of(seed), records, bar.listener)
     return Run(done, device, load, seed, options)
 
 
@@ -237,10 +237,3 @@ def _check_kinds(device: object, load: object) -> None:
         raise UsageError(f"{device!r} is no device\n  remedy: make one with ftlab.device")
     if not isinstance(load, Load):
         raise UsageError(f"{load!r} is no load\n  remedy: make one with ftlab.workload, trace, fio or requests")
-
-
-def _seed(seed: object) -> int:
-    number = whole_number(seed)
-    if number is None or number >= 2**64:
-        raise UsageError(f"a seed is a whole number from 0 to {2**64 - 1}, not {seed!r}")
-    return number

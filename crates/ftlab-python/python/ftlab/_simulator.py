@@ -9,9 +9,8 @@ from typing import Any
 from ftlab import _ftlab
 from ftlab._device import Device
 from ftlab._errors import UsageError
-from ftlab._run import _seed
 from ftlab._table import Table
-from ftlab._values import whole_number
+from ftlab._values import seed_of, whole_number
 
 
 class Simulator:
@@ -42,7 +41,7 @@ class Simulator:
             raise UsageError("advance to a time or by a span, not both\n  remedy: give until= or by=")
         if until is None and by is None:
             return Table(self._simulator.drain())
-        goal = _nanoseconds(until) if until is not None else self.now_ns + _nanoseconds(by)
+        goal = _nanoseconds(until) if until is not None else _nanoseconds(self.now_ns + _nanoseconds(by))
         return Table(self._simulator.advance(goal))
 
     def advance_to_completion(self, *, until: str | int | None = None) -> Table:
@@ -110,7 +109,7 @@ def open(device: Device, /, *, seed: int = 1) -> Simulator:
     if not isinstance(device, Device):
         raise UsageError(f"{device!r} is no device\n  remedy: make one with ftlab.device")
     options = _ftlab.RunOptions([], device._image, device._outside())
-    return Simulator(_ftlab.Simulator(device._config, _seed(seed), options), device)
+    return Simulator(_ftlab.Simulator(device._config, seed_of(seed), options), device)
 
 
 def _nanoseconds(time: str | int | None) -> int:

@@ -127,3 +127,11 @@ def assignments(given: Iterable[str] | Mapping[str, object] | None) -> list[tupl
     if isinstance(given, Mapping):
         given = [f"{key}={text_of(value)}" for key, value in given.items()]
     return [(f"set {number}", text) for number, text in enumerate(given, start=1)]
+
+
+def seed_of(seed: object) -> int:
+    """A seed: a whole number of 64 bits."""
+    number = whole_number(seed)
+    if number is None or number >= 2**64:
+        raise UsageError(f"a seed is a whole number from 0 to {2**64 - 1}, not {seed!r}")
+    return number

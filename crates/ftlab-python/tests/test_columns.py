@@ -1,0 +1,203 @@
+"""Requests in columns: every source gives the same run, and what can't be a request is refused with its place."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ftlab as fl
+
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+
+ROWS = 400
+NAMES = np.array(["read", "write", "trim", "flush"])
+
+
+@pytest.fixture(scope="module")
+def arrays() -> dict[str, Any]:
+    """Requests of all kinds, in arrays."""
+    random = np.random.default_rng(5)
+    op = random.choice(4, ROWS, p=[0.4, 0.5, 0.05, 0.05]).astype(np.uint8)
+    return {
+        "op": op,
+        "lba": (random.integers(0, 5000, ROWS) * 8).astype(np.uint64),
+        "sectors": np.full(ROWS, 8, np.uint32),
+        "at_ns": np.sort(random.integers(0, 10**8, ROWS)),
+        "stream": random.integers(0, 3, ROWS).astype(np.uint32),
+        "fua": random.integers(0, 2, ROWS).astype(bool),
+    }
+
+
+@pytest.fixture(scope="module")
+def expected(tiny: fl.Device, arrays: dict[str, Any]) -> bytes:
+    return fl.run(tiny, fl.requests(arrays)).result_json
+
+
+SOURCES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "lists": lambda a: {name: values.tolist() for name, values in a.items()},
+    "tuples": lambda a: {name: tuple(values.tolist()) for name, values in a.items()},
+    "int64": lambda a: {n: v if v.dtype == bool else v.astype(np.int64) for n, v in a.items()},
+    "big-endian": lambda a: {n: v if v.dtype == bool else v.astype(">i8") for n, v in a.items()},
+    "strided": lambda a: {name: np.repeat(values, 2)[::2] for name, values in a.items()},
+    "names": lambda a: a | {"op": NAMES[a["op"]]},
+    "name-list": lambda a: a | {"op": NAMES[a["op"]].tolist()},
+    "letters": lambda a: a | {"op": [name[0].upper() for name in NAMES[a["op"]]]},
+    "objects": lambda a: a | {"op": NAMES[a["op"]].astype(object)},
+    "bytes": lambda a: {n: v for n, v in a.items() if n not in ("lba", "sectors")}
+    | {"offset": a["lba"] * 512, "size": a["sectors"].astype(np.int64) * 512},
+    "timedelta": lambda a: a | {"at_ns": a["at_ns"].astype("timedelta64[ns]")},
+    "fua-codes": lambda a: a | {"fua": a["fua"].astype(np.uint8)},
+    "polars": lambda a: pl.DataFrame(a),
+    "polars-names": lambda a: pl.DataFrame(a | {"op": NAMES[a["op"]]}),
+    "polars-categorical": lambda a: pl.DataFrame(a | {"op": pl.Series(NAMES[a["op"]], dtype=pl.Categorical)}),
+    "polars-enum": lambda a: pl.DataFrame(a | {"op": pl.Series(NAMES[a["op"]], dtype=pl.Enum(NAMES.tolist()))}),
+    "polars-duration": lambda a: pl.DataFrame(a).with_columns(pl.col("at_ns").cast(pl.Duration("ns"))),
+    "polars-chunks": lambda a: pl.concat([pl.DataFrame(a)[:100], pl.DataFrame(a)[100:]], rechunk=False),
+    "polars-series": lambda a: {name: pl.Series(values) for name, values in a.items()},
+    "pandas": lambda a: pd.DataFrame(a),
+    "pandas-names": lambda a: pd.DataFrame(a | {"op": NAMES[a["op"]]}),
+    "pandas-categorical": lambda a: pd.DataFrame(a | {"op": pd.Categorical(NAMES[a["op"]])}),
+    "pandas-index": lambda a: pd.DataFrame(a).set_index(np.arange(ROWS)[::-1]),
+    "pyarrow": lambda a: pa.table(a),
+    "pyarrow-batch": lambda a: pa.record_batch(a),
+    "pyarrow-dictionary": lambda a: pa.table(a | {"op": pa.array(NAMES[a["op"]]).dictionary_encode()}),
+    "pyarrow-arrays": lambda a: {name: pa.array(values) for name, values in a.items()},
+    "pyarrow-large": lambda a: pa.table(a | {"op": pa.array(NAMES[a["op"]], pa.large_string())}),
+    "pyarrow-view": lambda a: pa.table(a | {"op": pa.array(NAMES[a["op"]], pa.string_view())}),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_source_gives_the_same_run(
+    tiny: fl.Device, arrays: dict[str, Any], expected: bytes, source: str
+) -> None:
+    assert fl.run(tiny, fl.requests(SOURCES[source](arrays))).result_json == expected
+
+
+def test_the_columns_matter(tiny: fl.Device, arrays: dict[str, Any], expected: bytes) -> None:
+    changed = arrays | {"at_ns": arrays["at_ns"] * 2}
+    assert fl.run(tiny, fl.requests(changed)).result_json != expected
+
+
+def test_a_load_keeps_what_it_was_given(tiny: fl.Device, arrays: dict[str, Any], expected: bytes) -> None:
+    own = {name: values.copy() for name, values in arrays.items()}
+    load = fl.requests(own)
+    own["lba"][:] = 0
+    assert fl.run(tiny, load).result_json == expected
+    assert fl.run(tiny, load.but(queue_depth=None)).result_json == expected
+
+
+def test_a_stream_is_read_once(tiny: fl.Device, arrays: dict[str, Any], expected: bytes) -> None:
+    load = fl.requests(pa.table(arrays).to_reader())
+    assert fl.run(tiny, load.but()).result_json == expected
+
+
+def test_requests_are_recorded_as_given(tiny: fl.Device, arrays: dict[str, Any]) -> None:
+    recorded = fl.run(tiny, fl.requests(arrays), records=True).requests
+    order = np.argsort(recorded["index"])
+    for name in ("op", "stream"):
+        assert np.array_equal(recorded[name][order], arrays[name]), name
+    # As those of a trace, times are counted from the first.
+    assert np.array_equal(recorded["arrived_ns"][order], arrays["at_ns"] - arrays["at_ns"][0])
+    placed = arrays["op"] != 3
+    assert np.array_equal(recorded["lba"][order][placed], arrays["lba"][placed])
+
+
+def test_no_times_need_a_depth(tiny: fl.Device) -> None:
+    columns = {"op": ["write"] * 8, "lba": np.arange(8) * 8, "sectors": [8] * 8}
+    with pytest.raises(fl.UsageError, match="queue_depth="):
+        fl.run(tiny, fl.requests(columns))
+    for pace in ({"queue_depth": 4}, {"replay": "asap"}):
+        run = fl.run(tiny, fl.requests(columns, **pace), records=True)
+        assert sorted(run.requests["index"].tolist()) == list(range(8))
+
+
+def test_flushes_need_no_place(tiny: fl.Device) -> None:
+    run = fl.run(tiny, fl.requests({"op": ["flush", "flush"], "at_ns": [0, 10]}), records=True)
+    assert run.requests["op"].tolist() == [3, 3]
+
+
+GOOD: dict[str, Any] = {"op": ["read", "write"], "lba": [0, 8], "sectors": [8, 8], "at_ns": [0, 10]}
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "no-op": ({"op": None}, "lack the column op"),
+    "no-lba": ({"lba": None}, "in part or twice"),
+    "no-place": ({"lba": None, "sectors": None}, "lack the column lba"),
+    "twice": ({"offset": [0, 0], "size": [512, 512]}, "in part or twice"),
+    "unknown": ({"length": [1, 2]}, "no column length"),
+    "unequal": ({"at_ns": [0]}, "differ in length"),
+    "floats": ({"lba": [0.0, 8.0]}, "lba holds no whole numbers but float64"),
+    "nan": ({"lba": [0.0, float("nan")]}, "lba holds no whole numbers but float64"),
+    "none": ({"lba": [0, None]}, "lba"),
+    "null": ({"lba": pa.array([0, None])}, "lba lacks 1 values"),
+    "polars-null": ({"lba": pl.Series([0, None])}, "lba lacks 1 values"),
+    "negative": ({"lba": [0, -8]}, "lba holds a value that is out of range"),
+    "negative-time": ({"at_ns": [-1, 10]}, "at_ns holds a value that is out of range"),
+    "huge": ({"lba": [0, 2**63]}, ""),
+    "beyond": ({"lba": [0, 2**64]}, "lba"),
+    "sectors-huge": ({"sectors": [8, 2**40]}, "sectors is too large in row 1: 1099511627776"),
+    "stream-huge": ({"stream": [0, 2**33]}, "stream is too large in row 1"),
+    "words": ({"op": ["read", "erase"]}, "op is no operation in row 1"),
+    "codes": ({"op": [0, 4]}, "op is no operation in row 1"),
+    "empty-word": ({"op": ["read", ""]}, "op is no operation in row 1"),
+    "bytes-words": ({"op": [b"read", b"write"]}, "op"),
+    "mixed": ({"op": ["read", 1]}, "op"),
+    "lba-words": ({"lba": ["a", "b"]}, "lba holds no whole numbers"),
+    "two-dimensional": ({"lba": np.zeros((2, 2), int)}, "2 dimensions"),
+    "scalar": ({"lba": 5}, "0 dimensions"),
+    "dates": ({"at_ns": np.array(["2020-01-01", "2020-01-02"], "datetime64[D]")}, "at_ns"),
+    "nat": ({"at_ns": np.array([0, "NaT"], "timedelta64[ns]")}, "at_ns"),
+    "complex": ({"lba": [1j, 2]}, "lba holds no whole numbers"),
+    "lists-of-lists": ({"lba": pa.array([[1], [2]])}, "lba holds no whole numbers"),
+    "ragged": ({"lba": [[1], [2, 3]]}, "lba"),
+    "fua-word": ({"fua": ["maybe", "no"]}, "fua"),
+    "fua-float": ({"fua": [0.5, 1.0]}, "fua"),
+    "fua-null": ({"fua": pa.array([True, None])}, "fua lacks 1 values"),
+    "empty-request": ({"sectors": [8, 0]}, "row 1 has no sectors"),
+    "no-table": ({"lba": object()}, "lba"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_wrong_columns_are_refused(tiny: fl.Device, wrong: str) -> None:
+    changes, message = WRONG[wrong]
+    columns = {name: values for name, values in (GOOD | changes).items() if values is not None}
+    with pytest.raises(fl.UsageError) as raised:
+        fl.run(tiny, fl.requests(columns))
+    assert message in str(raised.value)
+    with fl.open(tiny) as simulator:
+        with pytest.raises(fl.UsageError):
+            simulator.submit(columns)
+        assert simulator.submitted == 0
+
+
+def test_rows_are_in_the_order_of_their_times(tiny: fl.Device) -> None:
+    columns = GOOD | {"at_ns": [10, 0]}
+    with pytest.raises(fl.UsageError, match="row 1 comes before the one above it"):
+        fl.requests(columns)
+    with fl.open(tiny) as simulator:
+        simulator.submit(columns)
+        assert sorted(simulator.advance()["arrived_ns"].tolist()) == [0, 10]
+
+
+def test_part_of_a_sector_is_refused() -> None:
+    with pytest.raises(fl.UsageError, match="offset is no multiple of 512 bytes in row 1: 100"):
+        fl.requests({"op": [0, 0], "offset": [0, 100], "size": [512, 512]})
+
+
+@pytest.mark.parametrize("given", [None, 5, "requests", [1, 2], np.zeros(4), object(), {"op": object()}, {}, {5: [1]}])
+def test_what_is_no_table_is_refused(given: Any) -> None:
+    with pytest.raises(fl.UsageError):
+        fl.requests(given)
+
+
+def test_no_requests(tiny: fl.Device) -> None:
+    empty = {"op": [], "lba": [], "sectors": [], "at_ns": []}
+    with pytest.raises(fl.UsageError, match="there are no requests"):
+        fl.requests(empty)
+    with fl.open(tiny) as simulator:
+        assert simulator.submit(empty) == range(0, 0)
+        assert len(simulator.advance()) == 0
