@@ -12,9 +12,10 @@ from ftlab._device import Device
 from ftlab._errors import FtlabError, UsageError
 from ftlab._load import Load
 from ftlab._progress import Bar
-from ftlab._run import _check_kinds, _seed
+from ftlab._run import _check_kinds
 from ftlab._search import Score, Space, _check_space, mean, measured, propose
 from ftlab._sweep import _count, _name_of
+from ftlab._values import seed_of
 
 #: The error of a trial without a number that was measured: worse than any that has it.
 _WITHOUT = 10.0
@@ -124,7 +125,7 @@ def calibrate(
             if not (isinstance(number, (int, float)) and number > 0 and math.isfinite(number)):
                 raise UsageError(f"{metric} of {measurement.label} is no positive number: {number!r}")
     _check_space(unknown)
-    common = (base, list(measurements), _count("seeds", seeds), _seed(seed))
+    common = (base, list(measurements), _count("seeds", seeds), seed_of(seed))
     made: list[tuple[float, Mapping[str, object], list[dict[str, float | None]]]] = []
 
     def score(chosen: Mapping[str, object], outcome: _Outcome) -> Score:

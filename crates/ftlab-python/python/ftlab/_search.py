@@ -18,9 +18,9 @@ from ftlab._errors import FtlabError, UsageError
 from ftlab._load import Load
 from ftlab._policy import Policy
 from ftlab._progress import Bar
-from ftlab._run import _check_kinds, _seed, run
+from ftlab._run import _check_kinds, run
 from ftlab._sweep import _count, _name_of
-from ftlab._values import path_of, text_of
+from ftlab._values import path_of, seed_of, text_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -171,7 +171,7 @@ def search(
     bounds = {metric: _bound(metric, text) for metric, text in (subject_to or {}).items()}
     _check_space(space)
     goal, minimizes = (minimize, True) if minimize is not None else (str(maximize), False)
-    common = (device, load, dict(options), _count("seeds", seeds), _seed(seed))
+    common = (device, load, dict(options), _count("seeds", seeds), seed_of(seed))
     made: list[Trial] = []
 
     def score(chosen: Mapping[str, object], outcome: Outcome) -> Score:

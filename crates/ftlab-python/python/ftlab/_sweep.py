@@ -16,9 +16,9 @@ from ftlab._load import Load, _text
 from ftlab._outside import PythonPolicy
 from ftlab._policy import Policy
 from ftlab._progress import Bar
-from ftlab._run import _check_kinds, _seed
+from ftlab._run import _check_kinds
 from ftlab._table import Table
-from ftlab._values import path_of, settings, text_of
+from ftlab._values import path_of, seed_of, settings, text_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -324,7 +324,7 @@ def _spec(
         if load is not None or axes is not None or options:
             raise UsageError("the file of a sweep says what is run\n  remedy: leave the load, axes and options out")
         many = None if seeds is None else _count("seeds", seeds)
-        return SweepSpec(None, None, [], (os.fspath(device), many, None if seed is None else _seed(seed)))
+        return SweepSpec(None, None, [], (os.fspath(device), many, None if seed is None else seed_of(seed)))
     if not isinstance(axes, Mapping) or not axes:
         raise UsageError("there are no axes\n  remedy: give a mapping of options to their values")
     if load is None and _LOAD not in axes:
@@ -336,7 +336,7 @@ def _spec(
     if not 0.5 <= confidence < 1:
         raise UsageError(f"confidence is a share from 0.5 to below 1, not {confidence!r}")
     run = [(key, _text(value)) for key, value in options.items() if value is not None]
-    named = _Named(name, _count("seeds", 1 if seeds is None else seeds), _seed(1 if seed is None else seed), confidence, prepare == "base")
+    named = _Named(name, _count("seeds", 1 if seeds is None else seeds), seed_of(1 if seed is None else seed), confidence, prepare == "base")
     given = [_axis(axis, values) for axis, values in axes.items()]
     return SweepSpec(named, _PointSpec(device, [], run, load), given)
 
