@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +28,7 @@ class Place(Protocol):
     @property
     def scale(self) -> float:
         """How much of the progress is one run."""
+        ...
 
     def perform(
         self,
@@ -39,9 +40,11 @@ class Place(Protocol):
         bar: Bar,
     ) -> None:
         """Performs runs of a sweep, by their indices, and adds their rows. With a folder, each is written there."""
+        ...
 
     def calls(self, function: Callable[..., Any], common: Any) -> contextlib.AbstractContextManager[Calls]:
         """Opens a queue of calls ``function(common, argument)``."""
+        ...
 
 
 class Calls(Protocol):
@@ -50,12 +53,15 @@ class Calls(Protocol):
     @property
     def at_once(self) -> int:
         """How many are worth to have under way."""
+        ...
 
     def begin(self, key: Any, argument: Any) -> None:
         """Begins a call."""
+        ...
 
     def finished(self) -> Iterator[tuple[Any, Any]]:
         """Waits until calls are done, and yields their keys and results."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,7 @@ class Local:
         plan.perform(runs, self.threads, folder, rows, bar.listener)
 
     @contextlib.contextmanager
-    def calls(self, function: Callable[..., Any], common: Any) -> Iterator[Calls]:
+    def calls(self, function: Callable[..., Any], common: Any) -> Generator[Calls]:
         """See :meth:`Place.calls`."""
         threads = self.threads or os.cpu_count() or 1
         pool = ThreadPoolExecutor(threads)
@@ -160,7 +166,7 @@ class Ray:
                         bar.listener("runs", done, len(runs))
 
     @contextlib.contextmanager
-    def calls(self, function: Callable[..., Any], common: Any) -> Iterator[Calls]:
+    def calls(self, function: Callable[..., Any], common: Any) -> Generator[Calls]:
         """See :meth:`Place.calls`."""
         try:
             import ray
@@ -169,7 +175,7 @@ class Ray:
         if not ray.is_initialized():
             ray.init(address=self.address, log_to_driver=False)
         # A worker or a node that is lost is no error of the task: it is done again.
-        options = {"num_cpus": 1, "max_retries": -1, **self.options}
+        options: dict[str, Any] = {"num_cpus": 1, "max_retries": -1, **self.options}
         calls = _RayCalls(ray, ray.remote(**options)(function), ray.put(common))
         try:
             yield calls

@@ -96,9 +96,10 @@ class Run:
     @property
     def document(self) -> dict[str, Any]:
         """``result.json`` as Python objects."""
-        if self._document is None:
-            self._document = json.loads(self._run.result_json)
-        return self._document
+        document = self._document
+        if document is None:
+            document = self._document = json.loads(self._run.result_json)
+        return document
 
     @property
     def result_json(self) -> bytes:

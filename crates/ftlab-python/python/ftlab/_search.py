@@ -6,6 +6,7 @@ same outcome everywhere, with any number of threads and on a cluster.
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -247,10 +248,8 @@ def _sampler(optuna: Any, space: Space, seed: int, refines: bool) -> Any:
     of_numbers = len(space) > 1 and all(isinstance(values, Between) for values in space.values())
     if not (refines and of_numbers):
         return optuna.samplers.TPESampler(seed=seed % 2**32, multivariate=True)
-    try:
-        import cmaes  # noqa: F401
-    except ImportError:
-        raise ImportError("cmaes is not installed\n  remedy: pip install cmaes") from None
+    if importlib.util.find_spec("cmaes") is None:
+        raise ImportError("cmaes is not installed\n  remedy: pip install cmaes")
     return optuna.samplers.CmaEsSampler(seed=seed % 2**32, n_startup_trials=_BATCH, popsize=_BATCH)
 
 

@@ -61,7 +61,7 @@ class Table:
             raise _missing("polars") from None
         return polars.DataFrame(self)
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:  # pyright: ignore[reportUnknownParameterType]  # It has no types.
         """The table as one of pyarrow, without a copy."""
         try:
             import pyarrow
@@ -75,7 +75,8 @@ class Table:
             import pandas
         except ImportError:
             raise _missing("pandas") from None
-        return pandas.DataFrame(self.to_numpy())
+        frame: pd.DataFrame = pandas.DataFrame(self.to_numpy())
+        return frame
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self._columns.__arrow_c_stream__(requested_schema)

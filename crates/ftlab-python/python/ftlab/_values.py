@@ -26,8 +26,9 @@ def text_of(value: object) -> str:
     if isinstance(value, (str, int, float, os.PathLike)):
         return str(value)
     # Numbers of NumPy.
-    if hasattr(value, "item"):
-        return text_of(value.item())
+    item = getattr(value, "item", None)
+    if item is not None:
+        return text_of(item())
     raise UsageError(
         f"{value!r} is no value of an option\n  remedy: write a number, a text with its unit such as \"200us\", True "
         "or False, or a list of these"
@@ -112,7 +113,8 @@ def settings(options: Mapping[str, object]) -> list[tuple[str, str]]:
         path = path_of(name)
         if hasattr(value, "_python_seam"):
             continue
-        parts = value._settings() if hasattr(value, "_settings") else [(path, text_of(value))]
+        of_policy = getattr(value, "_settings", None)
+        parts = [(path, text_of(value))] if of_policy is None else of_policy()
         for key, text in parts:
             sets.append((f"{name}=", f"{key}={text}"))
     return sets

@@ -14,7 +14,7 @@ import numpy as np
 from ftlab._errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -54,7 +54,7 @@ _STYLE: dict[str, Any] = {
 
 
 @contextmanager
-def _drawn(ax: Axes | None) -> Iterator[Axes]:
+def _drawn(ax: Axes | None) -> Generator[Axes]:
     """Axes to draw on, in the style of papers."""
     try:
         import matplotlib
