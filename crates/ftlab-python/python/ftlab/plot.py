@@ -156,38 +156,37 @@ def swept(sweep: Sweep, metric: str, ax: Axes | None = None) -> Figure:
     known = [one["key"] for one in document["metrics"]]
     if metric not in known:
         raise UsageError(f"the sweep has no metric {metric}\n  remedy: choose one of {', '.join(known)}")
-    first, *others = [axis["name"] for axis in document["axes"]]
+    first, *others = document["axes"]
     lines: dict[str, list[tuple[str, dict[str, Any] | None]]] = {}
     for point in document["points"]:
-        line = ", ".join(point["at"][name] for name in others)
-        lines.setdefault(line, []).append((point["at"][first], point["metrics"].get(metric)))
-    unit = next(one["unit"] for one in document["metrics"] if one["key"] == metric)
-    numbers = dict(zip(dict.fromkeys(map(str, _names(document, first))), _numbers(sweep, first), strict=False))
+        line = ", ".join(point["at"][axis["name"]] for axis in others)
+        lines.setdefault(line, []).append((point["at"][first["name"]], point["metrics"].get(metric)))
+    label, unit = next((one["name"], one["unit"]) for one in document["metrics"] if one["key"] == metric)
+    # Values without a number have their name on the axis.
+    numbers = {value["name"]: value.get("number") for value in first["values"]}
+    are_numbers = None not in numbers.values()
     with _drawn(ax) as axes:
         for at, (line, points) in enumerate(lines.items()):
             style: dict[str, Any] = {"color": _COLOURS[at % len(_COLOURS)], "linestyle": _DASHES[at % len(_DASHES)]}
-            shown = [(numbers.get(name, name), mean) for name, mean in points if mean is not None]
+            shown = [(numbers[name] if are_numbers else name, mean) for name, mean in points if mean is not None]
             places = [place for place, _ in shown]
             means = [mean["mean"] for _, mean in shown]
             axes.plot(places, means, marker="o", markersize=3, label=line, **style)
             ends = [(place, mean["low"], mean["high"]) for place, mean in shown if mean.get("low") is not None]
             if ends:
                 axes.vlines(*zip(*ends, strict=True), color=style["color"], linewidth=0.8)
-        axes.set_xlabel(first)
-        axes.set_ylabel(f"{metric} ({unit})" if unit else metric)
+        if are_numbers and first.get("spacing") == "log":
+            axes.set_xscale("log")
+        axes.set_xlabel(_with_unit(first["label"], first.get("unit")))
+        axes.set_ylabel(_with_unit(label, unit))
         if len(lines) > 1:
             axes.legend()
         return _figure(axes)
 
 
-def _names(document: dict[str, Any], axis: str) -> list[str]:
-    """The names of an axis' values, in their order."""
-    return [value["name"] for one in document["axes"] if one["name"] == axis for value in one["values"]]
-
-
-def _numbers(sweep: Sweep, axis: str) -> list[Any]:
-    """The values of an axis as the table has them, in their order."""
-    return list(dict.fromkeys(sweep[axis].tolist()))
+def _with_unit(label: str, unit: str | None) -> str:
+    """A label of an axis; names of metrics may end with their unit."""
+    return label if not unit or label.endswith(f", {unit}") else f"{label}, {unit}"
 
 
 def _figure(axes: Axes) -> Figure:
