@@ -167,7 +167,9 @@ def swept(sweep: Sweep, metric: str, ax: Axes | None = None) -> Figure:
     are_numbers = None not in numbers.values()
     with _drawn(ax) as axes:
         for at, (line, points) in enumerate(lines.items()):
-            style: dict[str, Any] = {"color": _COLOURS[at % len(_COLOURS)], "linestyle": _DASHES[at % len(_DASHES)]}
+            # Names have nothing between them.
+            dashes = _DASHES[at % len(_DASHES)] if are_numbers else "none"
+            style: dict[str, Any] = {"color": _COLOURS[at % len(_COLOURS)], "linestyle": dashes}
             shown = [(numbers[name] if are_numbers else name, mean) for name, mean in points if mean is not None]
             places = [place for place, _ in shown]
             means = [mean["mean"] for _, mean in shown]
@@ -177,6 +179,8 @@ def swept(sweep: Sweep, metric: str, ax: Axes | None = None) -> Figure:
                 axes.vlines(*zip(*ends, strict=True), color=style["color"], linewidth=0.8)
         if are_numbers and first.get("spacing") == "log":
             axes.set_xscale("log")
+            axes.set_xticks([float(number) for number in numbers.values()], [f"{number:.3g}" for number in numbers.values()])
+            axes.minorticks_off()
         axes.set_xlabel(_with_unit(first["label"], first.get("unit")))
         axes.set_ylabel(_with_unit(label, unit))
         if len(lines) > 1:
