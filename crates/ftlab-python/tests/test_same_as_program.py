@@ -72,7 +72,11 @@ def test_trace_with_reading_options(program: Program, tmp_path: Path) -> None:
     program("run", "--device", "tiny", "--trace", tmp_path / "own.txt", *flags, "-o", tmp_path / "result")
     load = fl.trace(
         tmp_path / "own.txt",
-        reading={"format": "ssdsim", "time_unit": "us", "invert_ops": True, "order_window": 4, "late": "clamp"},
+        format="ssdsim",
+        time_unit="us",
+        invert_ops=True,
+        order_window=4,
+        late="clamp",
     )
     assert fl.run(fl.device("tiny"), load).result_json == (tmp_path / "result/result.json").read_bytes()
 

@@ -223,9 +223,10 @@ pub fn options() -> String {
     let about = "The options of a device, by the shortest name that no other option has.";
     typed_dict(&mut out, "DeviceOptions", about, &fields, "TypedDict");
     typed_dict(&mut out, "PaceOptions", "How a load is played.", &PACE, "TypedDict");
-    typed_dict(&mut out, "TraceOptions", "How a trace is played.", &TRACE, "PaceOptions");
+    typed_dict(&mut out, "TraceOptions", "How requests are played.", &TRACE, "PaceOptions");
+    let about = "How a trace is read and played.";
+    typed_dict(&mut out, "ReadingOptions", about, &READING, "TraceOptions");
     typed_dict(&mut out, "RunOptions", "How a load is played on a device.", &RUN, "TraceOptions");
-    typed_dict(&mut out, "ReadingOptions", "How a trace is read.", &READING, "TypedDict");
     out
 }
 

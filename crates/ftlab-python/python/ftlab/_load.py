@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from ftlab._options import PaceOptions, ReadingOptions, TraceOptions
 
 
+#: What a run is told by name. An image is part of its device.
+_RUN_OPTIONS = frozenset(_ftlab.RunOptions.names()) - {"image"}
+
+
 class Load:
     """Something to play. Made by :func:`workload`, :func:`trace`, :func:`fio` and :func:`requests`.
 
@@ -29,6 +33,8 @@ class Load:
         load: _ftlab.Load | None = None,
     ) -> None:
         kind, arguments = make
+        for option in pace:
+            _check_name(option)
         # Requests are kept as they were when they were taken, and once.
         self._make = (kind, arguments[:1]) if kind == "requests" else make
         self._pace = {name: value for name, value in pace.items() if value is not None}
@@ -69,16 +75,15 @@ def workload(name: str | os.PathLike[str], /, **pace: Unpack[PaceOptions]) -> Lo
 def trace(
     file: str | os.PathLike[str],
     /,
-    *,
-    reading: ReadingOptions | None = None,
-    **pace: Unpack[TraceOptions],
+    **options: Unpack[ReadingOptions],
 ) -> Load:
     """A trace, in any known format (see :func:`formats`), compressed or not.
 
     ``address`` says how its addresses map to the device: ``as-is``, ``fold``, ``scale``, ``partition`` or ``compact``.
     """
-    options = [(name, _text(value)) for name, value in (reading or {}).items() if value is not None]
-    return Load(("trace", (os.fspath(file), options)), pace)
+    played = {name: value for name, value in options.items() if name in _RUN_OPTIONS}
+    reading = [(name, _text(value)) for name, value in options.items() if name not in played and value is not None]
+    return Load(("trace", (os.fspath(file), reading)), played)
 
 
 def fio(
@@ -103,6 +108,11 @@ def requests(columns: Any, /, *, name: str = "requests", **pace: Unpack[TraceOpt
     return Load(("requests", (name, columns)), pace)
 
 
+def _check_name(name: str) -> None:
+    if name not in _RUN_OPTIONS:
+        raise UsageError(f"a run has no option {name}\n  remedy: it has {', '.join(sorted(_RUN_OPTIONS))}")
+
+
 def _text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -114,10 +124,8 @@ def run_options(
 ) -> _ftlab.RunOptions:
     """The options of a run: those of its load, and further ones."""
     named: list[tuple[str, str]] = []
-    known = set(_ftlab.RunOptions.names()) - {"image"}
     for name, value in {**load._pace, **options}.items():
-        if name not in known:
-            raise UsageError(f"a run has no option {name}\n  remedy: it has {', '.join(sorted(known))}")
+        _check_name(name)
         if value is not None:
             named.append((name, _text(value)))
     return _ftlab.RunOptions(named, device._image, device._outside())

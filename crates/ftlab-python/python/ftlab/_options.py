@@ -939,30 +939,14 @@ class PaceOptions(TypedDict, total=False):
 
 
 class TraceOptions(PaceOptions, total=False):
-    """How a trace is played."""
+    """How requests are played."""
 
     address: str | None
     """How addresses map to the device: as-is, fold, scale, scale:SIZE, partition, partition:N or compact."""
 
 
-class RunOptions(TraceOptions, total=False):
-    """How a load is played on a device."""
-
-    precondition: str | None
-    """Steps that prepare the device, separated by commas: fill, age, workloads."""
-
-    all_phases: bool | None
-    """Play a workload's unmeasured beginning even on a device that was prepared."""
-
-    accesses: bool | None
-    """Report how reads and writes share pages."""
-
-    cut_power: str | None
-    """Cut the power of a copy of the device at this interval, such as "500ms"."""
-
-
-class ReadingOptions(TypedDict, total=False):
-    """How a trace is read."""
+class ReadingOptions(TraceOptions, total=False):
+    """How a trace is read and played."""
 
     format: str | None
     """The format; by default detected."""
@@ -993,3 +977,19 @@ class ReadingOptions(TypedDict, total=False):
 
     late: Literal["refuse", "clamp"] | None
     """What to do with a record that is too late for this window."""
+
+
+class RunOptions(TraceOptions, total=False):
+    """How a load is played on a device."""
+
+    precondition: str | None
+    """Steps that prepare the device, separated by commas: fill, age, workloads."""
+
+    all_phases: bool | None
+    """Play a workload's unmeasured beginning even on a device that was prepared."""
+
+    accesses: bool | None
+    """Report how reads and writes share pages."""
+
+    cut_power: str | None
+    """Cut the power of a copy of the device at this interval, such as "500ms"."""
