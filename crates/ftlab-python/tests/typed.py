@@ -17,7 +17,7 @@ def readme() -> None:
 
 def devices() -> None:
     plain = fl.device("tiny", gc="d-choices", draws=4, cache_ops_read=True, blocks_per_plane=64)
-    plain = fl.device("own.toml", set={"ftl.gc.start": 4}, scheduler=fl.scheduler.ReadFirst(), suspend="program")
+    plain = fl.device("own.toml", set={"ftl.gc.start": 4}, scheduler=fl.scheduler.ReadFirst(), suspend="program-and-erase")
     plain = plain.but(scheduler="fifo", weights=[1, 2])
     assert_type(plain.capacity_bytes, int)
     assert_type(plain.history, list[str])
