@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::config::PyConfig;
-use crate::errors::raised;
+use crate::errors::{raised, with_keywords};
 use crate::load::PyLoad;
 use crate::options::PyRunOptions;
 use crate::table::{NewColumn, PyColumns};
@@ -125,13 +125,13 @@ impl PyComparison {
     /// Notes that a reader of the numbers needs.
     #[getter]
     fn notes(&self) -> Vec<String> {
-        self.comparison.notes.clone()
+        self.comparison.notes.iter().map(|note| with_keywords(note)).collect()
     }
 
     /// A row for each metric and variant: the mean, and the change against the first variant with its interval.
     #[getter]
     fn table(&self) -> PyResult<PyColumns> {
-        let mut rows = Rows::default();
+        let mut rows = ComparedRows::default();
         for metric in &self.comparison.metrics {
             for (variant, values) in self.comparison.variants.iter().zip(&metric.variants) {
                 rows.names.push(metric.key());
@@ -162,7 +162,7 @@ fn word(value: &impl serde::Serialize) -> String {
 
 /// The rows of a comparison, by column.
 #[derive(Default)]
-struct Rows {
+struct ComparedRows {
     names: Vec<String>,
     units: Vec<String>,
     variants: Vec<String>,
@@ -175,7 +175,7 @@ struct Rows {
     certainties: Vec<String>,
 }
 
-impl Rows {
+impl ComparedRows {
     fn table(self, confidence: f64) -> PyResult<PyColumns> {
         const CHANGE: &str =
             "a share of the first variant's value, or the metric's unit, as `scale` says";

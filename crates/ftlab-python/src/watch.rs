@@ -110,10 +110,10 @@ impl Watcher for PythonWatcher {
 
 /// The progress of many runs, on other threads than Python's.
 #[derive(Default)]
-pub struct ManyRuns(Mutex<Tally>);
+pub struct ManyRuns(Mutex<RunsTally>);
 
 #[derive(Clone, Copy, Default)]
-struct Tally {
+struct RunsTally {
     runs: usize,
     share: f64,
 }

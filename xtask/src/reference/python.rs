@@ -109,7 +109,7 @@ fn type_of(option: &OptionInfo) -> String {
     if let Some(seam) = option.seam {
         let names: Vec<String> =
             seam.policies.iter().map(|one| format!("\"{}\"", one.name)).collect();
-        return format!("Literal[{}] | _policies.Policy", names.join(", "));
+        return format!("Literal[{}] | Policy", names.join(", "));
     }
     let choices: Vec<String> =
         option.choices.iter().map(|choice| format!("\"{}\"", choice.name)).collect();
@@ -198,7 +198,7 @@ fn typed_dict(
 pub fn options() -> String {
     let mut out = format!(
         "\"\"\"The types of all options. {GENERATED}\"\"\"\n\nfrom __future__ import annotations\n\nfrom collections.abc import \
-         Sequence\nfrom typing import Literal, TypedDict\n\nfrom ftlab import policies as _policies\n"
+         Sequence\nfrom typing import Literal, TypedDict\n\nfrom ftlab._policy import Policy\n"
     );
     let names = short_names();
     let fields: Vec<(String, String, String)> = names

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypedDict
 
-from ftlab import policies as _policies
+from ftlab._policy import Policy
 
 
 class DeviceOptions(TypedDict, total=False):
@@ -40,7 +40,7 @@ class DeviceOptions(TypedDict, total=False):
     flash. In flash pages. Default: 16. From 1 to 4096. (cache.append_together)
     """
 
-    arbitration: Literal["round-robin", "weighted-round-robin", "priority-classes", "start-time-fair"] | _policies.Policy | None
+    arbitration: Literal["round-robin", "weighted-round-robin", "priority-classes", "start-time-fair"] | Policy | None
     """Decides from which submission queue the controller fetches next. Default: round-robin.
     (host.arbitration.policy)
     """
@@ -73,7 +73,7 @@ class DeviceOptions(TypedDict, total=False):
     1 to 65536. (host.arbitration.burst)
     """
 
-    bus: Literal["rate", "interface", "page-time"] | _policies.Policy | None
+    bus: Literal["rate", "interface", "page-time"] | Policy | None
     """How fast data crosses the bus of a channel. Default: rate. (nand.bus.policy)"""
 
     bus_page: str | None
@@ -92,7 +92,7 @@ class DeviceOptions(TypedDict, total=False):
     Default: 3us. From 0ns to 1ms. (nand.cache_ops.busy)
     """
 
-    cache: Literal["none", "lru", "gating", "fifo", "cflru", "lru-wsr", "fab", "bplru", "ad-lru", "2q", "2qw-clock", "exlru", "prlru", "prlru-adaptive", "append"] | _policies.Policy | None
+    cache: Literal["none", "lru", "gating", "fifo", "cflru", "lru-wsr", "fab", "bplru", "ad-lru", "2q", "2qw-clock", "exlru", "prlru", "prlru-adaptive", "append"] | Policy | None
     """Chooses the next page of the buffer to write back. Default: none. (cache.policy)"""
 
     cache_capacity: str | None
@@ -203,7 +203,7 @@ class DeviceOptions(TypedDict, total=False):
     to 500000. (nand.timing.corrects)
     """
 
-    cost: Literal["traditional", "high-write", "low-write", "queue-driven", "agcr"] | _policies.Policy | None
+    cost: Literal["traditional", "high-write", "low-write", "queue-driven", "agcr"] | Policy | None
     """Decides the cost at which a page is programmed, and thus the cost of reading it. All but the first policy
     need a timing model with costs (`nand.timing.policy`). Default: traditional. (ftl.cost.policy)
     """
@@ -263,7 +263,7 @@ class DeviceOptions(TypedDict, total=False):
     draws: int | str | None
     """Blocks drawn for each choice of a victim. In blocks. Default: 10. From 1 to 1000. (ftl.gc.draws)"""
 
-    endurance: Literal["unlimited", "fixed", "weibull"] | _policies.Policy | None
+    endurance: Literal["unlimited", "fixed", "weibull"] | Policy | None
     """How many program/erase cycles a block endures: the next erase fails. Default: unlimited.
     (nand.endurance.policy)
     """
@@ -343,7 +343,7 @@ class DeviceOptions(TypedDict, total=False):
     0ns. From 0ns to 1ms. (nand.multi_plane.gap)
     """
 
-    gc: Literal["greedy", "cost-benefit", "d-choices", "random-greedy", "windowed-greedy", "fifo", "random"] | _policies.Policy | None
+    gc: Literal["greedy", "cost-benefit", "d-choices", "random-greedy", "windowed-greedy", "fifo", "random"] | Policy | None
     """Chooses the block that is collected next. It is notified when a block becomes a candidate, when a
     candidate loses a valid page, and when a candidate is collected without being chosen. Choosing a candidate
     removes it. Default: greedy. (ftl.gc.victim)
@@ -461,7 +461,7 @@ class DeviceOptions(TypedDict, total=False):
     (host.arbitration.low_weight)
     """
 
-    mapping: Literal["page", "physical", "dftl", "reconstruction", "log-block", "bast", "fast", "nftl"] | _policies.Policy | None
+    mapping: Literal["page", "physical", "dftl", "reconstruction", "log-block", "bast", "fast", "nftl"] | Policy | None
     """The table from logical to physical pages. Default: page. (ftl.mapping.policy)"""
 
     mapping_cache: str | None
@@ -485,7 +485,7 @@ class DeviceOptions(TypedDict, total=False):
     (host.arbitration.medium_weight)
     """
 
-    merge: Literal["none", "synchronised", "super-data-block", "cycle-stealing"] | _policies.Policy | None
+    merge: Literal["none", "synchronised", "super-data-block", "cycle-stealing"] | Policy | None
     """Decides what the other planes merge while one of them empties a log block. Default: none.
     (ftl.merge.planner)
     """
@@ -579,7 +579,7 @@ class DeviceOptions(TypedDict, total=False):
     """The time between two patrols, which check all blocks. Default: 1d. From 1h to 1y. (ftl.refresh.period)
     """
 
-    placement: Literal["static", "dynamic", "partly-dynamic"] | _policies.Policy | None
+    placement: Literal["static", "dynamic", "partly-dynamic"] | Policy | None
     """Chooses the plane of a flash page. Default: dynamic. (ftl.placement.policy)"""
 
     planes_per_die: int | str | None
@@ -671,7 +671,7 @@ class DeviceOptions(TypedDict, total=False):
     in QLC. From 100ns to 100ms. (nand.timing.read_by_type)
     """
 
-    read_cache: Literal["none", "lru"] | _policies.Policy | None
+    read_cache: Literal["none", "lru"] | Policy | None
     """Chooses the flash page of the read cache to evict next. Default: none. (cache.read.policy)"""
 
     read_capacity: str | None
@@ -690,7 +690,7 @@ class DeviceOptions(TypedDict, total=False):
     after these further reads. In reads. Default: none. From 10 to 4000000000. (ftl.refresh.reads)
     """
 
-    recovery: Literal["none", "scan", "checkpoint"] | _policies.Policy | None
+    recovery: Literal["none", "scan", "checkpoint"] | Policy | None
     """How the device recovers its map after a power cut. Default: none. (ftl.recovery.policy)"""
 
     references: int | Sequence[int] | str | None
@@ -745,7 +745,7 @@ class DeviceOptions(TypedDict, total=False):
     simulation; numbers count over the whole device. (nand.faults.schedule)
     """
 
-    scheduler: Literal["fifo", "read-first", "deadline", "read-first-bounded"] | _policies.Policy | None
+    scheduler: Literal["fifo", "read-first", "deadline", "read-first-bounded"] | Policy | None
     """Decides in which order the commands of a die are served. Default: fifo. (scheduler.policy)"""
 
     scheduler_gc: str | None
@@ -779,7 +779,7 @@ class DeviceOptions(TypedDict, total=False):
     100. (nand.endurance.shape)
     """
 
-    slc_cache: Literal["none", "static", "dynamic", "hybrid"] | _policies.Policy | None
+    slc_cache: Literal["none", "static", "dynamic", "hybrid"] | Policy | None
     """Decides which blocks the host's writes may fill with one bit per cell. Default: none.
     (ftl.slc_cache.policy)
     """
@@ -808,7 +808,7 @@ class DeviceOptions(TypedDict, total=False):
     """Free blocks of a plane at which collection stops. In blocks. Default: 3. From 2 to 100000. (ftl.gc.stop)
     """
 
-    streams: Literal["single", "by-host-stream", "multi-hash", "multi-bloom", "sepbit"] | _policies.Policy | None
+    streams: Literal["single", "by-host-stream", "multi-hash", "multi-bloom", "sepbit"] | Policy | None
     """Decides which pages share blocks. Default: single. (ftl.streams.policy)"""
 
     suspend: Literal["none", "erase", "program-and-erase"] | None
@@ -846,7 +846,7 @@ class DeviceOptions(TypedDict, total=False):
     to another log block. In data blocks. Default: none. From 1 to 16384. (ftl.merge.throttle)
     """
 
-    timing: Literal["plain", "page-type", "by-cost", "ispp"] | _policies.Policy | None
+    timing: Literal["plain", "page-type", "by-cost", "ispp"] | Policy | None
     """The time that the cells of a die are busy with an operation. Default: plain. (nand.timing.policy)"""
 
     timing_erase: str | None
@@ -870,7 +870,7 @@ class DeviceOptions(TypedDict, total=False):
     waits: Literal["die", "device"] | None
     """Where other commands have to wait so that a program is cheap. Default: die. (ftl.cost.waits)"""
 
-    wear: Literal["none", "threshold", "bet"] | _policies.Policy | None
+    wear: Literal["none", "threshold", "bet"] | Policy | None
     """Moves static data off little worn blocks, so that these come into use (static wear levelling). Default:
     none. (ftl.wear.policy)
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import types
-from typing import Any
+from typing import Any, SupportsIndex
 
 from ftlab import _ftlab
 from ftlab._device import Device
@@ -114,9 +114,9 @@ def open(device: Device, /, *, seed: int = 1) -> Simulator:
 def _nanoseconds(time: str | int | None) -> int:
     if isinstance(time, str):
         return _ftlab.parse_duration(time)
-    if isinstance(time, bool) or not hasattr(time, "__index__"):
+    if isinstance(time, bool) or not isinstance(time, SupportsIndex):
         raise UsageError(f"{time!r} is no time\n  remedy: write a text such as \"5ms\", or whole nanoseconds")
-    number = time.__index__()
+    number = int(time.__index__())
     if not 0 <= number < 2**64:
         raise UsageError(f"{number} is no time\n  remedy: write nanoseconds from 0 to {2**64 - 1}")
-    return int(number)
+    return number

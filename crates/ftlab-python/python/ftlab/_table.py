@@ -61,13 +61,13 @@ class Table:
             raise _missing("polars") from None
         return polars.DataFrame(self)
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:  # pyright: ignore[reportUnknownParameterType]
         """The table as one of pyarrow, without a copy."""
         try:
             import pyarrow
         except ImportError:
             raise _missing("pyarrow") from None
-        return pyarrow.table(self)
+        return pyarrow.table(self)  # pyright: ignore[reportUnknownVariableType]
 
     def to_pandas(self) -> pd.DataFrame:
         """The table as a DataFrame of pandas."""

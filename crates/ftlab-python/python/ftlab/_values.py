@@ -7,7 +7,7 @@ import functools
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, SupportsIndex, cast
 
 from ftlab import _ftlab
 from ftlab._errors import UsageError
@@ -21,12 +21,15 @@ def text_of(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_quoted(one) for one in value) + "]"
-    if isinstance(value, (str, int, float, os.PathLike)):
+        return "[" + ", ".join(_quoted(one) for one in cast(Iterable[object], value)) + "]"
+    if isinstance(value, (str, int, float)):
         return str(value)
+    if isinstance(value, os.PathLike):
+        return str(cast(object, value))
     # Numbers of NumPy.
-    if hasattr(value, "item"):
-        return text_of(value.item())
+    item: Any = getattr(value, "item", None)
+    if item is not None:
+        return text_of(item())
     raise UsageError(
         f"{value!r} is no value of an option\n  remedy: write a number, a text with its unit such as \"200us\", True "
         "or False, or a list of these"
@@ -98,7 +101,8 @@ def settings(options: Mapping[str, object]) -> list[tuple[str, str]]:
         if value is None:
             continue
         path = path_of(name)
-        parts = value._settings() if hasattr(value, "_settings") else [(path, text_of(value))]
+        of_policy: Any = getattr(value, "_settings", None)
+        parts: list[tuple[str, str]] = [(path, text_of(value))] if of_policy is None else of_policy()
         for key, text in parts:
             sets.append((f"{name}=", f"{key}={text}"))
     return sets
@@ -111,15 +115,16 @@ def assignments(given: Iterable[str] | Mapping[str, object] | None) -> list[tupl
     if isinstance(given, str):
         given = [given]
     if isinstance(given, Mapping):
-        given = [f"{key}={text_of(value)}" for key, value in given.items()]
+        paths = cast(Mapping[str, object], given)
+        given = [f"{key}={text_of(value)}" for key, value in paths.items()]
     return [(f"set {number}", text) for number, text in enumerate(given, start=1)]
 
 
 def seed_of(seed: object) -> int:
     """A seed: a whole number of 64 bits."""
-    if isinstance(seed, bool) or not hasattr(seed, "__index__"):
+    if isinstance(seed, bool) or not isinstance(seed, SupportsIndex):
         raise UsageError(f"a seed is a whole number from 0 to {2**64 - 1}, not {seed!r}")
-    number = seed.__index__()
+    number = int(seed.__index__())
     if not 0 <= number < 2**64:
         raise UsageError(f"a seed is a whole number from 0 to {2**64 - 1}, not {number}")
     return number

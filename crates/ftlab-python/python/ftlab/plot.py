@@ -14,7 +14,7 @@ import numpy as np
 from ftlab._errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -30,7 +30,8 @@ _DASHES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
 #: The operations in tables, by their codes.
 _OPS = {"read": 0, "write": 1, "trim": 2, "flush": 3}
 
-_STYLE: dict[str, Any] = {
+# The names are as matplotlib has them.
+_STYLE: dict[Any, Any] = {
     "font.size": 8,
     "axes.labelsize": 8,
     "axes.titlesize": 8,
@@ -53,7 +54,7 @@ _STYLE: dict[str, Any] = {
 
 
 @contextmanager
-def _drawn(ax: Axes | None) -> Iterator[Axes]:
+def _drawn(ax: Axes | None) -> Generator[Axes, None, None]:
     """Axes to draw on, in the style of papers."""
     try:
         import matplotlib

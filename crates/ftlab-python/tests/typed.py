@@ -1,0 +1,68 @@
+"""Uses of the package as users write them, for mypy and pyright. It is checked, never run."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+from typing_extensions import assert_type
+
+import ftlab as fl
+
+
+def readme() -> None:
+    drive = fl.device("tlc-32g", over_provisioning="28%", gc=fl.gc.CostBenefit())
+    aged = fl.age(drive, seed=1)
+    run = fl.run(aged, fl.workload("mixed-70-30-zipf", requests=2_000_000), seed=7)
+    print(run["read.latency.p99"])
+    run.latencies.to_polars()
+
+
+def devices() -> None:
+    plain = fl.device("tiny", gc="d-choices", draws=4, cache_ops_read=True, blocks_per_plane=64)
+    plain = fl.device("own.toml", set={"ftl.gc.start": 4}, scheduler=fl.scheduler.ReadFirst())
+    plain = plain.but(scheduler="fifo", weights=[1, 2])
+    assert_type(plain.capacity_bytes, int)
+    assert_type(plain.history, list[str])
+    fl.load("aged.ftlab", gc="fifo").save("other.ftlab", force=True)
+    assert_type(fl.age(plain, precondition="fill", cache=False), fl.Device)
+
+
+def loads() -> None:
+    trace = fl.trace("own.csv", address="fold", reading={"time_unit": "us", "skip_malformed": True})
+    assert_type(trace.but(queue_depth=32, replay="closed"), fl.Load)
+    fl.fio("own.fio", variables={"BLOCK": "4k"}, requests=100)
+    fl.requests({"op": ["read"], "lba": [0], "sectors": [8]}, queue_depth=1)
+    fl.requests(pl.DataFrame({"op": [0], "lba": [0], "sectors": [8]}), replay="asap")
+
+
+def results(aged: fl.Device) -> None:
+    run = fl.run(aged, fl.workload("randread-4k"), seed=2, records=True, accesses=True)
+    mean = run.summary["read.latency.mean"]
+    assert_type(mean, float | None)
+    assert_type(run.requests.to_polars(), pl.DataFrame)
+    latencies: "np.ndarray[Any, Any]" = run.requests["latency_ns"]
+    print(np.median(latencies), run.requests.units["latency_ns"], run.complete, run.notes)
+    run.plot.latency("read").savefig("tail.pdf")
+    fl.plot.latency({"a": run, "b": run}).savefig("both.pdf")
+    run.save("result", force=True)
+
+
+def comparisons(aged: fl.Device) -> None:
+    variants = {"greedy": aged.but(gc="greedy"), "fifo": aged.but(gc="fifo")}
+    comparison = fl.compare(variants, fl.workload("randwrite-4k"), seeds=3, requests=1000)
+    estimate, low, high = comparison.change("fifo", "write_amplification.total")
+    assert_type((estimate, low, high), tuple[float | None, float | None, float | None])
+    comparison.save_page("page.html")
+
+
+def stepping(aged: fl.Device) -> None:
+    with fl.open(aged, seed=3) as simulator:
+        assert_type(simulator.submit({"op": ["write"], "offset": [0], "size": [4096]}), range)
+        done = simulator.advance(by="5ms")
+        assert_type(done, fl.Table)
+        while simulator.outstanding:
+            print(simulator.advance_to_completion().to_numpy()["latency_ns"].mean(), simulator.now_ns)
+    try:
+        fl.device("nowhere.toml")
+    except fl.ConfigError as error:
+        print(error)
