@@ -11,6 +11,7 @@ use ftlab::stats::{Circumstances, Recorder, Report};
 use ftlab::units::{SECTOR_BYTES, SimTime};
 use ftlab_workload::replay::{Arrival, Completed};
 
+use crate::experiment::LATEST;
 use crate::failure::Failure;
 
 /// The name of the only phase in reports.
@@ -107,6 +108,12 @@ impl<P: Probe, C: Contents> SteppedDevice<P, C> {
                 "a request at {} ns comes too late: the device is at {} ns\n  remedy: submit it at that time or later, \
                  or without a time, which means now",
                 request.at.0, now.0
+            )));
+        }
+        if request.at > LATEST {
+            return Err(Failure::usage(format!(
+                "a request at {} ns comes too late: a device lives until {} ns\n  remedy: check the unit of times",
+                request.at.0, LATEST.0
             )));
         }
         if request.op == Op::Flush {

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::config::PyConfig;
-use crate::errors::raised;
+use crate::errors::{raised, with_keywords};
 use crate::load::PyLoad;
 use crate::options::PyRunOptions;
 use crate::policies::Trouble;
@@ -130,7 +130,7 @@ impl PyComparison {
     /// Notes that a reader of the numbers needs.
     #[getter]
     fn notes(&self) -> Vec<String> {
-        self.comparison.notes.clone()
+        self.comparison.notes.iter().map(|note| with_keywords(note)).collect()
     }
 
     /// A row for each metric and variant: the mean, and the change against the first variant with its interval.

@@ -7,7 +7,7 @@ use ftlab::units::SECTOR_BYTES;
 use ftlab_lab::device::{self, Setting};
 use pyo3::prelude::*;
 
-use crate::errors::raised;
+use crate::errors::{raised, with_keywords};
 use crate::image::PyImage;
 
 /// A checked configuration. It never changes.
@@ -74,7 +74,7 @@ impl PyConfig {
     /// Warnings and notes about the configuration.
     #[getter]
     fn remarks(&self) -> Vec<String> {
-        device::remarks([&*self.config])
+        device::remarks([&*self.config]).iter().map(|remark| with_keywords(remark)).collect()
     }
 
     /// Whether the device recovers from power cuts.

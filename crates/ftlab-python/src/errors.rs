@@ -19,11 +19,16 @@ pub fn raised(failure: Failure) -> PyErr {
         Failure::Experiment(_) => "ExperimentError",
         Failure::Interrupted => return pyo3::exceptions::PyKeyboardInterrupt::new_err(()),
     };
-    let text = with_options_called(&with_flags_called(failure.text()), |name| format!("{name}="));
+    let text = with_keywords(failure.text());
     Python::attach(|py| match class_of(py, class) {
         Ok(class) => PyErr::from_type(class, text),
         Err(error) => error,
     })
+}
+
+/// Writes the options in a text as keyword arguments, however it names them.
+pub fn with_keywords(text: &str) -> String {
+    with_options_called(&with_flags_called(text), |name| format!("{name}="))
 }
 
 /// Writes flags of the program as keyword arguments: `--time-unit` becomes `time_unit=`. Those who read traces and job

@@ -16,7 +16,7 @@ use pyo3::types::PyBytes;
 use serde_json::Value;
 
 use crate::config::PyConfig;
-use crate::errors::{raised, usage};
+use crate::errors::{raised, usage, with_keywords};
 use crate::load::PyLoad;
 use crate::options::PyRunOptions;
 use crate::table::PyColumns;
@@ -164,11 +164,12 @@ impl PyRun {
         self.document.complete
     }
 
-    /// The notes and warnings of the result.
+    /// The notes and warnings of the result; options are called as keyword arguments.
     #[getter]
     fn notes(&self) -> Vec<String> {
         let warnings = self.document.warnings.iter().map(|warning| format!("Warning: {warning}."));
-        self.document.report.notes.iter().cloned().chain(warnings).collect()
+        let notes = self.document.report.notes.iter().cloned().chain(warnings);
+        notes.map(|note| with_keywords(&note)).collect()
     }
 
     /// The configuration of the device.

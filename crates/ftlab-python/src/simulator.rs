@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use ftlab::device::Device;
 use ftlab::host::Host;
 use ftlab::units::SimTime;
-use ftlab_lab::experiment::Preparation;
+use ftlab_lab::experiment::{LATEST, Preparation};
 use ftlab_lab::result::steps;
 use ftlab_lab::saved::{self, DeviceState};
 use ftlab_lab::stepped::SteppedDevice;
@@ -74,6 +74,17 @@ impl PySimulator {
     }
 }
 
+/// Refuses a time beyond which a device could not go on.
+fn checked(time_ns: u64) -> PyResult<SimTime> {
+    if time_ns <= LATEST.0 {
+        return Ok(SimTime(time_ns));
+    }
+    Err(usage(format!(
+        "a device lives until {} ns, and {time_ns} ns is later\n  remedy: advance to an earlier time",
+        LATEST.0
+    )))
+}
+
 fn closed() -> PyErr {
     usage("the simulator is closed\n  remedy: open the device again")
 }
@@ -118,12 +129,13 @@ impl PySimulator {
                 now.0
             )));
         }
-        self.reach(py, Goal::Time(SimTime(until_ns)))
+        self.reach(py, Goal::Time(checked(until_ns)?))
     }
 
     /// Advances until something completes, at most to a time, in nanoseconds.
     fn advance_to_completion(&self, py: Python<'_>, limit_ns: Option<u64>) -> PyResult<PyColumns> {
-        self.reach(py, Goal::Completion(limit_ns.map_or(SimTime::FOREVER, SimTime)))
+        let limit = limit_ns.map(checked).transpose()?;
+        self.reach(py, Goal::Completion(limit.unwrap_or(SimTime::FOREVER)))
     }
 
     /// Advances until nothing is outstanding.

@@ -183,6 +183,17 @@ def test_rows_are_in_the_order_of_their_times(tiny: fl.Device) -> None:
         assert sorted(simulator.advance()["arrived_ns"].tolist()) == [0, 10]
 
 
+def test_times_end_some_day(tiny: fl.Device) -> None:
+    late = GOOD | {"at_ns": [0, 2**62 + 1]}
+    with pytest.raises(fl.UsageError, match="a device lives until"):
+        fl.run(tiny, fl.requests(late))
+    with pytest.raises(fl.UsageError, match="a device lives until.*\n.*speed="):
+        fl.run(tiny, fl.requests(GOOD | {"at_ns": [0, 2**61]}, speed=0.25))
+    with fl.open(tiny) as simulator, pytest.raises(fl.UsageError, match="request 1: .*a device lives until"):
+        simulator.submit(late)
+    assert fl.run(tiny, fl.requests(GOOD | {"at_ns": [0, 2**62]})).complete
+
+
 def test_part_of_a_sector_is_refused() -> None:
     with pytest.raises(fl.UsageError, match="offset is no multiple of 512 bytes in row 1: 100"):
         fl.requests({"op": [0, 0], "offset": [0, 100], "size": [512, 512]})

@@ -154,7 +154,7 @@ def test_saved_results_are_the_programs(program: Program, tmp_path: Path, short_
     with pytest.raises(fl.FtlabError, match="force="):
         run.save(tmp_path / "python")
     run.save(tmp_path / "python", force=True)
-    program("compare", tmp_path / "python", tmp_path / "program")
+    program("compare", tmp_path / "python", tmp_path / "program", "-o", tmp_path / "both")
 
 
 def test_explanations_and_lists(program: Program) -> None:

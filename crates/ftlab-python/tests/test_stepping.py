@@ -120,6 +120,8 @@ def test_times_in_texts_and_numbers(tiny: fl.Device) -> None:
         ({"until": "5"}, "is no span of time"),
         ({"by": "-1ms"}, "is no span of time"),
         ({"by": 2**64 - 1}, "is no time"),
+        ({"until": 2**64 - 1}, "a device lives until"),
+        ({"by": 2**62}, "a device lives until"),
         ({"until": "5ms", "by": "5ms"}, "not both"),
     ],
 )

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use blake3::Hasher;
+use ftlab::units::SimTime;
 use ftlab_workload::replay::{Arrival, Next, Source, SourceError};
 
 use crate::failure::Failure;
@@ -18,6 +19,10 @@ pub struct GivenRequests {
     pub timed: bool,
     content: Content,
 }
+
+/// The latest time at which a request may come: 146 years after a device was switched on. Time itself goes four times as
+/// far, so nothing that is done later overflows.
+pub const LATEST: SimTime = SimTime(1 << 62);
 
 type Made = Box<dyn Iterator<Item = Arrival> + Send>;
 

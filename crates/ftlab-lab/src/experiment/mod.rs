@@ -45,7 +45,7 @@ use crate::result::{
 use crate::stop::Stop;
 use crate::tenants::{self, Tenant};
 
-pub use given::{GivenRequests, GivenSource};
+pub use given::{GivenRequests, GivenSource, LATEST};
 pub use load::{LoadSource, OpenedLoad};
 pub use measured::{Measured, TimeSpent};
 pub use named::NamedRun;

@@ -7,11 +7,11 @@ use std::str::FromStr;
 
 use ftlab::options::value::Value as _;
 use ftlab::stats::Arriving;
-use ftlab::units::{Nanos, Ratio, SECTOR_BYTES};
+use ftlab::units::{Nanos, Ratio, SECTOR_BYTES, SimTime};
 use ftlab_workload::replay::{self, Limits, Mapping, Pacing};
 use ftlab_workload::trace;
 
-use super::LoadSource;
+use super::{LATEST, LoadSource};
 use crate::failure::Failure;
 use crate::human::parse_size;
 use crate::image::ImageSource;
@@ -119,6 +119,7 @@ impl RunOptions {
     /// Returns the options of the replay. Scaling and partitioning may need to read the whole trace first.
     pub(super) fn replay(&self, load: &LoadSource) -> Result<replay::Options, Failure> {
         self.refuse_what_has_no_effect(load)?;
+        self.refuse_too_late(load)?;
         let mapping = self.mapping(load)?;
         let is_trace = matches!(load, LoadSource::Trace { .. } | LoadSource::Requests(_));
         Ok(replay::Options {
@@ -155,6 +156,22 @@ impl RunOptions {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Refuses requests that come later than time can be counted. A trace is judged record by record.
+    fn refuse_too_late(&self, load: &LoadSource) -> Result<(), Failure> {
+        let LoadSource::Requests(given) = load else { return Ok(()) };
+        let last = given.requests().and_then(<[_]>::last).map_or(SimTime::ZERO, |last| last.at);
+        let speed = self.speed.unwrap_or(Ratio::ONE);
+        let scaled = u128::from(last.0) * u128::from(Ratio::ONE.ppm) / u128::from(speed.ppm);
+        if scaled <= u128::from(LATEST.0) {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "the last request comes at {scaled} ns, but a device lives until {} ns\n  remedy: check the unit of \
+             times, and `speed`",
+            LATEST.0
+        )))
     }
 
     fn pacing(&self, load: &LoadSource) -> Result<Pacing, Failure> {

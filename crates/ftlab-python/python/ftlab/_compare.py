@@ -67,7 +67,7 @@ class Comparison(Table):
 
         variants = [variant["name"] for variant in self.document["variants"]]
         head = "".join(f"<th>{html.escape(name)}</th>" for name in variants)
-        rows = []
+        rows: list[str] = []
         for metric in self.document["metrics"]:
             cells = "".join(f"<td>{_cell(one, metric['unit'])}</td>" for one in metric["variants"])
             rows.append(f"<tr><td style='text-align:left'>{html.escape(metric['name'])}</td>{cells}</tr>")
@@ -117,7 +117,7 @@ def compare(
         raise UsageError(f"confidence is a share from 0.5 to below 1, not {confidence!r}")
     if threads is not None and not 1 <= threads <= 1024:
         raise UsageError(f"threads is a whole number from 1 to 1024, not {threads!r}")
-    variants = []
+    variants: list[tuple[str, _ftlab.Config, list[str], _ftlab.RunOptions]] = []
     for name, device in devices.items():
         _check_kinds(device, load)
         texts = [text for _, text in device._sets]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from ftlab import _ftlab
 from ftlab._device import Device
@@ -184,12 +184,10 @@ class Run:
             return self.summary[key]
         found: Any = self.document
         for part in key.split("."):
-            if isinstance(found, dict) and part in found:
-                found = found[part]
-            elif isinstance(found, list) and part.isdigit() and int(part) < len(found):
-                found = found[int(part)]
-            else:
+            known = _parts(found)
+            if part not in known:
                 raise KeyError(_unknown(key, self.summary))
+            found = known[part]
         return found
 
     def __repr__(self) -> str:
@@ -201,6 +199,13 @@ class Run:
         head = html.escape(f"{self.load.name} on {self.device.title}, seed {self.seed}")
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         return f"<p><b>{head}</b></p>{self.summary._repr_html_()}<ul>{notes}</ul>"
+
+
+def _parts(value: Any) -> Mapping[str, Any]:
+    """The parts of a value of a document, by their names or numbers."""
+    if isinstance(value, list):
+        return {str(at): part for at, part in enumerate(cast(Iterable[Any], value))}
+    return cast(Mapping[str, Any], value) if isinstance(value, dict) else {}
 
 
 def _unknown(key: str, summary: Summary) -> str:

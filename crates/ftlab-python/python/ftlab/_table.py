@@ -67,7 +67,7 @@ class Table:
             import pyarrow
         except ImportError:
             raise _missing("pyarrow") from None
-        return pyarrow.table(self)
+        return pyarrow.table(self)  # pyright: ignore[reportUnknownVariableType]
 
     def to_pandas(self) -> pd.DataFrame:
         """The table as a DataFrame of pandas."""

@@ -8,7 +8,7 @@ import json
 import operator
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, SupportsIndex, cast
 
 from ftlab import _ftlab
 from ftlab._errors import UsageError
@@ -22,9 +22,11 @@ def text_of(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_quoted(one) for one in value) + "]"
-    if isinstance(value, (str, int, float, os.PathLike)):
+        return "[" + ", ".join(_quoted(one) for one in cast(Iterable[object], value)) + "]"
+    if isinstance(value, (str, int, float)):
         return str(value)
+    if isinstance(value, os.PathLike):
+        return str(cast(object, value))
     # Numbers of NumPy.
     item = getattr(value, "item", None)
     if item is not None:
@@ -127,7 +129,8 @@ def assignments(given: Iterable[str] | Mapping[str, object] | None) -> list[tupl
     if isinstance(given, str):
         given = [given]
     if isinstance(given, Mapping):
-        given = [f"{key}={text_of(value)}" for key, value in given.items()]
+        paths = cast(Mapping[str, object], given)
+        given = [f"{key}={text_of(value)}" for key, value in paths.items()]
     return [(f"set {number}", text) for number, text in enumerate(given, start=1)]
 
 

@@ -31,7 +31,8 @@ _DASHES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
 #: The operations in tables, by their codes.
 _OPS = {"read": 0, "write": 1, "trim": 2, "flush": 3}
 
-_STYLE: dict[str, Any] = {
+# The names are as matplotlib has them.
+_STYLE: dict[Any, Any] = {
     "font.size": 8,
     "axes.labelsize": 8,
     "axes.titlesize": 8,

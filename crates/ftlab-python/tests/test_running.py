@@ -1,0 +1,270 @@
+"""What happens around a run: Ctrl-C, other threads, memory, progress, messages of failures."""
+
+import re
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ftlab as fl
+
+Child = Callable[[str], Any]
+
+#: A run that takes far longer than any test.
+TEXT = """
+name = "long"
+[[phase]]
+name = "writes"
+writes = "100%"
+size = "4KiB"
+address = { kind = "uniform" }
+arrivals = { kind = "closed", queue_depth = 32 }
+requests = 1_000_000_000
+"""
+LONG = f"fl.workload({TEXT!r})"
+
+INTERRUPTED = """
+import os, signal, threading, time
+import ftlab as fl
+
+tiny = fl.device("tiny")
+{before}
+
+def interrupt():
+    global sent
+    time.sleep(1.0)
+    sent = time.monotonic()
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt).start()
+try:
+    {long}
+except KeyboardInterrupt:
+    took = time.monotonic() - sent
+else:
+    raise SystemExit("not interrupted")
+assert took < 1.0, took
+assert fl.run(tiny, fl.workload("randread-4k", requests=100)).complete
+{after}
+print("usable")
+"""
+
+CASES = {
+    "run": ("", f"fl.run(tiny, {LONG})", ""),
+    "age": (
+        'big = fl.device("tlc-32g")',
+        'fl.age(big, cache=False, precondition="fill:timed,age:timed")',
+        "",
+    ),
+    "compare": ("", f'fl.compare({{"a": tiny, "b": tiny.but(gc="fifo")}}, {LONG}, seeds=4)', ""),
+    "stepping": (
+        "import numpy as np\nsimulator = fl.open(tiny)\nmany = 2_000_000\n"
+        'simulator.submit({"op": np.ones(many, np.uint8), "lba": np.arange(many) % 6000 * 8,'
+        ' "sectors": np.full(many, 8)})',
+        "simulator.advance()",
+        "assert 0 < simulator.outstanding < many",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_ctrl_c(child: Child, case: str) -> None:
+    before, long, after = CASES[case]
+    done = child(INTERRUPTED.format(before=before, long=long, after=after))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "usable\n"
+
+
+def test_other_threads_run_meanwhile(tiny: fl.Device) -> None:
+    counted, done = 0, threading.Event()
+
+    def count() -> None:
+        nonlocal counted
+        while not done.is_set():
+            counted += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    began = time.monotonic()
+    fl.run(tiny, fl.workload("mixed-70-30-zipf", requests=150_000))
+    took = time.monotonic() - began
+    done.set()
+    thread.join()
+    assert took > 0.1
+    # Half of what an idle interpreter counts, on a machine that does other things too.
+    assert counted > took * 250, (counted, took)
+
+
+def test_a_simulator_serves_one_thread_at_a_time(tiny: fl.Device) -> None:
+    simulator = fl.open(tiny)
+    many = 100_000
+    simulator.submit({"op": np.ones(many, np.uint8), "lba": np.arange(many) % 6000 * 8, "sectors": np.full(many, 8)})
+    failures: list[Exception] = []
+    thread = threading.Thread(target=simulator.advance)
+    thread.start()
+    while thread.is_alive():
+        try:
+            assert simulator.outstanding <= many
+        except fl.UsageError as error:
+            failures.append(error)
+    thread.join()
+    assert failures and "another thread uses this simulator" in str(failures[0])
+    assert simulator.outstanding == 0
+
+
+def resident() -> int:
+    """Bytes of memory that this process has."""
+    psutil = pytest.importorskip("psutil")
+    found: int = psutil.Process().memory_info().rss
+    return found
+
+
+def test_memory_stays_flat_over_steps(tiny: fl.Device) -> None:
+    batch = 10_000
+    columns = {"op": np.ones(batch, np.uint8), "lba": np.arange(batch) % 6000 * 8, "sectors": np.full(batch, 8)}
+    with fl.open(tiny) as simulator:
+        for step in range(100):
+            if step == 30:
+                before = resident()
+            simulator.submit(columns)
+            simulator.advance()
+        assert simulator.submitted == 1_000_000
+        assert resident() - before < 16e6
+
+
+def test_memory_stays_flat_over_runs(aged: fl.Device) -> None:
+    load = fl.workload("randread-4k", requests=500)
+    for number in range(200):
+        if number == 50:
+            before = resident()
+        run = fl.run(aged, load, records=True)
+        run.requests.to_numpy()
+    assert resident() - before < 16e6
+
+
+def test_progress_is_shown_and_cleared(tiny: fl.Device, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tqdm")
+    load = fl.workload("mixed-70-30-zipf", requests=150_000)
+    fl.run(tiny, load)
+    assert capsys.readouterr().err == ""
+    fl.run(tiny, load, progress=True)
+    assert "requests" in capsys.readouterr().err
+
+
+def test_what_a_listener_raises_ends_the_run(tiny: fl.Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("broken")
+
+    monkeypatch.setattr(fl._progress.Bar, "listener", property(lambda _: broken))
+    with pytest.raises(ZeroDivisionError, match="broken"):
+        fl.run(tiny, fl.workload(TEXT))
+    with pytest.raises(ZeroDivisionError, match="broken"):
+        fl.compare({"a": tiny, "b": tiny.but(gc="fifo")}, fl.workload(TEXT), seeds=1)
+
+
+def test_kinds_of_failures(tiny: fl.Device, tmp_path: Path) -> None:
+    for kind, builtin in (
+        (fl.UsageError, ValueError),
+        (fl.ConfigError, ValueError),
+        (fl.FileError, OSError),
+        (fl.ExperimentError, RuntimeError),
+    ):
+        assert issubclass(kind, fl.FtlabError) and issubclass(kind, builtin)
+    with pytest.raises(fl.ConfigError, match="over_provisioning=") as raised:
+        fl.device("tiny", over_provisioning="much")
+    assert "ftl.over_provisioning" in str(raised.value)
+    with pytest.raises(fl.FileError) as file:
+        fl.load(tmp_path)
+    assert str(tmp_path) in str(file.value) and "remedy: " in str(file.value)
+    filled = fl.age(tiny, precondition="fill")
+    filled.save(tmp_path / "a.ftlab")
+    with pytest.raises(fl.UsageError, match="force="):
+        filled.save(tmp_path / "a.ftlab")
+    filled.save(tmp_path / "a.ftlab", force=True)
+    with pytest.raises(fl.UsageError, match="no device"):
+        fl.run("tiny", fl.workload("fill"))  # type: ignore[arg-type]
+    with pytest.raises(fl.UsageError, match="no load"):
+        fl.run(tiny, "fill")  # type: ignore[arg-type]
+    with pytest.raises(fl.UsageError, match="a run has no option queue_dept"):
+        fl.run(tiny, fl.workload("fill"), queue_dept=4)  # type: ignore[call-arg]
+    with pytest.raises(fl.UsageError, match="no fio jobs"):
+        _ = fl.run(tiny, fl.workload("randread-4k", requests=10)).fio
+
+
+TRACES: dict[str, tuple[str, dict[str, Any]]] = {
+    "msr": ("128166372003061629,h,0,Read,0,4096,1\n128166372003061629,h,0,Raed,0,4096,1\n", {}),
+    "unknown": ("what is\nthis\n", {}),
+    "empty": ("", {}),
+    "huge": ("1000 0 0 99999999999 1\n", {"format": "ssdsim"}),
+    "far": ("1000 0 99999999999999999 8 1\n", {"format": "ssdsim"}),
+    "long": ("1000 0 0 8 1\n99999999999999999 0 0 8 1\n", {"format": "ssdsim"}),
+    "forced": ("PAR1", {"format": "parquet"}),
+    "format": ("1000 0 0 8 1\n", {"format": "nonesuch"}),
+    "unit": ("1000 0 0 8 1\n", {"time_unit": "weeks"}),
+    "option": ("1000 0 0 8 1\n", {"tine_unit": "ms"}),
+}
+
+
+@pytest.mark.parametrize("case", TRACES)
+def test_no_message_names_a_flag(tiny: fl.Device, tmp_path: Path, case: str) -> None:
+    text, reading = TRACES[case]
+    (tmp_path / "own.txt").write_text(text)
+    with pytest.raises(fl.FtlabError) as raised:
+        fl.run(tiny, fl.trace(tmp_path / "own.txt", reading=reading))  # type: ignore[arg-type]
+    assert not re.search(r"--[a-z]", str(raised.value)), raised.value
+
+
+def test_notes_name_no_flags(tiny: fl.Device) -> None:
+    notes = fl.run(tiny, fl.requests({"op": [0] * 10, "lba": [0] * 10, "sectors": [8] * 10}, queue_depth=1)).notes
+    assert any("Write the device first (precondition= fill)" in note for note in notes)
+
+
+def test_flags_become_keywords(tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text(TRACES["unknown"][0])
+    with pytest.raises(fl.UsageError, match="name it with format=|force one with format="):
+        fl.trace(tmp_path / "own.txt")
+
+
+def test_metrics(short_run: fl.Run) -> None:
+    summary = short_run.summary
+    assert set(summary.units) == set(summary.names) == set(summary)
+    requests = short_run.requests.to_numpy()
+    reads = requests["latency_ns"][(requests["op"] == 0) & (requests["measured"] == 1)]
+    assert short_run["read.latency.mean"] == pytest.approx(reads.mean(), rel=1e-6)
+    assert short_run["read.latency.max"] == reads.max()
+    p99 = short_run["read.latency.p99"]
+    # Percentiles come from a histogram with three digits.
+    assert np.quantile(reads, 0.985) <= p99 <= np.quantile(reads, 0.995)
+    assert short_run["read.latency.p99"] == summary["read.latency.p99"]
+    assert short_run["schema_version"] == short_run.document["schema_version"]
+    assert short_run["report.notes.0"] == short_run.document["report"]["notes"][0]
+    assert summary.units["read.latency.p99"] == "ns"
+    for key in ("read.latency.p98", "report.nothing", "report.notes.x", "report.notes.-1"):
+        with pytest.raises(KeyError, match="there is no metric"):
+            short_run[key]
+    assert "read latency" in repr(short_run) and "<table>" in short_run._repr_html_()
+
+
+def test_requests_of_a_run_without_records(aged: fl.Device, short_run: fl.Run) -> None:
+    again = fl.run(aged, fl.workload("mixed-70-30-zipf", requests=3000), seed=7)
+    assert again.result_json == short_run.result_json
+    for name, values in again.requests.to_numpy().items():
+        assert np.array_equal(values, short_run.requests[name]), name
+
+
+def test_figures(short_run: fl.Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for name in ("latency", "throughput", "amplification", "wear"):
+        figure = getattr(short_run.plot, name)()
+        figure.savefig(tmp_path / f"{name}.svg")
+        assert (tmp_path / f"{name}.svg").read_text().startswith("<?xml")
+        assert figure.axes[0].get_xlabel()
+    both = fl.plot.latency({"a": short_run, "b": short_run}, op="write")
+    assert [text.get_text() for text in both.axes[0].get_legend().get_texts()] == ["a", "b"]
+    with pytest.raises(fl.UsageError, match="there is no operation erase"):
+        fl.plot.latency({"a": short_run}, op="erase")
