@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, UInt64Array};
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 use ftlab::host::Op;
 use ftlab::units::{Lba, SECTOR_BYTES, SimTime};
 use ftlab_workload::replay::Arrival;
@@ -20,7 +20,9 @@ use pyo3_arrow::{PyArray, PyChunkedArray};
 use crate::errors::usage;
 
 /// The columns of requests.
-const KNOWN: [&str; 8] = ["op", "lba", "sectors", "offset", "size", "at_ns", "stream", "fua"];
+/// The column of arrivals, the only one that may hold times with a unit of their own.
+const TIME: &str = "at_ns";
+const KNOWN: [&str; 8] = ["op", "lba", "sectors", "offset", "size", TIME, "stream", "fua"];
 /// The names of operations, in the order of their codes.
 const OPS: [(&str, Op); 4] =
     [("read", Op::Read), ("write", Op::Write), ("trim", Op::Trim), ("flush", Op::Flush)];
@@ -52,7 +54,7 @@ pub fn requests_of(columns: &Bound<'_, PyAny>, now: Option<SimTime>) -> PyResult
     let column = |name: &str| columns.get(name).map(|values| numbers(name, values)).transpose();
     let ops = columns.get("op").map(ops).transpose()?.ok_or_else(|| lacks("op"))?;
     let (lba, sectors) = places(&column, &ops)?;
-    let (at, stream) = (column("at_ns")?, column("stream")?);
+    let (at, stream) = (column(TIME)?, column("stream")?);
     let fua = columns.get("fua").map(switches).transpose()?;
     let timed = at.is_some();
     let start = now.unwrap_or_default();
@@ -186,7 +188,9 @@ fn array_of(name: &str, values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     match kind.as_str() {
         "u" | "b" => Ok(Arc::new(UInt64Array::from(whole::<u64>(&array, "uint64")?))),
         "i" => Ok(Arc::new(Int64Array::from(whole::<i64>(&array, "int64")?))),
-        "m" => Ok(Arc::new(Int64Array::from(whole::<i64>(&in_nanoseconds(&array)?, "int64")?))),
+        "m" if name == TIME => {
+            Ok(Arc::new(Int64Array::from(whole::<i64>(&in_nanoseconds(&array)?, "int64")?)))
+        }
         _ => {
             let dtype = array.getattr("dtype")?.str()?.to_string();
             Err(usage(format!("{name} holds no whole numbers but {dtype}")))
@@ -196,7 +200,14 @@ fn array_of(name: &str, values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
 
 /// Returns the spans of an array as nanoseconds.
 fn in_nanoseconds<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    array.call_method1("astype", ("timedelta64[ns]",))
+    let spans = array.call_method1("astype", ("timedelta64[ns]",))?;
+    // NumPy wraps what does not fit.
+    let back = spans.call_method1("astype", (array.getattr("dtype")?,))?;
+    let equal = array.py().import("numpy")?.call_method1("array_equal", (back, array, true))?;
+    match equal.is_truthy()? {
+        true => Ok(spans),
+        false => Err(usage(format!("{TIME} holds a time that is too long"))),
+    }
 }
 
 /// Returns the whole numbers of an array.
@@ -209,16 +220,23 @@ fn whole<T: numpy::Element + Copy>(array: &Bound<'_, PyAny>, dtype: &str) -> PyR
 /// Returns a column as whole numbers.
 fn numbers(name: &str, values: &ArrayRef) -> PyResult<UInt64Array> {
     let kind = values.data_type();
-    let whole = kind.is_integer()
-        || matches!(kind, DataType::Duration(_) | DataType::Timestamp(..) | DataType::Boolean);
+    let is_time = matches!(kind, DataType::Duration(_) | DataType::Timestamp(..));
+    let whole = kind.is_integer() || matches!(kind, DataType::Boolean) || is_time && name == TIME;
     if !whole {
         return Err(usage(format!("{name} holds no whole numbers but {kind}")));
     }
     refuse_null(name, values)?;
-    // Times are signed beneath.
-    let signed = match kind {
-        DataType::Duration(_) | DataType::Timestamp(..) => cast(name, values, &DataType::Int64)?,
-        _ => values.clone(),
+    // Times have a unit of their own, and are signed beneath.
+    let in_nanoseconds = match kind {
+        DataType::Duration(_) => Some(DataType::Duration(TimeUnit::Nanosecond)),
+        DataType::Timestamp(_, zone) => {
+            Some(DataType::Timestamp(TimeUnit::Nanosecond, zone.clone()))
+        }
+        _ => None,
+    };
+    let signed = match in_nanoseconds {
+        Some(kind) => cast(name, &cast(name, values, &kind)?, &DataType::Int64)?,
+        None => values.clone(),
     };
     let unsigned = cast(name, &signed, &DataType::UInt64)?;
     Ok(unsigned.as_primitive::<UInt64Type>().clone())

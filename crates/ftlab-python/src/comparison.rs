@@ -82,7 +82,13 @@ pub fn compare_variants(
         };
         let folder = Folder::prepare(target, force)?;
         runs.take_up(&folder)?;
-        runs.perform(&folder, watcher)?;
+        if let Err(failure) = runs.perform(&folder, watcher) {
+            // What is done is kept for the next time.
+            if nowhere.is_none() {
+                folder.publish(false)?;
+            }
+            return Err(failure);
+        }
         let series = runs.series_in(folder.path())?;
         let comparison = compare::comparison(&series, confidence, equal_notes(&variants));
         let page = compare::page(&comparison, &series, &lab.command)?;

@@ -20,6 +20,7 @@ use crate::errors::{raised, usage};
 use crate::image::PyImage;
 use crate::load::PyLoad;
 use crate::options::PyRunOptions;
+use crate::policies::Trouble;
 use crate::table::{NewColumn, PyColumns};
 use crate::watch::{Listener, attended};
 
@@ -50,6 +51,17 @@ enum GivenAxis<'py> {
     List(String, Vec<String>),
     /// The name and its values.
     Named(String, Vec<GivenValue<'py>>),
+}
+
+impl<'py> GivenAxis<'py> {
+    /// Returns what its values set.
+    fn points(&self) -> impl Iterator<Item = &GivenPoint<'py>> {
+        let values = match self {
+            GivenAxis::Named(_, values) => &values[..],
+            GivenAxis::Range(..) | GivenAxis::List(..) => &[],
+        };
+        values.iter().map(|(_, point)| point)
+    }
 }
 
 impl GivenPoint<'_> {
@@ -96,6 +108,8 @@ fn axis(given: &GivenAxis<'_>) -> PyResult<SweepAxis> {
 #[pyclass(frozen, module = "ftlab._ftlab", name = "SweepPlan")]
 pub struct PySweepPlan {
     plan: SweepPlan,
+    /// What goes wrong in policies in Python.
+    troubles: Vec<Trouble>,
 }
 
 /// How a sweep is called and run.
@@ -110,9 +124,9 @@ struct GivenSweep {
 }
 
 impl PySweepPlan {
-    fn of(py: Python<'_>, sweep: Sweep) -> PyResult<PySweepPlan> {
+    fn of(py: Python<'_>, sweep: Sweep, troubles: Vec<Trouble>) -> PyResult<PySweepPlan> {
         let plan = py.detach(|| SweepPlan::new(&Lab::default(), sweep));
-        Ok(PySweepPlan { plan: plan.map_err(raised)? })
+        Ok(PySweepPlan { plan: plan.map_err(raised)?, troubles })
     }
 
     fn runs_at(&self, indices: &[usize]) -> PyResult<Vec<SweepRun>> {
@@ -141,7 +155,7 @@ impl PySweepPlan {
         let mut sweep = sweep::find(file).map_err(raised)?;
         sweep.seeds = seeds.unwrap_or(sweep.seeds);
         sweep.first_seed = first_seed.unwrap_or(sweep.first_seed);
-        PySweepPlan::of(py, sweep)
+        PySweepPlan::of(py, sweep, Vec::new())
     }
 
     /// Makes a sweep of what all points share and the axes.
@@ -153,6 +167,10 @@ impl PySweepPlan {
         axes: Vec<GivenAxis<'_>>,
     ) -> PyResult<PySweepPlan> {
         let GivenSweep { name, seeds, first_seed, confidence, prepares_base } = sweep;
+        let of_axes = axes.iter().flat_map(GivenAxis::points);
+        let points = std::iter::once(&base).chain(of_axes);
+        let troubles = points.filter_map(|point| Some(point.policies.as_ref()?.trouble.clone()));
+        let troubles = troubles.collect();
         let axes = axes.iter().map(axis).collect::<PyResult<Vec<_>>>()?;
         let prepared = if prepares_base { Prepared::Base } else { Prepared::Each };
         let sweep = Sweep {
@@ -162,7 +180,7 @@ impl PySweepPlan {
             prepared,
             ..Sweep::new(&name, base.settings()?, axes)
         };
-        PySweepPlan::of(py, sweep)
+        PySweepPlan::of(py, sweep, troubles)
     }
 
     /// The name of the sweep.
@@ -213,10 +231,14 @@ impl PySweepPlan {
             None => None,
         };
         let stop = lab.stop.clone();
+        self.troubles.iter().for_each(|trouble| trouble.stops(&stop));
         let done = attended(py, &listener, &stop, |watcher| {
             self.plan.perform_runs(&lab, &runs, open, watcher)
         })?;
-        locked(&rows.rows).extend(done.map_err(raised)?);
+        // What a policy raised comes first: its runs were stopped, or are worth nothing.
+        let done = done.map_err(raised);
+        let done = self.troubles.iter().fold(done, |done, trouble| trouble.or(done))?;
+        locked(&rows.rows).extend(done);
         Ok(())
     }
 

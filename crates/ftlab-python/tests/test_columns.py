@@ -212,3 +212,30 @@ def test_no_requests(tiny: fl.Device) -> None:
     with fl.open(tiny) as simulator:
         assert simulator.submit(empty) == range(0, 0)
         assert len(simulator.advance()) == 0
+
+
+def times(load: fl.Load) -> list[int]:
+    columns: dict[str, Any] = load._load.columns()
+    return np.asarray(columns["at_ns"]).tolist()
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_times_keep_their_unit(unit: str) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    place = {"op": ["read"] * 2, "lba": [0, 8], "sectors": [8, 8]}
+    factor = {"s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}[unit]
+    whole = fl.requests({**place, "at_ns": [0, 3 * factor]})
+    for kind in (arrow.duration(unit), arrow.timestamp(unit)):
+        given = fl.requests({**place, "at_ns": arrow.array([0, 3], kind)})
+        assert times(given) == times(whole)
+    assert times(fl.requests({**place, "at_ns": np.array([0, 3], f"m8[{unit}]")})) == times(whole)
+    for wrong in (arrow.array([0, 8], arrow.duration(unit)), np.array([0, 8], f"m8[{unit}]")):
+        with pytest.raises(fl.UsageError, match="lba"):
+            fl.requests({**place, "lba": wrong})
+
+
+def test_times_that_do_not_fit_are_refused() -> None:
+    place = {"op": ["read"] * 2, "lba": [0, 8], "sectors": [8, 8]}
+    for many in (18446744074, 2**56):
+        with pytest.raises(fl.UsageError, match="too long"):
+            fl.requests({**place, "at_ns": np.array([0, many], "m8[s]")})

@@ -66,10 +66,11 @@ def test_calibration_finds_the_times_that_were_hidden() -> None:
         ({"gc": ["greedy"]}, {"maximize": "nope"}),
         ({"gc": ["greedy"]}, {"maximize": "iops", "subject_to": {"iops": "lots"}}),
         ({"gc": ["greedy"]}, {"maximize": "iops", "trials": 0}),
+        ({"gc": ["greedy"]}, {"maximize": "iops", "quedepth": 3}),
     ],
 )
 def test_what_makes_no_sense_is_refused(space: dict[str, object], goal: dict[str, object]) -> None:
-    with pytest.raises(fl.UsageError):
+    with pytest.raises(fl.FtlabError):
         fl.search(DRIVE, LOAD, space, **{"trials": 2, **goal})
 
 

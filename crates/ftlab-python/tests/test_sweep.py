@@ -5,9 +5,11 @@ from __future__ import annotations
 import filecmp
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import ftlab as fl
+import numpy as np
 import pytest
 
 DRIVE = fl.device("tiny")
@@ -130,3 +132,80 @@ def test_a_cluster_gives_the_same_bytes_though_a_node_dies(tmp_path: Path) -> No
     assert files(tmp_path / "far") == files(tmp_path / "local")
     assert far.page == local.page
     assert filecmp.cmp(tmp_path / "far/sweep.parquet", tmp_path / "local/sweep.parquet", shallow=False)
+
+
+class Failing(fl.VictimPolicy):
+    def choose(self, view: fl.VictimView, /) -> int:
+        raise RuntimeError("no idea")
+
+
+class Place(fl.VictimPolicy):
+    """A policy whose attribute is too long for its text to show a change in the middle."""
+
+    def __init__(self, last: bool) -> None:
+        self.weights = np.zeros(2001)
+        self.weights[1000] = last
+
+    def choose(self, view: fl.VictimView, /) -> int:
+        return len(view.valid) - 1 if self.weights[1000] else int(np.argmin(view.valid))
+
+
+def closure(last: bool) -> fl.VictimPolicy:
+    class Chosen(fl.VictimPolicy):
+        def choose(self, view: fl.VictimView, /) -> int:
+            return len(view.valid) - 1 if last else int(np.argmin(view.valid))
+
+    return Chosen()
+
+
+WRITES = fl.workload("randwrite-4k", requests=800)
+
+
+def amplification(swept: fl.Sweep) -> list[float]:
+    return list(swept["write_amplification.total"])
+
+
+def alone(device: fl.Device, load: fl.Load = WRITES, **options: str) -> float | None:
+    return fl.run(device, load, precondition="fill,age", **options)["write_amplification.total"]
+
+
+def test_what_a_policy_raises_comes_out_of_a_sweep() -> None:
+    with pytest.raises(RuntimeError, match="no idea"):
+        fl.sweep(fl.device("tiny"), WRITES, {"gc": ["fifo", Failing()]}, precondition="fill,age")
+
+
+@pytest.mark.parametrize("make", [Place, closure])
+def test_policies_that_differ_share_nothing(make: Callable[[bool], fl.VictimPolicy], tmp_path: Path) -> None:
+    drive = fl.device("tiny")
+    values = {str(last): make(last) for last in (False, True)}
+    swept = fl.sweep(drive, WRITES, {"gc": values}, precondition="fill,age")
+    expected = [alone(drive.but(gc=policy)) for policy in values.values()]
+    assert amplification(swept) == expected and expected[0] != expected[1]
+    for policy, number in zip(values.values(), expected, strict=True):
+        again = fl.sweep(drive, WRITES, {"gc": {"same": policy}}, precondition="fill,age", output=tmp_path / "kept", force=True)
+        assert amplification(again) == [number]
+
+
+def test_a_value_of_an_axis_replaces_the_base() -> None:
+    new = fl.device("tiny")
+    aged = fl.age(new)
+    load = WRITES.but(replay="closed")
+    swept = fl.sweep(aged, load, {"device": {"new": new, "aged": aged}})
+    assert amplification(swept) == [fl.run(one, load)["write_amplification.total"] for one in (new, aged)]
+    policy = new.but(gc=Place(True))
+    swept = fl.sweep(policy, WRITES, {"gc": ["fifo", "greedy"]}, precondition="fill,age")
+    assert amplification(swept) == [alone(new.but(gc=name)) for name in ("fifo", "greedy")]
+    assert alone(policy.but(set={"ftl.gc.victim": "greedy"})) == alone(new)
+    # The pace of a load goes with it, and gives way to what is said explicitly.
+    slow = fl.workload("randread-4k", requests=200, queue_depth=1)
+    fast = fl.workload("randread-4k", requests=200, queue_depth=16)
+    swept = fl.sweep(new, slow, {"load": {"slow": slow, "fast": fast}}, precondition="fill")
+    assert list(swept["iops"]) == [fl.run(new, load, precondition="fill")["iops"] for load in (slow, fast)]
+    swept = fl.sweep(new, None, {"load": {"slow": slow, "fast": fast}}, precondition="fill", queue_depth=4)
+    assert swept["iops"][0] == swept["iops"][1] == fl.run(new, slow, precondition="fill", queue_depth=4)["iops"]
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, 5000, True])
+def test_threads_are_counted(threads: object) -> None:
+    with pytest.raises(fl.UsageError, match="threads"):
+        fl.Local(threads)  # type: ignore[arg-type]

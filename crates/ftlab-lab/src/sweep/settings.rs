@@ -84,6 +84,14 @@ impl PointSettings {
     pub fn with(&self, later: &PointSettings) -> PointSettings {
         let mut all = self.clone();
         all.device = later.device.clone().or(all.device);
+        // A device given as a value is whole: its state and its policies come with it.
+        if matches!(later.device, Some(DeviceChoice::Text { .. })) {
+            all.run.retain(|(name, _)| *name != "image");
+            all.image = None;
+            all.outside = OutsidePolicies::default();
+        }
+        let replaced: Vec<String> = later.sets.iter().map(|one| key(&one.text)).collect();
+        all.outside.0.retain(|policy| !replaced.iter().any(|path| *path == policy.option));
         all.sets.extend(later.sets.iter().cloned());
         // A load replaces one of another kind, and so does an image.
         if later.names_load() || later.load.is_some() {

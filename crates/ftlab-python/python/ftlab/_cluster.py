@@ -70,6 +70,14 @@ class Local:
 
     threads: int | None = None
 
+    def __post_init__(self) -> None:
+        """Refuses what is no number of threads."""
+        threads = self.threads
+        if threads is None:
+            return
+        if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= 1024:
+            raise UsageError(f"threads is a whole number from 1 to 1024, not {threads!r}")
+
     @property
     def scale(self) -> float:
         """How much of the progress is one run."""

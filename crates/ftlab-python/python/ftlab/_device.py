@@ -104,7 +104,7 @@ class Device:
         An aged device keeps its state, so its shape and capacity can't change.
         """
         sets = assignments(set) + settings(options)
-        return type(self)(self._source, self._sets + sets, self._image, python_policies(options, self._python))
+        return type(self)(self._source, self._sets + sets, self._image, python_policies(options, self._python, sets))
 
     def save(self, file: str | os.PathLike[str], *, force: bool = False) -> None:
         """Writes the state of an aged device to an image file, which ``ftlab run --image`` and :func:`load` read."""
@@ -162,7 +162,7 @@ def device(
     if isinstance(base, Device):
         return base.but(set=set, **options)
     sets = assignments(set) + settings(options)
-    return Device(("device", os.fspath(base)), sets, None, python_policies(options, {}))
+    return Device(("device", os.fspath(base)), sets, None, python_policies(options, {}, sets))
 
 
 def load(
@@ -175,7 +175,7 @@ def load(
     """An aged device from an image file, which :meth:`Device.save` or ``ftlab device save`` wrote."""
     image = _ftlab.Image.open(os.fspath(file))
     sets = assignments(set) + settings(options)
-    return Device(("image", os.fspath(file)), sets, image, python_policies(options, {}))
+    return Device(("image", os.fspath(file)), sets, image, python_policies(options, {}, sets))
 
 
 def age(

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Mapping
+import pickle
+import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,6 +22,10 @@ from ftlab._values import path_of, whole_number
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+#: The attribute of a policy that has no digest: what makes it unlike any other.
+_OWN = "_ftlab_own"
 
 
 class PythonPolicy:
@@ -35,12 +41,23 @@ class PythonPolicy:
 
     @property
     def version(self) -> str:
-        """A digest of the source and the attributes, part of a run's fingerprint."""
+        """A digest of the sources and the attributes, part of a run's fingerprint.
+
+        What can't be digested (a class without source, closures or attributes that can't be pickled) makes every object
+        a policy of its own: nothing is shared with another one, nor taken up again. Override it to say otherwise.
+        """
+        digest = hashlib.blake2b(digest_size=16)
         try:
-            source = inspect.getsource(type(self))
-        except (OSError, TypeError):
-            source = repr(type(self))
-        return hashlib.blake2b(f"{source}{vars(self)!r}".encode(), digest_size=16).hexdigest()
+            for base in type(self).__mro__[:-1]:
+                digest.update(inspect.getsource(base).encode())
+                for method in vars(base).values():
+                    for cell in getattr(method, "__closure__", None) or ():
+                        if cell.cell_contents not in type(self).__mro__:
+                            digest.update(pickle.dumps(cell.cell_contents))
+            digest.update(pickle.dumps({name: value for name, value in vars(self).items() if name != _OWN}))
+        except Exception:
+            return str(vars(self).setdefault(_OWN, uuid.uuid4().hex))
+        return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -139,10 +156,11 @@ class WriteBufferPolicy(PythonPolicy):
 
 
 def python_policies(
-    options: Mapping[str, object], known: Mapping[str, PythonPolicy]
+    options: Mapping[str, object], known: Mapping[str, PythonPolicy], sets: Sequence[tuple[str, str]]
 ) -> dict[str, PythonPolicy]:
-    """The policies in Python after these options: a keyword that names a seam replaces what it had."""
-    policies = dict(known)
+    """The policies in Python after these options and settings: what names a seam replaces the policy that it had."""
+    paths = {text.partition("=")[0].strip() for _, text in sets}
+    policies = {path: policy for path, policy in known.items() if path not in paths}
     for name, value in options.items():
         if value is None:
             continue

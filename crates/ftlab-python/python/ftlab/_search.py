@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ftlab._cluster import Place, check_place
 from ftlab._device import Device
-from ftlab._errors import FtlabError, UsageError
+from ftlab._errors import ExperimentError, FtlabError, UsageError
 from ftlab._load import Load
 from ftlab._policy import Policy
 from ftlab._progress import Bar
@@ -189,6 +189,9 @@ def search(
 
     with Bar(progress, "trials") as bar:
         propose(space, minimizes, _count("trials", trials), seed, check_place(on), _measure, common, score, bar)
+    if all(trial.failure is not None for trial in made):
+        # What is wrong with every trial is wrong with what they share.
+        raise ExperimentError(f"all trials failed; the first one so:\n{made[0].failure}")
     return Found(device, made, minimizes)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +43,7 @@ class Span:
 
 def span(low: str | float, high: str | float, steps: int, *, log: bool = False) -> Span:
     """``steps`` values from ``low`` to ``high``, such as ``span("7%", "50%", 8)``; with ``log`` of equal ratios."""
-    return Span(text_of(low), text_of(high), steps, log)
+    return Span(text_of(low), text_of(high), _count("steps", steps), log)
 
 
 class _PointSpec:
@@ -63,8 +63,9 @@ class _PointSpec:
         self.load = load
         self.python = python or []
 
-    def given(self) -> _Given:
-        pace = [] if self.load is None else [(name, _text(value)) for name, value in self.load._pace.items()]
+    def given(self, explicit: Collection[str]) -> _Given:
+        """What the compiled side takes. The pace of a load gives way to options that were set explicitly."""
+        pace = [] if self.load is None else [(name, _text(value)) for name, value in self.load._pace.items() if name not in explicit]
         device = self.device
         policies: list[tuple[str, object, str, str]] = [
             (path, policy, policy.name, policy.version) for path, policy in self.python
@@ -111,26 +112,29 @@ class SweepSpec:
         base: _PointSpec | None,
         axes: list[tuple[str, Any]],
         file: tuple[str, int | None, int | None] | None = None,
+        explicit: Collection[str] = (),
     ) -> None:
         self.named = named
         self.base = base
         self.axes = axes
         self.file = file
+        self.explicit = frozenset(explicit)
 
     def plan(self) -> _ftlab.SweepPlan:
         """The sweep, checked and ready to run."""
         if self.file is not None:
             return _ftlab.SweepPlan.file(*self.file)
         assert self.named is not None and self.base is not None
-        return _ftlab.SweepPlan.of_values(self.named, self.base.given(), [_given(*axis) for axis in self.axes])
+        axes = [_given(name, values, self.explicit) for name, values in self.axes]
+        return _ftlab.SweepPlan.of_values(self.named, self.base.given(self.explicit), axes)
 
 
-def _given(name: str, values: Any) -> tuple[Any, ...]:
+def _given(name: str, values: Any, explicit: Collection[str]) -> tuple[Any, ...]:
     """An axis as the compiled half takes it."""
     if isinstance(values, Span):
         return name, f"{values.low}..{values.high}", values.steps, values.log
     if values and isinstance(values[0], tuple):
-        return name, [(value, point.given()) for value, point in values]
+        return name, [(value, point.given(explicit)) for value, point in values]
     return name, values
 
 
@@ -338,7 +342,10 @@ def _spec(
     run = [(key, _text(value)) for key, value in options.items() if value is not None]
     named = _Named(name, _count("seeds", 1 if seeds is None else seeds), seed_of(1 if seed is None else seed), confidence, prepare == "base")
     given = [_axis(axis, values) for axis, values in axes.items()]
-    return SweepSpec(named, _PointSpec(device, [], run, load), given)
+    explicit = {key for key, _ in run} | {axis for axis, _ in given}
+    # An axis of loads replaces the load, with its pace.
+    common = None if _LOAD in axes else load
+    return SweepSpec(named, _PointSpec(device, [], run, common), given, explicit=explicit)
 
 
 def _count(name: str, number: object) -> int:
