@@ -91,7 +91,7 @@ impl PointSettings {
             all.outside = OutsidePolicies::default();
         }
         let replaced: Vec<String> = later.sets.iter().map(|one| key(&one.text)).collect();
-        all.outside.0.retain(|policy| !replaced.iter().any(|path| *path == policy.option));
+        all.outside.0.retain(|policy| !replaced.contains(&policy.option));
         all.sets.extend(later.sets.iter().cloned());
         // A load replaces one of another kind, and so does an image.
         if later.names_load() || later.load.is_some() {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import types
-from typing import Any, SupportsIndex
+from typing import Any
 
 from ftlab import _ftlab
 from ftlab._device import Device

@@ -8,7 +8,7 @@ import json
 import operator
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, SupportsIndex, cast
+from typing import Any, cast
 
 from ftlab import _ftlab
 from ftlab._errors import UsageError
