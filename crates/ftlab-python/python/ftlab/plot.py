@@ -5,6 +5,8 @@ Each function draws on ``ax`` if it is given, and returns the figure: ``run.plot
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -39,6 +41,7 @@ _STYLE: dict[Any, Any] = {
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
     "axes.linewidth": 0.6,
+    "axes.prop_cycle": f"cycler('color', {_COLOURS})",
     "lines.linewidth": 1.1,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -53,18 +56,50 @@ _STYLE: dict[Any, Any] = {
 }
 
 
+#: The dots per inch of figures in notebooks.
+_DPI = 160
+
+
+def _teach_notebook() -> None:
+    """Lets a notebook show figures that pyplot did not make, unless it knows how already."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if shell is None:
+        return
+    from matplotlib.figure import Figure
+
+    formatters = shell.display_formatter.formatters
+    if not any(Figure in formatter.type_printers for formatter in formatters.values()):
+        formatters["image/png"].for_type(Figure, _png)
+
+
+def _png(figure: Figure) -> bytes:
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=_DPI)
+    return file.getvalue()
+
+
+@contextmanager
+def style() -> Generator[None, None, None]:
+    """The style of these figures, for figures of your own: ``with fl.plot.style():``."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise ImportError("matplotlib is not installed\n  remedy: pip install matplotlib") from None
+    _teach_notebook()
+    with matplotlib.rc_context(_STYLE):
+        yield
+
+
 @contextmanager
 def _drawn(ax: Axes | None) -> Generator[Axes, None, None]:
     """Axes to draw on, in the style of papers."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError("matplotlib is not installed\n  remedy: pip install matplotlib") from None
-    with matplotlib.rc_context(_STYLE):
+    with style():
         if ax is not None:
             yield ax
             return
+        from matplotlib.figure import Figure
+
         yield Figure(figsize=_SIZE).subplots()
 
 
