@@ -1,6 +1,6 @@
 //! Tables as Arrow, without copies.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow_array::{
@@ -11,7 +11,7 @@ use arrow_schema::{DataType, Field, FieldRef, Schema};
 use ftlab_lab::result::{ColumnTable, ColumnValues};
 use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use pyo3_arrow::ffi::{ArrayIterator, to_array_pycapsules, to_stream_pycapsule};
 
 /// The key of a unit in the metadata of a column.
@@ -97,21 +97,20 @@ impl PyColumns {
         self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// The units of the columns, by name.
+    /// The units of the columns, by name, in their order.
     #[getter]
-    fn units(&self) -> HashMap<String, String> {
-        let schema = self.batch.schema();
-        let unit = |field: &FieldRef| {
-            let unit = field.metadata().get(UNIT).cloned().unwrap_or_default();
-            (field.name().clone(), unit)
-        };
-        schema.fields().iter().map(unit).collect()
+    fn units<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let units = PyDict::new(py);
+        for field in self.batch.schema().fields() {
+            units.set_item(field.name(), field.metadata().get(UNIT).map_or("", String::as_str))?;
+        }
+        Ok(units)
     }
 
-    /// What the rows are, and further metadata.
+    /// What the rows are, and further metadata, by key.
     #[getter]
-    fn metadata(&self) -> HashMap<String, String> {
-        self.batch.schema().metadata().clone()
+    fn metadata(&self) -> BTreeMap<String, String> {
+        self.batch.schema().metadata().clone().into_iter().collect()
     }
 
     fn __len__(&self) -> usize {
