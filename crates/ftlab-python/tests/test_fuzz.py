@@ -22,7 +22,7 @@ ALLOWED = (fl.FtlabError, TypeError, KeyError, OverflowError, ImportError)
 
 quick = settings(
     # `./x test --all` tries more.
-    max_examples=800 if "FTLAB_LONG" in os.environ else 100,
+    max_examples=300 if "FTLAB_LONG" in os.environ else 100,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
