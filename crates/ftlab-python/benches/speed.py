@@ -94,7 +94,9 @@ def main() -> None:
         ),
         "steps, reads of an empty device": steps(fl.device(DEVICE), 0, options.requests, options.turns),
         "steps, reads of a full device": steps(filled, 0, options.requests, options.turns),
-        "steps, writes within the buffer": steps(filled.but(cache_capacity="1GiB"), 1, options.requests // 20, options.turns),
+        "steps, writes within the buffer": steps(
+            fl.device(DEVICE, cache_capacity="1GiB"), 1, options.requests // 20, options.turns
+        ),
         "runs": runs(options.program, options.requests, options.turns),
     }
     print(json.dumps(found, indent=2))
