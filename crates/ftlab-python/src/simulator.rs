@@ -168,7 +168,7 @@ impl PySimulator {
     }
 
     /// Lets the device come to rest, returns its image, and closes the simulator.
-    fn into_image(&self, py: Python<'_>) -> PyResult<PyImage> {
+    fn take_image(&self, py: Python<'_>) -> PyResult<PyImage> {
         let outstanding = self.ask(SteppedDevice::outstanding)?;
         if outstanding > 0 {
             return Err(usage(format!(

@@ -82,7 +82,7 @@ class Simulator:
 
     def into_device(self) -> Device:
         """Closes the simulator, and returns the device in the state that it has reached."""
-        image = self._simulator.into_image()
+        image = self._simulator.take_image()
         return Device(("image", image.name), [], image)
 
     def close(self) -> None:
