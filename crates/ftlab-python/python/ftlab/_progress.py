@@ -64,4 +64,7 @@ def _tqdm() -> Any:
 
 
 def _can_be_seen() -> bool:
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
+    """Whether there is a terminal, or a notebook: a shell of IPython that a kernel runs."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return hasattr(shell, "kernel") or sys.stderr.isatty()
