@@ -47,7 +47,7 @@ fn count(problems: usize) -> String {
 
 fn write(root: &Path) -> Result<Vec<String>, String> {
     for page in reference::pages(&files::all(root)?) {
-        files::write(root, page.path, &page.text)?;
+        files::write(root, &page.path, &page.text)?;
         println!("wrote {}", page.path);
     }
     Ok(Vec::new())

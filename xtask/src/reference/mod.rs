@@ -15,16 +15,17 @@ mod workload;
 
 use crate::files::File;
 
+#[derive(Clone)]
 pub struct ReferencePage {
     /// Path relative to the project's root.
-    pub path: &'static str,
+    pub path: String,
     pub text: String,
 }
 
 /// Returns all pages; `files` is the project, for what is read from the source text.
 pub fn pages(files: &[File]) -> Vec<ReferencePage> {
-    let page = |path, text| ReferencePage { path, text };
-    vec![
+    let page = |path: &str, text| ReferencePage { path: path.to_owned(), text };
+    let mut pages = vec![
         page("docs/reference/options.md", options::page()),
         page("docs/reference/policies.md", policies::page()),
         page("docs/reference/devices.md", devices::page()),
@@ -36,11 +37,11 @@ pub fn pages(files: &[File]) -> Vec<ReferencePage> {
         page("docs/reference/workload.schema.json", workload::schema()),
         page("docs/reference/experiment-file.md", experiment::page()),
         page("docs/reference/experiment.schema.json", experiment::schema()),
-        page("crates/ftlab-python/python/ftlab/_options.py", python::options()),
-        page("crates/ftlab-python/python/ftlab/policies.py", python::policies()),
         page("docs/reference/sweep-file.md", sweep::page()),
         page("docs/reference/sweep.schema.json", sweep::schema()),
-    ]
+    ];
+    pages.extend(python::pages());
+    pages
 }
 
 /// Returns the top of a Markdown page.
