@@ -10,7 +10,7 @@ use super::{ReferencePage, doc, meaning, module, seam_name, sentence, type_of};
 /// Returns the modules of `ftlab/policies`.
 pub fn pages() -> Vec<ReferencePage> {
     let seams = &catalog().seams;
-    let mut pages: Vec<ReferencePage> = seams.iter().map(|seam| page(seam)).collect();
+    let mut pages: Vec<ReferencePage> = seams.iter().map(page).collect();
     let mut names: Vec<&str> = seams.iter().map(|seam| seam_name(seam.path)).collect();
     names.sort_unstable();
     let listed = |quote: &str| {
