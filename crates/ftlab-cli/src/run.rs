@@ -3,14 +3,11 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use ftlab::config::Config;
 use ftlab::stats::Report;
 use ftlab_lab::device::of_device_or_image;
-use ftlab_lab::experiment::{Experiment, LoadSource};
+use ftlab_lab::experiment::Experiment;
 use ftlab_lab::load::short_name;
-use ftlab_lab::result::{
-    self, FileKind, Folder, REQUESTS, Requests, ResultTarget, RunDocument, TableTarget,
-};
+use ftlab_lab::result::{self, FileKind, Folder, REQUESTS, Requests, RunDocument, TableTarget};
 use ftlab_lab::resume::inputs_of;
 
 use crate::args::RunArgs;
@@ -18,8 +15,6 @@ use crate::failure::Failure;
 use crate::progress::Bars;
 use crate::{device, interrupt, resume, table};
 
-/// The default parent folder of results.
-pub const RESULTS: &str = "ftlab-results";
 /// Shorter runs show no speed, because the system measures processor time too coarsely.
 const SHORTEST_TIMED_S: f64 = 0.05;
 
@@ -40,7 +35,8 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
         return tell_done(args, done, out);
     }
     interrupt::listen()?;
-    let folder = prepare_folder(args, &config, &experiment.load)?;
+    let device = short_name(&config.options.device.name);
+    let folder = args.output.folder(format!("{device}-{}", experiment.load.name()))?;
     if !quiet {
         device::warn(&config);
         mention_abandoned(folder.as_ref());
@@ -188,24 +184,6 @@ fn say_the_end(speed: &RunDocument, requests: u64, path: Option<&PathBuf>) {
         speed.cpu_s,
         speed.wall_s,
     );
-}
-
-fn prepare_folder(
-    args: &RunArgs,
-    config: &Config,
-    load: &LoadSource,
-) -> Result<Option<Folder>, Failure> {
-    if args.output.no_output {
-        return Ok(None);
-    }
-    let target = match &args.output.output {
-        Some(path) => ResultTarget::Named(path.clone()),
-        None => ResultTarget::Counted {
-            parent: PathBuf::from(RESULTS),
-            stem: format!("{}-{}", short_name(&config.options.device.name), load.name()),
-        },
-    };
-    Ok(Folder::prepare(target, args.output.force).map(Some)?)
 }
 
 fn start_requests(args: &RunArgs, folder: Option<&Folder>) -> Result<Option<Requests>, Failure> {

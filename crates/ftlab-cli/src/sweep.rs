@@ -1,18 +1,18 @@
 //! `ftlab sweep`: runs at all combinations of the values of some axes, one table and a page of curves.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ftlab_lab::Lab;
 use ftlab_lab::compare::words::with_unit;
-use ftlab_lab::result::{self, Folder, PAGE, ResultTarget, SWEEP_CSV};
+use ftlab_lab::result::{self, Folder, PAGE, SWEEP_CSV};
 use ftlab_lab::resume::RUNS;
 use ftlab_lab::sweep::{SweepDocument, SweepPlan, SweepRow, SweepTable, find};
 
 use crate::args::SweepArgs;
 use crate::failure::{Failure, with_flags};
 use crate::progress::Runs;
-use crate::run::{RESULTS, mention_abandoned};
+use crate::run::mention_abandoned;
 use crate::table::{fits, show, table, wrapped};
 use crate::{device, interrupt, resume};
 
@@ -39,7 +39,7 @@ pub fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Failure> {
         return print(args, &plan.document(&plan.table(&rows)?), out);
     }
     interrupt::listen()?;
-    let folder = prepare_folder(args, &plan)?;
+    let folder = args.output.folder(format!("sweep-{}", plan.sweep.name))?;
     if !args.output.quiet {
         plan.notes().iter().for_each(|note| say!("warning: {}", with_flags(note)));
         device::warn_once(plan.points().iter().map(|point| &*point.config));
@@ -87,20 +87,6 @@ fn perform(
         }
     }
     Ok(table)
-}
-
-fn prepare_folder(args: &SweepArgs, plan: &SweepPlan) -> Result<Option<Folder>, Failure> {
-    if args.output.no_output {
-        return Ok(None);
-    }
-    let target = match &args.output.output {
-        Some(path) => ResultTarget::Named(path.clone()),
-        None => ResultTarget::Counted {
-            parent: PathBuf::from(RESULTS),
-            stem: format!("sweep-{}", plan.sweep.name),
-        },
-    };
-    Ok(Folder::prepare(target, args.output.force).map(Some)?)
 }
 
 /// Handles a sweep that failed or was interrupted. An interrupted one keeps its finished runs.

@@ -19,9 +19,9 @@ use pyo3_arrow::{PyArray, PyChunkedArray};
 
 use crate::errors::usage;
 
-/// The columns of requests.
 /// The column of arrivals, the only one that may hold times with a unit of their own.
 const TIME: &str = "at_ns";
+/// The columns of requests.
 const KNOWN: [&str; 8] = ["op", "lba", "sectors", "offset", "size", TIME, "stream", "fua"];
 /// The names of operations, in the order of their codes.
 const OPS: [(&str, Op); 4] =

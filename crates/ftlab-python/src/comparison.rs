@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ftlab_lab::Lab;
-use ftlab_lab::compare::{self, Comparison, ComparisonRuns, Series, Variant, equal_notes};
+use ftlab_lab::compare::{self, Comparison, ComparisonRuns, Variant, equal_notes};
 use ftlab_lab::experiment::Experiment;
 use ftlab_lab::result::{COMPARISON, Folder, ResultTarget, to_json};
 use ftlab_lab::{Failure, seeds};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use tempfile::TempDir;
 
 use crate::config::PyConfig;
 use crate::errors::{raised, with_keywords};
@@ -17,7 +18,7 @@ use crate::load::PyLoad;
 use crate::options::PyRunOptions;
 use crate::policies::Trouble;
 use crate::table::{NewColumn, PyColumns};
-use crate::watch::{Listener, attended};
+use crate::watch::{Listener, ManyRuns, attended};
 
 /// The page within the folder of a comparison.
 const PAGE: &str = "report.html";
@@ -63,28 +64,18 @@ pub fn compare_variants(
     };
     let troubles: Vec<Trouble> =
         variants.iter().map(|(.., options)| options.trouble.clone()).collect();
-    troubles.iter().for_each(|trouble| trouble.stops(&lab.stop));
     let variants: Result<Vec<Variant>, Failure> = variants.iter().map(variant).collect();
     let variants = variants.map_err(raised)?;
     let stop = lab.stop.clone();
-    let done = attended(py, &listener, &stop, |watcher| {
+    let compare = |watcher: &ManyRuns| {
         let runs = ComparisonRuns::new(&variants, &seeds, &lab)?;
-        let nowhere = match folder {
-            None => Some(tempfile::tempdir().map_err(|error| {
-                Failure::file("can't write into", &std::env::temp_dir(), &error)
-            })?),
-            Some(_) => None,
-        };
-        let target = match (&nowhere, folder) {
-            (Some(place), _) => ResultTarget::Named(place.path().join("runs")),
-            (None, Some(path)) => ResultTarget::Named(path),
-            (None, None) => return Err(Failure::usage("there is no place for the runs")),
-        };
-        let folder = Folder::prepare(target, force)?;
+        let (nowhere, path) = place_of(folder)?;
+        let folder = Folder::prepare(ResultTarget::Named(path), force)?;
         runs.take_up(&folder)?;
         if let Err(failure) = runs.perform(&folder, watcher) {
-            // What is done is kept for the next time.
-            if nowhere.is_none() {
+            // Finished runs are kept for the next time. One whose policy failed may be among them.
+            let keep = nowhere.is_none() && !troubles.iter().any(Trouble::is_there);
+            if keep && runs.list_finished(&folder)? {
                 folder.publish(false)?;
             }
             return Err(failure);
@@ -93,23 +84,24 @@ pub fn compare_variants(
         let comparison = compare::comparison(&series, confidence, equal_notes(&variants));
         let page = compare::page(&comparison, &series, &lab.command)?;
         if nowhere.is_none() {
-            publish(folder, &comparison, &series, &page)?;
+            folder.write(PAGE, page.as_bytes())?;
+            folder.write(COMPARISON, to_json(&comparison)?.as_bytes())?;
+            folder.publish(true)?;
         }
         Ok(PyComparison { comparison, page })
-    })?;
-    let done = done.map_err(raised);
-    troubles.iter().fold(done, |done, trouble| trouble.or(done))
+    };
+    Trouble::watch(&troubles, &stop, || attended(py, &listener, &stop, compare)?.map_err(raised))
 }
 
-fn publish(
-    folder: Folder,
-    comparison: &Comparison,
-    _series: &[Series],
-    page: &str,
-) -> Result<(), Failure> {
-    folder.write(PAGE, page.as_bytes())?;
-    folder.write(COMPARISON, to_json(comparison)?.as_bytes())?;
-    folder.publish(true).map(drop)
+/// Returns the folder of the runs; without one they go into a temporary folder, which lasts as long as what is returned.
+fn place_of(folder: Option<PathBuf>) -> Result<(Option<TempDir>, PathBuf), Failure> {
+    if let Some(path) = folder {
+        return Ok((None, path));
+    }
+    let nowhere = tempfile::tempdir()
+        .map_err(|error| Failure::file("can't write into", &std::env::temp_dir(), &error))?;
+    let path = nowhere.path().join("runs");
+    Ok((Some(nowhere), path))
 }
 
 /// Returns the page of finished results, by their folders.

@@ -19,6 +19,7 @@ use crate::config::PyConfig;
 use crate::errors::{raised, usage, with_keywords};
 use crate::load::PyLoad;
 use crate::options::PyRunOptions;
+use crate::policies::Trouble;
 use crate::table::PyColumns;
 use crate::watch::{Listener, PythonWatcher, Raised};
 
@@ -48,12 +49,11 @@ pub fn run(
     listener: Listener,
 ) -> PyResult<PyRun> {
     let (config, source) = (Arc::clone(&config.config), load.source.clone());
-    let (trouble, raised_meanwhile) = (&options.trouble, Raised::default());
+    let (troubles, raised_meanwhile) = ([options.trouble.clone()], Raised::default());
     let options = options.options.clone();
     let lab = Lab::default();
-    trouble.stops(&lab.stop);
     let mut watcher = PythonWatcher::new(listener, raised_meanwhile.clone());
-    let done = py.detach(|| {
+    let perform = || {
         let experiment = Experiment::new(source, &options)?;
         experiment.check(&config, 1)?;
         let inputs = experiment.inputs(&config, seed)?;
@@ -61,8 +61,9 @@ pub fn run(
         let records = records.transpose().map_err(ftlab_lab::Failure::usage)?;
         let measured = lab.run(&experiment, &config, seed, &mut watcher, records)?;
         Finished::of(&lab, &config, measured, inputs)
-    });
-    let finished: Finished = raised_meanwhile.or(trouble.or(done.map_err(raised)))?;
+    };
+    let done = Trouble::watch(&troubles, &lab.stop, || py.detach(perform).map_err(raised));
+    let finished: Finished = raised_meanwhile.or(done)?;
     let Finished { document, run, tables, jobs, requests } = finished;
     let requests = requests.map(PyColumns::of).transpose()?;
     Ok(PyRun { config, document, run, tables, jobs, requests })

@@ -22,7 +22,7 @@ use crate::load::PyLoad;
 use crate::options::PyRunOptions;
 use crate::policies::Trouble;
 use crate::table::{NewColumn, PyColumns};
-use crate::watch::{Listener, attended};
+use crate::watch::{Listener, ManyRuns, attended};
 
 /// What a point sets, as Python gives it.
 #[derive(FromPyObject)]
@@ -231,13 +231,10 @@ impl PySweepPlan {
             None => None,
         };
         let stop = lab.stop.clone();
-        self.troubles.iter().for_each(|trouble| trouble.stops(&stop));
-        let done = attended(py, &listener, &stop, |watcher| {
-            self.plan.perform_runs(&lab, &runs, open, watcher)
+        let done = Trouble::watch(&self.troubles, &stop, || {
+            let perform = |watcher: &ManyRuns| self.plan.perform_runs(&lab, &runs, open, watcher);
+            attended(py, &listener, &stop, perform)?.map_err(raised)
         })?;
-        // What a policy raised comes first: its runs were stopped, or are worth nothing.
-        let done = done.map_err(raised);
-        let done = self.troubles.iter().fold(done, |done, trouble| trouble.or(done))?;
         locked(&rows.rows).extend(done);
         Ok(())
     }

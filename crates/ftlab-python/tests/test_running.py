@@ -268,3 +268,40 @@ def test_figures(short_run: fl.Run, tmp_path: Path) -> None:
     assert [text.get_text() for text in both.axes[0].get_legend().get_texts()] == ["a", "b"]
     with pytest.raises(fl.UsageError, match="there is no operation erase"):
         fl.plot.latency({"a": short_run}, op="erase")
+
+
+def test_an_interrupted_comparison_goes_on(child: Child, tmp_path: Path) -> None:
+    """What had finished is taken over, and the outcome is that of a comparison at one go."""
+    compare = (
+        'fl.compare({{"a": tiny, "b": tiny.but(gc="fifo")}}, fl.workload("randread-4k", requests={requests}), seeds=40, '
+        'threads=1, output="{output}", progress=False)'
+    )
+    output = tmp_path / "kept"
+    script = f"""
+import os, signal, threading, time
+from pathlib import Path
+import ftlab as fl
+tiny = fl.device("tiny")
+def interrupt():
+    while not list(Path({str(tmp_path)!r}).rglob("result.json")):
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    {compare.format(requests=30_000, output=output)}
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    done = child(script)
+    assert done.stdout == "interrupted\n", done.stderr
+    partial = tmp_path / "kept.partial"
+    assert (partial / "variants.json").is_file() and not output.exists()
+    # run.json says when a run was done.
+    finished = {file.relative_to(partial): file.read_bytes() for file in partial.rglob("run.json")}
+    assert 0 < len(finished) < 80
+    tiny = fl.device("tiny")
+    devices = {"a": tiny, "b": tiny.but(gc="fifo")}
+    load = fl.workload("randread-4k", requests=30_000)
+    again = fl.compare(devices, load, seeds=40, output=output)
+    assert {file: (output / file).read_bytes() for file in finished} == finished
+    assert again.document == fl.compare(devices, load, seeds=40).document

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ftlab_lab::catalog::Catalog;
 use ftlab_lab::load::parse_format;
+use ftlab_lab::result::{Folder, ResultTarget};
 use ftlab_workload::trace::Format;
 
 pub use self::images::{DeviceCommand, LoadImageArgs, SaveArgs, ShowImageArgs};
@@ -22,6 +23,8 @@ pub use self::sweep::SweepArgs;
 pub use self::torture::TortureArgs;
 use crate::failure::Failure;
 
+/// The default parent folder of results.
+const RESULTS: &str = "ftlab-results";
 /// More threads than this are a typing mistake: the system refuses them, or they only wait for each other.
 const MOST_JOBS: i64 = 1024;
 
@@ -298,6 +301,22 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
+    /// Returns where the result goes: the folder that was named, or the next numbered one.
+    pub fn target(&self, stem: String) -> ResultTarget {
+        match &self.output {
+            Some(path) => ResultTarget::Named(path.clone()),
+            None => ResultTarget::Counted { parent: PathBuf::from(RESULTS), stem },
+        }
+    }
+
+    /// Prepares the result folder, unless none is wanted.
+    pub fn folder(&self, stem: String) -> Result<Option<Folder>, Failure> {
+        if self.no_output {
+            return Ok(None);
+        }
+        Ok(Folder::prepare(self.target(stem), self.force).map(Some)?)
+    }
+
     /// Refuses `--force` if nothing is written that it could replace.
     pub fn refuse_idle_force(&self, writes_file: bool) -> Result<(), Failure> {
         match self.force && self.no_output && !writes_file {

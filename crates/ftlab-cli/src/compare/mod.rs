@@ -3,21 +3,19 @@
 mod table;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ftlab::options::presets;
 use ftlab_lab::compare::{
     self, Comparison, ComparisonRuns, Grouped, Series, Variant, VariantsSpec, equal_notes,
 };
-use ftlab_lab::result::{
-    self, COMPARISON, FileKind, Folder, PAGE, PARTIAL, ResultTarget, VARIANTS,
-};
+use ftlab_lab::result::{self, COMPARISON, FileKind, Folder, PAGE, PARTIAL, ResultTarget};
 use ftlab_lab::seeds;
 
 use crate::args::{CompareArgs, ReportArgs};
 use crate::failure::{Failure, with_flags};
 use crate::progress::Runs;
-use crate::run::{RESULTS, mention_abandoned};
+use crate::run::mention_abandoned;
 use crate::{device, interrupt, resume};
 
 /// `ftlab compare`.
@@ -166,10 +164,9 @@ fn prepare_folder(
     nowhere: Option<&Path>,
     stem: String,
 ) -> Result<Folder, Failure> {
-    let target = match (nowhere, &args.output.output) {
-        (Some(place), _) => ResultTarget::Counted { parent: place.to_owned(), stem },
-        (None, Some(path)) => ResultTarget::Named(path.clone()),
-        (None, None) => ResultTarget::Counted { parent: PathBuf::from(RESULTS), stem },
+    let target = match nowhere {
+        Some(place) => ResultTarget::Counted { parent: place.to_owned(), stem },
+        None => args.output.target(stem),
     };
     Ok(Folder::prepare(target, args.output.force)?)
 }
@@ -190,14 +187,16 @@ fn stopped(failure: Failure, jobs: &ComparisonRuns<'_>, folder: Folder, keep: bo
     if !failure.is_interrupted() {
         return failure;
     }
-    if !keep || !folder.path().join("runs").exists() {
-        say!("Interrupted: no run had finished, so nothing is written.");
-        return Failure::INTERRUPTED;
-    }
-    let list = result::to_json(&jobs.finished(&folder));
-    let listed = list.and_then(|list| folder.write(VARIANTS, list.as_bytes()));
-    match listed.map_err(Failure::from).and_then(|()| interrupt::publish(folder, false)) {
-        Ok(path) => {
+    let listed = if keep { jobs.list_finished(&folder) } else { Ok(false) };
+    let kept = listed
+        .map_err(Failure::from)
+        .and_then(|any| any.then(|| interrupt::publish(folder, false)).transpose());
+    match kept {
+        Ok(None) => {
+            say!("Interrupted: no run had finished, so nothing is written.");
+            Failure::INTERRUPTED
+        }
+        Ok(Some(path)) => {
             let path = path.display();
             say!(
                 "Interrupted: the finished runs are in {path}; ftlab compare {path} compares them."

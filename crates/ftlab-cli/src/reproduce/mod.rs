@@ -21,7 +21,7 @@ use serde_json::json;
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
 use crate::progress::Runs;
-use crate::run::{RESULTS, mention_abandoned};
+use crate::run::mention_abandoned;
 use crate::{interrupt, resume};
 
 /// The argument that lists the experiments instead of running one.
@@ -268,10 +268,7 @@ impl ReadyExperiment<'_> {
         let name = &self.declaration().name;
         let target = match self.named(args, several) {
             Some(path) => ResultTarget::Named(path),
-            None => ResultTarget::Counted {
-                parent: PathBuf::from(RESULTS),
-                stem: format!("reproduce-{name}"),
-            },
+            None => args.output.target(format!("reproduce-{name}")),
         };
         Ok(Folder::prepare(target, args.output.force).map(Some)?)
     }

@@ -15,7 +15,7 @@ use crate::experiment::{Conduct, Watcher};
 use crate::failure::Failure;
 use crate::lab::Lab;
 use crate::pool::{self, RunsWatcher};
-use crate::result::{self, COMPARISON, Folder, MARK};
+use crate::result::{self, COMPARISON, Folder, MARK, VARIANTS};
 use crate::resume::{self, Kept, RUNS};
 use crate::stop::Stop;
 
@@ -121,8 +121,20 @@ impl<'a> ComparisonRuns<'a> {
         Ok(())
     }
 
-    /// Returns the variants and their results so far, for the folder of an interrupted comparison.
-    pub fn finished(&self, folder: &Folder) -> Value {
+    /// Lists the variants and their results so far in the folder of an interrupted comparison. Returns whether any run has
+    /// finished; if none has, nothing is written.
+    ///
+    /// # Errors
+    /// The list cannot be written.
+    pub fn list_finished(&self, folder: &Folder) -> Result<bool, Failure> {
+        if !folder.path().join(RUNS).exists() {
+            return Ok(false);
+        }
+        folder.write(VARIANTS, result::to_json(&self.finished(folder))?.as_bytes())?;
+        Ok(true)
+    }
+
+    fn finished(&self, folder: &Folder) -> Value {
         let is_there = |place: &String| folder.path().join(place).join(MARK).is_file();
         let of = |(at, variant): (usize, &Variant)| {
             let places = self.seeds.iter().map(|&seed| self.place(at, seed)).filter(is_there);

@@ -14,8 +14,8 @@ from ftlab._load import Load
 from ftlab._progress import Bar
 from ftlab._run import _check_kinds
 from ftlab._search import Score, Space, _check_space, mean, measured, propose
-from ftlab._sweep import _count, _name_of
-from ftlab._values import seed_of
+from ftlab._sweep import _name_of
+from ftlab._values import MOST, count_of, seed_of
 
 #: The error of a trial without a number that was measured: worse than any that has it.
 _WITHOUT = 10.0
@@ -125,7 +125,7 @@ def calibrate(
             if not (isinstance(number, (int, float)) and number > 0 and math.isfinite(number)):
                 raise UsageError(f"{metric} of {measurement.label} is no positive number: {number!r}")
     _check_space(unknown)
-    common = (base, list(measurements), _count("seeds", seeds), seed_of(seed))
+    common = (base, list(measurements), count_of("seeds", seeds, MOST), seed_of(seed))
     made: list[tuple[float, Mapping[str, object], list[dict[str, float | None]]]] = []
 
     def score(chosen: Mapping[str, object], outcome: _Outcome) -> Score:
@@ -137,7 +137,7 @@ def calibrate(
         return error, {}
 
     with Bar(progress, "trials") as bar:
-        propose(unknown, True, _count("trials", trials), seed, check_place(on), _simulated, common, score, bar, refines=True)
+        propose(unknown, True, count_of("trials", trials, MOST), seed, check_place(on), _simulated, common, score, bar, refines=True)
     if not made:
         raise FtlabError("no trial could be run: every combination that was tried is refused\n  remedy: narrow the ranges")
     _, values, simulated = min(made, key=lambda trial: trial[0])

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ftlab import _ftlab
 from ftlab._errors import UsageError
-from ftlab._progress import Bar
+from ftlab._progress import THOUSANDTHS, Bar
+from ftlab._values import threads_of
 
 if TYPE_CHECKING:
     from ftlab._sweep import SweepSpec
 
-#: The thousandths of a run that the simulator tells.
-_THOUSANDTHS = 1000.0
 
 
 class Place(Protocol):
@@ -72,16 +71,12 @@ class Local:
 
     def __post_init__(self) -> None:
         """Refuses what is no number of threads."""
-        threads = self.threads
-        if threads is None:
-            return
-        if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= 1024:
-            raise UsageError(f"threads is a whole number from 1 to 1024, not {threads!r}")
+        threads_of(self.threads)
 
     @property
     def scale(self) -> float:
         """How much of the progress is one run."""
-        return _THOUSANDTHS
+        return THOUSANDTHS
 
     def perform(
         self,

@@ -11,15 +11,18 @@ from ftlab import _ftlab
 from ftlab._device import Device
 from ftlab._errors import UsageError
 from ftlab._load import Load, run_options
-from ftlab._progress import Bar
+from ftlab._progress import THOUSANDTHS, Bar
 from ftlab._run import _check_kinds
 from ftlab._table import Table
-from ftlab._values import seed_of
+from ftlab._values import confidence_of, count_of, seed_of, threads_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ftlab._options import RunOptions
+
+#: More seeds than this are a typing mistake.
+_MOST_SEEDS = 1000
 
 
 class Comparison(Table):
@@ -111,25 +114,19 @@ def compare(
     """
     if not isinstance(devices, Mapping) or len(devices) < 2:
         raise UsageError("there is nothing to compare\n  remedy: give at least two devices, each with its name")
-    if isinstance(seeds, bool) or not isinstance(seeds, int) or not 1 <= seeds <= 1000:
-        raise UsageError(f"seeds is a whole number from 1 to 1000, not {seeds!r}")
-    if not 0.5 <= confidence < 1:
-        raise UsageError(f"confidence is a share from 0.5 to below 1, not {confidence!r}")
-    if threads is not None and not 1 <= threads <= 1024:
-        raise UsageError(f"threads is a whole number from 1 to 1024, not {threads!r}")
     variants: list[tuple[str, _ftlab.Config, list[str], _ftlab.RunOptions]] = []
     for name, device in devices.items():
         _check_kinds(device, load)
         texts = [text for _, text in device._sets]
         variants.append((str(name), device._config, texts, run_options(load, device, options)))
-    with Bar(progress, "runs", 1000.0) as bar:
+    with Bar(progress, "runs", THOUSANDTHS) as bar:
         done = _ftlab.compare(
             variants,
             load._load,
             seed_of(seed),
-            seeds,
-            confidence,
-            threads,
+            count_of("seeds", seeds, _MOST_SEEDS),
+            confidence_of(confidence),
+            threads_of(threads),
             None if output is None else os.fspath(output),
             force,
             bar.listener,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-import types
 from collections.abc import Callable
 from typing import Any
 
 #: Called with the name of what is done, what is done of it, and the whole, if it is known.
 Listener = Callable[[str, int, "int | None"], None]
+
+#: The thousandths of a run that the simulator tells.
+THOUSANDTHS = 1000.0
 
 
 class Bar:
@@ -24,12 +26,7 @@ class Bar:
     def __enter__(self) -> Bar:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: types.TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._close()
 
     @property

@@ -20,8 +20,8 @@ from ftlab._load import Load
 from ftlab._policy import Policy
 from ftlab._progress import Bar
 from ftlab._run import _check_kinds, run
-from ftlab._sweep import _count, _name_of
-from ftlab._values import path_of, seed_of, text_of
+from ftlab._sweep import _name_of
+from ftlab._values import MOST, count_of, path_of, seed_of, text_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -172,7 +172,7 @@ def search(
     bounds = {metric: _bound(metric, text) for metric, text in (subject_to or {}).items()}
     _check_space(space)
     goal, minimizes = (minimize, True) if minimize is not None else (str(maximize), False)
-    common = (device, load, dict(options), _count("seeds", seeds), seed_of(seed))
+    common = (device, load, dict(options), count_of("seeds", seeds, MOST), seed_of(seed))
     made: list[Trial] = []
 
     def score(chosen: Mapping[str, object], outcome: Outcome) -> Score:
@@ -188,7 +188,7 @@ def search(
         return value, misses
 
     with Bar(progress, "trials") as bar:
-        propose(space, minimizes, _count("trials", trials), seed, check_place(on), _measure, common, score, bar)
+        propose(space, minimizes, count_of("trials", trials, MOST), seed, check_place(on), _measure, common, score, bar)
     if all(trial.failure is not None for trial in made):
         # What is wrong with every trial is wrong with what they share.
         raise ExperimentError(f"all trials failed; the first one so:\n{made[0].failure}")

@@ -18,7 +18,7 @@ from ftlab._policy import Policy
 from ftlab._progress import Bar
 from ftlab._run import _check_kinds
 from ftlab._table import Table
-from ftlab._values import path_of, seed_of, settings, text_of
+from ftlab._values import MOST, confidence_of, count_of, path_of, seed_of, settings, text_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ class Span:
 
 def span(low: str | float, high: str | float, steps: int, *, log: bool = False) -> Span:
     """``steps`` values from ``low`` to ``high``, such as ``span("7%", "50%", 8)``; with ``log`` of equal ratios."""
-    return Span(text_of(low), text_of(high), _count("steps", steps), log)
+    return Span(text_of(low), text_of(high), count_of("steps", steps, MOST), log)
 
 
 class _PointSpec:
@@ -327,7 +327,7 @@ def _spec(
     if not isinstance(device, Device):
         if load is not None or axes is not None or options:
             raise UsageError("the file of a sweep says what is run\n  remedy: leave the load, axes and options out")
-        many = None if seeds is None else _count("seeds", seeds)
+        many = None if seeds is None else count_of("seeds", seeds, MOST)
         return SweepSpec(None, None, [], (os.fspath(device), many, None if seed is None else seed_of(seed)))
     if not isinstance(axes, Mapping) or not axes:
         raise UsageError("there are no axes\n  remedy: give a mapping of options to their values")
@@ -337,18 +337,10 @@ def _spec(
         _check_kinds(device, load)
     if prepare not in ("each", "base"):
         raise UsageError(f"prepare is each or base, not {prepare!r}")
-    if not 0.5 <= confidence < 1:
-        raise UsageError(f"confidence is a share from 0.5 to below 1, not {confidence!r}")
     run = [(key, _text(value)) for key, value in options.items() if value is not None]
-    named = _Named(name, _count("seeds", 1 if seeds is None else seeds), seed_of(1 if seed is None else seed), confidence, prepare == "base")
+    named = _Named(name, count_of("seeds", 1 if seeds is None else seeds, MOST), seed_of(1 if seed is None else seed), confidence_of(confidence), prepare == "base")
     given = [_axis(axis, values) for axis, values in axes.items()]
     explicit = {key for key, _ in run} | {axis for axis, _ in given}
     # An axis of loads replaces the load, with its pace.
     common = None if _LOAD in axes else load
     return SweepSpec(named, _PointSpec(device, [], run, common), given, explicit=explicit)
-
-
-def _count(name: str, number: object) -> int:
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 100_000:
-        raise UsageError(f"{name} is a whole number from 1 to 100,000, not {number!r}")
-    return number

@@ -134,6 +134,34 @@ def assignments(given: Iterable[str] | Mapping[str, object] | None) -> list[tupl
     return [(f"set {number}", text) for number, text in enumerate(given, start=1)]
 
 
+#: More seeds, steps or trials than this are a typing mistake.
+MOST = 100_000
+
+
+def count_of(name: str, value: object, most: int) -> int:
+    """A number of things, from one to ``most``."""
+    number = whole_number(value)
+    if number is None or not 1 <= number <= most:
+        raise UsageError(f"{name} is a whole number from 1 to {most:,}, not {value!r}")
+    return number
+
+
+def confidence_of(value: float) -> float:
+    """The confidence of intervals."""
+    if not 0.5 <= value < 1:
+        raise UsageError(f"confidence is a share from 0.5 to below 1, not {value!r}")
+    return value
+
+
+#: More threads than this are a typing mistake.
+_MOST_THREADS = 1024
+
+
+def threads_of(value: int | None) -> int | None:
+    """A number of threads; None for all processors."""
+    return None if value is None else count_of("threads", value, _MOST_THREADS)
+
+
 def seed_of(seed: object) -> int:
     """A seed: a whole number of 64 bits."""
     number = whole_number(seed)

@@ -34,9 +34,17 @@ pub struct Trouble {
 }
 
 impl Trouble {
-    /// Stops this too, if a policy fails.
-    pub fn stops(&self, stop: &Stop) {
-        locked(&self.stops).push(stop.clone());
+    /// Works with policies that stop the work if they fail, and returns what they raised in place of the outcome.
+    pub fn watch<T>(
+        troubles: &[Trouble],
+        stop: &Stop,
+        work: impl FnOnce() -> PyResult<T>,
+    ) -> PyResult<T> {
+        for trouble in troubles {
+            locked(&trouble.stops).push(stop.clone());
+        }
+        let outcome = work();
+        troubles.iter().fold(outcome, |outcome, trouble| trouble.or(outcome))
     }
 
     /// Returns what a policy raised in place of the outcome, if there is anything.
