@@ -34,6 +34,16 @@ impl Serialize for DrawnNumber {
     }
 }
 
+/// Says what made a page, as the first entries of a `dl`.
+pub fn made_by(version: &str, command: &[String]) -> Markup {
+    html! {
+        dt { "ftlab" } dd { (version) }
+        @if !command.is_empty() {
+            dt { "Command" } dd { code { (quoted(command.iter().cloned())) } }
+        }
+    }
+}
+
 /// An HTML page.
 pub struct HtmlPage<'a, D> {
     /// The command that made the page.

@@ -108,3 +108,15 @@ pub fn taken_for_trace(what: &str, path: &Path) -> Option<Failure> {
          name another file"
     )))
 }
+
+/// Tries a text without each of its lines in turn: whatever is wrong then has a place and a remedy.
+#[cfg(test)]
+pub fn every_problem_is_told_well(text: &str, problems: impl Fn(&str) -> Vec<Problem>) {
+    let lines: Vec<&str> = text.lines().collect();
+    for left_out in 0..lines.len() {
+        let kept = [&lines[..left_out], &lines[left_out + 1..]].concat();
+        for problem in problems(&kept.join("\n")) {
+            assert!(!problem.remedy.is_empty() && problem.place.is_some(), "{problem}");
+        }
+    }
+}

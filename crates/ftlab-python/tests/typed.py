@@ -10,7 +10,7 @@ from typing_extensions import assert_type
 def readme() -> None:
     drive = fl.device("tlc-32g", over_provisioning="28%", gc=fl.gc.CostBenefit())
     aged = fl.age(drive, seed=1)
-    run = fl.run(aged, fl.workload("mixed-70-30-zipf", requests=2_000_000), seed=7)
+    run = fl.run(aged, fl.workload("mixed-70-30-zipf", requests=500_000), seed=7)
     print(run["read.latency.p99"])
     run.latencies.to_polars()
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::document::{SweepDocument, SweepMetricDocument, SweepPointDocument};
 use crate::compare::words::with_unit;
 use crate::failure::Failure;
-use crate::page::{DrawnNumber, HtmlPage, licence, quoted};
+use crate::page::{DrawnNumber, HtmlPage, licence, made_by};
 use crate::result::{SWEEP_CSV, SWEEP_PARQUET};
 
 const SCRIPT: &str = concat!(
@@ -190,10 +190,7 @@ fn origin(document: &SweepDocument, command: &[String]) -> Markup {
     html! {
         h2 { "How to reproduce it" }
         dl {
-            dt { "ftlab" } dd { (document.ftlab_version) }
-            @if !command.is_empty() {
-                dt { "Command" } dd { code { (quoted(command.iter().cloned())) } }
-            }
+            (made_by(&document.ftlab_version, command))
             dt { "Seeds" } dd { (format!("{:?}", document.seeds)) }
         }
         details {

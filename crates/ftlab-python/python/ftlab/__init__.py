@@ -6,7 +6,7 @@
 
     drive = fl.device("tlc-32g", over_provisioning="28%", gc=fl.gc.CostBenefit())
     aged = fl.age(drive, seed=1)
-    run = fl.run(aged, fl.workload("mixed-70-30-zipf", requests=2_000_000), seed=7)
+    run = fl.run(aged, fl.workload("mixed-70-30-zipf", requests=500_000), seed=7)
     run["read.latency.p99"]
 """
 

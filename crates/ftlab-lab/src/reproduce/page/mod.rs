@@ -19,7 +19,7 @@ use super::measure::Measured;
 use super::numbers::{PERCENT, Tolerance, printed, told};
 use super::words::{difference, fewer_seeds, long, not_run, ours, seeds, verdict_line};
 use crate::failure::Failure;
-use crate::page::{HtmlPage, licence, quoted};
+use crate::page::{HtmlPage, licence, made_by};
 
 const SCRIPT: &str = concat!(
     include_str!("../../../assets/page/common.js"),
@@ -196,10 +196,7 @@ fn origin(found: &FoundExperiment, document: &Reproduction, command: &[String]) 
     html! {
         h2 { "How to reproduce it" }
         dl {
-            dt { "ftlab" } dd { (document.ftlab_version) }
-            @if !command.is_empty() {
-                dt { "Command" } dd { code { (quoted(command.iter().cloned())) } }
-            }
+            (made_by(&document.ftlab_version, command))
             dt { "Seeds" } dd { (seeds(document)) }
             dt { "BLAKE3 of the declaration" } dd { code { (document.declaration_blake3) } }
         }

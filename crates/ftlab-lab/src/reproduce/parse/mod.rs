@@ -205,6 +205,7 @@ mod tests {
 
     use super::*;
     use crate::reproduce::keys::TABLES;
+    use crate::text_file;
 
     /// A declaration in use, with many keys to break.
     const TEXT: &str = include_str!("../../../../../experiments/rw-scheduler/experiment.toml");
@@ -272,15 +273,7 @@ mod tests {
     #[test]
     fn whatever_is_wrong_has_a_place_and_a_remedy() {
         assert_eq!(problems(TEXT), []);
-        let text = ALL;
-        let lines: Vec<&str> = text.lines().collect();
-        for left_out in 0..lines.len() {
-            let kept = lines.iter().enumerate().filter(|(at, _)| *at != left_out);
-            let text: Vec<&str> = kept.map(|(_, line)| *line).collect();
-            for problem in problems(&text.join("\n")) {
-                assert!(!problem.remedy.is_empty() && problem.place.is_some(), "{problem}");
-            }
-        }
+        text_file::every_problem_is_told_well(ALL, problems);
     }
 
     /// A wrong entry of a list is reported once: what uses its name, or would follow it, is not.

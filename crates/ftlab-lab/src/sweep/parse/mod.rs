@@ -245,6 +245,7 @@ mod tests {
     use ftlab::config::Problem;
 
     use super::*;
+    use crate::text_file;
 
     /// Sweeps with all keys.
     const TEXTS: [&str; 2] = [
@@ -274,14 +275,7 @@ mod tests {
     #[test]
     fn whatever_is_wrong_has_a_place_and_a_remedy() {
         for text in TEXTS {
-            let lines: Vec<&str> = text.lines().collect();
-            for left_out in 0..lines.len() {
-                let kept = lines.iter().enumerate().filter(|(at, _)| *at != left_out);
-                let text: Vec<&str> = kept.map(|(_, line)| *line).collect();
-                for problem in problems(&text.join("\n")) {
-                    assert!(!problem.remedy.is_empty() && problem.place.is_some(), "{problem}");
-                }
-            }
+            text_file::every_problem_is_told_well(text, problems);
         }
     }
 
