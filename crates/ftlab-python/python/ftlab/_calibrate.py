@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ftlab._cluster import Place, check_place
-from ftlab._device import Device
+from ftlab._device import Device, check_device
 from ftlab._errors import FtlabError, UsageError
-from ftlab._load import Load
+from ftlab._load import Load, check_load
 from ftlab._progress import Bar
-from ftlab._run import _check_kinds
 from ftlab._search import Score, Space, _check_space, mean, measured, propose
 from ftlab._sweep import _name_of
+from ftlab._table import pandas_of, polars_of
 from ftlab._values import MOST, count_of, seed_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
 
 #: The error of a trial without a number that was measured: worse than any that has it.
 _WITHOUT = 10.0
@@ -76,17 +80,13 @@ class Calibration:
         middle = len(sizes) // 2
         return sizes[middle] if len(sizes) % 2 else (sizes[middle - 1] + sizes[middle]) / 2
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> pl.DataFrame:
         """The errors as a DataFrame of polars."""
-        import polars
+        return polars_of([vars(error) for error in self.errors])
 
-        return polars.DataFrame([vars(error) for error in self.errors], strict=False)
-
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pd.DataFrame:
         """The errors as a DataFrame of pandas."""
-        import pandas
-
-        return pandas.DataFrame([vars(error) for error in self.errors])
+        return pandas_of([vars(error) for error in self.errors])
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={_name_of(value)}" for name, value in self.values.items())
@@ -120,7 +120,8 @@ def calibrate(
     for measurement in measurements:
         if not isinstance(measurement, Measurement):
             raise UsageError(f"{measurement!r} is no measurement\n  remedy: make one with fl.Measurement")
-        _check_kinds(base, measurement.load)
+        check_device(base)
+        check_load(measurement.load)
         for metric, number in measurement.numbers.items():
             if not (isinstance(number, (int, float)) and number > 0 and math.isfinite(number)):
                 raise UsageError(f"{metric} of {measurement.label} is no positive number: {number!r}")

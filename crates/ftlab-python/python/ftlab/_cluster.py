@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
+import pickle
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -12,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ftlab import _ftlab
-from ftlab._errors import UsageError
+from ftlab._errors import UsageError, missing
 from ftlab._progress import THOUSANDTHS, Bar
 from ftlab._values import threads_of
 
@@ -33,12 +35,11 @@ class Place(Protocol):
         self,
         spec: SweepSpec,
         plan: _ftlab.SweepPlan,
-        runs: list[int],
         folder: _ftlab.SweepFolder | None,
         rows: _ftlab.SweepRows,
         bar: Bar,
     ) -> None:
-        """Performs runs of a sweep, by their indices, and adds their rows. With a folder, each is written there."""
+        """Performs all runs of a sweep, and adds their rows. With a folder, each is written there, unless it is there."""
         ...
 
     def calls(self, function: Callable[..., Any], common: Any) -> contextlib.AbstractContextManager[Calls]:
@@ -82,13 +83,12 @@ class Local:
         self,
         spec: SweepSpec,
         plan: _ftlab.SweepPlan,
-        runs: list[int],
         folder: _ftlab.SweepFolder | None,
         rows: _ftlab.SweepRows,
         bar: Bar,
     ) -> None:
         """See :meth:`Place.perform`."""
-        plan.perform(runs, self.threads, folder, rows, bar.listener)
+        plan.perform(_all(plan), self.threads, folder, rows, bar.listener)
 
     @contextlib.contextmanager
     def calls(self, function: Callable[..., Any], common: Any) -> Generator[Calls]:
@@ -140,13 +140,12 @@ class Ray:
         self,
         spec: SweepSpec,
         plan: _ftlab.SweepPlan,
-        runs: list[int],
         folder: _ftlab.SweepFolder | None,
         rows: _ftlab.SweepRows,
         bar: Bar,
     ) -> None:
         """See :meth:`Place.perform`."""
-        wanted = set(runs)
+        wanted = set(_all(plan) if folder is None else folder.missing(plan))
         groups = [[at for at in group if at in wanted] for group in plan.groups()]
         with self.calls(_perform_runs, (spec, folder is not None)) as calls:
             tasks = _split([group for group in groups if group], calls.at_once)
@@ -166,7 +165,9 @@ class Ray:
                         for name, content in files:
                             folder.write(f"{plan.place(at)}/{name}", content)
                     if bar.listener is not None:
-                        bar.listener("runs", done, len(runs))
+                        bar.listener("runs", done, len(wanted))
+        if folder is not None:
+            plan.perform(_all(plan), None, folder, rows, None)
 
     @contextlib.contextmanager
     def calls(self, function: Callable[..., Any], common: Any) -> Generator[Calls]:
@@ -174,7 +175,7 @@ class Ray:
         try:
             import ray
         except ImportError:
-            raise ImportError("ray is not installed\n  remedy: pip install 'ray[default]'") from None
+            raise missing("ray", "'ray[default]'") from None
         if not ray.is_initialized():
             ray.init(address=self.address, log_to_driver=False)
         # A worker or a node that is lost is no error of the task: it is done again.
@@ -213,6 +214,10 @@ class _RayCalls:
             yield key, result
 
 
+def _all(plan: _ftlab.SweepPlan) -> list[int]:
+    return list(range(len(plan.runs)))
+
+
 def _split(groups: Sequence[list[int]], tasks: int) -> list[list[int]]:
     """Splits groups that share a prepared device, so that there is work for all who wait; the longest first."""
     if not groups:
@@ -229,9 +234,6 @@ _known: dict[bytes, _ftlab.SweepPlan] = {}
 
 def _plan(spec: SweepSpec) -> _ftlab.SweepPlan:
     """The plan of a sweep, made once in each process."""
-    import hashlib
-    import pickle
-
     digest = hashlib.blake2b(pickle.dumps(spec)).digest()
     if digest not in _known:
         _known.clear()

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ftlab import _ftlab
-from ftlab._device import Device
+from ftlab._device import Device, check_device
 from ftlab._errors import UsageError
-from ftlab._load import Load, run_options
+from ftlab._load import Load, check_load, run_options
 from ftlab._progress import THOUSANDTHS, Bar
-from ftlab._run import _check_kinds
 from ftlab._table import Table
 from ftlab._values import confidence_of, count_of, seed_of, threads_of
 
@@ -116,7 +115,8 @@ def compare(
         raise UsageError("there is nothing to compare\n  remedy: give at least two devices, each with its name")
     variants: list[tuple[str, _ftlab.Config, list[str], _ftlab.RunOptions]] = []
     for name, device in devices.items():
-        _check_kinds(device, load)
+        check_device(device)
+        check_load(load)
         texts = [text for _, text in device._sets]
         variants.append((str(name), device._config, texts, run_options(load, device, options)))
     with Bar(progress, "runs", THOUSANDTHS) as bar:

@@ -192,6 +192,7 @@ def age(
     ``precondition`` lists steps as ``ftlab run --precondition`` does. The outcome is kept on disk by what it depends
     on, so the same ageing is never done twice; ``cache=False`` neither looks there nor keeps it.
     """
+    check_device(device)
     if device._python:
         raise UsageError(
             "a policy in Python can't be saved with a device\n  remedy: age the device first, and set the policy then: "
@@ -212,6 +213,13 @@ def age(
     if cache and not complaints:
         _keep(image, kept)
     return _aged(device, image)
+
+
+def check_device(device: object) -> Device:
+    """A device; anything else is refused."""
+    if not isinstance(device, Device):
+        raise UsageError(f"{device!r} is no device\n  remedy: make one with ftlab.device")
+    return device
 
 
 def _aged(device: Device, image: _ftlab.Image) -> Device:

@@ -22,3 +22,8 @@ class FileError(FtlabError, OSError):
 
 class ExperimentError(FtlabError, RuntimeError):
     """A simulated device that could not do what was asked, such as one at the end of its life."""
+
+
+def missing(library: str, install: str | None = None) -> ImportError:
+    """What to raise where a library that is not always needed is not there."""
+    return ImportError(f"{library} is not installed\n  remedy: pip install {install or library}")

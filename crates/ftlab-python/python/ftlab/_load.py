@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 #: What a run is told by name. An image is part of its device.
-_RUN_OPTIONS = frozenset(_ftlab.RunOptions.names()) - {"image"}
+RUN_OPTIONS = frozenset(_ftlab.RunOptions.names()) - {"image"}
 
 
 class Load:
@@ -81,7 +81,7 @@ def trace(
 
     ``address`` says how its addresses map to the device: ``as-is``, ``fold``, ``scale``, ``partition`` or ``compact``.
     """
-    played = {name: value for name, value in options.items() if name in _RUN_OPTIONS}
+    played = {name: value for name, value in options.items() if name in RUN_OPTIONS}
     reading = [(name, _text(value)) for name, value in options.items() if name not in played and value is not None]
     return Load(("trace", (os.fspath(file), reading)), played)
 
@@ -108,9 +108,16 @@ def requests(columns: Any, /, *, name: str = "requests", **pace: Unpack[TraceOpt
     return Load(("requests", (name, columns)), pace)
 
 
+def check_load(load: object) -> Load:
+    """A load; anything else is refused."""
+    if not isinstance(load, Load):
+        raise UsageError(f"{load!r} is no load\n  remedy: make one with ftlab.workload, trace, fio or requests")
+    return load
+
+
 def _check_name(name: str) -> None:
-    if name not in _RUN_OPTIONS:
-        raise UsageError(f"a run has no option {name}\n  remedy: it has {', '.join(sorted(_RUN_OPTIONS))}")
+    if name not in RUN_OPTIONS:
+        raise UsageError(f"a run has no option {name}\n  remedy: it has {', '.join(sorted(RUN_OPTIONS))}")
 
 
 def _text(value: object) -> str:

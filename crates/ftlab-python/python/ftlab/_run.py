@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from ftlab import _ftlab
-from ftlab._device import Device
+from ftlab._device import Device, check_device
 from ftlab._errors import FtlabError, UsageError
-from ftlab._load import Load, run_options
+from ftlab._load import Load, check_load, run_options
 from ftlab._progress import Bar
 from ftlab._table import Table
 from ftlab._values import seed_of
@@ -231,15 +231,9 @@ def run(
     Configuration, load and seed decide every byte of the result. ``records`` keeps every request (see
     :attr:`Run.requests`). ``progress`` shows a bar; by default where someone can see it. Ctrl-C stops the run.
     """
-    _check_kinds(device, load)
+    check_device(device)
+    check_load(load)
     chosen = run_options(load, device, options)
     with Bar(progress) as bar:
         done = _ftlab.run(device._config, load._load, chosen, seed_of(seed), records, bar.listener)
     return Run(done, device, load, seed, options)
-
-
-def _check_kinds(device: object, load: object) -> None:
-    if not isinstance(device, Device):
-        raise UsageError(f"{device!r} is no device\n  remedy: make one with ftlab.device")
-    if not isinstance(load, Load):
-        raise UsageError(f"{load!r} is no load\n  remedy: make one with ftlab.workload, trace, fio or requests")

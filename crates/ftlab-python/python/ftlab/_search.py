@@ -14,16 +14,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ftlab._cluster import Place, check_place
-from ftlab._device import Device
-from ftlab._errors import ExperimentError, FtlabError, UsageError
-from ftlab._load import Load
+from ftlab._device import Device, check_device
+from ftlab._errors import ExperimentError, FtlabError, UsageError, missing
+from ftlab._load import RUN_OPTIONS, Load, check_load
 from ftlab._policy import Policy
 from ftlab._progress import Bar
-from ftlab._run import _check_kinds, run
+from ftlab._run import run
 from ftlab._sweep import _name_of
+from ftlab._table import pandas_of, polars_of
 from ftlab._values import MOST, count_of, path_of, seed_of, text_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
     from typing_extensions import Unpack
 
     from ftlab._options import RunOptions
@@ -75,8 +78,6 @@ def between(low: str | float, high: str | float, *, log: bool = False) -> Betwee
 
 #: What a search may choose from, by option.
 Space = Mapping[str, "Between | Sequence[object]"]
-#: The options that are options of a run.
-_RUN = ("precondition", "queue_depth", "requests", "speed", "replay", "address")
 
 
 @dataclass(frozen=True)
@@ -108,20 +109,16 @@ class Found:
         """The device with the best options."""
         if self.best is None:
             raise UsageError("no trial holds the constraints\n  remedy: give more trials, a wider space or weaker bounds")
-        options = {name: value for name, value in self.best.options.items() if name not in _RUN}
+        options = {name: value for name, value in self.best.options.items() if name not in RUN_OPTIONS}
         return self._base.but(**options)  # type: ignore[arg-type]
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> pl.DataFrame:
         """The trials as a DataFrame of polars: options, the goal, and metrics."""
-        import polars
+        return polars_of(self._columns())
 
-        return polars.DataFrame(self._columns(), strict=False)
-
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pd.DataFrame:
         """The trials as a DataFrame of pandas."""
-        import pandas
-
-        return pandas.DataFrame(self._columns())
+        return pandas_of(self._columns())
 
     def _columns(self) -> dict[str, list[Any]]:
         options = list(dict.fromkeys(name for trial in self.trials for name in trial.options))
@@ -166,7 +163,8 @@ def search(
 
     Each trial is run with ``seeds`` seeds, whose mean counts. ``on`` says where, as for :func:`sweep`.
     """
-    _check_kinds(device, load)
+    check_device(device)
+    check_load(load)
     if (minimize is None) == (maximize is None):
         raise UsageError("there is no goal\n  remedy: name the metric to minimize, or the one to maximize")
     bounds = {metric: _bound(metric, text) for metric, text in (subject_to or {}).items()}
@@ -221,7 +219,7 @@ def propose(
     try:
         import optuna
     except ImportError:
-        raise ImportError("optuna is not installed\n  remedy: pip install optuna") from None
+        raise missing("optuna") from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     sampler = _sampler(optuna, space, seed, refines)
     study = optuna.create_study(direction="minimize" if minimizes else "maximize", sampler=sampler)
@@ -252,7 +250,7 @@ def _sampler(optuna: Any, space: Space, seed: int, refines: bool) -> Any:
     if not (refines and of_numbers):
         return optuna.samplers.TPESampler(seed=seed % 2**32, multivariate=True)
     if importlib.util.find_spec("cmaes") is None:
-        raise ImportError("cmaes is not installed\n  remedy: pip install cmaes")
+        raise missing("cmaes")
     return optuna.samplers.CmaEsSampler(seed=seed % 2**32, n_startup_trials=_BATCH, popsize=_BATCH)
 
 
@@ -276,7 +274,7 @@ def _check_space(space: Space) -> None:
     if not isinstance(space, Mapping) or not space:
         raise UsageError("there is nothing to choose from\n  remedy: give a mapping of options to ranges or lists")
     for name, values in space.items():
-        if name not in _RUN:
+        if name not in RUN_OPTIONS:
             path_of(name)
         if isinstance(values, Between):
             continue
@@ -315,8 +313,8 @@ def measured(
     device: Device, load: Load, options: Mapping[str, Any], chosen: Mapping[str, Any], seed: int
 ) -> dict[str, float | None]:
     """The metrics of a run on the device with the chosen options."""
-    of_device = {name: value for name, value in chosen.items() if name not in _RUN}
-    of_run = {name: value for name, value in chosen.items() if name in _RUN}
+    of_device = {name: value for name, value in chosen.items() if name not in RUN_OPTIONS}
+    of_run = {name: value for name, value in chosen.items() if name in RUN_OPTIONS}
     changed = device.but(**of_device)
     return dict(run(changed, load, seed=seed, progress=False, **{**options, **of_run}).summary)
 

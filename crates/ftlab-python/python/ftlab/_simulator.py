@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from ftlab import _ftlab
-from ftlab._device import Device
+from ftlab._device import Device, check_device
 from ftlab._errors import UsageError
 from ftlab._table import Table
 from ftlab._values import seed_of, whole_number
@@ -100,8 +100,7 @@ class Simulator:
 
 def open(device: Device, /, *, seed: int = 1) -> Simulator:
     """Opens a device to be stepped by hand."""
-    if not isinstance(device, Device):
-        raise UsageError(f"{device!r} is no device\n  remedy: make one with ftlab.device")
+    check_device(device)
     options = _ftlab.RunOptions([], device._image, device._outside())
     return Simulator(_ftlab.Simulator(device._config, seed_of(seed), options), device)
 
@@ -111,7 +110,5 @@ def _nanoseconds(time: str | int | None) -> int:
         return _ftlab.parse_duration(time)
     number = whole_number(time)
     if number is None or number >= 2**64:
-        raise UsageError(
-            f"{time!r} is no time\n  remedy: write a text such as \"5ms\", or nanoseconds from 0 to {2**64 - 1}"
-        )
+        raise UsageError(f"{time!r} is no time\n  remedy: write a text such as \"5ms\", or whole nanoseconds")
     return number

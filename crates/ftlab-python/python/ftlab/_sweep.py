@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from ftlab import _ftlab
 from ftlab._cluster import Place, check_place
-from ftlab._device import Device
+from ftlab._device import Device, check_device
 from ftlab._errors import UsageError
-from ftlab._load import Load, _text
+from ftlab._load import Load, _text, check_load
 from ftlab._outside import PythonPolicy
 from ftlab._policy import Policy
 from ftlab._progress import Bar
-from ftlab._run import _check_kinds
 from ftlab._table import Table
 from ftlab._values import MOST, confidence_of, count_of, path_of, seed_of, settings, text_of
 
@@ -200,11 +199,8 @@ def _several(options: Mapping[str, object]) -> _PointSpec:
     run = [(name, _text(value)) for name, value in options.items() if name in names]
     rest = {name: value for name, value in options.items() if name not in names and name not in (_DEVICE, _LOAD)}
     python = [(path_of(name), value) for name, value in rest.items() if isinstance(value, PythonPolicy)]
-    device, load = options.get(_DEVICE), options.get(_LOAD)
-    if device is not None and not isinstance(device, Device):
-        raise UsageError(f"{device!r} is no device\n  remedy: make one with ftlab.device")
-    if load is not None and not isinstance(load, Load):
-        raise UsageError(f"{load!r} is no load\n  remedy: make one with ftlab.workload, trace, fio or requests")
+    device = None if options.get(_DEVICE) is None else check_device(options[_DEVICE])
+    load = None if options.get(_LOAD) is None else check_load(options[_LOAD])
     return _PointSpec(device, settings(rest), run, load, python)
 
 
@@ -292,7 +288,7 @@ def sweep(
     place = check_place(on)
     if output is None:
         with Bar(progress, "runs", place.scale) as bar:
-            place.perform(spec, plan, list(range(len(plan.runs))), None, rows, bar)
+            place.perform(spec, plan, None, rows, bar)
         return Sweep(plan, rows)
     path = os.fspath(output)
     if not force:
@@ -302,15 +298,12 @@ def sweep(
     folder = _ftlab.SweepFolder(plan, path, force)
     try:
         with Bar(progress, "runs", place.scale) as bar:
-            place.perform(spec, plan, folder.missing(plan), folder, rows, bar)
-        # The rows of runs that were there come from the folder, too.
-        whole = _ftlab.SweepRows()
-        plan.perform(list(range(len(plan.runs))), None, folder, whole, None)
-        folder.publish(plan, whole)
+            place.perform(spec, plan, folder, rows, bar)
+        folder.publish(plan, rows)
     except BaseException:
         folder.keep()
         raise
-    return Sweep(plan, whole)
+    return Sweep(plan, rows)
 
 
 def _spec(
@@ -334,7 +327,7 @@ def _spec(
     if load is None and _LOAD not in axes:
         raise UsageError("there is no load\n  remedy: give one for all points, or an axis named load")
     if load is not None:
-        _check_kinds(device, load)
+        check_load(load)
     if prepare not in ("each", "base"):
         raise UsageError(f"prepare is each or base, not {prepare!r}")
     run = [(key, _text(value)) for key, value in options.items() if value is not None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ftlab import _ftlab
+from ftlab._errors import missing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,8 +14,23 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def _missing(library: str) -> ImportError:
-    return ImportError(f"{library} is not installed\n  remedy: pip install {library}")
+def polars_of(rows: Any) -> pl.DataFrame:
+    """A DataFrame of polars."""
+    try:
+        import polars
+    except ImportError:
+        raise missing("polars") from None
+    return polars.DataFrame(rows, strict=False)
+
+
+def pandas_of(rows: Any) -> pd.DataFrame:
+    """A DataFrame of pandas."""
+    try:
+        import pandas
+    except ImportError:
+        raise missing("pandas") from None
+    frame: pd.DataFrame = pandas.DataFrame(rows)
+    return frame
 
 
 class Table:
@@ -55,28 +71,19 @@ class Table:
 
     def to_polars(self) -> pl.DataFrame:
         """The table as a DataFrame of polars, without a copy."""
-        try:
-            import polars
-        except ImportError:
-            raise _missing("polars") from None
-        return polars.DataFrame(self)
+        return polars_of(self)
 
     def to_arrow(self) -> pa.Table:  # pyright: ignore[reportUnknownParameterType]  # It has no types.
         """The table as one of pyarrow, without a copy."""
         try:
             import pyarrow
         except ImportError:
-            raise _missing("pyarrow") from None
+            raise missing("pyarrow") from None
         return pyarrow.table(self)  # pyright: ignore[reportUnknownVariableType]
 
     def to_pandas(self) -> pd.DataFrame:
         """The table as a DataFrame of pandas."""
-        try:
-            import pandas
-        except ImportError:
-            raise _missing("pandas") from None
-        frame: pd.DataFrame = pandas.DataFrame(self.to_numpy())
-        return frame
+        return pandas_of(self.to_numpy())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self._columns.__arrow_c_stream__(requested_schema)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ftlab._errors import UsageError
+from ftlab._errors import UsageError, missing
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -61,7 +61,7 @@ def _drawn(ax: Axes | None) -> Generator[Axes]:
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("matplotlib is not installed\n  remedy: pip install matplotlib") from None
+        raise missing("matplotlib") from None
     with matplotlib.rc_context(cast("Any", _STYLE)):
         if ax is not None:
             yield ax
