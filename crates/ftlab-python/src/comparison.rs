@@ -104,12 +104,6 @@ fn place_of(folder: Option<PathBuf>) -> Result<(Option<TempDir>, PathBuf), Failu
     Ok((Some(nowhere), path))
 }
 
-/// Returns the page of finished results, by their folders.
-#[pyfunction]
-pub fn page_of_results(py: Python<'_>, results: Vec<String>, confidence: f64) -> PyResult<String> {
-    py.detach(|| compare::page_of_results(&results, confidence, &[])).map_err(raised)
-}
-
 #[pymethods]
 impl PyComparison {
     /// `compare.json`.

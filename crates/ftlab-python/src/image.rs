@@ -68,12 +68,6 @@ impl PyImage {
         self.taken.image.seed
     }
 
-    /// How the device came to its state, as JSON.
-    #[getter]
-    fn story(&self) -> String {
-        self.taken.story().to_string()
-    }
-
     /// How the device came to its state: a line for each step.
     #[getter]
     fn steps(&self) -> Vec<String> {

@@ -77,6 +77,5 @@ fn _ftlab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(image::prepare, module)?)?;
     module.add_function(wrap_pyfunction!(image::prepare_key, module)?)?;
-    module.add_function(wrap_pyfunction!(comparison::compare_variants, module)?)?;
-    module.add_function(wrap_pyfunction!(comparison::page_of_results, module)?)
+    module.add_function(wrap_pyfunction!(comparison::compare_variants, module)?)
 }

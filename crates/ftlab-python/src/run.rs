@@ -104,12 +104,6 @@ impl PyRun {
         Ok(PyBytes::new(py, text.as_bytes()))
     }
 
-    /// `run.json`.
-    #[getter]
-    fn run_json(&self) -> PyResult<String> {
-        to_json(&self.run).map_err(raised)
-    }
-
     /// `fio.json`, if fio jobs ran.
     #[getter]
     fn fio_json(&self) -> Option<&str> {
