@@ -1,6 +1,7 @@
 //! The laboratory as a library: what a front end without a command line gets is what the program writes.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use ftlab::host::{Host, Op};
 use ftlab::scheduler::{Activity, Probe};
@@ -15,6 +16,7 @@ use ftlab_lab::result::{Requests, RunTables, TableTarget, to_json};
 use ftlab_lab::stepped::SteppedDevice;
 use ftlab_lab::stop::Stop;
 use ftlab_lab::{Failure, Lab};
+use ftlab_workload::generate::Workload;
 use ftlab_workload::replay::{Arrival, Completed, Progress};
 
 fn config(sets: &[&str]) -> ftlab::config::Config {
@@ -236,4 +238,30 @@ fn a_probe_observes_a_whole_experiment_without_changing_it() {
     let probed = lab.run_with(&experiment, &config, 2, &mut (), instruments).unwrap();
     assert_eq!(document(&plain), to_json(&probed.document).unwrap());
     assert!(probed.device.flash().probe().0 > 1_000, "{:?}", probed.device.flash().probe());
+}
+
+#[test]
+fn a_run_measures_as_many_requests_as_asked_or_notes_that_there_are_fewer() {
+    let (lab, config) = (Lab::default(), config(&[]));
+    let run = |load: LoadSource, wanted| {
+        let options = RunOptions { requests: Some(wanted), ..RunOptions::default() };
+        let experiment = Experiment::new(load, &options).unwrap();
+        let document = lab.run(&experiment, &config, 1, &mut (), None).unwrap().document;
+        let measured = document.report.phases.iter().filter(|phase| phase.measured);
+        let requests: u64 = measured.map(|phase| phase.requests).sum();
+        (requests, document.report.notes.iter().any(|note| note.contains("(`requests`)")))
+    };
+    let text = "name = 'short'\n[[phase]]\nwrites = '100%'\nsize = '4KiB'\nrequests = 100";
+    let workload = |text: &str| {
+        let parsed = Workload::parse("short.toml", text, &mut |_| Err(String::new()));
+        LoadSource::Workload(Arc::new(parsed.unwrap()))
+    };
+    assert_eq!(run(workload(text), 40), (40, false));
+    assert_eq!(run(workload(text), 250), (250, false));
+    let twice = format!("{text}\n{}", text.split_once('\n').unwrap().1);
+    assert_eq!(run(workload(&twice), 200), (200, false));
+    assert_eq!(run(workload(&twice), 250), (200, true));
+    let given =
+        |count| LoadSource::Requests(GivenRequests::columns("given", requests(count, true), true));
+    assert_eq!([run(given(30), 30), run(given(30), 31)], [(30, false), (30, true)]);
 }

@@ -40,8 +40,9 @@ pub struct LoadArgs {
     /// or --image has prepared; by default it is skipped there.
     #[arg(long)]
     pub all_phases: bool,
-    /// Stop after this many measured requests. Those of --precondition and of a workload's
-    /// unmeasured phases do not count.
+    /// Measure this many requests. Those of --precondition and of a workload's unmeasured phases do
+    /// not count. A load that has fewer ends earlier, with a note; a workload whose last phase alone
+    /// is measured, up to a number of requests, goes on beyond it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
     /// Also report how reads and writes share pages (only read, only written or both) and how well

@@ -18,6 +18,8 @@ mod steps;
 mod untimed;
 mod watch;
 
+use std::sync::Arc;
+
 use ftlab::config::Config;
 use ftlab::device::{Contents, Device, DeviceSetup};
 use ftlab::host::{Host, Op};
@@ -310,8 +312,11 @@ impl Experiment {
         let skipped = skipped.chain(self.note_on_skipped()).chain(notes_on_clocks(&steps));
         let cut = cut_note(&outcome.replayed.mapping);
         let dry = dry_note(&outcome.replayed, &recording.names);
+        let short = short_note(&outcome.replayed, limit);
         let shared = sharing::notes(outcome.replayed.sharing.as_ref());
-        report.notes.extend(dry.into_iter().chain(skipped).chain(outcome.notes).chain(cut));
+        report
+            .notes
+            .extend(dry.into_iter().chain(short).chain(skipped).chain(outcome.notes).chain(cut));
         report.notes.extend(shared);
         ResultDocument {
             schema_version: SCHEMA_VERSION,
@@ -345,6 +350,8 @@ impl Experiment {
         let addresses = format!("addresses: {}", self.options.mapping.describe());
         match load {
             OpenedLoad::Workload(workload) => {
+                let wanted = self.options.limits.requests.unwrap_or(0);
+                let workload = Arc::unwrap_or_clone(workload).continued_to(wanted);
                 let mut source = Generator::new(&workload, ssd.capacity_sectors(), seed)
                     .map_err(Failure::usage)?;
                 if !self.skipped.is_empty() {
@@ -432,6 +439,18 @@ fn dry_note(replayed: &replay::Report, names: &[String]) -> Option<String> {
             dry.join(", ")
         )
     })
+}
+
+/// Notes that the load has fewer requests than were asked for.
+fn short_note(replayed: &replay::Report, limit: Option<u64>) -> Option<String> {
+    let measured = replayed.phases.iter().filter(|phase| phase.measured);
+    let measured: u64 = measured.map(|phase| phase.requests).sum();
+    let limit = limit.filter(|&limit| replayed.ended == Ended::Source && measured < limit)?;
+    Some(format!(
+        "The load ended after {} measured requests: it has fewer than the {} that were asked for (`requests`).",
+        human::count(measured),
+        human::count(limit)
+    ))
 }
 
 /// Notes that requests were shortened.

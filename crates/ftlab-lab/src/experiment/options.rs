@@ -32,7 +32,7 @@ pub struct RunOptions {
     pub image: Option<ImageSource>,
     /// Play a workload's unmeasured beginning even on a device that was prepared.
     pub all_phases: bool,
-    /// Stop after this many measured requests.
+    /// Measure this many requests; fewer if the load ends before.
     pub requests: Option<u64>,
     /// Report how reads and writes share pages.
     pub accesses: bool,

@@ -323,6 +323,23 @@ impl Workload {
         if problems.is_empty() { Ok(workload) } else { Err(Problems { problems }) }
     }
 
+    /// Returns the workload with at least this many measured requests. Only one whose last phase alone is measured, and
+    /// ends after a number of requests, can be continued; any other is returned as it is.
+    #[must_use]
+    pub fn continued_to(mut self, requests: u64) -> Workload {
+        let mut measured = self.phases.iter().rev().map(|phase| phase.measure);
+        let only_the_last = measured.next() == Some(true) && !measured.any(|measured| measured);
+        let last = self.phases.last_mut().filter(|last| {
+            let Duration { bytes, time, .. } = last.duration;
+            let counted_alone = bytes.is_none() && time.is_none() && last.measure_first.is_none();
+            only_the_last && counted_alone && !last.with_previous
+        });
+        if let Some(Phase { duration: Duration { requests: Some(own), .. }, .. }) = last {
+            *own = requests.max(*own);
+        }
+        self
+    }
+
     /// Returns the groups of phases that play at the same time; most groups have one phase.
     pub fn groups(&self) -> impl Iterator<Item = &[Phase]> {
         self.phases.chunk_by(|_, next| next.with_previous)

@@ -223,6 +223,29 @@ fn a_workload_made_by_hand_is_checked_too() {
 }
 
 #[test]
+fn a_workload_goes_on_where_its_last_phase_alone_is_measured_and_counted() {
+    let length = |text: &str, requests| {
+        let workload = parse(text).unwrap_or_else(|problems| panic!("{problems}"));
+        workload.continued_to(requests).phases.last().unwrap().duration.requests
+    };
+    let fill =
+        "name = 'x'\n[[phase]]\nmeasure = false\nwrites = '100%'\nsize = '4KiB'\nrequests = 9\n";
+    let phase = "[[phase]]\nreads = '100%'\nsize = '4KiB'\n";
+    let counted = format!("{fill}{phase}requests = 100");
+    assert_eq!([length(&counted, 250), length(&counted, 40)], [Some(250), Some(100)]);
+    for other in [
+        "requests = 100\ntime = '1s'",
+        "requests = 100\nbytes = '1MiB'",
+        "requests = 100\nmeasure_first = 50",
+    ] {
+        assert_eq!(length(&format!("{fill}{phase}{other}"), 250), Some(100), "{other}");
+    }
+    assert_eq!(length(&format!("{fill}{phase}time = '1s'"), 250), None);
+    let two = format!("{counted}\n{phase}requests = 10");
+    assert_eq!(length(&two, 250), Some(10), "two measured phases");
+}
+
+#[test]
 fn presets_are_sorted_and_play_on_a_small_and_a_large_device() {
     assert!(PRESETS.is_sorted_by_key(|preset| preset.name));
     for preset in PRESETS {

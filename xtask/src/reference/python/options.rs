@@ -10,7 +10,7 @@ use super::{ReferencePage, doc, meaning, module, python_policy, seam_name, sente
 
 /// The options that a run has besides device, load and seed, with their types and meanings, by who takes them.
 const PACE: [(&str, &str, &str); 4] = [
-    ("requests", "int", "Stop after this many measured requests."),
+    ("requests", "int", "Measure this many requests; fewer if the load has no more."),
     (
         "replay",
         "Literal[\"open\", \"closed\", \"asap\"]",
