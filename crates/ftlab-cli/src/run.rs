@@ -30,7 +30,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let lab = interrupt::lab(Some(1));
     let load = experiment.load.open()?;
     let inputs = experiment.inputs(&config, args.seed)?;
-    let may_be_done = !experiment.load.is_standard_input();
+    let may_be_done = !experiment.load.is_read_once();
     if let Some(done) = done_already(args, &inputs).filter(|_| may_be_done) {
         return tell_done(args, done, out);
     }

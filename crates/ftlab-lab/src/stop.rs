@@ -4,6 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::failure::Failure;
+
 /// Stops the experiments that it was given to. Clones are the same token.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
@@ -26,6 +28,14 @@ impl Stop {
     /// Returns whether to continue, for those who ask now and then.
     pub fn look(&self) -> ControlFlow<()> {
         if self.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Returns whether to continue, as a failure if not.
+    ///
+    /// # Errors
+    /// It was set.
+    pub fn refuse(&self) -> Result<(), Failure> {
+        if self.is_set() { Err(Failure::Interrupted) } else { Ok(()) }
     }
 
     /// Returns a token below this one: it is set with this one, and can be set alone.

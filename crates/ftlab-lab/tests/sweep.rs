@@ -3,8 +3,8 @@
 use ftlab_lab::Lab;
 use ftlab_lab::experiment::LoadSource;
 use ftlab_lab::sweep::{
-    DeviceChoice, PointSettings, Prepared, Spacing, Sweep, SweepAxis, SweepPlan, SweepRun,
-    SweepValue, of_text,
+    DeviceChoice, GivenDevice, PointSettings, Prepared, Spacing, Sweep, SweepAxis, SweepPlan,
+    SweepRun, SweepValue, of_text,
 };
 
 fn base(settings: &[(&str, &str)]) -> PointSettings {
@@ -102,8 +102,9 @@ fn a_device_prepared_once_gives_the_same_rows_on_any_number_of_threads() {
 fn a_configuration_in_memory_is_a_device() {
     let config = ftlab_lab::device::load("tiny", &[]).unwrap();
     let mut settings = base(&[("workload", "randread-4k"), ("requests", "50")]);
-    settings.device =
-        Some(DeviceChoice::Text { name: "mine".to_owned(), text: config.canonical() });
+    let device =
+        GivenDevice { name: "mine".to_owned(), text: config.canonical(), ..GivenDevice::default() };
+    settings.device = Some(DeviceChoice::Given(device));
     let depth = SweepAxis::list("queue_depth", &["1", "2"]).unwrap();
     let lab = Lab::default();
     let plan = SweepPlan::new(&lab, Sweep::new("text", settings, vec![depth])).unwrap();

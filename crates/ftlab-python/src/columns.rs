@@ -129,7 +129,15 @@ fn columns_of(given: &Bound<'_, PyAny>) -> PyResult<BTreeMap<String, ArrayRef>> 
         let named = |(at, field): (usize, &arrow_schema::FieldRef)| {
             (field.name().clone(), whole.column(at).clone())
         };
-        return Ok(schema.fields().iter().enumerate().map(named).collect());
+        let mut columns = BTreeMap::new();
+        for (name, values) in schema.fields().iter().enumerate().map(named) {
+            if columns.insert(name.clone(), values).is_some() {
+                return Err(usage(format!(
+                    "requests have two columns {name}\n  remedy: leave one out"
+                )));
+            }
+        }
+        return Ok(columns);
     }
     let Ok(items) = given.call_method0("items") else {
         return Err(usage(
@@ -172,6 +180,7 @@ fn array_of(name: &str, values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     };
     let array = values.py().import("numpy")?.call_method1("asarray", (values,));
     let array = array.map_err(no_column)?;
+    refuse_masked(name, values)?;
     let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
     let dimensions: usize = array.getattr("ndim")?.extract()?;
     if dimensions != 1 {
@@ -195,6 +204,17 @@ fn array_of(name: &str, values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
             let dtype = array.getattr("dtype")?.str()?.to_string();
             Err(usage(format!("{name} holds no whole numbers but {dtype}")))
         }
+    }
+}
+
+/// Refuses an array of NumPy that hides values.
+fn refuse_masked(name: &str, values: &Bound<'_, PyAny>) -> PyResult<()> {
+    let Ok(mask) = values.getattr("mask") else { return Ok(()) };
+    match values.py().import("numpy")?.call_method1("any", (mask,))?.is_truthy()? {
+        true => Err(usage(format!(
+            "{name} hides values behind a mask\n  remedy: fill them, or drop the rows"
+        ))),
+        false => Ok(()),
     }
 }
 
@@ -257,9 +277,16 @@ fn cast(name: &str, values: &ArrayRef, to: &DataType) -> PyResult<ArrayRef> {
         .map_err(|error| usage(format!("{name} holds a value that is out of range: {error}")))
 }
 
+/// Returns truth values, which may be written as 0 and 1.
 fn switches(values: &ArrayRef) -> PyResult<BooleanArray> {
-    refuse_null("fua", values)?;
-    Ok(cast("fua", values, &DataType::Boolean)?.as_boolean().clone())
+    let numbers = numbers("fua", values)?;
+    match numbers.values().iter().position(|&value| value > 1) {
+        Some(row) => Err(usage(format!(
+            "fua is neither 0 nor 1 in row {row}: {}\n  remedy: write truth values",
+            numbers.value(row)
+        ))),
+        None => Ok(numbers.values().iter().map(|&value| Some(value == 1)).collect()),
+    }
 }
 
 /// Returns operations from their names, their first letters, or their codes.

@@ -68,6 +68,12 @@ impl PyImage {
         self.taken.image.seed
     }
 
+    /// Whether it is of a device with this configuration, made with this seed.
+    fn is_of(&self, config: &PyConfig, seed: u64) -> bool {
+        let is_same = self.taken.config.canonical() == config.config.canonical();
+        is_same && self.taken.image.seed == seed
+    }
+
     /// How the device came to its state: a line for each step.
     #[getter]
     fn steps(&self) -> Vec<String> {

@@ -16,9 +16,6 @@ use pyo3::types::PyDict;
 use crate::columns::requests_of;
 use crate::errors::{raised, usage};
 
-/// The name of standard input among traces.
-const STANDARD_INPUT: &str = "-";
-
 /// A load. It never changes.
 #[pyclass(frozen, module = "ftlab._ftlab", name = "Load")]
 pub struct PyLoad {
@@ -45,7 +42,7 @@ impl PyLoad {
         Ok(PyLoad { source: LoadSource::Workload(Arc::new(workload)) })
     }
 
-    /// Names a trace. It is read when it is played; whether it can be is seen now, unless it can be read only once.
+    /// Names a trace. It is read when it is played, perhaps several times; whether it can be is seen now.
     #[staticmethod]
     fn trace(file: String, reading: Vec<(String, String)>) -> PyResult<PyLoad> {
         let mut options = trace::Options::default();
@@ -54,15 +51,20 @@ impl PyLoad {
                 .map_err(|why| usage(format!("{name}={text}: {why}")))?;
         }
         let path = Path::new(&file);
-        let missing = !path.exists() && file != STANDARD_INPUT;
-        if path.is_file() || missing {
-            let as_file = |failure: Failure| match missing {
-                true => Failure::File(failure.text().to_owned()),
-                false => failure,
-            };
-            open(&file, options.clone()).map_err(as_file).map_err(raised)?;
+        let missing = !path.exists();
+        let source = LoadSource::Trace { file: file.clone(), reading: options.clone() };
+        if source.is_read_once() {
+            return Err(usage(format!(
+                "{file} is no file, and can be read only once\n  remedy: save the trace to a file, or read it in Python and \
+                 give its columns to requests"
+            )));
         }
-        Ok(PyLoad { source: LoadSource::Trace { file, reading: options } })
+        let as_file = |failure: Failure| match missing {
+            true => Failure::File(failure.text().to_owned()),
+            false => failure,
+        };
+        open(&file, options).map_err(as_file).map_err(raised)?;
+        Ok(PyLoad { source })
     }
 
     /// Reads a fio job file.

@@ -1,7 +1,7 @@
 //! A device that Python steps.
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use ftlab::device::Device;
 use ftlab::host::Host;
@@ -43,10 +43,15 @@ enum Goal {
 impl PySimulator {
     /// Takes the device. Waiting for another thread could last forever: it may wait for Python.
     fn lock(&self) -> PyResult<MutexGuard<'_, Option<SteppedDevice>>> {
-        self.stepped.try_lock().map_err(|_| {
-            usage(
-                "another thread uses this simulator\n  remedy: open one for each thread, or use it from one at a time",
-            )
+        self.stepped.try_lock().map_err(|error| {
+            usage(match error {
+                TryLockError::WouldBlock => {
+                    "another thread uses this simulator\n  remedy: open one for each thread, or use it from one at a time"
+                }
+                TryLockError::Poisoned(_) => {
+                    "the simulator failed earlier\n  remedy: open the device again, and report that failure"
+                }
+            })
         })
     }
 

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex};
 
 use ftlab_lab::Lab;
 use ftlab_lab::device::Setting;
+use ftlab_lab::outside::OutsidePolicies;
 use ftlab_lab::pool::locked;
 use ftlab_lab::result::{Folder, ResultTarget, to_json};
 use ftlab_lab::sweep::{
-    self, DeviceChoice, PointSettings, Prepared, Spacing, Sweep, SweepAxis, SweepPlan, SweepRow,
-    SweepRun, SweepTable, SweepValue, SweepValues,
+    self, DeviceChoice, GivenDevice, PointSettings, Prepared, Spacing, Sweep, SweepAxis, SweepPlan,
+    SweepRow, SweepRun, SweepTable, SweepValue, SweepValues,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -28,14 +29,21 @@ use crate::watch::{Listener, ManyRuns, attended};
 #[derive(FromPyObject)]
 struct GivenPoint<'py> {
     /// The device, if it is set.
-    config: Option<PyRef<'py, PyConfig>>,
+    device: Option<GivenWhole<'py>>,
     /// Options of the device: where each was written, and `KEY=VALUE`.
     sets: Vec<(String, String)>,
     /// Options of a run by name.
     run: Vec<(String, String)>,
     load: Option<PyRef<'py, PyLoad>>,
-    image: Option<PyRef<'py, PyImage>>,
     /// Policies in Python, if there are any.
+    policies: Option<PyRef<'py, PyRunOptions>>,
+}
+
+/// A device, with its state and its policies in Python.
+#[derive(FromPyObject)]
+struct GivenWhole<'py> {
+    config: PyRef<'py, PyConfig>,
+    image: Option<PyRef<'py, PyImage>>,
     policies: Option<PyRef<'py, PyRunOptions>>,
 }
 
@@ -66,12 +74,8 @@ impl<'py> GivenAxis<'py> {
 
 impl GivenPoint<'_> {
     fn settings(&self) -> PyResult<PointSettings> {
-        let mut settings = PointSettings::default();
-        if let Some(config) = &self.config {
-            let (name, text) =
-                (config.config.options.device.name.clone(), config.config.canonical());
-            settings.device = Some(DeviceChoice::Text { name, text });
-        }
+        let device = self.device.as_ref().map(GivenWhole::choice);
+        let mut settings = PointSettings { device, ..PointSettings::default() };
         for (label, text) in &self.sets {
             settings.sets.push(Setting { label: label.clone(), text: text.clone() });
         }
@@ -79,12 +83,31 @@ impl GivenPoint<'_> {
             settings.set(name, name, text).map_err(|why| usage(format!("{name}={text}: {why}")))?;
         }
         settings.load = self.load.as_ref().map(|load| load.source.clone());
-        settings.image = self.image.as_ref().map(|image| Arc::clone(&image.taken));
-        if let Some(policies) = &self.policies {
-            settings.outside = policies.options.outside.clone();
-        }
+        settings.outside = policies_of(self.policies.as_ref());
         Ok(settings)
     }
+
+    /// Returns what goes wrong in its policies.
+    fn troubles(&self) -> impl Iterator<Item = Trouble> {
+        let of_device = self.device.as_ref().and_then(|device| device.policies.as_ref());
+        self.policies.iter().chain(of_device).map(|policies| policies.trouble.clone())
+    }
+}
+
+impl GivenWhole<'_> {
+    fn choice(&self) -> DeviceChoice {
+        let config = &self.config.config;
+        DeviceChoice::Given(GivenDevice {
+            name: config.options.device.name.clone(),
+            text: config.canonical(),
+            image: self.image.as_ref().map(|image| Arc::clone(&image.taken)),
+            outside: policies_of(self.policies.as_ref()),
+        })
+    }
+}
+
+fn policies_of(options: Option<&PyRef<'_, PyRunOptions>>) -> OutsidePolicies {
+    options.map_or_else(OutsidePolicies::default, |options| options.options.outside.clone())
 }
 
 fn axis(given: &GivenAxis<'_>) -> PyResult<SweepAxis> {
@@ -125,7 +148,8 @@ struct GivenSweep {
 
 impl PySweepPlan {
     fn of(py: Python<'_>, sweep: Sweep, troubles: Vec<Trouble>) -> PyResult<PySweepPlan> {
-        let plan = py.detach(|| SweepPlan::new(&Lab::default(), sweep));
+        let lab = Lab::default();
+        let plan = attended(py, &None, &lab.stop, |_| SweepPlan::new(&lab, sweep))?;
         Ok(PySweepPlan { plan: plan.map_err(raised)?, troubles })
     }
 
@@ -169,8 +193,7 @@ impl PySweepPlan {
         let GivenSweep { name, seeds, first_seed, confidence, prepares_base } = sweep;
         let of_axes = axes.iter().flat_map(GivenAxis::points);
         let points = std::iter::once(&base).chain(of_axes);
-        let troubles = points.filter_map(|point| Some(point.policies.as_ref()?.trouble.clone()));
-        let troubles = troubles.collect();
+        let troubles = points.flat_map(GivenPoint::troubles).collect();
         let axes = axes.iter().map(axis).collect::<PyResult<Vec<_>>>()?;
         let prepared = if prepares_base { Prepared::Base } else { Prepared::Each };
         let sweep = Sweep {

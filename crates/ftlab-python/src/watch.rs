@@ -1,6 +1,7 @@
 //! Looks at Python while a device is simulated: Ctrl-C, and whoever wants to hear the progress.
 
 use std::ops::ControlFlow;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -148,17 +149,15 @@ pub fn attended<T: Send>(
     let raised = Raised::default();
     let done = py.detach(|| {
         std::thread::scope(|scope| {
-            let worker = scope.spawn(|| work(&runs));
-            while !worker.is_finished() {
-                std::thread::park_timeout(EVERY);
-                let tally = *locked(&runs.0);
-                let asked = Python::attach(|py| {
-                    py.check_signals()?;
-                    let Some(listener) = listener else { return Ok(()) };
-                    let (done, all) = (tally.share * STEPS, tally.runs as f64 * STEPS);
-                    listener.call1(py, ("runs", done as u64, Some(all as u64))).map(drop)
-                });
-                if let Err(error) = asked {
+            let (sender, finished) = channel::<()>();
+            let runs = &runs;
+            let worker = scope.spawn(move || {
+                // Dropped when the work is done, also by a panic.
+                let _sender = sender;
+                work(runs)
+            });
+            while let Err(RecvTimeoutError::Timeout) = finished.recv_timeout(EVERY) {
+                if let Err(error) = Python::attach(|py| tell(py, listener, runs)) {
                     raised.set(error);
                     stop.set();
                 }
@@ -168,4 +167,13 @@ pub fn attended<T: Send>(
     });
     let done = done.map_err(|_| pyo3::panic::PanicException::new_err("the simulator panicked"));
     raised.or(done)
+}
+
+/// Looks for Ctrl-C, and tells the progress.
+fn tell(py: Python<'_>, listener: &Listener, runs: &ManyRuns) -> PyResult<()> {
+    py.check_signals()?;
+    let Some(listener) = listener else { return Ok(()) };
+    let tally = *locked(&runs.0);
+    let (done, all) = (tally.share * STEPS, tally.runs as f64 * STEPS);
+    listener.call1(py, ("runs", done as u64, Some(all as u64))).map(drop)
 }

@@ -155,6 +155,9 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "ragged": ({"lba": [[1], [2, 3]]}, "lba"),
     "fua-word": ({"fua": ["maybe", "no"]}, "fua"),
     "fua-float": ({"fua": [0.5, 1.0]}, "fua"),
+    "fua-number": ({"fua": [1, 2]}, "fua is neither 0 nor 1 in row 1: 2"),
+    "fua-text": ({"fua": pa.array(["true", "false"])}, "fua holds no whole numbers"),
+    "masked": ({"lba": np.ma.masked_array([0, 8], [False, True])}, "lba hides values behind a mask"),
     "fua-null": ({"fua": pa.array([True, None])}, "fua lacks 1 values"),
     "empty-request": ({"sectors": [8, 0]}, "row 1 has no sectors"),
     "no-table": ({"lba": object()}, "lba"),
@@ -192,6 +195,17 @@ def test_times_end_some_day(tiny: fl.Device) -> None:
     with fl.open(tiny) as simulator, pytest.raises(fl.UsageError, match="request 1: .*a device lives until"):
         simulator.submit(late)
     assert fl.run(tiny, fl.requests(GOOD | {"at_ns": [0, 2**62]})).complete
+
+
+def test_a_mask_that_hides_nothing_is_no_harm() -> None:
+    masked = fl.requests(GOOD | {"lba": np.ma.masked_array([0, 8], [False, False])})
+    assert np.asarray(masked._load.columns()["lba"]).tolist() == [0, 8]
+
+
+def test_a_column_given_twice_is_refused() -> None:
+    columns = [pa.array(values) for values in ([0, 0], [0, 8], [16, 24], [8, 8])]
+    with pytest.raises(fl.UsageError, match="two columns lba"):
+        fl.requests(pa.table(columns, names=["op", "lba", "lba", "sectors"]))
 
 
 def test_part_of_a_sector_is_refused() -> None:

@@ -1,5 +1,6 @@
 """What happens around a run: Ctrl-C, other threads, memory, progress, messages of failures."""
 
+import os
 import re
 import threading
 import time
@@ -61,6 +62,16 @@ CASES = {
         "",
     ),
     "compare": ("", f'fl.compare({{"a": tiny, "b": tiny.but(gc="fifo")}}, {LONG}, seeds=4)', ""),
+    "search": (
+        "",
+        f'fl.search(tiny, {LONG}, {{"gc": ["greedy", "fifo"]}}, maximize="iops", on=fl.Local(2))',
+        "",
+    ),
+    "planning": (
+        "",
+        'fl.sweep(tiny, fl.workload("randread-4k"), {"over_provisioning": fl.span("10%", "50%", 300), "gc_start": range(2, 300)})',
+        "",
+    ),
     "stepping": (
         "import numpy as np\nsimulator = fl.open(tiny)\nmany = 2_000_000\n"
         'simulator.submit({"op": np.ones(many, np.uint8), "lba": np.arange(many) % 6000 * 8,'
@@ -305,3 +316,18 @@ except KeyboardInterrupt:
     again = fl.compare(devices, load, seeds=40, output=output)
     assert {file: (output / file).read_bytes() for file in finished} == finished
     assert again.document == fl.compare(devices, load, seeds=40).document
+
+
+def test_what_can_be_read_only_once_is_no_trace(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for name in (pipe, "-", "/dev/null"):
+        with pytest.raises(fl.UsageError, match="can be read only once\n.*requests"):
+            fl.trace(name)
+
+
+def test_more_requests_than_a_load_has_are_noted(tiny: fl.Device) -> None:
+    columns = {"op": ["read"] * 3, "lba": [0, 8, 16], "sectors": [8] * 3}
+    run = fl.run(tiny, fl.requests(columns, queue_depth=1), requests=5)
+    assert any("fewer than the 5 that were asked for (requests=)" in note for note in run.notes)
+    assert len(run.requests) == 3

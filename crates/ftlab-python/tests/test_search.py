@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ftlab as fl
+import numpy as np
 import pytest
 
 optuna = pytest.importorskip("optuna")
@@ -80,5 +81,35 @@ def test_ranges_have_two_ends_of_one_unit() -> None:
             fl.between(low, high)
     with pytest.raises(fl.UsageError):
         fl.between(0, 10, log=True)
+    for low, high in [("7..%", "9%"), (".", 3), ("1.2.3us", "9us")]:
+        with pytest.raises(fl.UsageError, match="remedy"):
+            fl.between(low, high)
+
+
+def test_numbers_of_a_range_stay_in_it_and_are_short() -> None:
     assert fl.between("1us", "9us").text(3.14159) == "3.142us"
     assert fl.between(1, 9).text(3.0) == "3"
+    # The digits follow the range, not the number.
+    assert fl.between("1000000us", "1000001us").text(1000000.123456) == "1000000.123us"
+    assert fl.between("1us", "1000us", log=True).text(123.456) == "123.5us"
+    for low, high in [("1.23456%", "9.87654%"), ("0.00001", "0.00002"), ("7%", "7.00001%")]:
+        for log in (False, True):
+            span = fl.between(low, high, log=log)
+            for number in (span.low, span.high, (span.low + span.high) / 2):
+                text = span.text(number)
+                assert span.low <= float(text.removesuffix("%")) <= span.high and "e" not in text, (low, high, text)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "weight"),
+    [({}, 1.0), ({"iops": 0}, 1.0), ({"iops": float("nan")}, 1.0), ({"iops": "many"}, 1.0), ({"iops": True}, 1.0)]
+    + [({"iops": 10}, weight) for weight in (0, -1, float("nan"), float("inf"), "2")],
+)
+def test_measurements_have_numbers_and_weight(numbers: dict[str, float], weight: float) -> None:
+    with pytest.raises(fl.UsageError, match="number"):
+        fl.calibrate([fl.Measurement(LOAD, numbers, weight=weight)], DRIVE, {"timing_read": fl.between("20us", "200us")}, trials=4)
+
+
+def test_measurements_may_be_numbers_of_numpy() -> None:
+    numbers = {"iops": np.int64(10_000), "write.latency.p50": np.float32(90_000)}
+    fl.calibrate([fl.Measurement(LOAD, numbers, weight=np.float64(2))], DRIVE, {"timing_read": fl.between("20us", "200us")}, trials=4)

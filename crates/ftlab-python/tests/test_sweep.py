@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import filecmp
+import json
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -70,6 +74,76 @@ def test_a_policy_in_python_is_swept() -> None:
     assert list(swept["ftl.gc.victim"]) == ["fifo", "Oldest"]
     fifo, oldest = swept["write_amplification.total"]
     assert fifo == oldest
+
+
+def test_policies_of_an_axis_replace_those_of_a_device() -> None:
+    class Oldest(fl.VictimPolicy):
+        def choose(self, view: fl.VictimView) -> int:
+            return 0
+
+    class Last(fl.VictimPolicy):
+        def choose(self, view: fl.VictimView) -> int:
+            return len(view.blocks) - 1
+
+    policies = {"greedy": "greedy", "fifo": "fifo", "oldest": Oldest()}
+    devices = {"plain": DRIVE, "last": DRIVE.but(gc=Last())}
+    for axes in ({"gc": policies, "device": devices}, {"device": devices, "gc": policies}):
+        swept = fl.sweep(DRIVE, LOAD, axes, precondition="fill")
+        found = dict(zip(zip(swept["device"], swept["ftl.gc.victim"], strict=True), swept["iops"], strict=True))
+        for policy, chosen in policies.items():
+            run = fl.run(DRIVE.but(gc=chosen), LOAD, precondition="fill")
+            assert {found[device, policy] for device in devices} == {run["iops"]}, policy
+    alone = fl.sweep(DRIVE, LOAD, {"device": devices}, precondition="fill")
+    assert list(alone["iops"]) == [fl.run(device, LOAD, precondition="fill")["iops"] for device in devices.values()]
+
+
+@pytest.mark.parametrize("name", ["device", "workload", "image", "quedepth"])
+def test_unknown_options_of_a_sweep_are_refused(name: str) -> None:
+    with pytest.raises(fl.UsageError, match=f"no option {name}"):
+        fl.sweep(DRIVE, LOAD, {"gc": ["greedy"]}, **{name: "tiny"})  # type: ignore[arg-type]
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+import ray
+import ftlab as fl
+
+class Youngest(fl.VictimPolicy):
+    def __init__(self, step):
+        self.step = step
+
+    def choose(self, view):
+        return len(view.blocks) - self.step
+
+out = Path(sys.argv[1])
+drive, load = fl.device("tiny"), fl.workload("randwrite-4k", requests=800)
+axes = {"gc": ["greedy", Youngest(1)], "queue_depth": [1, 8]}
+ray.init(num_cpus=1, log_to_driver=False)
+for on, name in ((None, "here"), (fl.Ray(), "there")):
+    fl.sweep(drive, load, axes, on=on, output=out / name, precondition="fill")
+fl.sweep(drive, load, axes, output=out / "there", precondition="fill")
+found = fl.search(drive, load, {"gc": ["greedy", Youngest(1)]}, maximize="iops", trials=4, on=fl.Ray())
+assert found.best is not None
+"""
+
+
+@pytest.mark.slow
+def test_a_policy_of_a_script_has_the_same_fingerprint_on_a_cluster(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    script = tmp_path / "study.py"
+    script.write_text(SCRIPT)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, script, tmp_path], env=environment, text=True, capture_output=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert files(tmp_path / "there") == files(tmp_path / "here")
+    inputs = [
+        {file.parent.parent.name: json.loads(file.read_text())["inputs_blake3"] for file in (tmp_path / name).rglob("run.json")}
+        for name in ("here", "there")
+    ]
+    assert len(inputs[0]) == 4 and inputs[0] == inputs[1]
 
 
 @pytest.mark.parametrize(

@@ -71,9 +71,9 @@ fn compare_devices(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
         variants: args.variants.clone(),
     };
     let variants = compare::variants(&spec, &load, &args.load.options())?;
-    if load.is_standard_input() {
+    if load.is_read_once() {
         return Err(Failure::usage(
-            "standard input can be read only once, but each run has to read it\n  remedy: save the \
+            "standard input and pipes can be read only once, but each run has to read it\n  remedy: save the \
              trace to a file",
         ));
     }

@@ -142,3 +142,23 @@ fn events_of_blkparse_go_by_name_and_by_letter() {
     let wrong = "trace inspect done.txt --blkparse-event X";
     fails(&place, wrong, &["issue, queue, complete"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_read_once() {
+    let place = Place::new();
+    let pipe = place.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let expected = run(&place, "--trace trace.csv --queue-depth 2");
+    let trace = place.read("trace.csv");
+    let writer = std::thread::spawn(move || std::fs::write(pipe, trace));
+    let found = run(&place, "--trace pipe --queue-depth 2");
+    writer.join().unwrap().unwrap();
+    assert_eq!(found["report"], expected["report"]);
+    fails(&place, "run --device tiny --trace pipe --address scale", &["read only once", "remedy"]);
+    fails(
+        &place,
+        "compare tiny --vary ftl.gc.start=2,3 --trace pipe",
+        &["read only once", "remedy"],
+    );
+}

@@ -80,8 +80,8 @@ impl Experiment {
         add(&mut hasher, CODE);
         add(&mut hasher, &self.load.name());
         match &self.load {
-            // Standard input cannot be read twice, so such a run never counts as finished before.
-            LoadSource::Trace { reading, .. } if self.load.is_standard_input() => {
+            // What can't be read twice has no digest, so such a run never counts as finished before.
+            LoadSource::Trace { reading, .. } if self.load.is_read_once() => {
                 add_debug(&mut hasher, reading);
             }
             LoadSource::Trace { file, reading } => {

@@ -1,5 +1,6 @@
 //! Loads. A load is opened again for each run.
 
+use std::fs::Metadata;
 use std::sync::Arc;
 
 use ftlab_workload::fio::JobFile;
@@ -57,10 +58,12 @@ impl LoadSource {
         load::fio(file, variables).map(|jobs| LoadSource::Fio(Arc::new(jobs)))
     }
 
-    /// Whether it is read from standard input, which cannot be read twice.
+    /// Whether it can be read only once: standard input, or a pipe.
     #[must_use]
-    pub fn is_standard_input(&self) -> bool {
-        matches!(self, LoadSource::Trace { file, .. } if file == "-")
+    pub fn is_read_once(&self) -> bool {
+        let LoadSource::Trace { file, .. } = self else { return false };
+        let is_pipe = |there: Metadata| !there.is_file() && !there.is_dir();
+        file == "-" || std::fs::metadata(file).is_ok_and(is_pipe)
     }
 
     /// Opens the load.

@@ -236,9 +236,9 @@ impl RunOptions {
             AddressKind::Compact => Ok(Mapping::Compact),
             AddressKind::Scale(Some(span_sectors)) => Ok(Mapping::Scale { span_sectors }),
             AddressKind::Partition(Some(slices)) => Ok(Mapping::Partition { slices }),
-            AddressKind::Scale(None) | AddressKind::Partition(None) if load.is_standard_input() => {
+            AddressKind::Scale(None) | AddressKind::Partition(None) if load.is_read_once() => {
                 Err(Failure::usage(
-                    "standard input can be read only once, but this needs to know the whole trace first\n  remedy: \
+                    "standard input and pipes can be read only once, but this needs to know the whole trace first\n  remedy: \
                      write scale:SIZE or partition:N, or save the trace to a file",
                 ))
             }

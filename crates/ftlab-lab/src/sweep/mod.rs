@@ -51,7 +51,7 @@ pub use self::numbers::Scaled;
 pub use self::perform::SweepRun;
 pub use self::plan::{SweepPlan, SweepPoint};
 pub use self::row::SweepRow;
-pub use self::settings::{DeviceChoice, PointSettings};
+pub use self::settings::{DeviceChoice, GivenDevice, PointSettings};
 pub use self::statistics::PointMean;
 pub use self::table::{SweepColumn, SweepTable, SweepValues};
 

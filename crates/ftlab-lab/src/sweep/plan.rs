@@ -59,7 +59,7 @@ impl SweepPlan {
     /// Builds all points, and checks them.
     ///
     /// # Errors
-    /// Everything that is wrong with any of the points, with the name of one.
+    /// Everything that is wrong with any of the points, with the name of one; or it was stopped.
     pub fn new(lab: &Lab, sweep: Sweep) -> Result<SweepPlan, Failure> {
         check::check(&sweep)?;
         let seeds = seeds::from(sweep.first_seed, sweep.seeds)?;
@@ -67,9 +67,10 @@ impl SweepPlan {
             Prepared::Each => None,
             Prepared::Base => Some(BaseDevice::of(&sweep)?),
         };
-        let mut maker = Maker { sweep: &sweep, configs: BTreeMap::new(), made: BTreeMap::new() };
+        let mut maker = Maker::new(&sweep);
         let (mut points, mut wrong) = (Vec::new(), WrongPoints::default());
         for at in places(&sweep.axes) {
+            lab.stop.refuse()?;
             match maker.point(at.clone()) {
                 Ok(point) => points.push(point),
                 Err(failure) => wrong.add(failure, &label(&sweep.axes, &at))?,
@@ -77,6 +78,7 @@ impl SweepPlan {
         }
         let at_once = at_once(lab, &points, seeds.len());
         for point in &points {
+            lab.stop.refuse()?;
             let fits = base.as_ref().map_or(Ok(()), |base| base.check(&point.config));
             let checked = fits.and_then(|()| point.experiment.check(&point.config, at_once));
             if let Err(failure) = checked {
@@ -180,16 +182,26 @@ fn label(axes: &[SweepAxis], at: &[usize]) -> String {
 /// Makes points. What several points share is made once.
 struct Maker<'a> {
     sweep: &'a Sweep,
+    has_outside: bool,
     configs: BTreeMap<Key, Result<(Arc<Config>, Hash), Failure>>,
     made: BTreeMap<Key, Result<Arc<Made>, Failure>>,
 }
 
 impl Maker<'_> {
+    fn new(sweep: &Sweep) -> Maker<'_> {
+        let values = sweep.axes.iter().flat_map(|axis| &axis.values).map(|value| &value.settings);
+        let has_outside =
+            std::iter::once(&sweep.base).chain(values).any(PointSettings::has_outside);
+        Maker { sweep, has_outside, configs: BTreeMap::new(), made: BTreeMap::new() }
+    }
+
     fn point(&mut self, at: Vec<usize>) -> Result<SweepPoint, Failure> {
         let values =
             || self.sweep.axes.iter().zip(&at).map(|(axis, &at)| &axis.values[at].settings);
         let settings = values().fold(self.sweep.base.clone(), |all, later| all.with(later));
-        let run_key = self.key(&at, PointSettings::changes_run);
+        // An option of the device may replace a policy from outside.
+        let sets_policy = |one: &PointSettings| self.has_outside && !one.sets.is_empty();
+        let run_key = self.key(&at, |one| one.changes_run() || sets_policy(one));
         let device_key = self.key(&at, PointSettings::changes_device);
         let sweep = self.sweep;
         let made =
@@ -215,7 +227,7 @@ impl Maker<'_> {
     }
 
     /// Returns the place of a point on the axes that change something.
-    fn key(&self, at: &[usize], changes: fn(&PointSettings) -> bool) -> Key {
+    fn key(&self, at: &[usize], changes: impl Fn(&PointSettings) -> bool) -> Key {
         let matters = |axis: &SweepAxis| axis.values.iter().any(|value| changes(&value.settings));
         let pairs = self.sweep.axes.iter().zip(at);
         pairs.map(|(axis, &at)| matters(axis).then_some(at)).collect()
@@ -231,9 +243,9 @@ impl Made {
                  it an axis",
             )
         })?;
-        if load.is_standard_input() {
+        if load.is_read_once() {
             return Err(Failure::usage(
-                "standard input can be read only once, but each run has to read it\n  remedy: save the trace to a file",
+                "standard input and pipes can be read only once, but each run has to read it\n  remedy: save the trace to a file",
             ));
         }
         let options = named.options;

@@ -14,17 +14,25 @@ use crate::load::in_folder;
 use crate::outside::OutsidePolicies;
 
 /// The device of a point.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub enum DeviceChoice {
     /// A built-in device, or a file.
     Named(String),
-    /// A configuration in memory.
-    Text {
-        /// Its name in messages.
-        name: String,
-        /// Its text.
-        text: String,
-    },
+    /// A device in memory, with all that belongs to it.
+    Given(GivenDevice),
+}
+
+/// A device in memory.
+#[derive(Clone, Default)]
+pub struct GivenDevice {
+    /// Its name in messages.
+    pub name: String,
+    /// The text of its configuration.
+    pub text: String,
+    /// The state that it starts from.
+    pub image: Option<Arc<OpenedImage>>,
+    /// Its policies from outside the simulator.
+    pub outside: OutsidePolicies,
 }
 
 /// Settings of a point. Later settings override earlier ones.
@@ -38,16 +46,16 @@ pub struct PointSettings {
     pub run: Vec<(&'static str, String)>,
     /// A load in memory, in place of a named one.
     pub load: Option<LoadSource>,
-    /// A device in memory to start from.
-    pub image: Option<Arc<OpenedImage>>,
-    /// Policies from outside the simulator.
+    /// Policies from outside the simulator, in place of those that the device has.
     pub outside: OutsidePolicies,
 }
 
 /// The option that names the device.
 const DEVICE: &str = "device";
+/// The option that names the state to start from.
+const IMAGE: &str = "image";
 /// The options that a point may set to [`NONE`].
-const OPTIONAL: [&str; 2] = ["precondition", "image"];
+const OPTIONAL: [&str; 2] = ["precondition", IMAGE];
 /// The value of an option that means none.
 const NONE: &str = "none";
 
@@ -83,28 +91,41 @@ impl PointSettings {
     #[must_use]
     pub fn with(&self, later: &PointSettings) -> PointSettings {
         let mut all = self.clone();
-        all.device = later.device.clone().or(all.device);
-        // A device given as a value is whole: its state and its policies come with it.
-        if matches!(later.device, Some(DeviceChoice::Text { .. })) {
-            all.run.retain(|(name, _)| *name != "image");
-            all.image = None;
-            all.outside = OutsidePolicies::default();
+        if later.device.is_some() {
+            all.device.clone_from(&later.device);
         }
-        let replaced: Vec<String> = later.sets.iter().map(|one| key(&one.text)).collect();
-        all.outside.0.retain(|policy| !replaced.contains(&policy.option));
+        if let Some(DeviceChoice::Given(_)) = later.device {
+            all.run.retain(|(name, _)| *name != IMAGE);
+        }
+        // An option that is set replaces a policy from outside.
+        all.outside
+            .0
+            .retain(|policy| !later.sets.iter().any(|one| key(&one.text) == policy.option));
+        all.outside = all.outside.with(&later.outside);
         all.sets.extend(later.sets.iter().cloned());
-        // A load replaces one of another kind, and so does an image.
+        // A load replaces one of another kind.
         if later.names_load() || later.load.is_some() {
             all.run.retain(|(name, _)| !NamedRun::LOADS.contains(name));
             all.load.clone_from(&later.load);
         }
-        if later.image.is_some() || later.run.iter().any(|(name, _)| *name == "image") {
-            all.run.retain(|(name, _)| *name != "image");
-            all.image.clone_from(&later.image);
-        }
         all.run.extend(later.run.iter().cloned());
-        all.outside = all.outside.with(&later.outside);
         all
+    }
+
+    /// Returns the device, if it is in memory.
+    fn given(&self) -> Option<&GivenDevice> {
+        match &self.device {
+            Some(DeviceChoice::Given(given)) => Some(given),
+            _ => None,
+        }
+    }
+
+    /// Returns the policies from outside: those of the device, unless an option or another policy replaces them.
+    fn outside(&self) -> OutsidePolicies {
+        let mut outside =
+            self.given().map_or_else(OutsidePolicies::default, |given| given.outside.clone());
+        outside.0.retain(|policy| !self.sets.iter().any(|one| key(&one.text) == policy.option));
+        outside.with(&self.outside)
     }
 
     fn names_load(&self) -> bool {
@@ -121,20 +142,28 @@ impl PointSettings {
             false => (*name).to_owned(),
         });
         let load = self.load.iter().map(|_| LOAD.to_owned());
-        let image = self.image.iter().map(|_| "image".to_owned());
-        device.chain(sets).chain(run).chain(load).chain(image).collect()
+        let given = self.given().into_iter();
+        let image = given.filter(|given| given.image.is_some()).map(|_| IMAGE.to_owned());
+        let outside = self.outside.0.iter().map(|policy| policy.option.clone());
+        device.chain(sets).chain(run).chain(load).chain(image).chain(outside).collect()
     }
 
     /// Whether the configuration of the device depends on these settings.
     pub fn changes_device(&self) -> bool {
-        let image = self.run.iter().any(|(name, _)| *name == "image") || self.image.is_some();
+        let image = self.run.iter().any(|(name, _)| *name == IMAGE);
         self.device.is_some() || !self.sets.is_empty() || image
     }
 
     /// Whether the load, or how it is played, depends on these settings.
     pub fn changes_run(&self) -> bool {
         let outside = !self.outside.0.is_empty();
-        !self.run.is_empty() || self.load.is_some() || self.image.is_some() || outside
+        !self.run.is_empty() || self.load.is_some() || self.given().is_some() || outside
+    }
+
+    /// Whether a policy from outside the simulator is among them.
+    pub fn has_outside(&self) -> bool {
+        let of_device = self.given().is_some_and(|given| !given.outside.0.is_empty());
+        of_device || !self.outside.0.is_empty()
     }
 
     /// Returns the load and how it is played. Files are relative to `folder`.
@@ -143,11 +172,13 @@ impl PointSettings {
     /// A text is wrong.
     pub fn named_run(&self, folder: &Path) -> Result<NamedRun, Failure> {
         let mut named = NamedRun::default();
+        let image = self.given().and_then(|given| given.image.clone());
+        named.options.image = image.map(ImageSource::Opened);
         for (name, text) in &self.run {
             let located = match *name {
                 "trace" | "fio" => folder.join(text).to_string_lossy().into_owned(),
                 "workload" => in_folder(folder, text),
-                "image" if text != NONE => folder.join(text).to_string_lossy().into_owned(),
+                IMAGE if text != NONE => folder.join(text).to_string_lossy().into_owned(),
                 "precondition" => {
                     let steps = text.split(',').map(str::trim);
                     steps.map(|step| in_folder(folder, step)).collect::<Vec<_>>().join(",")
@@ -156,14 +187,11 @@ impl PointSettings {
             };
             match (*name, text.as_str()) {
                 ("precondition", NONE) => named.options.precondition = None,
-                ("image", NONE) => named.options.image = None,
+                (IMAGE, NONE) => named.options.image = None,
                 _ => named.set(name, &located).map_err(Failure::usage)?,
             }
         }
-        if let Some(image) = &self.image {
-            named.options.image = Some(ImageSource::Opened(image.clone()));
-        }
-        named.options.outside = self.outside.clone();
+        named.options.outside = self.outside();
         Ok(named)
     }
 
@@ -184,7 +212,9 @@ impl PointSettings {
     /// There is no device, or its configuration is wrong.
     pub fn config(&self, folder: &Path, image: Option<&OpenedImage>) -> Result<Config, Failure> {
         match &self.device {
-            Some(DeviceChoice::Text { name, text }) => device::of_text(name, text, &self.sets),
+            Some(DeviceChoice::Given(given)) => {
+                device::of_text(&given.name, &given.text, &self.sets)
+            }
             Some(DeviceChoice::Named(name)) => device::load(&in_folder(folder, name), &self.sets),
             None => device::of_device_or_image(None, &self.sets, image),
         }

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from ftlab._cluster import Place, check_place
 from ftlab._device import Device, check_device
 from ftlab._errors import FtlabError, UsageError
 from ftlab._load import Load, check_load
-from ftlab._progress import Bar
+from ftlab._progress import Bar, Listener
 from ftlab._search import Score, Space, _check_space, mean, measured, propose
 from ftlab._sweep import _name_of
 from ftlab._table import pandas_of, polars_of
@@ -122,9 +123,11 @@ def calibrate(
             raise UsageError(f"{measurement!r} is no measurement\n  remedy: make one with fl.Measurement")
         check_device(base)
         check_load(measurement.load)
+        if not measurement.numbers:
+            raise UsageError(f"{measurement.label} has no numbers\n  remedy: give what was measured, such as {{\"iops\": 11_900}}")
         for metric, number in measurement.numbers.items():
-            if not (isinstance(number, (int, float)) and number > 0 and math.isfinite(number)):
-                raise UsageError(f"{metric} of {measurement.label} is no positive number: {number!r}")
+            _check_positive(f"{metric} of {measurement.label}", number)
+        _check_positive(f"the weight of {measurement.label}", measurement.weight)
     _check_space(unknown)
     common = (base, list(measurements), count_of("seeds", seeds, MOST), seed_of(seed))
     made: list[tuple[float, Mapping[str, object], list[dict[str, float | None]]]] = []
@@ -145,23 +148,32 @@ def calibrate(
     return Calibration(base, values, _errors(measurements, simulated), len(made))
 
 
+def _check_positive(what: str, number: object) -> None:
+    """Refuses what is no positive number; those of NumPy are."""
+    if isinstance(number, Real) and not isinstance(number, bool) and 0 < float(number) < math.inf:
+        return
+    raise UsageError(f"{what} is no positive number: {number!r}")
+
+
 #: The metrics of each measurement, and why there are none, if so.
 _Outcome = tuple[list[dict[str, "float | None"]], "str | None"]
 
 
-def _simulated(common: tuple[Device, list[Measurement], int, int], chosen: dict[str, Any]) -> _Outcome:
+def _simulated(
+    common: tuple[Device, list[Measurement], int, int], chosen: dict[str, Any], listener: Listener | None
+) -> _Outcome:
     """Runs a trial under each load, and returns the means of its metrics."""
     base, measurements, seeds, first = common
     try:
-        return [_means(base, one, chosen, range(first, first + seeds)) for one in measurements], None
+        return [_means(base, one, chosen, range(first, first + seeds), listener) for one in measurements], None
     except FtlabError as error:
         return [], str(error)
 
 
 def _means(
-    base: Device, measurement: Measurement, chosen: dict[str, Any], seeds: range
+    base: Device, measurement: Measurement, chosen: dict[str, Any], seeds: range, listener: Listener | None
 ) -> dict[str, float | None]:
-    runs = [measured(base, measurement.load, measurement.options, chosen, seed) for seed in seeds]
+    runs = [measured(base, measurement.load, measurement.options, chosen, seed, listener) for seed in seeds]
     unknown = [metric for metric in measurement.numbers if metric not in runs[0]]
     if unknown:
         known = ", ".join(runs[0])

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import pickle
 import tempfile
+import threading
+import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ftlab import _ftlab
 from ftlab._errors import UsageError, missing
-from ftlab._progress import THOUSANDTHS, Bar
+from ftlab._progress import THOUSANDTHS, Bar, Listener
 from ftlab._values import threads_of
 
 if TYPE_CHECKING:
@@ -42,9 +42,16 @@ class Place(Protocol):
         """Performs all runs of a sweep, and adds their rows. With a folder, each is written there, unless it is there."""
         ...
 
-    def calls(self, function: Callable[..., Any], common: Any) -> contextlib.AbstractContextManager[Calls]:
-        """Opens a queue of calls ``function(common, argument)``."""
+    def calls(self, function: Call, common: Any) -> contextlib.AbstractContextManager[Calls]:
+        """Opens a queue of calls ``function(common, argument, listener)``.
+
+        The listener hears of the progress, and stops the call by raising when the queue is closed; None if it can't.
+        """
         ...
+
+
+#: What is called for each argument.
+Call = Callable[[Any, Any, "Listener | None"], Any]
 
 
 class Calls(Protocol):
@@ -91,13 +98,15 @@ class Local:
         plan.perform(_all(plan), self.threads, folder, rows, bar.listener)
 
     @contextlib.contextmanager
-    def calls(self, function: Callable[..., Any], common: Any) -> Generator[Calls]:
+    def calls(self, function: Call, common: Any) -> Generator[Calls]:
         """See :meth:`Place.calls`."""
         threads = self.threads or os.cpu_count() or 1
         pool = ThreadPoolExecutor(threads)
+        calls = _ThreadCalls(pool, threads, function, common)
         try:
-            yield _ThreadCalls(pool, threads, function, common)
+            yield calls
         finally:
+            calls.closed.set()
             pool.shutdown(wait=True, cancel_futures=True)
 
 
@@ -105,12 +114,17 @@ class Local:
 class _ThreadCalls:
     pool: ThreadPoolExecutor
     at_once: int
-    function: Callable[..., Any]
+    function: Call
     common: Any
+    closed: threading.Event = field(default_factory=threading.Event)
     under_way: dict[Future[Any], Any] = field(default_factory=dict)
 
     def begin(self, key: Any, argument: Any) -> None:
-        self.under_way[self.pool.submit(self.function, self.common, argument)] = key
+        self.under_way[self.pool.submit(self.function, self.common, argument, self._look)] = key
+
+    def _look(self, _name: str, _done: int, _whole: int | None) -> None:
+        if self.closed.is_set():
+            raise CancelledError
 
     def finished(self) -> Iterator[tuple[Any, Any]]:
         done, _ = wait(self.under_way, return_when=FIRST_COMPLETED)
@@ -147,7 +161,7 @@ class Ray:
         """See :meth:`Place.perform`."""
         wanted = set(_all(plan) if folder is None else folder.missing(plan))
         groups = [[at for at in group if at in wanted] for group in plan.groups()]
-        with self.calls(_perform_runs, (spec, folder is not None)) as calls:
+        with self.calls(_perform_runs, _Common(uuid.uuid4().hex, spec, folder is not None)) as calls:
             tasks = _split([group for group in groups if group], calls.at_once)
             for number, task in enumerate(tasks):
                 calls.begin(number, task)
@@ -170,7 +184,7 @@ class Ray:
             plan.perform(_all(plan), None, folder, rows, None)
 
     @contextlib.contextmanager
-    def calls(self, function: Callable[..., Any], common: Any) -> Generator[Calls]:
+    def calls(self, function: Call, common: Any) -> Generator[Calls]:
         """See :meth:`Place.calls`."""
         try:
             import ray
@@ -201,7 +215,7 @@ class _RayCalls:
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def begin(self, key: Any, argument: Any) -> None:
-        self.under_way[self._remote.remote(self._common, argument)] = key
+        self.under_way[self._remote.remote(self._common, argument, None)] = key
 
     def finished(self) -> Iterator[tuple[Any, Any]]:
         ready, _ = self._ray.wait(list(self.under_way), num_returns=1)
@@ -228,27 +242,36 @@ def _split(groups: Sequence[list[int]], tasks: int) -> list[list[int]]:
     return sorted(parts, key=len, reverse=True)
 
 
-#: The plan that this process works on, by the digest of what it was made of.
-_known: dict[bytes, _ftlab.SweepPlan] = {}
+@dataclass(frozen=True)
+class _Common:
+    """What all tasks of a sweep share."""
+
+    #: The name of the sweep, unlike any other.
+    key: str
+    spec: SweepSpec
+    #: Whether the files of each run are wanted, rather than its result alone.
+    wants_files: bool
 
 
-def _plan(spec: SweepSpec) -> _ftlab.SweepPlan:
+#: The plan that this process works on, by the key of its sweep.
+_known: dict[str, _ftlab.SweepPlan] = {}
+
+
+def _plan(common: _Common) -> _ftlab.SweepPlan:
     """The plan of a sweep, made once in each process."""
-    digest = hashlib.blake2b(pickle.dumps(spec)).digest()
-    if digest not in _known:
+    if common.key not in _known:
         _known.clear()
-        _known[digest] = spec.plan()
-    return _known[digest]
+        _known[common.key] = common.spec.plan()
+    return _known[common.key]
 
 
 def _perform_runs(
-    common: tuple[SweepSpec, bool], runs: list[int]
+    common: _Common, runs: list[int], _listener: Listener | None
 ) -> list[tuple[int, bytes, list[tuple[str, bytes]]]]:
     """Performs runs in this process, and returns their results, or the files of each."""
-    spec, wants_files = common
-    plan = _plan(spec)
+    plan = _plan(common)
     rows = _ftlab.SweepRows()
-    if not wants_files:
+    if not common.wants_files:
         plan.perform(runs, 1, None, rows, None)
         by_run = {(point, seed): text for point, seed, text in rows.documents()}
         of = plan.runs

@@ -6,13 +6,14 @@ import hashlib
 import json
 import os
 import tempfile
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ftlab import _ftlab
 from ftlab._errors import FileError, FtlabError, UsageError
-from ftlab._outside import PythonPolicy, python_policies
+from ftlab._outside import OutsidePolicy, PythonPolicy, outside_of, python_policies
 from ftlab._progress import Bar
 from ftlab._values import assignments, seed_of, settings
 
@@ -120,9 +121,9 @@ class Device:
     def __hash__(self) -> int:
         return hash(self._identity())
 
-    def _outside(self) -> list[tuple[str, object, str, str]]:
+    def _outside(self) -> list[OutsidePolicy]:
         """The policies in Python, as a run takes them."""
-        return [(path, policy, policy.name, policy.version) for path, policy in self._python.items()]
+        return outside_of(self._python.items())
 
     def _identity(self) -> tuple[str, bytes | None, tuple[str, ...]]:
         digest = None if self._image is None else hashlib.blake2b(self._image.to_bytes()).digest()
@@ -199,18 +200,18 @@ def age(
             "ftlab.age(device).but(gc=...)"
         )
     seed = seed_of(seed)
-    kept = cache_folder() / "aged" / f"{_ftlab.prepare_key(device._config, precondition, seed, device._image)}.ftlab"
-    if cache:
+    kept = _place_of(device, precondition, seed) if cache else None
+    if kept is not None:
         image = _kept(kept, f"{device.name} aged")
-        if image is not None:
+        if image is not None and image.is_of(device._config, seed):
             return _aged(device, image)
     with Bar(progress) as bar:
         image, _notes, complaints = _ftlab.prepare(
             device._config, precondition, seed, device._image, bar.listener
         )
     for complaint in complaints:
-        _warn(complaint)
-    if cache and not complaints:
+        warnings.warn(complaint, stacklevel=2)
+    if kept is not None and not complaints:
         _keep(image, kept)
     return _aged(device, image)
 
@@ -220,6 +221,16 @@ def check_device(device: object) -> Device:
     if not isinstance(device, Device):
         raise UsageError(f"{device!r} is no device\n  remedy: make one with ftlab.device")
     return device
+
+
+def _place_of(device: Device, precondition: str, seed: int) -> Path | None:
+    """Where the aged device is kept; None where there is no place."""
+    key = _ftlab.prepare_key(device._config, precondition, seed, device._image)
+    try:
+        return cache_folder() / "aged" / f"{key}.ftlab"
+    except RuntimeError as error:
+        _warn(f"the aged device is not kept: {error}")
+        return None
 
 
 def _aged(device: Device, image: _ftlab.Image) -> Device:
@@ -250,9 +261,8 @@ def _keep(image: _ftlab.Image, file: Path) -> None:
 
 
 def _warn(text: str) -> None:
-    import warnings
-
-    warnings.warn(text, stacklevel=3)
+    """Warns where :func:`age` was called, on behalf of a function that it calls."""
+    warnings.warn(text, stacklevel=4)
 
 
 def cache_folder() -> Path:

@@ -12,7 +12,7 @@ import hashlib
 import inspect
 import pickle
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -153,6 +153,15 @@ class WriteBufferPolicy(PythonPolicy):
     def choose(self) -> int | None:
         """The page to evict next, or None for the one that came in first."""
         raise NotImplementedError
+
+
+#: A policy as a run takes it: the option that it replaces, the object, its name and its version.
+OutsidePolicy = tuple[str, object, str, str]
+
+
+def outside_of(policies: Iterable[tuple[str, PythonPolicy]]) -> list[OutsidePolicy]:
+    """Policies by their options, as a run takes them."""
+    return [(path, policy, policy.name, policy.version) for path, policy in policies]
 
 
 def python_policies(

@@ -11,7 +11,7 @@ from ftlab import _ftlab
 from ftlab._device import Device, check_device
 from ftlab._errors import FtlabError, UsageError
 from ftlab._load import Load, check_load, run_options
-from ftlab._progress import Bar
+from ftlab._progress import Bar, Listener
 from ftlab._table import Table
 from ftlab._values import seed_of
 
@@ -233,7 +233,19 @@ def run(
     """
     check_device(device)
     check_load(load)
-    chosen = run_options(load, device, options)
     with Bar(progress) as bar:
-        done = _ftlab.run(device._config, load._load, chosen, seed_of(seed), records, bar.listener)
+        return watched_run(device, load, seed, records, options, bar.listener)
+
+
+def watched_run(
+    device: Device,
+    load: Load,
+    seed: int,
+    records: bool,
+    options: Mapping[str, object],
+    listener: Listener | None,
+) -> Run:
+    """A run with a listener in place of a bar."""
+    chosen = run_options(load, device, options)
+    done = _ftlab.run(device._config, load._load, chosen, seed_of(seed), records, listener)
     return Run(done, device, load, seed, options)

@@ -11,15 +11,16 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from ftlab._cluster import Place, check_place
+from ftlab._cluster import Call, Place, check_place
 from ftlab._device import Device, check_device
 from ftlab._errors import ExperimentError, FtlabError, UsageError, missing
 from ftlab._load import RUN_OPTIONS, Load, check_load
 from ftlab._policy import Policy
-from ftlab._progress import Bar
-from ftlab._run import run
+from ftlab._progress import Bar, Listener
+from ftlab._run import watched_run
 from ftlab._sweep import _name_of
 from ftlab._table import pandas_of, polars_of
 from ftlab._values import MOST, count_of, path_of, seed_of, text_of
@@ -55,11 +56,23 @@ class Between:
         """A number of the range as a configuration writes it."""
         if self.whole:
             return f"{round(number)}{self.unit}"
-        return f"{float(f'{number:.{_DIGITS}g}'):f}".rstrip("0").rstrip(".") + self.unit
+        return _plain(min(max(self._rounded(number), self.low), self.high)) + self.unit
+
+    def _rounded(self, number: float) -> float:
+        """A number in so many steps of the range, or of its ratios, that more would make no difference."""
+        if self.log:
+            return float(f"{number:.{_DIGITS}g}")
+        step = 10.0 ** (math.floor(math.log10(self.high - self.low)) - _DIGITS + 1)
+        return round(number / step) * step
+
+
+def _plain(number: float) -> str:
+    """A number without an exponent, as short as it can be."""
+    return format(Decimal(f"{number:.15g}"), "f")
 
 
 def between(low: str | float, high: str | float, *, log: bool = False) -> Between:
-    """All numbers from ``low`` to ``high``, such as ``between("7%", "50%")``; whole ones if both ends are.
+    """All numbers from ``low`` to ``high``, such as ``between("7%", "50%")``; whole ones if both ends are, without a unit.
 
     With ``log`` each ratio is as likely as any other of the same size.
     """
@@ -69,11 +82,18 @@ def between(low: str | float, high: str | float, *, log: bool = False) -> Betwee
     (first, unit), (last, other) = (end.groups() for end in ends if end is not None)
     if unit != other:
         raise UsageError(f"{low!r} and {high!r} have different units\n  remedy: write both in one")
-    least, most = float(first), float(last)
+    least, most = _number(low, first), _number(high, last)
     if not least < most or (log and least <= 0):
         raise UsageError(f"{low!r} to {high!r} is no range\n  remedy: write the smaller end first; with log both above zero")
     whole = not unit and "." not in first + last and "e" not in (first + last).lower()
     return Between(least, most, unit, whole, log)
+
+
+def _number(end: object, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"{end!r} is no end of a range\n  remedy: write a number, such as 1_000 or \"7%\"") from None
 
 
 #: What a search may choose from, by option.
@@ -205,7 +225,7 @@ def propose(
     trials: int,
     seed: int,
     place: Place,
-    measure: Callable[[Any, Any], Any],
+    measure: Call,
     common: Any,
     score: Callable[[Mapping[str, object], Any], Score],
     bar: Bar,
@@ -286,7 +306,7 @@ def _bound(metric: str, text: object) -> tuple[str, float]:
     found = _BOUND.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         raise UsageError(f"{text!r} is no bound for {metric}\n  remedy: write one such as \"<= 2\"")
-    return found.group(1), float(found.group(2).replace("_", ""))
+    return found.group(1), _number(text, found.group(2))
 
 
 def _miss(value: float | None, bound: tuple[str, float]) -> float:
@@ -299,24 +319,31 @@ def _miss(value: float | None, bound: tuple[str, float]) -> float:
     return missed if len(sign) == 2 or missed != 0 else 1e-9
 
 
-def _measure(common: tuple[Device, Load, dict[str, Any], int, int], chosen: dict[str, Any]) -> Outcome:
+def _measure(
+    common: tuple[Device, Load, dict[str, Any], int, int], chosen: dict[str, Any], listener: Listener | None
+) -> Outcome:
     """Runs a trial, and returns the means of its metrics over the seeds."""
     device, load, options, seeds, first = common
     try:
-        runs = [measured(device, load, options, chosen, seed) for seed in range(first, first + seeds)]
+        runs = [measured(device, load, options, chosen, seed, listener) for seed in range(first, first + seeds)]
     except FtlabError as error:
         return {}, str(error)
     return {key: mean([one.get(key) for one in runs]) for key in runs[0]}, None
 
 
 def measured(
-    device: Device, load: Load, options: Mapping[str, Any], chosen: Mapping[str, Any], seed: int
+    device: Device,
+    load: Load,
+    options: Mapping[str, Any],
+    chosen: Mapping[str, Any],
+    seed: int,
+    listener: Listener | None,
 ) -> dict[str, float | None]:
     """The metrics of a run on the device with the chosen options."""
     of_device = {name: value for name, value in chosen.items() if name not in RUN_OPTIONS}
     of_run = {name: value for name, value in chosen.items() if name in RUN_OPTIONS}
     changed = device.but(**of_device)
-    return dict(run(changed, load, seed=seed, progress=False, **{**options, **of_run}).summary)
+    return dict(watched_run(changed, load, seed, False, {**options, **of_run}, listener).summary)
 
 
 def mean(values: list[float | None]) -> float | None:

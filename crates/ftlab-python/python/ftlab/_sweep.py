@@ -12,8 +12,8 @@ from ftlab import _ftlab
 from ftlab._cluster import Place, check_place
 from ftlab._device import Device, check_device
 from ftlab._errors import UsageError
-from ftlab._load import Load, _text, check_load
-from ftlab._outside import PythonPolicy
+from ftlab._load import Load, _check_name, _text, check_load
+from ftlab._outside import OutsidePolicy, PythonPolicy, outside_of
 from ftlab._policy import Policy
 from ftlab._progress import Bar
 from ftlab._table import Table
@@ -60,37 +60,45 @@ class _PointSpec:
         self.sets = sets or []
         self.run = run or []
         self.load = load
-        self.python = python or []
+        # The versions of policies are taken here: a class that is sent elsewhere leaves its source behind.
+        self.of_device = [] if device is None else device._outside()
+        self.policies = outside_of(python or [])
 
     def given(self, explicit: Collection[str]) -> _Given:
         """What the compiled side takes. The pace of a load gives way to options that were set explicitly."""
         pace = [] if self.load is None else [(name, _text(value)) for name, value in self.load._pace.items() if name not in explicit]
         device = self.device
-        policies: list[tuple[str, object, str, str]] = [
-            (path, policy, policy.name, policy.version) for path, policy in self.python
-        ]
-        if device is not None:
-            policies = device._outside() + policies
         return _Given(
-            config=None if device is None else device._config,
+            device=None if device is None else _GivenDevice(device._config, device._image, _policies(self.of_device)),
             sets=self.sets,
             run=pace + self.run,
             load=None if self.load is None else self.load._load,
-            image=None if device is None else device._image,
-            policies=_ftlab.RunOptions([], None, policies) if policies else None,
+            policies=_policies(self.policies),
         )
+
+
+@dataclass(frozen=True)
+class _GivenDevice:
+    """A device as the compiled half takes it."""
+
+    config: _ftlab.Config
+    image: _ftlab.Image | None
+    policies: _ftlab.RunOptions | None
 
 
 @dataclass(frozen=True)
 class _Given:
     """A point as the compiled half takes it."""
 
-    config: _ftlab.Config | None
+    device: _GivenDevice | None
     sets: list[tuple[str, str]]
     run: list[tuple[str, str]]
     load: _ftlab.Load | None
-    image: _ftlab.Image | None
     policies: _ftlab.RunOptions | None
+
+
+def _policies(outside: list[OutsidePolicy]) -> _ftlab.RunOptions | None:
+    return _ftlab.RunOptions([], None, outside) if outside else None
 
 
 @dataclass(frozen=True)
@@ -330,6 +338,8 @@ def _spec(
         check_load(load)
     if prepare not in ("each", "base"):
         raise UsageError(f"prepare is each or base, not {prepare!r}")
+    for key in options:
+        _check_name(key)
     run = [(key, _text(value)) for key, value in options.items() if value is not None]
     named = _Named(name, count_of("seeds", 1 if seeds is None else seeds, MOST), seed_of(1 if seed is None else seed), confidence_of(confidence), prepare == "base")
     given = [_axis(axis, values) for axis, values in axes.items()]
