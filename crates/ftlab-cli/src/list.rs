@@ -8,7 +8,7 @@ use ftlab_workload::generate::PRESETS;
 use ftlab_workload::trace::FORMATS;
 
 use crate::args::Listed;
-use crate::failure::Failure;
+use crate::failure::{Failure, with_flags};
 use crate::human::bytes;
 use crate::table::{wrapped, wrapped_lines};
 use ftlab_lab::result::to_json;
@@ -23,9 +23,9 @@ pub fn list(what: Listed, json: bool, out: &mut dyn Write) -> Result<(), Failure
         Listed::Devices => devices(out)?,
         Listed::Formats => rows(
             out,
-            FORMATS
-                .iter()
-                .map(|format| (format.name, format!("{} ({})", format.doc, format.source))),
+            FORMATS.iter().map(|format| {
+                (format.name, format!("{} ({})", with_flags(format.doc), format.source))
+            }),
         )?,
         Listed::Workloads => {
             rows(out, PRESETS.iter().map(|preset| (preset.name, preset.about().to_owned())))?;

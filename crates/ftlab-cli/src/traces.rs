@@ -8,7 +8,7 @@ use ftlab_workload::trace::{self, ConvertOptions, Digest, Format, Inspection, Tr
 
 use crate::accesses;
 use crate::args::TraceCommand;
-use crate::failure::Failure;
+use crate::failure::{Failure, with_flags};
 use crate::human::{bytes, count, percent, rate, span};
 use crate::table::wrapped;
 use ftlab_lab::load;
@@ -20,7 +20,10 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
         TraceCommand::Inspect { file, json, accesses, reading } => {
             let mut trace = load::open(file, reading.options())?;
             let inspect = if *accesses { trace::inspect_with_accesses } else { trace::inspect };
-            let inspection = inspect(&mut trace).map_err(Failure::usage)?;
+            let mut inspection = inspect(&mut trace).map_err(Failure::usage)?;
+            for text in inspection.assumed.iter_mut().chain(&mut inspection.warnings) {
+                *text = with_flags(text);
+            }
             if *json {
                 let text = serde_json::to_string_pretty(&inspection).map_err(Failure::usage)?;
                 return Ok(writeln!(out, "{text}")?);
@@ -63,9 +66,7 @@ fn fit(trace: &mut Trace, input: &str, name: Option<&str>) -> Result<(String, u6
     let name = name.map_or_else(|| format!("{short}-like"), str::to_owned);
     let digest = digest.finish();
     let source = format!("Synthetic: fitted by ftlab to the trace {short} (BLAKE3 {digest})");
-    for warning in trace.facts().warnings {
-        say!("warning: {warning}");
-    }
+    warn(trace);
     fit.workload(&name, &source)
         .map(|text| (text, requests))
         .map_err(|why| Failure::usage(format!("{why}\n  remedy: ftlab trace inspect {input}")))
@@ -155,10 +156,13 @@ fn convert(
             ftlab::units::Nanos(done.tick_ns)
         );
     }
-    for warning in trace.facts().warnings {
-        say!("warning: {warning}");
-    }
+    warn(trace);
     Ok(())
+}
+
+/// Prints the warnings of the reader.
+fn warn(trace: &Trace) {
+    trace.facts().warnings.iter().for_each(|warning| say!("warning: {}", with_flags(warning)));
 }
 
 fn print(found: &Inspection, out: &mut dyn Write) -> std::io::Result<()> {

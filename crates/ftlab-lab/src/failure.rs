@@ -5,6 +5,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use crate::load::READING_NAMES;
+
 /// Why something was not done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
@@ -68,14 +70,16 @@ impl fmt::Display for Failure {
 
 impl Error for Failure {}
 
-/// The options of all front ends, as messages and notes write them: in backquotes.
-pub const OPTION_NAMES: [&str; 27] = [
+/// The options of all front ends, besides those that say how traces are read ([`READING_NAMES`]). Messages and notes
+/// write them in backquotes.
+const OPTION_NAMES: [&str; 28] = [
     "accesses",
     "address",
     "all_phases",
     "claims_only",
     "cut_power",
     "device",
+    "drop_unsupported",
     "fio",
     "fio_json",
     "force",
@@ -99,6 +103,13 @@ pub const OPTION_NAMES: [&str; 27] = [
     "what",
 ];
 
+/// What stands before the content of a file in backquotes, which is no option, whatever it says.
+const FOUND: &str = "found ";
+
+fn is_option(name: &str) -> bool {
+    OPTION_NAMES.contains(&name) || READING_NAMES.contains(&name)
+}
+
 /// Writes the options in a text as a front end calls them: `queue_depth` in backquotes becomes what `called` returns.
 #[must_use]
 pub fn with_options_called(text: &str, called: impl Fn(&str) -> String) -> String {
@@ -109,7 +120,7 @@ pub fn with_options_called(text: &str, called: impl Fn(&str) -> String) -> Strin
         told.push_str(before);
         let name = after[1..].split('`').next().unwrap_or_default();
         let length = name.len() + 2;
-        if OPTION_NAMES.contains(&name) && after.len() >= length {
+        if is_option(name) && after.len() >= length && !before.ends_with(FOUND) {
             told.push_str(&called(name));
             rest = &after[length..];
         } else {
@@ -153,7 +164,19 @@ mod tests {
         let flag = |name: &str| format!("--{}", name.replace('_', "-"));
         let told = |text| with_options_called(text, flag);
         assert_eq!(told("give `queue_depth` 4, or `force`"), "give --queue-depth 4, or --force");
-        for same in ["", "no option", "`fast` is no speed", "a lone ` and `speed", "``"] {
+        assert_eq!(
+            told("(`time_unit` us), or `skip_malformed`"),
+            "(--time-unit us), or --skip-malformed"
+        );
+        for same in [
+            "",
+            "no option",
+            "`fast` is no speed",
+            "a lone ` and `speed",
+            "``",
+            "a--format.csv",
+            "found `address`",
+        ] {
             assert_eq!(told(same), same);
         }
         assert_eq!(told("`fast` is no `speed`"), "`fast` is no --speed");

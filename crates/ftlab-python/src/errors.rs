@@ -1,8 +1,7 @@
 //! Failures as Python exceptions. Their classes are Python's (`ftlab/_errors.py`).
 
 use ftlab_lab::Failure;
-use ftlab_lab::failure::{OPTION_NAMES, with_options_called};
-use ftlab_lab::load::READING_NAMES;
+use ftlab_lab::failure::with_options_called;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyType};
@@ -26,27 +25,9 @@ pub fn raised(failure: Failure) -> PyErr {
     })
 }
 
-/// Writes the options in a text as keyword arguments, however it names them.
+/// Writes the options in a text as keyword arguments.
 pub fn with_keywords(text: &str) -> String {
-    with_options_called(&with_flags_called(text), |name| format!("{name}="))
-}
-
-/// Writes flags of the program as keyword arguments: `--time-unit` becomes `time_unit=`. Those who read traces and job
-/// files know no other front end.
-fn with_flags_called(text: &str) -> String {
-    let mut pieces = text.split("--");
-    let mut told = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        let end = piece.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(piece.len());
-        let name = piece[..end].replace('-', "_");
-        if READING_NAMES.contains(&name.as_str()) || OPTION_NAMES.contains(&name.as_str()) {
-            told += &format!("{name}={}", &piece[end..]);
-        } else {
-            told += "--";
-            told += piece;
-        }
-    }
-    told
+    with_options_called(text, |name| format!("{name}="))
 }
 
 /// Returns the exception for an argument that cannot be used.

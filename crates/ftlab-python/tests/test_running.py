@@ -218,6 +218,8 @@ TRACES: dict[str, tuple[str, dict[str, Any]]] = {
     "format": ("1000 0 0 8 1\n", {"format": "nonesuch"}),
     "unit": ("1000 0 0 8 1\n", {"time_unit": "weeks"}),
     "option": ("1000 0 0 8 1\n", {"tine_unit": "ms"}),
+    "outside": ("1000 0 99999999999 8 1\n", {"format": "ssdsim"}),
+    "archive": ("PK\x03\x04", {}),
 }
 
 
@@ -227,7 +229,15 @@ def test_no_message_names_a_flag(tiny: fl.Device, tmp_path: Path, case: str) -> 
     (tmp_path / "own.txt").write_text(text)
     with pytest.raises(fl.FtlabError) as raised:
         fl.run(tiny, fl.trace(tmp_path / "own.txt", reading=reading))  # type: ignore[arg-type]
-    assert not re.search(r"--[a-z]", str(raised.value)), raised.value
+    assert not re.search(r"--[a-z]|ftlab [a-z.]", str(raised.value)), raised.value
+
+
+def test_problems_of_job_files_name_no_flags(tmp_path: Path) -> None:
+    (tmp_path / "jobs.fio").write_text("[j]\nsize=1m\ncreate_only=1\nread_iolog=x\nserialize_overlap=1\n")
+    with pytest.raises(fl.UsageError, match="precondition= fill") as raised:
+        fl.fio(tmp_path / "jobs.fio")
+    assert "replay= asap" in str(raised.value) and "(trace=)" in str(raised.value)
+    assert not re.search(r"--[a-z]{2}|ftlab [a-z.]", str(raised.value)), raised.value
 
 
 def test_notes_name_no_flags(tiny: fl.Device) -> None:
@@ -235,10 +245,17 @@ def test_notes_name_no_flags(tiny: fl.Device) -> None:
     assert any("Write the device first (precondition= fill)" in note for note in notes)
 
 
-def test_flags_become_keywords(tmp_path: Path) -> None:
-    (tmp_path / "own.txt").write_text(TRACES["unknown"][0])
-    with pytest.raises(fl.UsageError, match="name it with format=|force one with format="):
-        fl.trace(tmp_path / "own.txt")
+@pytest.mark.parametrize("name", ["own.txt", "x--format.csv", "a `file` b.csv"])
+def test_messages_name_keywords_and_keep_the_names_of_files(tiny: fl.Device, tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    file.write_text(TRACES["unknown"][0])
+    with pytest.raises(fl.UsageError, match="force one with format= to see") as raised:
+        fl.trace(file)
+    assert str(raised.value).startswith(f"{file}, line 1: ")
+    # What a file says is no option either.
+    file.write_text(TRACES["msr"][0].replace("Raed", "late"))
+    with pytest.raises(fl.UsageError, match=r"found `late`(.|\n)* or skip_malformed= skips such lines"):
+        fl.run(tiny, fl.trace(file))
 
 
 def test_metrics(short_run: fl.Run) -> None:

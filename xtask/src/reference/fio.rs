@@ -12,7 +12,8 @@ read as fio reads it: sections, `[global]` for the jobs below it, `#` and `;` be
 Arithmetic in parentheses is not read, and neither are fractions such as 1.5k, which fio 3.33 takes for 1.
 
 Every option of fio 3.33 is in one of the three tables; one that is in none is an error that names it. A refused \
-option may be given with a value that switches it off (0, none).
+option may be given with a value that switches it off (0, none). In the tables, options of ftlab have their names in \
+Python: `precondition` is `--precondition` of the program.
 
 Files lie one after the other on the device, each at a multiple of 64 KiB; a job without `filename` has files of its \
 own, as in fio, and so has each of its clones. Files that are read are written once beforehand, unmeasured, as fio \

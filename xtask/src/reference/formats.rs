@@ -8,7 +8,7 @@ const ABOUT: &str = "\
 Trace formats that ftlab reads and writes. A file's format is detected from its content and can be forced \
 with `--format`; text may be plain or compressed with gzip, zstd, bzip2 or xz. Files seldom state their units: \
 those below apply unless others are given. `ftlab trace inspect FILE` prints what was detected and what was \
-assumed.";
+assumed. Below, options have their names in Python: `blkparse_event` is `--blkparse-event` of the program.";
 
 pub fn page() -> String {
     let mut text = head("Trace formats", ABOUT);

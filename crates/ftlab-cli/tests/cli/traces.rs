@@ -124,7 +124,13 @@ fn a_run_warns_of_the_shape_of_its_trace() {
     assert!(warned("twice.csv").contains("2 copies of its first 200 requests, one after another"));
     let fast = writes(pages()).replace("0000,test", ",test");
     place.write("fast.csv", fast.as_bytes());
-    assert!(warned("fast.csv").contains("--time-unit us"), "{}", warned("fast.csv"));
+    assert!(warned("fast.csv").contains("(`time_unit` us)"), "{}", warned("fast.csv"));
+    for line in ["run --device tiny --no-output --trace", "trace inspect", "trace inspect --json"] {
+        let told = place.run(&format!("{line} fast.csv")).out.replace("\n  ", " ");
+        assert!(told.contains("(--time-unit us)") && !told.contains('`'), "{line}: {told}");
+    }
+    let converted = place.run("trace convert fast.csv fast.parquet");
+    assert!(converted.err.contains("(--time-unit us)"), "{}", converted.err);
     assert_eq!(warned("trace.csv"), "[]");
 }
 

@@ -87,7 +87,7 @@ const STEADY: Support = refused(
 );
 const REPLAY: Support = refused(
     "job files do not replay traces here",
-    "ftlab run --trace FILE replays fio's logs and traces of ten other formats",
+    "replay the trace itself (`trace`): fio's logs and ten other formats are read",
 );
 const TARGET: Support =
     refused("queue depths are not searched", "run each depth: iodepth=1, 2, 4 ...");
@@ -131,9 +131,9 @@ pub const OPTIONS: &[JobOption] = options![
     "norandommap" [bare]: Honoured("");
     "softrandommap": NoEffect("the map always finds memory");
     "random_generator": Honoured("lfsr is a permutation; tausworthe and tausworthe64 are the same here, and their sequences differ from fio's");
-    "randrepeat": NoEffect("random numbers follow --seed; with a random map every pass has the same order, as in fio");
+    "randrepeat": NoEffect("random numbers follow the seed of the run; with a random map every pass has the same order, as in fio");
     "allrandrepeat": NoEffect("see randrepeat");
-    "randseed": Honoured("the job's random numbers follow it instead of --seed");
+    "randseed": Honoured("the job's random numbers follow it instead of the seed of the run");
 
     "iodepth": Honoured("synchronous engines keep one request outstanding");
     "iodepth_low": Honoured("");
@@ -141,7 +141,7 @@ pub const OPTIONS: &[JobOption] = options![
     "iodepth_batch_complete_min" | "iodepth_batch_complete": Honoured("a full queue is refilled only after that many completions");
     "iodepth_batch_complete_max": NoEffect("handling completions takes no time");
     "io_submit_mode": NoEffect("submission takes no time");
-    "serialize_overlap": refused("requests of a job are not held back for each other", "leave it out; --replay asap does it for traces");
+    "serialize_overlap": refused("requests of a job are not held back for each other", "leave it out; `replay` asap does it for traces");
     "ioengine": Honoured("decides whether `iodepth` counts; engines that do not drive a block device are refused");
 
     "runtime" | "timeout": Honoured("simulated time");
@@ -175,7 +175,7 @@ pub const OPTIONS: &[JobOption] = options![
     "exitall" [bare]: Honoured("for the group of the job");
     "exit_what": refused("exitall ends the group", LEAVE);
     "exitall_on_error" [bare]: NoEffect("requests do not fail");
-    "group_reporting" [bare]: Honoured("in fio.json; in other results jobs are separate if each has a queue: `--set host.queues=N`");
+    "group_reporting" [bare]: Honoured("in fio.json; in other results jobs are separate if each has a queue (host.queues=N)");
     "thread" [bare]: NoEffect(HOST);
 
     "zonemode": Honoured("none and strided");
@@ -197,7 +197,7 @@ pub const OPTIONS: &[JobOption] = options![
     "fadvise_hint": NoEffect("see direct");
     "overwrite": Honoured("files are written once before the first group, as they are for jobs that read");
     "pre_read": refused("there is no page cache to read into", LEAVE);
-    "create_only": refused("jobs always run", "--precondition fill writes the device");
+    "create_only": refused("jobs always run", "`precondition` fill writes the device");
     "file_append": refused("files have a fixed size", "use offset");
     "opendir": refused("there is no file system to look into", "write filename=A:B");
     "write_hint": refused("requests carry no lifetime hints", LEAVE);
@@ -232,7 +232,7 @@ pub const OPTIONS: &[JobOption] = options![
     "merge_blktrace_file": NoEffect("without `read_iolog` it has no meaning");
     "merge_blktrace_scalars": NoEffect("without `read_iolog` it has no meaning");
     "merge_blktrace_iters": NoEffect("without `read_iolog` it has no meaning");
-    "write_iolog": NoEffect("--records writes every request to requests.parquet, which `ftlab trace convert` does not need");
+    "write_iolog": NoEffect("`records` keeps every request: requests.parquet in the result folder");
 
     "flow": refused("jobs are not balanced against each other", "use rate or rate_iops");
     "flow_id": NoEffect("without `flow` it has no meaning");

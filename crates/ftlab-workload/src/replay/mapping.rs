@@ -77,7 +77,7 @@ pub enum MapError {
     /// A request lies outside the device.
     #[error(
         "request {index} ({sectors} sectors at {lba}) lies outside the device, which has {} \
-         ({capacity} sectors)\n  remedy: choose a larger device, or map addresses (--address): \
+         ({capacity} sectors)\n  remedy: choose a larger device, or map addresses (`address`): \
          fold (modulo), partition (a slice for each stream) or compact (touched extents packed)",
         bytes(*.capacity)
     )]

@@ -18,7 +18,7 @@ use super::record::Record;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConvertOptions {
     /// Skip requests that the format cannot express, such as trims, write plain writes for those
-    /// with FUA, and count both (`--drop-unsupported`), instead of stopping.
+    /// with FUA, and count both, instead of stopping.
     pub drop_unsupported: bool,
 }
 
@@ -89,7 +89,7 @@ fn unsupported(name: &str, format: &Format, what: &str) -> TraceError {
     let problem =
         format!("the trace contains {what}, which the format {} can't express", format.name);
     let remedy = "convert to parquet or blkparse, which hold everything, or to fio-v3, which holds all but \
-                  writes with FUA; or --drop-unsupported leaves them out (of writes with FUA: makes them plain) and \
+                  writes with FUA; or `drop_unsupported` leaves them out (of writes with FUA: makes them plain) and \
                   counts them";
     TraceError::new(ErrorKind::Unsupported, name, problem, remedy)
 }

@@ -28,7 +28,7 @@ pub(crate) fn clock(format: &Format, options: &Options, gate: &Gate) -> Option<S
         let slower = rate * unit.ns() as f64 / next.ns() as f64;
         let decimals = if slower < 10.0 { 2 } else { 0 };
         let (words, name) = (next.words(), name(*next));
-        format!("; if they count {words}, it is {slower:.decimals$} (--time-unit {name})")
+        format!("; if they count {words}, it is {slower:.decimals$} (`time_unit` {name})")
     };
     let others: String = coarser(unit).iter().map(slower).collect();
     let remedy = if others.is_empty() { "; is that the column of the times?" } else { "" };
@@ -116,7 +116,7 @@ pub(crate) fn sizes(format: &Format, options: &Options, gate: &Gate) -> Option<S
         let mean = gate.sectors as f64 / 2.0 / gate.records as f64;
         format!(
             "the mean request is {mean:.1} KiB if sizes count sectors; if they count pages of \
-             4 KiB, it is {:.1} (--size-unit 4k)",
+             4 KiB, it is {:.1} (`size_unit` 4k)",
             mean * 8.0
         )
     })

@@ -265,7 +265,7 @@ fn unknown(name: &str, sample: &[u8], nearest: Option<(&Format, Fit)>) -> TraceE
         );
     }
     let remedy =
-        format!("force one with --format to see what is wrong; known formats: {}", names());
+        format!("force one with `format` to see what is wrong; known formats: {}", names());
     let fails = |problem| TraceError::new(ErrorKind::UnknownFormat, name, problem, remedy);
     if let Some((format, Fit { requests, broken, first_broken: Some((number, bad)), .. })) = nearest
     {

@@ -19,7 +19,7 @@ pub(crate) const RATE_FROM: u64 = 1_000;
 const LARGEST_SPAN: u64 = 10_000_000_000_000_000 / 512;
 /// 1 GiB, in sectors.
 const LARGEST_REQUEST: u32 = (1 << 30) / 512;
-/// 1 TiB, in sectors; refused even with --accept-implausible.
+/// 1 TiB, in sectors; refused even with `accept_implausible`.
 const LARGEST_EVER: u32 = 1 << 31;
 /// A year; no trace pauses that long between two requests.
 const LONGEST_PAUSE_NS: u64 = 365 * 24 * 3600 * 1_000_000_000;
@@ -158,15 +158,15 @@ impl Gate {
             return refuse(
                 RecordPart::Size,
                 "a request without length".to_owned(),
-                "--skip-malformed skips such lines and counts them",
+                "`skip_malformed` skips such lines and counts them",
             );
         }
         if record.sectors > LARGEST_REQUEST {
             return refuse(
                 RecordPart::Size,
                 format!("a request of {} MiB (the limit is 1 GiB)", record.sectors >> 11),
-                "if sizes count other units, say --size-unit byte|sector|4k; \
-                 up to 1 TiB --accept-implausible takes it",
+                "if sizes count other units, say `size_unit` byte|sector|4k; \
+                 up to 1 TiB `accept_implausible` takes it",
             );
         }
         refuse(
@@ -175,8 +175,8 @@ impl Gate {
                 "addresses span {} TB (the limit is 10 PB)",
                 (span >> 11) * 1_048_576 / 1_000_000_000_000
             ),
-            "if addresses count other units, say --address-unit byte|sector|4k; \
-             if it is true, --accept-implausible",
+            "if addresses count other units, say `address_unit` byte|sector|4k; \
+             if it is true, `accept_implausible`",
         )
     }
 
@@ -191,7 +191,7 @@ impl Gate {
                     part: RecordPart::Time,
                     kind: ErrorKind::Unordered,
                     problem: format!("at least {back} too early for its place in the file"),
-                    remedy: "a larger --order-window sorts more; --late clamp gives such \
+                    remedy: "a larger `order_window` sorts more; `late` clamp gives such \
                              requests the time of the one before and counts them; if two recordings \
                              stand one after the other in the file, cut it here",
                 });
@@ -213,8 +213,8 @@ impl Gate {
             part: RecordPart::Time,
             kind: ErrorKind::Implausible,
             problem: format!("the time jumps ahead by {days} days"),
-            remedy: "if times count other units, say --time-unit ns|filetime|us|ms|s; if this line \
-                     is damaged, --skip-malformed; if it is true, --accept-implausible",
+            remedy: "if times count other units, say `time_unit` ns|filetime|us|ms|s; if this line \
+                     is damaged, `skip_malformed`; if it is true, `accept_implausible`",
         })
     }
 
@@ -240,8 +240,8 @@ impl Gate {
         if self.latest == 0 {
             return refuse(
                 format!("all {} requests arrive at time 0", self.records),
-                "check that the time column is the right one (--format); if the trace has no \
-                 times, --accept-implausible, and replay it by queue depth",
+                "check that the time column is the right one (`format`); if the trace has no \
+                 times, `accept_implausible`, and replay it by queue depth",
             );
         }
         let requests = self.records - 1;
@@ -253,8 +253,8 @@ impl Gate {
                     self.records,
                     ftlab::units::Nanos(self.duration_ns())
                 ),
-                "times probably count larger units: say --time-unit us|ms|s; if it is true, \
-                 --accept-implausible",
+                "times probably count larger units: say `time_unit` us|ms|s; if it is true, \
+                 `accept_implausible`",
             );
         }
         Ok(())

@@ -214,7 +214,9 @@ fn refuse_archives(name: &str, start: &[u8], compression: Compression) -> Result
     };
     if start.get(257..262) == Some(b"ustar") {
         let flag = if compression == Compression::None { "" } else { " (any compression)" };
-        let remedy = format!("unpack it first, or pipe it: tar -xOf FILE{flag} | ftlab ... -");
+        let remedy = format!(
+            "unpack it first, or pipe what tar -xOf FILE{flag} prints, and name - as the trace"
+        );
         return refuse("this is a tar archive, not a trace", remedy);
     }
     if start.starts_with(b"PAR1") {
@@ -223,11 +225,11 @@ fn refuse_archives(name: &str, start: &[u8], compression: Compression) -> Result
     match start {
         [b'P', b'K', 3, 4, ..] => refuse(
             "this is a zip archive, not a trace",
-            "pipe it: unzip -p FILE | ftlab ... -".into(),
+            "unpack it first, or pipe what unzip -p FILE prints, and name - as the trace".into(),
         ),
         [7, b't', b'a', b'e', ..] | [b'e', b'a', b't', 7, ..] => refuse(
             "this is binary output of blktrace",
-            "convert it to text: blkparse -i FILE | ftlab ... -".into(),
+            "convert it to text: blkparse -i FILE; that may be piped, with - as the trace".into(),
         ),
         _ => Ok(()),
     }

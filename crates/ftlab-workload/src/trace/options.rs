@@ -44,27 +44,27 @@ impl BlkEvent {
 /// How to read a trace.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The format; detected by default (`--format`).
+    /// The format; detected by default.
     pub format: Option<&'static Format>,
-    /// The unit of times (`--time-unit`).
+    /// The unit of times.
     pub time_unit: Option<TimeUnit>,
-    /// The unit of addresses (`--address-unit`).
+    /// The unit of addresses.
     pub address_unit: Option<SpaceUnit>,
-    /// The unit of sizes (`--size-unit`).
+    /// The unit of sizes.
     pub size_unit: Option<SpaceUnit>,
-    /// Swap reads and writes (`--invert-ops`), for files with the flag inverted.
+    /// Swap reads and writes, for files with the flag inverted.
     pub invert_ops: bool,
-    /// Which events of blkparse output are the requests (`--blkparse-event`); by default issues, or
+    /// Which events of blkparse output are the requests; by default issues, or
     /// queue events if the beginning of the file has no issues.
     pub blkparse_event: Option<BlkEvent>,
-    /// Skip malformed or impossible lines, and count them (`--skip-malformed`).
+    /// Skip malformed or impossible lines, and count them.
     pub skip_malformed: bool,
-    /// Accept implausible values as they are (`--accept-implausible`).
+    /// Accept implausible values as they are.
     pub accept_implausible: bool,
-    /// How many records are held back to sort them (`--order-window`). A record at most this many
-    /// places late is moved to its place.
+    /// How many records are held back to sort them. A record at most this many places late is
+    /// moved to its place.
     pub order_window: usize,
-    /// What to do with a record that is too late for the window (`--late refuse|clamp`).
+    /// What to do with a record that is too late for the window.
     pub late: Late,
 }
 

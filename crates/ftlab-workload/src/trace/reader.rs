@@ -130,12 +130,12 @@ pub(crate) fn open_start(
 }
 
 fn not_parquet(name: &str) -> TraceError {
-    let remedy = "leave out --format parquet, so that the format is detected";
+    let remedy = "leave out `format` parquet, so that the format is detected";
     TraceError::new(ErrorKind::UnknownFormat, name, "this is text and not Parquet", remedy)
 }
 
 fn is_parquet(name: &str, forced: &str) -> TraceError {
-    let remedy = format!("leave out --format {forced}");
+    let remedy = format!("leave out `format` {forced}");
     TraceError::new(ErrorKind::UnknownFormat, name, "this is a Parquet file", remedy)
 }
 
@@ -204,7 +204,7 @@ impl Trace {
         self.gate.judge_clock(&self.name).map_err(|mut error| {
             if self.format.unit_varies && self.options.format.is_none() {
                 error.remedy += "; lines of DiskSim without decimals, in milliseconds, look like these of \
-                                 SSDsim: --format disksim";
+                                 SSDsim: `format` disksim";
             }
             error
         })
@@ -214,7 +214,7 @@ impl Trace {
     fn empty(&self) -> TraceError {
         let mut problem = format!("it has no request, read as {}", self.format.name);
         let mut remedy =
-            "check the file; if it has another format, name it with --format".to_owned();
+            "check the file; if it has another format, name it with `format`".to_owned();
         let skipped = self.source.skipped();
         if let Some(first) = &skipped.first {
             let lines = left_out(skipped.lines);

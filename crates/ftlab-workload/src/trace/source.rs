@@ -146,8 +146,8 @@ fn nth<const SEP: u8>(line: &[u8], index: usize) -> std::ops::Range<usize> {
 fn error_at(file: &str, number: u64, line: &[u8], bad: Bad) -> TraceError {
     let place = TracePosition::of(number, line, bad.field);
     let remedy = bad.remedy.unwrap_or_else(|| {
-        "fix the line; or --skip-malformed skips such lines and counts them; or, if it has another \
-         format, name it with --format"
+        "fix the line; or `skip_malformed` skips such lines and counts them; or, if it has another \
+         format, name it with `format`"
             .to_owned()
     });
     TraceError::new(bad.kind, file, bad.problem, remedy).at(place)

@@ -27,7 +27,7 @@ fn a_malformed_field_has_line_caret_and_remedy() {
     trace.csv, line 2: expected an address: a whole number, found `12x`
       2 | 2000,h,0,Write,12x,4096,1
         |                ^^^
-    remedy: fix the line; or --skip-malformed skips such lines and counts them; or, if it has another format, name it with --format
+    remedy: fix the line; or `skip_malformed` skips such lines and counts them; or, if it has another format, name it with `format`
     ");
 }
 
@@ -37,7 +37,7 @@ fn a_line_that_ends_too_early_points_behind_its_end() {
     trace.csv, line 2: the line ends, expected a size: a whole number
       2 | 2 0 8
         |      ^
-    remedy: fix the line; or --skip-malformed skips such lines and counts them; or, if it has another format, name it with --format
+    remedy: fix the line; or `skip_malformed` skips such lines and counts them; or, if it has another format, name it with `format`
     ");
 }
 
@@ -84,7 +84,7 @@ fn unknown_content_lists_the_formats() {
     trace.csv, line 2: its first lines fit no known trace format
       2 | hello world, this is prose
         | ^^^^^^^^^^^^^^^^^^^^^^^^^^
-    remedy: force one with --format to see what is wrong; known formats: msr, spc, ssdsim, mqsim, disksim, blkparse, fio-v2, fio-v3, alibaba, tencent, systor, parquet
+    remedy: force one with `format` to see what is wrong; known formats: msr, spc, ssdsim, mqsim, disksim, blkparse, fio-v2, fio-v3, alibaba, tencent, systor, parquet
     ");
 }
 
@@ -102,14 +102,14 @@ fn a_wrong_line_among_few_is_told_and_not_the_one_before() {
     trace.csv, line 2: expected an operation: Read or Write, found `Wriet`
       2 | 2000,h,0,Wriet,4096,4096,1
         |          ^^^^^
-    remedy: fix the line; or --skip-malformed skips such lines and counts them; or, if it has another format, name it with --format
+    remedy: fix the line; or `skip_malformed` skips such lines and counts them; or, if it has another format, name it with `format`
     ");
     let error = failure("1000,h,0,Read,0,4096,1\n2000,h,0,Wriet,4096,4096,1\n3000,h,0,?,0,8,1\n");
     insta::assert_snapshot!(error, @r"
     trace.csv, line 2: its first lines fit no known trace format; msr comes nearest and reads 1 of 3, but not this one: expected an operation: Read or Write, found `Wriet`
       2 | 2000,h,0,Wriet,4096,4096,1
         |          ^^^^^
-    remedy: force one with --format to see what is wrong; known formats: msr, spc, ssdsim, mqsim, disksim, blkparse, fio-v2, fio-v3, alibaba, tencent, systor, parquet
+    remedy: force one with `format` to see what is wrong; known formats: msr, spc, ssdsim, mqsim, disksim, blkparse, fio-v2, fio-v3, alibaba, tencent, systor, parquet
     ");
     // A line of column names is not data.
     let header = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime";
@@ -143,7 +143,7 @@ fn a_trace_of_nothing_but_wrong_lines_tells_the_first() {
     trace.csv, line 2: it has no request, read as msr: 2 wrong lines were skipped, the first because of this: expected a size: a whole number, found `4k`
       2 | 1000,h,0,Read,0,4k,1
         |                 ^^
-    remedy: check the file; if it has another format, name it with --format
+    remedy: check the file; if it has another format, name it with `format`
     ");
 }
 
@@ -160,7 +160,7 @@ fn blkparse_without_the_events_that_count_tells_which_it_has() {
     let completed = events(&["C"; 20]);
     insta::assert_snapshot!(failure(completed.as_str()), @r"
     trace.csv: it has no request, read as blkparse: it has no issue events (D), but 20 completions (C)
-    remedy: record issues too (blktrace -a issue); or --blkparse-event complete takes completions, which have the times at which requests ended
+    remedy: record issues too (blktrace -a issue); or `blkparse_event` complete takes completions, which have the times at which requests ended
     ");
     let with = |event| Options { blkparse_event: Some(event), ..Options::default() };
     let mut trace = open(text(completed), with(BlkEvent::Complete)).expect("readable");
@@ -176,7 +176,7 @@ fn blkparse_without_the_events_that_count_tells_which_it_has() {
     let error = failure_with(events(&["Q", "C", "G", "Q"]), with(BlkEvent::Issue));
     insta::assert_snapshot!(error, @r"
     trace.csv: it has no request, read as blkparse: it has no issue events (D), but 2 queue events (Q), 1 completions (C), 1 of other kinds
-    remedy: --blkparse-event queue takes those
+    remedy: `blkparse_event` queue takes those
     ");
     let error = failure(events(&["G", "I", "G"]));
     assert!(error.remedy.starts_with("record issues (blktrace -a issue)"), "{error}");
@@ -196,7 +196,7 @@ fn the_events_that_hints_name_exist() {
     let mut trace = open(text(events(&["Q", "D"])), queued).expect("readable");
     let warnings = inspect(&mut trace).expect("readable").warnings;
     let hint =
-        warnings[0].rsplit_once("--blkparse-event ").expect("a hint").1.trim_end_matches(')');
+        warnings[0].rsplit_once("`blkparse_event` ").expect("a hint").1.trim_end_matches(')');
     assert_eq!(BlkEvent::named(hint), Some(BlkEvent::Issue), "{warnings:?}");
 }
 
@@ -208,7 +208,7 @@ fn a_decimal_time_among_whole_ones_is_no_damage_by_itself() {
         (error.kind, error.place.as_ref().expect("a line").line),
         (ErrorKind::Malformed, 301)
     );
-    assert!(error.remedy.contains("use --format disksim"), "{error}");
+    assert!(error.remedy.contains("use `format` disksim"), "{error}");
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn absurd_rates_are_refused_with_the_option_for_the_unit() {
     assert_eq!(error.kind, ErrorKind::Implausible);
     insta::assert_snapshot!(error, @r"
     trace.csv: 2000 requests within 1.999us: more than 100 million a second
-    remedy: times probably count larger units: say --time-unit us|ms|s; if it is true, --accept-implausible; lines of DiskSim without decimals, in milliseconds, look like these of SSDsim: --format disksim
+    remedy: times probably count larger units: say `time_unit` us|ms|s; if it is true, `accept_implausible`; lines of DiskSim without decimals, in milliseconds, look like these of SSDsim: `format` disksim
     ");
     let us = Options { time_unit: Some(ftlab_workload::trace::TimeUnit::Us), ..Options::default() };
     assert!(inspect(&mut open(text(lines.as_str()), us).expect("readable")).is_ok());
@@ -261,14 +261,14 @@ fn sizes_and_spans_beyond_reason_point_at_their_field() {
     trace.csv, line 2: a request of 1024 MiB (the limit is 1 GiB)
       2 | 2 0 8 2097153 1
         |       ^^^^^^^
-    remedy: if sizes count other units, say --size-unit byte|sector|4k; up to 1 TiB --accept-implausible takes it
+    remedy: if sizes count other units, say `size_unit` byte|sector|4k; up to 1 TiB `accept_implausible` takes it
     ");
     let error = failure("1 0 8 8 1\n2 0 20000000000000 8 1\n3 0 8 8 1\n");
     insta::assert_snapshot!(error, @r"
     trace.csv, line 2: addresses span 10240 TB (the limit is 10 PB)
       2 | 2 0 20000000000000 8 1
         |     ^^^^^^^^^^^^^^
-    remedy: if addresses count other units, say --address-unit byte|sector|4k; if it is true, --accept-implausible
+    remedy: if addresses count other units, say `address_unit` byte|sector|4k; if it is true, `accept_implausible`
     ");
     let error = failure("1 0 8 8 1\n2 0 8 0 1\n3 0 8 8 1\n");
     assert_eq!(error.problem, "a request without length");
@@ -288,7 +288,7 @@ fn a_leap_of_years_points_at_the_time() {
     trace.csv, line 3: the time jumps ahead by 10416 days
       3 | 900000000000000000 0 8 8 1
         | ^^^^^^^^^^^^^^^^^^
-    remedy: if times count other units, say --time-unit ns|filetime|us|ms|s; if this line is damaged, --skip-malformed; if it is true, --accept-implausible
+    remedy: if times count other units, say `time_unit` ns|filetime|us|ms|s; if this line is damaged, `skip_malformed`; if it is true, `accept_implausible`
     ");
 }
 
@@ -316,7 +316,7 @@ fn beyond_the_window_disorder_is_refused_or_clamped() {
     trace.csv, line 100001: at least 65.5345ms too early for its place in the file
       100001 | 1000500 0 0 8 1
              | ^^^^^^^
-    remedy: a larger --order-window sorts more; --late clamp gives such requests the time of the one before and counts them; if two recordings stand one after the other in the file, cut it here
+    remedy: a larger `order_window` sorts more; `late` clamp gives such requests the time of the one before and counts them; if two recordings stand one after the other in the file, cut it here
     ");
     let clamp = Options { late: Late::Clamp, ..narrow };
     let mut trace = open(text(one_straggler()), clamp).expect("readable");
@@ -372,7 +372,7 @@ fn a_failed_conversion_leaves_nothing_behind() {
     };
     let error = into(ConvertOptions::default()).expect_err("MSR has no trims");
     assert_eq!(error.kind, ErrorKind::Unsupported);
-    assert!(error.remedy.contains("--drop-unsupported"));
+    assert!(error.remedy.contains("`drop_unsupported`"));
     assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 0);
 
     let done = into(ConvertOptions { drop_unsupported: true }).expect("written");

@@ -132,7 +132,7 @@ fn any_clock_that_is_too_fast_is_doubted_with_the_options_for_units() {
     };
     let plain = Options::default;
     let told = warned(at_rate(200, 400), plain()).expect("2.5 million a second");
-    assert!(told.contains("(--time-unit us)") && told.contains("(--time-unit ms)"), "{told}");
+    assert!(told.contains("(`time_unit` us)") && told.contains("(`time_unit` ms)"), "{told}");
     assert_eq!(warned(at_rate(200, 600), plain()), None, "1.7 million a second, of a few");
     assert!(warned(at_rate(1_000, 600), plain()).is_some(), "of many");
     assert_eq!(warned(at_rate(15, 10), plain()), None);
@@ -141,7 +141,7 @@ fn any_clock_that_is_too_fast_is_doubted_with_the_options_for_units() {
     let msr: String = (0..200).map(|at| format!("{},h,0,Read,0,4096,1\n", 9_000 + at)).collect();
     let told = warned(msr, plain()).expect("10 million a second");
     assert!(
-        told.contains("100 ns (Windows file time)") && told.contains("--time-unit us"),
+        told.contains("100 ns (Windows file time)") && told.contains("`time_unit` us"),
         "{told}"
     );
     let said = Options { time_unit: Some(TimeUnit::Us), ..plain() };
@@ -172,12 +172,12 @@ fn whole_milliseconds_of_disksim_are_times_where_others_have_decimals() {
     let whole = |count: u64| -> String { ssdsim((1..=count).map(|at| (at * 1_000, 8, 8))) };
     assert_eq!(found(&(whole(9) + &disksim(&["10000.5"]))).0, "disksim");
     let error = read(whole(10) + &disksim(&["11000.5"])).expect_err("SSDsim");
-    assert!(error.remedy.contains("--format disksim"), "{error}");
+    assert!(error.remedy.contains("`format` disksim"), "{error}");
     // Without decimals it is SSDsim's format, and a remark says so.
     let seen = read(whole(20)).expect("readable");
     assert_eq!((seen.format, seen.duration_ns), ("ssdsim", 19_000));
     assert!(
-        seen.assumed.iter().any(|text| text.contains("(--format disksim)")),
+        seen.assumed.iter().any(|text| text.contains("(`format` disksim)")),
         "{:?}",
         seen.assumed
     );

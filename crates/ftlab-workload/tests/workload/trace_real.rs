@@ -90,7 +90,7 @@ fn sizes_in_pages_are_doubted_and_then_read_right() {
     ] {
         let Some(unsaid) = read(file, Options::default()) else { return };
         let warnings = unsaid.expect("readable").warnings;
-        assert!(warnings.iter().any(|text| text.contains("--size-unit 4k")), "{warnings:?}");
+        assert!(warnings.iter().any(|text| text.contains("`size_unit` 4k")), "{warnings:?}");
         check(file, "disksim", said.clone(), &known);
     }
 }
@@ -100,7 +100,7 @@ fn a_clock_of_microseconds_is_doubted_and_then_read_right() {
     let file = "dtrs-127k.ssdsim";
     let Some(unsaid) = read(file, Options::default()) else { return };
     let warnings = unsaid.expect("readable").warnings;
-    assert!(warnings.iter().any(|text| text.contains("--time-unit us")), "{warnings:?}");
+    assert!(warnings.iter().any(|text| text.contains("`time_unit` us")), "{warnings:?}");
     let said = Options { time_unit: Some(TimeUnit::Us), ..Options::default() };
     check(file, "ssdsim", said.clone(), &known(127_043, 11.0, (55.6, 53.4), 4_970.0));
     let seen = read(file, said).expect("there").expect("readable");
@@ -114,7 +114,7 @@ fn a_damaged_last_event_is_refused_and_can_be_left_out() {
     let Some(strict) = read(file, Options::default()) else { return };
     let error = strict.expect_err("the last issue is forty years late");
     assert_eq!(error.kind, ErrorKind::Implausible);
-    assert!(error.remedy.contains("--skip-malformed"));
+    assert!(error.remedy.contains("`skip_malformed`"));
     let lenient = Options { skip_malformed: true, ..Options::default() };
     let Some(seen) = read(file, lenient) else { return };
     let seen = seen.expect("readable");

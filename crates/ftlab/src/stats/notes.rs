@@ -239,7 +239,7 @@ fn unwritten(report: &Report) -> Option<String> {
         format!(
             "{:.1} % of the pages that were read had never been written: the device answers those \
              without touching flash, so read latencies are too low. Write the device first \
-             (--precondition fill).",
+             (`precondition` fill).",
             unwritten as f64 / all as f64 * 100.0
         )
     })
@@ -255,8 +255,8 @@ fn behind(host: &HostStats, circumstances: &Circumstances) -> Option<String> {
     late.then(|| {
         format!(
             "The device could not keep up: after the last request had arrived it took {} more. \
-             Latencies show the growing queue, not the device; replay slower (--speed) or with a \
-             fixed queue depth (--queue-depth).",
+             Latencies show the growing queue, not the device; replay slower (`speed`) or with a \
+             fixed queue depth (`queue_depth`).",
             seconds(backlog)
         )
     })

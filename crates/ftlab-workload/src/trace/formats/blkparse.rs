@@ -20,7 +20,7 @@ use super::{put, put_seconds};
 pub(crate) static FORMAT: Format = Format {
     name: "blkparse",
     doc: "blkparse default text; issue events (D), or queue events (Q) if there are none; completions (C) on \
-          demand (--blkparse-event complete)",
+          demand (`blkparse_event` complete)",
     columns: "maj,min cpu sequence seconds pid action RWBS sector + sectors [process]",
     units: Units { time: TimeUnit::S, address: SpaceUnit::Sector, size: SpaceUnit::Sector },
     tick: Nanos(1),
@@ -140,7 +140,7 @@ impl LineFormat for Blkparse {
             let count = self.seen.issues;
             remarks.warnings.push(format!(
                 "queue events (Q) were counted, and there are {count} issue events (D) too \
-                 (--blkparse-event issue)"
+                 (`blkparse_event` issue)"
             ));
         }
         if self.event == BlkEvent::Complete {
@@ -177,10 +177,10 @@ impl Blkparse {
         let found = format!("it has no {}, but {}", called(event), others.join(", "));
         let remedy = match BlkEvent::ALL.iter().find(|(_, other)| seen.of(*other) > 0) {
             Some((name, BlkEvent::Complete)) => format!(
-                "record issues too (blktrace -a issue); or --blkparse-event {name} takes completions, which \
+                "record issues too (blktrace -a issue); or `blkparse_event` {name} takes completions, which \
                  have the times at which requests ended"
             ),
-            Some((name, _)) => format!("--blkparse-event {name} takes those"),
+            Some((name, _)) => format!("`blkparse_event` {name} takes those"),
             None => "record issues (blktrace -a issue), and print all events".to_owned(),
         };
         Some((found, remedy))

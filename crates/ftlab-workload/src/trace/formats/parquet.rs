@@ -137,7 +137,7 @@ impl ParquetSource {
                 Err(refusal) => (refusal.kind, refusal.problem, refusal.remedy),
             },
             Err(problem) => {
-                let remedy = "--skip-malformed skips such rows and counts them";
+                let remedy = "`skip_malformed` skips such rows and counts them";
                 (ErrorKind::Malformed, problem.to_owned(), remedy)
             }
         };

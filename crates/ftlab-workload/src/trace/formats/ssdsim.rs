@@ -82,7 +82,7 @@ impl<const HASH: bool> LineFormat for Ascii<HASH> {
             assumed.push(
                 "format: SSDsim and not MQSim, whose lines look the same and mean the same; nor DiskSim, \
                  whose lines look the same if no time has decimals and whose times are milliseconds \
-                 (--format disksim)"
+                 (`format` disksim)"
                     .to_owned(),
             );
         }
@@ -96,8 +96,8 @@ impl<const HASH: bool> LineFormat for Ascii<HASH> {
 /// An error for a well-formed line of another format: skipping such lines would lose requests.
 #[cold]
 fn decimal_time(fields: &Fields<'_, BLANKS>) -> Bad {
-    let remedy = "times with decimals are DiskSim's, in milliseconds: use --format disksim; if the line is \
-                  damaged, fix it, or --skip-malformed skips such lines and counts them";
+    let remedy = "times with decimals are DiskSim's, in milliseconds: use `format` disksim; if the line is \
+                  damaged, fix it, or `skip_malformed` skips such lines and counts them";
     Bad { remedy: Some(remedy.to_owned()), ..fields.bad("a time", "a whole number") }
 }
 
