@@ -28,8 +28,8 @@ loads](#keywords-of-runs-and-loads). Both are typed, so that an editor completes
 """
 KEYWORDS = """Runs are `run`, `compare`, `sweep` and `search`. What a run is told replaces what its load was told.
 """
-POLICIES = """Each decision of the simulator has a module of policies. Their options are keywords; [Policies](policies.md) explains all.
-Each module is also in `fl.policies`.
+POLICIES = """Each decision of the simulator has a module, with a class for each of the [policies](policies.md): `d-choices` is
+`fl.gc.DChoices`, and `none` is `NoPolicy`. The options of a policy are keywords of its class. `fl.policies` has the modules too.
 """
 
 #: The order of the page: its parts, and the names of each.
@@ -128,12 +128,10 @@ def keywords(kind: type) -> str:
 
 
 def group(name: str) -> str:
-    module = getattr(fl, name)
-    classes = [key for key, kind in vars(module).items() if inspect.isclass(kind) and kind.__module__ == module.__name__]
-    about = prose(module).split("\n\n")[0].split("\n")
-    option = re.search(r"\(([a-z_.]+)\)$", about[-1])
+    # The classes are not listed: a new one need not touch this page.
+    option = re.search(r"\(([a-z_.]+)\)\n\n", prose(getattr(fl, name)))
     assert option is not None, f"{name} does not name its option"
-    return f"- `fl.{name}`, for `{option[1]}`: {', '.join(f'`{key}`' for key in classes)}\n"
+    return f"- `fl.{name}`, for `{option[1]}`\n"
 
 
 def own_functions(module: ModuleType) -> list[str]:
