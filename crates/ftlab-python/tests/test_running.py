@@ -1,11 +1,13 @@
-"""What happens around a run: Ctrl-C, other threads, memory, progress, messages of failures."""
+"""What happens around a run: Ctrl-C, other threads, progress, messages of failures."""
 
 import os
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -128,36 +130,6 @@ def test_a_simulator_serves_one_thread_at_a_time(tiny: fl.Device) -> None:
     assert simulator.outstanding == 0
 
 
-def resident() -> int:
-    """Bytes of memory that this process has."""
-    psutil = pytest.importorskip("psutil")
-    found: int = psutil.Process().memory_info().rss
-    return found
-
-
-def test_memory_stays_flat_over_steps(tiny: fl.Device) -> None:
-    batch = 10_000
-    columns = {"op": np.ones(batch, np.uint8), "lba": np.arange(batch) % 6000 * 8, "sectors": np.full(batch, 8)}
-    with fl.open(tiny) as simulator:
-        for step in range(100):
-            if step == 30:
-                before = resident()
-            simulator.submit(columns)
-            simulator.advance()
-        assert simulator.submitted == 1_000_000
-        assert resident() - before < 16e6
-
-
-def test_memory_stays_flat_over_runs(aged: fl.Device) -> None:
-    load = fl.workload("randread-4k", requests=500)
-    for number in range(200):
-        if number == 50:
-            before = resident()
-        run = fl.run(aged, load, records=True)
-        run.requests.to_numpy()
-    assert resident() - before < 16e6
-
-
 def test_progress_is_shown_and_cleared(tiny: fl.Device, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("tqdm")
     load = fl.workload("mixed-70-30-zipf", requests=150_000)
@@ -165,6 +137,24 @@ def test_progress_is_shown_and_cleared(tiny: fl.Device, capsys: pytest.CaptureFi
     assert capsys.readouterr().err == ""
     fl.run(tiny, load, progress=True)
     assert "requests" in capsys.readouterr().err
+
+
+def test_a_sweep_shows_how_many_runs_there_are(tiny: fl.Device, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tqdm")
+    load = fl.workload("mixed-70-30-zipf", requests=50_000)
+    fl.sweep(tiny, load, {"gc": ["greedy", "fifo"]}, seeds=2, progress=True)
+    assert "/4.00 [" in capsys.readouterr().err
+
+
+def test_a_bar_is_for_terminals_and_notebooks(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = fl._progress._can_be_seen
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
+    for shell, is_notebook in ((None, False), (SimpleNamespace(), False), (SimpleNamespace(kernel=1), True)):
+        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda shell=shell: shell))
+        assert seen() == is_notebook
+    monkeypatch.delitem(sys.modules, "IPython")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert seen()
 
 
 def test_what_a_listener_raises_ends_the_run(tiny: fl.Device, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,19 +273,6 @@ def test_requests_of_a_run_without_records(aged: fl.Device, short_run: fl.Run) -
     assert again.result_json == short_run.result_json
     for name, values in again.requests.to_numpy().items():
         assert np.array_equal(values, short_run.requests[name]), name
-
-
-def test_figures(short_run: fl.Run, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    for name in ("latency", "throughput", "amplification", "wear"):
-        figure = getattr(short_run.plot, name)()
-        figure.savefig(tmp_path / f"{name}.svg")
-        assert (tmp_path / f"{name}.svg").read_text().startswith("<?xml")
-        assert figure.axes[0].get_xlabel()
-    both = fl.plot.latency({"a": short_run, "b": short_run}, op="write")
-    assert [text.get_text() for text in both.axes[0].get_legend().get_texts()] == ["a", "b"]
-    with pytest.raises(fl.UsageError, match="there is no operation erase"):
-        fl.plot.latency({"a": short_run}, op="erase")
 
 
 def test_an_interrupted_comparison_goes_on(child: Child, tmp_path: Path) -> None:

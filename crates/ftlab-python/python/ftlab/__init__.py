@@ -128,17 +128,17 @@ __all__ = [
 
 
 def devices() -> list[dict[str, Any]]:
-    """The built-in devices."""
+    """The built-in devices, a dict for each."""
     return _catalog("devices")
 
 
 def workloads() -> list[dict[str, Any]]:
-    """The built-in workloads."""
+    """The built-in workloads, a dict for each."""
     return _catalog("workloads")
 
 
 def formats() -> list[dict[str, Any]]:
-    """The trace formats."""
+    """The trace formats, a dict for each."""
     return _catalog("formats")
 
 

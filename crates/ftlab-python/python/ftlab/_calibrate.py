@@ -30,19 +30,23 @@ _WITHOUT = 10.0
 class Measurement:
     """Numbers that were measured on a real drive under a load.
 
-    ``numbers`` are by the keys of metrics, latencies in nanoseconds: ``{"read.latency.p50": 82_000, "iops": 11_900}``.
-    ``options`` are those of :func:`run`, such as ``precondition``. ``weight`` says how much the numbers count.
+    ``fl.Measurement(load, {"read.latency.p50": 82_000, "iops": 11_900}, {"precondition": "fill"})``
     """
 
     load: Load
+    """What the drive was given."""
     numbers: Mapping[str, float]
+    """The numbers by the keys of metrics, latencies in nanoseconds."""
     options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of :func:`run`, such as ``precondition``."""
     weight: float = 1.0
+    """How much the numbers count, against those of other measurements."""
     name: str = ""
+    """The name in errors; by default that of the load."""
 
     @property
     def label(self) -> str:
-        """Its name, or that of the load."""
+        """The name, or that of the load if there is none."""
         return self.name or self.load.name
 
 
@@ -63,8 +67,11 @@ class Calibration:
 
     def __init__(self, base: Device, values: Mapping[str, object], errors: list[Error], trials: int) -> None:
         self.values = dict(values)
+        """The value of each unknown option."""
         self.errors = errors
+        """For each number: ``measurement``, ``metric``, ``measured``, ``simulated``, and ``relative``, the ratio minus one."""
         self.trials = trials
+        """How many trials could be run."""
         self._base = base
 
     @property
@@ -113,8 +120,9 @@ def calibrate(
 ) -> Calibration:
     """Finds values of unknown options with which the simulated numbers come closest to those of a real drive.
 
-    What counts is the ratio of both: half and double are equally far. Each measurement is run with ``seeds`` seeds,
-    whose mean counts. ``on`` says where, as for :func:`sweep`.
+    ``unknown`` has a range (:func:`between`) or a list of values for each option. What counts is the ratio of the
+    numbers: half and double are equally far. Each trial runs each measurement with ``seeds`` seeds, whose mean counts.
+    ``on`` says where, as for :func:`sweep`.
     """
     if not measurements:
         raise UsageError("there are no measurements\n  remedy: give numbers of the drive, each with its load")

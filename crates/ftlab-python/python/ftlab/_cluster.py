@@ -73,7 +73,7 @@ class Calls(Protocol):
 
 @dataclass(frozen=True)
 class Local:
-    """This machine: all processors, or as many threads as said."""
+    """This machine: all processors, or as many threads as ``threads`` says."""
 
     threads: int | None = None
 

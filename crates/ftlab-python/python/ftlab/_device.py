@@ -158,7 +158,8 @@ def device(
 
     Options are named by the end of their path (``over_provisioning`` is ``ftl.over_provisioning``), or by all of it
     with underscores; ``set`` takes paths as they are: ``set={"ftl.gc.start": 4}``. A policy is its name
-    (``gc="cost-benefit"``) or an object with its options (``gc=fl.gc.DChoices(draws=4)``).
+    (``gc="cost-benefit"``) or an object with its options (``gc=fl.gc.DChoices(draws=4)``). With a device as
+    base it does the same as :meth:`Device.but`.
     """
     if isinstance(base, Device):
         return base.but(set=set, **options)
@@ -173,7 +174,10 @@ def load(
     set: Iterable[str] | Mapping[str, object] | None = None,
     **options: Unpack[DeviceOptions],
 ) -> Device:
-    """An aged device from an image file, which :meth:`Device.save` or ``ftlab device save`` wrote."""
+    """An aged device from an image file, which :meth:`Device.save` or ``ftlab device save`` wrote.
+
+    Options may be set on top, as for :meth:`Device.but`.
+    """
     image = _ftlab.Image.open(os.fspath(file))
     sets = assignments(set) + settings(options)
     return Device(("image", os.fspath(file)), sets, image, python_policies(options, {}, sets))
@@ -190,8 +194,8 @@ def age(
 ) -> Device:
     """The device after its preparation: by default written once, and then overwritten until it is steady.
 
-    ``precondition`` lists steps as ``ftlab run --precondition`` does. The outcome is kept on disk by what it depends
-    on, so the same ageing is never done twice; ``cache=False`` neither looks there nor keeps it.
+    ``precondition`` lists steps as ``ftlab run --precondition`` does. The outcome is kept in :func:`cache_folder` by
+    what it depends on, so the same ageing is never done twice; ``cache=False`` neither looks there nor keeps it.
     """
     check_device(device)
     if device._python:
@@ -266,7 +270,7 @@ def _warn(text: str) -> None:
 
 
 def cache_folder() -> Path:
-    """The folder in which aged devices are kept. Anything in it may be removed at any time."""
+    """The folder in which aged devices are kept, or what ``FTLAB_CACHE`` names. It may be emptied at any time."""
     named = os.environ.get("FTLAB_CACHE")
     if named:
         return Path(named)

@@ -93,7 +93,10 @@ def fio(
     variables: Mapping[str, object] | None = None,
     requests: int | None = None,
 ) -> Load:
-    """A fio job file. Its jobs run at once, as in fio."""
+    """A fio job file. Its jobs run at once, as in fio.
+
+    ``variables`` are those that the file takes from the environment (``${SIZE}``).
+    """
     given = [(name, str(value)) for name, value in (variables or {}).items()]
     return Load(("fio", (os.fspath(file), given)), {"requests": requests})
 

@@ -64,16 +64,16 @@ class PythonPolicy:
 class VictimView:
     """What a victim policy may look at: the candidates of a plane that free at least a page, the first filled first."""
 
-    #: The plane that needs a victim.
     plane: int
-    #: The pages of a full block.
+    """The plane that needs a victim."""
     pages_per_block: int
-    #: The numbers of the candidates on the device.
+    """The pages of a full block."""
     blocks: NDArray[np.uint32]
-    #: The valid pages of each, which collecting it copies.
+    """The numbers of the candidates on the device."""
     valid: NDArray[np.uint32]
-    #: How often each was erased.
+    """The valid pages of each, which collecting it copies."""
     erases: NDArray[np.uint32]
+    """How often each was erased."""
 
 
 class VictimPolicy(PythonPolicy):
@@ -100,7 +100,7 @@ class VictimPolicy(PythonPolicy):
 
 
 class SchedulerPolicy(PythonPolicy):
-    """Ranks flash commands (``scheduler.policy``). Asked once for each command, which costs most of a run's time."""
+    """Ranks flash commands (``scheduler.policy``). Asked once for each command."""
 
     _python_seam = "scheduler.policy"
 

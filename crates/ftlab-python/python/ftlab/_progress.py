@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
+
+from ftlab import _notebook
 
 #: Called with the name of what is done, what is done of it, and the whole, if it is known.
 Listener = Callable[[str, int, "int | None"], None]
 
 #: The thousandths of a run that the simulator tells.
 THOUSANDTHS = 1000.0
+#: The seconds from one look of a bar to the next; a notebook may keep each.
+_INTERVAL = 0.5
 
 
 class Bar:
@@ -41,24 +47,31 @@ class Bar:
 
     def _show(self, name: str, done: int, whole: int | None) -> None:
         tqdm = _tqdm()
-        if tqdm is None:
+        # Nothing is counted yet if the whole is nothing.
+        if tqdm is None or whole == 0:
             return
         if self._bar is None or name != self._name:
             self._close()
             self._name = name
             total = None if whole is None else whole / self._scale
-            self._bar = tqdm(total=total, desc=name, unit=f" {self._unit}", unit_scale=True, leave=False)
-        self._bar.n = done / self._scale
-        self._bar.refresh()
+            self._bar = tqdm(
+                total=total, desc=name, unit=f" {self._unit}", unit_scale=True, leave=False, mininterval=_INTERVAL
+            )
+        self._bar.update(done / self._scale - self._bar.n)
 
 
+@functools.cache
 def _tqdm() -> Any:
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return None
+    with warnings.catch_warnings():
+        # In a notebook without ipywidgets it warns that the bar is a line of text.
+        warnings.simplefilter("ignore")
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            return None
     return tqdm
 
 
 def _can_be_seen() -> bool:
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
+    """Whether there is a terminal or a notebook."""
+    return sys.stderr.isatty() or _notebook.shell() is not None

@@ -80,7 +80,7 @@ def _legible(value: float | None, unit: str) -> str:
 class Run:
     """The result of a run: metrics, tables, and the document that the program writes.
 
-    ``run["read.latency.p99"]`` is a metric; ``run["report.gc.erased_blocks"]`` anything of the document.
+    ``run["read.latency.p99"]`` is a metric, and ``run["report.gc.erased_blocks"]`` any value of the document.
     """
 
     def __init__(self, run: _ftlab.Run, device: Device, load: Load, seed: int, options: Mapping[str, object]) -> None:
@@ -89,8 +89,11 @@ class Run:
         self._document: dict[str, Any] | None = None
         self._summary: Summary | None = None
         self.device = device
+        """The device."""
         self.load = load
+        """What was played."""
         self.seed = seed
+        """The seed."""
         self._options = dict(options)
 
     @property
@@ -148,7 +151,7 @@ class Run:
     def requests(self) -> Table:
         """A row for each request, those of the preparation included.
 
-        Unless they were recorded (``records=True``), the run is performed once more, which gives the same to the byte.
+        Unless they were recorded (``records=True``), the run is performed once more, with the same outcome.
         """
         if self._recorded is None:
             again = run(self.device, self.load, seed=self.seed, records=True, **self._options)  # type: ignore[arg-type]
@@ -169,7 +172,7 @@ class Run:
 
     @property
     def plot(self) -> RunPlots:
-        """Figures of this run: ``run.plot.latency()``."""
+        """Figures of this run: ``latency(op="read")``, ``throughput()``, ``amplification()`` and ``wear()``."""
         from ftlab.plot import RunPlots
 
         return RunPlots({self.device.title: self})

@@ -47,10 +47,15 @@ class Between:
     """All numbers between two ends, with their unit. Made by :func:`between`."""
 
     low: float
+    """The smaller end."""
     high: float
+    """The larger end."""
     unit: str
+    """Their unit, such as ``%``."""
     whole: bool
+    """Whether only whole numbers are meant."""
     log: bool
+    """Whether numbers are searched by their ratios."""
 
     def text(self, number: float) -> str:
         """A number of the range as a configuration writes it."""
@@ -74,7 +79,7 @@ def _plain(number: float) -> str:
 def between(low: str | float, high: str | float, *, log: bool = False) -> Between:
     """All numbers from ``low`` to ``high``, such as ``between("7%", "50%")``; whole ones if both ends are, without a unit.
 
-    With ``log`` each ratio is as likely as any other of the same size.
+    With ``log`` they are searched by their ratios, as is good for a range from 10 to 10,000.
     """
     ends = [_MEASURE.fullmatch(text_of(end)) for end in (low, high)]
     if None in ends:
@@ -105,24 +110,28 @@ class Trial:
     """Something that was tried: the options, the metrics, or why there are none."""
 
     options: Mapping[str, object]
+    """The values that were chosen."""
     metrics: Mapping[str, float | None]
+    """The means of the metrics over the seeds."""
     goal: float | None
     """The value of the goal."""
     holds: bool
-    """Whether the constraints hold."""
+    """Whether the constraints are kept."""
     failure: str | None
     """Why the device could not be made or run, if so."""
 
 
 class Found:
-    """The outcome of a search: the best trial that holds the constraints, and all others."""
+    """The outcome of a search: the best trial that keeps the constraints, and all others."""
 
     def __init__(self, base: Device, trials: list[Trial], minimizes: bool) -> None:
         self.trials = trials
+        """Everything that was tried, in its order."""
         self._base = base
         good = [trial for trial in trials if trial.holds and trial.goal is not None]
         pick = min if minimizes else max
         self.best: Trial | None = pick(good, key=lambda trial: trial.goal or 0.0) if good else None
+        """The best trial, or None if no trial keeps the constraints."""
 
     @property
     def device(self) -> Device:
@@ -181,6 +190,7 @@ def search(
         fl.search(drive, load, {"over_provisioning": fl.between("7%", "40%"), "gc": ["greedy", "cost-benefit"]},
                   minimize="read.latency.p99", subject_to={"write_amplification.total": "<= 2"})
 
+    The space has a range (:func:`between`) or a list of values for each option. ``subject_to`` has bounds of metrics.
     Each trial is run with ``seeds`` seeds, whose mean counts. ``on`` says where, as for :func:`sweep`.
     """
     check_device(device)

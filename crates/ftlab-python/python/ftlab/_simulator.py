@@ -21,6 +21,7 @@ class Simulator:
     def __init__(self, simulator: _ftlab.Simulator, device: Device) -> None:
         self._simulator = simulator
         self.device = device
+        """The device that was opened."""
 
     def submit(self, columns: Any, /) -> range:
         """Submits requests in columns (see :func:`ftlab.requests`), all or none, and returns their numbers.
@@ -34,7 +35,7 @@ class Simulator:
         """Advances to a simulated time, or by a span of it, and returns what completed, in the order of completion.
 
         Times are texts with a unit (``"5ms"``) or nanoseconds, counted from when the device was switched on. Without
-        one, it advances until everything has completed.
+        either it advances until everything has completed.
         """
         if until is not None and by is not None:
             raise UsageError("advance to a time or by a span, not both\n  remedy: give until= or by=")
@@ -99,7 +100,7 @@ class Simulator:
 
 
 def open(device: Device, /, *, seed: int = 1) -> Simulator:
-    """Opens a device to be stepped by hand."""
+    """Opens a device to be stepped by hand: submit requests, advance the clock, take completions."""
     check_device(device)
     options = _ftlab.RunOptions([], device._image, device._outside())
     return Simulator(_ftlab.Simulator(device._config, seed_of(seed), options), device)

@@ -35,13 +35,17 @@ class Span:
     """Evenly spaced values between two ends, both included. Made by :func:`span`."""
 
     low: str
+    """The first value."""
     high: str
+    """The last value."""
     steps: int
+    """How many values there are."""
     log: bool
+    """Whether their ratios are equal, rather than their differences."""
 
 
 def span(low: str | float, high: str | float, steps: int, *, log: bool = False) -> Span:
-    """``steps`` values from ``low`` to ``high``, such as ``span("7%", "50%", 8)``; with ``log`` of equal ratios."""
+    """``steps`` values from ``low`` to ``high``, such as ``span("7%", "50%", 8)``; with ``log`` at equal ratios."""
     return Span(text_of(low), text_of(high), count_of("steps", steps, MOST), log)
 
 
@@ -220,6 +224,7 @@ class Sweep(Table):
         self._files: dict[str, bytes] = plan.files(rows)
         self._plan = plan
         self.axes = plan.axes
+        """The columns of the axes."""
 
     @property
     def notes(self) -> list[str]:
@@ -283,8 +288,8 @@ def sweep(
         fl.sweep(drive, load, {"over_provisioning": fl.span("7%", "50%", 8), "gc": ["greedy", "cost-benefit"]}, seeds=3)
 
     An axis is an option of the device or of a run with its values (a list, or :func:`span`), or ``device`` or ``load``
-    with a mapping of names to devices or loads. A value may be a mapping that sets several options at once. Instead of
-    a device, load and axes, the file of ``ftlab sweep`` may be given.
+    with a mapping of names to devices or loads. A value may be a mapping that sets several options at once. A file of
+    ``ftlab sweep`` may be given in place of device, load and axes.
 
     Points that may share a preparation do; ``prepare="base"`` prepares the device once for each seed, without the axes.
     ``output`` keeps all results in a folder, where an interrupted sweep goes on, and a complete one is only read.
