@@ -143,7 +143,8 @@ def test_a_policy_of_a_script_has_the_same_fingerprint_on_a_cluster(tmp_path: Pa
         {file.parent.parent.name: json.loads(file.read_text())["inputs_blake3"] for file in (tmp_path / name).rglob("run.json")}
         for name in ("here", "there")
     ]
-    assert len(inputs[0]) == 4 and inputs[0] == inputs[1]
+    # Those of four runs, and of the sweep.
+    assert len(inputs[0]) == 5 and inputs[0] == inputs[1]
 
 
 @pytest.mark.parametrize(

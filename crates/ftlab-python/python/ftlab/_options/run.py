@@ -12,7 +12,7 @@ class PaceOptions(TypedDict, total=False):
     """How a load is played."""
 
     requests: int | None
-    """Stop after this many measured requests."""
+    """Measure this many requests; fewer if the load has no more."""
 
     replay: Literal["open", "closed", "asap"] | None
     """What decides when requests are submitted."""
