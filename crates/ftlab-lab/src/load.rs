@@ -16,7 +16,7 @@ use ftlab_workload::trace::{
 
 use crate::failure::Failure;
 use crate::stop::Stop;
-use crate::text_file;
+use crate::text_file::{self, with_bare_keys};
 
 /// How many batches the decoder may be ahead.
 const AHEAD: usize = 4;
@@ -130,7 +130,7 @@ pub fn workload(name: &str) -> Result<Workload, Failure> {
         None => text_file::read(path).map_err(|error| unreadable(name, path, &error))?,
     };
     Workload::parse(name, &text, &mut fetch)
-        .map_err(|problems| text_file::refused("workload", path, problems))
+        .map_err(|problems| text_file::refused("workload", path, with_bare_keys(problems)))
 }
 
 /// The surroundings of a job file: the file system, the variables of the caller, and the

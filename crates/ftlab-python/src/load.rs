@@ -37,8 +37,8 @@ impl PyLoad {
             text_file::read(Path::new(file)).map_err(|error| format!("{file}: {error}"))
         };
         let parsed = Workload::parse(name, text, &mut fetch);
-        let workload =
-            parsed.map_err(|problems| raised(Failure::Config(text_file::told(problems))))?;
+        let told = |problems| text_file::told(text_file::with_bare_keys(problems));
+        let workload = parsed.map_err(|problems| raised(Failure::Config(told(problems))))?;
         Ok(PyLoad { source: LoadSource::Workload(Arc::new(workload)) })
     }
 

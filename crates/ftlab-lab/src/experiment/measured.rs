@@ -60,11 +60,12 @@ impl Clock {
         Clock { started: Instant::now(), cpu: processor_time() }
     }
 
-    /// Returns the time spent. Without processor times from the system, wall-clock time replaces them.
+    /// Returns the time spent. Without processor times from the system, or if they are too coarse to have moved,
+    /// wall-clock time replaces them.
     pub fn stop(self) -> TimeSpent {
         let wall = self.started.elapsed();
-        let cpu = self.cpu.zip(processor_time()).map_or(wall, |(from, to)| to - from);
-        TimeSpent { wall, cpu }
+        let cpu = self.cpu.zip(processor_time()).map(|(from, to)| to - from);
+        TimeSpent { wall, cpu: cpu.filter(|cpu| !cpu.is_zero()).unwrap_or(wall) }
     }
 }
 
