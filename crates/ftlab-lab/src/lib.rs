@@ -53,6 +53,7 @@ pub mod stop;
 pub mod sweep;
 pub mod tenants;
 pub mod text_file;
+pub mod timeline;
 
 pub use failure::Failure;
 pub use lab::Lab;

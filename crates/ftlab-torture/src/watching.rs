@@ -1,6 +1,6 @@
 //! A probe that forwards to any listener, so that tests with different probes share one compiled device type.
 
-use ftlab::scheduler::{Activity, Arrival, Probe};
+use ftlab::scheduler::{Activity, Arrival, Command, Probe};
 use ftlab::units::SimTime;
 
 /// The events of a [`Probe`], as a trait object.
@@ -27,7 +27,7 @@ impl AnyProbe {
 }
 
 impl Probe for AnyProbe {
-    fn arrives(&mut self, arrival: &Arrival) {
+    fn arrives(&mut self, arrival: &Arrival, _: &Command) {
         self.0.arrives(arrival);
     }
 

@@ -6,6 +6,7 @@ use parquet::errors::ParquetError;
 
 use super::columns::{Column, ColumnTable, TableBuilder, TableTarget};
 use super::timeline::QUEUE;
+use crate::timeline::Chooser;
 
 const NS: &str = "nanoseconds";
 
@@ -33,8 +34,14 @@ const COLUMNS: [Column; 21] = [
     Column { name: "cell_ns", bits: 64, unit: NS },
 ];
 
-/// The table being filled.
-pub struct Requests(TableBuilder<{ COLUMNS.len() }>);
+/// What is kept of the requests of a run.
+#[derive(Default)]
+pub struct Requests {
+    /// The table being filled.
+    table: Option<TableBuilder<{ COLUMNS.len() }>>,
+    /// Chosen requests.
+    chooser: Option<Chooser>,
+}
 
 impl Requests {
     /// Starts the table.
@@ -44,7 +51,20 @@ impl Requests {
     pub fn new(target: TableTarget) -> Result<Requests, ParquetError> {
         let about = "A row for each request, in the order in which they finished. host_queue_ns to \
                      cell_ns sum to latency_ns.";
-        TableBuilder::new(target, about, COLUMNS).map(Requests)
+        let table = Some(TableBuilder::new(target, about, COLUMNS)?);
+        Ok(Requests { table, chooser: None })
+    }
+
+    /// Keeps chosen requests alone.
+    #[must_use]
+    pub fn chosen(chooser: Chooser) -> Requests {
+        Requests { table: None, chooser: Some(chooser) }
+    }
+
+    /// Returns the chosen requests.
+    #[must_use]
+    pub fn into_chosen(self) -> Vec<Completed> {
+        self.chooser.map_or(Vec::new(), Chooser::chosen)
     }
 
     /// Adds a request. `phase` counts all phases, those of the preconditioning first.
@@ -54,16 +74,20 @@ impl Requests {
         phase: u32,
         measured: bool,
     ) -> Result<(), ParquetError> {
-        self.0.push(row(done, phase, measured))
+        if let Some(chooser) = &mut self.chooser {
+            chooser.look(done, measured);
+        }
+        self.table.as_mut().map_or(Ok(()), |table| table.push(row(done, phase, measured)))
     }
 
     /// Completes the table, and returns it if it is in memory. `queues` names the tenants.
     ///
     /// # Errors
     /// A file cannot be written.
-    pub fn finish(mut self, queues: &[QueueReport]) -> Result<Option<ColumnTable>, ParquetError> {
-        self.0.name_queues(queues);
-        self.0.finish()
+    pub fn finish(self, queues: &[QueueReport]) -> Result<Option<ColumnTable>, ParquetError> {
+        let Some(mut table) = self.table else { return Ok(None) };
+        table.name_queues(queues);
+        table.finish()
     }
 }
 

@@ -14,7 +14,7 @@ use crate::ftl::Kernel;
 use crate::ftl::cost::regulation;
 use crate::ftl::map_cache::{Ready, Seeker};
 use crate::ftl::service::Signals;
-use crate::scheduler::{Probe, Spent};
+use crate::scheduler::{Note, Probe, Spent};
 use crate::units::{Lpn, PlaneId, RequestId, SectorMask, SimTime};
 use crate::verify::{Canary, Plant};
 
@@ -80,8 +80,9 @@ impl<P: Probe, C: Contents> Base<P, C> {
     /// Something that a request waited for is done; `spent` is the time that it took.
     #[inline]
     pub fn settle<const S: Skills>(&mut self, id: RequestId, spent: &Spent) {
-        let Kernel { now, contents, .. } = &mut self.kernel;
+        let Kernel { now, contents, flash, .. } = &mut self.kernel;
         self.desk.settle::<S>(id, spent, *now, contents);
+        flash.note(*now, Note::Settled { request: id });
     }
 
     /// A request is done now.
@@ -94,6 +95,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     /// A request that needs only DRAM completes after the buffer's latency.
     pub fn finish_from_buffer(&mut self, id: RequestId) {
         let (now, latency) = (self.kernel.now, self.buffer.rules.latency);
+        self.kernel.flash.note(now, Note::Settled { request: id });
         self.desk.intake.breakdown_mut(id).buffer += latency;
         let at = match self.plant.is(Canary::EventInThePast) {
             true => SimTime(now.0.saturating_sub(latency.0)),

@@ -59,7 +59,7 @@ impl<P: Probe> Dispatcher<P> {
         let die = self.array.sheet.geometry.die_of_page(page);
         let arrival = Arrival { id, kind, origin, die, at: now, sequence: self.arrivals };
         self.arrivals += 1;
-        self.watch.arrives(&arrival);
+        self.watch.arrives(&arrival, &self.array.commands[id]);
         let rank = self.rank::<S>(&arrival);
         let FlashArray { sheet, commands, stations, plant, .. } = &mut self.array;
         let station = &mut stations[die.at()];

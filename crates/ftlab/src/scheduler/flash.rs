@@ -15,7 +15,7 @@ use super::laws::FlashLaws;
 use super::load::Load;
 use super::page_order::PageOrder;
 use super::pause::{Pausable, PauseRule};
-use super::probe::Probe;
+use super::probe::{Note, Probe};
 use super::watch::Watch;
 use super::{Scheduler, SchedulerPolicy};
 use crate::engine::skills::{self, Skills};
@@ -174,6 +174,19 @@ impl<P: Probe> Flash<P> {
     /// The observer of every span of activity.
     pub fn probe(&self) -> &P {
         &self.dispatcher.watch.probe
+    }
+
+    /// Tells the observer what happened beside the flash.
+    #[inline(always)]
+    pub(crate) fn note(&mut self, now: SimTime, note: Note) {
+        self.dispatcher.watch.note(now, note);
+    }
+
+    /// Tells the observer that the owner of a command hears of its end next.
+    #[inline(always)]
+    pub(crate) fn note_done(&mut self, now: SimTime, id: CommandId) {
+        let sequence = self.dispatcher.array.commands[id].ticket.arrival;
+        self.dispatcher.watch.note(now, Note::Done { sequence });
     }
 
     /// The same observer, to be changed.

@@ -1,8 +1,8 @@
-//! Observation of the flash.
+//! Observation of the flash, and of what its commands are for.
 
-use super::command::{Arrival, Origin};
+use super::command::{Arrival, Command, Origin};
 use crate::nand::Kind;
-use crate::units::{ChannelId, DieId, Ppn, SimTime};
+use crate::units::{BlockId, ChannelId, DieId, PlaneId, Ppn, RequestId, SimTime};
 
 /// A span of time in which a part of the device was busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,13 +25,52 @@ pub struct Activity {
     pub until: SimTime,
 }
 
+/// Something that happened beside the flash. It explains why commands come, and what was waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// The host submitted a request.
+    Submitted {
+        /// The request.
+        request: RequestId,
+        /// The submitter's mark.
+        tag: u32,
+    },
+    /// Something that a request waited for has come.
+    Settled {
+        /// The request.
+        request: RequestId,
+    },
+    /// A command is done, and its owner hears of it next. Until the next note of this kind or the next submission, what
+    /// happens at this moment follows from it.
+    Done {
+        /// Its number ([`Arrival::sequence`]).
+        sequence: u64,
+    },
+    /// A plane begins to empty a block.
+    Collects {
+        /// The plane.
+        plane: PlaneId,
+        /// The block.
+        victim: BlockId,
+        /// Its valid pages (mapping units).
+        valid: u32,
+        /// The purpose, in words.
+        purpose: &'static str,
+    },
+    /// A plane has emptied its block, or given up.
+    Collected {
+        /// The plane.
+        plane: PlaneId,
+    },
+}
+
 /// Observes the flash without changing it. The default does nothing and costs nothing.
 pub trait Probe {
     /// Whether it observes anything at all.
     const ACTIVE: bool = true;
 
     /// Called when a command arrives, before it waits for its die.
-    fn arrives(&mut self, _arrival: &Arrival) {}
+    fn arrives(&mut self, _arrival: &Arrival, _command: &Command) {}
     /// Called for a span in which the cells of a die are busy.
     fn cell(&mut self, _activity: &Activity) {}
     /// Called for a span in which the bus of a channel is busy.
@@ -39,6 +78,8 @@ pub trait Probe {
     /// Called when the cells suspend an activity that was already reported. The rest is reported
     /// when they resume.
     fn pause(&mut self, _activity: &Activity, _at: SimTime) {}
+    /// Called when something happens beside the flash.
+    fn note(&mut self, _at: SimTime, _note: Note) {}
 }
 
 impl Probe for () {

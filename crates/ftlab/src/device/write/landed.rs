@@ -9,7 +9,7 @@ use crate::engine::skills;
 use crate::engine::skills::{RARE, Skills, any};
 use crate::ftl::wear::{failing, life};
 use crate::ftl::{Kernel, fragments};
-use crate::scheduler::{CellFindings, Command, CommandId, Kind, Probe, Spent};
+use crate::scheduler::{CellFindings, Command, CommandId, Kind, Note, Probe, Spent};
 use crate::units::Ppn;
 use crate::verify::Canary;
 
@@ -144,10 +144,13 @@ impl<P: Probe, C: Contents> Base<P, C> {
         slot: SlotId,
         spent: &Spent,
     ) {
-        let Base { buffer, desk, kernel: Kernel { now, ftl, contents, .. }, .. } = self;
+        let Base { buffer, desk, kernel: Kernel { now, ftl, contents, flash }, .. } = self;
         let left = buffer.page(slot).dirty.is_empty();
         contents.end_write_back(slot, left);
-        buffer.end_write_back(slot, ftl, |waiter| desk.settle::<S>(waiter, spent, *now, contents));
+        buffer.end_write_back(slot, ftl, |waiter| {
+            desk.settle::<S>(waiter, spent, *now, contents);
+            flash.note(*now, Note::Settled { request: waiter });
+        });
     }
 
     /// Empties and retires blocks that failed.

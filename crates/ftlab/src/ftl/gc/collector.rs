@@ -12,7 +12,7 @@ use crate::engine::skills::{RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::gc::{Purpose, Scope, Wanted, collection, failures, wanted};
 use crate::ftl::wear::{dies, failing, life, refresh};
 use crate::ftl::{Cargo, FlashContents, Kernel, lost, map_pages, slc};
-use crate::scheduler::{CellFindings, Command, CommandId, Kind, Probe, ServiceId};
+use crate::scheduler::{CellFindings, Command, CommandId, Kind, Note, Probe, ServiceId};
 use crate::units::{DieId, PlaneId, Ppn};
 use crate::verify::Canary;
 
@@ -127,7 +127,7 @@ impl Collector {
                 self.proceed::<S>(plane, on);
             } else if let Some(wanted) = collection::next_in_background(plane, &mut on.ftl) {
                 on.ftl.space.planes[plane.at()].host_credit = on.ftl.space.thresholds.host_lead;
-                collection::begin_collection(plane, wanted, &mut on.ftl);
+                begin(plane, wanted, on);
                 self.proceed::<S>(plane, on);
             }
         }
@@ -259,7 +259,7 @@ impl Collector {
         let Some(wanted) = collection::next_to_collect(plane, &mut on.ftl) else {
             return on.ftl.space.mark_hungry(plane);
         };
-        collection::begin_collection(plane, wanted, &mut on.ftl);
+        begin(plane, wanted, on);
         self.proceed::<S>(plane, on);
     }
 
@@ -442,6 +442,7 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let Some(run) = on.ftl.space.planes[plane.at()].collection.take() else { return };
+        on.flash.note(on.now, Note::Collected { plane });
         collection::end_collection(plane, &run, &mut on.ftl);
         if let Some(wanted) = slc::cache::fold_due(plane, &mut on.ftl) {
             wanted::want(wanted, &mut on.ftl);
@@ -458,8 +459,19 @@ impl Collector {
         } else if self.idle
             && let Some(wanted) = collection::next_in_background(plane, &mut on.ftl)
         {
-            collection::begin_collection(plane, wanted, &mut on.ftl);
+            begin(plane, wanted, on);
             self.proceed::<S>(plane, on);
         }
     }
+}
+
+/// Begins the collection of a block.
+#[inline]
+fn begin<P: Probe>(plane: PlaneId, wanted: Wanted, on: &mut Kernel<P, impl FlashContents>) {
+    if P::ACTIVE {
+        let Wanted { block: victim, purpose } = wanted;
+        let (valid, purpose) = (on.ftl.blocks.valid(victim), purpose.name());
+        on.flash.note(on.now, Note::Collects { plane, victim, valid, purpose });
+    }
+    collection::begin_collection(plane, wanted, &mut on.ftl);
 }

@@ -6,7 +6,7 @@ use crate::engine::skills::Skills;
 use crate::ftl::gc::{Collector, Purpose, VictimPolicy, VictimView, Wanted, collection};
 use crate::ftl::wear::{failing, life};
 use crate::ftl::{BlockState, FlashContents, Ftl, Kernel, lost, map_pages};
-use crate::scheduler::{Command, CommandId, Kind, Probe};
+use crate::scheduler::{Command, CommandId, Kind, Note, Probe};
 use crate::units::{PlaneId, Ppn};
 
 /// Requests the collection of failed blocks.
@@ -139,6 +139,7 @@ impl Collector {
         run.stranded = true;
         if run.in_flight == 0 {
             end_stranded(plane, &mut on.ftl);
+            on.flash.note(on.now, Note::Collected { plane });
         }
     }
 
@@ -153,6 +154,7 @@ impl Collector {
         let Some(run) = run.filter(|run| run.stranded) else { return false };
         if run.in_flight == 0 {
             end_stranded(plane, &mut on.ftl);
+            on.flash.note(on.now, Note::Collected { plane });
         }
         true
     }

@@ -45,6 +45,19 @@ impl Purpose {
         }
     }
 
+    /// Its name in words.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Purpose::Space => "for space",
+            Purpose::Background => "in the background",
+            Purpose::WearLevel => "to level wear",
+            Purpose::Retire => "to retire the block",
+            Purpose::Fold => "to fold the SLC cache",
+            Purpose::Refresh => "to refresh data",
+        }
+    }
+
     /// Whether the block is erased and used again.
     #[must_use]
     pub const fn frees_block(self) -> bool {

@@ -44,7 +44,7 @@ impl<P: Probe> Dispatcher<P> {
         let Command { kind, origin, .. } = *command;
         let arrival = Arrival { id, kind, origin, die, at: now, sequence: *arrivals };
         *arrivals += 1;
-        watch.arrives(&arrival);
+        watch.arrives(&arrival, command);
         note_arrival::<S>(command, station, *plant, &arrival, arrival.sequence);
         watch.submitted(now, id, command, load.of(die));
         load.add(die);

@@ -1,0 +1,18 @@
+//! What a device did in some windows of simulated time, and why a request took as long as it did.
+//!
+//! Nothing is recorded while a result is made. A run is deterministic, so whoever wants to see more performs it again
+//! ([`Again`]): once to find the requests in question ([`Choice`]), once more to record what touches them.
+
+mod choose;
+mod occupancy;
+mod recorder;
+mod story;
+mod traced;
+mod windows;
+
+pub use self::choose::{Choice, Chooser};
+pub use self::occupancy::{Holder, Holding, Occupancy};
+pub use self::recorder::{FlashCommand, Part, Record, Recorder, SeenCollection, SeenRequest, Span};
+pub use self::story::{Doing, Piece, story};
+pub use self::traced::{Again, ToldRequest, Traced, windows_of};
+pub use self::windows::Windows;

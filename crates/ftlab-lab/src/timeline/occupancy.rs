@@ -1,0 +1,149 @@
+//! Who held dies and buses when, from a record.
+
+use std::collections::BTreeMap;
+
+use ftlab::units::SimTime;
+
+use super::recorder::{FlashCommand, Part, Record};
+
+/// How a command holds its die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Holding {
+    /// The cells work for it.
+    InCells,
+    /// Its data or address is on the bus.
+    OnBus,
+    /// The register holds its data, which waits for the bus.
+    InRegister,
+}
+
+/// A span in which a command holds a die or a bus.
+#[derive(Clone, Copy, Debug)]
+struct Hold {
+    from: SimTime,
+    until: SimTime,
+    by: u64,
+    how: Holding,
+}
+
+/// The holds of one die or bus, in the order of their starts.
+#[derive(Clone, Debug, Default)]
+struct Line {
+    holds: Vec<Hold>,
+    /// The latest end of a hold and those before it.
+    reach: Vec<SimTime>,
+}
+
+impl Line {
+    fn sort(&mut self) {
+        self.holds.sort_by_key(|hold| (hold.from, hold.until, hold.by));
+        let mut reach = SimTime::ZERO;
+        let longest = |hold: &Hold| {
+            reach = reach.max(hold.until);
+            reach
+        };
+        self.reach = self.holds.iter().map(longest).collect();
+    }
+
+    /// Returns the holds that overlap a span.
+    fn over(&self, from: SimTime, until: SimTime) -> impl Iterator<Item = &Hold> {
+        let first = self.reach.partition_point(|reach| *reach <= from);
+        let holds = self.holds[first..].iter().take_while(move |hold| hold.from < until);
+        holds.filter(move |hold| hold.until > from)
+    }
+}
+
+/// Who held what at some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// A command held the die.
+    Die(u64, Holding),
+    /// The die was free, but a command held the bus.
+    Bus(u64),
+    /// Neither: the die switched between operations, or commands had to keep an order.
+    Nobody,
+}
+
+/// The holders of all dies and buses.
+#[derive(Clone, Debug, Default)]
+pub struct Occupancy {
+    dies: BTreeMap<u32, Line>,
+    buses: BTreeMap<u32, Line>,
+}
+
+impl Occupancy {
+    /// Collects who held what.
+    #[must_use]
+    pub fn of(record: &Record) -> Occupancy {
+        let mut all = Occupancy::default();
+        for command in record.commands.values() {
+            all.add(command);
+        }
+        all.dies.values_mut().chain(all.buses.values_mut()).for_each(Line::sort);
+        all
+    }
+
+    fn add(&mut self, command: &FlashCommand) {
+        let by = command.sequence;
+        let die = self.dies.entry(command.die.get()).or_default();
+        let mut before = None;
+        for span in &command.spans {
+            if let Some(from) = before.filter(|from| *from < span.from) {
+                die.holds.push(Hold { from, until: span.from, by, how: Holding::InRegister });
+            }
+            let how = match span.part {
+                Part::Cells => Holding::InCells,
+                Part::Bus => Holding::OnBus,
+            };
+            die.holds.push(Hold { from: span.from, until: span.until, by, how });
+            // While an operation is suspended, its die serves others.
+            before = (!span.suspended).then_some(span.until);
+        }
+        let bus = self.buses.entry(command.channel.get()).or_default();
+        let on_bus = command.spans.iter().filter(|span| span.part == Part::Bus);
+        bus.holds.extend(on_bus.map(|span| Hold {
+            from: span.from,
+            until: span.until,
+            by,
+            how: Holding::OnBus,
+        }));
+    }
+
+    /// Splits the time in which a command waits by who held what it waited for.
+    #[must_use]
+    pub fn split(
+        &self,
+        waiting: &FlashCommand,
+        from: SimTime,
+        until: SimTime,
+    ) -> Vec<(SimTime, SimTime, Holder)> {
+        let of = |line: Option<&Line>| -> Vec<Hold> {
+            let holds = line.into_iter().flat_map(|line| line.over(from, until));
+            holds.filter(|hold| hold.by != waiting.sequence).copied().collect()
+        };
+        let die = of(self.dies.get(&waiting.die.get()));
+        let bus = of(self.buses.get(&waiting.channel.get()));
+        let mut edges = vec![from, until];
+        let inner = die.iter().chain(&bus).flat_map(|hold| [hold.from, hold.until]);
+        edges.extend(inner.filter(|at| (from..until).contains(at)));
+        edges.sort_unstable();
+        edges.dedup();
+        let mut split: Vec<(SimTime, SimTime, Holder)> = Vec::new();
+        for pair in edges.windows(2) {
+            let (from, until) = (pair[0], pair[1]);
+            let holds = |hold: &&Hold| hold.from <= from && hold.until >= until;
+            let by_die = die.iter().filter(holds).min_by_key(|hold| (hold.how, hold.by));
+            let by_bus = bus.iter().filter(holds).min_by_key(|hold| hold.by);
+            let holder = match (by_die, by_bus) {
+                (Some(hold), _) => Holder::Die(hold.by, hold.how),
+                (None, Some(hold)) => Holder::Bus(hold.by),
+                (None, None) => Holder::Nobody,
+            };
+            match split.last_mut() {
+                Some(last) if last.2 == holder => last.1 = until,
+                _ => split.push((from, until, holder)),
+            }
+        }
+        split
+    }
+}

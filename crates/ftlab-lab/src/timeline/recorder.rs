@@ -1,0 +1,250 @@
+//! Records what a device does in windows of simulated time: a probe.
+
+use std::collections::BTreeMap;
+
+use ftlab::scheduler::{Activity, Arrival, Command, Kind, Note, Origin, Owner, Probe};
+use ftlab::units::{BlockId, ChannelId, DieId, PlaneId, Ppn, RequestId, SimTime};
+
+use super::Windows;
+
+/// A part of the device that a command occupies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// The cells of its die.
+    Cells,
+    /// The bus of its channel.
+    Bus,
+}
+
+/// A span of time in which a command occupies a part of the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The part.
+    pub part: Part,
+    /// Its start.
+    pub from: SimTime,
+    /// Its end.
+    pub until: SimTime,
+    /// Whether the cells were suspended at its end.
+    pub suspended: bool,
+}
+
+/// A flash command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlashCommand {
+    /// How many commands arrived before it.
+    pub sequence: u64,
+    /// What the die did.
+    pub kind: Kind,
+    /// Its purpose.
+    pub origin: Origin,
+    /// Who was told of its end.
+    pub owner: Owner,
+    /// Its page; the first one of a flash page or block.
+    pub page: Ppn,
+    /// Its die.
+    pub die: DieId,
+    /// The channel of its die.
+    pub channel: ChannelId,
+    /// When it arrived.
+    pub arrived: SimTime,
+    /// The command whose end made it come, if one did.
+    pub trigger: Option<u64>,
+    /// When it occupied what, in the order of time.
+    pub spans: Vec<Span>,
+    /// Its end; none if it was in flight at the end of the record.
+    pub done: Option<SimTime>,
+}
+
+impl FlashCommand {
+    /// When it was over, as far as that is known.
+    #[must_use]
+    pub fn end(&self) -> SimTime {
+        let last = self.spans.iter().map(|span| span.until).max();
+        self.done.or(last).unwrap_or(self.arrived)
+    }
+}
+
+/// A request, as the flash sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenRequest {
+    /// Its number in the device, which later requests use again.
+    pub id: RequestId,
+    /// The submitter's mark.
+    pub tag: u32,
+    /// When it was submitted.
+    pub submitted: SimTime,
+    /// When the last thing came that it waited for, and the command whose end brought it, if one did.
+    pub settled: Option<(SimTime, Option<u64>)>,
+}
+
+/// The collection of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenCollection {
+    /// The plane.
+    pub plane: PlaneId,
+    /// The block that was emptied.
+    pub victim: BlockId,
+    /// Its valid pages when it began.
+    pub valid: u32,
+    /// Its purpose, in words.
+    pub purpose: &'static str,
+    /// The start.
+    pub from: SimTime,
+    /// The end; none if it was running at the end of the record.
+    pub until: Option<SimTime>,
+}
+
+/// What happened in some windows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Flash commands by their number.
+    pub commands: BTreeMap<u64, FlashCommand>,
+    /// Requests, in the order in which they gave way to later ones.
+    pub requests: Vec<SeenRequest>,
+    /// Collections, in the order of their ends.
+    pub collections: Vec<SeenCollection>,
+}
+
+/// A probe that records what touches some windows.
+#[derive(Clone, Debug, Default)]
+pub struct Recorder {
+    windows: Windows,
+    /// The command whose end explains what happens at this moment.
+    cause: Option<(SimTime, u64)>,
+    /// Commands in flight.
+    in_flight: BTreeMap<u64, FlashCommand>,
+    /// By number in the device: the request that has it, or had it last.
+    slots: Vec<Option<SeenRequest>>,
+    /// By plane: the collection that runs.
+    running: Vec<Option<SeenCollection>>,
+    record: Record,
+}
+
+impl Recorder {
+    /// Records what touches these windows.
+    #[must_use]
+    pub fn new(windows: Windows) -> Recorder {
+        Recorder { windows, ..Recorder::default() }
+    }
+
+    /// Returns what was recorded, with what is still under way.
+    #[must_use]
+    pub fn into_record(mut self) -> Record {
+        for command in std::mem::take(&mut self.in_flight).into_values() {
+            self.keep_command(command);
+        }
+        for request in std::mem::take(&mut self.slots).into_iter().flatten() {
+            self.keep_request(request);
+        }
+        self.record.collections.extend(std::mem::take(&mut self.running).into_iter().flatten());
+        self.record
+    }
+
+    fn keep_command(&mut self, command: FlashCommand) {
+        if self.windows.meet(command.arrived, command.end()) {
+            self.record.commands.insert(command.sequence, command);
+        }
+    }
+
+    fn keep_request(&mut self, request: SeenRequest) {
+        let until = request.settled.map_or(SimTime::FOREVER, |(at, _)| at);
+        if self.windows.meet(request.submitted, until) {
+            self.record.requests.push(request);
+        }
+    }
+
+    /// The command whose end explains what happens now.
+    fn cause(&self, now: SimTime) -> Option<u64> {
+        self.cause.filter(|(at, _)| *at == now).map(|(_, sequence)| sequence)
+    }
+
+    fn add(&mut self, activity: &Activity, part: Part) {
+        let Activity { sequence, channel, from, until, .. } = *activity;
+        if let Some(command) = self.in_flight.get_mut(&sequence) {
+            command.channel = channel;
+            command.spans.push(Span { part, from, until, suspended: false });
+        }
+    }
+}
+
+/// Returns the place of a number, which the list is made long enough for.
+fn slot<T>(list: &mut Vec<Option<T>>, at: usize) -> &mut Option<T> {
+    if list.len() <= at {
+        list.resize_with(at + 1, || None);
+    }
+    &mut list[at]
+}
+
+impl Probe for Recorder {
+    fn arrives(&mut self, arrival: &Arrival, command: &Command) {
+        let Arrival { kind, origin, die, at, sequence, .. } = *arrival;
+        let trigger = self.cause(at);
+        let command = FlashCommand {
+            sequence,
+            kind,
+            origin,
+            owner: command.owner,
+            page: command.page,
+            die,
+            channel: ChannelId::new(0),
+            arrived: at,
+            trigger,
+            spans: Vec::new(),
+            done: None,
+        };
+        self.in_flight.insert(sequence, command);
+    }
+
+    fn cell(&mut self, activity: &Activity) {
+        self.add(activity, Part::Cells);
+    }
+
+    fn bus(&mut self, activity: &Activity) {
+        self.add(activity, Part::Bus);
+    }
+
+    fn pause(&mut self, activity: &Activity, at: SimTime) {
+        let command = self.in_flight.get_mut(&activity.sequence);
+        let spans = command.into_iter().flat_map(|command| command.spans.iter_mut().rev());
+        if let Some(span) = spans.into_iter().find(|span| span.part == Part::Cells) {
+            (span.until, span.suspended) = (at, true);
+        }
+    }
+
+    fn note(&mut self, at: SimTime, note: Note) {
+        match note {
+            Note::Submitted { request, tag } => {
+                self.cause = None;
+                let new = SeenRequest { id: request, tag, submitted: at, settled: None };
+                let old = slot(&mut self.slots, request.at()).replace(new);
+                old.into_iter().for_each(|old| self.keep_request(old));
+            }
+            Note::Settled { request } => {
+                let settled = Some((at, self.cause(at)));
+                if let Some(seen) = slot(&mut self.slots, request.at()) {
+                    seen.settled = settled;
+                }
+            }
+            Note::Done { sequence } => {
+                self.cause = Some((at, sequence));
+                if let Some(mut command) = self.in_flight.remove(&sequence) {
+                    command.done = Some(at);
+                    self.keep_command(command);
+                }
+            }
+            Note::Collects { plane, victim, valid, purpose } => {
+                let new = SeenCollection { plane, victim, valid, purpose, from: at, until: None };
+                *slot(&mut self.running, plane.at()) = Some(new);
+            }
+            Note::Collected { plane } => {
+                if let Some(mut ended) = slot(&mut self.running, plane.at()).take()
+                    && self.windows.meet(ended.from, at)
+                {
+                    ended.until = Some(at);
+                    self.record.collections.push(ended);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The story of a request: what each nanosecond of it went to, followed to the cause.
+//!
+//! A request ends with the command that brought the last thing it waited for. Its story goes back from there: the
+//! command at work, the command waiting for a die or a bus that others held, and, before the command came, the command
+//! whose end made it come. So the pieces follow each other without a gap, and their lengths sum to the time of the
+//! request in the flash.
+
+use ftlab::units::{Nanos, SimTime};
+
+use super::occupancy::{Holder, Occupancy};
+use super::recorder::{FlashCommand, Part, Record};
+
+/// What a piece of a request's time went to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// A command of the chain was at work.
+    Works(Part),
+    /// It waited.
+    Waits(Holder),
+    /// Nothing is known of what came before the chain: a write waited for its turn, or for what a timer brings.
+    Before,
+}
+
+/// A piece of a request's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The start.
+    pub from: SimTime,
+    /// The end.
+    pub until: SimTime,
+    /// The command of the chain.
+    pub of: Option<u64>,
+    /// How many commands of the chain came after it.
+    pub depth: u32,
+    /// What it went to.
+    pub doing: Doing,
+}
+
+impl Piece {
+    /// Its length.
+    #[must_use]
+    pub fn length(&self) -> Nanos {
+        self.until - self.from
+    }
+}
+
+/// Returns the pieces of the time from `from` to `until`, when the end of a command brought what a request waited for.
+#[must_use]
+pub fn story(
+    record: &Record,
+    occupancy: &Occupancy,
+    last: Option<u64>,
+    from: SimTime,
+    until: SimTime,
+) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let (mut until, mut depth) = (until, 0);
+    let mut next = last.and_then(|last| record.commands.get(&last));
+    while until > from {
+        let Some(command) = next else {
+            pieces.push(Piece { from, until, of: None, depth, doing: Doing::Before });
+            break;
+        };
+        let begin = command.arrived.max(from).min(until);
+        let mut own = pieces_of(command, occupancy, begin, until);
+        own.iter_mut().for_each(|piece| piece.depth = depth);
+        own.reverse();
+        pieces.extend(own);
+        until = begin;
+        next = command.trigger.and_then(|trigger| record.commands.get(&trigger));
+        depth += 1;
+    }
+    pieces.reverse();
+    pieces
+}
+
+/// Returns what a command did from `from` to `until`.
+fn pieces_of(
+    command: &FlashCommand,
+    occupancy: &Occupancy,
+    from: SimTime,
+    until: SimTime,
+) -> Vec<Piece> {
+    let of = Some(command.sequence);
+    let mut pieces = Vec::new();
+    let mut at = from;
+    let waits = |pieces: &mut Vec<Piece>, from: SimTime, until: SimTime| {
+        if from < until {
+            let split = occupancy.split(command, from, until).into_iter();
+            pieces.extend(split.map(|(from, until, holder)| {
+                let doing = Doing::Waits(holder);
+                Piece { from, until, of, depth: 0, doing }
+            }));
+        }
+    };
+    for span in &command.spans {
+        let (start, end) = (span.from.max(at), span.until.min(until));
+        if start >= end {
+            continue;
+        }
+        waits(&mut pieces, at, start);
+        let doing = Doing::Works(span.part);
+        pieces.push(Piece { from: start, until: end, of, depth: 0, doing });
+        at = end;
+    }
+    waits(&mut pieces, at, until);
+    pieces
+}

@@ -1,0 +1,130 @@
+//! Performs an experiment once more to see what its device did, and joins requests with their commands.
+
+use std::collections::BTreeMap;
+
+use ftlab::config::Config;
+use ftlab::units::SimTime;
+use ftlab_workload::replay::Completed;
+
+use super::Windows;
+use super::choose::{Choice, Chooser, window_of};
+use super::occupancy::Occupancy;
+use super::recorder::{Record, Recorder, SeenRequest};
+use super::story::{Piece, story};
+use crate::experiment::{Conduct, Experiment, Measured, Watcher};
+use crate::failure::Failure;
+use crate::lab::Lab;
+use crate::memory::Instruments;
+use crate::result::Requests;
+
+/// A request with its story.
+#[derive(Clone, Debug)]
+pub struct ToldRequest {
+    /// The request.
+    pub done: Completed,
+    /// When the last thing came that it waited for, and the command that brought it.
+    pub settled: Option<(SimTime, Option<u64>)>,
+    /// What its time in the flash went to, in order; nothing if it needed only DRAM.
+    pub pieces: Vec<Piece>,
+}
+
+/// What a device did in some windows.
+#[derive(Clone, Debug)]
+pub struct Traced {
+    /// The commands and collections.
+    pub record: Record,
+    /// The requests that touch the windows, in the order of completion, with their stories.
+    pub requests: Vec<ToldRequest>,
+}
+
+/// A run that can be performed again, with the same result.
+#[derive(Clone, Copy)]
+pub struct Again<'a> {
+    /// The laboratory.
+    pub lab: &'a Lab,
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// The device.
+    pub config: &'a Config,
+    /// The seed.
+    pub seed: u64,
+}
+
+impl Again<'_> {
+    /// Performs the run, and returns the chosen requests.
+    ///
+    /// # Errors
+    /// It was stopped, or failed.
+    pub fn choose(
+        &self,
+        choice: Choice,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Vec<Completed>, Failure> {
+        let (_, chosen) = self.perform(choice, watcher, Instruments::<(), ()>::default())?;
+        Ok(chosen)
+    }
+
+    /// Performs the run, and returns what its device did within some windows.
+    ///
+    /// # Errors
+    /// It was stopped, or failed.
+    pub fn trace(&self, windows: &Windows, watcher: &mut dyn Watcher) -> Result<Traced, Failure> {
+        let probe = Recorder::new(windows.clone());
+        let instruments = Instruments { probe, contents: () };
+        let choice = Choice::Within(windows.clone());
+        let (measured, chosen) = self.perform(choice, watcher, instruments)?;
+        let record = measured.device.flash().probe().clone().into_record();
+        Ok(Traced { requests: told(&record, chosen), record })
+    }
+
+    fn perform<P: ftlab::scheduler::Probe + Clone>(
+        &self,
+        choice: Choice,
+        watcher: &mut dyn Watcher,
+        instruments: Instruments<P, ()>,
+    ) -> Result<(Measured<P, ()>, Vec<Completed>), Failure> {
+        if self.experiment.load.is_read_once() {
+            return Err(Failure::usage(
+                "standard input and pipes can be read only once, but the run has to be performed again\n  remedy: save \
+                 the trace to a file",
+            ));
+        }
+        let requests = Some(Requests::chosen(Chooser::new(choice)));
+        let conduct = Conduct { watcher, stop: &self.lab.stop, requests };
+        let load = self.experiment.load.open()?;
+        let performed =
+            self.experiment.perform_with(load, self.config, self.seed, conduct, instruments);
+        let mut measured = performed?;
+        if !measured.document.complete {
+            return Err(Failure::Interrupted);
+        }
+        let chosen = measured.requests.take().map_or(Vec::new(), Requests::into_chosen);
+        Ok((measured, chosen))
+    }
+}
+
+/// Returns the windows of some requests, from their arrivals to their ends.
+#[must_use]
+pub fn windows_of(requests: &[Completed]) -> Windows {
+    Windows::new(requests.iter().map(window_of))
+}
+
+/// Joins requests with what the flash saw of them, and tells their stories.
+fn told(record: &Record, requests: Vec<Completed>) -> Vec<ToldRequest> {
+    let occupancy = Occupancy::of(record);
+    let key = |seen: &SeenRequest| (seen.submitted, seen.tag);
+    let seen: BTreeMap<_, _> = record.requests.iter().map(|seen| (key(seen), seen)).collect();
+    let tell = |done: Completed| {
+        let completion = &done.completion;
+        let found = seen.get(&(completion.submitted, completion.request.tag));
+        let settled = found.and_then(|seen| seen.settled);
+        let spent = &completion.breakdown;
+        let in_flash =
+            spent.admission + spent.translation + spent.queue + spent.gc + spent.bus + spent.cell;
+        let pieces = settled.map_or(Vec::new(), |(at, last)| {
+            story(record, &occupancy, last, SimTime(at.0.saturating_sub(in_flash.0)), at)
+        });
+        ToldRequest { done, settled, pieces }
+    };
+    requests.into_iter().map(tell).collect()
+}

@@ -1,0 +1,148 @@
+//! What a record of a run says agrees with the run's result, on devices of all kinds.
+
+use std::collections::BTreeMap;
+
+use ftlab::config::Config;
+use ftlab::host::Op;
+use ftlab::units::{Nanos, SimTime};
+use ftlab_lab::Lab;
+use ftlab_lab::device::{load, settings};
+use ftlab_lab::experiment::{Experiment, LoadSource, RunOptions};
+use ftlab_lab::timeline::{Again, Choice, Doing, Part, Record, Traced, Windows, windows_of};
+
+const DEVICES: [&[&str]; 9] = [
+    &[],
+    &["scheduler.policy=read-first"],
+    &["scheduler.policy=read-first", "scheduler.suspend=program-and-erase"],
+    &["cache.policy=none"],
+    &["nand.planes_per_die=4", "nand.multi_plane.program=on", "nand.multi_plane.erase=on"],
+    &["nand.cache_ops.read=on", "nand.cache_ops.program=on"],
+    &["host.queues=2", "host.link.rate=1GB/s"],
+    &["ftl.mapping.policy=dftl"],
+    &["ftl.gc.copyback=on"],
+];
+
+fn experiment(workload: &str) -> Experiment {
+    let options = RunOptions {
+        requests: Some(1_500),
+        precondition: Some("fill,age".to_owned()),
+        ..RunOptions::default()
+    };
+    Experiment::new(LoadSource::workload(workload).unwrap(), &options).unwrap()
+}
+
+/// Performs a run and records all of it.
+fn whole(config: &Config, experiment: &Experiment) -> Traced {
+    let lab = Lab::default();
+    let again = Again { lab: &lab, experiment, config, seed: 3 };
+    again.trace(&Windows::new([(SimTime::ZERO, SimTime::FOREVER)]), &mut ()).unwrap()
+}
+
+fn total(spans: impl Iterator<Item = (SimTime, SimTime)>) -> Nanos {
+    Nanos(spans.map(|(from, until)| (until - from).0).sum())
+}
+
+#[test]
+fn the_pieces_of_a_request_follow_each_other_and_sum_to_its_time() {
+    for sets in DEVICES {
+        let config =
+            load("tiny", &settings(sets)).unwrap_or_else(|error| panic!("{sets:?}: {error}"));
+        let traced = whole(&config, &experiment("mixed-70-30-zipf"));
+        assert!(traced.requests.len() >= 1_500, "{sets:?}");
+        let mut told = 0;
+        for request in &traced.requests {
+            let spent = &request.done.completion.breakdown;
+            let in_flash = spent.admission
+                + spent.translation
+                + spent.queue
+                + spent.gc
+                + spent.bus
+                + spent.cell;
+            let pieces = &request.pieces;
+            let sum: u64 = pieces.iter().map(|piece| piece.length().0).sum();
+            assert_eq!(sum, in_flash.0, "{sets:?}: {request:?}");
+            assert!(pieces.windows(2).all(|pair| pair[0].until == pair[1].from), "{sets:?}");
+            assert!(pieces.iter().all(|piece| piece.from < piece.until), "{sets:?}");
+            told += usize::from(!pieces.is_empty());
+        }
+        assert!(told > 500, "{sets:?}: {told} of {}", traced.requests.len());
+    }
+}
+
+#[test]
+fn a_read_works_as_long_as_its_account_says() {
+    for sets in DEVICES {
+        let config = load("tiny", &settings(sets)).unwrap();
+        let traced = whole(&config, &experiment("mixed-70-30-zipf"));
+        let reads = traced.requests.iter().filter(|one| one.done.completion.request.op == Op::Read);
+        for read in reads.filter(|one| !one.pieces.is_empty()) {
+            let spent = &read.done.completion.breakdown;
+            let works = |part| {
+                let own = read.pieces.iter().filter(|piece| piece.depth == 0);
+                let own = own.filter(|piece| piece.doing == Doing::Works(part));
+                total(own.map(|piece| (piece.from, piece.until)))
+            };
+            if spent.translation == Nanos::ZERO {
+                assert_eq!(works(Part::Cells), spent.cell, "{sets:?}: {read:?}");
+                assert_eq!(works(Part::Bus), spent.bus, "{sets:?}: {read:?}");
+            }
+        }
+    }
+}
+
+/// Returns the spans of one part, by die or bus; those of commands that share an operation once.
+fn spans(record: &Record, part: Part) -> BTreeMap<u32, Vec<(SimTime, SimTime)>> {
+    let mut all: BTreeMap<u32, Vec<(SimTime, SimTime)>> = BTreeMap::new();
+    for command in record.commands.values() {
+        let place = match part {
+            Part::Cells => command.die.get(),
+            Part::Bus => command.channel.get(),
+        };
+        let of = command.spans.iter().filter(|span| span.part == part);
+        all.entry(place).or_default().extend(of.map(|span| (span.from, span.until)));
+    }
+    for spans in all.values_mut() {
+        spans.sort_unstable();
+        if part == Part::Cells {
+            spans.dedup();
+        }
+    }
+    all
+}
+
+#[test]
+fn what_a_die_or_a_bus_does_never_overlaps() {
+    for sets in DEVICES {
+        let config = load("tiny", &settings(sets)).unwrap();
+        let record = whole(&config, &experiment("mixed-70-30-zipf")).record;
+        for part in [Part::Cells, Part::Bus] {
+            for (place, spans) in spans(&record, part) {
+                for pair in spans.windows(2) {
+                    assert!(pair[0].1 <= pair[1].0, "{sets:?}: {part:?} {place}: {pair:?}");
+                }
+            }
+        }
+        assert!(record.collections.iter().any(|one| one.until.is_some()), "{sets:?}");
+    }
+}
+
+#[test]
+fn the_second_time_shows_what_the_first_measured() {
+    let (lab, config) = (Lab::default(), load("tiny", &[]).unwrap());
+    let experiment = experiment("mixed-70-30-zipf");
+    let again = Again { lab: &lab, experiment: &experiment, config: &config, seed: 3 };
+    let slowest = again.choose(Choice::Slowest(BTreeMap::from([(Op::Read, 5)])), &mut ()).unwrap();
+    assert_eq!(slowest.len(), 5);
+    assert!(slowest.is_sorted_by_key(|one| std::cmp::Reverse(one.latency())));
+    let traced = again.trace(&windows_of(&slowest), &mut ()).unwrap();
+    let all = whole(&config, &experiment);
+    for slow in &slowest {
+        let find = |traced: &Traced| {
+            let mut same = traced.requests.iter().filter(|one| one.done == *slow);
+            same.next().map(|one| one.pieces.clone()).expect("it is there")
+        };
+        assert_eq!(find(&traced), find(&all), "the window holds all that matters");
+    }
+    let one = again.choose(Choice::Index(slowest[0].index), &mut ()).unwrap();
+    assert_eq!(one, [slowest[0]]);
+}
