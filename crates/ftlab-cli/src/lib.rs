@@ -28,6 +28,7 @@ mod sweep;
 mod table;
 mod torture;
 mod traces;
+mod why;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -73,6 +74,7 @@ fn carry_out(command: &MainCommand, out: &mut dyn Write) -> Result<(), Failure> 
         MainCommand::Run(args) => run::run(args, out),
         MainCommand::Compare(args) => compare::run(args, out),
         MainCommand::Sweep(args) => sweep::run(args, out),
+        MainCommand::Why(args) => why::run(args, out),
         MainCommand::Report(args) => compare::report(args),
         MainCommand::Reproduce(args) => reproduce::run(args, out),
         MainCommand::Torture(args) => torture::run(args, out),

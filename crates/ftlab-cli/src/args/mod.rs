@@ -6,6 +6,7 @@ mod reading;
 mod reproduce;
 mod sweep;
 mod torture;
+mod why;
 
 use std::path::PathBuf;
 
@@ -21,6 +22,7 @@ pub use self::reading::ReadingArgs;
 pub use self::reproduce::ReproduceArgs;
 pub use self::sweep::SweepArgs;
 pub use self::torture::TortureArgs;
+pub use self::why::WhyArgs;
 use crate::failure::Failure;
 
 /// The default parent folder of results.
@@ -49,6 +51,8 @@ pub enum MainCommand {
     Compare(Box<CompareArgs>),
     /// Run all combinations of the values of some axes; write one table and a page of curves.
     Sweep(SweepArgs),
+    /// Tell why requests of a finished run took as long as they did.
+    Why(WhyArgs),
     /// Make a page with curves and maps from finished results.
     Report(ReportArgs),
     /// Run the experiments of papers and compare their printed numbers with ours.

@@ -6,7 +6,7 @@ use parquet::errors::ParquetError;
 
 use super::columns::{Column, ColumnTable, TableBuilder, TableTarget};
 use super::timeline::QUEUE;
-use crate::timeline::Chooser;
+use crate::timeline::{Chooser, Chosen};
 
 const NS: &str = "nanoseconds";
 
@@ -63,8 +63,8 @@ impl Requests {
 
     /// Returns the chosen requests.
     #[must_use]
-    pub fn into_chosen(self) -> Vec<Completed> {
-        self.chooser.map_or(Vec::new(), Chooser::chosen)
+    pub fn into_chosen(self) -> Chosen {
+        self.chooser.map_or_else(Chosen::default, Chooser::chosen)
     }
 
     /// Adds a request. `phase` counts all phases, those of the preconditioning first.

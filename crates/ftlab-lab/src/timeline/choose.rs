@@ -13,7 +13,7 @@ use super::Windows;
 #[derive(Clone, Debug)]
 pub enum Choice {
     /// The measured ones that took longest, so many of each operation.
-    Slowest(BTreeMap<Op, usize>),
+    Slowest(usize),
     /// The measured one with this index.
     Index(u64),
     /// All that touch some windows.
@@ -26,14 +26,28 @@ pub struct Chooser {
     choice: Choice,
     /// By operation, the slowest last.
     slowest: BTreeMap<Op, BTreeMap<(Nanos, Reverse<u64>), Completed>>,
+    /// By operation, how many were measured.
+    measured: BTreeMap<Op, u64>,
     others: Vec<Completed>,
+}
+
+/// The chosen requests of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// By operation, the slowest first.
+    pub slowest: BTreeMap<Op, Vec<Completed>>,
+    /// By operation, how many were measured, if the slowest were wanted.
+    pub measured: BTreeMap<Op, u64>,
+    /// Those chosen otherwise, in the order of completion.
+    pub others: Vec<Completed>,
 }
 
 impl Chooser {
     /// Keeps these.
     #[must_use]
     pub fn new(choice: Choice) -> Chooser {
-        Chooser { choice, slowest: BTreeMap::new(), others: Vec::new() }
+        let (slowest, measured) = (BTreeMap::new(), BTreeMap::new());
+        Chooser { choice, slowest, measured, others: Vec::new() }
     }
 
     /// Looks at a request that has completed; `measured` says whether results count it.
@@ -41,12 +55,16 @@ impl Chooser {
         match &self.choice {
             Choice::Slowest(many) if measured => {
                 let op = done.completion.request.op;
-                let many = many.get(&op).copied().unwrap_or(0);
+                *self.measured.entry(op).or_default() += 1;
                 let slowest = self.slowest.entry(op).or_default();
-                slowest.insert((done.latency(), Reverse(done.index)), *done);
-                if slowest.len() > many {
+                let key = (done.latency(), Reverse(done.index));
+                if slowest.len() == *many {
+                    if slowest.first_key_value().is_none_or(|(fastest, _)| key < *fastest) {
+                        return;
+                    }
                     slowest.pop_first();
                 }
+                slowest.insert(key, *done);
             }
             Choice::Index(index) if measured && done.index == *index => self.others.push(*done),
             Choice::Within(windows) if windows.meet(done.arrived, done.completion.finished) => {
@@ -56,11 +74,13 @@ impl Chooser {
         }
     }
 
-    /// Returns the chosen requests: by operation, the slowest first; or in the order of completion.
+    /// Returns the chosen requests.
     #[must_use]
-    pub fn chosen(self) -> Vec<Completed> {
-        let slowest = self.slowest.into_values().flat_map(|of| of.into_values().rev());
-        slowest.chain(self.others).collect()
+    pub fn chosen(self) -> Chosen {
+        let Chooser { slowest, measured, others, .. } = self;
+        let ranked =
+            |(op, of): (Op, BTreeMap<_, Completed>)| (op, of.into_values().rev().collect());
+        Chosen { slowest: slowest.into_iter().map(ranked).collect(), measured, others }
     }
 }
 

@@ -8,11 +8,15 @@ mod occupancy;
 mod recorder;
 mod story;
 mod traced;
+mod why;
 mod windows;
+mod words;
 
-pub use self::choose::{Choice, Chooser};
+pub use self::choose::{Choice, Chooser, Chosen};
 pub use self::occupancy::{Holder, Holding, Occupancy};
 pub use self::recorder::{FlashCommand, Part, Record, Recorder, SeenCollection, SeenRequest, Span};
 pub use self::story::{Doing, Piece, story};
 pub use self::traced::{Again, ToldRequest, Traced, windows_of};
+pub use self::why::{Question, WhyDocument, WhyRequest, WhyTail, why};
 pub use self::windows::Windows;
+pub use self::words::{Detail, Share, Shares, Words};

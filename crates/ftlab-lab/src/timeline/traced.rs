@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use ftlab::config::Config;
-use ftlab::units::SimTime;
+use ftlab::host::Breakdown;
+use ftlab::units::{Nanos, SimTime};
 use ftlab_workload::replay::Completed;
 
 use super::Windows;
-use super::choose::{Choice, Chooser, window_of};
+use super::choose::{Choice, Chooser, Chosen, window_of};
 use super::occupancy::Occupancy;
 use super::recorder::{Record, Recorder, SeenRequest};
 use super::story::{Piece, story};
@@ -15,7 +16,7 @@ use crate::experiment::{Conduct, Experiment, Measured, Watcher};
 use crate::failure::Failure;
 use crate::lab::Lab;
 use crate::memory::Instruments;
-use crate::result::Requests;
+use crate::result::{Requests, ResultDocument};
 
 /// A request with its story.
 #[derive(Clone, Debug)]
@@ -28,13 +29,27 @@ pub struct ToldRequest {
     pub pieces: Vec<Piece>,
 }
 
+impl ToldRequest {
+    /// The time between the way in, by queue and link, and the way out.
+    #[must_use]
+    pub fn in_flash(&self) -> Nanos {
+        in_flash(&self.done.completion.breakdown)
+    }
+}
+
+fn in_flash(spent: &Breakdown) -> Nanos {
+    spent.admission + spent.translation + spent.queue + spent.gc + spent.bus + spent.cell
+}
+
 /// What a device did in some windows.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Traced {
     /// The commands and collections.
     pub record: Record,
     /// The requests that touch the windows, in the order of completion, with their stories.
     pub requests: Vec<ToldRequest>,
+    /// The result of the run: that of the first time.
+    pub document: ResultDocument,
 }
 
 /// A run that can be performed again, with the same result.
@@ -55,11 +70,7 @@ impl Again<'_> {
     ///
     /// # Errors
     /// It was stopped, or failed.
-    pub fn choose(
-        &self,
-        choice: Choice,
-        watcher: &mut dyn Watcher,
-    ) -> Result<Vec<Completed>, Failure> {
+    pub fn choose(&self, choice: Choice, watcher: &mut dyn Watcher) -> Result<Chosen, Failure> {
         let (_, chosen) = self.perform(choice, watcher, Instruments::<(), ()>::default())?;
         Ok(chosen)
     }
@@ -74,7 +85,8 @@ impl Again<'_> {
         let choice = Choice::Within(windows.clone());
         let (measured, chosen) = self.perform(choice, watcher, instruments)?;
         let record = measured.device.flash().probe().clone().into_record();
-        Ok(Traced { requests: told(&record, chosen), record })
+        let requests = told(&record, chosen.others);
+        Ok(Traced { requests, record, document: measured.document })
     }
 
     fn perform<P: ftlab::scheduler::Probe + Clone>(
@@ -82,7 +94,7 @@ impl Again<'_> {
         choice: Choice,
         watcher: &mut dyn Watcher,
         instruments: Instruments<P, ()>,
-    ) -> Result<(Measured<P, ()>, Vec<Completed>), Failure> {
+    ) -> Result<(Measured<P, ()>, Chosen), Failure> {
         if self.experiment.load.is_read_once() {
             return Err(Failure::usage(
                 "standard input and pipes can be read only once, but the run has to be performed again\n  remedy: save \
@@ -98,7 +110,7 @@ impl Again<'_> {
         if !measured.document.complete {
             return Err(Failure::Interrupted);
         }
-        let chosen = measured.requests.take().map_or(Vec::new(), Requests::into_chosen);
+        let chosen = measured.requests.take().map_or_else(Chosen::default, Requests::into_chosen);
         Ok((measured, chosen))
     }
 }
@@ -118,11 +130,9 @@ fn told(record: &Record, requests: Vec<Completed>) -> Vec<ToldRequest> {
         let completion = &done.completion;
         let found = seen.get(&(completion.submitted, completion.request.tag));
         let settled = found.and_then(|seen| seen.settled);
-        let spent = &completion.breakdown;
-        let in_flash =
-            spent.admission + spent.translation + spent.queue + spent.gc + spent.bus + spent.cell;
+        let length = in_flash(&completion.breakdown);
         let pieces = settled.map_or(Vec::new(), |(at, last)| {
-            story(record, &occupancy, last, SimTime(at.0.saturating_sub(in_flash.0)), at)
+            story(record, &occupancy, last, SimTime(at.0.saturating_sub(length.0)), at)
         });
         ToldRequest { done, settled, pieces }
     };

@@ -1,0 +1,176 @@
+//! Why requests took as long as they did: single ones, and the slowest of all.
+
+use ftlab::host::Op;
+use ftlab::shape::Geometry;
+use ftlab::units::Nanos;
+use ftlab_workload::replay::Completed;
+use serde::Serialize;
+
+use super::choose::{Choice, Chosen};
+use super::traced::{Again, ToldRequest, Traced, windows_of};
+use super::words::{Detail, Share, Shares, Words};
+use crate::experiment::Watcher;
+use crate::failure::Failure;
+use crate::result::ResultDocument;
+
+/// What is asked about a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Question {
+    /// The request with this index, instead of the slowest.
+    pub request: Option<u64>,
+    /// How many of the slowest requests of each operation are told.
+    pub slowest: usize,
+    /// Requests of this operation alone.
+    pub op: Option<Op>,
+    /// The share of requests that form the tail, in millionths.
+    pub tail_ppm: u64,
+}
+
+/// The most requests of a tail that are looked at.
+const MOST_OF_TAIL: usize = 2_000;
+/// Millionths of the whole.
+const WHOLE_PPM: u64 = 1_000_000;
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WhyDocument {
+    /// Single requests: the one asked for, or the slowest of each operation, the slowest first.
+    pub requests: Vec<WhyRequest>,
+    /// What the tail of each operation consists of.
+    pub tails: Vec<WhyTail>,
+}
+
+/// A request, and what its time went to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WhyRequest {
+    /// Its index in its source, as in `requests.parquet`.
+    pub index: u64,
+    /// What it did.
+    pub op: Op,
+    /// Its first sector.
+    pub lba: u64,
+    /// Its length in sectors of 512 bytes.
+    pub sectors: u32,
+    /// When it arrived, since the device was switched on.
+    pub arrived_ns: u64,
+    /// From its arrival to its completion.
+    pub latency_ns: u64,
+    /// What the time went to, the longest first; they sum to the latency.
+    pub parts: Vec<Share>,
+}
+
+/// What the slowest requests of an operation consist of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WhyTail {
+    /// The operation.
+    pub op: Op,
+    /// How many requests were measured.
+    pub measured: u64,
+    /// How many of the slowest are looked at.
+    pub requests: u64,
+    /// The latency of the fastest of them.
+    pub from_ns: u64,
+    /// Their latencies together.
+    pub total_ns: u64,
+    /// What the time went to, the longest first; they sum to the total.
+    pub parts: Vec<Share>,
+}
+
+/// Performs a run twice more, and tells why its requests took as long as they did. Also returns the result of the run,
+/// which is that of the first time.
+///
+/// # Errors
+/// It was stopped, or failed; or there is no such request.
+pub fn why(
+    again: &Again<'_>,
+    question: &Question,
+    watcher: &mut dyn Watcher,
+) -> Result<(WhyDocument, ResultDocument), Failure> {
+    let choice = match question.request {
+        Some(index) => Choice::Index(index),
+        None => Choice::Slowest(MOST_OF_TAIL.max(question.slowest)),
+    };
+    let mut chosen = again.choose(choice, watcher)?;
+    if let Some(index) = question.request.filter(|_| chosen.others.is_empty()) {
+        return Err(Failure::usage(format!(
+            "no measured request has the index {index}\n  remedy: take one from requests.parquet, or ask for the slowest \
+             (`slowest`)"
+        )));
+    }
+    chosen.slowest.retain(|op, _| question.op.is_none_or(|wanted| wanted == *op));
+    let tails = tails_of(&chosen, question);
+    let singles: Vec<Completed> = singles_of(&chosen, question).copied().collect();
+    let all: Vec<Completed> = singles.iter().chain(tails.iter().flatten()).copied().collect();
+    let traced = again.trace(&windows_of(&all), watcher)?;
+    let words = Words::new(&traced.record, Geometry::new(again.config.shape()));
+    let requests = singles.iter().map(|done| request(done, &traced, &words)).collect();
+    let tails = tails.iter().map(|tail| tail_of(tail, &chosen, &traced, &words)).collect();
+    Ok((WhyDocument { requests, tails }, traced.document))
+}
+
+/// The requests that are told one by one.
+fn singles_of<'a>(
+    chosen: &'a Chosen,
+    question: &Question,
+) -> impl Iterator<Item = &'a Completed> + use<'a> {
+    let most = question.slowest;
+    let slowest = chosen.slowest.values().flat_map(move |of| of.iter().take(most));
+    chosen.others.iter().chain(slowest)
+}
+
+/// The requests of each tail, by operation. None is empty.
+fn tails_of(chosen: &Chosen, question: &Question) -> Vec<Vec<Completed>> {
+    let tail = |(op, slowest): (&Op, &Vec<Completed>)| {
+        let measured = chosen.measured.get(op).copied().unwrap_or(0);
+        let beyond = (measured.saturating_mul(question.tail_ppm) / WHOLE_PPM).max(1);
+        let most = usize::try_from(beyond).unwrap_or(usize::MAX).min(MOST_OF_TAIL);
+        slowest.iter().take(most).copied().collect()
+    };
+    let tails = chosen.slowest.iter().map(tail);
+    tails.filter(|tail: &Vec<Completed>| !tail.is_empty()).collect()
+}
+
+fn find<'a>(done: &Completed, traced: &'a Traced) -> Option<&'a ToldRequest> {
+    // They are in the order of their ends.
+    let end = done.completion.finished;
+    let first = traced.requests.partition_point(|told| told.done.completion.finished < end);
+    let ended = traced.requests[first..].iter();
+    ended.take_while(|told| told.done.completion.finished == end).find(|told| told.done == *done)
+}
+
+fn request(done: &Completed, traced: &Traced, words: &Words<'_>) -> WhyRequest {
+    let mut shares = Shares::default();
+    if let Some(told) = find(done, traced) {
+        words.add(told, Detail::Places, &mut shares);
+    }
+    let asked = &done.completion.request;
+    WhyRequest {
+        index: done.index,
+        op: asked.op,
+        lba: asked.lba.0,
+        sectors: asked.sectors,
+        arrived_ns: done.arrived.0,
+        latency_ns: done.latency().0,
+        parts: shares.ranked(),
+    }
+}
+
+fn tail_of(tail: &[Completed], chosen: &Chosen, traced: &Traced, words: &Words<'_>) -> WhyTail {
+    let op = tail[0].completion.request.op;
+    let mut shares = Shares::default();
+    let mut total = Nanos::ZERO;
+    for done in tail {
+        total += done.latency();
+        if let Some(told) = find(done, traced) {
+            words.add(told, Detail::Kinds, &mut shares);
+        }
+    }
+    WhyTail {
+        op,
+        measured: chosen.measured.get(&op).copied().unwrap_or(0),
+        requests: tail.len() as u64,
+        from_ns: tail.last().map_or(0, |done| done.latency().0),
+        total_ns: total.0,
+        parts: shares.ranked(),
+    }
+}
