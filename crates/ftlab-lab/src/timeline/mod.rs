@@ -4,7 +4,9 @@
 //! ([`Again`]): once to find the requests in question ([`Choice`]), once more to record what touches them.
 
 mod choose;
+mod draw;
 mod occupancy;
+mod perfetto;
 mod recorder;
 mod story;
 mod traced;
@@ -13,6 +15,7 @@ mod windows;
 mod words;
 
 pub use self::choose::{Choice, Chooser, Chosen};
+pub use self::draw::perfetto;
 pub use self::occupancy::{Holder, Holding, Occupancy};
 pub use self::recorder::{FlashCommand, Part, Record, Recorder, SeenCollection, SeenRequest, Span};
 pub use self::story::{Doing, Piece, story};

@@ -1,0 +1,248 @@
+//! Lays out a record as tracks: requests by operation, dies with their planes, buses, collections, and counters.
+
+use std::collections::BTreeMap;
+
+use ftlab::scheduler::{Kind, Origin};
+use ftlab::shape::Geometry;
+use ftlab::units::{SECTOR_BYTES, SimTime};
+
+use super::perfetto::{Slice, Track, Value, Writer};
+use super::recorder::{FlashCommand, Part, Record, SeenCollection};
+use super::traced::{ToldRequest, Traced};
+
+/// Returns a record as a trace for Perfetto.
+#[must_use]
+pub fn perfetto(traced: &Traced, geometry: &Geometry) -> Vec<u8> {
+    let mut writer = Writer::default();
+    requests(&traced.requests, &mut writer);
+    dies(&traced.record, geometry, &mut writer);
+    buses(&traced.record, &mut writer);
+    collections(&traced.record.collections, &mut writer);
+    waiting(&traced.record, &mut writer);
+    writer.finish()
+}
+
+/// Puts spans that may overlap on as few lanes as they need.
+#[derive(Default)]
+struct Lanes(Vec<(SimTime, Track)>);
+
+impl Lanes {
+    /// Returns a lane that is free from a time on; `new` makes one more.
+    fn at(&mut self, from: SimTime, until: SimTime, new: impl FnOnce(usize) -> Track) -> Track {
+        match self.0.iter_mut().find(|(free, _)| *free <= from) {
+            Some(lane) => {
+                lane.0 = until;
+                lane.1
+            }
+            None => {
+                let track = new(self.0.len());
+                self.0.push((until, track));
+                track
+            }
+        }
+    }
+}
+
+fn requests(all: &[ToldRequest], writer: &mut Writer) {
+    let host = writer.track("Requests", None);
+    let mut by_arrival: Vec<&ToldRequest> = all.iter().collect();
+    by_arrival.sort_by_key(|told| (told.done.arrived, told.done.index));
+    let mut lanes: BTreeMap<_, Lanes> = BTreeMap::new();
+    let mut steps: Vec<(SimTime, bool)> = Vec::new();
+    for told in by_arrival {
+        let (done, request) = (&told.done, &told.done.completion.request);
+        let op = serde_json::to_value(request.op).ok();
+        let op = op.as_ref().and_then(|op| op.as_str()).unwrap_or_default();
+        let (from, until) = (done.arrived, done.completion.finished);
+        let track = lanes
+            .entry(request.op)
+            .or_default()
+            .at(from, until, |lane| writer.track(&format!("{op}s, {}", lane + 1), Some(host)));
+        writer.slice(Slice {
+            track,
+            from_ns: from.0,
+            until_ns: until.0,
+            name: format!("{op} {}", done.index),
+            category: "request",
+            flows: commands_of(told),
+            values: vec![
+                ("sector", Value::Number(request.lba.0)),
+                ("bytes", Value::Number(u64::from(request.sectors) * SECTOR_BYTES)),
+                ("stream", Value::Number(u64::from(request.stream))),
+                ("latency_ns", Value::Number(done.latency().0)),
+            ],
+        });
+        steps.extend([(from, true), (until, false)]);
+    }
+    count("Requests in the device or its queues", "requests", steps, writer);
+}
+
+/// The commands of the chain that a request waited for.
+fn commands_of(told: &ToldRequest) -> Vec<u64> {
+    let mut commands: Vec<u64> = told.pieces.iter().filter_map(|piece| piece.of).collect();
+    commands.sort_unstable();
+    commands.dedup();
+    commands
+}
+
+fn count(name: &str, unit: &str, mut steps: Vec<(SimTime, bool)>, writer: &mut Writer) {
+    let track = writer.counter(name, unit, None);
+    steps.sort_unstable();
+    let mut value: u64 = 0;
+    for (at, more) in steps {
+        value = if more { value + 1 } else { value.saturating_sub(1) };
+        writer.count(track, at.0, value);
+    }
+}
+
+fn dies(record: &Record, geometry: &Geometry, writer: &mut Writer) {
+    let root = writer.track("Dies", None);
+    let mut tracks: BTreeMap<u32, Track> = BTreeMap::new();
+    let mut planes: BTreeMap<u32, Track> = BTreeMap::new();
+    // Tracks in the order of their numbers.
+    let mut used: Vec<(u32, u32)> =
+        record.commands.values().map(|one| place(one, geometry)).collect();
+    used.sort_unstable();
+    used.dedup();
+    for (die, plane) in used {
+        let parent =
+            *tracks.entry(die).or_insert_with(|| writer.track(&format!("Die {die}"), Some(root)));
+        let track = match geometry.planes_per_die() {
+            1 => parent,
+            _ => writer.track(&format!("Plane {plane}"), Some(parent)),
+        };
+        planes.insert(plane, track);
+    }
+    for command in record.commands.values() {
+        let (_, plane) = place(command, geometry);
+        for span in command.spans.iter().filter(|span| span.part == Part::Cells) {
+            writer.slice(Slice {
+                track: planes[&plane],
+                from_ns: span.from.0,
+                until_ns: span.until.0,
+                name: in_cells(command, span.suspended),
+                category: category(command.origin),
+                flows: vec![command.sequence],
+                values: about(command, geometry),
+            });
+        }
+    }
+}
+
+fn place(command: &FlashCommand, geometry: &Geometry) -> (u32, u32) {
+    (command.die.get(), geometry.plane_of_page(command.page).get())
+}
+
+fn in_cells(command: &FlashCommand, suspended: bool) -> String {
+    let what = match command.kind {
+        Kind::Read => "sense",
+        Kind::Program => "program",
+        Kind::Erase => "erase",
+        Kind::Copyback => "copy back",
+    };
+    let whose = whose(command.origin);
+    match suspended {
+        true => format!("{what}{whose}, then suspended"),
+        false => format!("{what}{whose}"),
+    }
+}
+
+const fn whose(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Host => "",
+        Origin::ReadModifyWrite => " (read-modify-write)",
+        Origin::Gc => " (collection)",
+        Origin::Wear => " (care of blocks)",
+        Origin::Fold => " (fold)",
+        Origin::Rewrite => " (rewrite)",
+        Origin::System => " (system area)",
+    }
+}
+
+const fn category(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Host => "host",
+        Origin::ReadModifyWrite => "read_modify_write",
+        Origin::Gc => "gc",
+        Origin::Wear => "wear",
+        Origin::Fold => "fold",
+        Origin::Rewrite => "rewrite",
+        Origin::System => "system",
+    }
+}
+
+fn about(command: &FlashCommand, geometry: &Geometry) -> Vec<(&'static str, Value)> {
+    let block = geometry.block_of(command.page).get();
+    let page = geometry.flash_page_in_block(command.page);
+    let waited = command.spans.first().map_or(0, |span| (span.from - command.arrived).0);
+    let mut about = vec![
+        ("command", Value::Number(command.sequence)),
+        ("block", Value::Number(u64::from(block))),
+        ("page", Value::Number(u64::from(page))),
+        ("waited_ns", Value::Number(waited)),
+    ];
+    about.extend(command.trigger.map(|trigger| ("after_command", Value::Number(trigger))));
+    about
+}
+
+fn buses(record: &Record, writer: &mut Writer) {
+    let root = writer.track("Channels", None);
+    let mut by_channel: BTreeMap<u32, Vec<(&FlashCommand, SimTime, SimTime)>> = BTreeMap::new();
+    for command in record.commands.values() {
+        for span in command.spans.iter().filter(|span| span.part == Part::Bus) {
+            let of = by_channel.entry(command.channel.get()).or_default();
+            of.push((command, span.from, span.until));
+        }
+    }
+    for (channel, spans) in by_channel {
+        let track = writer.track(&format!("Channel {channel}"), Some(root));
+        for (command, from, until) in spans {
+            let way = if command.kind == Kind::Read { "out" } else { "in" };
+            writer.slice(Slice {
+                track,
+                from_ns: from.0,
+                until_ns: until.0,
+                name: format!("die {} {way}{}", command.die.get(), whose(command.origin)),
+                category: category(command.origin),
+                flows: vec![command.sequence],
+                values: vec![("command", Value::Number(command.sequence))],
+            });
+        }
+    }
+}
+
+fn collections(all: &[SeenCollection], writer: &mut Writer) {
+    let root = writer.track("Collections", None);
+    let mut by_plane: BTreeMap<u32, Vec<&SeenCollection>> = BTreeMap::new();
+    for one in all {
+        by_plane.entry(one.plane.get()).or_default().push(one);
+    }
+    for (plane, runs) in by_plane {
+        let track = writer.track(&format!("Plane {plane}"), Some(root));
+        for run in runs {
+            let Some(until) = run.until else { continue };
+            writer.slice(Slice {
+                track,
+                from_ns: run.from.0,
+                until_ns: until.0,
+                name: format!("block {}, {} valid pages", run.victim.get(), run.valid),
+                category: "collection",
+                flows: Vec::new(),
+                values: vec![
+                    ("valid_pages", Value::Number(u64::from(run.valid))),
+                    ("purpose", Value::Text(run.purpose.to_owned())),
+                ],
+            });
+        }
+    }
+}
+
+/// How many flash commands wait for their die or bus for the first time.
+fn waiting(record: &Record, writer: &mut Writer) {
+    let waits = |command: &FlashCommand| {
+        let first = command.spans.first()?.from;
+        (first > command.arrived).then_some([(command.arrived, true), (first, false)])
+    };
+    let steps = record.commands.values().filter_map(waits).flatten().collect();
+    count("Flash commands that wait for their die", "commands", steps, writer);
+}
