@@ -119,6 +119,12 @@ fn print(args: &SweepArgs, document: &SweepDocument, out: &mut dyn Write) -> Res
         out.write_all(result::to_json(document)?.as_bytes())?;
     } else if !args.output.quiet {
         means(document, out)?;
+        if !document.notes.is_empty() {
+            writeln!(out, "\nNotes")?;
+        }
+        for note in document.notes.iter().map(|note| with_flags(note)) {
+            wrapped(out, "- ", &note)?;
+        }
     }
     Ok(out.flush()?)
 }

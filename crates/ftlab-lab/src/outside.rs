@@ -52,6 +52,12 @@ impl OutsidePolicies {
         OutsidePolicies(kept.chain(&later.0).cloned().collect())
     }
 
+    /// Returns what tells these policies from others in this process, even from others that claim to be the same.
+    #[must_use]
+    pub(crate) fn identities(&self) -> Vec<usize> {
+        self.0.iter().map(|policy| Arc::as_ptr(&policy.install).cast::<()>() as usize).collect()
+    }
+
     /// Returns what resumes from an image, if `resume` does without these policies.
     #[must_use]
     pub fn resume(&self, resume: Resume) -> Resume {
@@ -61,9 +67,16 @@ impl OutsidePolicies {
     /// Returns what a reader of results needs to know.
     #[must_use]
     pub fn assumed(&self) -> Vec<String> {
-        let told = |policy: &OutsidePolicy| {
-            format!("{}: {}, a policy from outside the simulator", policy.option, policy.name)
-        };
+        let told =
+            |policy: &OutsidePolicy| format!("{}: {}, {FROM_OUTSIDE}", policy.option, policy.name);
         self.0.iter().map(told).collect()
     }
+}
+
+/// What results say of a policy from outside.
+const FROM_OUTSIDE: &str = "a policy from outside the simulator";
+
+/// Whether something that a result assumes is a policy from outside.
+pub(crate) fn is_told(text: &str) -> bool {
+    text.ends_with(FROM_OUTSIDE)
 }

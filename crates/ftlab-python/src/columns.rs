@@ -21,6 +21,8 @@ use crate::errors::usage;
 
 /// The column of arrivals, the only one that may hold times with a unit of their own.
 const TIME: &str = "at_ns";
+/// How pandas names its index among the columns. It is no part of a request.
+const PANDAS_INDEX: &str = "__index_level_";
 /// The columns of requests.
 const KNOWN: [&str; 8] = ["op", "lba", "sectors", "offset", "size", TIME, "stream", "fua"];
 /// The names of operations, in the order of their codes.
@@ -121,7 +123,7 @@ fn places(
 
 /// Returns the columns by name.
 fn columns_of(given: &Bound<'_, PyAny>) -> PyResult<BTreeMap<String, ArrayRef>> {
-    if given.hasattr("__arrow_c_stream__")? || given.hasattr("__arrow_c_array__")? {
+    if speaks_arrow(given)? {
         let table = given.extract::<AnyRecordBatch>()?.into_table()?;
         let (batches, schema) = table.into_inner();
         let whole = arrow_select::concat::concat_batches(&schema, &batches)
@@ -130,7 +132,8 @@ fn columns_of(given: &Bound<'_, PyAny>) -> PyResult<BTreeMap<String, ArrayRef>> 
             (field.name().clone(), whole.column(at).clone())
         };
         let mut columns = BTreeMap::new();
-        for (name, values) in schema.fields().iter().enumerate().map(named) {
+        let columns_of_table = schema.fields().iter().enumerate().map(named);
+        for (name, values) in columns_of_table.filter(|(name, _)| !name.starts_with(PANDAS_INDEX)) {
             if columns.insert(name.clone(), values).is_some() {
                 return Err(usage(format!(
                     "requests have two columns {name}\n  remedy: leave one out"
@@ -155,8 +158,17 @@ fn columns_of(given: &Bound<'_, PyAny>) -> PyResult<BTreeMap<String, ArrayRef>> 
     Ok(columns)
 }
 
+/// Whether something can be taken by Arrow's interface. pandas has it, but needs pyarrow for it.
+fn speaks_arrow(given: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let module: String = given.get_type().getattr("__module__")?.extract()?;
+    if module.split('.').next() == Some("pandas") && given.py().import("pyarrow").is_err() {
+        return Ok(false);
+    }
+    Ok(given.hasattr("__arrow_c_stream__")? || given.hasattr("__arrow_c_array__")?)
+}
+
 fn array_of(name: &str, values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
-    if values.hasattr("__arrow_c_stream__")? {
+    if speaks_arrow(values)? && values.hasattr("__arrow_c_stream__")? {
         let chunked = values.extract::<PyChunkedArray>()?;
         let chunks: Vec<&dyn Array> = chunked.chunks().iter().map(AsRef::as_ref).collect();
         if chunks.is_empty() {
@@ -164,7 +176,7 @@ fn array_of(name: &str, values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
         }
         return arrow_select::concat::concat(&chunks).map_err(|error| usage(error.to_string()));
     }
-    if values.hasattr("__arrow_c_array__")? {
+    if speaks_arrow(values)? {
         return Ok(values.extract::<PyArray>()?.into_inner().0);
     }
     // NumPy makes floating-point numbers of lists with numbers beyond 63 bits, and of empty lists.
@@ -209,8 +221,11 @@ fn array_of(name: &str, values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
 
 /// Refuses an array of NumPy that hides values.
 fn refuse_masked(name: &str, values: &Bound<'_, PyAny>) -> PyResult<()> {
-    let Ok(mask) = values.getattr("mask") else { return Ok(()) };
-    match values.py().import("numpy")?.call_method1("any", (mask,))?.is_truthy()? {
+    let numpy = values.py().import("numpy")?;
+    if !values.is_instance(&numpy.getattr("ma")?.getattr("MaskedArray")?)? {
+        return Ok(());
+    }
+    match numpy.call_method1("any", (values.getattr("mask")?,))?.is_truthy()? {
         true => Err(usage(format!(
             "{name} hides values behind a mask\n  remedy: fill them, or drop the rows"
         ))),

@@ -59,9 +59,15 @@ impl PySimulator {
         self.lock()?.as_ref().map(ask).ok_or_else(closed)
     }
 
-    fn reach(&self, py: Python<'_>, goal: Goal) -> PyResult<PyColumns> {
+    /// Advances to a goal, which may depend on the time now.
+    fn reach(
+        &self,
+        py: Python<'_>,
+        goal: impl FnOnce(SimTime) -> PyResult<Goal>,
+    ) -> PyResult<PyColumns> {
         let mut locked = self.lock()?;
         let stepped = locked.as_mut().ok_or_else(closed)?;
+        let goal = goal(stepped.now())?;
         let raised_meanwhile = Raised::default();
         let mut signals = Signals::new(raised_meanwhile.clone());
         let mut look = || match self.trouble.is_there() {
@@ -117,35 +123,40 @@ impl PySimulator {
         })
     }
 
-    /// Submits requests in columns; all or none. Returns the number of the first.
-    fn submit(&self, columns: &Bound<'_, PyAny>) -> PyResult<u64> {
+    /// Submits requests in columns; all or none. Returns the number of the first, and how many there are.
+    fn submit(&self, columns: &Bound<'_, PyAny>) -> PyResult<(u64, usize)> {
         let mut locked = self.lock()?;
         let stepped = locked.as_mut().ok_or_else(closed)?;
         let read = requests_of(columns, Some(stepped.now()))?;
-        stepped.submit_all(&read.requests).map_err(raised)
+        let first = stepped.submit_all(&read.requests).map_err(raised)?;
+        Ok((first, read.requests.len()))
     }
 
     /// Advances to a time, in nanoseconds, and returns what completed.
     fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<PyColumns> {
-        let now = self.ask(SteppedDevice::now)?;
-        if until_ns < now.0 {
-            return Err(usage(format!(
+        self.reach(py, |now| match until_ns < now.0 {
+            true => Err(usage(format!(
                 "the device is at {} ns already, beyond {until_ns} ns\n  remedy: advance to a later time",
                 now.0
-            )));
-        }
-        self.reach(py, Goal::Time(checked(until_ns)?))
+            ))),
+            false => Ok(Goal::Time(checked(until_ns)?)),
+        })
+    }
+
+    /// Advances by a span of time, in nanoseconds, and returns what completed.
+    fn advance_by(&self, py: Python<'_>, span_ns: u64) -> PyResult<PyColumns> {
+        self.reach(py, |now| Ok(Goal::Time(checked(now.0.saturating_add(span_ns))?)))
     }
 
     /// Advances until something completes, at most to a time, in nanoseconds.
     fn advance_to_completion(&self, py: Python<'_>, limit_ns: Option<u64>) -> PyResult<PyColumns> {
         let limit = limit_ns.map(checked).transpose()?;
-        self.reach(py, Goal::Completion(limit.unwrap_or(SimTime::FOREVER)))
+        self.reach(py, |_| Ok(Goal::Completion(limit.unwrap_or(SimTime::FOREVER))))
     }
 
     /// Advances until nothing is outstanding.
     fn drain(&self, py: Python<'_>) -> PyResult<PyColumns> {
-        self.reach(py, Goal::Drained)
+        self.reach(py, |_| Ok(Goal::Drained))
     }
 
     /// The simulated time, in nanoseconds.

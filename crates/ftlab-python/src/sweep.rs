@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::config::PyConfig;
-use crate::errors::{raised, usage};
+use crate::errors::{raised, usage, with_keywords};
 use crate::image::PyImage;
 use crate::load::PyLoad;
 use crate::options::PyRunOptions;
@@ -229,10 +229,10 @@ impl PySweepPlan {
         self.plan.shared_groups()
     }
 
-    /// What a reader of the results should know.
-    #[getter]
-    fn notes(&self) -> Vec<String> {
-        self.plan.notes()
+    /// What a reader of the results should know; options are called as keyword arguments.
+    fn notes(&self, rows: &PySweepRows) -> PyResult<Vec<String>> {
+        let notes = self.plan.notes().into_iter().chain(self.swept(rows)?.notes);
+        Ok(notes.map(|note| with_keywords(&note)).collect())
     }
 
     /// Performs runs on some threads, in a folder if there is one, and adds their rows.
@@ -270,6 +270,12 @@ impl PySweepPlan {
         let row = self.plan.row(run.point, run.seed, &document).map_err(raised)?;
         locked(&rows.rows).push(row);
         Ok(())
+    }
+
+    /// The fingerprint of a run.
+    fn inputs(&self, at: usize) -> PyResult<String> {
+        let run = self.runs_at(&[at])?[0];
+        self.plan.inputs(run.point, run.seed).map_err(raised)
     }
 
     /// The place of a run within the folder of the sweep.

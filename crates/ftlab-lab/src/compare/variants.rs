@@ -414,8 +414,10 @@ pub fn equal_ones(variants: &[Variant]) -> Vec<(&str, &str)> {
         let name = format!("name = \"{}\"", variant.config.options.device.name);
         text.replacen(&name, "", 1)
     };
-    let texts: Vec<(String, &Past)> =
-        variants.iter().map(|variant| (text(variant), &variant.past)).collect();
+    // Devices in memory have states and policies of their own.
+    let parts = |variant: &Variant| variant.experiment.preparation.parts();
+    let texts: Vec<(String, &Past, Vec<String>)> =
+        variants.iter().map(|variant| (text(variant), &variant.past, parts(variant))).collect();
     let mut found = Vec::new();
     for (at, variant) in variants.iter().enumerate() {
         if let Some(earlier) = texts[..at].iter().position(|text| *text == texts[at]) {

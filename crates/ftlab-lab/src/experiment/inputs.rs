@@ -7,6 +7,7 @@ use std::fmt::Debug;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::SystemTime;
 
 use blake3::{Hash, Hasher};
 use ftlab::config::Config;
@@ -29,17 +30,27 @@ fn add_debug(to: &mut Hasher, part: &impl Debug) {
     add(to, &format!("{part:?}"));
 }
 
+/// What tells a file from what it was before: its whole path, its length, and when it was changed.
+type FileState = (PathBuf, u64, Option<SystemTime>);
+
 /// Returns the digest of a file's content. It is cached, because many runs read the same trace.
 fn digest(path: &Path) -> Result<Hash, Failure> {
-    static KNOWN: Mutex<BTreeMap<PathBuf, Hash>> = Mutex::new(BTreeMap::new());
+    static KNOWN: Mutex<BTreeMap<FileState, Hash>> = Mutex::new(BTreeMap::new());
+    let read = || -> std::io::Result<(FileState, File)> {
+        let file = File::open(path)?;
+        let about = file.metadata()?;
+        let state = (std::path::absolute(path)?, about.len(), about.modified().ok());
+        Ok((state, file))
+    };
+    let failed = |error| Failure::file("can't read", path, &error);
+    let (state, file) = read().map_err(failed)?;
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(digest) = known.get(path) {
+    if let Some(digest) = known.get(&state) {
         return Ok(*digest);
     }
     let mut hasher = Hasher::new();
-    let read = File::open(path).and_then(|file| hasher.update_reader(file).map(drop));
-    read.map_err(|error| Failure::file("can't read", path, &error))?;
-    Ok(*known.entry(path.to_owned()).or_insert(hasher.finalize()))
+    hasher.update_reader(file).map_err(failed)?;
+    Ok(*known.entry(state).or_insert(hasher.finalize()))
 }
 
 /// The digest of the program's code, made by `build.rs`: other code may give other results.

@@ -31,7 +31,7 @@ pub struct Preparation {
     image: Option<Arc<OpenedImage>>,
     steps: Vec<Step>,
     /// Policies that replace configured ones.
-    pub(super) outside: OutsidePolicies,
+    pub(crate) outside: OutsidePolicies,
 }
 
 impl Preparation {

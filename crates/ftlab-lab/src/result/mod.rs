@@ -30,6 +30,7 @@ use parquet::errors::ParquetError;
 
 use crate::experiment::Measured;
 use crate::failure::Failure;
+use crate::outside;
 
 pub use columns::{Column, ColumnTable, ColumnValues, TableTarget};
 pub use document::{DeviceDocument, LoadDocument, ReplayDocument, ResultDocument, RunDocument};
@@ -105,9 +106,16 @@ impl RunFiles<'_> {
         if let Some(jobs) = self.jobs {
             folder.write(&name(FIO), jobs.as_bytes())?;
         }
-        folder.write(&name("config.toml"), self.config.show().as_bytes())?;
+        folder.write(&name("config.toml"), self.config_text().as_bytes())?;
         folder.write(&name(RUN), to_json(self.run)?.as_bytes())?;
         folder.write(&name(MARK), to_json(self.document)?.as_bytes())
+    }
+
+    /// The configuration, with what it does not say: policies from outside the simulator.
+    fn config_text(&self) -> String {
+        let outside = self.document.assumed.iter().filter(|text| outside::is_told(text));
+        let told: String = outside.map(|text| format!("# Not as below: {text}\n")).collect();
+        told + &self.config.show()
     }
 }
 

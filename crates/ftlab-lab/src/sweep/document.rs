@@ -135,7 +135,7 @@ impl SweepPlan {
             axes: self.axes(),
             metrics: metrics.collect(),
             points: self.point_documents(table),
-            notes: self.notes(),
+            notes: self.notes().into_iter().chain(table.notes.iter().cloned()).collect(),
         }
     }
 

@@ -220,6 +220,9 @@ impl Maker<'_> {
             if sweep.prepared == Prepared::Each {
                 hasher.update(digest.as_bytes());
                 hasher.update(format!("{:?}", experiment.preparation.parts()).as_bytes());
+                // Devices are never shared by policies that are other objects, whatever their versions say.
+                let policies = experiment.preparation.outside.identities();
+                hasher.update(format!("{policies:?}").as_bytes());
             }
             hasher.finalize()
         });

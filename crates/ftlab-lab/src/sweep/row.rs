@@ -1,5 +1,8 @@
 //! The row of a run in the table: its values on the axes, its seed, and its metrics.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::plan::SweepPlan;
@@ -22,6 +25,8 @@ pub struct SweepRow {
     pub metrics: Vec<(String, Option<f64>)>,
     /// The fingerprint of the run.
     pub inputs: String,
+    /// What a reader of its result should know.
+    pub notes: Vec<String>,
     /// `result.json`, unless it was written to a folder.
     pub document: Option<String>,
 }
@@ -47,7 +52,33 @@ impl SweepPlan {
             seed,
             metrics: metrics.map(value).collect(),
             inputs: self.inputs(point, seed)?,
+            notes: notes_of(result),
             document: None,
         })
     }
+}
+
+/// Returns the notes of a result.
+fn notes_of(result: &Value) -> Vec<String> {
+    let notes = result["report"]["notes"].as_array();
+    notes.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// The share of runs, as a divisor, that must have a note for the sweep to have it.
+const MOST_HAVE: usize = 4;
+
+/// Returns the notes that a quarter of the runs or more have, the most frequent first.
+pub fn common_notes(rows: &[&SweepRow]) -> Vec<String> {
+    let mut many: BTreeMap<&str, usize> = BTreeMap::new();
+    for note in rows.iter().flat_map(|row| &row.notes) {
+        *many.entry(note).or_default() += 1;
+    }
+    let mut common: Vec<(&str, usize)> =
+        many.into_iter().filter(|(_, many)| many * MOST_HAVE >= rows.len()).collect();
+    common.sort_by_key(|(_, many)| Reverse(*many));
+    let told = |(note, many): (&str, usize)| match many == rows.len() {
+        true => format!("All runs: {note}"),
+        false => format!("{many} of {} runs: {note}", rows.len()),
+    };
+    common.into_iter().map(told).collect()
 }

@@ -35,6 +35,7 @@ from ftlab._simulator import Simulator, open
 from ftlab._sweep import Span, Sweep, span, sweep
 from ftlab._table import Table
 from ftlab._values import catalog as _catalog
+from ftlab._values import short_names as _short_names
 from ftlab.policies import (
     arbitration,
     bus,
@@ -154,4 +155,4 @@ def policies_listed() -> list[dict[str, Any]]:
 
 def explain(path: str) -> str:
     """What an option, a section or a policy means, as ``ftlab explain`` prints it."""
-    return _ftlab.explain(path)
+    return _ftlab.explain(_short_names().get(path, path))

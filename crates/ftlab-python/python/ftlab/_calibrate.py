@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from ftlab._cluster import Place, check_place
 from ftlab._device import Device, check_device
-from ftlab._errors import FtlabError, UsageError
-from ftlab._load import Load, check_load
+from ftlab._errors import ExperimentError, FtlabError, UsageError
+from ftlab._load import Load, _check_name, check_load
 from ftlab._progress import Bar, Listener
 from ftlab._search import Score, Space, _check_space, mean, measured, propose
 from ftlab._sweep import _name_of
@@ -107,7 +107,7 @@ class Calibration:
 
 
 def calibrate(
-    measurements: Sequence[Measurement],
+    measurements: Iterable[Measurement] | Measurement,
     base: Device,
     unknown: Space,
     /,
@@ -124,6 +124,7 @@ def calibrate(
     numbers: half and double are equally far. Each trial runs each measurement with ``seeds`` seeds, whose mean counts.
     ``on`` says where, as for :func:`sweep`.
     """
+    measurements = [measurements] if isinstance(measurements, Measurement) else list(measurements)
     if not measurements:
         raise UsageError("there are no measurements\n  remedy: give numbers of the drive, each with its load")
     for measurement in measurements:
@@ -136,13 +137,17 @@ def calibrate(
         for metric, number in measurement.numbers.items():
             _check_positive(f"{metric} of {measurement.label}", number)
         _check_positive(f"the weight of {measurement.label}", measurement.weight)
+        for option in measurement.options:
+            _check_name(option)
     _check_space(unknown)
     common = (base, list(measurements), count_of("seeds", seeds, MOST), seed_of(seed))
     made: list[tuple[float, Mapping[str, object], list[dict[str, float | None]]]] = []
+    failures: list[str] = []
 
     def score(chosen: Mapping[str, object], outcome: _Outcome) -> Score:
         simulated, failure = outcome
         if failure is not None:
+            failures.append(failure)
             return None, {}
         error = _distance(measurements, simulated)
         made.append((error, chosen, simulated))
@@ -151,7 +156,8 @@ def calibrate(
     with Bar(progress, "trials") as bar:
         propose(unknown, True, count_of("trials", trials, MOST), seed, check_place(on), _simulated, common, score, bar, refines=True)
     if not made:
-        raise FtlabError("no trial could be run: every combination that was tried is refused\n  remedy: narrow the ranges")
+        # What is wrong with every trial is wrong with what they share.
+        raise ExperimentError(f"all trials failed; the first one so:\n{failures[0]}")
     _, values, simulated = min(made, key=lambda trial: trial[0])
     return Calibration(base, values, _errors(measurements, simulated), len(made))
 
@@ -174,18 +180,25 @@ def _simulated(
     base, measurements, seeds, first = common
     try:
         return [_means(base, one, chosen, range(first, first + seeds), listener) for one in measurements], None
+    except _UnknownMetric:
+        # No trial can have it.
+        raise
     except FtlabError as error:
         return [], str(error)
+
+
+class _UnknownMetric(UsageError):
+    """A measured number has a key that no run has."""
 
 
 def _means(
     base: Device, measurement: Measurement, chosen: dict[str, Any], seeds: range, listener: Listener | None
 ) -> dict[str, float | None]:
-    runs = [measured(base, measurement.load, measurement.options, chosen, seed, listener) for seed in seeds]
+    runs = [measured(base, measurement.load, measurement.options, chosen, seed, listener).summary for seed in seeds]
     unknown = [metric for metric in measurement.numbers if metric not in runs[0]]
     if unknown:
         known = ", ".join(runs[0])
-        raise UsageError(f"a run has no metric {unknown[0]}\n  remedy: choose one of {known}")
+        raise _UnknownMetric(f"a run has no metric {unknown[0]}\n  remedy: choose one of {known}")
     return {metric: mean([one[metric] for one in runs]) for metric in measurement.numbers}
 
 

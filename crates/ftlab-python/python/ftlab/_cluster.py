@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ftlab import _ftlab
-from ftlab._errors import UsageError, missing
+from ftlab._errors import ExperimentError, UsageError, missing
 from ftlab._progress import THOUSANDTHS, Bar, Listener
 from ftlab._values import threads_of
 
@@ -171,12 +171,18 @@ class Ray:
                 for _, performed in calls.finished():
                     left -= 1
                     done += len(performed)
-                    for at, result, files in performed:
+                    for run in performed:
+                        at = run.at
+                        if run.inputs != plan.inputs(at):
+                            raise ExperimentError(
+                                "a node performed another run: a file that it depends on, or a module of a policy in "
+                                "Python, differs there\n  remedy: put the same files on every node"
+                            )
                         if folder is None:
-                            plan.add(at, result, rows)
+                            plan.add(at, run.result, rows)
                             continue
                         # The mark of a finished run is the last of its files.
-                        for name, content in files:
+                        for name, content in run.files:
                             folder.write(f"{plan.place(at)}/{name}", content)
                     if bar.listener is not None:
                         bar.listener("runs", done, len(wanted))
@@ -253,6 +259,16 @@ class _Common:
     wants_files: bool
 
 
+@dataclass(frozen=True)
+class _Performed:
+    """A run that was performed elsewhere: its fingerprint there, and its result or its files."""
+
+    at: int
+    inputs: str
+    result: bytes
+    files: list[tuple[str, bytes]]
+
+
 #: The plan that this process works on, by the key of its sweep.
 _known: dict[str, _ftlab.SweepPlan] = {}
 
@@ -267,7 +283,7 @@ def _plan(common: _Common) -> _ftlab.SweepPlan:
 
 def _perform_runs(
     common: _Common, runs: list[int], _listener: Listener | None
-) -> list[tuple[int, bytes, list[tuple[str, bytes]]]]:
+) -> list[_Performed]:
     """Performs runs in this process, and returns their results, or the files of each."""
     plan = _plan(common)
     rows = _ftlab.SweepRows()
@@ -275,11 +291,11 @@ def _perform_runs(
         plan.perform(runs, 1, None, rows, None)
         by_run = {(point, seed): text for point, seed, text in rows.documents()}
         of = plan.runs
-        return [(at, (by_run[of[at]] or "").encode(), []) for at in runs]
+        return [_Performed(at, plan.inputs(at), (by_run[of[at]] or "").encode(), []) for at in runs]
     with tempfile.TemporaryDirectory() as place:
         folder = _ftlab.SweepFolder(plan, os.path.join(place, "runs"), False)
         plan.perform(runs, 1, folder, rows, None)
-        return [(at, b"", _files(Path(folder.path) / plan.place(at))) for at in runs]
+        return [_Performed(at, plan.inputs(at), b"", _files(Path(folder.path) / plan.place(at))) for at in runs]
 
 
 def _files(folder: Path) -> list[tuple[str, bytes]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ftlab import _ftlab
 from ftlab._errors import FileError, FtlabError, UsageError
+from ftlab._load import _placed
 from ftlab._outside import OutsidePolicy, PythonPolicy, outside_of, python_policies
 from ftlab._progress import Bar
 from ftlab._values import assignments, seed_of, settings
@@ -58,8 +59,8 @@ class Device:
 
     @property
     def title(self) -> str:
-        """The name, and how many options differ from what gave it the name."""
-        return self._config.title
+        """The name, and how many options differ from what gave it the name; and its policies in Python."""
+        return " with ".join([self._config.title, *(policy.name for policy in self._python.values())])
 
     @property
     def capacity_bytes(self) -> int:
@@ -105,13 +106,26 @@ class Device:
         An aged device keeps its state, so its shape and capacity can't change.
         """
         sets = assignments(set) + settings(options)
+        self._check_source()
         return type(self)(self._source, self._sets + sets, self._image, python_policies(options, self._python, sets))
+
+    def _check_source(self) -> None:
+        """Refuses to read a configuration again that has changed since."""
+        kind, name = self._source
+        if kind == "device" and os.path.exists(name) and _ftlab.Config.load(name, self._sets).canonical() != self._config.canonical():
+            raise UsageError(f"{name} has changed since this device was made of it\n  remedy: make the device anew")
 
     def save(self, file: str | os.PathLike[str], *, force: bool = False) -> None:
         """Writes the state of an aged device to an image file, which ``ftlab run --image`` and :func:`load` read."""
         if self._image is None:
             raise UsageError("a new device has no state to save\n  remedy: age it with ftlab.age")
         self._image.save(os.fspath(file), force)
+
+    def __copy__(self) -> Device:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Device:
+        return self
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Device):
@@ -164,7 +178,7 @@ def device(
     if isinstance(base, Device):
         return base.but(set=set, **options)
     sets = assignments(set) + settings(options)
-    return Device(("device", os.fspath(base)), sets, None, python_policies(options, {}, sets))
+    return Device(("device", _placed(os.fspath(base))), sets, None, python_policies(options, {}, sets))
 
 
 def load(

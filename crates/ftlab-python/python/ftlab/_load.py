@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from ftlab import _ftlab
 from ftlab._errors import UsageError
@@ -54,6 +54,13 @@ class Load:
         """The same load, played in another way: ``load.but(queue_depth=32)``."""
         return Load(self._make, {**self._pace, **pace}, self._load)
 
+    def __copy__(self) -> Load:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Load:
+        # It never changes, although the file that it was made of may.
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
         kind, arguments = self._make
         if kind == "requests":
@@ -65,10 +72,15 @@ class Load:
         return f"<Load {self.kind} {self.name}{pace}>"
 
 
+def _placed(file: str) -> str:
+    """The whole path of a file that is there, so that it stays the same file in another folder."""
+    return os.path.abspath(file) if os.path.exists(file) else file
+
+
 def workload(name: str | os.PathLike[str], /, **pace: Unpack[PaceOptions]) -> Load:
     """A workload: a built-in one (see :func:`workloads`), a TOML file, or its text (with a line break in it)."""
     text = os.fspath(name)
-    make = ("workload_text", ("workload", text)) if "\n" in text else ("workload", (text,))
+    make = ("workload_text", ("workload", text)) if "\n" in text else ("workload", (_placed(text),))
     return Load(make, pace)
 
 
@@ -83,7 +95,7 @@ def trace(
     """
     played = {name: value for name, value in options.items() if name in RUN_OPTIONS}
     reading = [(name, _text(value)) for name, value in options.items() if name not in played and value is not None]
-    return Load(("trace", (os.fspath(file), reading)), played)
+    return Load(("trace", (_placed(os.fspath(file)), reading)), played)
 
 
 def fio(
@@ -98,7 +110,7 @@ def fio(
     ``variables`` are those that the file takes from the environment (``${SIZE}``).
     """
     given = [(name, str(value)) for name, value in (variables or {}).items()]
-    return Load(("fio", (os.fspath(file), given)), {"requests": requests})
+    return Load(("fio", (_placed(os.fspath(file)), given)), {"requests": requests})
 
 
 def requests(columns: Any, /, *, name: str = "requests", **pace: Unpack[TraceOptions]) -> Load:
@@ -126,6 +138,10 @@ def _check_name(name: str) -> None:
 def _text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_text, cast(Iterable[object], value)))
     return str(value)
 
 

@@ -8,14 +8,13 @@ run to run. What a policy raises stops the run and comes out of it.
 
 from __future__ import annotations
 
-import hashlib
-import inspect
-import pickle
+import difflib
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ftlab._digest import digest_of
 from ftlab._errors import UsageError
 from ftlab._values import path_of, whole_number
 
@@ -24,15 +23,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-#: The attribute of a policy that has no digest: what makes it unlike any other.
-_OWN = "_ftlab_own"
-
-
 class PythonPolicy:
     """A policy in Python. Inherit from one of its subclasses."""
 
     #: The option that names the policy which it replaces.
     _python_seam: ClassVar[str] = ""
+    #: The method that a subclass must have.
+    _asked: ClassVar[str] = ""
+
+    @property
+    def _decides(self) -> str:
+        return self._python_seam
+
+    def _check_methods(self) -> None:
+        """Refuses a policy without the method that decides."""
+        kind = type(self)
+        if getattr(kind, self._asked, None) is not None and getattr(kind, self._asked).__module__ != __name__:
+            return
+        own = [name for name in dir(kind) if not hasattr(PythonPolicy, name) and not name.startswith("_")]
+        near = difflib.get_close_matches(self._asked, [name for name in own if name != self._asked], n=1)
+        meant = f" (did you mean it by {near[0]}?)" if near else ""
+        raise UsageError(f"{kind.__name__} decides nothing\n  remedy: write its method {self._asked}{meant}")
 
     @property
     def name(self) -> str:
@@ -41,23 +52,13 @@ class PythonPolicy:
 
     @property
     def version(self) -> str:
-        """A digest of the sources and the attributes, part of a run's fingerprint.
+        """A digest of what the policy does, part of a run's fingerprint.
 
-        What can't be digested (a class without source, closures or attributes that can't be pickled) makes every object
-        a policy of its own: nothing is shared with another one, nor taken up again. Override it to say otherwise.
+        It covers the sources of its class and of the functions that it calls, their globals, defaults and closures, and
+        its attributes. What is read from elsewhere, such as a file, is not seen: override ``version`` to say so. What
+        can't be digested is unlike anything else, each time: nothing is taken up again.
         """
-        digest = hashlib.blake2b(digest_size=16)
-        try:
-            for base in type(self).__mro__[:-1]:
-                digest.update(inspect.getsource(base).encode())
-                for method in vars(base).values():
-                    for cell in getattr(method, "__closure__", None) or ():
-                        if cell.cell_contents not in type(self).__mro__:
-                            digest.update(pickle.dumps(cell.cell_contents))
-            digest.update(pickle.dumps({name: value for name, value in vars(self).items() if name != _OWN}))
-        except Exception:
-            return str(vars(self).setdefault(_OWN, uuid.uuid4().hex))
-        return digest.hexdigest()
+        return digest_of((type(self), self)) or uuid.uuid4().hex
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ class VictimPolicy(PythonPolicy):
     """Chooses the block that is collected next (``ftl.gc.victim``). Asked once for each collected block."""
 
     _python_seam = "ftl.gc.victim"
+    _asked = "choose"
 
     def choose(self, view: VictimView, /) -> int | None:
         """The position of the victim in the arrays of the view, or None for no victim now."""
@@ -103,6 +105,7 @@ class SchedulerPolicy(PythonPolicy):
     """Ranks flash commands (``scheduler.policy``). Asked once for each command."""
 
     _python_seam = "scheduler.policy"
+    _asked = "rank"
 
     def rank(self, kind: str, origin: str, die: int, at_ns: int, sequence: int, /) -> int:
         """The rank of an arriving command; of those that wait for a die the smallest goes first.
@@ -121,6 +124,7 @@ class StreamsPolicy(PythonPolicy):
     """
 
     _python_seam = "ftl.streams.policy"
+    _asked = "stream"
 
     def stream(self, page: int, host_stream: int, /) -> int:
         """The stream, from 0, for a logical page that the host writes."""
@@ -137,6 +141,7 @@ class WriteBufferPolicy(PythonPolicy):
     """
 
     _python_seam = "cache.policy"
+    _asked = "choose"
 
     def inserted(self, page: int, /) -> None:
         """A page became evictable: it came in, or was written again while on its way to flash."""
@@ -176,10 +181,6 @@ def python_policies(
         path = path_of(name)
         policies.pop(path, None)
         if isinstance(value, PythonPolicy):
-            if value._python_seam != path:
-                raise UsageError(
-                    f"{name}= takes no {type(value).__name__}, which decides {value._python_seam or 'nothing'}\n  remedy: "
-                    "inherit from the class that belongs to it"
-                )
             policies[path] = value
-    return policies
+    # The order in which they were given does not matter.
+    return dict(sorted(policies.items()))

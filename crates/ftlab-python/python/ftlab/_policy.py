@@ -20,6 +20,11 @@ class Policy:
         """Its name in a configuration."""
         return self._name
 
+    @property
+    def _decides(self) -> str:
+        """The option that it is a value of."""
+        return self._option
+
     def _settings(self) -> list[tuple[str, str]]:
         given = [(path, text_of(value)) for path, value in self._options.items()]
         return [(self._option, self._name), *given]

@@ -24,6 +24,7 @@ class Bar:
 
     def __init__(self, wanted: bool | None, unit: str = "requests", scale: float = 1.0) -> None:
         self._wanted = _can_be_seen() if wanted is None else wanted
+        self._asked = wanted is not None
         self._unit = unit
         self._scale = scale
         self._name = ""
@@ -55,7 +56,16 @@ class Bar:
             self._name = name
             total = None if whole is None else whole / self._scale
             self._bar = tqdm(
-                total=total, desc=name, unit=f" {self._unit}", unit_scale=True, leave=False, mininterval=_INTERVAL
+                total=total,
+                desc=name,
+                unit=f" {self._unit}",
+                unit_scale=True,
+                leave=False,
+                mininterval=_INTERVAL,
+                # What nobody asked for and takes no time leaves nothing.
+                delay=0.0 if self._asked else _INTERVAL,
+                # Of parts of runs the share alone is of interest.
+                bar_format="{desc}: {percentage:3.0f}%|{bar}| [{elapsed}<{remaining}]" if self._scale != 1.0 else None,
             )
         self._bar.update(done / self._scale - self._bar.n)
 

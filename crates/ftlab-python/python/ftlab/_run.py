@@ -156,7 +156,7 @@ class Run:
         if self._recorded is None:
             again = run(self.device, self.load, seed=self.seed, records=True, **self._options)  # type: ignore[arg-type]
             if again.result_json != self.result_json:
-                raise FtlabError("the run gave other results the second time: a file that it reads has changed")
+                raise FtlabError("the run gave other results the second time: a file that it reads, or a policy in Python, has changed")
             self._recorded = again._recorded
         assert self._recorded is not None
         return Table(self._recorded)
@@ -182,6 +182,8 @@ class Run:
         self._run.save(os.fspath(folder), force)
 
     def __getitem__(self, key: str) -> Any:
+        if not isinstance(key, str):
+            raise KeyError(f"{key!r} is no metric: metrics have names, such as read.latency.p99")
         key = key.replace("p99.99", "p99_99").replace("p99.9", "p99_9")
         if key in self.summary:
             return self.summary[key]
@@ -193,8 +195,23 @@ class Run:
             found = known[part]
         return found
 
+    def __contains__(self, key: object) -> bool:
+        try:
+            self[key]  # type: ignore[index]  # What is no text is refused as any unknown key.
+        except KeyError:
+            return False
+        return True
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """As ``run[key]``, or the default if there is no such metric."""
+        return self[key] if key in self else default
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.summary)
+
     def __repr__(self) -> str:
-        return f"<Run of {self.load.name} on {self.device.title}, seed {self.seed}>\n{self.summary!r}"
+        notes = "".join(f"\n- {note}" for note in self.notes)
+        return f"<Run of {self.load.name} on {self.device.title}, seed {self.seed}>\n{self.summary!r}{notes}"
 
     def _repr_html_(self) -> str:
         import html
@@ -214,6 +231,12 @@ def _parts(value: Any) -> Mapping[str, Any]:
 def _unknown(key: str, summary: Summary) -> str:
     import difflib
 
+    op, _, metric = key.partition(".")
+    if metric.startswith("latency.p") and f"{op}.latency.p50" in summary:
+        most = [name for name in summary if name.startswith(f"{op}.latency.p")][-1]
+        return f"there is no metric {key}: {most} is the last percentile for which there were enough requests"
+    if op in ("read", "write", "trim", "flush") and not any(name.startswith(f"{op}.") for name in summary):
+        return f"there is no metric {key}: the run measured no {op}s"
     near = difflib.get_close_matches(key, summary, n=3)
     meant = f"; did you mean {' or '.join(near)}?" if near else f"; there are {', '.join(summary)}"
     return f"there is no metric {key}{meant}"

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from ftlab import _ftlab
 from ftlab._cluster import Call, Place, check_place
 from ftlab._device import Device, check_device
 from ftlab._errors import ExperimentError, FtlabError, UsageError, missing
 from ftlab._load import RUN_OPTIONS, Load, check_load
 from ftlab._policy import Policy
 from ftlab._progress import Bar, Listener
-from ftlab._run import watched_run
+from ftlab._run import Run, watched_run
 from ftlab._sweep import _name_of
 from ftlab._table import pandas_of, polars_of
 from ftlab._values import MOST, count_of, path_of, seed_of, text_of
@@ -39,7 +40,7 @@ _MEASURE = re.compile(r"\s*([-+]?[0-9_.]+(?:e[-+]?[0-9]+)?)\s*([a-zA-Z/%]*)\s*",
 #: The digits of proposed numbers: enough for any optimum, and no noise in configurations.
 _DIGITS = 4
 #: A bound of a constraint, such as ``<= 2``.
-_BOUND = re.compile(r"\s*(<=|>=|<|>)\s*([-+0-9.e_]+)\s*", re.IGNORECASE)
+_BOUND = re.compile(r"\s*(<=|>=|<|>)\s*(\S+)\s*")
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,8 @@ class Between:
         if self.log:
             return float(f"{number:.{_DIGITS}g}")
         step = 10.0 ** (math.floor(math.log10(self.high - self.low)) - _DIGITS + 1)
-        return round(number / step) * step
+        # Ends that are next to each other leave nothing to round.
+        return round(number / step) * step if step > 0 else number
 
 
 def _plain(number: float) -> str:
@@ -96,9 +98,12 @@ def between(low: str | float, high: str | float, *, log: bool = False) -> Betwee
 
 def _number(end: object, text: str) -> float:
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
-        raise UsageError(f"{end!r} is no end of a range\n  remedy: write a number, such as 1_000 or \"7%\"") from None
+        number = math.nan
+    if not math.isfinite(number):
+        raise UsageError(f"{end!r} has no number\n  remedy: write one such as 1_000 or \"7%\"")
+    return number
 
 
 #: What a search may choose from, by option.
@@ -119,6 +124,8 @@ class Trial:
     """Whether the constraints are kept."""
     failure: str | None
     """Why the device could not be made or run, if so."""
+    notes: Sequence[str] = ()
+    """What a reader of the metrics needs."""
 
 
 class Found:
@@ -132,6 +139,11 @@ class Found:
         pick = min if minimizes else max
         self.best: Trial | None = pick(good, key=lambda trial: trial.goal or 0.0) if good else None
         """The best trial, or None if no trial keeps the constraints."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a reader of the best trial's metrics needs. Read them."""
+        return () if self.best is None else self.best.notes
 
     @property
     def device(self) -> Device:
@@ -197,6 +209,8 @@ def search(
     check_load(load)
     if (minimize is None) == (maximize is None):
         raise UsageError("there is no goal\n  remedy: name the metric to minimize, or the one to maximize")
+    if not isinstance(subject_to or {}, Mapping):
+        raise UsageError(f"{subject_to!r} are no bounds\n  remedy: give a mapping of metrics to bounds such as \"<= 2\"")
     bounds = {metric: _bound(metric, text) for metric, text in (subject_to or {}).items()}
     _check_space(space)
     goal, minimizes = (minimize, True) if minimize is not None else (str(maximize), False)
@@ -204,7 +218,7 @@ def search(
     made: list[Trial] = []
 
     def score(chosen: Mapping[str, object], outcome: Outcome) -> Score:
-        metrics, failure = outcome
+        metrics, failure, notes = outcome
         if failure is None:
             for name in [goal, *bounds]:
                 if name not in metrics:
@@ -212,7 +226,7 @@ def search(
         value = metrics.get(goal)
         misses = {metric: _miss(metrics.get(metric), bound) for metric, bound in bounds.items()}
         holds = failure is None and all(miss <= 0 for miss in misses.values())
-        made.append(Trial(chosen, metrics, value, holds, failure))
+        made.append(Trial(chosen, metrics, value, holds, failure, notes))
         return value, misses
 
     with Bar(progress, "trials") as bar:
@@ -225,8 +239,8 @@ def search(
 
 #: The goal of a trial, if it is known, and by how much each constraint is missed.
 Score = tuple["float | None", "dict[str, float]"]
-#: The metrics of a trial, and why there are none, if so.
-Outcome = tuple[dict[str, "float | None"], "str | None"]
+#: The metrics of a trial, why there are none, if so, and notes.
+Outcome = tuple[dict[str, "float | None"], "str | None", "list[str]"]
 
 
 def propose(
@@ -303,9 +317,12 @@ def _chosen(trial: Any, space: Space) -> dict[str, object]:
 def _check_space(space: Space) -> None:
     if not isinstance(space, Mapping) or not space:
         raise UsageError("there is nothing to choose from\n  remedy: give a mapping of options to ranges or lists")
+    paths: dict[str, str] = {}
     for name, values in space.items():
-        if name not in RUN_OPTIONS:
-            path_of(name)
+        path = name if name in RUN_OPTIONS else path_of(name)
+        if path in paths:
+            raise UsageError(f"{paths[path]} and {name} are the same option\n  remedy: leave one of them out")
+        paths[path] = name
         if isinstance(values, Between):
             continue
         if isinstance(values, (str, Policy)) or not isinstance(values, Sequence) or not values:
@@ -315,8 +332,11 @@ def _check_space(space: Space) -> None:
 def _bound(metric: str, text: object) -> tuple[str, float]:
     found = _BOUND.fullmatch(text) if isinstance(text, str) else None
     if found is None:
-        raise UsageError(f"{text!r} is no bound for {metric}\n  remedy: write one such as \"<= 2\"")
-    return found.group(1), _number(text, found.group(2))
+        raise UsageError(f"{text!r} is no bound for {metric}\n  remedy: write one such as \"<= 2\" or \"<= 5ms\"")
+    sign, limit = found.groups()
+    if limit[-1].isalpha():
+        return sign, float(_ftlab.parse_duration(limit))
+    return sign, _number(text, limit)
 
 
 def _miss(value: float | None, bound: tuple[str, float]) -> float:
@@ -337,8 +357,9 @@ def _measure(
     try:
         runs = [measured(device, load, options, chosen, seed, listener) for seed in range(first, first + seeds)]
     except FtlabError as error:
-        return {}, str(error)
-    return {key: mean([one.get(key) for one in runs]) for key in runs[0]}, None
+        return {}, str(error), []
+    metrics = [run.summary for run in runs]
+    return {key: mean([one.get(key) for one in metrics]) for key in metrics[0]}, None, runs[0].notes
 
 
 def measured(
@@ -348,12 +369,12 @@ def measured(
     chosen: Mapping[str, Any],
     seed: int,
     listener: Listener | None,
-) -> dict[str, float | None]:
-    """The metrics of a run on the device with the chosen options."""
+) -> Run:
+    """A run on the device with the chosen options."""
     of_device = {name: value for name, value in chosen.items() if name not in RUN_OPTIONS}
     of_run = {name: value for name, value in chosen.items() if name in RUN_OPTIONS}
     changed = device.but(**of_device)
-    return dict(watched_run(changed, load, seed, False, {**options, **of_run}, listener).summary)
+    return watched_run(changed, load, seed, False, {**options, **of_run}, listener)
 
 
 def mean(values: list[float | None]) -> float | None:

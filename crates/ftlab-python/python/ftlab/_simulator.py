@@ -28,8 +28,8 @@ class Simulator:
 
         Those without ``at_ns`` come now. A full submission queue holds requests back in the host.
         """
-        first = self._simulator.submit(columns)
-        return range(first, self._simulator.submitted)
+        first, many = self._simulator.submit(columns)
+        return range(first, first + many)
 
     def advance(self, *, until: str | int | None = None, by: str | int | None = None) -> Table:
         """Advances to a simulated time, or by a span of it, and returns what completed, in the order of completion.
@@ -41,8 +41,9 @@ class Simulator:
             raise UsageError("advance to a time or by a span, not both\n  remedy: give until= or by=")
         if until is None and by is None:
             return Table(self._simulator.drain())
-        goal = _nanoseconds(until) if until is not None else _nanoseconds(self.now_ns + _nanoseconds(by))
-        return Table(self._simulator.advance(goal))
+        if until is not None:
+            return Table(self._simulator.advance(_nanoseconds(until)))
+        return Table(self._simulator.advance_by(_nanoseconds(by)))
 
     def advance_to_completion(self, *, until: str | int | None = None) -> Table:
         """Advances until something completes, and returns it; at most to a time."""
@@ -81,9 +82,9 @@ class Simulator:
         return state
 
     def into_device(self) -> Device:
-        """Closes the simulator, and returns the device in the state that it has reached."""
+        """Closes the simulator, and returns the device in the state that it has reached, with its policies in Python."""
         image = self._simulator.close_into_image()
-        return Device(("image", image.name), [], image)
+        return Device(("image", image.name), [], image, self.device._python)
 
     def close(self) -> None:
         """Frees the device."""

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ftlab import _ftlab
 from ftlab._cluster import Place, check_place
@@ -166,6 +166,9 @@ def _axis(name: str, values: object) -> tuple[str, Any]:
         return path, values
     if isinstance(values, Mapping):
         return path, [(str(key), _point(name, path, value)) for key, value in values.items()]
+    if hasattr(values, "tolist"):
+        # Arrays of NumPy, series of pandas.
+        values = cast("list[object]", cast(Any, values).tolist())
     if isinstance(values, str) or not isinstance(values, Sequence) or not values:
         raise UsageError(
             f"the axis {name} has no values\n  remedy: give a list, a span such as fl.span(\"7%\", \"50%\", 8), or a mapping "
@@ -222,14 +225,14 @@ class Sweep(Table):
     def __init__(self, plan: _ftlab.SweepPlan, rows: _ftlab.SweepRows) -> None:
         super().__init__(plan.table(rows))
         self._files: dict[str, bytes] = plan.files(rows)
-        self._plan = plan
+        self._notes = plan.notes(rows)
         self.axes = plan.axes
         """The columns of the axes."""
 
     @property
     def notes(self) -> list[str]:
-        """What a reader of the numbers needs. Read them."""
-        return self._plan.notes
+        """What a reader of the numbers needs, and what many of the runs note. Read them."""
+        return self._notes
 
     @property
     def document(self) -> dict[str, Any]:

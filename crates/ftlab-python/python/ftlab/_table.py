@@ -33,6 +33,10 @@ def pandas_of(rows: Any) -> pd.DataFrame:
     return frame
 
 
+#: The rows that a notebook shows.
+_SHOWN = 10
+
+
 class Table:
     """A table in memory, with a unit for each column.
 
@@ -90,6 +94,19 @@ class Table:
 
     def __arrow_c_array__(self, requested_schema: object = None) -> object:
         return self._columns.__arrow_c_array__(requested_schema)
+
+    def _repr_html_(self) -> str:
+        import html
+
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
+        columns = [self[name][:_SHOWN].tolist() for name in self.columns]
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(str(value))}</td>" for value in row) + "</tr>"
+            for row in zip(*columns, strict=True)
+        )
+        more = f"<p>{len(self):,} rows, of which {_SHOWN} are shown. " if len(self) > _SHOWN else "<p>"
+        about = html.escape(self.metadata.get("about", ""))
+        return f"<table><tr>{head}</tr>{rows}</table>{more}{about}</p>"
 
     def __repr__(self) -> str:
         about = self.metadata.get("about", "")

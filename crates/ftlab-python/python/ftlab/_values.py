@@ -8,6 +8,7 @@ import json
 import operator
 import os
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any, cast
 
 from ftlab import _ftlab
@@ -101,9 +102,10 @@ def path_of(name: str) -> str:
             f"{several[0].replace('.', '_')}"
         )
     near = difflib.get_close_matches(name, known, n=1)
-    meant = f"did you mean {near[0]}? " if near else ""
+    if near:
+        raise UsageError(f"a device has no option {name}\n  remedy: did you mean {near[0]}? ftlab.options() has all of them")
     shortest = sorted({min((k for k, p in known.items() if p == path), key=len) for path in known.values()})
-    raise UsageError(f"a device has no option {name}\n  remedy: {meant}it has {', '.join(shortest)}")
+    raise UsageError(f"a device has no option {name}\n  remedy: it has {', '.join(shortest)}")
 
 
 def settings(options: Mapping[str, object]) -> list[tuple[str, str]]:
@@ -113,6 +115,7 @@ def settings(options: Mapping[str, object]) -> list[tuple[str, str]]:
         if value is None:
             continue
         path = path_of(name)
+        _check_policy(name, path, value)
         if hasattr(value, "_python_seam"):
             continue
         of_policy = getattr(value, "_settings", None)
@@ -120,6 +123,21 @@ def settings(options: Mapping[str, object]) -> list[tuple[str, str]]:
         for key, text in parts:
             sets.append((f"{name}=", f"{key}={text}"))
     return sets
+
+
+def _check_policy(name: str, path: str, value: object) -> None:
+    """Refuses a policy under the option of another decision, and its class."""
+    if isinstance(value, type) and hasattr(value, "_decides"):
+        raise UsageError(f"{name}= takes a policy, not its class\n  remedy: write {value.__name__}()")
+    decides = getattr(value, "_decides", path)
+    if decides != path:
+        raise UsageError(
+            f"{name}= takes no {type(value).__name__}, which decides {decides or 'nothing'}\n  remedy: give a policy that "
+            f"decides {path}"
+        )
+    check_methods = getattr(value, "_check_methods", None)
+    if check_methods is not None:
+        check_methods()
 
 
 def assignments(given: Iterable[str] | Mapping[str, object] | None) -> list[tuple[str, str]]:
@@ -148,7 +166,7 @@ def count_of(name: str, value: object, most: int) -> int:
 
 def confidence_of(value: float) -> float:
     """The confidence of intervals."""
-    if not 0.5 <= value < 1:
+    if not isinstance(value, Real) or not 0.5 <= value < 1:
         raise UsageError(f"confidence is a share from 0.5 to below 1, not {value!r}")
     return value
 

@@ -109,8 +109,18 @@ def _code(op: str) -> int:
     return _OPS[op]
 
 
-def _lines(runs: Mapping[str, Run]) -> Iterator[tuple[str, Run, dict[str, Any]]]:
-    for at, (name, run) in enumerate(runs.items()):
+def _named(runs: Mapping[str, Run] | Run) -> Mapping[str, Run]:
+    """Runs by their names in a figure."""
+    from ftlab._run import Run
+
+    named = {runs.device.title: runs} if isinstance(runs, Run) else runs
+    if not isinstance(named, Mapping) or not named:
+        raise UsageError("there is nothing to draw\n  remedy: give a run, or a mapping of names to runs")
+    return named
+
+
+def _lines(runs: Mapping[str, Run] | Run) -> Iterator[tuple[str, Run, dict[str, Any]]]:
+    for at, (name, run) in enumerate(_named(runs).items()):
         style: dict[str, Any] = {"color": _COLOURS[at % len(_COLOURS)], "linestyle": _DASHES[at % len(_DASHES)]}
         yield name, run, style
 
@@ -138,7 +148,7 @@ def _sums(table: Table, first: NDArray[np.intp], column: str) -> _Numbers:
     return np.add.reduceat(table[column].astype(float), first)
 
 
-def _over_time(axes: Axes, runs: Mapping[str, Run], value: Callable[[_SumsOf], _Numbers]) -> None:
+def _over_time(axes: Axes, runs: Mapping[str, Run] | Run, value: Callable[[_SumsOf], _Numbers]) -> None:
     """A line for each run over simulated time. Neighbouring windows are put together if they are many."""
     for name, run, style in _lines(runs):
         table = run.timeline
@@ -152,9 +162,11 @@ def _over_time(axes: Axes, runs: Mapping[str, Run], value: Callable[[_SumsOf], _
     _legend(axes)
 
 
-def latency(runs: Mapping[str, Run], op: str = "read", ax: Axes | None = None) -> Figure:
+def latency(runs: Mapping[str, Run] | Run, op: str = "read", ax: Axes | None = None) -> Figure:
     """The share of requests that took longer than a latency, on logarithmic scales: the tail of each run."""
     code = _code(op)
+    if not any((run.latencies["op"] == code).any() for run in _named(runs).values()):
+        raise UsageError(f"no run measured {op}s\n  remedy: draw another operation")
     with _drawn(ax) as axes:
         for name, run, style in _lines(runs):
             table = run.latencies
@@ -173,7 +185,7 @@ def latency(runs: Mapping[str, Run], op: str = "read", ax: Axes | None = None) -
         return _figure(axes)
 
 
-def throughput(runs: Mapping[str, Run], ax: Axes | None = None) -> Figure:
+def throughput(runs: Mapping[str, Run] | Run, ax: Axes | None = None) -> Figure:
     """Bytes read and written a second, over simulated time. ``run.timeline`` has finer windows."""
     with _drawn(ax) as axes:
         _over_time(axes, runs, lambda sums: 1e3 * (sums("read_bytes") + sums("write_bytes")) / sums("length_ns"))
@@ -182,7 +194,7 @@ def throughput(runs: Mapping[str, Run], ax: Axes | None = None) -> Figure:
         return _figure(axes)
 
 
-def amplification(runs: Mapping[str, Run], ax: Axes | None = None) -> Figure:
+def amplification(runs: Mapping[str, Run] | Run, ax: Axes | None = None) -> Figure:
     """Pages that the host and garbage collection program, for each one of the host, over simulated time."""
 
     def ratio(sums: _SumsOf) -> _Numbers:
@@ -195,7 +207,7 @@ def amplification(runs: Mapping[str, Run], ax: Axes | None = None) -> Figure:
         return _figure(axes)
 
 
-def wear(runs: Mapping[str, Run], ax: Axes | None = None) -> Figure:
+def wear(runs: Mapping[str, Run] | Run, ax: Axes | None = None) -> Figure:
     """The share of blocks that were erased at most so often."""
     with _drawn(ax) as axes:
         for name, run, style in _lines(runs):

@@ -10,6 +10,7 @@ mod scheduler;
 mod streams;
 mod victim;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ftlab::device::DeviceSetup;
@@ -20,7 +21,7 @@ use ftlab_lab::pool::locked;
 use ftlab_lab::stop::Stop;
 use pyo3::prelude::*;
 
-use crate::errors::usage;
+use crate::errors::{raised, usage};
 use crate::watch::Raised;
 
 /// The name of every policy in Python in images.
@@ -31,6 +32,8 @@ const NAME: &str = "python";
 pub struct Trouble {
     raised: Raised,
     stops: Arc<Mutex<Vec<Stop>>>,
+    /// How often a policy chose no victim although there was one.
+    declined: Arc<AtomicU64>,
 }
 
 impl Trouble {
@@ -50,7 +53,17 @@ impl Trouble {
     /// Returns what a policy raised in place of the outcome, if there is anything.
     pub fn or<T>(&self, outcome: PyResult<T>) -> PyResult<T> {
         locked(&self.stops).clear();
+        let declined = self.declined.swap(0, Ordering::Relaxed);
+        let outcome = outcome.map_err(|error| match declined {
+            0 => error,
+            many => told_of_declined(error, many),
+        });
         self.raised.or(outcome)
+    }
+
+    /// Notes that a policy chose no victim although there was one.
+    fn decline(&self) {
+        self.declined.fetch_add(1, Ordering::Relaxed);
     }
 
     fn set(&self, error: PyErr) {
@@ -62,6 +75,24 @@ impl Trouble {
     pub fn is_there(&self) -> bool {
         self.raised.is_set()
     }
+
+    /// Whether anything went wrong, or the work was stopped: answers are worth nothing any more.
+    pub fn is_over(&self) -> bool {
+        self.is_there() || locked(&self.stops).iter().any(Stop::is_set)
+    }
+}
+
+/// Adds to a failure of the device that a policy chose no victim, which may be why.
+fn told_of_declined(error: PyErr, many: u64) -> PyErr {
+    Python::attach(|py| {
+        if error.get_type(py).name().is_ok_and(|name| name == "ExperimentError") {
+            return raised(Failure::Experiment(format!(
+                "{}\n  note: the victim policy in Python chose no block {many} times, although there were candidates",
+                error.value(py)
+            )));
+        }
+        error
+    })
 }
 
 /// A policy object in Python.
@@ -73,7 +104,7 @@ pub struct PythonPolicy {
 impl PythonPolicy {
     /// Calls the policy. Returns none if it fails, now or earlier.
     fn ask<T>(&self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Option<T> {
-        if self.trouble.is_there() {
+        if self.trouble.is_over() {
             return None;
         }
         let answered = Python::attach(|py| call(self.object.bind(py)));

@@ -49,7 +49,10 @@ impl PythonVictim {
             seen.set_item("erases", PyArray1::from_vec(py, of(ftlab::ftl::Blocks::erases)))?;
             policy.call_method1("_choose", (seen,))?.extract()
         });
-        let position = answer.flatten()?;
+        let Some(position) = answer.flatten() else {
+            self.policy.trouble.decline();
+            return None;
+        };
         if position >= worth.len() {
             let many = worth.len();
             self.policy.refuse(format!(
@@ -92,7 +95,7 @@ impl VictimPolicy for PythonVictim {
         }
         let position = self.ask(view, &worth);
         // A policy that fails must not let the device run full before the run stops.
-        let failed = || self.policy.trouble.is_there().then_some(0);
+        let failed = || self.policy.trouble.is_over().then_some(0);
         let block = worth[position.or_else(failed)?];
         self.withdrawn(view, block);
         Some(block)

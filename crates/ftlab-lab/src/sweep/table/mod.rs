@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::axes::SweepAxis;
 use super::plan::SweepPlan;
-use super::row::{SEED, SweepRow};
+use super::row::{SEED, SweepRow, common_notes};
 use super::statistics::{self, PointMean};
 use crate::compare::{COLUMNS, Metric, described};
 use crate::failure::Failure;
@@ -22,6 +22,8 @@ pub struct SweepTable {
     pub columns: Vec<SweepColumn>,
     /// The metrics, in the order of their columns, which are the last ones.
     pub metrics: Vec<Metric>,
+    /// Notes that many of its runs have.
+    pub notes: Vec<String>,
     seeds: usize,
     confidence: f64,
 }
@@ -72,6 +74,7 @@ impl SweepPlan {
         let (metrics, of_metrics) = of_metrics(&rows);
         columns.extend(of_metrics);
         Ok(SweepTable {
+            notes: common_notes(&rows),
             about: format!("{}: a row for each point and seed.", self.sweep.title),
             columns,
             metrics,
