@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from pathlib import Path
+from typing import Any
 
 import ftlab as fl
 import numpy as np
@@ -194,3 +196,44 @@ def test_a_simulator_asks_the_policy_and_tells_its_errors() -> None:
         assert simulator.report["gc"]["erased_blocks"] > 0
     with fl.open(fl.device("tiny", gc=Raises())) as simulator, pytest.raises(LookupError):
         fill(simulator)
+
+
+class Misspelt(fl.VictimPolicy):
+    def chose(self, view: fl.VictimView) -> int:
+        return 0
+
+
+class Declines(fl.VictimPolicy):
+    def choose(self, view: fl.VictimView, /) -> None:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"scheduler": fl.gc.Fifo()}, "takes no Fifo, which decides ftl.gc.victim"),
+        ({"gc": fl.gc.Greedy}, "takes a policy, not its class"),
+        ({"gc": Declines}, "takes a policy, not its class"),
+        ({"scheduler": Declines()}, "takes no Declines, which decides ftl.gc.victim"),
+        ({"gc": Misspelt()}, "Misspelt decides nothing\n.*choose .did you mean it by chose"),
+        ({"gc": fl.VictimPolicy()}, "VictimPolicy decides nothing"),
+    ],
+)
+def test_policies_that_decide_nothing_there_are_refused(tiny: fl.Device, options: dict[str, Any], told: str) -> None:
+    with pytest.raises(fl.UsageError, match=told):
+        tiny.but(**options)
+
+
+def test_a_policy_that_declines_is_named_when_the_device_stands_still(tiny: fl.Device) -> None:
+    with pytest.raises(fl.ExperimentError, match="chose no block .* times, although there were candidates"):
+        fl.run(tiny.but(gc=Declines()), fl.workload("randwrite-4k"), precondition="fill")
+
+
+def test_devices_with_other_policies_are_other_devices(tiny: fl.Device, tmp_path: Path) -> None:
+    load = fl.workload("randwrite-4k", requests=200)
+    mine = tiny.but(gc=Declines())
+    assert mine.title == "tiny with Declines"
+    compared = fl.compare({"a": tiny, "b": mine}, load, seeds=2)
+    assert not any("same device" in note for note in compared.notes)
+    fl.run(mine, load).save(tmp_path / "mine")
+    assert (tmp_path / "mine/config.toml").read_text().startswith("# Not as below: ftl.gc.victim: Declines")

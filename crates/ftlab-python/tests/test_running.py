@@ -1,6 +1,8 @@
 """What happens around a run: Ctrl-C, other threads, progress, messages of failures."""
 
+import copy
 import os
+import pickle
 import re
 import sys
 import threading
@@ -325,3 +327,47 @@ def test_more_requests_than_a_load_has_are_noted(tiny: fl.Device) -> None:
     run = fl.run(tiny, fl.requests(columns, queue_depth=1), requests=5)
     assert any("fewer than the 5 that were asked for (requests=)" in note for note in run.notes)
     assert len(run.requests) == 3
+
+
+def test_a_trace_that_changes_is_another_trace(tiny: fl.Device, tmp_path: Path) -> None:
+    file = tmp_path / "trace.csv"
+    line = "{},t,0,{},{},4096,0\n"
+    times = [129_000_000_000_000_000 + at * 10_000 for at in range(50)]
+
+    def write(op: str, many: int) -> None:
+        file.write_text("".join(line.format(at, op, 4096 * place) for place, at in enumerate(times[:many])))
+
+    write("Write", 50)
+    first = fl.sweep(tiny, fl.trace(file), {"gc_start": [2]})
+    write("Read", 40)
+    output = tmp_path / "out"
+    second = fl.sweep(tiny, fl.trace(file), {"gc_start": [2]}, output=output)
+    assert "write.latency.mean" in first.columns and "read.latency.mean" in second.columns
+    write("Write", 50)
+    with pytest.raises(fl.UsageError, match="already contains a result"):
+        fl.sweep(tiny, fl.trace(file), {"gc_start": [2]}, output=output)
+
+
+def test_files_stay_the_same_in_another_folder(tiny: fl.Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("drive.toml").write_text('base = "tiny"\n')
+    Path("load.toml").write_text(TEXT.replace("1_000_000_000", "200"))
+    drive, load = fl.device("drive.toml"), fl.workload("load.toml")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    expected = fl.run(drive, load).result_json
+    assert fl.run(drive.but(gc="greedy"), pickle.loads(pickle.dumps(load)))["iops"] > 0
+    (tmp_path / "drive.toml").write_text('base = "tiny"\n[ftl.gc]\nvictim = "fifo"\n')
+    (tmp_path / "load.toml").write_text(TEXT.replace("1_000_000_000", "300"))
+    assert fl.run(copy.deepcopy(drive), copy.deepcopy(load)).result_json == expected
+    with pytest.raises(fl.UsageError, match="drive.toml has changed"):
+        drive.but(gc="greedy")
+
+
+def test_a_run_is_asked_for_its_metrics_as_a_mapping(short_run: fl.Run) -> None:
+    assert "iops" in short_run and "nope" not in short_run and 5 not in short_run
+    assert short_run.get("nope", 3) == 3 and short_run.get("iops") == short_run["iops"]
+    assert list(short_run) == list(short_run.summary)
+    for key, told in [("read.latency.p99.99", "last percentile"), ("trim.latency.p50", "no trims"), (5, "no metric")]:
+        with pytest.raises(KeyError, match=told):
+            short_run[key]  # type: ignore[index]

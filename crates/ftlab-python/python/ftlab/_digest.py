@@ -101,10 +101,7 @@ class _Digest:
             return
         self._all("bases", kind.__bases__)
         for name, value in sorted(vars(kind).items()):
-            # What the interpreter makes by itself.
-            if name in ("__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__abstractmethods__"):
-                continue
-            if name.startswith(("_abc_", "__annot", "__static", "__firstl")) or isinstance(value, types.MemberDescriptorType):
+            if name in _OF_PYTHON or name.startswith("_abc_") or isinstance(value, types.MemberDescriptorType):
                 continue
             self._tag("attribute", name)
             self.add(value)
@@ -146,6 +143,11 @@ def _is_installed(module: types.ModuleType) -> bool:
     return "site-packages" in file or not file or module.__name__.split(".")[0] in _PYTHON
 
 
+#: What Python itself puts into a class, at once or later.
+_OF_PYTHON = frozenset(
+    ("__dict__", "__weakref__", "__doc__", "__module__", "__abstractmethods__", "__slotnames__", "__annotations__")
+    + ("__annotate__", "__annotate_func__", "__annotations_cache__", "__static_attributes__", "__firstlineno__")
+)
 #: The modules of Python itself.
 _PYTHON = frozenset(sys.stdlib_module_names)
 
