@@ -221,6 +221,10 @@ fn step_told(step: &Value) -> String {
         }
         "workload" => format!("workload {}{took}", text(&step["load"]["name"])),
         "age" => format!("{}{took}", aged(step)),
+        "stepped" => {
+            let requests = human::count(step["requests"].as_u64().unwrap_or_default());
+            format!("{requests} requests of a caller{took}")
+        }
         other => other.to_owned(),
     }
 }

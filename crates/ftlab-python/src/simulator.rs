@@ -7,7 +7,8 @@ use ftlab::device::Device;
 use ftlab::host::Host;
 use ftlab::units::SimTime;
 use ftlab_lab::experiment::{LATEST, Preparation};
-use ftlab_lab::result::steps;
+use ftlab_lab::image::OpenedImage;
+use ftlab_lab::result::{StepDocument, steps};
 use ftlab_lab::saved::{self, DeviceState};
 use ftlab_lab::stepped::SteppedDevice;
 use ftlab_workload::replay::Completed;
@@ -27,6 +28,10 @@ use crate::watch::{Raised, Signals};
 pub struct PySimulator {
     config: Arc<ftlab::config::Config>,
     seed: u64,
+    /// How the device came to its first state.
+    story: Vec<StepDocument>,
+    /// When it was opened.
+    opened: SimTime,
     /// What goes wrong in its policies.
     trouble: Trouble,
     /// None once it was closed.
@@ -111,13 +116,17 @@ impl PySimulator {
         options: &PyRunOptions,
     ) -> PyResult<PySimulator> {
         let (config, trouble) = (Arc::clone(&config.config), options.trouble.clone());
-        let device = py.detach(|| -> Result<Device, ftlab_lab::Failure> {
-            Preparation::new(&options.options, None)?.device(&config, seed)
+        let made = py.detach(|| -> Result<(Device, Vec<StepDocument>), ftlab_lab::Failure> {
+            let preparation = Preparation::new(&options.options, None)?;
+            let story = preparation.image().map(OpenedImage::document).into_iter().collect();
+            Ok((preparation.device(&config, seed)?, story))
         });
-        let device = trouble.or(device.map_err(raised))?;
+        let (device, story) = trouble.or(made.map_err(raised))?;
         Ok(PySimulator {
             config,
             seed,
+            story,
+            opened: device.now(),
             trouble,
             stepped: Mutex::new(Some(SteppedDevice::new(device))),
         })
@@ -205,14 +214,18 @@ impl PySimulator {
         }
         let stepped = self.lock()?.take().ok_or_else(closed)?;
         let (config, seed) = (Arc::clone(&self.config), self.seed);
+        let mut story = self.story.clone();
         let image = py.detach(|| {
+            let requests = stepped.submitted();
             let mut device = stepped.into_device()?;
             ftlab_lab::experiment::rest(&mut device)?;
-            saved::image_of(&device, &config, seed, &[])
+            let duration_ns = (device.now() - self.opened).0;
+            story.push(StepDocument::Stepped { requests, duration_ns });
+            saved::image_of(&device, &config, seed, &story)
         });
         let name = format!("{} stepped", self.config.options.device.name);
         let config = (*self.config).clone();
-        let taken = ftlab_lab::image::OpenedImage { name, image: image.map_err(raised)?, config };
+        let taken = OpenedImage { name, image: image.map_err(raised)?, config };
         Ok(PyImage { taken: Arc::new(taken) })
     }
 

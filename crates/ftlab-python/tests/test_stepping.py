@@ -193,3 +193,17 @@ def test_the_seed_matters_and_suffices(aged: fl.Device, columns: dict[str, Any])
     assert found[0] == found[1]
     with pytest.raises(fl.UsageError, match="a seed is a whole number"):
         fl.open(device, seed=-1)
+
+
+def test_a_stepped_device_keeps_its_history_and_policies(aged: fl.Device) -> None:
+    class First(fl.VictimPolicy):
+        def choose(self, view: fl.VictimView, /) -> int:
+            return 0
+
+    with fl.open(aged.but(gc=First())) as simulator:
+        simulator.submit({"op": ["write"] * 3, "lba": [0, 8, 16], "sectors": [8] * 3})
+        simulator.advance()
+        later = simulator.into_device()
+    assert any("ageing" in line or "aged" in line for line in later.history), later.history
+    assert "3 requests of a caller" in later.history[-1]
+    assert later.title.endswith("with First")

@@ -48,6 +48,13 @@ pub enum StepDocument {
         /// The simulated time of the step.
         duration_ns: u64,
     },
+    /// A caller stepped the device by hand.
+    Stepped {
+        /// Requests submitted.
+        requests: u64,
+        /// The simulated time of the step.
+        duration_ns: u64,
+    },
 }
 
 /// Whether a step took simulated time.
@@ -116,6 +123,7 @@ impl StepDocument {
                 Aged::NotSteady | Aged::GcNeverStarted => "ageing, not steady".to_owned(),
             },
             StepDocument::Workload { load, .. } => load.told(),
+            StepDocument::Stepped { .. } => "requests of a caller".to_owned(),
         }
     }
 
@@ -124,7 +132,9 @@ impl StepDocument {
         match self {
             StepDocument::Fill { clock, .. } => Some(("fill", clock)),
             StepDocument::Age(age) => Some(("age", &age.clock)),
-            StepDocument::Image { .. } | StepDocument::Workload { .. } => None,
+            StepDocument::Image { .. }
+            | StepDocument::Workload { .. }
+            | StepDocument::Stepped { .. } => None,
         }
     }
 
