@@ -8,7 +8,9 @@ use ftlab::units::{Nanos, SimTime};
 use ftlab_lab::Lab;
 use ftlab_lab::device::{load, settings};
 use ftlab_lab::experiment::{Experiment, LoadSource, RunOptions};
-use ftlab_lab::timeline::{Again, Choice, Doing, Part, Record, Traced, Windows, windows_of};
+use ftlab_lab::timeline::{
+    Again, DeviceRecord, Doing, FlashPart, RequestChoice, Traced, Windows, windows_of,
+};
 
 const DEVICES: [&[&str]; 9] = [
     &[],
@@ -83,27 +85,27 @@ fn a_read_works_as_long_as_its_account_says() {
                 total(own.map(|piece| (piece.from, piece.until)))
             };
             if spent.translation == Nanos::ZERO {
-                assert_eq!(works(Part::Cells), spent.cell, "{sets:?}: {read:?}");
-                assert_eq!(works(Part::Bus), spent.bus, "{sets:?}: {read:?}");
+                assert_eq!(works(FlashPart::Cells), spent.cell, "{sets:?}: {read:?}");
+                assert_eq!(works(FlashPart::Bus), spent.bus, "{sets:?}: {read:?}");
             }
         }
     }
 }
 
 /// Returns the spans of one part, by die or bus; those of commands that share an operation once.
-fn spans(record: &Record, part: Part) -> BTreeMap<u32, Vec<(SimTime, SimTime)>> {
+fn spans(record: &DeviceRecord, part: FlashPart) -> BTreeMap<u32, Vec<(SimTime, SimTime)>> {
     let mut all: BTreeMap<u32, Vec<(SimTime, SimTime)>> = BTreeMap::new();
     for command in record.commands.values() {
         let place = match part {
-            Part::Cells => command.die.get(),
-            Part::Bus => command.channel.get(),
+            FlashPart::Cells => command.die.get(),
+            FlashPart::Bus => command.channel.get(),
         };
         let of = command.spans.iter().filter(|span| span.part == part);
         all.entry(place).or_default().extend(of.map(|span| (span.from, span.until)));
     }
     for spans in all.values_mut() {
         spans.sort_unstable();
-        if part == Part::Cells {
+        if part == FlashPart::Cells {
             spans.dedup();
         }
     }
@@ -115,7 +117,7 @@ fn what_a_die_or_a_bus_does_never_overlaps() {
     for sets in DEVICES {
         let config = load("tiny", &settings(sets)).unwrap();
         let record = whole(&config, &experiment("mixed-70-30-zipf")).record;
-        for part in [Part::Cells, Part::Bus] {
+        for part in [FlashPart::Cells, FlashPart::Bus] {
             for (place, spans) in spans(&record, part) {
                 for pair in spans.windows(2) {
                     assert!(pair[0].1 <= pair[1].0, "{sets:?}: {part:?} {place}: {pair:?}");
@@ -131,8 +133,12 @@ fn the_second_time_shows_what_the_first_measured() {
     let (lab, config) = (Lab::default(), load("tiny", &[]).unwrap());
     let experiment = experiment("mixed-70-30-zipf");
     let again = Again { lab: &lab, experiment: &experiment, config: &config, seed: 3 };
-    let slowest =
-        again.choose(Choice::Slowest(5), &mut ()).unwrap().slowest.remove(&Op::Read).unwrap();
+    let slowest = again
+        .choose(RequestChoice::Slowest(5), &mut ())
+        .unwrap()
+        .slowest
+        .remove(&Op::Read)
+        .unwrap();
     assert_eq!(slowest.len(), 5);
     assert!(slowest.is_sorted_by_key(|one| std::cmp::Reverse(one.latency())));
     let traced = again.trace(&windows_of(&slowest), &mut ()).unwrap();
@@ -144,6 +150,6 @@ fn the_second_time_shows_what_the_first_measured() {
         };
         assert_eq!(find(&traced), find(&all), "the window holds all that matters");
     }
-    let one = again.choose(Choice::Index(slowest[0].index), &mut ()).unwrap();
+    let one = again.choose(RequestChoice::Index(slowest[0].index), &mut ()).unwrap();
     assert_eq!(one.others, [slowest[0]]);
 }

@@ -11,7 +11,7 @@ use super::Windows;
 
 /// Which requests to keep. Indices are those of `requests.parquet`.
 #[derive(Clone, Debug)]
-pub enum Choice {
+pub enum RequestChoice {
     /// The measured ones that took longest, so many of each operation.
     Slowest(usize),
     /// The measured one with this index.
@@ -23,7 +23,7 @@ pub enum Choice {
 /// Keeps the chosen requests of a run.
 #[derive(Clone, Debug)]
 pub struct Chooser {
-    choice: Choice,
+    choice: RequestChoice,
     /// By operation, the slowest last.
     slowest: BTreeMap<Op, BTreeMap<(Nanos, Reverse<u64>), Completed>>,
     /// By operation, how many were measured.
@@ -45,7 +45,7 @@ pub struct Chosen {
 impl Chooser {
     /// Keeps these.
     #[must_use]
-    pub fn new(choice: Choice) -> Chooser {
+    pub fn new(choice: RequestChoice) -> Chooser {
         let (slowest, measured) = (BTreeMap::new(), BTreeMap::new());
         Chooser { choice, slowest, measured, others: Vec::new() }
     }
@@ -53,7 +53,7 @@ impl Chooser {
     /// Looks at a request that has completed; `measured` says whether results count it.
     pub fn look(&mut self, done: &Completed, measured: bool) {
         match &self.choice {
-            Choice::Slowest(many) if measured => {
+            RequestChoice::Slowest(many) if measured => {
                 let op = done.completion.request.op;
                 *self.measured.entry(op).or_default() += 1;
                 let slowest = self.slowest.entry(op).or_default();
@@ -66,8 +66,12 @@ impl Chooser {
                 }
                 slowest.insert(key, *done);
             }
-            Choice::Index(index) if measured && done.index == *index => self.others.push(*done),
-            Choice::Within(windows) if windows.meet(done.arrived, done.completion.finished) => {
+            RequestChoice::Index(index) if measured && done.index == *index => {
+                self.others.push(*done)
+            }
+            RequestChoice::Within(windows)
+                if windows.meet(done.arrived, done.completion.finished) =>
+            {
                 self.others.push(*done);
             }
             _ => {}

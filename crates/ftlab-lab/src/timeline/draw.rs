@@ -7,7 +7,7 @@ use ftlab::shape::Geometry;
 use ftlab::units::{SECTOR_BYTES, SimTime};
 
 use super::perfetto::{Slice, Track, Value, Writer};
-use super::recorder::{FlashCommand, Part, Record, SeenCollection};
+use super::recorder::{DeviceRecord, FlashCommand, FlashPart, SeenCollection};
 use super::traced::{ToldRequest, Traced};
 
 /// Returns a record as a trace for Perfetto.
@@ -95,7 +95,7 @@ fn count(name: &str, unit: &str, mut steps: Vec<(SimTime, bool)>, writer: &mut W
     }
 }
 
-fn dies(record: &Record, geometry: &Geometry, writer: &mut Writer) {
+fn dies(record: &DeviceRecord, geometry: &Geometry, writer: &mut Writer) {
     let root = writer.track("Dies", None);
     let mut tracks: BTreeMap<u32, Track> = BTreeMap::new();
     let mut planes: BTreeMap<u32, Track> = BTreeMap::new();
@@ -115,7 +115,7 @@ fn dies(record: &Record, geometry: &Geometry, writer: &mut Writer) {
     }
     for command in record.commands.values() {
         let (_, plane) = place(command, geometry);
-        for span in command.spans.iter().filter(|span| span.part == Part::Cells) {
+        for span in command.spans.iter().filter(|span| span.part == FlashPart::Cells) {
             writer.slice(Slice {
                 track: planes[&plane],
                 from_ns: span.from.0,
@@ -185,11 +185,11 @@ fn about(command: &FlashCommand, geometry: &Geometry) -> Vec<(&'static str, Valu
     about
 }
 
-fn buses(record: &Record, writer: &mut Writer) {
+fn buses(record: &DeviceRecord, writer: &mut Writer) {
     let root = writer.track("Channels", None);
     let mut by_channel: BTreeMap<u32, Vec<(&FlashCommand, SimTime, SimTime)>> = BTreeMap::new();
     for command in record.commands.values() {
-        for span in command.spans.iter().filter(|span| span.part == Part::Bus) {
+        for span in command.spans.iter().filter(|span| span.part == FlashPart::Bus) {
             let of = by_channel.entry(command.channel.get()).or_default();
             of.push((command, span.from, span.until));
         }
@@ -238,7 +238,7 @@ fn collections(all: &[SeenCollection], writer: &mut Writer) {
 }
 
 /// How many flash commands wait for their die or bus for the first time.
-fn waiting(record: &Record, writer: &mut Writer) {
+fn waiting(record: &DeviceRecord, writer: &mut Writer) {
     let waits = |command: &FlashCommand| {
         let first = command.spans.first()?.from;
         (first > command.arrived).then_some([(command.arrived, true), (first, false)])

@@ -1,7 +1,7 @@
 //! What a device did in some windows of simulated time, and why a request took as long as it did.
 //!
 //! Nothing is recorded while a result is made. A run is deterministic, so whoever wants to see more performs it again
-//! ([`Again`]): once to find the requests in question ([`Choice`]), once more to record what touches them.
+//! ([`Again`]): once to find the requests in question ([`RequestChoice`]), once more to record what touches them.
 
 mod choose;
 mod draw;
@@ -14,11 +14,13 @@ mod why;
 mod windows;
 mod words;
 
-pub use self::choose::{Choice, Chooser, Chosen};
+pub use self::choose::{Chooser, Chosen, RequestChoice};
 pub use self::draw::perfetto;
 pub use self::occupancy::{Holder, Holding, Occupancy};
-pub use self::recorder::{FlashCommand, Part, Record, Recorder, SeenCollection, SeenRequest, Span};
-pub use self::story::{Doing, Piece, story};
+pub use self::recorder::{
+    DeviceRecord, FlashCommand, FlashPart, Recorder, SeenCollection, SeenRequest, Span,
+};
+pub use self::story::{Doing, StoryPiece, story};
 pub use self::traced::{Again, ToldRequest, Traced, windows_of};
 pub use self::why::{Question, WhyDocument, WhyRequest, WhyTail, why};
 pub use self::windows::Windows;

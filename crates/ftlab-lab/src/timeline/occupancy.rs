@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ftlab::units::SimTime;
 
-use super::recorder::{FlashCommand, Part, Record};
+use super::recorder::{DeviceRecord, FlashCommand, FlashPart};
 
 /// How a command holds its die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,13 +28,13 @@ struct Hold {
 
 /// The holds of one die or bus, in the order of their starts.
 #[derive(Clone, Debug, Default)]
-struct Line {
+struct HoldLine {
     holds: Vec<Hold>,
     /// The latest end of a hold and those before it.
     reach: Vec<SimTime>,
 }
 
-impl Line {
+impl HoldLine {
     fn sort(&mut self) {
         self.holds.sort_by_key(|hold| (hold.from, hold.until, hold.by));
         let mut reach = SimTime::ZERO;
@@ -67,19 +67,19 @@ pub enum Holder {
 /// The holders of all dies and buses.
 #[derive(Clone, Debug, Default)]
 pub struct Occupancy {
-    dies: BTreeMap<u32, Line>,
-    buses: BTreeMap<u32, Line>,
+    dies: BTreeMap<u32, HoldLine>,
+    buses: BTreeMap<u32, HoldLine>,
 }
 
 impl Occupancy {
     /// Collects who held what.
     #[must_use]
-    pub fn of(record: &Record) -> Occupancy {
+    pub fn of(record: &DeviceRecord) -> Occupancy {
         let mut all = Occupancy::default();
         for command in record.commands.values() {
             all.add(command);
         }
-        all.dies.values_mut().chain(all.buses.values_mut()).for_each(Line::sort);
+        all.dies.values_mut().chain(all.buses.values_mut()).for_each(HoldLine::sort);
         all
     }
 
@@ -92,15 +92,15 @@ impl Occupancy {
                 die.holds.push(Hold { from, until: span.from, by, how: Holding::InRegister });
             }
             let how = match span.part {
-                Part::Cells => Holding::InCells,
-                Part::Bus => Holding::OnBus,
+                FlashPart::Cells => Holding::InCells,
+                FlashPart::Bus => Holding::OnBus,
             };
             die.holds.push(Hold { from: span.from, until: span.until, by, how });
             // While an operation is suspended, its die serves others.
             before = (!span.suspended).then_some(span.until);
         }
         let bus = self.buses.entry(command.channel.get()).or_default();
-        let on_bus = command.spans.iter().filter(|span| span.part == Part::Bus);
+        let on_bus = command.spans.iter().filter(|span| span.part == FlashPart::Bus);
         bus.holds.extend(on_bus.map(|span| Hold {
             from: span.from,
             until: span.until,
@@ -117,7 +117,7 @@ impl Occupancy {
         from: SimTime,
         until: SimTime,
     ) -> Vec<(SimTime, SimTime, Holder)> {
-        let of = |line: Option<&Line>| -> Vec<Hold> {
+        let of = |line: Option<&HoldLine>| -> Vec<Hold> {
             let holds = line.into_iter().flat_map(|line| line.over(from, until));
             holds.filter(|hold| hold.by != waiting.sequence).copied().collect()
         };

@@ -9,7 +9,7 @@ use super::Windows;
 
 /// A part of the device that a command occupies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum FlashPart {
     /// The cells of its die.
     Cells,
     /// The bus of its channel.
@@ -20,7 +20,7 @@ pub enum Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The part.
-    pub part: Part,
+    pub part: FlashPart,
     /// Its start.
     pub from: SimTime,
     /// Its end.
@@ -97,7 +97,7 @@ pub struct SeenCollection {
 
 /// What happened in some windows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Record {
+pub struct DeviceRecord {
     /// Flash commands by their number.
     pub commands: BTreeMap<u64, FlashCommand>,
     /// Requests, in the order in which they gave way to later ones.
@@ -118,7 +118,7 @@ pub struct Recorder {
     slots: Vec<Option<SeenRequest>>,
     /// By plane: the collection that runs.
     running: Vec<Option<SeenCollection>>,
-    record: Record,
+    record: DeviceRecord,
 }
 
 impl Recorder {
@@ -130,7 +130,7 @@ impl Recorder {
 
     /// Returns what was recorded, with what is still under way.
     #[must_use]
-    pub fn into_record(mut self) -> Record {
+    pub fn into_record(mut self) -> DeviceRecord {
         for command in std::mem::take(&mut self.in_flight).into_values() {
             self.keep_command(command);
         }
@@ -159,7 +159,7 @@ impl Recorder {
         self.cause.filter(|(at, _)| *at == now).map(|(_, sequence)| sequence)
     }
 
-    fn add(&mut self, activity: &Activity, part: Part) {
+    fn add(&mut self, activity: &Activity, part: FlashPart) {
         let Activity { sequence, channel, from, until, .. } = *activity;
         if let Some(command) = self.in_flight.get_mut(&sequence) {
             command.channel = channel;
@@ -197,17 +197,17 @@ impl Probe for Recorder {
     }
 
     fn cell(&mut self, activity: &Activity) {
-        self.add(activity, Part::Cells);
+        self.add(activity, FlashPart::Cells);
     }
 
     fn bus(&mut self, activity: &Activity) {
-        self.add(activity, Part::Bus);
+        self.add(activity, FlashPart::Bus);
     }
 
     fn pause(&mut self, activity: &Activity, at: SimTime) {
         let command = self.in_flight.get_mut(&activity.sequence);
         let spans = command.into_iter().flat_map(|command| command.spans.iter_mut().rev());
-        if let Some(span) = spans.into_iter().find(|span| span.part == Part::Cells) {
+        if let Some(span) = spans.into_iter().find(|span| span.part == FlashPart::Cells) {
             (span.until, span.suspended) = (at, true);
         }
     }

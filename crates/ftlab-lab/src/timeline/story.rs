@@ -8,13 +8,13 @@
 use ftlab::units::{Nanos, SimTime};
 
 use super::occupancy::{Holder, Occupancy};
-use super::recorder::{FlashCommand, Part, Record};
+use super::recorder::{DeviceRecord, FlashCommand, FlashPart};
 
 /// What a piece of a request's time went to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
     /// A command of the chain was at work.
-    Works(Part),
+    Works(FlashPart),
     /// It waited.
     Waits(Holder),
     /// Nothing is known of what came before the chain: a write waited for its turn, or for what a timer brings.
@@ -23,7 +23,7 @@ pub enum Doing {
 
 /// A piece of a request's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct StoryPiece {
     /// The start.
     pub from: SimTime,
     /// The end.
@@ -36,7 +36,7 @@ pub struct Piece {
     pub doing: Doing,
 }
 
-impl Piece {
+impl StoryPiece {
     /// Its length.
     #[must_use]
     pub fn length(&self) -> Nanos {
@@ -47,18 +47,18 @@ impl Piece {
 /// Returns the pieces of the time from `from` to `until`, when the end of a command brought what a request waited for.
 #[must_use]
 pub fn story(
-    record: &Record,
+    record: &DeviceRecord,
     occupancy: &Occupancy,
     last: Option<u64>,
     from: SimTime,
     until: SimTime,
-) -> Vec<Piece> {
+) -> Vec<StoryPiece> {
     let mut pieces = Vec::new();
     let (mut until, mut depth) = (until, 0);
     let mut next = last.and_then(|last| record.commands.get(&last));
     while until > from {
         let Some(command) = next else {
-            pieces.push(Piece { from, until, of: None, depth, doing: Doing::Before });
+            pieces.push(StoryPiece { from, until, of: None, depth, doing: Doing::Before });
             break;
         };
         let begin = command.arrived.max(from).min(until);
@@ -80,16 +80,16 @@ fn pieces_of(
     occupancy: &Occupancy,
     from: SimTime,
     until: SimTime,
-) -> Vec<Piece> {
+) -> Vec<StoryPiece> {
     let of = Some(command.sequence);
     let mut pieces = Vec::new();
     let mut at = from;
-    let waits = |pieces: &mut Vec<Piece>, from: SimTime, until: SimTime| {
+    let waits = |pieces: &mut Vec<StoryPiece>, from: SimTime, until: SimTime| {
         if from < until {
             let split = occupancy.split(command, from, until).into_iter();
             pieces.extend(split.map(|(from, until, holder)| {
                 let doing = Doing::Waits(holder);
-                Piece { from, until, of, depth: 0, doing }
+                StoryPiece { from, until, of, depth: 0, doing }
             }));
         }
     };
@@ -100,7 +100,7 @@ fn pieces_of(
         }
         waits(&mut pieces, at, start);
         let doing = Doing::Works(span.part);
-        pieces.push(Piece { from: start, until: end, of, depth: 0, doing });
+        pieces.push(StoryPiece { from: start, until: end, of, depth: 0, doing });
         at = end;
     }
     waits(&mut pieces, at, until);

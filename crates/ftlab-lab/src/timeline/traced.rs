@@ -8,10 +8,10 @@ use ftlab::units::{Nanos, SimTime};
 use ftlab_workload::replay::Completed;
 
 use super::Windows;
-use super::choose::{Choice, Chooser, Chosen, window_of};
+use super::choose::{Chooser, Chosen, RequestChoice, window_of};
 use super::occupancy::Occupancy;
-use super::recorder::{Record, Recorder, SeenRequest};
-use super::story::{Piece, story};
+use super::recorder::{DeviceRecord, Recorder, SeenRequest};
+use super::story::{StoryPiece, story};
 use crate::experiment::{Conduct, Experiment, Measured, Watcher};
 use crate::failure::Failure;
 use crate::lab::Lab;
@@ -26,7 +26,7 @@ pub struct ToldRequest {
     /// When the last thing came that it waited for, and the command that brought it.
     pub settled: Option<(SimTime, Option<u64>)>,
     /// What its time in the flash went to, in order; nothing if it needed only DRAM.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<StoryPiece>,
 }
 
 impl ToldRequest {
@@ -45,7 +45,7 @@ fn in_flash(spent: &Breakdown) -> Nanos {
 #[derive(Debug)]
 pub struct Traced {
     /// The commands and collections.
-    pub record: Record,
+    pub record: DeviceRecord,
     /// The requests that touch the windows, in the order of completion, with their stories.
     pub requests: Vec<ToldRequest>,
     /// The result of the run: that of the first time.
@@ -70,7 +70,11 @@ impl Again<'_> {
     ///
     /// # Errors
     /// It was stopped, or failed.
-    pub fn choose(&self, choice: Choice, watcher: &mut dyn Watcher) -> Result<Chosen, Failure> {
+    pub fn choose(
+        &self,
+        choice: RequestChoice,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Chosen, Failure> {
         let (_, chosen) = self.perform(choice, watcher, Instruments::<(), ()>::default())?;
         Ok(chosen)
     }
@@ -82,7 +86,7 @@ impl Again<'_> {
     pub fn trace(&self, windows: &Windows, watcher: &mut dyn Watcher) -> Result<Traced, Failure> {
         let probe = Recorder::new(windows.clone());
         let instruments = Instruments { probe, contents: () };
-        let choice = Choice::Within(windows.clone());
+        let choice = RequestChoice::Within(windows.clone());
         let (measured, chosen) = self.perform(choice, watcher, instruments)?;
         let record = measured.device.flash().probe().clone().into_record();
         let requests = told(&record, chosen.others);
@@ -91,7 +95,7 @@ impl Again<'_> {
 
     fn perform<P: ftlab::scheduler::Probe + Clone>(
         &self,
-        choice: Choice,
+        choice: RequestChoice,
         watcher: &mut dyn Watcher,
         instruments: Instruments<P, ()>,
     ) -> Result<(Measured<P, ()>, Chosen), Failure> {
@@ -122,7 +126,7 @@ pub fn windows_of(requests: &[Completed]) -> Windows {
 }
 
 /// Joins requests with what the flash saw of them, and tells their stories.
-fn told(record: &Record, requests: Vec<Completed>) -> Vec<ToldRequest> {
+fn told(record: &DeviceRecord, requests: Vec<Completed>) -> Vec<ToldRequest> {
     let occupancy = Occupancy::of(record);
     let key = |seen: &SeenRequest| (seen.submitted, seen.tag);
     let seen: BTreeMap<_, _> = record.requests.iter().map(|seen| (key(seen), seen)).collect();

@@ -6,7 +6,7 @@ use ftlab::units::Nanos;
 use ftlab_workload::replay::Completed;
 use serde::Serialize;
 
-use super::choose::{Choice, Chosen};
+use super::choose::{Chosen, RequestChoice};
 use super::traced::{Again, ToldRequest, Traced, windows_of};
 use super::words::{Detail, Share, Shares, Words};
 use crate::experiment::Watcher;
@@ -87,8 +87,8 @@ pub fn why(
     watcher: &mut dyn Watcher,
 ) -> Result<(WhyDocument, ResultDocument), Failure> {
     let choice = match question.request {
-        Some(index) => Choice::Index(index),
-        None => Choice::Slowest(MOST_OF_TAIL.max(question.slowest)),
+        Some(index) => RequestChoice::Index(index),
+        None => RequestChoice::Slowest(MOST_OF_TAIL.max(question.slowest)),
     };
     let mut chosen = again.choose(choice, watcher)?;
     if let Some(index) = question.request.filter(|_| chosen.others.is_empty()) {

@@ -8,8 +8,8 @@ use ftlab::units::{Nanos, SimTime};
 use ftlab_workload::replay::Completed;
 
 use super::occupancy::{Holder, Holding};
-use super::recorder::{FlashCommand, Part, Record, SeenCollection};
-use super::story::{Doing, Piece};
+use super::recorder::{DeviceRecord, FlashCommand, FlashPart, SeenCollection};
+use super::story::{Doing, StoryPiece};
 use super::traced::ToldRequest;
 use crate::human;
 
@@ -36,7 +36,7 @@ pub enum Detail {
 
 /// Names pieces.
 pub struct Words<'a> {
-    record: &'a Record,
+    record: &'a DeviceRecord,
     geometry: Geometry,
 }
 
@@ -71,7 +71,7 @@ impl Shares {
 impl<'a> Words<'a> {
     /// Names the pieces of a record of a device of this shape.
     #[must_use]
-    pub fn new(record: &'a Record, geometry: Geometry) -> Words<'a> {
+    pub fn new(record: &'a DeviceRecord, geometry: Geometry) -> Words<'a> {
         Words { record, geometry }
     }
 
@@ -100,7 +100,7 @@ impl<'a> Words<'a> {
 
     /// Names a piece, and returns the command that its time went to.
     #[must_use]
-    pub fn name(&self, piece: &Piece, detail: Detail) -> (String, Option<u64>) {
+    pub fn name(&self, piece: &StoryPiece, detail: Detail) -> (String, Option<u64>) {
         let of = piece.of.and_then(|of| self.record.commands.get(&of));
         let Some(of) = of else {
             return (
@@ -138,13 +138,13 @@ impl<'a> Words<'a> {
     }
 
     /// The work of a command itself.
-    fn work(&self, of: &FlashCommand, part: Part, detail: Detail) -> String {
+    fn work(&self, of: &FlashCommand, part: FlashPart, detail: Detail) -> String {
         let what = match (part, of.kind) {
-            (Part::Bus, _) => "data on the bus",
-            (Part::Cells, Kind::Read) => "sensing",
-            (Part::Cells, Kind::Program) => "programming",
-            (Part::Cells, Kind::Erase) => "erasing",
-            (Part::Cells, Kind::Copyback) => "copying within a plane",
+            (FlashPart::Bus, _) => "data on the bus",
+            (FlashPart::Cells, Kind::Read) => "sensing",
+            (FlashPart::Cells, Kind::Program) => "programming",
+            (FlashPart::Cells, Kind::Erase) => "erasing",
+            (FlashPart::Cells, Kind::Copyback) => "copying within a plane",
         };
         match detail {
             Detail::Kinds => format!("{what}{}", own(of.origin)),
