@@ -3,12 +3,16 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use ftlab::shape::Geometry;
 use ftlab::stats::Report;
 use ftlab_lab::device::of_device_or_image;
-use ftlab_lab::experiment::Experiment;
+use ftlab_lab::experiment::{Experiment, Measured};
 use ftlab_lab::load::short_name;
-use ftlab_lab::result::{self, FileKind, Folder, REQUESTS, Requests, RunDocument, TableTarget};
+use ftlab_lab::result::{
+    self, FileKind, Folder, MOMENTS, REQUESTS, Requests, RunDocument, TableTarget,
+};
 use ftlab_lab::resume::inputs_of;
+use ftlab_lab::timeline::{Again, Chooser, Chosen, When, perfetto};
 
 use crate::args::RunArgs;
 use crate::failure::Failure;
@@ -57,6 +61,11 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let complete = measured.document.complete;
     let path = match folder {
         Some(folder) => {
+            if let Some(when) = args.timeline.as_ref().filter(|_| complete) {
+                let again =
+                    Again { lab: &lab, experiment: &experiment, config: &config, seed: args.seed };
+                write_moments(&again, when, &mut measured, &folder, &mut bars)?;
+            }
             if let Some(requests) = measured.requests.take() {
                 let unwritten = result::unwritten(folder.path(), REQUESTS);
                 let queues = &measured.document.report.host.queues;
@@ -93,6 +102,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
 fn done_already<'a>(args: &'a RunArgs, inputs: &str) -> Option<&'a Path> {
     let path = args.output.output.as_deref()?;
     let has_files = !args.records || path.join(REQUESTS).is_file();
+    let has_files = has_files && args.timeline.is_none();
     let wanted = !args.output.force && args.fio_json.is_none() && has_files;
     (wanted && inputs_of(path).is_some_and(|known| known == inputs)).then_some(path)
 }
@@ -187,12 +197,36 @@ fn say_the_end(speed: &RunDocument, requests: u64, path: Option<&PathBuf>) {
 }
 
 fn start_requests(args: &RunArgs, folder: Option<&Folder>) -> Result<Option<Requests>, Failure> {
-    match folder.filter(|_| args.records) {
+    let mut requests = match folder.filter(|_| args.records) {
         Some(folder) => {
             let file = folder.create(REQUESTS)?;
             let unwritten = result::unwritten(folder.path(), REQUESTS);
-            Ok(Requests::new(TableTarget::File(file)).map(Some).map_err(unwritten)?)
+            Some(Requests::new(TableTarget::File(file)).map_err(unwritten)?)
         }
-        None => Ok(None),
+        None => None,
+    };
+    if let Some(choice) = args.timeline.as_ref().and_then(When::choice) {
+        requests.get_or_insert_default().choose(Chooser::new(choice));
     }
+    Ok(requests)
+}
+
+/// Performs the run again, and writes what the device did at some time.
+fn write_moments(
+    again: &Again<'_>,
+    when: &When,
+    measured: &mut Measured,
+    folder: &Folder,
+    bars: &mut Bars,
+) -> Result<(), Failure> {
+    let chosen = measured.requests.as_mut().map_or_else(Chosen::default, Requests::take_chosen);
+    let windows = when.windows(&measured.document, &chosen);
+    let traced = again.trace(&windows, bars)?;
+    if result::to_json(&traced.document)? != result::to_json(&measured.document)? {
+        return Err(Failure::usage(
+            "the run gave another result the second time: a file that it reads has changed meanwhile\n  remedy: run it again",
+        ));
+    }
+    let geometry = Geometry::new(again.config.shape());
+    Ok(folder.write(MOMENTS, &perfetto(&traced, &geometry))?)
 }

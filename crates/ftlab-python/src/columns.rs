@@ -304,6 +304,14 @@ fn switches(values: &ArrayRef) -> PyResult<BooleanArray> {
     }
 }
 
+/// Returns the operation with a name, or its first letter.
+pub fn op_named(text: &str) -> Option<Op> {
+    let is_it = |(name, _): &&(&str, Op)| {
+        text.eq_ignore_ascii_case(name) || text.eq_ignore_ascii_case(&name[..1])
+    };
+    OPS.iter().find(is_it).map(|(_, op)| *op)
+}
+
 /// Returns operations from their names, their first letters, or their codes.
 fn ops(values: &ArrayRef) -> PyResult<Vec<Op>> {
     let wrong = |row: usize, found: &str| {
@@ -322,10 +330,7 @@ fn ops(values: &ArrayRef) -> PyResult<Vec<Op>> {
         let texts = texts.as_string::<i32>();
         let named = |row: usize| {
             let text = texts.value(row);
-            let is_it = |(name, _): &&(&str, Op)| {
-                text.eq_ignore_ascii_case(name) || text.eq_ignore_ascii_case(&name[..1])
-            };
-            OPS.iter().find(is_it).map(|(_, op)| *op).ok_or_else(|| wrong(row, text))
+            op_named(text).ok_or_else(|| wrong(row, text))
         };
         return (0..texts.len()).map(named).collect();
     }

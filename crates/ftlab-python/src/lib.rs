@@ -14,6 +14,7 @@ mod run;
 mod simulator;
 mod sweep;
 mod table;
+mod timeline;
 mod watch;
 
 use ftlab_lab::catalog::{self, Catalog};
@@ -75,6 +76,8 @@ fn _ftlab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sweep::PySweepRows>()?;
     module.add_class::<sweep::PySweepFolder>()?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(timeline::explain_run, module)?)?;
+    module.add_function(wrap_pyfunction!(timeline::trace_run, module)?)?;
     module.add_function(wrap_pyfunction!(image::prepare, module)?)?;
     module.add_function(wrap_pyfunction!(image::prepare_key, module)?)?;
     module.add_function(wrap_pyfunction!(comparison::compare_variants, module)?)

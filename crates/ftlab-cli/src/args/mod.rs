@@ -14,6 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use ftlab_lab::catalog::Catalog;
 use ftlab_lab::load::parse_format;
 use ftlab_lab::result::{Folder, ResultTarget};
+use ftlab_lab::timeline::When;
 use ftlab_workload::trace::Format;
 
 pub use self::images::{DeviceCommand, LoadImageArgs, SaveArgs, ShowImageArgs};
@@ -214,6 +215,11 @@ pub struct RunArgs {
     /// Also write every request to requests.parquet.
     #[arg(long, conflicts_with = "no_output", help_heading = "Output")]
     pub records: bool,
+    /// Also write a time line of what requests, dies and buses did at WHEN to timeline.pftrace, for https://ui.perfetto.dev:
+    /// 120ms..140ms from the start of measuring, slowest:5ms around the slowest request, or slowest:read:10 during the
+    /// ten slowest reads. The run is performed a second time for it.
+    #[arg(long, value_name = "WHEN", conflicts_with = "no_output", help_heading = "Output")]
+    pub timeline: Option<When>,
     /// Also write the results of the --fio jobs as `fio --output-format=json` prints them; - is standard
     /// output, in place of the table. The result folder contains them as fio.json in any case.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["trace", "workload"])]

@@ -28,5 +28,6 @@ mod streams;
 mod sweep;
 mod sweep_refused;
 mod tables;
+mod timeline;
 mod torture;
 mod traces;

@@ -30,6 +30,8 @@ pub const PAGE: &str = "report.html";
 pub const FIO: &str = "fio.json";
 /// The file of everything that differs from run to run.
 pub const RUN: &str = "run.json";
+/// The file with a time line of some moments, for Perfetto.
+pub const MOMENTS: &str = "timeline.pftrace";
 /// The file of time series.
 pub const TIMELINE: &str = "timeline.parquet";
 /// The file of all requests.
@@ -385,7 +387,7 @@ fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
 }
 
 /// All files of results, comparisons and sweeps.
-pub const OWN_FILES: [&str; 15] = [
+pub const OWN_FILES: [&str; 16] = [
     MARK,
     COMPARISON,
     VARIANTS,
@@ -397,6 +399,7 @@ pub const OWN_FILES: [&str; 15] = [
     SWEEP_PARQUET,
     SWEEP_CSV,
     TIMELINE,
+    MOMENTS,
     REQUESTS,
     LATENCIES,
     BLOCKS,

@@ -35,7 +35,7 @@ use crate::outside;
 pub use columns::{Column, ColumnTable, ColumnValues, TableTarget};
 pub use document::{DeviceDocument, LoadDocument, ReplayDocument, ResultDocument, RunDocument};
 pub use folder::{
-    BLOCKS, COMPARISON, FIO, FileKind, Folder, LATENCIES, MARK, OWN_FILES, PAGE, PARTIAL,
+    BLOCKS, COMPARISON, FIO, FileKind, Folder, LATENCIES, MARK, MOMENTS, OWN_FILES, PAGE, PARTIAL,
     Published, QUEUES, REQUESTS, RUN, ResultTarget, SWEEP, SWEEP_CSV, SWEEP_PARQUET, TIMELINE,
     VARIANTS, check_file, refuse_file, write_file,
 };

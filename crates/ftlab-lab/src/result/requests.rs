@@ -61,10 +61,15 @@ impl Requests {
         Requests { table: None, chooser: Some(chooser) }
     }
 
+    /// Also keeps chosen requests.
+    pub fn choose(&mut self, chooser: Chooser) {
+        self.chooser = Some(chooser);
+    }
+
     /// Returns the chosen requests.
     #[must_use]
-    pub fn into_chosen(self) -> Chosen {
-        self.chooser.map_or_else(Chosen::default, Chooser::chosen)
+    pub fn take_chosen(&mut self) -> Chosen {
+        self.chooser.take().map_or_else(Chosen::default, Chooser::chosen)
     }
 
     /// Adds a request. `phase` counts all phases, those of the preconditioning first.

@@ -10,6 +10,7 @@ mod perfetto;
 mod recorder;
 mod story;
 mod traced;
+mod when;
 mod why;
 mod windows;
 mod words;
@@ -22,6 +23,7 @@ pub use self::recorder::{
 };
 pub use self::story::{Doing, StoryPiece, story};
 pub use self::traced::{Again, ToldRequest, Traced, windows_of};
+pub use self::when::{NoWhen, When};
 pub use self::why::{Question, WhyDocument, WhyRequest, WhyTail, why};
 pub use self::windows::Windows;
 pub use self::words::{Detail, Share, Shares, Words};

@@ -75,8 +75,20 @@ impl Again<'_> {
         choice: RequestChoice,
         watcher: &mut dyn Watcher,
     ) -> Result<Chosen, Failure> {
-        let (_, chosen) = self.perform(choice, watcher, Instruments::<(), ()>::default())?;
-        Ok(chosen)
+        self.choose_with_result(choice, watcher).map(|(_, chosen)| chosen)
+    }
+
+    /// As [`choose`](Self::choose), with the result of the run.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn choose_with_result(
+        &self,
+        choice: RequestChoice,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(ResultDocument, Chosen), Failure> {
+        let (measured, chosen) = self.perform(choice, watcher, Instruments::<(), ()>::default())?;
+        Ok((measured.document, chosen))
     }
 
     /// Performs the run, and returns what its device did within some windows.
@@ -114,7 +126,7 @@ impl Again<'_> {
         if !measured.document.complete {
             return Err(Failure::Interrupted);
         }
-        let chosen = measured.requests.take().map_or_else(Chosen::default, Requests::into_chosen);
+        let chosen = measured.requests.as_mut().map_or_else(Chosen::default, Requests::take_chosen);
         Ok((measured, chosen))
     }
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from ftlab import _ftlab
@@ -13,12 +14,13 @@ from ftlab._errors import FtlabError, UsageError
 from ftlab._load import Load, check_load, run_options
 from ftlab._progress import Bar, Listener
 from ftlab._table import Table
-from ftlab._values import seed_of
+from ftlab._values import count_of, seed_of, whole_number
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ftlab._options import RunOptions
+    from ftlab._why import Why
     from ftlab.plot import RunPlots
 
 
@@ -155,11 +157,66 @@ class Run:
         """
         if self._recorded is None:
             again = run(self.device, self.load, seed=self.seed, records=True, **self._options)  # type: ignore[arg-type]
-            if again.result_json != self.result_json:
-                raise FtlabError("the run gave other results the second time: a file that it reads, or a policy in Python, has changed")
+            self._check_same(again.result_json)
             self._recorded = again._recorded
         assert self._recorded is not None
         return Table(self._recorded)
+
+    def why(
+        self,
+        *,
+        request: int | None = None,
+        slowest: int = 1,
+        op: str | None = None,
+        tail: float = 0.001,
+        progress: bool | None = None,
+    ) -> Why:
+        """Why requests took as long as they did: what they waited for, followed to the cause.
+
+        ``request`` asks for one by its index in :attr:`requests`; else it is the ``slowest`` few of each operation, and what
+        the slowest share of all consists of (``tail``: a thousandth; at most 2,000 requests). The parts sum to the latency
+        to the nanosecond. The run is performed twice more.
+        """
+        from ftlab._why import Why
+
+        if not isinstance(tail, (int, float)) or not 0 < tail <= 1:
+            raise UsageError(f"tail is a share above 0 and up to 1, not {tail!r}")
+        with Bar(progress) as bar:
+            answer, result = _ftlab.explain_run(
+                self._again(),
+                None if request is None else _index_of(request),
+                0 if slowest == 0 else count_of("slowest", slowest, _MOST_SLOWEST),
+                op,
+                max(1, round(tail * 1_000_000)),
+                bar.listener,
+            )
+        self._check_same(result.encode())
+        return Why(json.loads(answer))
+
+    def save_timeline(
+        self, file: str | os.PathLike[str], when: str = "slowest:5ms", *, progress: bool | None = None
+    ) -> None:
+        """Writes what requests, dies and buses did at some time, for https://ui.perfetto.dev.
+
+        ``when`` is ``"120ms..140ms"`` from the start of measuring, ``"slowest:5ms"`` around the slowest request, or
+        ``"slowest:read:10"`` during the ten slowest reads. The run is performed twice more.
+        """
+        with Bar(progress) as bar:
+            trace, result = _ftlab.trace_run(self._again(), when, bar.listener)
+        self._check_same(result.encode())
+        with open(file, "wb") as to:
+            to.write(trace)
+
+    def _again(self) -> _Again:
+        """What performs this run again."""
+        chosen = run_options(self.load, self.device, self._options)
+        return _Again(self.device._config, self.load._load, chosen, seed_of(self.seed))
+
+    def _check_same(self, result_json: bytes) -> None:
+        if result_json != self.result_json:
+            raise FtlabError(
+                "the run gave other results the second time: a file that it reads, or a policy in Python, has changed"
+            )
 
     @property
     def fio(self) -> dict[str, Any]:
@@ -219,6 +276,27 @@ class Run:
         head = html.escape(f"{self.load.name} on {self.device.title}, seed {self.seed}")
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         return f"<p><b>{head}</b></p>{self.summary._repr_html_()}<ul>{notes}</ul>"
+
+
+#: More single requests than this are a typing mistake.
+_MOST_SLOWEST = 1000
+
+
+@dataclass(frozen=True)
+class _Again:
+    """A run, as the compiled half takes it to perform it again."""
+
+    config: _ftlab.Config
+    load: _ftlab.Load
+    options: _ftlab.RunOptions
+    seed: int
+
+
+def _index_of(request: object) -> int:
+    number = whole_number(request)
+    if number is None:
+        raise UsageError(f"a request is named by its index, a whole number from 0, not by {request!r}")
+    return number
 
 
 def _parts(value: Any) -> Mapping[str, Any]:
