@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ftlab::units::SimTime;
 
-use super::recorder::{DeviceRecord, FlashCommand, FlashPart};
+use super::recorder::{DeviceRecord, FlashCommand, FlashPart, Span};
 
 /// How a command holds its die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,6 +15,8 @@ pub enum Holding {
     OnBus,
     /// The register holds its data, which waits for the bus.
     InRegister,
+    /// Its operation is being suspended or resumed.
+    Switching,
 }
 
 /// A span in which a command holds a die or a bus.
@@ -24,6 +26,8 @@ struct Hold {
     until: SimTime,
     by: u64,
     how: Holding,
+    /// Whether the cells were suspended at its end, and before its start.
+    suspended: (bool, bool),
 }
 
 /// The holds of one die or bus, in the order of their starts.
@@ -35,6 +39,29 @@ struct HoldLine {
 }
 
 impl HoldLine {
+    /// Adds the time in which a die suspends or resumes an operation: what lies between a span that ended so, or begins
+    /// so, and the next one.
+    fn add_switching(&mut self) {
+        let mut added = Vec::new();
+        let mut last: Option<Hold> = None;
+        for hold in &self.holds {
+            if let Some(last) = last.filter(|last| last.until < hold.from) {
+                let by = match (hold.suspended.1, last.suspended.0) {
+                    (true, _) => Some(hold.by),
+                    (false, true) => Some(last.by),
+                    (false, false) => None,
+                };
+                let (from, until) = (last.until, hold.from);
+                let how = Holding::Switching;
+                added.extend(by.map(|by| Hold { from, until, by, how, suspended: (false, false) }));
+            }
+            if last.is_none_or(|last| last.until <= hold.until) {
+                last = Some(*hold);
+            }
+        }
+        self.holds.append(&mut added);
+    }
+
     fn sort(&mut self) {
         self.holds.sort_by_key(|hold| (hold.from, hold.until, hold.by));
         let mut reach = SimTime::ZERO;
@@ -80,24 +107,34 @@ impl Occupancy {
             all.add(command);
         }
         all.dies.values_mut().chain(all.buses.values_mut()).for_each(HoldLine::sort);
+        for die in all.dies.values_mut() {
+            die.add_switching();
+            die.sort();
+        }
         all
     }
 
     fn add(&mut self, command: &FlashCommand) {
         let by = command.sequence;
         let die = self.dies.entry(command.die.get()).or_default();
-        let mut before = None;
+        let mut before: Option<&Span> = None;
         for span in &command.spans {
-            if let Some(from) = before.filter(|from| *from < span.from) {
-                die.holds.push(Hold { from, until: span.from, by, how: Holding::InRegister });
+            let was_suspended = before.is_some_and(|before| before.suspended);
+            // While an operation is suspended, its die serves others.
+            if let Some(before) =
+                before.filter(|before| !before.suspended && before.until < span.from)
+            {
+                let (from, until) = (before.until, span.from);
+                let how = Holding::InRegister;
+                die.holds.push(Hold { from, until, by, how, suspended: (false, false) });
             }
             let how = match span.part {
                 FlashPart::Cells => Holding::InCells,
                 FlashPart::Bus => Holding::OnBus,
             };
-            die.holds.push(Hold { from: span.from, until: span.until, by, how });
-            // While an operation is suspended, its die serves others.
-            before = (!span.suspended).then_some(span.until);
+            let suspended = (span.suspended, was_suspended);
+            die.holds.push(Hold { from: span.from, until: span.until, by, how, suspended });
+            before = Some(span);
         }
         let bus = self.buses.entry(command.channel.get()).or_default();
         let on_bus = command.spans.iter().filter(|span| span.part == FlashPart::Bus);
@@ -106,6 +143,7 @@ impl Occupancy {
             until: span.until,
             by,
             how: Holding::OnBus,
+            suspended: (false, false),
         }));
     }
 

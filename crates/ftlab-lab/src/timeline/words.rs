@@ -165,6 +165,7 @@ impl<'a> Words<'a> {
             Holding::InCells => "",
             Holding::OnBus => ", on the bus",
             Holding::InRegister => ", waiting for the bus",
+            Holding::Switching => ", being suspended or resumed",
         };
         let whose = purpose(holder);
         match detail {
