@@ -17,7 +17,7 @@ pub fn perfetto(traced: &Traced, geometry: &Geometry) -> Vec<u8> {
     requests(&traced.requests, &mut writer);
     dies(&traced.record, geometry, &mut writer);
     buses(&traced.record, &mut writer);
-    collections(&traced.record.collections, &mut writer);
+    collections(&traced.record.collections, traced.windows.hull(), &mut writer);
     waiting(&traced.record, &mut writer);
     writer.finish()
 }
@@ -211,7 +211,8 @@ fn buses(record: &DeviceRecord, writer: &mut Writer) {
     }
 }
 
-fn collections(all: &[SeenCollection], writer: &mut Writer) {
+/// Collections last much longer than a window. What lies outside is cut off, so that the view is of the window.
+fn collections(all: &[SeenCollection], hull: (SimTime, SimTime), writer: &mut Writer) {
     let root = writer.track("Collections", None);
     let mut by_plane: BTreeMap<u32, Vec<&SeenCollection>> = BTreeMap::new();
     for one in all {
@@ -223,14 +224,16 @@ fn collections(all: &[SeenCollection], writer: &mut Writer) {
             let Some(until) = run.until else { continue };
             writer.slice(Slice {
                 track,
-                from_ns: run.from.0,
-                until_ns: until.0,
+                from_ns: run.from.max(hull.0).0,
+                until_ns: until.min(hull.1).0,
                 name: format!("block {}, {} valid pages", run.victim.get(), run.valid),
                 category: "collection",
                 flows: Vec::new(),
                 values: vec![
                     ("valid_pages", Value::Number(u64::from(run.valid))),
                     ("purpose", Value::Text(run.purpose.to_owned())),
+                    ("began_ns", Value::Number(run.from.0)),
+                    ("ended_ns", Value::Number(until.0)),
                 ],
             });
         }

@@ -48,6 +48,8 @@ pub struct Traced {
     pub record: DeviceRecord,
     /// The requests that touch the windows, in the order of completion, with their stories.
     pub requests: Vec<ToldRequest>,
+    /// The windows.
+    pub windows: Windows,
     /// The result of the run: that of the first time.
     pub document: ResultDocument,
 }
@@ -102,7 +104,7 @@ impl Again<'_> {
         let (measured, chosen) = self.perform(choice, watcher, instruments)?;
         let record = measured.device.flash().probe().clone().into_record();
         let requests = told(&record, chosen.others);
-        Ok(Traced { requests, record, document: measured.document })
+        Ok(Traced { requests, record, windows: windows.clone(), document: measured.document })
     }
 
     fn perform<P: ftlab::scheduler::Probe + Clone>(

@@ -29,6 +29,14 @@ impl Windows {
         self.0.get(first).is_some_and(|window| window.0 <= until)
     }
 
+    /// Returns the time from the start of the first window to the end of the last one.
+    #[must_use]
+    pub fn hull(&self) -> (SimTime, SimTime) {
+        let (first, last) = (self.0.first(), self.0.last());
+        let from = first.map_or(SimTime::ZERO, |window| window.0);
+        (from, last.map_or(from, |window| window.1))
+    }
+
     /// The windows.
     #[must_use]
     pub fn all(&self) -> &[(SimTime, SimTime)] {
@@ -48,6 +56,7 @@ mod tests {
         for (from, until, met) in [(0, 9, false), (0, 10, true), (30, 40, true), (31, 49, false)] {
             assert_eq!(windows.meet(at(from), at(until)), met, "{from} to {until}");
         }
+        assert_eq!(windows.hull(), (at(10), at(60)));
         assert!(windows.meet(at(0), at(100)) && !windows.meet(at(61), at(100)));
         assert!(!Windows::default().meet(at(0), at(1)));
     }
