@@ -1,6 +1,7 @@
 // Opens the page of a comparison in a real browser and checks that its drawings match its data.
 // usage: node page.mjs BROWSER COMPARE_FOLDER [FOLDER_FOR_PICTURES]
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { check, embedded, end, picture, read } from './check.mjs';
 
 const comparison = read('compare.json');
@@ -14,7 +15,7 @@ const painted = (page, selector, variant) => page.evaluate(([selector, variant])
 const FIRST = '#latencies .chart:first-child';
 
 await check('the tables say what compare.json says', {}, async page => {
-  const tables = await page.$$eval('table', all => all.map(table => ({
+  const tables = await page.$$eval('table[data-variant]', all => all.map(table => ({
     variant: Number(table.dataset.variant),
     rows: [...table.querySelectorAll('tbody tr')].map(row => [row.dataset.metric, ...[...row.querySelectorAll('data')].map(one => one.value)]),
   })));
@@ -31,7 +32,7 @@ await check('the tables say what compare.json says', {}, async page => {
   }
   // The displayed text shows the metric's value; this one has a simple format.
   const amplification = comparison.metrics.find(metric => metric.id === 'report/write_amplification/total_ratio');
-  const text = await page.textContent('table tr[data-metric="report/write_amplification/total_ratio"] td');
+  const text = await page.textContent('table[data-variant] tr[data-metric="report/write_amplification/total_ratio"] td');
   assert.equal(text, amplification.variants[0].mean.toFixed(3));
 });
 
@@ -60,6 +61,52 @@ await check('every curve is drawn, and none that is not wanted', {}, async page 
 
 // Parses a share of requests as shown on the page.
 const shareOf = text => Number(text.match(/([\d.]+) %$/)[1]) / 100;
+
+await check('the table at a glance says what compare.json says', {}, async page => {
+  const rows = await page.$$eval('.glance tbody tr', all => all.map(row => [...row.children].map(cell => cell.firstChild.textContent)));
+  assert.deepEqual(rows.map(row => row[0]), comparison.variants.map(variant => variant.name));
+  assert.ok(rows[0].length > 4, rows[0].join());
+  const points = await page.$$eval('.glance svg', all => all.map(drawing => {
+    const [circle, zero] = [drawing.querySelector('circle'), drawing.querySelector('.zero')];
+    return [drawing.getAttribute('aria-label'), Number(circle.getAttribute('cx')) - Number(zero.getAttribute('x1'))];
+  }));
+  assert.ok(points.length > 0);
+  for (const [label, right] of points) {
+    // A point lies on the side of its sign.
+    if (/^\+\d*[1-9]/.test(label)) assert.ok(right >= 0, label);
+    if (/^-\d*[1-9]/.test(label)) assert.ok(right <= 0, label);
+  }
+});
+
+await check('every figure can be taken along', {}, async page => {
+  const chart = page.locator('#time .chart').last();
+  assert.match(await chart.locator('h3').textContent(), /free blocks.*share of the time/);
+  const taken = async (from, name) => {
+    const [file] = await Promise.all([page.waitForEvent('download'), from.getByRole('button', { name }).click()]);
+    return readFileSync(await file.path(), 'utf8');
+  };
+  const data = await embedded(page);
+  const first = page.locator(FIRST);
+  const [head, ...rows] = (await taken(first, 'CSV')).trim().split('\n');
+  assert.ok(head.startsWith('latency_ns,'), head);
+  assert.equal(rows.length, data.latencies[0].ns.length);
+  const last = rows[rows.length - 1].split(',').map(Number);
+  assert.equal(last[0], data.latencies[0].ns[rows.length - 1]);
+  data.variants.forEach((_, at) => {
+    const beyond = data.latencies[0].beyond[at];
+    if (beyond.length) assert.ok(Math.abs(last[at + 1] - (1 - beyond[rows.length - 1])) < 1e-12);
+  });
+  for (const one of [first, chart]) {
+    const drawn = await taken(one, 'SVG');
+    const [paths, text, fault] = await page.evaluate(source => {
+      const made = new DOMParser().parseFromString(source, 'image/svg+xml');
+      return [made.querySelectorAll('path[clip-path]').length, made.documentElement.textContent, made.querySelector('parsererror')?.textContent];
+    }, drawn);
+    assert.equal(fault, undefined);
+    assert.equal(paths, data.variants.length);
+    data.variants.forEach(name => assert.ok(text.includes(name), name));
+  }
+});
 
 await check('pointing at a curve tells its value', {}, async page => {
   const data = await embedded(page);
@@ -164,7 +211,7 @@ const contrasts = page => page.evaluate(() => {
   const texts = [...document.querySelectorAll('h1, h2, h3, p, td, th, li, label, legend, summary, pre, dt, dd, select, caption, .scale span')];
   const low = texts.map(one => [ratio(light(getComputedStyle(one).color), light(ground(one))), one.tagName]).sort((a, b) => a[0] - b[0])[0];
   const page = light(getComputedStyle(document.body).backgroundColor);
-  const curves = [...document.querySelectorAll('.swatch')].map(one => ratio(light(getComputedStyle(one).borderTopColor), page));
+  const curves = [...document.querySelectorAll('.swatch')].map(one => ratio(light(getComputedStyle(one).color), page));
   return { text: low, curves: Math.min(...curves), page };
 });
 

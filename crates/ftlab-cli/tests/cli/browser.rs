@@ -65,7 +65,7 @@ fn the_page_works_in_a_browser() {
         assert_eq!(done.code, 0, "{}", done.err);
         place.path("compared")
     };
-    opened("page.mjs", compared, 12);
+    opened("page.mjs", compared, 14);
 }
 
 #[test]

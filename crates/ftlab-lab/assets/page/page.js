@@ -4,6 +4,8 @@
   const drawings = document.getElementById('drawings');
   drawings.hidden = false;
   const HEIGHT = 300;
+  // The colours of variants on white, for figures that are saved.
+  const LIGHT = ['#0b57d0', '#b3460c', '#00724f', '#8e2a8a', '#7a5c00', '#006c80', '#b00040', '#444444'];
   const shown = data.variants.map(() => true);
   const charts = [];
 
@@ -58,13 +60,58 @@
 
   function paintSwatches() {
     document.querySelectorAll('.swatch').forEach(swatch => {
-      const at = Number(swatch.dataset.variant);
-      swatch.style.borderTopColor = colour(at);
-      swatch.style.borderTopStyle = dash(at).length ? 'dashed' : 'solid';
+      paintSwatch(swatch, Number(swatch.dataset.variant));
     });
   }
 
-  // `spec`: title, aligned (data for uPlot), scales, axes, at(x) -> [head, texts by variant].
+  // A chart as it is shown, in black on white, with its legend below.
+  function vector({ plot, spec }) {
+    const escaped = text => String(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+    const ratio = devicePixelRatio || 1;
+    const [left, top, width, height] = ['left', 'top', 'width', 'height'].map(side => plot.bbox[side] / ratio);
+    const right = left + width, bottom = top + height, parts = [];
+    const line = (x1, y1, x2, y2, ink) => parts.push(`<line x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" stroke="${ink}"/>`);
+    const label = (x, y, anchor, text) => parts.push(`<text x="${x}" y="${y}" text-anchor="${anchor}">${escaped(text)}</text>`);
+    plot.axes[0]._splits.forEach((value, at) => {
+      const x = left + plot.valToPos(value, 'x');
+      if (x < left - 1 || x > right + 1) return;
+      line(x, top, x, bottom, '#ddd');
+      label(x, bottom + 16, 'middle', plot.axes[0]._values[at] ?? '');
+    });
+    plot.axes[1]._splits.forEach((value, at) => {
+      const y = top + plot.valToPos(value, 'y');
+      if (y < top - 1 || y > bottom + 1) return;
+      line(left, y, right, y, '#ddd');
+      label(left - 6, y + 4, 'end', plot.axes[1]._values[at] ?? '');
+    });
+    const place = value => value.toFixed(1);
+    const names = data.variants.filter((_, at) => shown[at]);
+    let row = 0;
+    data.variants.forEach((name, at) => {
+      if (!shown[at]) return;
+      let path = '', pen = null;
+      spec.aligned[0].forEach((x, point) => {
+        const value = spec.aligned[at + 1][point];
+        if (value === undefined) return;
+        if (value === null) { if (!spec.gaps) pen = null; return; }
+        const to = [left + plot.valToPos(x, 'x'), top + plot.valToPos(value, 'y')];
+        if (!to.every(Number.isFinite)) return;
+        path += pen === null ? `M${place(to[0])} ${place(to[1])}` : `H${place(to[0])}V${place(to[1])}`;
+        pen = to;
+      });
+      const style = `fill="none" stroke="${LIGHT[at % COLOURS]}" stroke-width="1.5" stroke-dasharray="${dash(at).join(' ')}"`;
+      parts.push(`<path d="${path}" clip-path="url(#plot)" ${style}/>`);
+      const y = bottom + 40 + 18 * row++;
+      parts.push(`<path d="M${left} ${y}h30" ${style}/>`);
+      label(left + 38, y + 4, 'start', name);
+    });
+    const whole = [right + 20, bottom + 40 + 18 * names.length];
+    return `<svg xmlns="http://www.w3.org/2000/svg" width="${whole[0]}" height="${whole[1]}" font-family="sans-serif" font-size="12">`
+      + `<rect width="100%" height="100%" fill="#fff"/><clipPath id="plot"><rect x="${left}" y="${top}" width="${width}" height="${height}"/></clipPath>`
+      + `<title>${escaped(spec.title)}</title>${parts.join('')}</svg>\n`;
+  }
+
+  // `spec`: title, x (the name of the first column), aligned (data for uPlot), scales, axes, at(x) -> [head, texts by variant].
   function chart(parent, spec) {
     const box = el('div', parent, 'chart');
     el('h3', box, '', spec.title);
@@ -74,6 +121,9 @@
     holder.setAttribute('aria-label', spec.title + '. Arrow keys move along the curve.');
     const readout = el('output', box);
     const made = { box, holder, readout, spec, plot: null, at: -1 };
+    const files = el('div', box, 'files'), name = spec.title.replace(/[^a-z0-9]+/gi, '-');
+    download(files, 'SVG', name + '.svg', 'image/svg+xml', () => vector(made));
+    download(files, 'CSV', name + '.csv', 'text/csv', () => csv([spec.x, ...data.variants], spec.columns ? spec.columns() : spec.aligned));
 
     function say(x) {
       readout.textContent = '';
@@ -137,7 +187,9 @@
       for (let mark = 1; mark <= Math.ceil(top); mark++) marks.push(mark);
       chart(parent, {
         title: `${curves.op} latency: share of requests that took no longer`,
+        x: 'latency_ns',
         aligned: [curves.ns, ...ys],
+        columns: () => [curves.ns, ...curves.beyond.map(one => curves.ns.map((_, at) => one.length ? 1 - one[at] : null))],
         gaps: false,
         scales: { x: { time: false, distr: 3, range: [curves.ns[0], curves.ns[curves.ns.length - 1]] }, y: { range: [0, top] } },
         axes: [
@@ -157,7 +209,6 @@
     ['read_p99', 'read latency, p99', latency],
     ['write_p99', 'write latency, p99', latency],
     ['wa', 'write amplification', value => value.toFixed(3)],
-    ['free', 'free blocks of the plane that has the fewest', String],
   ];
 
   function timeCharts() {
@@ -168,6 +219,7 @@
       const isLatency = key.endsWith('p99');
       chart(parent, {
         title,
+        x: 'time_s',
         aligned: uPlot.join(data.time.map(one => [one.s, one[key]])),
         gaps: true,
         scales: {
@@ -188,6 +240,42 @@
         },
       });
     }
+  }
+
+  // How long the plane with the fewest free blocks had no more than so many.
+  function freeChart() {
+    const times = data.time.map(one => {
+      const spent = new Map();
+      // Windows are equally long.
+      one.free.forEach(free => {
+        if (free !== null) spent.set(free, (spent.get(free) ?? 0) + 1);
+      });
+      return spent;
+    });
+    const blocks = [...new Set(times.flatMap(spent => [...spent.keys()]))].sort((a, b) => a - b);
+    if (!blocks.length) return;
+    const ys = times.map(spent => {
+      const all = [...spent.values()].reduce((a, b) => a + b, 0);
+      let sum = 0;
+      return blocks.map(free => spent.size ? (sum += spent.get(free) ?? 0) / all : null);
+    });
+    // A step needs a place to end.
+    const xs = [...blocks, blocks[blocks.length - 1] + 1];
+    chart(document.getElementById('time'), {
+      title: 'free blocks of the plane that has the fewest: share of the time with no more',
+      x: 'free_blocks',
+      aligned: [xs, ...ys.map(one => [...one, one[one.length - 1]])],
+      gaps: false,
+      scales: { x: { time: false, range: [xs[0], xs[xs.length - 1]] }, y: { range: [0, 1.05] } },
+      axes: [
+        { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000], values: (_, splits) => splits.map(String) },
+        { values: (_, splits) => splits.map(value => value > 1 ? '' : Math.round(value * 100) + ' %') },
+      ],
+      at: x => {
+        const at = Math.max(0, place(blocks, x));
+        return [`${blocks[at]} free blocks or fewer`, ys.map(one => one[at] === null ? null : share(1 - one[at]))];
+      },
+    });
   }
 
   // Viridis, by Smith and van der Walt (CC0), at five places.
@@ -271,6 +359,7 @@
   paintSwatches();
   latencyCharts();
   timeCharts();
+  freeChart();
   const select = document.getElementById('heat');
   data.maps.forEach((map, at) => mapOf(map, data.variants[at], document.getElementById('maps'), select));
 

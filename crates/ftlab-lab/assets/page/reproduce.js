@@ -191,7 +191,8 @@
   }
 
   function paintLegends() {
-    document.querySelectorAll('.swatch, .across').forEach(one => { one.style.borderTopColor = colour(Number(one.dataset.series)); });
+    document.querySelectorAll('.swatch').forEach(one => paintSwatch(one, Number(one.dataset.series), []));
+    document.querySelectorAll('.across').forEach(one => { one.style.borderTopColor = colour(Number(one.dataset.series)); });
   }
 
   figures.forEach((figure, at) => {

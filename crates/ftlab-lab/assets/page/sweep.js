@@ -80,9 +80,7 @@
     el('b', legend, '', `${axis.label}:`);
     axis.names.forEach((name, at) => {
       const entry = el('span', legend);
-      const swatch = el('span', entry, 'swatch');
-      swatch.style.borderTopColor = colour(at);
-      swatch.style.borderTopStyle = dash(at).length ? 'dashed' : 'solid';
+      paintSwatch(el('span', entry, 'swatch'), at);
       entry.append(name);
     });
   }

@@ -4,6 +4,7 @@
 //! content security policy forbids all other scripts and any loading.
 
 mod data;
+mod glance;
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -55,9 +56,10 @@ pub fn of(
     let body = html! {
         h1 { (title) }
         p { (words::head(comparison)) }
+        (glance::table(comparison))
         (notes(comparison))
-        (tables(comparison))
         (drawings(comparison))
+        (tables(comparison))
         (origin(comparison, series, command))
     };
     let data = &Data::of(series)?;
