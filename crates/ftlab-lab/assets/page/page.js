@@ -69,7 +69,7 @@
     const escaped = text => String(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
     const ratio = devicePixelRatio || 1;
     const [left, top, width, height] = ['left', 'top', 'width', 'height'].map(side => plot.bbox[side] / ratio);
-    const right = left + width, bottom = top + height, parts = [];
+    const right = left + width, bottom = top + height, parts = [], curves = [];
     const line = (x1, y1, x2, y2, ink) => parts.push(`<line x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" stroke="${ink}"/>`);
     const label = (x, y, anchor, text) => parts.push(`<text x="${x}" y="${y}" text-anchor="${anchor}">${escaped(text)}</text>`);
     plot.axes[0]._splits.forEach((value, at) => {
@@ -100,15 +100,16 @@
         pen = to;
       });
       const style = `fill="none" stroke="${LIGHT[at % COLOURS]}" stroke-width="1.5" stroke-dasharray="${dash(at).join(' ')}"`;
-      parts.push(`<path d="${path}" clip-path="url(#plot)" ${style}/>`);
+      curves.push(`<path d="${path}" ${style}/>`);
       const y = bottom + 40 + 18 * row++;
       parts.push(`<path d="M${left} ${y}h30" ${style}/>`);
       label(left + 38, y + 4, 'start', name);
     });
     const whole = [right + 20, bottom + 40 + 18 * names.length];
     return `<svg xmlns="http://www.w3.org/2000/svg" width="${whole[0]}" height="${whole[1]}" font-family="sans-serif" font-size="12">`
-      + `<rect width="100%" height="100%" fill="#fff"/><clipPath id="plot"><rect x="${left}" y="${top}" width="${width}" height="${height}"/></clipPath>`
-      + `<title>${escaped(spec.title)}</title>${parts.join('')}</svg>\n`;
+      + `<title>${escaped(spec.title)}</title><rect width="100%" height="100%" fill="#fff"/>${parts.join('')}`
+      // A drawing within a drawing cuts off what lies outside.
+      + `<svg x="${left}" y="${top}" width="${width}" height="${height}" viewBox="${left} ${top} ${width} ${height}">${curves.join('')}</svg></svg>\n`;
   }
 
   // `spec`: title, x (the name of the first column), aligned (data for uPlot), scales, axes, at(x) -> [head, texts by variant].
