@@ -45,7 +45,7 @@ pub fn run(args: &WhyArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let question = Question {
         request: args.request,
         slowest: usize::from(args.slowest),
-        op: args.op.map(Into::into),
+        op: args.op,
         tail_ppm: args.tail,
     };
     let mut bars = Bars::new(!args.quiet);
@@ -100,7 +100,7 @@ fn tell_tail(tail: &WhyTail, out: &mut dyn Write) -> std::io::Result<()> {
         "The slowest {} of {} {}s ({}) took {} or longer. Their time went to",
         count(tail.requests),
         count(tail.measured),
-        name(tail.op),
+        tail.op.name(),
         percent(share),
         span(tail.from_ns)
     )?;
@@ -112,7 +112,7 @@ fn tell_request(request: &WhyRequest, out: &mut dyn Write) -> std::io::Result<()
     writeln!(
         out,
         "The {} with index {} (sector {}, {}) took {}:",
-        name(request.op),
+        request.op.name(),
         count(request.index),
         count(request.lba),
         bytes(u64::from(request.sectors) * SECTOR_BYTES),
@@ -141,14 +141,5 @@ fn parts(
     match rest {
         0 => Ok(()),
         rest => writeln!(out, "{:>WIDTH$}  everything else", number(rest, whole)),
-    }
-}
-
-const fn name(op: ftlab::host::Op) -> &'static str {
-    match op {
-        ftlab::host::Op::Read => "read",
-        ftlab::host::Op::Write => "write",
-        ftlab::host::Op::Trim => "trim",
-        ftlab::host::Op::Flush => "flush",
     }
 }

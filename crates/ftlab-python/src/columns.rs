@@ -25,9 +25,6 @@ const TIME: &str = "at_ns";
 const PANDAS_INDEX: &str = "__index_level_";
 /// The columns of requests.
 const KNOWN: [&str; 8] = ["op", "lba", "sectors", "offset", "size", TIME, "stream", "fua"];
-/// The names of operations, in the order of their codes.
-const OPS: [(&str, Op); 4] =
-    [("read", Op::Read), ("write", Op::Write), ("trim", Op::Trim), ("flush", Op::Flush)];
 
 /// Requests that were read from columns.
 pub struct ReadRequests {
@@ -306,16 +303,16 @@ fn switches(values: &ArrayRef) -> PyResult<BooleanArray> {
 
 /// Returns the operation with a name, or its first letter.
 pub fn op_named(text: &str) -> Option<Op> {
-    let is_it = |(name, _): &&(&str, Op)| {
-        text.eq_ignore_ascii_case(name) || text.eq_ignore_ascii_case(&name[..1])
+    let is_it = |op: &Op| {
+        text.eq_ignore_ascii_case(op.name()) || text.eq_ignore_ascii_case(&op.name()[..1])
     };
-    OPS.iter().find(is_it).map(|(_, op)| *op)
+    Op::ALL.into_iter().find(is_it)
 }
 
 /// Returns operations from their names, their first letters, or their codes.
 fn ops(values: &ArrayRef) -> PyResult<Vec<Op>> {
     let wrong = |row: usize, found: &str| {
-        let known = OPS.map(|(name, _)| name).join(", ");
+        let known = Op::ALL.map(Op::name).join(", ");
         usage(format!(
             "op is no operation in row {row}: {found:?}\n  remedy: write {known}, or 0 to 3"
         ))
@@ -337,8 +334,8 @@ fn ops(values: &ArrayRef) -> PyResult<Vec<Op>> {
     let codes = numbers("op", values)?;
     let coded = |row: usize| {
         let code = codes.value(row);
-        let found = usize::try_from(code).ok().and_then(|at| OPS.get(at));
-        found.map(|(_, op)| *op).ok_or_else(|| wrong(row, &code.to_string()))
+        let found = usize::try_from(code).ok().and_then(|at| Op::ALL.get(at));
+        found.copied().ok_or_else(|| wrong(row, &code.to_string()))
     };
     (0..codes.len()).map(coded).collect()
 }

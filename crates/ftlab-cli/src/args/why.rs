@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ftlab::host::Op;
 
 /// `ftlab why`.
@@ -18,8 +19,8 @@ pub struct WhyArgs {
     #[arg(long, value_name = "K", default_value = "1", value_parser = clap::value_parser!(u16).range(0..=1000))]
     pub slowest: u16,
     /// Tell about one operation alone.
-    #[arg(long)]
-    pub op: Option<WhichOp>,
+    #[arg(long, value_parser = parse_op())]
+    pub op: Option<Op>,
     /// The slowest share of requests that is summed up, at most 2,000 of each operation.
     #[arg(long, value_name = "SHARE", default_value = "0.1%", value_parser = parse_share)]
     pub tail: u64,
@@ -31,28 +32,10 @@ pub struct WhyArgs {
     pub quiet: bool,
 }
 
-/// An operation, by name.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum WhichOp {
-    /// Reads.
-    Read,
-    /// Writes.
-    Write,
-    /// Trims.
-    Trim,
-    /// Flushes.
-    Flush,
-}
-
-impl From<WhichOp> for Op {
-    fn from(op: WhichOp) -> Op {
-        match op {
-            WhichOp::Read => Op::Read,
-            WhichOp::Write => Op::Write,
-            WhichOp::Trim => Op::Trim,
-            WhichOp::Flush => Op::Flush,
-        }
-    }
+/// Reads the name of an operation.
+fn parse_op() -> impl TypedValueParser<Value = Op> {
+    let names = PossibleValuesParser::new(Op::ALL.map(Op::name));
+    names.try_map(|name| Op::named(&name).ok_or("there is no such operation"))
 }
 
 /// Parses a share such as 0.1%, in millionths.

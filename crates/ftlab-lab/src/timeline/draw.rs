@@ -51,8 +51,7 @@ fn requests(all: &[ToldRequest], writer: &mut Writer) {
     let mut steps: Vec<(SimTime, bool)> = Vec::new();
     for told in by_arrival {
         let (done, request) = (&told.done, &told.done.completion.request);
-        let op = serde_json::to_value(request.op).ok();
-        let op = op.as_ref().and_then(|op| op.as_str()).unwrap_or_default();
+        let op = request.op.name();
         let (from, until) = (done.arrived, done.completion.finished);
         let track = lanes
             .entry(request.op)
@@ -121,7 +120,7 @@ fn dies(record: &DeviceRecord, geometry: &Geometry, writer: &mut Writer) {
                 from_ns: span.from.0,
                 until_ns: span.until.0,
                 name: in_cells(command, span.suspended),
-                category: category(command.origin),
+                category: command.origin.name(),
                 flows: vec![command.sequence],
                 values: about(command, geometry),
             });
@@ -159,18 +158,6 @@ const fn whose(origin: Origin) -> &'static str {
     }
 }
 
-const fn category(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Host => "host",
-        Origin::ReadModifyWrite => "read_modify_write",
-        Origin::Gc => "gc",
-        Origin::Wear => "wear",
-        Origin::Fold => "fold",
-        Origin::Rewrite => "rewrite",
-        Origin::System => "system",
-    }
-}
-
 fn about(command: &FlashCommand, geometry: &Geometry) -> Vec<(&'static str, Value)> {
     let block = geometry.block_of(command.page).get();
     let page = geometry.flash_page_in_block(command.page);
@@ -203,7 +190,7 @@ fn buses(record: &DeviceRecord, writer: &mut Writer) {
                 from_ns: from.0,
                 until_ns: until.0,
                 name: format!("die {} {way}{}", command.die.get(), whose(command.origin)),
-                category: category(command.origin),
+                category: command.origin.name(),
                 flows: vec![command.sequence],
                 values: vec![("command", Value::Number(command.sequence))],
             });

@@ -62,7 +62,9 @@ impl FromStr for When {
         let parts: Vec<&str> = rest.split(':').collect();
         let (op, last) = match parts[..] {
             ["", last] => (None, last),
-            ["", op, last] => (Some(op_of(op).ok_or_else(|| wrong("names no operation"))?), last),
+            ["", op, last] => {
+                (Some(Op::named(op).ok_or_else(|| wrong("names no operation"))?), last)
+            }
             _ => return Err(wrong("does not say how much of it")),
         };
         if let Ok(many) = last.parse::<usize>() {
@@ -75,16 +77,6 @@ impl FromStr for When {
             Ok(Nanos::ZERO) | Err(_) => Err(wrong("has neither a number nor a time with a unit")),
             Ok(length) => Ok(When::Around(op, length)),
         }
-    }
-}
-
-fn op_of(text: &str) -> Option<Op> {
-    match text {
-        "read" => Some(Op::Read),
-        "write" => Some(Op::Write),
-        "trim" => Some(Op::Trim),
-        "flush" => Some(Op::Flush),
-        _ => None,
     }
 }
 

@@ -38,18 +38,6 @@ fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
-fn origin_name(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Host => "host",
-        Origin::ReadModifyWrite => "read_modify_write",
-        Origin::Gc => "gc",
-        Origin::Wear => "wear",
-        Origin::Fold => "fold",
-        Origin::Rewrite => "rewrite",
-        Origin::System => "system",
-    }
-}
-
 fn lane(kind: Kind, origin: Origin) -> usize {
     kind as usize * Origin::ALL.len() + origin as usize
 }
@@ -64,7 +52,7 @@ impl SchedulerPolicy for PythonScheduler {
     fn rank(&mut self, arrival: &Arrival, _view: &View<'_>) -> u64 {
         let answer: Option<u64> = self.policy.ask(|policy| {
             let py = policy.py();
-            let (kind, origin) = (kind_name(arrival.kind), origin_name(arrival.origin));
+            let (kind, origin) = (kind_name(arrival.kind), arrival.origin.name());
             let told = (kind, origin, arrival.die.get(), arrival.at.0, arrival.sequence);
             policy.call_method1(intern!(py, "rank"), told)?.extract()
         });

@@ -20,6 +20,26 @@ pub enum Op {
 }
 
 impl Op {
+    /// All kinds.
+    pub const ALL: [Op; 4] = [Op::Read, Op::Write, Op::Trim, Op::Flush];
+
+    /// Its name, as results have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Op::Read => "read",
+            Op::Write => "write",
+            Op::Trim => "trim",
+            Op::Flush => "flush",
+        }
+    }
+
+    /// The kind with a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Op> {
+        Op::ALL.into_iter().find(|op| op.name() == name)
+    }
+
     /// Whether it transfers data.
     #[inline]
     #[must_use]

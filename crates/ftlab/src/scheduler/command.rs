@@ -42,6 +42,20 @@ impl Origin {
         Origin::Rewrite,
         Origin::System,
     ];
+
+    /// Its name, as results have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Origin::Host => "host",
+            Origin::ReadModifyWrite => "read_modify_write",
+            Origin::Gc => "gc",
+            Origin::Wear => "wear",
+            Origin::Fold => "fold",
+            Origin::Rewrite => "rewrite",
+            Origin::System => "system",
+        }
+    }
 }
 
 /// How a command's time was spent so far.
@@ -305,6 +319,13 @@ impl Command {
         let moves =
             matches!(self.origin, Origin::Gc | Origin::Wear | Origin::Fold | Origin::Rewrite);
         any(S, RARE_ON_FLASH) || verify::ON || !moves
+    }
+
+    /// How many commands arrived before it; known once it has arrived.
+    #[inline]
+    #[must_use]
+    pub fn sequence(&self) -> u64 {
+        self.ticket.arrival
     }
 
     /// Whether it serves only the device itself, for any purpose. A command that waits behind it waits for
