@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ftlab::scheduler::{Activity, Arrival, Command, Kind, Note, Origin, Owner, Probe};
-use ftlab::units::{BlockId, ChannelId, DieId, PlaneId, Ppn, RequestId, SimTime};
+use ftlab::scheduler::{Activity, Arrival, Command, Kind, Note, Origin, Probe};
+use ftlab::units::{BlockId, ChannelId, DieId, PlaneId, Ppn, SimTime};
 
 use super::Windows;
 
@@ -38,8 +38,6 @@ pub struct FlashCommand {
     pub kind: Kind,
     /// Its purpose.
     pub origin: Origin,
-    /// Who was told of its end.
-    pub owner: Owner,
     /// Its page; the first one of a flash page or block.
     pub page: Ppn,
     /// Its die.
@@ -68,8 +66,6 @@ impl FlashCommand {
 /// A request, as the flash sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenRequest {
-    /// Its number in the device, which later requests use again.
-    pub id: RequestId,
     /// The submitter's mark.
     pub tag: u32,
     /// When it was submitted.
@@ -184,7 +180,6 @@ impl Probe for Recorder {
             sequence,
             kind,
             origin,
-            owner: command.owner,
             page: command.page,
             die,
             channel: ChannelId::new(0),
@@ -205,9 +200,9 @@ impl Probe for Recorder {
     }
 
     fn pause(&mut self, activity: &Activity, at: SimTime) {
-        let command = self.in_flight.get_mut(&activity.sequence);
-        let spans = command.into_iter().flat_map(|command| command.spans.iter_mut().rev());
-        if let Some(span) = spans.into_iter().find(|span| span.part == FlashPart::Cells) {
+        let Some(command) = self.in_flight.get_mut(&activity.sequence) else { return };
+        let mut cells = command.spans.iter_mut().filter(|span| span.part == FlashPart::Cells);
+        if let Some(span) = cells.next_back() {
             (span.until, span.suspended) = (at, true);
         }
     }
@@ -216,7 +211,7 @@ impl Probe for Recorder {
         match note {
             Note::Submitted { request, tag } => {
                 self.cause = None;
-                let new = SeenRequest { id: request, tag, submitted: at, settled: None };
+                let new = SeenRequest { tag, submitted: at, settled: None };
                 let old = slot(&mut self.slots, request.at()).replace(new);
                 old.into_iter().for_each(|old| self.keep_request(old));
             }

@@ -82,7 +82,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     pub fn settle<const S: Skills>(&mut self, id: RequestId, spent: &Spent) {
         let Kernel { now, contents, flash, .. } = &mut self.kernel;
         self.desk.settle::<S>(id, spent, *now, contents);
-        flash.note(*now, Note::Settled { request: id });
+        flash.probe_mut().note(*now, Note::Settled { request: id });
     }
 
     /// A request is done now.
@@ -95,7 +95,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     /// A request that needs only DRAM completes after the buffer's latency.
     pub fn finish_from_buffer(&mut self, id: RequestId) {
         let (now, latency) = (self.kernel.now, self.buffer.rules.latency);
-        self.kernel.flash.note(now, Note::Settled { request: id });
+        self.kernel.flash.probe_mut().note(now, Note::Settled { request: id });
         self.desk.intake.breakdown_mut(id).buffer += latency;
         let at = match self.plant.is(Canary::EventInThePast) {
             true => SimTime(now.0.saturating_sub(latency.0)),

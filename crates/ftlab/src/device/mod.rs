@@ -185,7 +185,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let mut next = Some(first);
         while let Some(id) = next {
             next = self.base.kernel.flash.companion::<S>(id);
-            self.base.kernel.flash.note_done(self.base.kernel.now, id);
+            let Kernel { now, flash, .. } = &mut self.base.kernel;
+            let sequence = flash.command(id).sequence();
+            flash.probe_mut().note(*now, Note::Done { sequence });
             self.command_done::<S>(id);
         }
         self.base.kernel.flash.go_on_with::<S>(self.base.kernel.now, die);
@@ -245,7 +247,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.base.kernel.contents.read_flash(id);
                 let Base { kernel: Kernel { now, flash, contents, .. }, desk, .. } = &mut self.base;
                 desk.settle::<S>(request, &flash.command(id).spent, *now, contents);
-                flash.note(*now, Note::Settled { request });
+                flash.probe_mut().note(*now, Note::Settled { request });
                 if any(S, RARE) {
                     self.keep_or_cache(id);
                 }
@@ -461,7 +463,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         let queue = self.base.desk.queues.of(request.stream);
         let id = self.base.desk.intake.admit(at, queue, request);
-        self.base.kernel.flash.note(at, Note::Submitted { request: id, tag: request.tag });
+        self.base
+            .kernel
+            .flash
+            .probe_mut()
+            .note(at, Note::Submitted { request: id, tag: request.tag });
         match self.base.desk.front {
             Some(_) if any(S, RARE) => front::enqueue(id, &mut self.writes, &mut self.base),
             _ => start::start::<S>(id, &request, &mut self.writes, &mut self.base),

@@ -15,7 +15,7 @@ use super::laws::FlashLaws;
 use super::load::Load;
 use super::page_order::PageOrder;
 use super::pause::{Pausable, PauseRule};
-use super::probe::{Note, Probe};
+use super::probe::Probe;
 use super::watch::Watch;
 use super::{Scheduler, SchedulerPolicy};
 use crate::engine::skills::{self, Skills};
@@ -176,20 +176,8 @@ impl<P: Probe> Flash<P> {
         &self.dispatcher.watch.probe
     }
 
-    /// Tells the observer what happened beside the flash.
-    #[inline(always)]
-    pub(crate) fn note(&mut self, now: SimTime, note: Note) {
-        self.dispatcher.watch.note(now, note);
-    }
-
-    /// Tells the observer that the owner of a command hears of its end next.
-    #[inline(always)]
-    pub(crate) fn note_done(&mut self, now: SimTime, id: CommandId) {
-        let sequence = self.dispatcher.array.commands[id].ticket.arrival;
-        self.dispatcher.watch.note(now, Note::Done { sequence });
-    }
-
     /// The same observer, to be changed.
+    #[inline(always)]
     pub fn probe_mut(&mut self) -> &mut P {
         &mut self.dispatcher.watch.probe
     }

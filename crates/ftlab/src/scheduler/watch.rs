@@ -4,7 +4,7 @@
 use super::array::FlashArray;
 use super::command::{Arrival, Command, CommandId, Ticket};
 use super::laws::{BusUse, FlashLaws, OnBus};
-use super::probe::{Activity, Note, Probe};
+use super::probe::{Activity, Probe};
 use crate::engine::skills;
 use crate::units::SimTime;
 use crate::verify;
@@ -32,14 +32,6 @@ impl<P: Probe> Watch<P> {
     pub fn arrives(&mut self, arrival: &Arrival, command: &Command) {
         if P::ACTIVE {
             self.probe.arrives(arrival, command);
-        }
-    }
-
-    /// Reports what happened beside the flash.
-    #[inline(always)]
-    pub fn note(&mut self, now: SimTime, note: Note) {
-        if P::ACTIVE {
-            self.probe.note(now, note);
         }
     }
 

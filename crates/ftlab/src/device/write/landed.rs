@@ -149,7 +149,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         contents.end_write_back(slot, left);
         buffer.end_write_back(slot, ftl, |waiter| {
             desk.settle::<S>(waiter, spent, *now, contents);
-            flash.note(*now, Note::Settled { request: waiter });
+            flash.probe_mut().note(*now, Note::Settled { request: waiter });
         });
     }
 

@@ -442,7 +442,7 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let Some(run) = on.ftl.space.planes[plane.at()].collection.take() else { return };
-        on.flash.note(on.now, Note::Collected { plane });
+        on.flash.probe_mut().note(on.now, Note::Collected { plane });
         collection::end_collection(plane, &run, &mut on.ftl);
         if let Some(wanted) = slc::cache::fold_due(plane, &mut on.ftl) {
             wanted::want(wanted, &mut on.ftl);
@@ -471,7 +471,7 @@ fn begin<P: Probe>(plane: PlaneId, wanted: Wanted, on: &mut Kernel<P, impl Flash
     if P::ACTIVE {
         let Wanted { block: victim, purpose } = wanted;
         let (valid, purpose) = (on.ftl.blocks.valid(victim), purpose.name());
-        on.flash.note(on.now, Note::Collects { plane, victim, valid, purpose });
+        on.flash.probe_mut().note(on.now, Note::Collects { plane, victim, valid, purpose });
     }
     collection::begin_collection(plane, wanted, &mut on.ftl);
 }

@@ -39,6 +39,12 @@ fn end_stranded(plane: PlaneId, ftl: &mut Ftl) {
     crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
 }
 
+/// Ends a collection that found no room, and says so.
+fn give_up(plane: PlaneId, on: &mut Kernel<impl Probe, impl FlashContents>) {
+    end_stranded(plane, &mut on.ftl);
+    on.flash.probe_mut().note(on.now, Note::Collected { plane });
+}
+
 impl Collector {
     /// Empties failed blocks that are not filled any more.
     pub fn empty_failed<const S: Skills>(
@@ -138,8 +144,7 @@ impl Collector {
         run.in_flight -= 1;
         run.stranded = true;
         if run.in_flight == 0 {
-            end_stranded(plane, &mut on.ftl);
-            on.flash.note(on.now, Note::Collected { plane });
+            give_up(plane, on);
         }
     }
 
@@ -153,8 +158,7 @@ impl Collector {
         let run = on.ftl.space.planes[plane.at()].collection.as_ref();
         let Some(run) = run.filter(|run| run.stranded) else { return false };
         if run.in_flight == 0 {
-            end_stranded(plane, &mut on.ftl);
-            on.flash.note(on.now, Note::Collected { plane });
+            give_up(plane, on);
         }
         true
     }
