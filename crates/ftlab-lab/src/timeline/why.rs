@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::choose::{Chosen, RequestChoice};
 use super::traced::{Again, ToldRequest, Traced, windows_of};
-use super::words::{Detail, Share, Shares, Words};
+use super::words::{Detail, Share, Shares, UNTOLD, Words};
 use crate::experiment::Watcher;
 use crate::failure::Failure;
 use crate::result::ResultDocument;
@@ -138,11 +138,17 @@ fn find<'a>(done: &Completed, traced: &'a Traced) -> Option<&'a ToldRequest> {
     ended.take_while(|told| told.done.completion.finished == end).find(|told| told.done == *done)
 }
 
+/// Adds all of a request's time to shares.
+fn add(done: &Completed, traced: &Traced, words: &Words<'_>, detail: Detail, shares: &mut Shares) {
+    match find(done, traced) {
+        Some(told) => words.add(told, detail, shares),
+        None => shares.add(UNTOLD.to_owned(), done.latency(), None),
+    }
+}
+
 fn request(done: &Completed, traced: &Traced, words: &Words<'_>) -> WhyRequest {
     let mut shares = Shares::default();
-    if let Some(told) = find(done, traced) {
-        words.add(told, Detail::Places, &mut shares);
-    }
+    add(done, traced, words, Detail::Places, &mut shares);
     let asked = &done.completion.request;
     WhyRequest {
         index: done.index,
@@ -161,9 +167,7 @@ fn tail_of(tail: &[Completed], chosen: &Chosen, traced: &Traced, words: &Words<'
     let mut total = Nanos::ZERO;
     for done in tail {
         total += done.latency();
-        if let Some(told) = find(done, traced) {
-            words.add(told, Detail::Kinds, &mut shares);
-        }
+        add(done, traced, words, Detail::Kinds, &mut shares);
     }
     WhyTail {
         op,

@@ -34,6 +34,11 @@ pub enum Detail {
     Places,
 }
 
+/// Time of which the record says nothing.
+pub(super) const UNTOLD: &str = "what the record does not tell";
+/// What waited for no command that is known.
+const UNKNOWN: &str = "its turn: room in the write buffer, or what comes later by itself";
+
 /// Names pieces.
 pub struct Words<'a> {
     record: &'a DeviceRecord,
@@ -95,7 +100,7 @@ impl<'a> Words<'a> {
         }
         let told: u64 = request.pieces.iter().map(|piece| piece.length().0).sum();
         let rest = Nanos(request.in_flash().0.saturating_sub(told));
-        shares.add("what the record does not tell".to_owned(), rest, None);
+        shares.add(UNTOLD.to_owned(), rest, None);
     }
 
     /// Names a piece, and returns the command that its time went to.
@@ -103,10 +108,7 @@ impl<'a> Words<'a> {
     pub fn name(&self, piece: &StoryPiece, detail: Detail) -> (String, Option<u64>) {
         let of = piece.of.and_then(|of| self.record.commands.get(&of));
         let Some(of) = of else {
-            return (
-                "its turn: room in the write buffer, or what comes later by itself".to_owned(),
-                None,
-            );
+            return (UNKNOWN.to_owned(), None);
         };
         match piece.doing {
             Doing::Works(part) if piece.depth == 0 => (self.work(of, part, detail), piece.of),
@@ -126,14 +128,9 @@ impl<'a> Words<'a> {
                     Detail::Kinds => "its die".to_owned(),
                     Detail::Places => format!("die {}", of.die.get()),
                 };
-                (
-                    format!(
-                        "{place} between operations: suspending, resuming, or keeping an order"
-                    ),
-                    None,
-                )
+                (format!("{place} between operations, or the order of commands"), None)
             }
-            Doing::Before => ("its turn".to_owned(), None),
+            Doing::Before => (UNKNOWN.to_owned(), None),
         }
     }
 
@@ -204,7 +201,7 @@ impl<'a> Words<'a> {
 
     /// The collection that a command belongs to.
     fn collection(&self, of: &FlashCommand, at: SimTime) -> Option<&SeenCollection> {
-        if of.origin == Origin::Host {
+        if !matches!(of.origin, Origin::Gc | Origin::Wear | Origin::Fold) {
             return None;
         }
         let plane = self.geometry.plane_of_page(of.page);
