@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ftlab::config::Config;
-use ftlab_lab::Lab;
 use ftlab_lab::compare::known_in;
 use ftlab_lab::experiment::{Experiment, Measured};
 use ftlab_lab::result::{
     Folder, Requests, ResultDocument, ResultTarget, RunDocument, RunFiles, RunTables, TableTarget,
     fio_json, to_json,
 };
+use ftlab_lab::timeline::Again;
+use ftlab_lab::{Failure, Lab};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::Value;
@@ -37,35 +38,57 @@ pub struct PyRun {
     requests: Option<PyColumns>,
 }
 
-/// Performs an experiment on a device. Every request is recorded if `records`.
+/// A run, as Python gives it.
+#[derive(FromPyObject)]
+pub struct GivenRun<'py> {
+    config: PyRef<'py, PyConfig>,
+    load: PyRef<'py, PyLoad>,
+    options: PyRef<'py, PyRunOptions>,
+    seed: u64,
+}
+
+impl GivenRun<'_> {
+    /// Works on the run, which was checked, and looks at Python meanwhile.
+    pub fn work<T: Send>(
+        &self,
+        py: Python<'_>,
+        listener: Listener,
+        work: impl FnOnce(&Again<'_>, &mut PythonWatcher) -> Result<T, Failure> + Send,
+    ) -> PyResult<T> {
+        let (config, source) = (Arc::clone(&self.config.config), self.load.source.clone());
+        let (troubles, meanwhile) = ([self.options.trouble.clone()], Raised::default());
+        let (options, seed) = (self.options.options.clone(), self.seed);
+        let lab = Lab::default();
+        let mut watcher = PythonWatcher::new(listener, meanwhile.clone());
+        let perform = || {
+            let experiment = Experiment::new(source, &options)?;
+            experiment.check(&config, 1)?;
+            let again = Again { lab: &lab, experiment: &experiment, config: &config, seed };
+            work(&again, &mut watcher)
+        };
+        let done = Trouble::watch(&troubles, &lab.stop, || py.detach(perform).map_err(raised));
+        meanwhile.or(done)
+    }
+}
+
+/// Performs a run. Every request is recorded if `records`.
 #[pyfunction]
 pub fn run(
     py: Python<'_>,
-    config: &PyConfig,
-    load: &PyLoad,
-    options: &PyRunOptions,
-    seed: u64,
+    given: GivenRun<'_>,
     records: bool,
     listener: Listener,
 ) -> PyResult<PyRun> {
-    let (config, source) = (Arc::clone(&config.config), load.source.clone());
-    let (troubles, raised_meanwhile) = ([options.trouble.clone()], Raised::default());
-    let options = options.options.clone();
-    let lab = Lab::default();
-    let mut watcher = PythonWatcher::new(listener, raised_meanwhile.clone());
-    let perform = || {
-        let experiment = Experiment::new(source, &options)?;
-        experiment.check(&config, 1)?;
-        let inputs = experiment.inputs(&config, seed)?;
+    let finished = given.work(py, listener, |run, watcher| {
+        let inputs = run.experiment.inputs(run.config, run.seed)?;
         let records = records.then(|| Requests::new(TableTarget::Memory));
-        let records = records.transpose().map_err(ftlab_lab::Failure::usage)?;
-        let measured = lab.run(&experiment, &config, seed, &mut watcher, records)?;
-        Finished::of(&lab, &config, measured, inputs)
-    };
-    let done = Trouble::watch(&troubles, &lab.stop, || py.detach(perform).map_err(raised));
-    let finished: Finished = raised_meanwhile.or(done)?;
+        let records = records.transpose().map_err(Failure::usage)?;
+        let measured = run.lab.run(run.experiment, run.config, run.seed, watcher, records)?;
+        Finished::of(run.lab, run.config, measured, inputs)
+    })?;
     let Finished { document, run, tables, jobs, requests } = finished;
     let requests = requests.map(PyColumns::of).transpose()?;
+    let config = Arc::clone(&given.config.config);
     Ok(PyRun { config, document, run, tables, jobs, requests })
 }
 
@@ -84,11 +107,11 @@ impl Finished {
         config: &Config,
         mut measured: Measured,
         inputs: String,
-    ) -> Result<Finished, ftlab_lab::Failure> {
+    ) -> Result<Finished, Failure> {
         let run = lab.run_document(inputs, &measured);
         let queues = &measured.document.report.host.queues;
         let requests = measured.requests.take().map(|requests| requests.finish(queues));
-        let requests = requests.transpose().map_err(ftlab_lab::Failure::usage)?.flatten();
+        let requests = requests.transpose().map_err(Failure::usage)?.flatten();
         let jobs = measured.jobs.as_ref().map(|jobs| fio_json(jobs, config)).transpose()?;
         let tables = RunTables::of(&measured);
         Ok(Finished { document: measured.document, run, tables, jobs, requests })

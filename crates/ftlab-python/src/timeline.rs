@@ -1,54 +1,14 @@
 //! What a device did at some time, and why requests took as long as they did: runs that are performed again.
 
-use std::sync::Arc;
-
 use ftlab::shape::Geometry;
-use ftlab_lab::Lab;
-use ftlab_lab::experiment::Experiment;
 use ftlab_lab::result::to_json;
-use ftlab_lab::timeline::{Again, Question, RequestChoice, When, perfetto, why};
+use ftlab_lab::timeline::{Question, RequestChoice, When, perfetto, why};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::config::PyConfig;
-use crate::errors::{raised, usage};
-use crate::load::PyLoad;
-use crate::options::PyRunOptions;
-use crate::policies::Trouble;
-use crate::watch::{Listener, PythonWatcher, Raised};
-
-/// A run to be performed again.
-#[derive(FromPyObject)]
-pub struct GivenRun<'py> {
-    config: PyRef<'py, PyConfig>,
-    load: PyRef<'py, PyLoad>,
-    options: PyRef<'py, PyRunOptions>,
-    seed: u64,
-}
-
-impl GivenRun<'_> {
-    /// Performs work on the run, and looks at Python meanwhile.
-    fn work<T: Send>(
-        &self,
-        py: Python<'_>,
-        listener: Listener,
-        work: impl FnOnce(&Again<'_>, &mut PythonWatcher) -> Result<T, ftlab_lab::Failure> + Send,
-    ) -> PyResult<T> {
-        let (config, source) = (Arc::clone(&self.config.config), self.load.source.clone());
-        let (troubles, meanwhile) = ([self.options.trouble.clone()], Raised::default());
-        let (options, seed) = (self.options.options.clone(), self.seed);
-        let lab = Lab::default();
-        let mut watcher = PythonWatcher::new(listener, meanwhile.clone());
-        let perform = || {
-            let experiment = Experiment::new(source, &options)?;
-            experiment.check(&config, 1)?;
-            let again = Again { lab: &lab, experiment: &experiment, config: &config, seed };
-            work(&again, &mut watcher)
-        };
-        let done = Trouble::watch(&troubles, &lab.stop, || py.detach(perform).map_err(raised));
-        meanwhile.or(done)
-    }
-}
+use crate::errors::usage;
+use crate::run::GivenRun;
+use crate::watch::Listener;
 
 /// Returns why requests of a run took as long as they did, as JSON, and the result of the run.
 #[pyfunction]

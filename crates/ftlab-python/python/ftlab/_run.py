@@ -207,10 +207,9 @@ class Run:
         with open(file, "wb") as to:
             to.write(trace)
 
-    def _again(self) -> _Again:
+    def _again(self) -> _GivenRun:
         """What performs this run again."""
-        chosen = run_options(self.load, self.device, self._options)
-        return _Again(self.device._config, self.load._load, chosen, seed_of(self.seed))
+        return _given(self.device, self.load, self.seed, self._options)
 
     def _check_same(self, result_json: bytes) -> None:
         if result_json != self.result_json:
@@ -283,13 +282,17 @@ _MOST_SLOWEST = 1000
 
 
 @dataclass(frozen=True)
-class _Again:
-    """A run, as the compiled half takes it to perform it again."""
+class _GivenRun:
+    """A run, as the compiled half takes it."""
 
     config: _ftlab.Config
     load: _ftlab.Load
     options: _ftlab.RunOptions
     seed: int
+
+
+def _given(device: Device, load: Load, seed: int, options: Mapping[str, object]) -> _GivenRun:
+    return _GivenRun(device._config, load._load, run_options(load, device, options), seed_of(seed))
 
 
 def _index_of(request: object) -> int:
@@ -350,6 +353,5 @@ def watched_run(
     listener: Listener | None,
 ) -> Run:
     """A run with a listener in place of a bar."""
-    chosen = run_options(load, device, options)
-    done = _ftlab.run(device._config, load._load, chosen, seed_of(seed), records, listener)
+    done = _ftlab.run(_given(device, load, seed, options), records, listener)
     return Run(done, device, load, seed, options)
