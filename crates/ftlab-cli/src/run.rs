@@ -101,8 +101,8 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
 /// Returns the result folder if it already contains the result of these inputs.
 fn done_already<'a>(args: &'a RunArgs, inputs: &str) -> Option<&'a Path> {
     let path = args.output.output.as_deref()?;
-    let has_files = !args.records || path.join(REQUESTS).is_file();
-    let has_files = has_files && args.timeline.is_none();
+    // The folder does not say of what time a time line is.
+    let has_files = args.timeline.is_none() && (!args.records || path.join(REQUESTS).is_file());
     let wanted = !args.output.force && args.fio_json.is_none() && has_files;
     (wanted && inputs_of(path).is_some_and(|known| known == inputs)).then_some(path)
 }

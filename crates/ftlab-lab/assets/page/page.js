@@ -4,8 +4,9 @@
   const drawings = document.getElementById('drawings');
   drawings.hidden = false;
   const HEIGHT = 300;
-  // The colours of variants on white, for figures that are saved.
-  const LIGHT = ['#0b57d0', '#b3460c', '#00724f', '#8e2a8a', '#7a5c00', '#006c80', '#b00040', '#444444'];
+  // The colour of a variant on white, for figures that are saved: the first rule of the page is that of the light scheme.
+  const light = at => [...document.styleSheets].flatMap(sheet => [...sheet.cssRules])
+    .find(rule => rule.selectorText === ':root').style.getPropertyValue('--v' + (at % COLOURS)).trim();
   const shown = data.variants.map(() => true);
   const charts = [];
 
@@ -99,7 +100,7 @@
         path += pen === null ? `M${place(to[0])} ${place(to[1])}` : `H${place(to[0])}V${place(to[1])}`;
         pen = to;
       });
-      const style = `fill="none" stroke="${LIGHT[at % COLOURS]}" stroke-width="1.5" stroke-dasharray="${dash(at).join(' ')}"`;
+      const style = `fill="none" stroke="${light(at)}" stroke-width="1.5" stroke-dasharray="${dash(at).join(' ')}"`;
       curves.push(`<path d="${path}" ${style}/>`);
       const y = bottom + 40 + 18 * row++;
       parts.push(`<path d="M${left} ${y}h30" ${style}/>`);
