@@ -31,6 +31,9 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let image = experiment.preparation.image();
     let config = of_device_or_image(args.device.as_deref(), &device::settings(&args.sets), image)?;
     experiment.check(&config, 1)?;
+    if let Some(when) = &args.timeline {
+        when.check(&experiment)?;
+    }
     let lab = interrupt::lab(Some(1));
     let load = experiment.load.open()?;
     let inputs = experiment.inputs(&config, args.seed)?;
@@ -59,12 +62,14 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let requests = measured.requests_played();
     let speed = lab.run_document(inputs, &measured);
     let complete = measured.document.complete;
+    // Without a time line the result is still worth keeping.
+    let mut drawn = Ok(());
     let path = match folder {
         Some(folder) => {
             if let Some(when) = args.timeline.as_ref().filter(|_| complete) {
                 let again =
                     Again { lab: &lab, experiment: &experiment, config: &config, seed: args.seed };
-                write_moments(&again, when, &mut measured, &folder, &mut bars)?;
+                drawn = write_moments(&again, when, &mut measured, &folder, &mut bars);
             }
             if let Some(requests) = measured.requests.take() {
                 let unwritten = result::unwritten(folder.path(), REQUESTS);
@@ -91,6 +96,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     if !quiet {
         say_the_end(&speed, requests, path.as_ref());
     }
+    drawn?;
     match nothing_but_refused(&measured.document.report) {
         _ if !complete => Err(Failure::INTERRUPTED),
         Some(failure) => Err(failure),
@@ -220,7 +226,7 @@ fn write_moments(
     bars: &mut Bars,
 ) -> Result<(), Failure> {
     let chosen = measured.requests.as_mut().map_or_else(Chosen::default, Requests::take_chosen);
-    let windows = when.windows(&measured.document, &chosen);
+    let windows = when.windows(&measured.document, &chosen)?;
     let traced = again.trace(&windows, bars)?;
     if result::to_json(&traced.document)? != result::to_json(&measured.document)? {
         return Err(Failure::usage(

@@ -72,7 +72,7 @@ impl Error for Failure {}
 
 /// The options of all front ends, besides those that say how traces are read ([`READING_NAMES`]). Messages and notes
 /// write them in backquotes.
-const OPTION_NAMES: [&str; 28] = [
+const OPTION_NAMES: [&str; 29] = [
     "accesses",
     "address",
     "all_phases",
@@ -95,6 +95,7 @@ const OPTION_NAMES: [&str; 28] = [
     "set",
     "speed",
     "threads",
+    "timeline",
     "trace",
     "traces",
     "variant",

@@ -49,7 +49,7 @@ pub fn trace_run<'py>(
         // A window from the start of measuring needs the result to know when that was.
         let choice = when.choice().unwrap_or(RequestChoice::Slowest(0));
         let (result, chosen) = again.choose_with_result(choice, watcher)?;
-        let traced = again.trace(&when.windows(&result, &chosen), watcher)?;
+        let traced = again.trace(&when.windows(&result, &chosen)?, watcher)?;
         let geometry = Geometry::new(again.config.shape());
         Ok((perfetto(&traced, &geometry), to_json(&traced.document)?))
     })?;

@@ -216,8 +216,9 @@ pub struct RunArgs {
     #[arg(long, conflicts_with = "no_output", help_heading = "Output")]
     pub records: bool,
     /// Also write a time line of what requests, dies and buses did at WHEN to timeline.pftrace, for https://ui.perfetto.dev:
-    /// 120ms..140ms from the start of measuring, slowest:5ms around the slowest request, or slowest:read:10 during the
-    /// ten slowest reads. The run is performed a second time for it.
+    /// 120ms..140ms from the start of measuring, slowest:5ms around the slowest request, slowest:read:10 during the
+    /// ten slowest reads, or cut around the first power cut. The run is performed a second time for it. `ftlab report`
+    /// shows it.
     #[arg(long, value_name = "WHEN", conflicts_with = "no_output", help_heading = "Output")]
     pub timeline: Option<When>,
     /// Also write the results of the --fio jobs as `fio --output-format=json` prints them; - is standard

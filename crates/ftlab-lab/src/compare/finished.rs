@@ -85,6 +85,13 @@ impl Finished {
         self.document.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// Returns when measuring began, since the device was switched on.
+    pub fn measured_from_ns(&self) -> u64 {
+        let phases = self.document["report"]["phases"].as_array();
+        let measured = phases.into_iter().flatten().filter(|phase| phase["measured"] == true);
+        measured.filter_map(|phase| phase["started_ns"].as_u64()).min().unwrap_or(0)
+    }
+
     /// Returns the command that made the result, if it is known.
     pub fn command(&self) -> Option<Vec<String>> {
         let text = text_file::read(&self.folder.join("run.json")).ok()?;

@@ -1,25 +1,48 @@
-//! Lays out a record as tracks: requests by operation, dies with their planes, buses, collections, and counters.
+//! Lays out a record as tracks: requests by operation, dies with their planes, buses, collections, merges, counters, dead
+//! dies and power cuts.
 
 use std::collections::BTreeMap;
 
 use ftlab::scheduler::{Kind, Origin};
 use ftlab::shape::Geometry;
-use ftlab::units::{SECTOR_BYTES, SimTime};
+use ftlab::units::{PlaneId, SECTOR_BYTES, SimTime};
 
-use super::perfetto::{Slice, Track, Value, Writer};
-use super::recorder::{DeviceRecord, FlashCommand, FlashPart, SeenCollection};
+use super::Windows;
+use super::perfetto::{REQUEST, Slice, Track, Value, WINDOW, Writer};
+use super::recorder::{DeviceRecord, FlashCommand, FlashPart, SeenCollection, SeenMerges};
 use super::traced::{ToldRequest, Traced};
 
 /// Returns a record as a trace for Perfetto.
 #[must_use]
 pub fn perfetto(traced: &Traced, geometry: &Geometry) -> Vec<u8> {
     let mut writer = Writer::default();
+    recorded(&traced.windows, &mut writer);
     requests(&traced.requests, &mut writer);
     dies(&traced.record, geometry, &mut writer);
     buses(&traced.record, &mut writer);
-    collections(&traced.record.collections, traced.windows.hull(), &mut writer);
+    let hull = traced.windows.hull();
+    collections(&traced.record.collections, hull, &mut writer);
+    merges(&traced.record.merges, hull, &mut writer);
     waiting(&traced.record, &mut writer);
+    levels(&traced.record, &mut writer);
+    losses(traced, &mut writer);
     writer.finish()
+}
+
+/// The windows. Beyond them there is only what reaches into one.
+fn recorded(windows: &Windows, writer: &mut Writer) {
+    let track = writer.track("Recorded", None);
+    for (from, until) in windows.all() {
+        writer.slice(Slice {
+            track,
+            from_ns: from.0,
+            until_ns: until.0,
+            name: "recorded".to_owned(),
+            category: WINDOW,
+            flows: Vec::new(),
+            values: Vec::new(),
+        });
+    }
 }
 
 /// Puts spans that may overlap on as few lanes as they need.
@@ -62,7 +85,7 @@ fn requests(all: &[ToldRequest], writer: &mut Writer) {
             from_ns: from.0,
             until_ns: until.0,
             name: format!("{op} {}", done.index),
-            category: "request",
+            category: REQUEST,
             flows: commands_of(told),
             values: vec![
                 ("sector", Value::Number(request.lba.0)),
@@ -96,9 +119,37 @@ fn count(name: &str, unit: &str, mut steps: Vec<(SimTime, bool)>, writer: &mut W
 
 fn dies(record: &DeviceRecord, geometry: &Geometry, writer: &mut Writer) {
     let root = writer.track("Dies", None);
+    let planes = planes(record, geometry, root, writer);
+    for command in record.commands.values() {
+        let (_, plane) = place(command, geometry);
+        let slice = |from: SimTime, until: SimTime, name: String| Slice {
+            track: planes[&plane],
+            from_ns: from.0,
+            until_ns: until.0,
+            name,
+            category: command.origin.name(),
+            flows: vec![command.sequence],
+            values: about(command, geometry),
+        };
+        for span in command.spans.iter().filter(|span| span.part == FlashPart::Cells) {
+            writer.slice(slice(span.from, span.until, in_cells(command, span.suspended)));
+        }
+        if command.failed {
+            let at = command.end();
+            writer.mark(slice(at, at, format!("{} fails", verb(command.kind))));
+        }
+    }
+}
+
+/// The tracks of planes, in the order of their numbers; of dies, if each has one plane.
+fn planes(
+    record: &DeviceRecord,
+    geometry: &Geometry,
+    root: Track,
+    writer: &mut Writer,
+) -> BTreeMap<u32, Track> {
     let mut tracks: BTreeMap<u32, Track> = BTreeMap::new();
     let mut planes: BTreeMap<u32, Track> = BTreeMap::new();
-    // Tracks in the order of their numbers.
     let mut used: Vec<(u32, u32)> =
         record.commands.values().map(|one| place(one, geometry)).collect();
     used.sort_unstable();
@@ -112,20 +163,7 @@ fn dies(record: &DeviceRecord, geometry: &Geometry, writer: &mut Writer) {
         };
         planes.insert(plane, track);
     }
-    for command in record.commands.values() {
-        let (_, plane) = place(command, geometry);
-        for span in command.spans.iter().filter(|span| span.part == FlashPart::Cells) {
-            writer.slice(Slice {
-                track: planes[&plane],
-                from_ns: span.from.0,
-                until_ns: span.until.0,
-                name: in_cells(command, span.suspended),
-                category: command.origin.name(),
-                flows: vec![command.sequence],
-                values: about(command, geometry),
-            });
-        }
-    }
+    planes
 }
 
 fn place(command: &FlashCommand, geometry: &Geometry) -> (u32, u32) {
@@ -133,16 +171,20 @@ fn place(command: &FlashCommand, geometry: &Geometry) -> (u32, u32) {
 }
 
 fn in_cells(command: &FlashCommand, suspended: bool) -> String {
-    let what = match command.kind {
-        Kind::Read => "sense",
-        Kind::Program => "program",
-        Kind::Erase => "erase",
-        Kind::Copyback => "copy back",
-    };
+    let what = verb(command.kind);
     let whose = whose(command.origin);
     match suspended {
         true => format!("{what}{whose}, then suspended"),
         false => format!("{what}{whose}"),
+    }
+}
+
+const fn verb(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Read => "sense",
+        Kind::Program => "program",
+        Kind::Erase => "erase",
+        Kind::Copyback => "copy back",
     }
 }
 
@@ -198,30 +240,78 @@ fn buses(record: &DeviceRecord, writer: &mut Writer) {
     }
 }
 
-/// Collections last much longer than a window. What lies outside is cut off, so that the view is of the window.
+/// The work of a plane with blocks, and what is told of it.
+struct BlockWork {
+    plane: PlaneId,
+    from: SimTime,
+    until: SimTime,
+    name: String,
+    category: &'static str,
+    values: Vec<(&'static str, Value)>,
+}
+
 fn collections(all: &[SeenCollection], hull: (SimTime, SimTime), writer: &mut Writer) {
-    let root = writer.track("Collections", None);
-    let mut by_plane: BTreeMap<u32, Vec<&SeenCollection>> = BTreeMap::new();
-    for one in all {
+    let work = all.iter().map(|run| BlockWork {
+        plane: run.plane,
+        from: run.from,
+        until: run.until.unwrap_or(hull.1),
+        name: format!("block {}, {} valid pages", run.victim.get(), run.valid),
+        category: "collection",
+        values: vec![
+            ("valid_pages", Value::Number(u64::from(run.valid))),
+            ("purpose", Value::Text(run.purpose.to_owned())),
+        ],
+    });
+    block_work("Collections", work, hull, writer);
+}
+
+fn merges(all: &[SeenMerges], hull: (SimTime, SimTime), writer: &mut Writer) {
+    let work = all.iter().map(|run| BlockWork {
+        plane: run.plane,
+        from: run.from,
+        until: run.until.unwrap_or(hull.1),
+        name: match run.victim {
+            Some(victim) => format!("log block {}, {} merges", victim.get(), run.merges),
+            None => format!("{} merges", run.merges),
+        },
+        category: "merge",
+        values: vec![
+            ("merges", Value::Number(u64::from(run.merges))),
+            ("copies", Value::Number(u64::from(run.copies))),
+        ],
+    });
+    block_work("Merges", work, hull, writer);
+}
+
+/// It lasts much longer than a window. What lies outside is cut off, so that the view is of the window.
+fn block_work(
+    title: &str,
+    all: impl Iterator<Item = BlockWork>,
+    hull: (SimTime, SimTime),
+    writer: &mut Writer,
+) {
+    let mut by_plane: BTreeMap<u32, Vec<BlockWork>> = BTreeMap::new();
+    for one in all.filter(|one| one.from <= hull.1 && one.until >= hull.0) {
         by_plane.entry(one.plane.get()).or_default().push(one);
     }
+    if by_plane.is_empty() {
+        return;
+    }
+    let root = writer.track(title, None);
     for (plane, runs) in by_plane {
         let track = writer.track(&format!("Plane {plane}"), Some(root));
         for run in runs {
-            let Some(until) = run.until else { continue };
+            let BlockWork { from, until, name, category, mut values, .. } = run;
+            values.push(("began_ns", Value::Number(from.0)));
+            values.push(("ended_ns", Value::Number(until.0)));
             writer.slice(Slice {
                 track,
-                from_ns: run.from.max(hull.0).0,
+                from_ns: from.max(hull.0).0,
                 until_ns: until.min(hull.1).0,
-                name: format!("block {}, {} valid pages", run.victim.get(), run.valid),
-                category: "collection",
+                name,
+                category,
                 flows: Vec::new(),
-                values: vec![
-                    ("valid_pages", Value::Number(u64::from(run.valid))),
-                    ("purpose", Value::Text(run.purpose.to_owned())),
-                    ("began_ns", Value::Number(run.from.0)),
-                    ("ended_ns", Value::Number(until.0)),
-                ],
+                values,
             });
         }
     }
@@ -235,4 +325,54 @@ fn waiting(record: &DeviceRecord, writer: &mut Writer) {
     };
     let steps = record.commands.values().filter_map(waits).flatten().collect();
     count("Flash commands that wait for their die", "commands", steps, writer);
+}
+
+/// How full the device was.
+fn levels(record: &DeviceRecord, writer: &mut Writer) {
+    if record.levels.is_empty() {
+        return;
+    }
+    let free = writer.counter("Free blocks of the plane that has the fewest", "blocks", None);
+    let buffered = writer.counter("Pages in the write buffer, not yet on flash", "pages", None);
+    for (at, levels) in &record.levels {
+        writer.count(free, at.0, u64::from(levels.free_blocks));
+        writer.count(buffered, at.0, u64::from(levels.buffered_pages));
+    }
+}
+
+/// Dead dies and power cuts, if there are any within the windows.
+fn losses(traced: &Traced, writer: &mut Writer) {
+    let within = |at: SimTime| traced.windows.meet(at, at);
+    let deaths = traced.record.deaths.iter().filter(|(at, _)| within(*at));
+    let deaths = deaths.map(|(at, die)| (*at, format!("die {} is dead", die.get()), Vec::new()));
+    let report = traced.document.power_cuts.iter();
+    let cuts = report.flat_map(|report| &report.cuts).filter(|cut| within(SimTime(cut.at_ns)));
+    let cuts = cuts.map(|cut| {
+        let values = vec![
+            ("recovery_of_the_copy_ns", Value::Number(cut.recovery_ns)),
+            ("hold_up_ns", Value::Number(cut.hold_up_ns)),
+            ("spare_reads", Value::Number(cut.spare_reads)),
+            ("lost_pages", Value::Number(cut.lost_pages)),
+            ("torn_pages", Value::Number(cut.torn_pages)),
+        ];
+        (SimTime(cut.at_ns), "a copy of the device loses power".to_owned(), values)
+    });
+    let mut all: Vec<_> = deaths.chain(cuts).collect();
+    if all.is_empty() {
+        return;
+    }
+    all.sort_by_key(|(at, ..)| *at);
+    let track = writer.track("Dead dies and power cuts", None);
+    for (at, name, values) in all {
+        let flows = Vec::new();
+        writer.mark(Slice {
+            track,
+            from_ns: at.0,
+            until_ns: at.0,
+            name,
+            category: "loss",
+            flows,
+            values,
+        });
+    }
 }

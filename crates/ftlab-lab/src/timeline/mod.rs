@@ -6,6 +6,7 @@
 mod choose;
 mod draw;
 mod occupancy;
+mod panel;
 mod perfetto;
 mod recorder;
 mod story;
@@ -18,8 +19,9 @@ mod words;
 pub use self::choose::{Chooser, Chosen, RequestChoice};
 pub use self::draw::perfetto;
 pub use self::occupancy::{Holder, Holding, Occupancy};
+pub use self::panel::{PanelCounter, PanelSlice, PanelTrack, TimelinePanel, panel};
 pub use self::recorder::{
-    DeviceRecord, FlashCommand, FlashPart, Recorder, SeenCollection, SeenRequest, Span,
+    DeviceRecord, FlashCommand, FlashPart, Recorder, SeenCollection, SeenMerges, SeenRequest, Span,
 };
 pub use self::story::{Doing, StoryPiece, story};
 pub use self::traced::{Again, ToldRequest, Traced, windows_of};

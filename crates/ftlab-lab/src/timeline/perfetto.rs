@@ -7,90 +7,96 @@ use prost::Message;
 
 /// `Trace`.
 #[derive(Clone, PartialEq, Message)]
-struct Trace {
+pub(super) struct Trace {
     #[prost(message, repeated, tag = "1")]
-    packet: Vec<Packet>,
+    pub packet: Vec<Packet>,
 }
 
 /// `TracePacket`.
 #[derive(Clone, PartialEq, Message)]
-struct Packet {
+pub(super) struct Packet {
     #[prost(uint64, optional, tag = "8")]
-    timestamp: Option<u64>,
+    pub timestamp: Option<u64>,
     #[prost(uint32, optional, tag = "10")]
-    trusted_packet_sequence_id: Option<u32>,
+    pub trusted_packet_sequence_id: Option<u32>,
     #[prost(uint32, optional, tag = "13")]
-    sequence_flags: Option<u32>,
+    pub sequence_flags: Option<u32>,
     #[prost(message, optional, tag = "11")]
-    track_event: Option<TrackEvent>,
+    pub track_event: Option<TrackEvent>,
     #[prost(message, optional, tag = "60")]
-    track_descriptor: Option<TrackDescriptor>,
+    pub track_descriptor: Option<TrackDescriptor>,
 }
 
 /// `TrackDescriptor`.
 #[derive(Clone, PartialEq, Message)]
-struct TrackDescriptor {
+pub(super) struct TrackDescriptor {
     #[prost(uint64, optional, tag = "1")]
-    uuid: Option<u64>,
+    pub uuid: Option<u64>,
     #[prost(string, optional, tag = "2")]
-    name: Option<String>,
+    pub name: Option<String>,
     #[prost(uint64, optional, tag = "5")]
-    parent_uuid: Option<u64>,
+    pub parent_uuid: Option<u64>,
     #[prost(message, optional, tag = "8")]
-    counter: Option<CounterDescriptor>,
+    pub counter: Option<CounterDescriptor>,
     #[prost(int32, optional, tag = "11")]
-    child_ordering: Option<i32>,
+    pub child_ordering: Option<i32>,
     #[prost(int32, optional, tag = "12")]
-    sibling_order_rank: Option<i32>,
+    pub sibling_order_rank: Option<i32>,
 }
 
 /// `CounterDescriptor`.
 #[derive(Clone, PartialEq, Message)]
-struct CounterDescriptor {
+pub(super) struct CounterDescriptor {
     #[prost(string, optional, tag = "6")]
-    unit_name: Option<String>,
+    pub unit_name: Option<String>,
 }
 
 /// `TrackEvent`.
 #[derive(Clone, PartialEq, Message)]
-struct TrackEvent {
+pub(super) struct TrackEvent {
     #[prost(message, repeated, tag = "4")]
-    debug_annotations: Vec<DebugAnnotation>,
+    pub debug_annotations: Vec<DebugAnnotation>,
     #[prost(int32, optional, tag = "9")]
-    kind: Option<i32>,
+    pub kind: Option<i32>,
     #[prost(uint64, optional, tag = "11")]
-    track_uuid: Option<u64>,
+    pub track_uuid: Option<u64>,
     #[prost(string, repeated, tag = "22")]
-    categories: Vec<String>,
+    pub categories: Vec<String>,
     #[prost(string, optional, tag = "23")]
-    name: Option<String>,
+    pub name: Option<String>,
     #[prost(int64, optional, tag = "30")]
-    counter_value: Option<i64>,
+    pub counter_value: Option<i64>,
     #[prost(fixed64, repeated, packed = "false", tag = "47")]
-    flow_ids: Vec<u64>,
+    pub flow_ids: Vec<u64>,
 }
 
 /// `DebugAnnotation`.
 #[derive(Clone, PartialEq, Message)]
-struct DebugAnnotation {
+pub(super) struct DebugAnnotation {
     #[prost(string, optional, tag = "10")]
-    name: Option<String>,
+    pub name: Option<String>,
     #[prost(uint64, optional, tag = "3")]
-    uint_value: Option<u64>,
+    pub uint_value: Option<u64>,
     #[prost(string, optional, tag = "6")]
-    string_value: Option<String>,
+    pub string_value: Option<String>,
 }
 
 /// `TrackEvent.Type`: begin and end of a slice, an instant, a value of a counter.
-const SLICE_BEGIN: i32 = 1;
-const SLICE_END: i32 = 2;
-const COUNTER: i32 = 4;
+pub(super) const SLICE_BEGIN: i32 = 1;
+pub(super) const SLICE_END: i32 = 2;
+pub(super) const INSTANT: i32 = 3;
+pub(super) const COUNTER: i32 = 4;
 /// `TracePacket.SequenceFlags.SEQ_INCREMENTAL_STATE_CLEARED`.
 const STATE_CLEARED: u32 = 1;
 /// `TrackDescriptor.ChildTracksOrdering.EXPLICIT`.
 const EXPLICIT: i32 = 3;
 /// The one sequence of packets.
 const SEQUENCE: u32 = 1;
+
+/// The category of slices that say what was recorded.
+pub(super) const WINDOW: &str = "window";
+/// The category of requests.
+pub(super) const REQUEST: &str = "request";
 
 /// A track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +120,27 @@ pub(super) struct Slice {
     /// Slices with the same number are joined by arrows.
     pub flows: Vec<u64>,
     pub values: Vec<(&'static str, Value)>,
+}
+
+/// The event that has the name and the values of a slice.
+fn named(slice: Slice, kind: i32) -> TrackEvent {
+    let Slice { track, name, category, flows, values, .. } = slice;
+    let annotation = |(name, value): (&str, Value)| {
+        let (uint_value, string_value) = match value {
+            Value::Number(number) => (Some(number), None),
+            Value::Text(text) => (None, Some(text)),
+        };
+        DebugAnnotation { name: Some(name.to_owned()), uint_value, string_value }
+    };
+    TrackEvent {
+        kind: Some(kind),
+        track_uuid: Some(track.0),
+        name: Some(name),
+        categories: vec![category.to_owned()],
+        flow_ids: flows,
+        debug_annotations: values.into_iter().map(annotation).collect(),
+        ..TrackEvent::default()
+    }
 }
 
 /// A trace being written.
@@ -158,30 +185,19 @@ impl Writer {
 
     /// Adds a slice. Those of one track must not overlap.
     pub fn slice(&mut self, slice: Slice) {
-        let Slice { track, from_ns, until_ns, name, category, flows, values } = slice;
-        let annotation = |(name, value): (&str, Value)| {
-            let (uint_value, string_value) = match value {
-                Value::Number(number) => (Some(number), None),
-                Value::Text(text) => (None, Some(text)),
-            };
-            DebugAnnotation { name: Some(name.to_owned()), uint_value, string_value }
-        };
-        let begin = TrackEvent {
-            kind: Some(SLICE_BEGIN),
-            track_uuid: Some(track.0),
-            name: Some(name),
-            categories: vec![category.to_owned()],
-            flow_ids: flows,
-            debug_annotations: values.into_iter().map(annotation).collect(),
-            ..TrackEvent::default()
-        };
+        let Slice { until_ns, from_ns, .. } = slice;
         let end = TrackEvent {
             kind: Some(SLICE_END),
-            track_uuid: Some(track.0),
+            track_uuid: Some(slice.track.0),
             ..TrackEvent::default()
         };
-        self.event(from_ns, 2, begin);
+        self.event(from_ns, 2, named(slice, SLICE_BEGIN));
         self.event(until_ns, 0, end);
+    }
+
+    /// Adds a mark at the start of a slice.
+    pub fn mark(&mut self, mark: Slice) {
+        self.event(mark.from_ns, 1, named(mark, INSTANT));
     }
 
     /// Adds a value of a counter.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ftlab::scheduler::{Activity, Arrival, Command, Kind, Note, Origin, Probe};
+use ftlab::scheduler::{Activity, Arrival, Command, Kind, Levels, Note, Origin, Probe};
 use ftlab::units::{BlockId, ChannelId, DieId, PlaneId, Ppn, SimTime};
 
 use super::Windows;
@@ -52,6 +52,8 @@ pub struct FlashCommand {
     pub spans: Vec<Span>,
     /// Its end; none if it was in flight at the end of the record.
     pub done: Option<SimTime>,
+    /// Whether it failed, or read what cannot be corrected.
+    pub failed: bool,
 }
 
 impl FlashCommand {
@@ -91,6 +93,23 @@ pub struct SeenCollection {
     pub until: Option<SimTime>,
 }
 
+/// The merges with which a plane empties a log block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenMerges {
+    /// The plane.
+    pub plane: PlaneId,
+    /// The log block that was emptied, if one was.
+    pub victim: Option<BlockId>,
+    /// The data blocks that were merged.
+    pub merges: u32,
+    /// The pages that had to be copied, as far as that was known.
+    pub copies: u32,
+    /// The start.
+    pub from: SimTime,
+    /// The end; none if they were under way at the end of the record.
+    pub until: Option<SimTime>,
+}
+
 /// What happened in some windows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceRecord {
@@ -100,6 +119,12 @@ pub struct DeviceRecord {
     pub requests: Vec<SeenRequest>,
     /// Collections, in the order of their ends.
     pub collections: Vec<SeenCollection>,
+    /// Merges, in the order of their ends.
+    pub merges: Vec<SeenMerges>,
+    /// Dies that were found to be dead, and when.
+    pub deaths: Vec<(SimTime, DieId)>,
+    /// How full the device was, from some times on.
+    pub levels: Vec<(SimTime, Levels)>,
 }
 
 /// A probe that records what touches some windows.
@@ -114,6 +139,8 @@ pub struct Recorder {
     slots: Vec<Option<SeenRequest>>,
     /// By plane: the collection that runs.
     running: Vec<Option<SeenCollection>>,
+    /// By plane: the merges that run.
+    merging: Vec<Option<SeenMerges>>,
     record: DeviceRecord,
 }
 
@@ -134,6 +161,7 @@ impl Recorder {
             self.keep_request(request);
         }
         self.record.collections.extend(std::mem::take(&mut self.running).into_iter().flatten());
+        self.record.merges.extend(std::mem::take(&mut self.merging).into_iter().flatten());
         self.record
     }
 
@@ -147,6 +175,15 @@ impl Recorder {
         let until = request.settled.map_or(SimTime::FOREVER, |(at, _)| at);
         if self.windows.meet(request.submitted, until) {
             self.record.requests.push(request);
+        }
+    }
+
+    /// Keeps how full the device is, if that has changed. At one time the last word counts.
+    fn keep_levels(&mut self, at: SimTime, levels: Levels) {
+        match self.record.levels.last_mut() {
+            Some(last) if last.1 == levels => {}
+            Some(last) if last.0 == at => last.1 = levels,
+            _ => self.record.levels.push((at, levels)),
         }
     }
 
@@ -187,6 +224,7 @@ impl Probe for Recorder {
             trigger,
             spans: Vec::new(),
             done: None,
+            failed: false,
         };
         self.in_flight.insert(sequence, command);
     }
@@ -205,6 +243,10 @@ impl Probe for Recorder {
         if let Some(span) = cells.next_back() {
             (span.until, span.suspended) = (at, true);
         }
+    }
+
+    fn follows(&self, at: SimTime) -> bool {
+        self.windows.meet(at, at)
     }
 
     fn note(&mut self, at: SimTime, note: Note) {
@@ -240,6 +282,25 @@ impl Probe for Recorder {
                     self.record.collections.push(ended);
                 }
             }
+            Note::Merges { plane, victim, merges, copies } => {
+                let new = SeenMerges { plane, victim, merges, copies, from: at, until: None };
+                *slot(&mut self.merging, plane.at()) = Some(new);
+            }
+            Note::Merged { plane } => {
+                if let Some(mut ended) = slot(&mut self.merging, plane.at()).take()
+                    && self.windows.meet(ended.from, at)
+                {
+                    ended.until = Some(at);
+                    self.record.merges.push(ended);
+                }
+            }
+            Note::Failed { sequence } => {
+                if let Some(command) = self.in_flight.get_mut(&sequence) {
+                    command.failed = true;
+                }
+            }
+            Note::DieDied { die } => self.record.deaths.push((at, die)),
+            Note::Levels(levels) => self.keep_levels(at, levels),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::ftl::Kernel;
 use crate::ftl::cost::regulation;
 use crate::ftl::map_cache::{Ready, Seeker};
 use crate::ftl::service::Signals;
-use crate::scheduler::{Note, Probe, Spent};
+use crate::scheduler::{Levels, Note, Probe, Spent};
 use crate::units::{Lpn, PlaneId, RequestId, SectorMask, SimTime};
 use crate::verify::{Canary, Plant};
 
@@ -83,6 +83,19 @@ impl<P: Probe, C: Contents> Base<P, C> {
         let Kernel { now, contents, flash, .. } = &mut self.kernel;
         self.desk.settle::<S>(id, spent, *now, contents);
         flash.probe_mut().note(*now, Note::Settled { request: id });
+    }
+
+    /// Tells observers that want to know how full the device is.
+    #[inline]
+    pub fn tell_levels(&mut self) {
+        let Kernel { now, ftl, flash, .. } = &mut self.kernel;
+        if !flash.probe().follows(*now) {
+            return;
+        }
+        let planes = (0..ftl.geometry().planes()).map(PlaneId::new);
+        let free_blocks = planes.map(|plane| ftl.free_blocks(plane)).min().unwrap_or(0);
+        let buffered_pages = self.buffer.pages_left() as u32;
+        flash.probe_mut().note(*now, Note::Levels(Levels { free_blocks, buffered_pages }));
     }
 
     /// A request is done now.

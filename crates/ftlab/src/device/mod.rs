@@ -187,6 +187,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             next = self.base.kernel.flash.companion::<S>(id);
             let Kernel { now, flash, .. } = &mut self.base.kernel;
             let sequence = flash.command(id).sequence();
+            if any(S, RARE_ON_FLASH) && flash.command(id).found.is_bad() {
+                flash.probe_mut().note(*now, Note::Failed { sequence });
+            }
             flash.probe_mut().note(*now, Note::Done { sequence });
             self.command_done::<S>(id);
         }
@@ -194,6 +197,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if any(S, RARE | RARE_ON_FLASH) && self.base.wakes != Signals::NONE {
             self.die_is_done(die);
         }
+        self.base.tell_levels();
     }
 
     /// A die has finished an operation: notifies the parts that watch for this.
@@ -227,6 +231,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Handles dies that died and blocks that were read too often.
     fn look_for_hazards(&mut self) {
         if dies::has_news_of_death(&mut self.base.kernel.ftl) {
+            let Kernel { now, flash, ftl, .. } = &mut self.base.kernel;
+            if let Some(&die) = ftl.dead_dies().last() {
+                flash.probe_mut().note(*now, Note::DieDied { die });
+            }
             dead_dies::go_on_without_die(&mut self.writes, &mut self.base);
         }
         while let Some(block) = self.base.kernel.flash.cells_mut().next_read_often() {
@@ -238,7 +246,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[inline]
     fn command_done<const S: Skills>(&mut self, id: CommandId) {
         let command = self.base.kernel.flash.command(id);
-        if any(S, RARE_ON_FLASH) && (command.found.unreadable || command.found.failed) {
+        if any(S, RARE_ON_FLASH) && command.found.is_bad() {
             read::went_wrong(id, &mut self.base);
         }
         match self.base.kernel.flash.command(id).owner {
@@ -472,6 +480,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Some(_) if any(S, RARE) => front::enqueue(id, &mut self.writes, &mut self.base),
             _ => start::start::<S>(id, &request, &mut self.writes, &mut self.base),
         }
+        self.base.tell_levels();
         if self.base.checks_itself() {
             self.verify_event();
         }
@@ -521,14 +530,20 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
             self.base.kernel.now = next;
             match part {
-                Part::Front => front::step_front(&mut self.writes, &mut self.base),
+                Part::Front => {
+                    front::step_front(&mut self.writes, &mut self.base);
+                    self.base.tell_levels();
+                }
                 Part::Buffer => {
                     if let Some((_, id)) = self.base.desk.from_buffer.pop_front() {
                         self.base.finish(id);
                     }
                 }
                 Part::Flash => self.run_flash::<S>(limit),
-                Part::Idle => self.do_chore(limit),
+                Part::Idle => {
+                    self.do_chore(limit);
+                    self.base.tell_levels();
+                }
             }
             if any(S, RARE) && self.base.desk.front.is_some() {
                 front::fetch(&mut self.writes, &mut self.base);

@@ -172,6 +172,15 @@ pub struct CellFindings {
     pub(crate) from_before: bool,
 }
 
+impl CellFindings {
+    /// Whether something went wrong.
+    #[inline]
+    #[must_use]
+    pub fn is_bad(&self) -> bool {
+        self.unreadable || self.failed
+    }
+}
+
 /// The scheduler's state of a command.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticket {

@@ -53,7 +53,7 @@ pub use line::BusOrder;
 pub use load::{DieSet, Load};
 pub use owner::{Owner, ServiceId};
 pub use pause::{Pausable, PauseRule};
-pub use probe::{Activity, Note, Probe};
+pub use probe::{Activity, Levels, Note, Probe};
 pub use read_first::ReadFirst;
 pub use read_first_bounded::{Estimate, ReadFirstBounded, ReadFirstBoundedOptions, Scope};
 pub(crate) use turns::{CellJob, Turns, Work};

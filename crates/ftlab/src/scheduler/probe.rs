@@ -62,6 +62,43 @@ pub enum Note {
         /// The plane.
         plane: PlaneId,
     },
+    /// A plane with log blocks begins to merge.
+    Merges {
+        /// The plane.
+        plane: PlaneId,
+        /// The log block that is emptied, if one is.
+        victim: Option<BlockId>,
+        /// The data blocks that are merged.
+        merges: u32,
+        /// The pages that have to be copied, as far as that is known.
+        copies: u32,
+    },
+    /// A plane has done its merges. Merges that are carried out at once tell it ahead of time.
+    Merged {
+        /// The plane.
+        plane: PlaneId,
+    },
+    /// A command failed, or read what cannot be corrected.
+    Failed {
+        /// Its number ([`Arrival::sequence`]).
+        sequence: u64,
+    },
+    /// A die is found to be dead.
+    DieDied {
+        /// The die.
+        die: DieId,
+    },
+    /// How full the device is, told to probes that [follow](Probe::follows) it.
+    Levels(Levels),
+}
+
+/// How full a device is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Levels {
+    /// Free blocks of the plane that has the fewest.
+    pub free_blocks: u32,
+    /// Pages in the write buffer that are not on flash yet.
+    pub buffered_pages: u32,
 }
 
 /// Observes the flash without changing it. The default does nothing and costs nothing.
@@ -78,6 +115,10 @@ pub trait Probe {
     /// Called when the cells suspend an activity that was already reported. The rest is reported
     /// when they resume.
     fn pause(&mut self, _activity: &Activity, _at: SimTime) {}
+    /// Whether it wants to know how full the device is at this time.
+    fn follows(&self, _at: SimTime) -> bool {
+        false
+    }
     /// Called when something happens beside the flash.
     fn note(&mut self, _at: SimTime, _note: Note) {}
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::super::build::Series;
 use super::super::finished::{Finished, Rows};
+use super::moments::{self, Moment};
 use crate::failure::Failure;
 use crate::page::DrawnNumber;
 
@@ -31,6 +32,8 @@ pub struct Data {
     pub time: Vec<Times>,
     /// By variant, from the first seed.
     pub maps: Vec<BlockMap>,
+    /// Of the variants that have one.
+    pub moments: Vec<Moment>,
 }
 
 /// The distribution of the latencies of one operation, over all seeds.
@@ -93,6 +96,7 @@ impl Data {
             latencies: latencies(series)?,
             time: series.iter().map(|one| times(&one.results[0].1)).collect::<Result<_, _>>()?,
             maps: series.iter().map(|one| map(&one.results[0].1)).collect::<Result<_, _>>()?,
+            moments: moments::of(series)?,
         })
     }
 }
@@ -159,9 +163,7 @@ const TIMELINE: [&str; 10] = [
 
 fn times(result: &Finished) -> Result<Times, Failure> {
     let rows = result.columns("timeline.parquet", TIMELINE)?;
-    let phases = result.document["report"]["phases"].as_array();
-    let measured = phases.into_iter().flatten().filter(|phase| phase["measured"] == true);
-    let started = measured.filter_map(|phase| phase["started_ns"].as_u64()).min().unwrap_or(0);
+    let started = result.measured_from_ns();
     let finished = result.document["replay"]["finished_ns"].as_u64().unwrap_or(u64::MAX);
     let rows: Rows<10> =
         rows.into_iter().filter(|row| row[0].saturating_add(row[1]) > started).collect();

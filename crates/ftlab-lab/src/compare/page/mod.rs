@@ -5,6 +5,7 @@
 
 mod data;
 mod glance;
+mod moments;
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -20,6 +21,7 @@ use crate::page::{HtmlPage, licence, quoted};
 
 const SCRIPT: &str = concat!(
     include_str!("../../../assets/page/common.js"),
+    include_str!("../../../assets/page/timeline.js"),
     include_str!("../../../assets/page/page.js")
 );
 
@@ -53,17 +55,18 @@ pub fn of(
         }
         [] => "ftlab".to_owned(),
     };
+    let data = &Data::of(series)?;
     let body = html! {
         h1 { (title) }
         p { (words::head(comparison)) }
         (glance::table(comparison))
         (notes(comparison))
-        (drawings(comparison))
+        (drawings(comparison, !data.moments.is_empty()))
         (tables(comparison))
         (origin(comparison, series, command))
     };
-    let data = &Data::of(series)?;
-    HtmlPage { generator: GENERATOR, title: &title, body, data, script: SCRIPT, style: "" }.text()
+    let style = include_str!("../../../assets/page/timeline.css");
+    HtmlPage { generator: GENERATOR, title: &title, body, data, script: SCRIPT, style }.text()
 }
 
 fn notes(comparison: &Comparison) -> Markup {
@@ -136,7 +139,7 @@ fn row(metric: &MetricDocument, at: usize, alone: bool) -> Markup {
     }
 }
 
-fn drawings(comparison: &Comparison) -> Markup {
+fn drawings(comparison: &Comparison, has_moments: bool) -> Markup {
     let seed = comparison.seeds.first().copied().unwrap_or_default();
     html! {
         noscript { p { "The curves and maps need JavaScript; the tables do not." } }
@@ -155,6 +158,14 @@ fn drawings(comparison: &Comparison) -> Markup {
                  worst value where windows were combined. Percentiles of a window are at most 6.3 % too large."
             }
             div id="time" {}
+            @if has_moments {
+                h2 { "Time line" }
+                p.small {
+                    "What requests, dies and buses did, from the start of measuring. A click on a request shows what it \
+                     waited for. timeline.pftrace in the folder of the result has all of it."
+                }
+                div id="moments" {}
+            }
             h2 { "Blocks" }
             p.small {
                 "Each row is a die (or a group of neighbouring dies, beyond 64), each column a block (or the \

@@ -18,7 +18,7 @@ use crate::ftl::merge::{
 };
 use crate::ftl::service::{Service, Signals};
 use crate::ftl::{FlashContents, Kernel, gc, lost};
-use crate::scheduler::{CellWork, Command, CommandId, Flash, Kind, Origin, Probe, ServiceId};
+use crate::scheduler::{CellWork, Command, CommandId, Flash, Kind, Note, Origin, Probe, ServiceId};
 use crate::units::{BlockId, DieId, Lpn, Nanos, PlaneId, SimTime};
 
 /// The setup of a merger.
@@ -290,6 +290,7 @@ impl Merger {
         triggered: bool,
         on: &mut Kernel<P, C>,
     ) -> MergeStep {
+        on.flash.probe_mut().note(on.now, begins(plane, &job));
         self.planes[plane.at()].running = Some(Running {
             merges: job.merges.into(),
             fold: None,
@@ -403,6 +404,7 @@ impl Merger {
                 }
             } else {
                 self.planes[plane.at()].running = None;
+                on.flash.probe_mut().note(on.now, Note::Merged { plane });
                 return self.ended(plane, on.now);
             }
         }
@@ -447,7 +449,7 @@ impl Merger {
         triggered: bool,
         on: &mut Kernel<P, C>,
     ) {
-        let Kernel { ftl, flash, contents, .. } = on;
+        let Kernel { now, ftl, flash, contents, .. } = on;
         let mut copying = Nanos::ZERO;
         let same = flash.sheet().price_of_any_copy();
         let priced = |copy: PageCopy| copying += flash.sheet().price_of_copy(copy.from, copy.to);
@@ -460,8 +462,10 @@ impl Merger {
         let time = copying + flash.sheet().price_of_erases(work.erases);
         self.counts.along += if triggered { 0 } else { self.counts.merges() - before };
         let owed = &mut self.owed[ftl.geometry.die_of(plane).at()];
+        flash.probe_mut().note(*now + owed.time, begins(plane, job));
         owed.time += time;
         owed.work = owed.work.and(work);
+        flash.probe_mut().note(*now + owed.time, Note::Merged { plane });
     }
 
     /// Charges the dies for the work done at once, after its time has passed.
@@ -471,6 +475,12 @@ impl Merger {
             flash.account_at_once(die, &work, self.setup.copyback, time);
         }
     }
+}
+
+/// What observers are told when a job begins.
+fn begins(plane: PlaneId, job: &MergeJob) -> Note {
+    let merges = job.merges.len() as u32;
+    Note::Merges { plane, victim: job.victim, merges, copies: job.cost.copies }
 }
 
 /// Work that a die did at once, and whose time it has not been charged yet.
