@@ -5,27 +5,34 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::Parser;
-use ftlab::units::SECTOR_BYTES;
+use ftlab::shape::Geometry;
 use ftlab_lab::device::of_device_or_image;
 use ftlab_lab::experiment::Experiment;
-use ftlab_lab::result::{self, to_json};
+use ftlab_lab::result::{self, FileKind, to_json};
 use ftlab_lab::resume::inputs_of;
-use ftlab_lab::timeline::{Again, Question, Share, WhyDocument, WhyRequest, WhyTail, why};
+use ftlab_lab::timeline::{
+    Again, Question, Share, WhyAnswer, WhyDocument, is_timeline, is_why_page, main_shares,
+    perfetto, why, why_page, windows_of,
+};
 use serde_json::Value;
 
 use crate::args::{Cli, MainCommand, RunArgs, WhyArgs};
 use crate::failure::Failure;
-use crate::human::{bytes, count, percent, span};
+use crate::human::{count, percent, span};
 use crate::progress::Bars;
 use crate::{device, interrupt};
 
-/// Shares below this part of the whole are summed up in one line.
-const LEAST_SHARE: f64 = 0.005;
 /// The width of the numbers before a text.
 const WIDTH: usize = 12;
+const PAGE: FileKind = FileKind { name: "page of ftlab why", option: "page", is_one: is_why_page };
+const TIMELINE: FileKind =
+    FileKind { name: "time line of ftlab", option: "timeline", is_one: is_timeline };
 
 /// Performs the command.
 pub fn run(args: &WhyArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    for (file, kind) in [(&args.page, &PAGE), (&args.timeline, &TIMELINE)] {
+        file.iter().try_for_each(|file| result::check_file(file, kind, args.force))?;
+    }
     let known = fs::read_to_string(args.result.join(result::MARK));
     let known = known.map_err(|error| Failure::usage(format!(
         "{}: this is no finished result ({error})\n  remedy: name a folder that `ftlab run` wrote",
@@ -49,15 +56,29 @@ pub fn run(args: &WhyArgs, out: &mut dyn Write) -> Result<(), Failure> {
         tail_ppm: args.tail,
     };
     let mut bars = Bars::new(!args.quiet);
-    let (answer, again) = why(&again, &question, &mut bars)?;
-    if to_json(&again)? != known {
+    let answer = why(&again, &question, &mut bars)?;
+    if to_json(&answer.traced.document)? != known {
         return Err(changed(&args.result));
     }
+    write_files(args, &answer, &Geometry::new(config.shape()))?;
     match args.json {
-        true => out.write_all(to_json(&answer)?.as_bytes())?,
-        false => tell(&answer, out)?,
+        true => out.write_all(to_json(&answer.document)?.as_bytes())?,
+        false => tell(&answer.document, out)?,
     }
     Ok(out.flush()?)
+}
+
+/// Writes the files that are asked for.
+fn write_files(args: &WhyArgs, answer: &WhyAnswer, geometry: &Geometry) -> Result<(), Failure> {
+    if let Some(file) = &args.page {
+        let page = why_page(answer, geometry, &interrupt::lab(None).command)?;
+        result::write_file(file, page.as_bytes(), &PAGE, args.force)?;
+    }
+    if let Some(file) = &args.timeline {
+        let seen = answer.traced.within(windows_of(&answer.told));
+        result::write_file(file, &perfetto(&seen, geometry), &TIMELINE, args.force)?;
+    }
+    Ok(())
 }
 
 fn changed(folder: &Path) -> Failure {
@@ -85,41 +106,14 @@ fn arguments_of(folder: &Path) -> Result<Box<RunArgs>, Failure> {
 
 fn tell(answer: &WhyDocument, out: &mut dyn Write) -> std::io::Result<()> {
     for tail in &answer.tails {
-        tell_tail(tail, out)?;
+        writeln!(out, "{}. Their time went to", tail.title)?;
+        parts(&tail.parts, tail.total_ns, out, |part, whole| percent(part as f64 / whole as f64))?;
     }
     for request in &answer.requests {
-        tell_request(request, out)?;
+        writeln!(out, "{}:", request.title)?;
+        parts(&request.parts, request.latency_ns, out, |part, _| span(part))?;
     }
     Ok(())
-}
-
-fn tell_tail(tail: &WhyTail, out: &mut dyn Write) -> std::io::Result<()> {
-    let share = tail.requests as f64 / tail.measured.max(1) as f64;
-    writeln!(
-        out,
-        "The slowest {} of {} {}s ({}) took {} or longer. Their time went to",
-        count(tail.requests),
-        count(tail.measured),
-        tail.op.name(),
-        percent(share),
-        span(tail.from_ns)
-    )?;
-    parts(&tail.parts, tail.total_ns, out, |part, whole| percent(part as f64 / whole as f64))?;
-    writeln!(out)
-}
-
-fn tell_request(request: &WhyRequest, out: &mut dyn Write) -> std::io::Result<()> {
-    writeln!(
-        out,
-        "The {} with index {} (sector {}, {}) took {}:",
-        request.op.name(),
-        count(request.index),
-        count(request.lba),
-        bytes(u64::from(request.sectors) * SECTOR_BYTES),
-        span(request.latency_ns)
-    )?;
-    parts(&request.parts, request.latency_ns, out, |part, _| span(part))?;
-    writeln!(out)
 }
 
 /// Prints parts, the longest first, and sums up what is too small to matter.
@@ -129,17 +123,16 @@ fn parts(
     out: &mut dyn Write,
     number: impl Fn(u64, u64) -> String,
 ) -> std::io::Result<()> {
-    let matters = |part: &&Share| part.time.0 as f64 >= LEAST_SHARE * whole as f64;
-    for part in parts.iter().filter(matters) {
+    let (main, rest) = main_shares(parts, whole);
+    for part in main {
         let many = match part.commands {
             0 | 1 => String::new(),
             many => format!(" ({} commands)", count(many)),
         };
         writeln!(out, "{:>WIDTH$}  {}{many}", number(part.time.0, whole), part.what)?;
     }
-    let rest: u64 = parts.iter().filter(|part| !matters(part)).map(|part| part.time.0).sum();
-    match rest {
-        0 => Ok(()),
-        rest => writeln!(out, "{:>WIDTH$}  everything else", number(rest, whole)),
+    if rest.0 > 0 {
+        writeln!(out, "{:>WIDTH$}  everything else", number(rest.0, whole))?;
     }
+    writeln!(out)
 }

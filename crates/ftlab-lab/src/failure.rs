@@ -72,7 +72,7 @@ impl Error for Failure {}
 
 /// The options of all front ends, besides those that say how traces are read ([`READING_NAMES`]). Messages and notes
 /// write them in backquotes.
-const OPTION_NAMES: [&str; 29] = [
+const OPTION_NAMES: [&str; 30] = [
     "accesses",
     "address",
     "all_phases",
@@ -85,6 +85,7 @@ const OPTION_NAMES: [&str; 29] = [
     "force",
     "image",
     "output",
+    "page",
     "precondition",
     "queue_depth",
     "records",

@@ -19,6 +19,9 @@ const STYLE: &str = include_str!("../assets/page/page.css");
 /// The significant digits of numbers in the data.
 const DIGITS: i32 = 5;
 
+/// The `generator` tag is within this many bytes.
+const MOST_HEAD: usize = 1024;
+
 /// A number that is serialised with only as many digits as a drawing needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrawnNumber(pub f64);
@@ -32,6 +35,13 @@ impl Serialize for DrawnNumber {
         let short = (self.0 * factor).round() / factor;
         if short.fract() == 0.0 { to.serialize_i64(short as i64) } else { to.serialize_f64(short) }
     }
+}
+
+/// Whether a text begins like a page whose `generator` tag is this one.
+pub fn is_made_by(generator: &str, text: &[u8]) -> bool {
+    let head = String::from_utf8_lossy(&text[..text.len().min(MOST_HEAD)]);
+    let meta = format!("<meta name=\"generator\" content=\"{generator}\">");
+    head.starts_with("<!DOCTYPE html>") && head.contains(&meta)
 }
 
 /// Says what made a page, as the first entries of a `dl`.

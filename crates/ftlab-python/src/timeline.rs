@@ -2,7 +2,7 @@
 
 use ftlab::shape::Geometry;
 use ftlab_lab::result::to_json;
-use ftlab_lab::timeline::{Question, RequestChoice, When, perfetto, why};
+use ftlab_lab::timeline::{Question, RequestChoice, When, perfetto, why, why_page};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -10,7 +10,7 @@ use crate::errors::usage;
 use crate::run::GivenRun;
 use crate::watch::Listener;
 
-/// Returns why requests of a run took as long as they did, as JSON, and the result of the run.
+/// Returns why requests of a run took as long as they did, as JSON and as a page, and the result of the run.
 #[pyfunction]
 pub fn explain_run(
     py: Python<'_>,
@@ -20,7 +20,7 @@ pub fn explain_run(
     op: Option<&str>,
     tail_ppm: u64,
     listener: Listener,
-) -> PyResult<(String, String)> {
+) -> PyResult<(String, String, String)> {
     let op = match op {
         Some(name) => Some(crate::columns::op_named(name).ok_or_else(|| {
             usage(format!(
@@ -31,8 +31,9 @@ pub fn explain_run(
     };
     let question = Question { request, slowest, op, tail_ppm };
     run.work(py, listener, |again, watcher| {
-        let (answer, result) = why(again, &question, watcher)?;
-        Ok((to_json(&answer)?, to_json(&result)?))
+        let answer = why(again, &question, watcher)?;
+        let page = why_page(&answer, &Geometry::new(again.config.shape()), &[])?;
+        Ok((to_json(&answer.document)?, page, to_json(&answer.traced.document)?))
     })
 }
 

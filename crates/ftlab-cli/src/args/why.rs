@@ -24,6 +24,15 @@ pub struct WhyArgs {
     /// The slowest share of requests that is summed up, at most 2,000 of each operation.
     #[arg(long, value_name = "SHARE", default_value = "0.1%", value_parser = parse_share)]
     pub tail: u64,
+    /// Also write a page with the answer and the time line of each request that is told.
+    #[arg(long, value_name = "FILE.html")]
+    pub page: Option<PathBuf>,
+    /// Also write the time line of the requests that are told, for https://ui.perfetto.dev.
+    #[arg(long, value_name = "FILE.pftrace")]
+    pub timeline: Option<PathBuf>,
+    /// Replace files of these kinds.
+    #[arg(long)]
+    pub force: bool,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

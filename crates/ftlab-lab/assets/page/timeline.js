@@ -1,5 +1,6 @@
 // Draws a time line: what requests, dies and buses did. It can be zoomed, moved, and asked what each slice is.
-function timePanel(parent, data, title) {
+// `about` is the name of the request in question; without it, that is the slowest one.
+function timePanel(parent, data, title, about) {
   const ROW = 15, COUNTER = 30, HEAD = 20, AXIS = 22, MOST_HEIGHT = 720, LEAST_TEXT = 34;
   const { tracks, texts, keys, length_ns: whole, windows } = data;
   const SLICES = ['track', 'from', 'length', 'name', 'category', 'flows', 'keys', 'values'];
@@ -7,8 +8,10 @@ function timePanel(parent, data, title) {
   const INKS = { host: 0, read: 0, gc: 1, collection: 1, merge: 1, fold: 2, write: 2, wear: 3, rewrite: 4, trim: 4, read_modify_write: 5, loss: 6, system: 7, flush: 7 };
   const WORDS = { gc: 'collection', read_modify_write: 'read-modify-write', wear: 'care of blocks', fold: 'fold of the SLC cache', system: 'system area' };
   const requests = slices.map((slice, at) => at).filter(at => texts[slices[at].category] === 'request');
-  const longest = requests.length ? requests.reduce((best, at) => slices[at].length > slices[best].length ? at : best) : null;
-  let from = 0, until = whole, picked = longest, pointed = null;
+  const took = at => slices[at].values[keys[slices[at].keys].indexOf('latency_ns')];
+  const slowest = requests.length ? requests.reduce((best, at) => took(at) > took(best) ? at : best) : null;
+  const first = requests.find(at => texts[slices[at].name] === about) ?? slowest;
+  let from = 0, until = whole, picked = first, pointed = null;
 
   const box = el('div', parent, 'chart timeline');
   if (title) el('h3', box, '', title);
@@ -39,7 +42,9 @@ function timePanel(parent, data, title) {
   const path = track => track.parent === null ? [track.name] : [...path(tracks[track.parent]), track.name];
   const rows = [], isLate = track => LAST.includes(path(track)[0]) || counters.has(tracks.indexOf(track));
   const order = tracks.map((_, at) => at).filter(at => byTrack.has(at) || counters.has(at));
-  order.sort((a, b) => isLate(tracks[a]) - isLate(tracks[b]) || a - b);
+  // The lane of the request in question is the first of its group.
+  const isAbout = track => first !== null && track === slices[first].track;
+  order.sort((a, b) => isLate(tracks[a]) - isLate(tracks[b]) || counters.has(a) - counters.has(b) || isAbout(b) - isAbout(a) || a - b);
   let height = AXIS, group = null;
   order.forEach(at => {
     const track = tracks[at];
@@ -276,7 +281,7 @@ function timePanel(parent, data, title) {
   function step(along, across) {
     const full = rows.filter(row => row.slices && row.slices.length);
     if (!full.length) return;
-    if (picked === null) picked = longest ?? full[0].slices[0];
+    if (picked === null) picked = first ?? full[0].slices[0];
     else {
       const row = full.findIndex(one => one.track === slices[picked].track);
       const next = full[Math.min(Math.max(row + across, 0), full.length - 1)];
@@ -373,7 +378,7 @@ function timePanel(parent, data, title) {
   if (data.left_out) el('p', box, 'small', `${data.left_out.toLocaleString('en')} slices farther from the longest request are not drawn; timeline.pftrace has them.`);
   paintLegend();
   tell();
-  if (windows.length > 1) showWindow(windows.find(([, last]) => longest !== null && last >= end(slices[longest])) ?? windows[0]);
+  if (windows.length > 1) showWindow(windows.find(([, last]) => first !== null && last >= end(slices[first])) ?? windows[0]);
   draw();
   new ResizeObserver(redraw).observe(scroller);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { paintLegend(); draw(); });
@@ -381,5 +386,5 @@ function timePanel(parent, data, title) {
 
 // All time lines of the page.
 JSON.parse(document.getElementById('data').textContent).moments.forEach(moment => {
-  timePanel(document.getElementById('moments'), moment.panel, moment.title);
+  timePanel(document.getElementById('moments'), moment.panel, moment.title, moment.about);
 });

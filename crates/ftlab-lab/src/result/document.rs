@@ -18,7 +18,7 @@ use crate::load::{TraceFacts, short_name};
 use crate::power_cuts::PowerCutReport;
 
 /// `result.json`: everything that depends only on device, load and seed.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ResultDocument {
     /// See [`ftlab::stats::SCHEMA_VERSION`].
     pub schema_version: u32,
@@ -50,8 +50,17 @@ pub struct ResultDocument {
     pub warnings: Vec<String>,
 }
 
+impl ResultDocument {
+    /// Returns when measuring began, since the device was switched on.
+    #[must_use]
+    pub fn measured_from_ns(&self) -> u64 {
+        let measured = self.report.phases.iter().filter(|phase| phase.measured);
+        measured.filter_map(|phase| phase.started_ns).min().unwrap_or(0)
+    }
+}
+
 /// The device.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct DeviceDocument {
     /// The name of the device.
     pub name: String,
@@ -188,7 +197,7 @@ impl LoadDocument {
 }
 
 /// How the load was played.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ReplayDocument {
     /// What decided when requests were submitted.
     pub pacing: PacingDocument,
@@ -257,7 +266,7 @@ impl ReplayDocument {
 }
 
 /// What decided when requests were submitted.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum PacingDocument {
     /// The trace's times, or the workload's arrivals.

@@ -7,6 +7,8 @@ use ftlab::scheduler::{Kind, Origin};
 use ftlab::shape::Geometry;
 use ftlab::units::{PlaneId, SECTOR_BYTES, SimTime};
 
+use ftlab_workload::replay::Completed;
+
 use super::Windows;
 use super::perfetto::{REQUEST, Slice, Track, Value, WINDOW, Writer};
 use super::recorder::{DeviceRecord, FlashCommand, FlashPart, SeenCollection, SeenMerges};
@@ -29,9 +31,21 @@ pub fn perfetto(traced: &Traced, geometry: &Geometry) -> Vec<u8> {
     writer.finish()
 }
 
+/// The first track.
+const RECORDED: &str = "Recorded";
+/// The first track's name is within this many bytes.
+const MOST_HEAD: usize = 64;
+
+/// Whether a file begins like a time line.
+#[must_use]
+pub fn is_timeline(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(MOST_HEAD)];
+    head.windows(RECORDED.len()).any(|part| part == RECORDED.as_bytes())
+}
+
 /// The windows. Beyond them there is only what reaches into one.
 fn recorded(windows: &Windows, writer: &mut Writer) {
-    let track = writer.track("Recorded", None);
+    let track = writer.track(RECORDED, None);
     for (from, until) in windows.all() {
         writer.slice(Slice {
             track,
@@ -66,6 +80,11 @@ impl Lanes {
     }
 }
 
+/// The name of a request's slice.
+pub(super) fn request_name(done: &Completed) -> String {
+    format!("{} {}", done.completion.request.op.name(), done.index)
+}
+
 fn requests(all: &[ToldRequest], writer: &mut Writer) {
     let host = writer.track("Requests", None);
     let mut by_arrival: Vec<&ToldRequest> = all.iter().collect();
@@ -84,7 +103,7 @@ fn requests(all: &[ToldRequest], writer: &mut Writer) {
             track,
             from_ns: from.0,
             until_ns: until.0,
-            name: format!("{op} {}", done.index),
+            name: request_name(done),
             category: REQUEST,
             flows: commands_of(told),
             values: vec![

@@ -6,6 +6,7 @@
 mod choose;
 mod draw;
 mod occupancy;
+mod page;
 mod panel;
 mod perfetto;
 mod recorder;
@@ -17,8 +18,10 @@ mod windows;
 mod words;
 
 pub use self::choose::{Chooser, Chosen, RequestChoice};
-pub use self::draw::perfetto;
+pub use self::draw::{is_timeline, perfetto};
 pub use self::occupancy::{Holder, Holding, Occupancy};
+pub(crate) use self::page::Moment;
+pub use self::page::{is_why_page, why_page};
 pub use self::panel::{PanelCounter, PanelSlice, PanelTrack, TimelinePanel, panel};
 pub use self::recorder::{
     DeviceRecord, FlashCommand, FlashPart, Recorder, SeenCollection, SeenMerges, SeenRequest, Span,
@@ -26,6 +29,6 @@ pub use self::recorder::{
 pub use self::story::{Doing, StoryPiece, story};
 pub use self::traced::{Again, ToldRequest, Traced, windows_of};
 pub use self::when::{NoWhen, When};
-pub use self::why::{Question, WhyDocument, WhyRequest, WhyTail, why};
+pub use self::why::{Question, WhyAnswer, WhyDocument, WhyRequest, WhyTail, main_shares, why};
 pub use self::windows::Windows;
 pub use self::words::{Detail, Share, Shares, Words};

@@ -54,6 +54,36 @@ pub struct Traced {
     pub document: ResultDocument,
 }
 
+impl Traced {
+    /// Returns what touches these windows, which are within its own.
+    #[must_use]
+    pub fn within(&self, windows: Windows) -> Traced {
+        let Traced { record, requests, document, .. } = self;
+        let meets = |from: SimTime, until: Option<SimTime>| {
+            windows.meet(from, until.unwrap_or(SimTime::FOREVER))
+        };
+        let commands = record.commands.iter();
+        let record = DeviceRecord {
+            commands: commands
+                .filter(|(_, one)| windows.meet(one.arrived, one.end()))
+                .map(|(sequence, one)| (*sequence, one.clone()))
+                .collect(),
+            requests: Vec::new(),
+            collections: kept(&record.collections, |one| meets(one.from, one.until)),
+            merges: kept(&record.merges, |one| meets(one.from, one.until)),
+            deaths: kept(&record.deaths, |(at, _)| windows.meet(*at, *at)),
+            levels: kept(&record.levels, |(at, _)| windows.meet(*at, *at)),
+        };
+        let requests =
+            kept(requests, |told| windows.meet(told.done.arrived, told.done.completion.finished));
+        Traced { record, requests, windows, document: document.clone() }
+    }
+}
+
+fn kept<T: Clone>(all: &[T], is_kept: impl Fn(&T) -> bool) -> Vec<T> {
+    all.iter().filter(|one| is_kept(one)).cloned().collect()
+}
+
 /// A run that can be performed again, with the same result.
 #[derive(Clone, Copy)]
 pub struct Again<'a> {

@@ -132,8 +132,7 @@ impl When {
     pub fn windows(&self, result: &ResultDocument, chosen: &Chosen) -> Result<Windows, Failure> {
         let windows = match self {
             When::Between(from, until) => {
-                let measured = result.report.phases.iter().find(|phase| phase.measured);
-                let start = SimTime(measured.and_then(|phase| phase.started_ns).unwrap_or(0));
+                let start = SimTime(result.measured_from_ns());
                 let end = result.replay.finished_ns;
                 if (start + *from).0 >= end {
                     let measured = span(end.saturating_sub(start.0));

@@ -2,7 +2,7 @@
 
 use ftlab::host::Op;
 use ftlab::shape::Geometry;
-use ftlab::units::Nanos;
+use ftlab::units::{Nanos, SECTOR_BYTES};
 use ftlab_workload::replay::Completed;
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use super::traced::{Again, ToldRequest, Traced, windows_of};
 use super::words::{Detail, Share, Shares, UNTOLD, Words};
 use crate::experiment::Watcher;
 use crate::failure::Failure;
-use crate::result::ResultDocument;
+use crate::human;
 
 /// What is asked about a run.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +43,8 @@ pub struct WhyDocument {
 /// A request, and what its time went to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WhyRequest {
+    /// What it is and how long it took, in words.
+    pub title: String,
     /// Its index in its source, as in `requests.parquet`.
     pub index: u64,
     /// What it did.
@@ -62,6 +64,8 @@ pub struct WhyRequest {
 /// What the slowest requests of an operation consist of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WhyTail {
+    /// What it is, in words.
+    pub title: String,
     /// The operation.
     pub op: Op,
     /// How many requests were measured.
@@ -76,8 +80,18 @@ pub struct WhyTail {
     pub parts: Vec<Share>,
 }
 
-/// Performs a run twice more, and tells why its requests took as long as they did. Also returns the result of the run,
-/// which is that of the first time.
+/// The answer, and what it was taken from.
+#[derive(Debug)]
+pub struct WhyAnswer {
+    /// The answer.
+    pub document: WhyDocument,
+    /// The requests that are told one by one, in the order of the answer.
+    pub told: Vec<Completed>,
+    /// What the device did while the requests in question were in it, and the result of the run.
+    pub traced: Traced,
+}
+
+/// Performs a run twice more, and tells why its requests took as long as they did.
 ///
 /// # Errors
 /// It was stopped, or failed; or there is no such request.
@@ -85,7 +99,7 @@ pub fn why(
     again: &Again<'_>,
     question: &Question,
     watcher: &mut dyn Watcher,
-) -> Result<(WhyDocument, ResultDocument), Failure> {
+) -> Result<WhyAnswer, Failure> {
     let choice = match question.request {
         Some(index) => RequestChoice::Index(index),
         None => RequestChoice::Slowest(MOST_OF_TAIL.max(question.slowest)),
@@ -105,7 +119,8 @@ pub fn why(
     let words = Words::new(&traced.record, Geometry::new(again.config.shape()));
     let requests = singles.iter().map(|done| request(done, &traced, &words)).collect();
     let tails = tails.iter().map(|tail| tail_of(tail, &chosen, &traced, &words)).collect();
-    Ok((WhyDocument { requests, tails }, traced.document))
+    let document = WhyDocument { requests, tails };
+    Ok(WhyAnswer { document, told: singles, traced })
 }
 
 /// The requests that are told one by one.
@@ -151,6 +166,14 @@ fn request(done: &Completed, traced: &Traced, words: &Words<'_>) -> WhyRequest {
     add(done, traced, words, Detail::Places, &mut shares);
     let asked = &done.completion.request;
     WhyRequest {
+        title: format!(
+            "The {} with index {} (sector {}, {}) took {}",
+            asked.op.name(),
+            human::count(done.index),
+            human::count(asked.lba.0),
+            human::bytes(u64::from(asked.sectors) * SECTOR_BYTES),
+            human::span(done.latency().0)
+        ),
         index: done.index,
         op: asked.op,
         lba: asked.lba.0,
@@ -169,12 +192,33 @@ fn tail_of(tail: &[Completed], chosen: &Chosen, traced: &Traced, words: &Words<'
         total += done.latency();
         add(done, traced, words, Detail::Kinds, &mut shares);
     }
+    let measured = chosen.measured.get(&op).copied().unwrap_or(0);
+    let from = tail.last().map_or(Nanos::ZERO, Completed::latency);
     WhyTail {
+        title: format!(
+            "The slowest {} of {} {}s ({}) took {} or longer",
+            human::count(tail.len() as u64),
+            human::count(measured),
+            op.name(),
+            human::percent(tail.len() as f64 / measured.max(1) as f64),
+            human::span(from.0)
+        ),
         op,
-        measured: chosen.measured.get(&op).copied().unwrap_or(0),
+        measured,
         requests: tail.len() as u64,
-        from_ns: tail.last().map_or(0, |done| done.latency().0),
+        from_ns: from.0,
         total_ns: total.0,
         parts: shares.ranked(),
     }
+}
+
+/// Shares below this part of the whole are summed up in one line.
+const LEAST_SHARE: f64 = 0.005;
+
+/// Returns the shares that matter, and the sum of the others.
+#[must_use]
+pub fn main_shares(parts: &[Share], whole: u64) -> (Vec<&Share>, Nanos) {
+    let matters = |part: &&Share| part.time.0 as f64 >= LEAST_SHARE * whole as f64;
+    let (main, rest): (Vec<&Share>, Vec<&Share>) = parts.iter().partition(matters);
+    (main, Nanos(rest.iter().map(|part| part.time.0).sum()))
 }

@@ -182,7 +182,7 @@ class Run:
         if not isinstance(tail, (int, float)) or not 0 < tail <= 1:
             raise UsageError(f"tail is a share above 0 and up to 1, not {tail!r}")
         with Bar(progress) as bar:
-            answer, result = _ftlab.explain_run(
+            answer, page, result = _ftlab.explain_run(
                 self._again(),
                 None if request is None else _index_of(request),
                 0 if slowest == 0 else count_of("slowest", slowest, _MOST_SLOWEST),
@@ -191,7 +191,7 @@ class Run:
                 bar.listener,
             )
         self._check_same(result.encode())
-        return Why(json.loads(answer))
+        return Why(json.loads(answer), page)
 
     def save_timeline(
         self, file: str | os.PathLike[str], when: str = "slowest:5ms", *, progress: bool | None = None
@@ -199,7 +199,8 @@ class Run:
         """Writes what requests, dies and buses did at some time, for https://ui.perfetto.dev.
 
         ``when`` is ``"120ms..140ms"`` from the start of measuring, ``"slowest:5ms"`` around the slowest request, or
-        ``"slowest:read:10"`` during the ten slowest reads. The run is performed twice more.
+        ``"slowest:read:10"`` during the ten slowest reads, or ``"cut"`` around the first power cut. The run is performed twice
+        more.
         """
         with Bar(progress) as bar:
             trace, result = _ftlab.trace_run(self._again(), when, bar.listener)

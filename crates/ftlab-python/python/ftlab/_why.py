@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ class Explained:
 
     def __repr__(self) -> str:
         rows = [f"{_legible(float(part.ns), 'ns'):>10}  {part.ns / max(self.total_ns, 1):6.1%}  {part.what}" for part in self._shown()]
-        return "\n".join([self.title, *rows])
+        return "\n".join([f"{self.title}:", *rows])
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -54,7 +55,7 @@ class Explained:
             f"<td style='text-align:left'>{html.escape(part.what)}</td></tr>"
             for part in self._shown()
         )
-        return f"<p><b>{html.escape(self.title)}</b></p><table>{rows}</table>"
+        return f"<p><b>{html.escape(self.title)}:</b></p><table>{rows}</table>"
 
     def _shown(self) -> list[Share]:
         shown = [part for part in self.parts if part.ns >= _LEAST * self.total_ns]
@@ -65,13 +66,19 @@ class Explained:
 class Why:
     """Why requests of a run took as long as they did."""
 
-    def __init__(self, document: dict[str, Any]) -> None:
+    def __init__(self, document: dict[str, Any], page: str) -> None:
         self.document = document
         """The answer as ``ftlab why --json`` prints it."""
-        self.tails = [_explained(_tail_title(one), one) for one in document["tails"]]
+        self._page = page
+        self.tails = [_explained(one) for one in document["tails"]]
         """What the slowest requests of each operation consist of."""
-        self.requests = [_explained(_request_title(one), one) for one in document["requests"]]
+        self.requests = [_explained(one) for one in document["requests"]]
         """Single requests, the slowest first."""
+
+    def save_page(self, file: str | os.PathLike[str]) -> None:
+        """Writes a page with the answer and the time line of each request."""
+        with open(file, "w", encoding="utf-8") as to:
+            to.write(self._page)
 
     def to_polars(self) -> pl.DataFrame:
         """A row for each part of each tail and request."""
@@ -95,16 +102,6 @@ class Why:
         return "".join(one._repr_html_() for one in [*self.tails, *self.requests])
 
 
-def _explained(title: str, one: dict[str, Any]) -> Explained:
-    facts = {name: value for name, value in one.items() if name != "parts"}
-    return Explained(title, facts, [Share(part["what"], part["ns"], part["commands"]) for part in one["parts"]])
-
-
-def _tail_title(one: dict[str, Any]) -> str:
-    least = _legible(float(one["from_ns"]), "ns")
-    return f"The slowest {one['requests']:,} of {one['measured']:,} {one['op']}s took {least} or longer; their time went to"
-
-
-def _request_title(one: dict[str, Any]) -> str:
-    took = _legible(float(one["latency_ns"]), "ns")
-    return f"The {one['op']} with index {one['index']:,} (sector {one['lba']:,}, {one['sectors']} sectors) took {took}:"
+def _explained(one: dict[str, Any]) -> Explained:
+    facts = {name: value for name, value in one.items() if name not in ("title", "parts")}
+    return Explained(one["title"], facts, [Share(part["what"], part["ns"], part["commands"]) for part in one["parts"]])

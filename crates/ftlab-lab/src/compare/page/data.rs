@@ -8,9 +8,10 @@ use serde::Serialize;
 
 use super::super::build::Series;
 use super::super::finished::{Finished, Rows};
-use super::moments::{self, Moment};
+use super::moments;
 use crate::failure::Failure;
 use crate::page::DrawnNumber;
+use crate::timeline::Moment;
 
 /// The number of points of a distribution's curve.
 const CURVE_POINTS: usize = 400;

@@ -30,13 +30,8 @@ const GENERATOR: &str = "ftlab report";
 
 /// Whether a text begins like one of our pages.
 pub fn is_one(text: &[u8]) -> bool {
-    let head = String::from_utf8_lossy(&text[..text.len().min(MOST_HEAD)]);
-    let meta = format!("<meta name=\"generator\" content=\"{GENERATOR}\">");
-    head.starts_with("<!DOCTYPE html>") && head.contains(&meta)
+    crate::page::is_made_by(GENERATOR, text)
 }
-
-/// The `generator` tag is within this many bytes.
-const MOST_HEAD: usize = 1024;
 
 /// Returns the page of a comparison, or of a single variant. `command` made it.
 ///

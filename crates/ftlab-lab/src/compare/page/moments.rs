@@ -2,31 +2,21 @@
 
 use std::fs;
 
-use serde::Serialize;
-
 use super::super::build::Series;
 use super::super::finished::Finished;
 use crate::failure::Failure;
 use crate::result::MOMENTS;
-use crate::timeline::{TimelinePanel, panel};
+use crate::timeline::{Moment, TimelinePanel, panel};
 
-/// A time line and what it is of.
-#[derive(Debug, Serialize)]
-pub struct Moment {
-    /// The variant, if there are several.
-    pub title: String,
-    /// What is drawn.
-    pub panel: TimelinePanel,
-}
-
-/// Returns the time lines of the variants, each from the first seed that has one.
+/// Returns the time lines of the variants, each from the first seed that has one; with the names of the variants if there
+/// are several.
 pub fn of(series: &[Series]) -> Result<Vec<Moment>, Failure> {
     let mut moments = Vec::new();
     for one in series {
         let title = if series.len() > 1 { one.name.clone() } else { String::new() };
         for (_, result) in &one.results {
             if let Some(panel) = read(result)? {
-                moments.push(Moment { title, panel });
+                moments.push(Moment { title, about: None, panel });
                 break;
             }
         }
