@@ -183,9 +183,12 @@ impl Writer {
         Track(number)
     }
 
-    /// Adds a slice. Those of one track must not overlap.
+    /// Adds a slice, or a mark if it takes no time. Those of one track must not overlap.
     pub fn slice(&mut self, slice: Slice) {
         let Slice { until_ns, from_ns, .. } = slice;
+        if from_ns >= until_ns {
+            return self.mark(slice);
+        }
         let end = TrackEvent {
             kind: Some(SLICE_END),
             track_uuid: Some(slice.track.0),

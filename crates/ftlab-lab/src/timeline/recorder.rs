@@ -72,6 +72,8 @@ pub struct SeenRequest {
     pub tag: u32,
     /// When it was submitted.
     pub submitted: SimTime,
+    /// How many requests were submitted before it.
+    pub order: u64,
     /// When the last thing came that it waited for, and the command whose end brought it, if one did.
     pub settled: Option<(SimTime, Option<u64>)>,
 }
@@ -133,6 +135,8 @@ pub struct Recorder {
     windows: Windows,
     /// The command whose end explains what happens at this moment.
     cause: Option<(SimTime, u64)>,
+    /// How many requests were submitted.
+    submitted: u64,
     /// Commands in flight.
     in_flight: BTreeMap<u64, FlashCommand>,
     /// By number in the device: the request that has it, or had it last.
@@ -253,7 +257,8 @@ impl Probe for Recorder {
         match note {
             Note::Submitted { request, tag } => {
                 self.cause = None;
-                let new = SeenRequest { tag, submitted: at, settled: None };
+                let new = SeenRequest { tag, submitted: at, order: self.submitted, settled: None };
+                self.submitted += 1;
                 let old = slot(&mut self.slots, request.at()).replace(new);
                 old.into_iter().for_each(|old| self.keep_request(old));
             }

@@ -172,12 +172,19 @@ pub fn windows_of(requests: &[Completed]) -> Windows {
 /// Joins requests with what the flash saw of them, and tells their stories.
 fn told(record: &DeviceRecord, requests: Vec<Completed>) -> Vec<ToldRequest> {
     let occupancy = Occupancy::of(record);
-    let key = |seen: &SeenRequest| (seen.submitted, seen.tag);
-    let seen: BTreeMap<_, _> = record.requests.iter().map(|seen| (key(seen), seen)).collect();
+    // A mark is used again when its request has completed, perhaps at once. Such requests complete in order.
+    let mut seen: BTreeMap<(SimTime, u32), BTreeMap<u64, &SeenRequest>> = BTreeMap::new();
+    for one in &record.requests {
+        seen.entry((one.submitted, one.tag)).or_default().insert(one.order, one);
+    }
     let tell = |done: Completed| {
         let completion = &done.completion;
-        let found = seen.get(&(completion.submitted, completion.request.tag));
-        let settled = found.and_then(|seen| seen.settled);
+        let same = seen.get_mut(&(completion.submitted, completion.request.tag));
+        // One that ended just before the windows is not in the record.
+        let fits =
+            |seen: &SeenRequest| seen.settled.is_none_or(|(at, _)| at <= completion.finished);
+        let next = same.and_then(|same| same.first_entry()).filter(|next| fits(next.get()));
+        let settled = next.and_then(|next| next.remove().settled);
         let length = in_flash(&completion.breakdown);
         let pieces = settled.map_or(Vec::new(), |(at, last)| {
             story(record, &occupancy, last, SimTime(at.0.saturating_sub(length.0)), at)
