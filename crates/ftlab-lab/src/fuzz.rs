@@ -14,9 +14,9 @@ use tempfile::TempDir;
 use crate::experiment::{Preparation, RunOptions};
 use crate::failure::Failure;
 use crate::image::{self, OpenedImage};
-use crate::result::{COMPARISON, MARK, VARIANTS};
+use crate::result::{COMPARISON, MARK, MOMENTS, VARIANTS};
 use crate::saved::{self, DeviceState};
-use crate::{compare, device, reproduce, sweep};
+use crate::{compare, device, reproduce, sweep, timeline};
 
 /// Devices with larger tables are not created.
 const MOST_TABLES: u64 = 16 << 20;
@@ -152,6 +152,8 @@ pub fn result_files(bytes: &[u8]) {
             for (file, _) in &SOUND[1..] {
                 results.replace(file, bytes);
             }
+        } else if timeline::is_timeline(bytes) {
+            results.replace(MOMENTS, bytes);
         } else {
             results.replace(MARK, bytes);
             results.replace("run.json", bytes);

@@ -91,3 +91,35 @@ fn the_page_of_a_sweep_works_in_a_browser() {
     };
     opened("sweep.mjs", swept, 9);
 }
+
+/// Runs a small device with a time line.
+fn with_time_line(place: &Place, when: &str) {
+    let line = format!(
+        "run --device tiny --workload mixed-70-30-zipf --requests 6000 --precondition fill,age -o out --quiet \
+         --timeline {when}"
+    );
+    let done = place.run(&line);
+    assert_eq!(done.code, 0, "{}", done.err);
+}
+
+#[test]
+#[ignore = "long: ./x test --all"]
+fn a_time_line_works_in_a_browser() {
+    let reported = |place: &Place| {
+        with_time_line(place, "slowest:5ms");
+        assert_eq!(place.run("report out -o report.html --quiet").code, 0);
+        place.path("")
+    };
+    opened("timeline.mjs", reported, 7);
+}
+
+#[test]
+#[ignore = "long: ./x test --all"]
+fn the_time_lines_of_slow_requests_work_in_a_browser() {
+    let told = |place: &Place| {
+        with_time_line(place, "slowest:read:1");
+        assert_eq!(place.run("why out --op read --page report.html --quiet").code, 0);
+        place.path("")
+    };
+    opened("timeline.mjs", told, 7);
+}

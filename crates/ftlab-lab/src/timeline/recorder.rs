@@ -300,7 +300,7 @@ impl Probe for Recorder {
                 }
             }
             Note::Failed { sequence } => {
-                if let Some(command) = self.in_flight.get_mut(&sequence) {
+                if let Some(command) = self.record.commands.get_mut(&sequence) {
                     command.failed = true;
                 }
             }

@@ -14,6 +14,7 @@ use crate::ftl::Kernel;
 use crate::ftl::cost::regulation;
 use crate::ftl::map_cache::{Ready, Seeker};
 use crate::ftl::service::Signals;
+use crate::ftl::wear::Life;
 use crate::scheduler::{Levels, Note, Probe, Spent};
 use crate::units::{Lpn, PlaneId, RequestId, SectorMask, SimTime};
 use crate::verify::{Canary, Plant};
@@ -83,6 +84,13 @@ impl<P: Probe, C: Contents> Base<P, C> {
         let Kernel { now, contents, flash, .. } = &mut self.kernel;
         self.desk.settle::<S>(id, spent, *now, contents);
         flash.probe_mut().note(*now, Note::Settled { request: id });
+    }
+
+    /// How many programs and erases have failed.
+    #[inline]
+    pub fn failures(&self) -> u64 {
+        let losses = self.kernel.ftl.life().map(Life::losses);
+        losses.map_or(0, |losses| losses.program_failures + losses.erase_failures)
     }
 
     /// Tells observers that want to know how full the device is.

@@ -187,11 +187,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
             next = self.base.kernel.flash.companion::<S>(id);
             let Kernel { now, flash, .. } = &mut self.base.kernel;
             let sequence = flash.command(id).sequence();
-            if any(S, RARE_ON_FLASH) && flash.command(id).found.is_bad() {
+            let is_bad = flash.command(id).found.is_bad();
+            flash.probe_mut().note(*now, Note::Done { sequence });
+            let failures = self.base.failures();
+            self.command_done::<S>(id);
+            if P::ACTIVE && (is_bad || self.base.failures() > failures) {
+                let Kernel { now, flash, .. } = &mut self.base.kernel;
                 flash.probe_mut().note(*now, Note::Failed { sequence });
             }
-            flash.probe_mut().note(*now, Note::Done { sequence });
-            self.command_done::<S>(id);
         }
         self.base.kernel.flash.go_on_with::<S>(self.base.kernel.now, die);
         if any(S, RARE | RARE_ON_FLASH) && self.base.wakes != Signals::NONE {

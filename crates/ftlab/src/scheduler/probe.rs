@@ -78,7 +78,7 @@ pub enum Note {
         /// The plane.
         plane: PlaneId,
     },
-    /// A command failed, or read what cannot be corrected.
+    /// The command that is just done failed, or read what cannot be corrected.
     Failed {
         /// Its number ([`Arrival::sequence`]).
         sequence: u64,
