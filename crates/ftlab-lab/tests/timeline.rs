@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use ftlab::config::Config;
 use ftlab::host::Op;
-use ftlab::scheduler::Origin;
 use ftlab::units::{Nanos, SimTime};
 use ftlab_lab::Lab;
 use ftlab_lab::device::{load, settings};
 use ftlab_lab::experiment::{Experiment, LoadSource, RunOptions};
 use ftlab_lab::timeline::{
-    Again, DeviceRecord, Doing, FlashPart, Holder, RequestChoice, Traced, Windows, windows_of,
+    Again, DeviceRecord, Doing, FlashPart, RequestChoice, StoryPiece, Traced, Windows, own_work,
+    windows_of,
 };
 
 const DEVICES: [&[&str]; 9] = [
@@ -98,24 +98,14 @@ fn waits_for_the_devices_own_work_agree_with_the_account() {
     for sets in DEVICES {
         let config = load("tiny", &settings(sets)).unwrap();
         let traced = whole(&config, &experiment("mixed-70-30-zipf"));
-        let is_own = |sequence: u64| {
-            let command = &traced.record.commands[&sequence];
-            !matches!(command.origin, Origin::Host | Origin::ReadModifyWrite)
-        };
         let (mut told, mut accounted) = (0, 0);
         for read in traced.requests.iter().filter(|one| !one.pieces.is_empty()) {
             if read.done.completion.request.op != Op::Read {
                 continue;
             }
-            let own = read.pieces.iter().filter(|piece| piece.depth == 0);
-            told += own
-                .map(|piece| match piece.doing {
-                    Doing::Waits(Holder::Die(by, _) | Holder::Bus(by)) if is_own(by) => {
-                        piece.length().0
-                    }
-                    _ => 0,
-                })
-                .sum::<u64>();
+            let waits: Vec<StoryPiece> =
+                read.pieces.iter().filter(|piece| piece.depth == 0).copied().collect();
+            told += own_work(&waits, &traced.record).0;
             accounted += read.done.completion.breakdown.gc.0;
         }
         // The account of a run counts the bus for a command that waits for its die only once the die wants it, so it is

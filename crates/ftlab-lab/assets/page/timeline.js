@@ -176,10 +176,12 @@ function timePanel(parent, data, title, about) {
       const size = Math.max(right - x - (right - x > 4 ? 0.8 : 0), 0.7), faint = kind(slice) === 'sense';
       pen.rect(x, y + 1, size, tall, fill, faint ? 0.45 : 1);
       if (kind(slice) === 'erase' && size > 6) {
-        for (let stripe = x + 3; stripe < right - 2; stripe += 6) pen.line([[stripe, y + tall], [stripe + 3, y + 2]], paper.ground);
+        // Beside the name, so that it stays legible.
+        const words = size > LEAST_TEXT ? texts[slice.name].length * 6 + 6 : 0;
+        for (let stripe = x + 3 + words; stripe < right - 2; stripe += 6) pen.line([[stripe, y + tall], [stripe + 3, y + 2]], paper.ground);
       }
       if (at === picked || at === pointed || linked.has(at)) pen.line([[x, y + 1], [x + size, y + 1], [x + size, y + tall + 1], [x, y + tall + 1], [x, y + 1]], paper.ink, at === picked ? 2 : 1.2);
-      if (size > LEAST_TEXT) pen.text(x + 3, y + 11, texts[slice.name], faint || kind(slice) === 'erase' ? paper.ink : paper.ground, size - 6);
+      if (size > LEAST_TEXT) pen.text(x + 3, y + 11, texts[slice.name], faint ? paper.ink : paper.ground, size - 6);
     });
   }
 

@@ -5,6 +5,7 @@
 //! whose end made it come. So the pieces follow each other without a gap, and their lengths sum to the time of the
 //! request in the flash.
 
+use ftlab::scheduler::Origin;
 use ftlab::units::{Nanos, SimTime};
 
 use super::occupancy::{Holder, Occupancy};
@@ -72,6 +73,21 @@ pub fn story(
     }
     pieces.reverse();
     pieces
+}
+
+/// Returns how much of some pieces went to the device's own work: to commands that serve no request.
+#[must_use]
+pub fn own_work(pieces: &[StoryPiece], record: &DeviceRecord) -> Nanos {
+    let at_work = |piece: &&StoryPiece| {
+        let command = match piece.doing {
+            Doing::Works(_) => piece.of,
+            Doing::Waits(Holder::Die(by, _) | Holder::Bus(by)) => Some(by),
+            Doing::Waits(Holder::Nobody) | Doing::Before => None,
+        };
+        let command = command.and_then(|command| record.commands.get(&command));
+        command.is_some_and(|one| !matches!(one.origin, Origin::Host | Origin::ReadModifyWrite))
+    };
+    Nanos(pieces.iter().filter(at_work).map(|piece| piece.length().0).sum())
 }
 
 /// Returns what a command did from `from` to `until`.

@@ -7,6 +7,7 @@ use ftlab_workload::replay::Completed;
 use serde::Serialize;
 
 use super::choose::{Chosen, RequestChoice};
+use super::story::own_work;
 use super::traced::{Again, ToldRequest, Traced, windows_of};
 use super::words::{Detail, Share, Shares, UNTOLD, Words};
 use crate::experiment::Watcher;
@@ -57,6 +58,8 @@ pub struct WhyRequest {
     pub arrived_ns: u64,
     /// From its arrival to its completion.
     pub latency_ns: u64,
+    /// The part of it that went to the device's own work: collection, folding, care of blocks.
+    pub own_work_ns: u64,
     /// What the time went to, the longest first; they sum to the latency.
     pub parts: Vec<Share>,
 }
@@ -76,6 +79,8 @@ pub struct WhyTail {
     pub from_ns: u64,
     /// Their latencies together.
     pub total_ns: u64,
+    /// The part of them that went to the device's own work: collection, folding, care of blocks.
+    pub own_work_ns: u64,
     /// What the time went to, the longest first; they sum to the total.
     pub parts: Vec<Share>,
 }
@@ -153,17 +158,29 @@ fn find<'a>(done: &Completed, traced: &'a Traced) -> Option<&'a ToldRequest> {
     ended.take_while(|told| told.done.completion.finished == end).find(|told| told.done == *done)
 }
 
-/// Adds all of a request's time to shares.
-fn add(done: &Completed, traced: &Traced, words: &Words<'_>, detail: Detail, shares: &mut Shares) {
+/// Adds all of a request's time to shares. Returns the part of it that went to the device's own work.
+fn add(
+    done: &Completed,
+    traced: &Traced,
+    words: &Words<'_>,
+    detail: Detail,
+    shares: &mut Shares,
+) -> Nanos {
     match find(done, traced) {
-        Some(told) => words.add(told, detail, shares),
-        None => shares.add(UNTOLD.to_owned(), done.latency(), None),
+        Some(told) => {
+            words.add(told, detail, shares);
+            own_work(&told.pieces, &traced.record)
+        }
+        None => {
+            shares.add(UNTOLD.to_owned(), done.latency(), None);
+            Nanos::ZERO
+        }
     }
 }
 
 fn request(done: &Completed, traced: &Traced, words: &Words<'_>) -> WhyRequest {
     let mut shares = Shares::default();
-    add(done, traced, words, Detail::Places, &mut shares);
+    let own_work = add(done, traced, words, Detail::Places, &mut shares);
     let asked = &done.completion.request;
     WhyRequest {
         title: format!(
@@ -180,6 +197,7 @@ fn request(done: &Completed, traced: &Traced, words: &Words<'_>) -> WhyRequest {
         sectors: asked.sectors,
         arrived_ns: done.arrived.0,
         latency_ns: done.latency().0,
+        own_work_ns: own_work.0,
         parts: shares.ranked(),
     }
 }
@@ -187,10 +205,10 @@ fn request(done: &Completed, traced: &Traced, words: &Words<'_>) -> WhyRequest {
 fn tail_of(tail: &[Completed], chosen: &Chosen, traced: &Traced, words: &Words<'_>) -> WhyTail {
     let op = tail[0].completion.request.op;
     let mut shares = Shares::default();
-    let mut total = Nanos::ZERO;
+    let (mut total, mut own_work) = (Nanos::ZERO, Nanos::ZERO);
     for done in tail {
         total += done.latency();
-        add(done, traced, words, Detail::Kinds, &mut shares);
+        own_work += add(done, traced, words, Detail::Kinds, &mut shares);
     }
     let measured = chosen.measured.get(&op).copied().unwrap_or(0);
     let from = tail.last().map_or(Nanos::ZERO, Completed::latency);
@@ -208,6 +226,7 @@ fn tail_of(tail: &[Completed], chosen: &Chosen, traced: &Traced, words: &Words<'
         requests: tail.len() as u64,
         from_ns: from.0,
         total_ns: total.0,
+        own_work_ns: own_work.0,
         parts: shares.ranked(),
     }
 }
