@@ -7,12 +7,14 @@ use comfy_table::{CellAlignment, Table};
 use ftlab::counters::ReportEntry;
 use ftlab::ftl::gc::Purpose;
 use ftlab::scheduler::{Kind, Origin};
-use ftlab::stats::{LatencyReport, OpReport, ProgramsByCost, ReadsByCost, Report, Spread, Verdict};
+use ftlab::stats::{
+    EnergyReport, LatencyReport, OpReport, ProgramsByCost, ReadsByCost, Report, Spread, Verdict,
+};
 use ftlab::units::Nanos;
 
 use crate::failure::with_flags;
 use crate::human::{bytes, count, digits, percent, rate, span, time};
-use crate::{accesses, health, power_cuts, queues};
+use crate::{accesses, health, human, power_cuts, queues};
 use ftlab_lab::result::{ResultDocument, StepDocument};
 
 /// Stands for an unknown value.
@@ -313,6 +315,7 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let usage = &report.utilisation;
     line(out, "Channels in use", &used(usage.channels_ratio))?;
     line(out, "Dies in use", &used(usage.dies_ratio))?;
+    line(out, "Energy of the flash", &energy(&report.energy))?;
     let overlaps = told(&report.flash_overlaps.counts.entries(None));
     if !overlaps.is_empty() {
         line(out, "Flash overlaps", &overlaps)?;
@@ -345,6 +348,25 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         line(out, &format!("Flash commands, {name}"), &text)?;
     }
     Ok(())
+}
+
+/// The energy, the shares of what took it, and how much the host's bytes took.
+fn energy(energy: &EnergyReport) -> String {
+    let EnergyReport { read_j, program_j, erase_j, transfer_j, total_j, per_host_gb_j } = *energy;
+    if total_j == 0.0 {
+        return "-".to_owned();
+    }
+    let share = |part: f64| percent(part / total_j);
+    let of_host = per_host_gb_j
+        .map_or(String::new(), |joules| format!("; {} per GB of the host", human::energy(joules)));
+    format!(
+        "{}: reads {}, programs {}, erases {}, transfers {}{of_host}",
+        human::energy(total_j),
+        share(read_j),
+        share(program_j),
+        share(erase_j),
+        share(transfer_j)
+    )
 }
 
 /// Prints how many blocks were moved for other reasons than garbage collection.

@@ -64,6 +64,16 @@ pub fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// Formats an energy: `840 nJ`, `61.2 uJ`, `1.53 mJ`, `2.40 J`, `1,300 J`.
+pub fn energy(joules: f64) -> String {
+    const UNITS: [(f64, &str); 3] = [(1.0, "J"), (1e-3, "mJ"), (1e-6, "uJ")];
+    let unit = UNITS.iter().find(|(size, _)| joules >= size * 0.9995);
+    match unit.copied().unwrap_or((1e-9, "nJ")) {
+        (_, "J") if joules >= 999.5 => format!("{} J", count(joules.round() as u64)),
+        (size, name) => format!("{} {name}", digits(joules / size)),
+    }
+}
+
 /// Formats a whole number with thousands separators: `1,234,567`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();

@@ -339,6 +339,8 @@ fn draw(stream: &mut Stream, mut settings: Settings, fixed: &[&str]) -> Settings
         all_options().iter().partition(|option| option.seam.is_some());
     for option in seams.into_iter().chain(others) {
         let is_fixed = fixed.contains(&option.path) || TEXTS.contains(&option.path);
+        // Power is only added up, and what is drawn for other options does not depend on it.
+        let is_fixed = is_fixed || option.kind == ValueKind::Power;
         if is_fixed || !applies(option, &settings) {
             continue;
         }
@@ -371,7 +373,7 @@ fn pick<'a, T: ?Sized>(stream: &mut Stream, from: &[&'a T]) -> &'a T {
 
 /// Whether an option is ever set.
 pub fn is_drawn(option: &OptionInfo) -> bool {
-    option.kind != ValueKind::Text
+    !matches!(option.kind, ValueKind::Text | ValueKind::Power)
 }
 
 /// Draws a value of an option, as TOML; `None` if only the default is known.
@@ -394,7 +396,7 @@ fn value(stream: &mut Stream, option: &OptionInfo, settings: &Settings) -> Optio
             ValueKind::Order => order(stream),
             ValueKind::Counts | ValueKind::Names => return Some(list(stream, option, settings)),
             ValueKind::Faults => return Some(faults(stream)),
-            ValueKind::Text => return None,
+            ValueKind::Text | ValueKind::Power => return None,
         },
     };
     let bare = option.kind == ValueKind::Count;

@@ -193,6 +193,34 @@ impl fmt::Display for TransferRate {
     }
 }
 
+/// Electric power, in microwatts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Microwatts(pub u64);
+
+impl Microwatts {
+    /// The energy that it draws in some time, in joules.
+    #[must_use]
+    pub fn joules_in(self, time_ns: u64) -> f64 {
+        // Exact: both are whole numbers.
+        const FEMTO: f64 = 1e-15;
+        (u128::from(self.0) * u128::from(time_ns)) as f64 * FEMTO
+    }
+}
+
+impl fmt::Display for Microwatts {
+    /// Prints milliwatts, as in data sheets: `82.5mW`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0 / 1_000, self.0 % 1_000) {
+            (whole, 0) => write!(f, "{whole}mW"),
+            (whole, rest) => {
+                let rest = format!("{rest:03}");
+                write!(f, "{whole}.{}mW", rest.trim_end_matches('0'))
+            }
+        }
+    }
+}
+
 /// A rate of requests per thousand seconds: an integer, so that every machine gives the same results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct RequestRate {

@@ -33,7 +33,7 @@ pub struct Metric {
 /// The places in `result.json` that the keys of metrics leave out.
 const LEFT_OUT: [&str; 2] = ["report/", "host/"];
 /// The endings of units that the keys of metrics leave out.
-const UNITS: [&str; 3] = ["_ns", "_ratio", "_mb_per_s"];
+const UNITS: [&str; 4] = ["_ns", "_ratio", "_mb_per_s", "_j"];
 
 impl Metric {
     /// Returns its key: the place without the parts that all metrics share, and without units, such as
@@ -103,6 +103,12 @@ const FIGURES: &[(&str, &str, &str, Better, bool)] = {
         ("report/wear/erases_per_block_mean", "wear, mean", "erases", Lower, false),
         ("report/wear/erases_per_block_max", "wear, max", "erases", Lower, false),
         ("report/wear/erases_per_block_stddev", "wear, deviation", "erases", Lower, false),
+        ("report/energy/total_j", "energy", "J", Lower, false),
+        ("report/energy/read_j", "energy, reads", "J", Lower, false),
+        ("report/energy/program_j", "energy, programs", "J", Lower, false),
+        ("report/energy/erase_j", "energy, erases", "J", Lower, true),
+        ("report/energy/transfer_j", "energy, transfers", "J", Lower, false),
+        ("report/energy/per_host_gb_j", "energy per GB of the host", "J", Lower, false),
         ("power_cuts/recovery_mean_ns", "power cuts, until ready", "ns", Lower, false),
         ("power_cuts/recovery_most_ns", "power cuts, longest", "ns", Lower, false),
         ("power_cuts/hold_up_mean_ns", "power cuts, hold-up", "ns", Lower, true),

@@ -3,7 +3,7 @@
 use super::document::{Comparison, MetricDocument, ValuesDocument, VariantDocument};
 use super::past;
 use super::statistics::{Certainty, Change, Scale};
-use crate::human::{count, digits, rate, time};
+use crate::human::{count, digits, energy, rate, time};
 
 /// Returns why two variants have values but no changes, if so.
 pub fn uncompared(base: &VariantDocument, variant: &VariantDocument) -> Option<String> {
@@ -63,6 +63,8 @@ pub fn with_unit(unit: &str, value: f64) -> String {
         "ns" if value < 0.0 => format!("-{}", time(-value)),
         "ns" => time(value),
         "MB/s" | "1/s" => rate(value),
+        "J" if value < 0.0 => format!("-{}", energy(-value)),
+        "J" => energy(value),
         "" => format!("{value:.3}"),
         _ if value >= 999.5 => count(value.round() as u64),
         _ if value <= -999.5 => format!("-{}", count(-value.round() as u64)),

@@ -4,7 +4,7 @@
 //! they are.
 
 use ftlab::options::value::{Value, ValueError, ValueKind};
-use ftlab::units::{BusRate, Bytes, Nanos, Ratio, RequestRate, TransferRate};
+use ftlab::units::{BusRate, Bytes, Microwatts, Nanos, Ratio, RequestRate, TransferRate};
 
 use super::keys::Spacing;
 use crate::experiment::parse_speed;
@@ -49,16 +49,16 @@ const MOST_DECIMALS: u32 = 12;
 impl NumberKind {
     /// Returns the kind of numbers of a kind of values, if they are single numbers.
     pub fn of(kind: ValueKind) -> Option<NumberKind> {
-        use ValueKind::{Amount, Count, Rate, RequestRate, Share, Size, Time, TransferRate};
+        use ValueKind::{Amount, Count, Power, Rate, RequestRate, Share, Size, Time, TransferRate};
         let is_number = matches!(
             kind,
-            Count | Time | Size | Rate | TransferRate | RequestRate | Share | Amount
+            Count | Time | Size | Rate | TransferRate | RequestRate | Power | Share | Amount
         );
         is_number.then_some(NumberKind::Of(kind))
     }
 
     /// Parses a number to its smallest unit: bytes, nanoseconds, bytes or transfers per second, thousandths of requests
-    /// per second, millionths.
+    /// per second, microwatts, millionths.
     ///
     /// # Errors
     /// It is not such a number.
@@ -89,6 +89,7 @@ impl NumberKind {
             NumberKind::Of(ValueKind::RequestRate) => {
                 RequestRate::parse(text).map(|rate| rate.per_kilosecond)
             }
+            NumberKind::Of(ValueKind::Power) => Microwatts::parse(text).map(|power| power.0),
             NumberKind::Of(ValueKind::Share) => Ratio::parse(text).map(|share| share.ppm.into()),
             NumberKind::Of(_) => u64::parse(text),
         }
@@ -303,6 +304,7 @@ mod tests {
             (ValueKind::Rate, "1kB/s..3GiB/s"),
             (ValueKind::TransferRate, "400MT/s..3.6GT/s"),
             (ValueKind::RequestRate, "0.5/s..1000000/s"),
+            (ValueKind::Power, "500uW..1W"),
             (ValueKind::Count, "1..4294967295"),
             (ValueKind::Amount, "1MiB..3GiB"),
         ] {

@@ -15,9 +15,9 @@ use crate::ftl::streams::StreamsChoice;
 use crate::ftl::wear::{FreeBlockOrder, LevellingChoice, RefreshOptions};
 use crate::host::arbitration::ArbitrationChoice;
 use crate::host::{Copies, StreamMap};
-use crate::nand::FaultOptions;
 use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
+use crate::nand::{DrawOptions, FaultOptions};
 use crate::options::Switch;
 use crate::options::declare::{choices, options};
 use crate::options::text::{nearest, quoted, shown};
@@ -150,6 +150,7 @@ options! {
         multi_plane: MultiPlaneOptions,
         cache_ops: CacheOpsOptions,
         suspend: SuspendOptions,
+        power: DrawOptions,
         endurance: EnduranceOptions,
         faults: FaultOptions,
     } {

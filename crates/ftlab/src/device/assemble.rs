@@ -35,7 +35,7 @@ use crate::host::{
 };
 use crate::nand::timing::{Bus, OneBit, Prices};
 use crate::nand::{
-    Abilities, CacheOps, Counting, Faults, Hazards, MultiPlane, PauseCost, Superblocks,
+    Abilities, CacheOps, Counting, Draws, Faults, Hazards, MultiPlane, PauseCost, Superblocks,
 };
 use crate::policy::Parts;
 use crate::scheduler::{Flash, FlashSetup, PauseRule, Probe};
@@ -232,6 +232,7 @@ fn abilities(nand: &NandOptions) -> Abilities {
         },
         pause: PauseCost { program: suspend.program, erase: suspend.erase, resume: suspend.resume },
         one_die_at_a_time: nand.one_die_at_a_time.is_on() && nand.dies_per_chip > 1,
+        draws: Draws::of(&nand.power),
     }
 }
 

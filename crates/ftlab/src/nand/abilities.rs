@@ -3,6 +3,7 @@
 
 use super::die::CacheOps;
 use super::operation::Kind;
+use crate::nand::Draws;
 use crate::options::declare::choices;
 use crate::shape::Geometry;
 use crate::units::{DieId, Nanos, PlaneId, Ppn};
@@ -150,6 +151,8 @@ pub struct Abilities {
     /// Whether a chip does one thing at a time, so that its other dies have to wait. Only for chips with several
     /// dies.
     pub one_die_at_a_time: bool,
+    /// The power that they draw.
+    pub draws: Draws,
 }
 
 impl Abilities {
@@ -159,5 +162,6 @@ impl Abilities {
         cache: CacheOps { read: false, program: false, busy: Nanos::ZERO },
         pause: PauseCost { program: Nanos::ZERO, erase: Nanos::ZERO, resume: Nanos::ZERO },
         one_die_at_a_time: false,
+        draws: Draws::NONE,
     };
 }

@@ -2,7 +2,9 @@
 
 use super::text::{is_long, nearest, quoted, shown};
 use super::value::{Value, ValueError, ValueKind, ordered};
-use crate::units::{Amount, BusRate, Bytes, BytesPerSec, Nanos, Ratio, RequestRate, TransferRate};
+use crate::units::{
+    Amount, BusRate, Bytes, BytesPerSec, Microwatts, Nanos, Ratio, RequestRate, TransferRate,
+};
 
 /// A decimal number in parts: 12.5 is 125 with one decimal place.
 struct Decimal {
@@ -188,6 +190,15 @@ const REQUEST_RATE: Quantity = Quantity {
     // One request per nanosecond, which is the resolution of the clock.
     most: 1_000_000_000_000,
     guess: |number| format!("{number}/s"),
+};
+
+const POWER: Quantity = Quantity {
+    what: "a power",
+    units: &[("mW", 1_000), ("uW", 1), ("W", 1_000_000), ("µW", 1), ("μW", 1)],
+    listed: "uW, mW, W",
+    smallest: "uW",
+    most: u64::MAX,
+    guess: |number| format!("{number}mW"),
 };
 
 const SHARE: Quantity = Quantity {
@@ -403,6 +414,18 @@ impl Value for TransferRate {
 
     fn parse(text: &str) -> Result<TransferRate, ValueError> {
         TRANSFER_RATE.parse(text).map(TransferRate)
+    }
+
+    fn print(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for Microwatts {
+    ordered!(Power);
+
+    fn parse(text: &str) -> Result<Microwatts, ValueError> {
+        POWER.parse(text).map(Microwatts)
     }
 
     fn print(&self) -> String {

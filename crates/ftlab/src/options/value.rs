@@ -55,6 +55,8 @@ pub enum ValueKind {
     TransferRate,
     /// A rate of requests, with a unit.
     RequestRate,
+    /// An electric power, with a unit.
+    Power,
     /// A share, in per cent.
     Share,
     /// A size, or a share of a whole.
@@ -86,6 +88,7 @@ impl ValueKind {
             ValueKind::Rate => "rate",
             ValueKind::TransferRate => "rate of transfers",
             ValueKind::RequestRate => "rate of requests",
+            ValueKind::Power => "power",
             ValueKind::Share => "share",
             ValueKind::Amount => "amount",
             ValueKind::Text => "text",
@@ -113,6 +116,7 @@ impl ValueKind {
             ValueKind::Rate => "\"800MB/s\"",
             ValueKind::TransferRate => "\"533MT/s\"",
             ValueKind::RequestRate => "\"50000/s\"",
+            ValueKind::Power => "\"82.5mW\"",
             ValueKind::Share => "\"7%\"",
             ValueKind::Amount => "\"2GiB\" or \"50%\"",
             ValueKind::Text => "\"some text\"",

@@ -18,7 +18,7 @@ use super::view::View;
 use super::watch::Watch;
 use super::{Scheduler, SchedulerPolicy};
 use crate::engine::skills::{self, Skills};
-use crate::nand::{Accepts, Kind, Register};
+use crate::nand::{Accepts, CellTime, Kind, Register};
 use crate::units::{DieId, SimTime};
 use crate::verify::{Canary, Plant};
 
@@ -31,6 +31,7 @@ pub(super) struct Dispatcher<P> {
     /// Commands that came so far.
     pub arrivals: u64,
     pub overlaps: Overlaps,
+    pub cell_time: CellTime,
     pub watch: Watch<P>,
 }
 
@@ -48,8 +49,8 @@ struct Operation {
 impl<P: Probe> Dispatcher<P> {
     pub fn new(array: FlashArray, scheduler: Scheduler, watch: Watch<P>) -> Dispatcher<P> {
         let events = Events::new(array.sheet.longest_step());
-        let overlaps = Overlaps::default();
-        Dispatcher { array, scheduler, events, arrivals: 0, overlaps, watch }
+        let (overlaps, cell_time) = (Overlaps::default(), CellTime::default());
+        Dispatcher { array, scheduler, events, arrivals: 0, overlaps, cell_time, watch }
     }
 
     /// Puts a command into the lane of its die.

@@ -13,7 +13,7 @@ use crate::ftl::parity::ParityCounts;
 use crate::ftl::slc::SlcCounts;
 use crate::ftl::wear::Losses;
 use crate::host::Host;
-use crate::nand::HazardCounts;
+use crate::nand::{CellTime, HazardCounts};
 use crate::scheduler::{CommandCounts, CostCounts, Overlaps, Probe};
 use crate::units::{Nanos, SimTime};
 
@@ -47,6 +47,8 @@ counters! {
         parity: ParityCounts;
         /// How often the dies did more than one thing at a time.
         overlaps: Overlaps;
+        /// For how long cells worked.
+        cell_time: CellTime;
         /// Time that each die was occupied.
         die_busy: Vec<Nanos>;
         /// Time that each bus was occupied.
@@ -73,6 +75,7 @@ impl DeviceCounters {
             rewrites: device.rewriter().map(|rewriter| *rewriter.counts()).unwrap_or_default(),
             parity: device.ftl().stripes().map(|stripes| *stripes.counts()).unwrap_or_default(),
             overlaps: *device.flash().overlaps(),
+            cell_time: *device.flash().cell_time(),
             die_busy: device.flash().die_busy(now).collect(),
             channel_busy: device.flash().channel_busy(now).collect(),
         }

@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::cost::CostReport;
+use super::energy::EnergyReport;
 use super::health::Health;
 use super::merges::Merges;
 use super::op_report::OpReport;
@@ -61,6 +62,8 @@ pub struct Report {
     pub parity: Option<ParityReport>,
     /// How busy the device was.
     pub utilisation: Utilisation,
+    /// The energy of the flash.
+    pub energy: EnergyReport,
     /// Flash commands by origin and kind: flash pages sensed, flash pages programmed, blocks erased, flash pages moved
     /// within their plane without the bus. Those of a map on flash have no origin of their own: `translation` counts
     /// them apart.

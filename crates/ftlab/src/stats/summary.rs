@@ -1,6 +1,7 @@
 //! Builds the report from the counters of the measured phases.
 
 use super::cost::cost;
+use super::energy::EnergyReport;
 use super::figures::{flash_bytes, mb_per_second, per_second, ratio};
 use super::health::health;
 use super::host::HostStats;
@@ -47,6 +48,7 @@ pub(super) fn build<P: Probe, C: Contents>(
     let counters = counters.unwrap_or_default();
     // The device's counters cover whole phases.
     let written_bytes = host.op(Op::Write).bytes() + unmeasured_bytes;
+    let host_bytes = host.op(Op::Read).bytes() + written_bytes;
     let shape = device.flash().geometry().shape();
     let page_bytes = shape.page_size.0;
     let mut report = Report {
@@ -80,6 +82,7 @@ pub(super) fn build<P: Probe, C: Contents>(
             channels_ratio: spread(&counters.channel_busy, counters.span),
             dies_ratio: spread(&counters.die_busy, counters.span),
         },
+        energy: EnergyReport::new(&counters, device.flash().draws(), host_bytes),
         flash_overlaps: FlashOverlaps::new(&counters.overlaps),
         flash_commands: By::new(Origin::ALL, |&origin| {
             By::new(Kind::ALL, |&kind| counters.commands[origin as usize][kind as usize])

@@ -221,7 +221,9 @@ fn behaviour(config: &Config) -> u64 {
     run(&mut device).hash(&mut hasher);
     let flash = device.flash();
     let erases: Vec<u32> = device.ftl().blocks().all_erases().collect();
-    let counts = (device.ftl_counts(), device.buffer_counts(), flash.done(), flash.overlaps());
+    let energy = flash.energy(device.now());
+    let counts =
+        (device.ftl_counts(), device.buffer_counts(), flash.done(), flash.overlaps(), energy);
     format!("{counts:?} {erases:?}").hash(&mut hasher);
     if config.options.ftl.recovery.policy.survives() {
         format!("{:?}", recovered(config, device)).hash(&mut hasher);
@@ -334,6 +336,7 @@ fn values(option: &OptionInfo) -> Vec<String> {
         ValueKind::Rate => &["50MB/s", "200MB/s"],
         ValueKind::TransferRate => &["50MT/s", "200MT/s"],
         ValueKind::RequestRate => &["1000/s", "100000/s"],
+        ValueKind::Power => &["1mW", "1W"],
         ValueKind::Share => &["1%", "5%", "20%", "50%", "90%", "150%"],
         ValueKind::Amount => &["64KiB", "1MiB", "10%", "50%"],
         ValueKind::Text => &["changed"],

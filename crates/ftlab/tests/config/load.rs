@@ -11,7 +11,9 @@ use ftlab::options::presets;
 use ftlab::options::value::{Value, ValueKind};
 use ftlab::scheduler::SchedulerChoice;
 use ftlab::shape::{Geometry, StripeOrder};
-use ftlab::units::{Amount, BlockId, Bytes, BytesPerSec, Nanos, Ratio, RequestRate, TransferRate};
+use ftlab::units::{
+    Amount, BlockId, Bytes, BytesPerSec, Microwatts, Nanos, Ratio, RequestRate, TransferRate,
+};
 use proptest::prelude::*;
 
 fn load(layers: &[Layer]) -> Config {
@@ -168,6 +170,7 @@ fn parses(kind: ValueKind, text: &str) -> bool {
         ValueKind::Rate => Option::<BytesPerSec>::parse(text).is_ok(),
         ValueKind::Share => Ratio::parse(text).is_ok(),
         ValueKind::RequestRate => RequestRate::parse(text).is_ok(),
+        ValueKind::Power => Microwatts::parse(text).is_ok(),
         ValueKind::TransferRate => TransferRate::parse(text).is_ok(),
         ValueKind::Amount => Amount::parse(text).is_ok(),
         ValueKind::Order => StripeOrder::parse(text).is_ok(),
@@ -187,6 +190,7 @@ fn lies_within(kind: ValueKind, text: &str, low: &str, high: &str) -> bool {
         }
         ValueKind::Counts => Vec::<u32>::parse(text).is_ok_and(|value| value.within(low, high)),
         ValueKind::Share => Ratio::parse(text).is_ok_and(|value| value.within(low, high)),
+        ValueKind::Power => Microwatts::parse(text).is_ok_and(|value| value.within(low, high)),
         other => panic!("{other:?} has no range"),
     }
 }

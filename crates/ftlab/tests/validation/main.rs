@@ -12,6 +12,7 @@ mod common;
 mod contents;
 mod cost_model;
 mod determinism;
+mod energy;
 mod failures;
 mod firmware;
 mod gating;

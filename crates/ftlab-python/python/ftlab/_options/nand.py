@@ -182,6 +182,15 @@ class NandSection(TypedDict, total=False):
     (nand.planes_per_die)
     """
 
+    power_erase: str | None
+    """A die that erases (ICC3). Default: 82.5mW. From 0mW to 10W. (nand.power.erase)"""
+
+    power_program: str | None
+    """A die that programs (ICC2). Default: 82.5mW. From 0mW to 10W. (nand.power.program)"""
+
+    power_read: str | None
+    """A die that senses (ICC1). Default: 82.5mW. From 0mW to 10W. (nand.power.read)"""
+
     program_by_cost: Sequence[str] | str | None
     """Time to program a flash page, for each cost: low, medium, high. Default: 450us, 600us, 800us. From 1us to
     1s. (nand.timing.program_by_cost)
@@ -301,6 +310,9 @@ class NandSection(TypedDict, total=False):
 
     timing_read: str | None
     """Time to sense a flash page (tR). From 100ns to 100ms. (nand.timing.read)"""
+
+    transfer: str | None
+    """A bus that moves data (ICC4). Default: 33mW. From 0mW to 10W. (nand.power.transfer)"""
 
     transfers: str | None
     """Transfers per second. With double data rate, twice the clock. From 1MT/s to 10GT/s. (nand.bus.transfers)

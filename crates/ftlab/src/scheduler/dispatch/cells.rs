@@ -45,6 +45,7 @@ impl<P: Probe> Dispatcher<P> {
             span = self.array.share_cells::<S>(now, others, span, waited);
         }
         let command = &mut self.array.commands[first];
+        self.cell_time.add(command.kind, span);
         if command.keeps_account::<S>() {
             command.spent.cell += span;
             command.spent.queue += waited;

@@ -88,10 +88,12 @@ impl<P: Probe> Dispatcher<P> {
         self.tell_begun(now, id, begun);
     }
 
-    /// Tells observers about a command that began: when its cells begin and end.
+    /// Accounts for a command that began, and tells observers: when its cells begin and end.
     #[inline(always)]
     fn tell_begun(&mut self, now: SimTime, id: CommandId, (from, until): (SimTime, SimTime)) {
-        if self.array.commands[id].kind == Kind::Program {
+        let kind = self.array.commands[id].kind;
+        self.cell_time.add(kind, until - from);
+        if kind == Kind::Program {
             self.watch.moves_in(&self.array, id, (now, from), true);
         }
         self.watch.cells(&self.array, id, from, until);

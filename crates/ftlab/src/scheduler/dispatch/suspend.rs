@@ -57,6 +57,7 @@ impl<P: Probe> Dispatcher<P> {
             return;
         }
         let Some(first) = station.in_cells.take() else { return };
+        self.cell_time.take_back(self.array.commands[first].kind, left);
         station.suspension.paused = Some(Paused { first, cells, left, since: now, served: 0 });
         station.suspension.times += 1;
         station.die.pause(now);
@@ -86,6 +87,7 @@ impl<P: Probe> Dispatcher<P> {
         station.cells_until = until;
         station.die.resume(now, cells, self.array.commands[first].is_gc());
         self.events.schedule(now, until, Event::Die(die).packed());
+        self.cell_time.add(self.array.commands[first].kind, until - from);
         let mut next = Some(first);
         while let Some(id) = next {
             let command = &mut self.array.commands[id];

@@ -22,8 +22,10 @@ impl<P: Probe> Flash<P> {
     pub(crate) fn account_write_at_once(&mut self, at: Ppn, is_partial: bool) {
         let (read, program) = self.sheet().price_of_page();
         let mut time = program;
+        self.dispatcher.cell_time.add(Kind::Program, program);
         if is_partial {
             self.done[Origin::ReadModifyWrite as usize][Kind::Read as usize] += 1;
+            self.dispatcher.cell_time.add(Kind::Read, read);
             time += read;
         }
         self.done[Origin::Host as usize][Kind::Program as usize] += 1;
@@ -48,6 +50,20 @@ impl<P: Probe> Flash<P> {
             done[Kind::Program as usize] += copies;
         }
         done[Kind::Erase as usize] += erases;
+        let erasing = self.sheet().price_of_erases(work.erases).min(time);
+        let copying = Nanos(time.0 - erasing.0);
+        let cell_time = &mut self.dispatcher.cell_time;
+        cell_time.add(Kind::Erase, erasing);
+        match copyback {
+            true => cell_time.add(Kind::Copyback, copying),
+            false => {
+                let (read, _) = self.sheet().price_of_page();
+                let sensing = Nanos(read.0 * copies).min(copying);
+                let cell_time = &mut self.dispatcher.cell_time;
+                cell_time.add(Kind::Read, sensing);
+                cell_time.add(Kind::Program, Nanos(copying.0 - sensing.0));
+            }
+        }
         self.dispatcher.array.stations[die.at()].die.was_busy_for_collection(time);
     }
 }

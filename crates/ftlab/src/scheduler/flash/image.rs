@@ -19,6 +19,7 @@ impl<P: Probe> Flash<P> {
             // Only the order of arrival matters, not the number.
             arrivals: _,
             overlaps: _,
+            cell_time: _,
             watch: _,
         } = dispatcher;
         let FlashArray {
