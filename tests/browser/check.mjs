@@ -76,6 +76,25 @@ export const contrast = page => page.evaluate(() => {
   return { lowest: Math.min(...ratios), ground };
 });
 
+// The text of a file that a button within a place hands out.
+export async function taken(page, within, name) {
+  const button = page.locator(within).getByRole('button', { name, exact: true }).first();
+  const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
+  return readFileSync(await file.path(), 'utf8');
+}
+
+// How many of some elements a drawing has, its text, and what is wrong with it.
+export const parsed = (page, source, selector) => page.evaluate(([source, selector]) => {
+  const made = new DOMParser().parseFromString(source, 'image/svg+xml');
+  return { count: made.querySelectorAll(selector).length, text: made.documentElement.textContent, fault: made.querySelector('parsererror')?.textContent };
+}, [source, selector]);
+
+// Checks that nothing is wider than the window.
+export async function fits(page) {
+  const [whole, window] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+  assert.ok(whole <= window, `${whole} wide in ${window}`);
+}
+
 export async function end() {
   await browser.close();
   console.log(`${done} checks of the page passed`);

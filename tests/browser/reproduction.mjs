@@ -1,7 +1,7 @@
 // Opens the page of a reproduction in a real browser and checks that its drawings match its data.
 // usage: node reproduction.mjs BROWSER FOLDER [FOLDER_FOR_PICTURES]
 import assert from 'node:assert/strict';
-import { check, contrast, embedded, end, picture, read } from './check.mjs';
+import { check, contrast, embedded, end, parsed, picture, read, taken } from './check.mjs';
 
 const result = read('result.json');
 
@@ -102,6 +102,24 @@ await check('heat maps have their numbers in cells whose colours leave them read
   const [steps, visible] = await page.$$eval('.scale svg rect', all => [all.length, all.filter(one => one.getBoundingClientRect().width > 0).length]);
   assert.ok(steps > 2 && visible === steps, `${visible} of ${steps} colours of the legend are drawn`);
   await picture(page, 'heatmap');
+});
+
+await check('every figure can be taken along', {}, async page => {
+  const figures = await embedded(page), [first] = figures;
+  const rows = (await taken(page, '.panel', 'CSV')).trim().split('\n');
+  const places = new Set(first.panels[0].points.flat().map(dot => dot.x));
+  assert.equal(rows.length, places.size + 1);
+  assert.equal(rows[0].split(',').length, 1 + 4 * first.series.length);
+  const drawn = await parsed(page, await taken(page, '.panel', 'SVG'), 'svg svg > *');
+  assert.equal(drawn.fault, undefined);
+  assert.ok(drawn.count >= first.series.length, String(drawn.count));
+  first.series.forEach(name => assert.ok(drawn.text.includes(name), name));
+  const cells = await page.locator('.maps .map').first().locator('g').count();
+  const map = await parsed(page, await taken(page, '.maps .map', 'SVG'), 'g rect');
+  assert.deepEqual([map.fault, map.count], [undefined, cells]);
+  const table = (await taken(page, '.maps .map', 'CSV')).trim().split('\n').slice(1);
+  const numbers = table.flatMap(row => row.match(/[+-]?[\d.]+ ?%|not known/g) ?? []);
+  assert.ok(numbers.length >= cells, `${numbers.length} of ${cells}`);
 });
 
 for (const colorScheme of ['light', 'dark']) {

@@ -1,7 +1,7 @@
 // Opens the page of a sweep in a real browser and checks that its drawings match its data.
 // usage: node sweep.mjs BROWSER FOLDER [FOLDER_FOR_PICTURES]
 import assert from 'node:assert/strict';
-import { check, contrast, embedded, end, picture, read } from './check.mjs';
+import { check, contrast, embedded, end, parsed, picture, read, taken } from './check.mjs';
 
 const sweep = read('sweep.json');
 const byKey = key => sweep.metrics.findIndex(metric => metric.key === key);
@@ -51,6 +51,39 @@ await check('every panel has its lines, with a dot at every mean', {}, async pag
     }
   }
   await picture(page, 'sweep');
+});
+
+await check('the glance says which axis moves a metric, and which point is best', {}, async page => {
+  const spans = await page.$$eval('#glance td[data-axis]', cells => cells.map(cell => ({ ...cell.dataset, bold: cell.classList.contains('most'), dots: cell.querySelectorAll('circle').length, best: cell.querySelector('.at').textContent })));
+  assert.ok(spans.length >= sweep.axes.length * 3, String(spans.length));
+  for (const { axis, metric, span, bold, dots, best } of spans) {
+    const named = sweep.axes.find(one => one.name === axis), told = sweep.metrics.find(one => one.key === metric);
+    const means = named.values.map(value => {
+      const known = sweep.points.filter(point => point.at[axis] === value.name).map(point => point.metrics[metric]?.mean).filter(mean => mean !== undefined && mean !== null);
+      return known.length ? known.reduce((a, b) => a + b) / known.length : null;
+    });
+    const known = means.filter(mean => mean !== null), [low, high] = [Math.min(...known), Math.max(...known)];
+    assert.ok(Math.abs(Number(span) - (high - low) / Math.max(Math.abs(low), Math.abs(high))) < 1e-9, `${axis} ${metric}`);
+    assert.equal(dots, known.length);
+    const wanted = named.values[means.indexOf(told.better === 'higher' ? high : low)].label;
+    assert.equal(best, `best at ${wanted}`);
+    const others = spans.filter(one => one.metric === metric).map(one => Number(one.span));
+    assert.equal(bold, Number(span) === Math.max(...others));
+  }
+  const best = await page.$$eval('#glance tr:last-child td data', cells => cells.map(cell => Number(cell.value)));
+  assert.ok(best.length >= 3 && best.every(value => sweep.points.some(point => Object.values(point.metrics).some(mean => mean?.mean === value))));
+});
+
+await check('every panel can be taken along', {}, async page => {
+  const [along, lines] = sweep.axes, panel = '.panel:first-child';
+  const rows = (await taken(page, panel, 'CSV')).trim().split('\n');
+  assert.equal(rows.length, along.values.length + 1);
+  assert.equal(rows[0].split(',').length, 1 + 3 * lines.values.length);
+  const drawn = await parsed(page, await taken(page, panel, 'SVG'), 'svg svg path');
+  // A line, an interval and a point for each.
+  assert.equal(drawn.fault, undefined);
+  assert.equal(drawn.count, lines.values.length * (1 + 2 * along.values.length));
+  lines.values.forEach(value => assert.ok(drawn.text.includes(value.label), value.label));
 });
 
 await check('the choices change what is drawn', {}, async page => {

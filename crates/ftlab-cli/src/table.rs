@@ -315,7 +315,7 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let usage = &report.utilisation;
     line(out, "Channels in use", &used(usage.channels_ratio))?;
     line(out, "Dies in use", &used(usage.dies_ratio))?;
-    line(out, "Energy of the flash", &energy(&report.energy))?;
+    energy(&report.energy, out)?;
     let overlaps = told(&report.flash_overlaps.counts.entries(None));
     if !overlaps.is_empty() {
         line(out, "Flash overlaps", &overlaps)?;
@@ -350,23 +350,23 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The energy, the shares of what took it, and how much the host's bytes took.
-fn energy(energy: &EnergyReport) -> String {
+/// The energy, what it is for each byte of the host, and the shares of what took it.
+fn energy(energy: &EnergyReport, out: &mut dyn Write) -> io::Result<()> {
     let EnergyReport { read_j, program_j, erase_j, transfer_j, total_j, per_host_gb_j } = *energy;
     if total_j == 0.0 {
-        return "-".to_owned();
+        return Ok(());
     }
-    let share = |part: f64| percent(part / total_j);
     let of_host = per_host_gb_j
-        .map_or(String::new(), |joules| format!("; {} per GB of the host", human::energy(joules)));
-    format!(
-        "{}: reads {}, programs {}, erases {}, transfers {}{of_host}",
-        human::energy(total_j),
-        share(read_j),
-        share(program_j),
-        share(erase_j),
-        share(transfer_j)
-    )
+        .map_or(String::new(), |joules| format!(" ({} per GB of the host)", human::energy(joules)));
+    line(out, "Energy of the flash", &format!("{}{of_host}", human::energy(total_j)))?;
+    let parts = [
+        ("reads", read_j),
+        ("programs", program_j),
+        ("erases", erase_j),
+        ("transfers", transfer_j),
+    ];
+    let told = parts.map(|(name, part)| format!("{name} {}", percent(part / total_j)));
+    line(out, "Energy, of that", &told.join(", "))
 }
 
 /// Prints how many blocks were moved for other reasons than garbage collection.

@@ -76,7 +76,7 @@ fn the_page_of_a_reproduction_works_in_a_browser() {
         assert_eq!(place.run("reproduce e -o out --quiet").code, 1);
         place.path("out")
     };
-    opened("reproduction.mjs", reproduced, 9);
+    opened("reproduction.mjs", reproduced, 10);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn the_page_of_a_sweep_works_in_a_browser() {
         assert_eq!(done.code, 0, "{}", done.err);
         place.path("out")
     };
-    opened("sweep.mjs", swept, 9);
+    opened("sweep.mjs", swept, 11);
 }
 
 /// Runs a small device with a time line.
@@ -122,4 +122,48 @@ fn the_time_lines_of_slow_requests_work_in_a_browser() {
         place.path("")
     };
     opened("timeline.mjs", told, 7);
+}
+
+#[test]
+#[ignore = "long: ./x test --all"]
+fn the_page_of_one_result_works_in_a_browser() {
+    let reported = |place: &Place| {
+        let line = "run --device tiny --set host.queues=2 --workload noisy-neighbour --requests 6000 -o out --quiet";
+        let done = place.run(line);
+        assert_eq!(done.code, 0, "{}", done.err);
+        assert_eq!(place.run("report out -o report.html --quiet").code, 0);
+        place.path("")
+    };
+    opened("report.mjs", reported, 8);
+}
+
+/// Many variants, and many points: the pages stay in shape.
+#[test]
+#[ignore = "long: ./x test --all"]
+fn huge_pages_work_in_a_browser() {
+    let compared = |place: &Place| {
+        let line = "compare tiny --vary cache.policy=none,fifo,lru,cflru --vary ftl.gc.victim=greedy,fifo,random,cost-benefit \
+                    --workload mixed-70-30-zipf --requests 3000 --seeds 2 -o out --quiet";
+        let done = place.run(line);
+        assert_eq!(done.code, 0, "{}", done.err);
+        place.path("out")
+    };
+    opened("huge.mjs", compared, 4);
+    let swept = |place: &Place| {
+        let axis =
+            |option: &str, values: &str| format!("[[axis]]\noption = '{option}'\n{values}\n");
+        let file = [
+            "name = 'huge'\ntitle = 'huge'\n[run]\ndevice = 'tiny'\nworkload = 'randwrite-4k'\nrequests = 300\n".to_owned(),
+            axis("ftl.over_provisioning", "values = '20%..60%'\nsteps = 10"),
+            axis("ftl.gc.victim", "values = ['greedy', 'fifo', 'random']"),
+            axis("cache.capacity", "values = ['64KiB', '128KiB', '256KiB', '512KiB', '1MiB']"),
+            axis("cache.policy", "values = ['fifo', 'lru']"),
+        ]
+        .concat();
+        place.write("huge.toml", file.as_bytes());
+        let done = place.run("sweep huge.toml -o out --quiet");
+        assert_eq!(done.code, 0, "{}", done.err);
+        place.path("out")
+    };
+    opened("huge.mjs", swept, 4);
 }

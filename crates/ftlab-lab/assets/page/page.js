@@ -4,9 +4,6 @@
   const drawings = document.getElementById('drawings');
   drawings.hidden = false;
   const HEIGHT = 300;
-  // The colour of a variant on white, for figures that are saved: the first rule of the page is that of the light scheme.
-  const light = at => [...document.styleSheets].flatMap(sheet => [...sheet.cssRules])
-    .find(rule => rule.selectorText === ':root').style.getPropertyValue('--v' + (at % COLOURS)).trim();
   const shown = data.variants.map(() => true);
   const charts = [];
 
@@ -54,7 +51,7 @@
       label.append(name);
       box.addEventListener('change', () => {
         shown[at] = box.checked;
-        charts.forEach(chart => chart.plot.setSeries(at + 1, { show: box.checked }));
+        charts.filter(one => !one.spec.names).forEach(one => one.plot.setSeries(at + 1, { show: box.checked }));
       });
     });
   }
@@ -65,67 +62,41 @@
     });
   }
 
-  // A chart as it is shown, in black on white, with its legend below.
+  // A chart as it is shown.
   function vector({ plot, spec }) {
-    const escaped = text => String(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-    const ratio = devicePixelRatio || 1;
-    const [left, top, width, height] = ['left', 'top', 'width', 'height'].map(side => plot.bbox[side] / ratio);
-    const right = left + width, bottom = top + height, parts = [], curves = [];
-    const line = (x1, y1, x2, y2, ink) => parts.push(`<line x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" stroke="${ink}"/>`);
-    const label = (x, y, anchor, text) => parts.push(`<text x="${x}" y="${y}" text-anchor="${anchor}">${escaped(text)}</text>`);
-    plot.axes[0]._splits.forEach((value, at) => {
-      const x = left + plot.valToPos(value, 'x');
-      if (x < left - 1 || x > right + 1) return;
-      line(x, top, x, bottom, '#ddd');
-      label(x, bottom + 16, 'middle', plot.axes[0]._values[at] ?? '');
+    const [xs, ...ys] = spec.aligned;
+    const points = at => xs.flatMap((x, point) => {
+      const value = ys[at][point];
+      if (value === undefined || value === null && spec.gaps) return [];
+      return [value === null ? null : [x, value]];
     });
-    plot.axes[1]._splits.forEach((value, at) => {
-      const y = top + plot.valToPos(value, 'y');
-      if (y < top - 1 || y > bottom + 1) return;
-      line(left, y, right, y, '#ddd');
-      label(left - 6, y + 4, 'end', plot.axes[1]._values[at] ?? '');
-    });
-    const place = value => value.toFixed(1);
-    const names = data.variants.filter((_, at) => shown[at]);
-    let row = 0;
-    data.variants.forEach((name, at) => {
-      if (!shown[at]) return;
-      let path = '', pen = null;
-      spec.aligned[0].forEach((x, point) => {
-        const value = spec.aligned[at + 1][point];
-        if (value === undefined) return;
-        if (value === null) { if (!spec.gaps) pen = null; return; }
-        const to = [left + plot.valToPos(x, 'x'), top + plot.valToPos(value, 'y')];
-        if (!to.every(Number.isFinite)) return;
-        path += pen === null ? `M${place(to[0])} ${place(to[1])}` : `H${place(to[0])}V${place(to[1])}`;
-        pen = to;
-      });
-      const style = `fill="none" stroke="${light(at)}" stroke-width="1.5" stroke-dasharray="${dash(at).join(' ')}"`;
-      curves.push(`<path d="${path}" ${style}/>`);
-      const y = bottom + 40 + 18 * row++;
-      parts.push(`<path d="M${left} ${y}h30" ${style}/>`);
-      label(left + 38, y + 4, 'start', name);
-    });
-    const whole = [right + 20, bottom + 40 + 18 * names.length];
-    return `<svg xmlns="http://www.w3.org/2000/svg" width="${whole[0]}" height="${whole[1]}" font-family="sans-serif" font-size="12">`
-      + `<title>${escaped(spec.title)}</title><rect width="100%" height="100%" fill="#fff"/>${parts.join('')}`
-      // A drawing within a drawing cuts off what lies outside.
-      + `<svg x="${left}" y="${top}" width="${width}" height="${height}" viewBox="${left} ${top} ${width} ${height}">${curves.join('')}</svg></svg>\n`;
+    const series = namesOf(spec).map((name, at) => ({ name, at, dash: dash(at), points: points(at), stepped: true }));
+    return chartFile(plot, spec.title, series.filter((_, at) => isShown(spec, at)));
   }
+  // A line for each variant, or for each of a chart's own names.
+  const namesOf = spec => spec.names ?? data.variants;
+  const isShown = (spec, at) => spec.names ? true : shown[at];
 
-  // `spec`: title, x (the name of the first column), aligned (data for uPlot), scales, axes, at(x) -> [head, texts by variant].
+  // `spec`: title, x (the name of the first column), names unless those of the variants, aligned (data for uPlot), scales, axes,
+  // at(x) -> [head, texts by line].
   function chart(parent, spec) {
     const box = el('div', parent, 'chart');
     el('h3', box, '', spec.title);
+    if (spec.names) {
+      const legend = el('div', box, 'names');
+      spec.names.forEach((name, at) => {
+        const entry = el('span', legend);
+        el('span', entry, 'swatch').dataset.variant = at;
+        entry.append(name);
+      });
+    }
     const holder = el('div', box, 'plot');
     holder.tabIndex = 0;
     holder.setAttribute('role', 'group');
     holder.setAttribute('aria-label', spec.title + '. Arrow keys move along the curve.');
     const readout = el('output', box);
     const made = { box, holder, readout, spec, plot: null, at: -1 };
-    const files = el('div', box, 'files'), name = spec.title.replace(/[^a-z0-9]+/gi, '-');
-    download(files, 'SVG', name + '.svg', 'image/svg+xml', () => vector(made));
-    download(files, 'CSV', name + '.csv', 'text/csv', () => csv([spec.x, ...data.variants], spec.columns ? spec.columns() : spec.aligned));
+    fileButtons(box, spec.title, () => vector(made), () => csv([spec.x, ...namesOf(spec)], spec.columns ? spec.columns() : spec.aligned));
 
     function say(x) {
       readout.textContent = '';
@@ -133,9 +104,9 @@
       const [head, texts] = spec.at(x);
       el('b', readout, '', head);
       texts.forEach((text, at) => {
-        if (text !== null && shown[at]) {
+        if (text !== null && isShown(spec, at)) {
           readout.append('; ');
-          const part = el('span', readout, '', data.variants[at] + ': ' + text);
+          const part = el('span', readout, '', namesOf(spec)[at] + ': ' + text);
           part.dataset.variant = at;
         }
       });
@@ -148,8 +119,8 @@
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
         axes: [{ ...axis, ...spec.axes[0] }, { ...axis, size: 92, ...spec.axes[1] }],
-        series: [{}].concat(data.variants.map((name, at) => ({
-          label: name, show: shown[at], stroke: colour(at), dash: dash(at), width: 2, spanGaps: spec.gaps,
+        series: [{}].concat(namesOf(spec).map((name, at) => ({
+          label: name, show: isShown(spec, at), stroke: colour(at), dash: dash(at), width: 2, spanGaps: spec.gaps,
           points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }),
         }))),
         hooks: { setCursor: [plot => {
@@ -242,6 +213,25 @@
         },
       });
     }
+  }
+
+  function tenantCharts() {
+    if (!data.queues) return;
+    const { names, s, length_s: length, throughput, latency: latencies } = data.queues;
+    const add = (title, series, format, scale) => chart(document.getElementById('tenants'), {
+      title, names, x: 'time_s', aligned: [s, ...series], gaps: true,
+      scales: { x: { time: false }, y: scale },
+      axes: [
+        { values: (_, splits) => splits.map(at => tick(at) + ' s'), space: 70 },
+        { values: (_, splits) => splits.map(value => value === null ? '' : format(value)) },
+      ],
+      at: x => {
+        const at = place(s, x), inside = at >= 0 && x < s[at] + length * 1.001;
+        return [`at ${tick(x)} s`, series.map(one => inside && one[at] !== null ? format(one[at]) : null)];
+      },
+    });
+    add('throughput by tenant, MB/s', throughput, tick, { range: (_, low, high) => [0, (high > 0 ? high : 1) * 1.05] });
+    add('mean latency by tenant', latencies, roundLatency, { distr: 3 });
   }
 
   // How long the plane with the fewest free blocks had no more than so many.
@@ -353,15 +343,33 @@
       const next = cell < 0 ? 0 : cell + step;
       if (next >= 0 && next < map.columns * map.rows) say(next);
     });
+    const told = () => `${name}: ${select.options[select.selectedIndex].text}`;
+    const cells = map.rows * map.columns;
+    const ofCell = part => [...Array(cells).keys()].map(at => part(Math.floor(at / map.columns), at % map.columns));
+    const table = () => csv(['die', 'block', select.options[select.selectedIndex].text], [
+      ofCell(row => range(row, map.rows, map.dies)), ofCell((_, column) => range(column, map.columns, map.blocks)), map[select.value]]);
+    // The colours of the canvas, so that the file shows what the page shows.
+    function drawing() {
+      const pixels = canvas.getContext('2d').getImageData(0, 0, map.columns, map.rows).data;
+      const [wide, tall] = [Math.max(900 / map.columns, 3), Math.max(14, 48 / map.rows)], head = 40;
+      const rects = ofCell((row, column) => {
+        const at = 4 * (row * map.columns + column);
+        return `<rect x="${tenths(column * wide)}" y="${tenths(head + row * tall)}" width="${tenths(wide + 0.05)}" height="${tenths(tall)}" fill="rgb(${pixels[at]},${pixels[at + 1]},${pixels[at + 2]})"/>`;
+      });
+      return `<svg xmlns="http://www.w3.org/2000/svg" width="${tenths(map.columns * wide)}" height="${tenths(head + map.rows * tall)}" font-family="sans-serif" font-size="12">`
+        + `<title>${escaped(told())}</title><text x="0" y="14">${escaped(told())}</text><text x="0" y="32">${escaped(`${low.textContent} (pale) to ${high.textContent} (dark); a row for each die`)}</text>${rects.join('')}</svg>\n`;
+    }
+    fileButtons(box, `${name} blocks`, drawing, table);
     select.addEventListener('change', draw);
     draw();
   }
 
   toggles();
-  paintSwatches();
   latencyCharts();
   timeCharts();
   freeChart();
+  tenantCharts();
+  paintSwatches();
   const select = document.getElementById('heat');
   data.maps.forEach((map, at) => mapOf(map, data.variants[at], document.getElementById('maps'), select));
 

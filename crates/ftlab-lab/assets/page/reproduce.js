@@ -185,6 +185,25 @@
       made.plot.setCursor({ left: made.plot.valToPos(xs[made.at], 'x'), top: 10 });
       say(made.at);
     });
+    function drawing() {
+      const step = Math.min(...xs.slice(1).map((x, at) => x - xs[at]), 1);
+      const series = figure.series.map((name, at) => ({
+        name, at, points: panel.points[at].map(dot => [dot.x, dot.y]), across: panel.references[at]?.y,
+        intervals: panel.points[at].filter(dot => dot.low !== null).map(dot => [dot.x, dot.low, dot.high]),
+        marks: panel.printed.filter(mark => mark.series === at).map(mark => [mark.x, mark.y, mark.origin === null ? DIAMOND : 0]),
+        ...(bars ? { bar: step } : curves ? {} : { shape: 0 }),
+      }));
+      return chartFile(made.plot, `${figure.title} ${panel.title}`.trim(), series);
+    }
+    function table() {
+      const of = (dots, x, kind) => dots.find(dot => dot.x === x)?.[kind] ?? null;
+      const printed = (at, x) => panel.printed.find(mark => mark.series === at && mark.x === x)?.y ?? null;
+      const heads = figure.series.flatMap(name => [name, `${name} low`, `${name} high`, `${name} printed`]);
+      const columns = panel.points.flatMap((dots, at) => [...['y', 'low', 'high'].map(kind => xs.map(x => of(dots, x, kind))), xs.map(x => printed(at, x))]);
+      const names = xs.map(x => panel.points.flat().find(dot => dot.x === x).name);
+      return csv([figure.x_label || 'x', ...heads], [names, ...columns]);
+    }
+    fileButtons(box, `${figure.title} ${panel.title}`, drawing, table);
     made.build = build;
     build();
     charts.push(made);
@@ -194,6 +213,27 @@
     document.querySelectorAll('.swatch').forEach(one => paintSwatch(one, Number(one.dataset.series), []));
     document.querySelectorAll('.across').forEach(one => { one.style.borderTopColor = colour(Number(one.dataset.series)); });
   }
+
+  // Heat maps are drawn already; their tables follow them, in the same order.
+  document.querySelectorAll('.maps').forEach(maps => {
+    const tables = maps.parentElement.querySelectorAll('details table');
+    maps.querySelectorAll('.map').forEach((box, at) => {
+      const drawn = box.querySelector('svg'), title = drawn.getAttribute('aria-label').split('. ')[0];
+      const text = cell => cell.textContent;
+      fileButtons(box, title, () => {
+        const copy = drawn.cloneNode(true);
+        copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
+        copy.setAttribute('font-family', 'sans-serif');
+        copy.setAttribute('font-size', '14');
+        copy.querySelectorAll('text.half').forEach(one => one.setAttribute('font-size', '11'));
+        return copy.outerHTML + '\n';
+      }, () => {
+        const rows = [...tables[at].querySelectorAll('tbody tr')].map(row => [...row.children].map(text));
+        const heads = [...tables[at].querySelectorAll('thead th')].map(text);
+        return csv(heads, heads.map((_, column) => rows.map(row => row[column])));
+      });
+    });
+  });
 
   figures.forEach((figure, at) => {
     const section = document.querySelector(`[data-figure="${at}"]`);

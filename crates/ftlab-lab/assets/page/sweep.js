@@ -81,6 +81,7 @@
     axis.names.forEach((name, at) => {
       const entry = el('span', legend);
       paintSwatch(el('span', entry, 'swatch'), at);
+      paintShape(entry, at);
       entry.append(name);
     });
   }
@@ -158,6 +159,36 @@
       context.restore();
     }
 
+    // Points of different shapes, over the lines.
+    function points(plot) {
+      const context = plot.ctx, scale = devicePixelRatio;
+      context.save();
+      dots.forEach((line, at) => line.forEach(({ x, point }) => {
+        const mean = metric.mean[point];
+        if (mean === null) return;
+        context.fillStyle = colour(at);
+        context.fill(new Path2D(shape(at, plot.valToPos(x, 'x', true), plot.valToPos(mean, 'y', true), 4 * scale)));
+      }));
+      context.restore();
+    }
+
+    function drawing() {
+      const series = names.map((name, at) => ({
+        name, at, shape: at, dash: axis.numbers ? dash(at) : [3, 5],
+        points: dots[at].map(({ x, point }) => metric.mean[point] === null ? null : [x, metric.mean[point]]),
+        intervals: dots[at].flatMap(({ x, point }) => metric.low[point] === null ? [] : [[x, Math.max(metric.low[point], bounds[0]), metric.high[point]]]),
+      }));
+      return chartFile(made.plot, `${metric.name} ${title}`.trim(), series);
+    }
+
+    function table() {
+      const of = (kind, line) => order.map(value => metric[kind][at(line, value)]);
+      const heads = names.flatMap(name => [name, `${name} low`, `${name} high`]);
+      const columns = names.flatMap((_, line) => ['mean', 'low', 'high'].map(kind => of(kind, line)));
+      return csv([axis.label, ...heads], [order.map(value => axis.names[value]), ...columns]);
+    }
+    fileButtons(box, `${metric.name} ${title}`, drawing, table);
+
     // As many names of values as there is room for.
     function labels(plot) {
       const width = Math.max(...axis.names.map(name => name.length)) * LETTER + 12;
@@ -175,7 +206,7 @@
       const [first, last] = [Math.min(...xs), Math.max(...xs)], edge = (last - first || 1) * (axis.numbers ? 0.04 : 0.15);
       const series = names.map((name, at) => ({
         label: name, stroke: colour(at), width: axis.numbers ? 2 : 1, dash: axis.numbers ? dash(at) : [3, 5], spanGaps: true,
-        points: { show: true, size: 7, fill: colour(at) },
+        points: { show: false },
       }));
       // One list of positions for all lines; where a line has no dot there is a gap.
       const all = [...new Set(dots.flat().map(dot => dot.x))].sort((a, b) => a - b);
@@ -200,6 +231,7 @@
         hooks: {
           // Beneath the lines and dots.
           drawAxes: [intervals],
+          draw: [points],
           setCursor: [plot => say(plot.cursor.left < 0 ? -1 : nearest(plot.posToVal(plot.cursor.left, 'x')))],
         },
       }, [all, ...values], holder);

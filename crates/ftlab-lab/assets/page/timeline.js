@@ -129,7 +129,6 @@ function timePanel(parent, data, title, about) {
       },
     };
   };
-  const escaped = text => String(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
   // Draws rows from `top` on, on a ground `width` by `tall`.
   function paint(pen, paper, { width, top, tall }) {
@@ -212,9 +211,6 @@ function timePanel(parent, data, title, about) {
     return [...new Set(slices[of].flows.flatMap(flow => byFlow.get(flow)))].filter(at => at !== of);
   }
 
-  // Files are drawn in the light colours: the first rule of the page.
-  const lightColour = name => [...document.styleSheets].flatMap(sheet => [...sheet.cssRules])
-    .find(rule => rule.selectorText === ':root').style.getPropertyValue(name).trim();
   const paperOf = read => ({ ground: read('--ground'), ink: read('--ink'), faint: read('--faint'), line: read('--line'), inks: [...Array(COLOURS).keys()].map(at => read('--v' + at)) });
 
   function draw() {
@@ -304,7 +300,7 @@ function timePanel(parent, data, title, about) {
   }
 
   let drag = null;
-  const place = event => [event.offsetX, event.offsetY + scroller.scrollTop];
+  const placeOf = event => [event.offsetX, event.offsetY + scroller.scrollTop];
   canvas.addEventListener('pointerdown', event => {
     drag = { x: event.offsetX, from, until, moved: false };
     canvas.setPointerCapture(event.pointerId);
@@ -316,16 +312,16 @@ function timePanel(parent, data, title, about) {
       if (drag.moved) show(drag.from + shift, drag.until + shift);
       return;
     }
-    const at = sliceAt(...place(event));
+    const at = sliceAt(...placeOf(event));
     if (at !== pointed) { pointed = at; tell(); redraw(); }
   });
   canvas.addEventListener('pointerup', event => {
-    if (drag && !drag.moved) { picked = sliceAt(...place(event)); tell(); redraw(); }
+    if (drag && !drag.moved) { picked = sliceAt(...placeOf(event)); tell(); redraw(); }
     drag = null;
   });
   canvas.addEventListener('pointerleave', () => { pointed = null; tell(); redraw(); });
   canvas.addEventListener('dblclick', event => {
-    const at = sliceAt(...place(event));
+    const at = sliceAt(...placeOf(event));
     if (at !== null) show(slices[at].from - slices[at].length, end(slices[at]) + slices[at].length);
   });
   canvas.addEventListener('wheel', event => {
@@ -354,7 +350,7 @@ function timePanel(parent, data, title, about) {
   button('All', 'Show everything', () => show(0, whole));
   download(buttons, 'SVG', 'time-line.svg', 'image/svg+xml', () => {
     const parts = [], width = scroller.clientWidth;
-    paint(inFile(parts), paperOf(lightColour), { width, top: 0, tall: height });
+    paint(inFile(parts), paperOf(lightly), { width, top: 0, tall: height });
     return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="sans-serif" font-size="11"><title>${escaped(title || 'Time line')}</title>${parts.join('')}</svg>\n`;
   });
   download(buttons, 'CSV', 'time-line.csv', 'text/csv', () => {

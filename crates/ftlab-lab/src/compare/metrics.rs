@@ -59,6 +59,18 @@ pub(super) fn key_of(id: &str) -> String {
     place.split('/').map(bare).collect::<Vec<_>>().join(".")
 }
 
+/// The metrics that pages open with, by their keys.
+pub const MAIN: [&str; 8] = [
+    "throughput",
+    "read.latency.mean",
+    "read.latency.p99",
+    "read.latency.p99_9",
+    "write.latency.mean",
+    "write.latency.p99",
+    "write_amplification.total",
+    "gc.erased_blocks",
+];
+
 /// The names of operations in results.
 pub const OPS: [&str; 4] = ["read", "write", "trim", "flush"];
 const LATENCIES: [(&str, &str); 5] =
@@ -108,7 +120,7 @@ const FIGURES: &[(&str, &str, &str, Better, bool)] = {
         ("report/energy/program_j", "energy, programs", "J", Lower, false),
         ("report/energy/erase_j", "energy, erases", "J", Lower, true),
         ("report/energy/transfer_j", "energy, transfers", "J", Lower, false),
-        ("report/energy/per_host_gb_j", "energy per GB of the host", "J", Lower, false),
+        ("report/energy/per_host_gb_j", "energy per host GB", "J", Lower, false),
         ("power_cuts/recovery_mean_ns", "power cuts, until ready", "ns", Lower, false),
         ("power_cuts/recovery_most_ns", "power cuts, longest", "ns", Lower, false),
         ("power_cuts/hold_up_mean_ns", "power cuts, hold-up", "ns", Lower, true),

@@ -25,6 +25,7 @@ mod axes;
 mod check;
 mod document;
 pub mod fuzz;
+mod glance;
 mod keys;
 mod numbers;
 mod page;

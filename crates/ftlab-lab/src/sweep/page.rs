@@ -13,6 +13,7 @@ use crate::result::{SWEEP_CSV, SWEEP_PARQUET};
 
 const SCRIPT: &str = concat!(
     include_str!("../../assets/page/common.js"),
+    include_str!("../../assets/page/vector.js"),
     include_str!("../../assets/page/sweep.js")
 );
 const STYLE: &str = include_str!("../../assets/page/sweep.css");
@@ -55,12 +56,13 @@ pub fn of(document: &SweepDocument, command: &[String]) -> Result<String, Failur
     let body = html! {
         h1 { (title) }
         p { (head(document)) }
+        (super::glance::table(document))
+        (drawings(document))
+        (means(document))
         @if !document.notes.is_empty() {
             h2 { "Notes" }
             ul { @for note in &document.notes { li { (note) } } }
         }
-        (drawings(document))
-        (means(document))
         (origin(document, command))
         (licence())
     };

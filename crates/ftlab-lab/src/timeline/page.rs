@@ -15,6 +15,7 @@ use crate::page::{HtmlPage, made_by};
 
 const SCRIPT: &str = concat!(
     include_str!("../../assets/page/common.js"),
+    include_str!("../../assets/page/vector.js"),
     include_str!("../../assets/page/timeline.js")
 );
 const STYLE: &str = include_str!("../../assets/page/timeline.css");

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::super::build::Series;
 use super::super::finished::{Finished, Rows};
 use super::moments;
+use super::queues::{self, QueueTimes};
 use crate::failure::Failure;
 use crate::page::DrawnNumber;
 use crate::timeline::Moment;
@@ -35,6 +36,8 @@ pub struct Data {
     pub maps: Vec<BlockMap>,
     /// Of the variants that have one.
     pub moments: Vec<Moment>,
+    /// Of a single variant with several queues.
+    pub queues: Option<QueueTimes>,
 }
 
 /// The distribution of the latencies of one operation, over all seeds.
@@ -98,6 +101,10 @@ impl Data {
             time: series.iter().map(|one| times(&one.results[0].1)).collect::<Result<_, _>>()?,
             maps: series.iter().map(|one| map(&one.results[0].1)).collect::<Result<_, _>>()?,
             moments: moments::of(series)?,
+            queues: match series {
+                [one] => queues::of(&one.results[0].1)?,
+                _ => None,
+            },
         })
     }
 }

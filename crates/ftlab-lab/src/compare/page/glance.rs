@@ -4,21 +4,9 @@
 use maud::{Markup, html};
 
 use super::super::document::{Comparison, MetricDocument, ValuesDocument};
-use super::super::metrics::Better;
+use super::super::metrics::{Better, MAIN};
 use super::super::statistics::{Certainty, Change, Scale};
 use super::super::words;
-
-/// The main metrics, by their keys.
-const MAIN: [&str; 8] = [
-    "throughput",
-    "read.latency.mean",
-    "read.latency.p99",
-    "read.latency.p99_9",
-    "write.latency.mean",
-    "write.latency.p99",
-    "write_amplification.total",
-    "gc.erased_blocks",
-];
 
 /// The width and height of a drawing, its margin, and the radius of its point, in pixels.
 const WIDTH: f64 = 120.0;
@@ -64,6 +52,22 @@ pub fn table(comparison: &Comparison) -> Markup {
             "Each cell has its change, and below it the change and its interval on a scale that the cells of its column share; \
              the line is no change. A filled point is a change that the seeds show, in blue a better value and in orange a worse \
              one; a hollow point may be chance."
+        }
+    }
+}
+
+/// Returns the main figures of a single variant.
+pub fn tiles(comparison: &Comparison) -> Markup {
+    let [_] = comparison.variants.as_slice() else { return html! {} };
+    let known = |metric: &&MetricDocument| {
+        MAIN.contains(&metric.key().as_str()) && metric.variants[0].mean.is_some()
+    };
+    html! {
+        h2 { "At a glance" }
+        div.tiles {
+            @for metric in comparison.metrics.iter().filter(known) {
+                div { span { (metric.name) } b { (words::mean(metric, &metric.variants[0])) } }
+            }
         }
     }
 }

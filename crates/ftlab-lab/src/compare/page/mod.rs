@@ -6,6 +6,7 @@
 mod data;
 mod glance;
 mod moments;
+mod queues;
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -21,6 +22,7 @@ use crate::page::{HtmlPage, licence, quoted};
 
 const SCRIPT: &str = concat!(
     include_str!("../../../assets/page/common.js"),
+    include_str!("../../../assets/page/vector.js"),
     include_str!("../../../assets/page/timeline.js"),
     include_str!("../../../assets/page/page.js")
 );
@@ -55,9 +57,10 @@ pub fn of(
         h1 { (title) }
         p { (words::head(comparison)) }
         (glance::table(comparison))
-        (notes(comparison))
-        (drawings(comparison, !data.moments.is_empty()))
+        (glance::tiles(comparison))
+        (drawings(comparison, data))
         (tables(comparison))
+        (notes(comparison))
         (origin(comparison, series, command))
     };
     let style = include_str!("../../../assets/page/timeline.css");
@@ -77,7 +80,7 @@ fn tables(comparison: &Comparison) -> Markup {
     html! {
         h2 { "Figures" }
         @if comparison.variants.len() == 1 {
-            (one_table(comparison, 0))
+            div.columns { @for part in parts(comparison) { (part) } }
         }
         @for at in 1..comparison.variants.len() { (one_table(comparison, at)) }
         @if comparison.variants.len() > 1 { p.small { (LEGEND) } }
@@ -86,10 +89,9 @@ fn tables(comparison: &Comparison) -> Markup {
 
 fn one_table(comparison: &Comparison, at: usize) -> Markup {
     let (base, variant) = (&comparison.variants[0].name, &comparison.variants[at].name);
-    let alone = at == 0;
-    let caption = if alone { variant.clone() } else { format!("{variant} against {base}") };
+    let caption = format!("{variant} against {base}");
     let ends = (&comparison.variants[0], &comparison.variants[at]);
-    let uncompared = if alone { None } else { words::uncompared(ends.0, ends.1) };
+    let uncompared = words::uncompared(ends.0, ends.1);
     html! {
         @if let Some(why) = uncompared { p.uncompared { (why) } }
         div.wide tabindex="0" role="region" aria-label=(caption) {
@@ -97,17 +99,50 @@ fn one_table(comparison: &Comparison, at: usize) -> Markup {
                 caption { (caption) }
                 thead { tr {
                     th scope="col" { "Metric" }
-                    @if !alone { th scope="col" { (base) } }
+                    th scope="col" { (base) }
                     th scope="col" { (variant) }
-                    @if !alone {
-                        th scope="col" { "Change" }
-                        th scope="col" { (words::interval(comparison)) }
-                    }
+                    th scope="col" { "Change" }
+                    th scope="col" { (words::interval(comparison)) }
                 } }
-                tbody { @for metric in &comparison.metrics { (row(metric, at, alone)) } }
+                tbody { @for metric in &comparison.metrics { (row(metric, at, false)) } }
             }
         }
     }
+}
+
+/// The sections of the tables of a single variant, by the beginnings of their metrics' places.
+const PARTS: [(&str, &[&str]); 4] = [
+    ("Requests", &["report/host/"]),
+    (
+        "Buffer, cache and map",
+        &["report/cache", "report/read_cache", "report/translation", "report/reconstruction"],
+    ),
+    ("Energy", &["report/energy"]),
+    ("Flash", &[""]),
+];
+
+/// The tables of a single variant, which lie side by side.
+fn parts(comparison: &Comparison) -> Vec<Markup> {
+    let part_of = |metric: &MetricDocument| {
+        let begins =
+            |part: &(&str, &[&str])| part.1.iter().any(|begin| metric.id.starts_with(begin));
+        PARTS.iter().position(begins)
+    };
+    let part = |(at, (name, _)): (usize, &(&str, &[&str]))| {
+        let own = comparison.metrics.iter().filter(|metric| part_of(metric) == Some(at));
+        let known: Vec<_> = own.filter(|metric| metric.variants[0].mean.is_some()).collect();
+        html! {
+            @if !known.is_empty() {
+                div.wide tabindex="0" role="region" aria-label=(name) {
+                    table data-variant="0" {
+                        caption { (name) }
+                        tbody { @for metric in known { (row(metric, 0, true)) } }
+                    }
+                }
+            }
+        }
+    };
+    PARTS.iter().enumerate().map(part).collect()
 }
 
 fn row(metric: &MetricDocument, at: usize, alone: bool) -> Markup {
@@ -134,12 +169,12 @@ fn row(metric: &MetricDocument, at: usize, alone: bool) -> Markup {
     }
 }
 
-fn drawings(comparison: &Comparison, has_moments: bool) -> Markup {
+fn drawings(comparison: &Comparison, data: &Data) -> Markup {
     let seed = comparison.seeds.first().copied().unwrap_or_default();
     html! {
         noscript { p { "The curves and maps need JavaScript; the tables do not." } }
         div id="drawings" hidden {
-            fieldset id="toggles" { legend { "Shown in the curves" } }
+            fieldset id="toggles" hidden[comparison.variants.len() < 2] { legend { "Shown in the curves" } }
             h2 { "Latencies" }
             p.small {
                 "The share of requests that took no longer, on a scale that widens the tail; all seeds \
@@ -153,7 +188,12 @@ fn drawings(comparison: &Comparison, has_moments: bool) -> Markup {
                  worst value where windows were combined. Percentiles of a window are at most 6.3 % too large."
             }
             div id="time" {}
-            @if has_moments {
+            @if let Some(queues) = &data.queues {
+                h2 { "By tenant" }
+                p.small { "Over time, each submission queue by the tenants that use it: " (queues.names.join(", ")) "." }
+                div id="tenants" {}
+            }
+            @if !data.moments.is_empty() {
                 h2 { "Time line" }
                 p.small {
                     "What requests, dies and buses did, from the start of measuring. A click on a request shows what it \

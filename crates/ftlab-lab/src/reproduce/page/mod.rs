@@ -23,6 +23,7 @@ use crate::page::{HtmlPage, licence, made_by};
 
 const SCRIPT: &str = concat!(
     include_str!("../../../assets/page/common.js"),
+    include_str!("../../../assets/page/vector.js"),
     include_str!("../../../assets/page/reproduce.js")
 );
 const STYLE: &str = include_str!("../../../assets/page/reproduce.css");
