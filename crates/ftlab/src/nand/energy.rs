@@ -31,8 +31,10 @@ counters! {
     /// For how long the cells of all dies worked.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct CellTime {
-        /// By kind. An operation counts from its beginning, and while it is suspended it does not.
-        ns: [u64; Kind::ALL.len()], unit "ns";
+        /// By kind: the whole of each operation, from its beginning on.
+        begun_ns: [u64; Kind::ALL.len()], unit "ns";
+        /// By kind: what suspended operations had left. It is begun again when they resume.
+        suspended_ns: [u64; Kind::ALL.len()], unit "ns";
     }
 }
 
@@ -40,12 +42,20 @@ impl CellTime {
     /// Cells begin, or are to work longer.
     #[inline]
     pub(crate) fn add(&mut self, kind: Kind, span: Nanos) {
-        self.ns[kind as usize] += span.0;
+        self.begun_ns[kind as usize] += span.0;
     }
 
-    /// Cells will not work for this time after all.
-    pub(crate) fn take_back(&mut self, kind: Kind, span: Nanos) {
-        self.ns[kind as usize] -= span.0;
+    /// Cells are suspended when they have this time left. Counters only grow, so that differences make sense.
+    pub(crate) fn suspend(&mut self, kind: Kind, left: Nanos) {
+        self.suspended_ns[kind as usize] += left.0;
+    }
+
+    /// For how long cells worked for some kinds of commands. An operation that is suspended in a later phase than it began
+    /// may leave less than nothing to that phase.
+    fn worked_ns(&self, kinds: &[Kind]) -> u64 {
+        let of = |all: &[u64; Kind::ALL.len()]| kinds.iter().map(|&kind| all[kind as usize]).sum();
+        let (begun, suspended): (u64, u64) = (of(&self.begun_ns), of(&self.suspended_ns));
+        begun.saturating_sub(suspended)
     }
 }
 
@@ -103,11 +113,10 @@ impl Draws {
     /// Returns the energy of cells that worked for some times, and of buses that were busy for another.
     #[must_use]
     pub fn energy_of(&self, cells: &CellTime, buses: Nanos) -> Energy {
-        let spent = |kinds: &[Kind]| kinds.iter().map(|&kind| cells.ns[kind as usize]).sum();
         Energy {
-            read: self.read.joules_in(spent(&[Kind::Read])),
-            program: self.program.joules_in(spent(&[Kind::Program, Kind::Copyback])),
-            erase: self.erase.joules_in(spent(&[Kind::Erase])),
+            read: self.read.joules_in(cells.worked_ns(&[Kind::Read])),
+            program: self.program.joules_in(cells.worked_ns(&[Kind::Program, Kind::Copyback])),
+            erase: self.erase.joules_in(cells.worked_ns(&[Kind::Erase])),
             transfer: self.transfer.joules_in(buses.0),
         }
     }
@@ -129,7 +138,7 @@ mod tests {
         cells.add(Kind::Program, ms(2));
         cells.add(Kind::Copyback, ms(3));
         cells.add(Kind::Erase, ms(5));
-        cells.take_back(Kind::Erase, ms(1));
+        cells.suspend(Kind::Erase, ms(1));
         let energy = draws.energy_of(&cells, ms(7));
         let near = |one: f64, other: f64| (one - other).abs() < 1e-12;
         assert!(near(energy.read, 10e-6) && near(energy.program, 100e-6), "{energy:?}");

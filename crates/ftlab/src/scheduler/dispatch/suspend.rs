@@ -57,7 +57,7 @@ impl<P: Probe> Dispatcher<P> {
             return;
         }
         let Some(first) = station.in_cells.take() else { return };
-        self.cell_time.take_back(self.array.commands[first].kind, left);
+        self.cell_time.suspend(self.array.commands[first].kind, left);
         station.suspension.paused = Some(Paused { first, cells, left, since: now, served: 0 });
         station.suspension.times += 1;
         station.die.pause(now);
