@@ -203,9 +203,6 @@ const TOGETHER: [Together; 13] = [
 /// How many of a hundred devices get such a combination.
 const MEETINGS: u64 = 75;
 
-/// Free texts, which have no effect.
-const TEXTS: [&str; 3] = ["device.name", "device.description", "device.source"];
-
 /// The most pages of a device; a case must take only milliseconds.
 const MOST_UNITS: u64 = 6_000;
 
@@ -338,10 +335,7 @@ fn draw(stream: &mut Stream, mut settings: Settings, fixed: &[&str]) -> Settings
     let (seams, others): (Vec<_>, Vec<_>) =
         all_options().iter().partition(|option| option.seam.is_some());
     for option in seams.into_iter().chain(others) {
-        let is_fixed = fixed.contains(&option.path) || TEXTS.contains(&option.path);
-        // Power is only added up, and what is drawn for other options does not depend on it.
-        let is_fixed = is_fixed || option.kind == ValueKind::Power;
-        if is_fixed || !applies(option, &settings) {
+        if fixed.contains(&option.path) || !is_drawn(option) || !applies(option, &settings) {
             continue;
         }
         // Policies are varied more often than numbers, because a feature that is off shows nothing.
@@ -371,7 +365,7 @@ fn pick<'a, T: ?Sized>(stream: &mut Stream, from: &[&'a T]) -> &'a T {
     from[stream.below(from.len() as u64) as usize]
 }
 
-/// Whether an option is ever set.
+/// Whether an option is ever set. Texts change nothing, and power is only added up.
 pub fn is_drawn(option: &OptionInfo) -> bool {
     !matches!(option.kind, ValueKind::Text | ValueKind::Power)
 }

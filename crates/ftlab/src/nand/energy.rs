@@ -122,6 +122,15 @@ impl Draws {
     }
 }
 
+/// The power of the flash, and for how long its cells worked so far.
+#[derive(Clone, Copy, Debug)]
+pub struct EnergyMeter {
+    /// The power.
+    pub draws: Draws,
+    /// The time of the cells.
+    pub cells: CellTime,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

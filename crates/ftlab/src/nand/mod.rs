@@ -24,7 +24,7 @@ pub use channel::Channel;
 pub use cost::{CostClass, Crowd, ProgramCost, ReadEffort};
 pub use die::{Accepts, CacheOps, Cells, Die, DieStates, Register};
 pub use endurance::Endurance;
-pub use energy::{CellTime, DrawOptions, Draws, Energy};
+pub use energy::{CellTime, DrawOptions, Draws, Energy, EnergyMeter};
 pub use faults::{FaultOptions, Faults};
 pub use hazards::{Counting, HazardCounts, Hazards};
 pub use mode::CellMode;

@@ -20,9 +20,7 @@ use super::watch::Watch;
 use super::{Scheduler, SchedulerPolicy};
 use crate::engine::skills::{self, Skills};
 use crate::nand::timing::{Bus, Prices, TimingPolicy};
-use crate::nand::{
-    Abilities, CellTime, CostClass, Draws, Energy, Hazards, Kind, Prior, Programmed,
-};
+use crate::nand::{Abilities, CostClass, EnergyMeter, Hazards, Kind, Prior, Programmed};
 use crate::shape::Geometry;
 use crate::units::{DieId, Nanos, Ppn, SimTime};
 use crate::verify::{self, Canary, Plant};
@@ -163,20 +161,10 @@ impl<P: Probe> Flash<P> {
         &self.dispatcher.overlaps
     }
 
-    /// The energy that the flash took until `now`, without what was done before the clock ran.
-    pub fn energy(&self, now: SimTime) -> Energy {
-        let buses = self.channel_busy(now).map(|busy| busy.0).sum();
-        self.draws().energy_of(self.cell_time(), Nanos(buses))
-    }
-
-    /// The power of dies and buses.
-    pub fn draws(&self) -> &Draws {
-        &self.dispatcher.array.sheet.abilities.draws
-    }
-
-    /// For how long the cells of all dies worked.
-    pub fn cell_time(&self) -> &CellTime {
-        &self.dispatcher.cell_time
+    /// What the energy of the flash is made of.
+    pub fn energy_meter(&self) -> EnergyMeter {
+        let Dispatcher { array, cell_time, .. } = &self.dispatcher;
+        EnergyMeter { draws: array.sheet.abilities.draws, cells: *cell_time }
     }
 
     /// Busy time of each die until `now`.

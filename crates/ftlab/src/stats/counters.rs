@@ -75,7 +75,7 @@ impl DeviceCounters {
             rewrites: device.rewriter().map(|rewriter| *rewriter.counts()).unwrap_or_default(),
             parity: device.ftl().stripes().map(|stripes| *stripes.counts()).unwrap_or_default(),
             overlaps: *device.flash().overlaps(),
-            cell_time: *device.flash().cell_time(),
+            cell_time: device.flash().energy_meter().cells,
             die_busy: device.flash().die_busy(now).collect(),
             channel_busy: device.flash().channel_busy(now).collect(),
         }

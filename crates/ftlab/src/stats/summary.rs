@@ -82,7 +82,7 @@ pub(super) fn build<P: Probe, C: Contents>(
             channels_ratio: spread(&counters.channel_busy, counters.span),
             dies_ratio: spread(&counters.die_busy, counters.span),
         },
-        energy: EnergyReport::new(&counters, device.flash().draws(), host_bytes),
+        energy: EnergyReport::new(&counters, &device.flash().energy_meter().draws, host_bytes),
         flash_overlaps: FlashOverlaps::new(&counters.overlaps),
         flash_commands: By::new(Origin::ALL, |&origin| {
             By::new(Kind::ALL, |&kind| counters.commands[origin as usize][kind as usize])

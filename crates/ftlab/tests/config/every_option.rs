@@ -221,7 +221,9 @@ fn behaviour(config: &Config) -> u64 {
     run(&mut device).hash(&mut hasher);
     let flash = device.flash();
     let erases: Vec<u32> = device.ftl().blocks().all_erases().collect();
-    let energy = flash.energy(device.now());
+    let meter = flash.energy_meter();
+    let buses = flash.channel_busy(device.now()).map(|busy| busy.0).sum();
+    let energy = meter.draws.energy_of(&meter.cells, Nanos(buses));
     let counts =
         (device.ftl_counts(), device.buffer_counts(), flash.done(), flash.overlaps(), energy);
     format!("{counts:?} {erases:?}").hash(&mut hasher);

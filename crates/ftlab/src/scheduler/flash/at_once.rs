@@ -50,6 +50,7 @@ impl<P: Probe> Flash<P> {
             done[Kind::Program as usize] += copies;
         }
         done[Kind::Erase as usize] += erases;
+        let (read, _) = self.sheet().price_of_page();
         let erasing = self.sheet().price_of_erases(work.erases).min(time);
         let copying = Nanos(time.0 - erasing.0);
         let cell_time = &mut self.dispatcher.cell_time;
@@ -57,9 +58,7 @@ impl<P: Probe> Flash<P> {
         match copyback {
             true => cell_time.add(Kind::Copyback, copying),
             false => {
-                let (read, _) = self.sheet().price_of_page();
                 let sensing = Nanos(read.0 * copies).min(copying);
-                let cell_time = &mut self.dispatcher.cell_time;
                 cell_time.add(Kind::Read, sensing);
                 cell_time.add(Kind::Program, Nanos(copying.0 - sensing.0));
             }
