@@ -76,9 +76,10 @@ export const contrast = page => page.evaluate(() => {
   return { lowest: Math.min(...ratios), ground };
 });
 
-// The text of a file that a button within a place hands out.
+// The text of a file that a button within a place (a selector or locator) hands out.
 export async function taken(page, within, name) {
-  const button = page.locator(within).getByRole('button', { name, exact: true }).first();
+  const place = typeof within === 'string' ? page.locator(within) : within;
+  const button = place.getByRole('button', { name, exact: true }).first();
   const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
   return readFileSync(await file.path(), 'utf8');
 }

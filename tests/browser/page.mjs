@@ -1,8 +1,7 @@
 // Opens the page of a comparison in a real browser and checks that its drawings match its data.
 // usage: node page.mjs BROWSER COMPARE_FOLDER [FOLDER_FOR_PICTURES]
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { check, embedded, end, picture, read } from './check.mjs';
+import { check, embedded, end, parsed, picture, read, taken } from './check.mjs';
 
 const comparison = read('compare.json');
 
@@ -81,13 +80,9 @@ await check('the table at a glance says what compare.json says', {}, async page 
 await check('every figure can be taken along', {}, async page => {
   const chart = page.locator('#time .chart').last();
   assert.match(await chart.locator('h3').textContent(), /free blocks.*share of the time/);
-  const taken = async (from, name) => {
-    const [file] = await Promise.all([page.waitForEvent('download'), from.getByRole('button', { name }).click()]);
-    return readFileSync(await file.path(), 'utf8');
-  };
   const data = await embedded(page);
   const first = page.locator(FIRST);
-  const [head, ...rows] = (await taken(first, 'CSV')).trim().split('\n');
+  const [head, ...rows] = (await taken(page, first, 'CSV')).trim().split('\n');
   assert.ok(head.startsWith('latency_ns,'), head);
   assert.equal(rows.length, data.latencies[0].ns.length);
   const last = rows[rows.length - 1].split(',').map(Number);
@@ -97,11 +92,8 @@ await check('every figure can be taken along', {}, async page => {
     if (beyond.length) assert.ok(Math.abs(last[at + 1] - (1 - beyond[rows.length - 1])) < 1e-12);
   });
   for (const one of [first, chart]) {
-    const drawn = await taken(one, 'SVG');
-    const [paths, text, fault] = await page.evaluate(source => {
-      const made = new DOMParser().parseFromString(source, 'image/svg+xml');
-      return [made.querySelectorAll('svg svg path').length, made.documentElement.textContent, made.querySelector('parsererror')?.textContent];
-    }, drawn);
+    const drawn = await taken(page, one, 'SVG');
+    const { count: paths, text, fault } = await parsed(page, drawn, 'svg svg path');
     assert.equal(fault, undefined);
     assert.equal(paths, data.variants.length);
     data.variants.forEach(name => assert.ok(text.includes(name), name));

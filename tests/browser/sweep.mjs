@@ -1,7 +1,7 @@
 // Opens the page of a sweep in a real browser and checks that its drawings match its data.
 // usage: node sweep.mjs BROWSER FOLDER [FOLDER_FOR_PICTURES]
 import assert from 'node:assert/strict';
-import { check, contrast, embedded, end, parsed, picture, read, taken } from './check.mjs';
+import { check, contrast, embedded, end, fits, parsed, picture, read, taken } from './check.mjs';
 
 const sweep = read('sweep.json');
 const byKey = key => sweep.metrics.findIndex(metric => metric.key === key);
@@ -129,8 +129,7 @@ for (const colorScheme of ['light', 'dark']) {
 
 for (const width of [375, 1400]) {
   await check(`it fits ${width} pixels`, { viewport: { width, height: 800 } }, async page => {
-    const inner = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
-    assert.ok(inner[0] <= inner[1], `${inner[0]} wide in ${inner[1]}`);
+    await fits(page);
     await picture(page, `sweep-${width}`);
   });
 }

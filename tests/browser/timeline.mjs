@@ -1,12 +1,12 @@
 // Opens pages with time lines in a real browser and checks that what is drawn is what the trace says.
 // usage: node timeline.mjs BROWSER FOLDER [FOLDER_FOR_PICTURES]
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { check, contrast, embedded, end, picture } from './check.mjs';
+import { check, contrast, embedded, end, fits, parsed, picture, taken } from './check.mjs';
 
 // The fields of a slice, as the page has them.
 const [FROM, LENGTH, NAME, CATEGORY] = [1, 2, 3, 4];
 const panelOf = async page => (await embedded(page)).moments[0].panel;
+const FILES = '.timeline .files';
 const canvas = page => page.locator('.timeline canvas').first();
 
 // Pixels of the panel in a colour.
@@ -15,12 +15,6 @@ const painted = (page, at) => page.evaluate(at => {
   return coloured(copy.getImageData(0, 0, copy.canvas.width, copy.canvas.height).data, at);
 }, at);
 const told = page => page.locator('.timeline output').first().textContent();
-const taken = async (page, name) => {
-  const button = page.locator('.timeline .files').first().getByRole('button', { name, exact: true });
-  const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
-  return readFileSync(await file.path(), 'utf8');
-};
-
 for (const colorScheme of ['light', 'dark']) {
   await check(`the panel shows reads, collections and the host's commands, ${colorScheme}`, { colorScheme }, async page => {
     await canvas(page).scrollIntoViewIfNeeded();
@@ -81,17 +75,14 @@ await check('it can be zoomed and moved with keys and buttons', {}, async page =
 await check('SVG and CSV have what is drawn', {}, async page => {
   const panel = await panelOf(page);
   await page.locator('.timeline .files').first().getByRole('button', { name: 'Show everything' }).click();
-  const rows = (await taken(page, 'CSV')).trim().split('\n').slice(1);
+  const rows = (await taken(page, FILES, 'CSV')).trim().split('\n').slice(1);
   assert.equal(rows.length, panel.slices.length);
   const starts = rows.map(row => Number(row.match(/,(-?\d+),(\d*),/)[1]));
   const offset = panel.from_ns - panel.zero_ns;
   const expected = panel.slices.map(slice => slice[FROM] + offset);
   assert.deepEqual(starts.sort((a, b) => a - b), expected.sort((a, b) => a - b));
-  const drawn = await taken(page, 'SVG');
-  const [rects, text, fault] = await page.evaluate(source => {
-    const made = new DOMParser().parseFromString(source, 'image/svg+xml');
-    return [made.querySelectorAll('rect').length, made.documentElement.textContent, made.querySelector('parsererror')?.textContent];
-  }, drawn);
+  const drawn = await taken(page, FILES, 'SVG');
+  const { count: rects, text, fault } = await parsed(page, drawn, 'rect');
   assert.equal(fault, undefined);
   assert.ok(rects >= panel.slices.filter(slice => slice[LENGTH] !== null).length, `${rects} rects`);
   for (const word of ['Dies', 'Channels', 'Requests', 'Collections']) assert.ok(text.includes(word), word);
@@ -99,8 +90,7 @@ await check('SVG and CSV have what is drawn', {}, async page => {
 
 await check('it fits a telephone', { viewport: { width: 390, height: 800 }, deviceScaleFactor: 3, hasTouch: true }, async page => {
   await canvas(page).scrollIntoViewIfNeeded();
-  const [inside, outside] = await page.evaluate(() => [document.documentElement.clientWidth, document.documentElement.scrollWidth]);
-  assert.ok(outside <= inside, `${outside} of ${inside} pixels`);
+  await fits(page);
   assert.ok(await painted(page, 0) > 200);
   await picture(page, 'timeline-narrow');
 });

@@ -228,7 +228,7 @@ fn write_moments(
     let chosen = measured.requests.as_mut().map_or_else(Chosen::default, Requests::take_chosen);
     let windows = when.windows(&measured.document, &chosen)?;
     let traced = again.trace(&windows, bars)?;
-    if result::to_json(&traced.document)? != result::to_json(&measured.document)? {
+    if result::to_json(&*traced.document)? != result::to_json(&measured.document)? {
         return Err(Failure::usage(
             "the run gave another result the second time: a file that it reads has changed meanwhile\n  remedy: run it again",
         ));

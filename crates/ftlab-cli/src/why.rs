@@ -57,7 +57,7 @@ pub fn run(args: &WhyArgs, out: &mut dyn Write) -> Result<(), Failure> {
     };
     let mut bars = Bars::new(!args.quiet);
     let answer = why(&again, &question, &mut bars)?;
-    if to_json(&answer.traced.document)? != known {
+    if to_json(&*answer.traced.document)? != known {
         return Err(changed(&args.result));
     }
     write_files(args, &answer, &Geometry::new(config.shape()))?;

@@ -33,7 +33,7 @@ pub fn explain_run(
     run.work(py, listener, |again, watcher| {
         let answer = why(again, &question, watcher)?;
         let page = why_page(&answer, &Geometry::new(again.config.shape()), &[])?;
-        Ok((to_json(&answer.document)?, page, to_json(&answer.traced.document)?))
+        Ok((to_json(&answer.document)?, page, to_json(&*answer.traced.document)?))
     })
 }
 
@@ -52,7 +52,7 @@ pub fn trace_run<'py>(
         let (result, chosen) = again.choose_with_result(choice, watcher)?;
         let traced = again.trace(&when.windows(&result, &chosen)?, watcher)?;
         let geometry = Geometry::new(again.config.shape());
-        Ok((perfetto(&traced, &geometry), to_json(&traced.document)?))
+        Ok((perfetto(&traced, &geometry), to_json(&*traced.document)?))
     })?;
     Ok((PyBytes::new(py, &trace), result))
 }

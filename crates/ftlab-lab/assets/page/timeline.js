@@ -38,13 +38,13 @@ function timePanel(parent, data, title, about) {
     byTrack.get(slice.track).push(at);
   });
   // The dies come first; there may be very many requests at a time.
-  const LAST = ['Requests'];
   const path = track => track.parent === null ? [track.name] : [...path(tracks[track.parent]), track.name];
-  const rows = [], isLate = track => LAST.includes(path(track)[0]) || counters.has(tracks.indexOf(track));
+  const rows = [];
   const order = tracks.map((_, at) => at).filter(at => byTrack.has(at) || counters.has(at));
   // The lane of the request in question is the first of its group.
   const isAbout = track => first !== null && track === slices[first].track;
-  order.sort((a, b) => isLate(tracks[a]) - isLate(tracks[b]) || counters.has(a) - counters.has(b) || isAbout(b) - isAbout(a) || a - b);
+  const rank = at => counters.has(at) ? 3 : isAbout(at) ? 1 : path(tracks[at])[0] === 'Requests' ? 2 : 0;
+  order.sort((a, b) => rank(a) - rank(b) || a - b);
   let height = AXIS, group = null;
   order.forEach(at => {
     const track = tracks[at];
@@ -114,18 +114,17 @@ function timePanel(parent, data, title, about) {
     },
   });
   const inFile = parts => {
-    const number = value => Number(value.toFixed(2));
     return {
       rect(x, y, width, height, fill, alpha = 1) {
-        parts.push(`<rect x="${number(x)}" y="${number(y)}" width="${number(width)}" height="${number(height)}" fill="${fill}"${alpha < 1 ? ` fill-opacity="${alpha}"` : ''}/>`);
+        parts.push(`<rect x="${tenths(x)}" y="${tenths(y)}" width="${tenths(width)}" height="${tenths(height)}" fill="${fill}"${alpha < 1 ? ` fill-opacity="${alpha}"` : ''}/>`);
       },
       line(points, stroke, width = 1) {
-        parts.push(`<polyline points="${points.map(([x, y]) => `${number(x)},${number(y)}`).join(' ')}" fill="none" stroke="${stroke}" stroke-width="${width}"/>`);
+        parts.push(`<polyline points="${points.map(([x, y]) => `${tenths(x)},${tenths(y)}`).join(' ')}" fill="none" stroke="${stroke}" stroke-width="${width}"/>`);
       },
       text(x, y, text, fill, most, bold) {
         // Letters are about this wide.
         const shown = text.length * 6.2 <= most ? text : text.slice(0, Math.max(Math.floor(most / 6.2) - 1, 0)) + '…';
-        if (shown.length > 1) parts.push(`<text x="${number(x)}" y="${number(y)}" fill="${fill}"${bold ? ' font-weight="600"' : ''}>${escaped(shown)}</text>`);
+        if (shown.length > 1) parts.push(`<text x="${tenths(x)}" y="${tenths(y)}" fill="${fill}"${bold ? ' font-weight="600"' : ''}>${escaped(shown)}</text>`);
       },
     };
   };

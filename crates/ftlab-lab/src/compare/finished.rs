@@ -92,6 +92,11 @@ impl Finished {
         measured.filter_map(|phase| phase["started_ns"].as_u64()).min().unwrap_or(0)
     }
 
+    /// Returns when the run ended, since the device was switched on.
+    pub fn finished_ns(&self) -> u64 {
+        self.document["replay"]["finished_ns"].as_u64().unwrap_or(u64::MAX)
+    }
+
     /// Returns the command that made the result, if it is known.
     pub fn command(&self) -> Option<Vec<String>> {
         let text = text_file::read(&self.folder.join("run.json")).ok()?;

@@ -18,7 +18,7 @@ use crate::load::{TraceFacts, short_name};
 use crate::power_cuts::PowerCutReport;
 
 /// `result.json`: everything that depends only on device, load and seed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct ResultDocument {
     /// See [`ftlab::stats::SCHEMA_VERSION`].
     pub schema_version: u32,
@@ -60,7 +60,7 @@ impl ResultDocument {
 }
 
 /// The device.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct DeviceDocument {
     /// The name of the device.
     pub name: String,
@@ -197,7 +197,7 @@ impl LoadDocument {
 }
 
 /// How the load was played.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct ReplayDocument {
     /// What decided when requests were submitted.
     pub pacing: PacingDocument,
@@ -266,7 +266,7 @@ impl ReplayDocument {
 }
 
 /// What decided when requests were submitted.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum PacingDocument {
     /// The trace's times, or the workload's arrivals.

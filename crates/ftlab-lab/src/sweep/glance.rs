@@ -73,17 +73,42 @@ pub(super) fn best_point<'a>(
     })
 }
 
+/// A metric, and how it moves along each axis.
+struct Moved<'a> {
+    metric: &'a SweepMetricDocument,
+    /// By axis.
+    profiles: Vec<Option<Profile>>,
+}
+
+impl Moved<'_> {
+    fn known(&self) -> impl Iterator<Item = &Profile> {
+        self.profiles.iter().flatten()
+    }
+
+    /// The least and the largest of all means.
+    fn range(&self) -> (f64, f64) {
+        let means = || self.known().flat_map(|one| one.means.iter().flatten().copied());
+        (means().fold(f64::INFINITY, f64::min), means().fold(f64::NEG_INFINITY, f64::max))
+    }
+}
+
+/// Returns the metrics that are shown: the main ones that move, or else the first that do.
+fn moved(document: &SweepDocument) -> Vec<Moved<'_>> {
+    let moved = |metric| {
+        let profiles = document.axes.iter().map(|axis| profile(document, axis, metric)).collect();
+        Moved { metric, profiles }
+    };
+    let all: Vec<Moved<'_>> = document.metrics.iter().map(moved).collect();
+    let moving = |one: &Moved<'_>| one.known().next().is_some();
+    let is_main = |one: &Moved<'_>| MAIN.contains(&one.metric.key.as_str());
+    let (main, others): (Vec<_>, Vec<_>) = all.into_iter().filter(moving).partition(is_main);
+    if main.is_empty() { others.into_iter().take(MAIN.len()).collect() } else { main }
+}
+
 /// Returns the table, if anything moves.
 pub fn table(document: &SweepDocument) -> Markup {
-    let moving = |metric: &&SweepMetricDocument| {
-        document.axes.iter().any(|axis| profile(document, axis, metric).is_some())
-    };
-    let main = document.metrics.iter().filter(|metric| MAIN.contains(&metric.key.as_str()));
-    let mut metrics: Vec<&SweepMetricDocument> = main.filter(moving).collect();
-    if metrics.is_empty() {
-        metrics = document.metrics.iter().filter(moving).take(MAIN.len()).collect();
-    }
-    if metrics.is_empty() {
+    let moved = moved(document);
+    if moved.is_empty() {
         return html! {};
     }
     html! {
@@ -92,13 +117,18 @@ pub fn table(document: &SweepDocument) -> Markup {
             table.glance id="glance" {
                 thead { tr {
                     th scope="col" { "Along" }
-                    @for metric in &metrics { th scope="col" { (metric.name) } }
+                    @for one in &moved { th scope="col" { (one.metric.name) } }
                 } }
                 tbody {
-                    @for axis in &document.axes { (row(document, axis, &metrics)) }
+                    @for (at, axis) in document.axes.iter().enumerate() {
+                        tr {
+                            th scope="row" { (axis.label) }
+                            @for one in &moved { (cell(axis, at, one)) }
+                        }
+                    }
                     tr {
                         th scope="row" { "Best point" }
-                        @for metric in &metrics { (best_cell(document, metric)) }
+                        @for one in &moved { (best_cell(document, one.metric)) }
                     }
                 }
             }
@@ -111,39 +141,18 @@ pub fn table(document: &SweepDocument) -> Markup {
     }
 }
 
-fn row(
-    document: &SweepDocument,
-    axis: &SweepAxisDocument,
-    metrics: &[&SweepMetricDocument],
-) -> Markup {
-    html! {
-        tr {
-            th scope="row" { (axis.label) }
-            @for metric in metrics { (cell(document, axis, metric)) }
-        }
-    }
-}
-
-fn cell(
-    document: &SweepDocument,
-    axis: &SweepAxisDocument,
-    metric: &SweepMetricDocument,
-) -> Markup {
-    let all: Vec<Option<Profile>> =
-        document.axes.iter().map(|axis| profile(document, axis, metric)).collect();
-    let Some(own) = profile(document, axis, metric) else { return html! { td { "-" } } };
-    let most = all.iter().flatten().map(|one| one.span).fold(0.0, f64::max);
-    let known = || all.iter().flatten().flat_map(|one| one.means.iter().flatten().copied());
-    let (low, high) =
-        (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
+fn cell(axis: &SweepAxisDocument, at: usize, moved: &Moved<'_>) -> Markup {
+    let Moved { metric, profiles } = moved;
+    let Some(own) = &profiles[at] else { return html! { td { "-" } } };
+    let most = moved.known().map(|one| one.span).fold(0.0, f64::max);
     let best = &axis.values[own.best].label;
     let value = own.means[own.best].map_or(String::new(), |mean| with_unit(metric.unit, mean));
     let told = format!("{}, best at {best}: {value}", percent(own.span));
-    let is_most = document.axes.len() > 1 && most > 0.0 && own.span >= most;
+    let is_most = profiles.len() > 1 && most > 0.0 && own.span >= most;
     html! {
         td.most[is_most] data-axis=(axis.name) data-metric=(metric.key) data-span=(own.span) {
             (percent(own.span))
-            (drawing(&own, (low, high), &told))
+            (drawing(own, moved.range(), &told))
             span.at { "best at " (best) }
         }
     }

@@ -1,6 +1,7 @@
 //! Performs an experiment once more to see what its device did, and joins requests with their commands.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use ftlab::config::Config;
 use ftlab::host::Breakdown;
@@ -51,7 +52,7 @@ pub struct Traced {
     /// The windows.
     pub windows: Windows,
     /// The result of the run: that of the first time.
-    pub document: ResultDocument,
+    pub document: Arc<ResultDocument>,
 }
 
 impl Traced {
@@ -76,7 +77,7 @@ impl Traced {
         };
         let requests =
             kept(requests, |told| windows.meet(told.done.arrived, told.done.completion.finished));
-        Traced { record, requests, windows, document: document.clone() }
+        Traced { record, requests, windows, document: Arc::clone(document) }
     }
 }
 
@@ -134,7 +135,8 @@ impl Again<'_> {
         let (measured, chosen) = self.perform(choice, watcher, instruments)?;
         let record = measured.device.flash().probe().clone().into_record();
         let requests = told(&record, chosen.others);
-        Ok(Traced { requests, record, windows: windows.clone(), document: measured.document })
+        let document = Arc::new(measured.document);
+        Ok(Traced { requests, record, windows: windows.clone(), document })
     }
 
     fn perform<P: ftlab::scheduler::Probe + Clone>(

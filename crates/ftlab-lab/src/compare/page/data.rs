@@ -169,10 +169,15 @@ const TIMELINE: [&str; 10] = [
     "free_blocks_min",
 ];
 
+/// Returns the length of some windows, whose rows begin with their starts and lengths. The run may end within the last one.
+pub fn seconds_of<const N: usize>(first: &[u64; N], last: &[u64; N], finished_ns: u64) -> f64 {
+    let end = last[0].saturating_add(last[1]).min(finished_ns);
+    end.saturating_sub(first[0]).max(1) as f64 / 1e9
+}
+
 fn times(result: &Finished) -> Result<Times, Failure> {
     let rows = result.columns("timeline.parquet", TIMELINE)?;
     let started = result.measured_from_ns();
-    let finished = result.document["replay"]["finished_ns"].as_u64().unwrap_or(u64::MAX);
     let rows: Rows<10> =
         rows.into_iter().filter(|row| row[0].saturating_add(row[1]) > started).collect();
     let group = rows.len().div_ceil(TIME_POINTS).max(1);
@@ -187,9 +192,7 @@ fn times(result: &Finished) -> Result<Times, Failure> {
                 .map(|row| DrawnNumber(row[column] as f64))
                 .reduce(|a, b| DrawnNumber(a.0.max(b.0)))
         };
-        // The run may end within the last window.
-        let end = rows.last().map_or(0, |row| row[0].saturating_add(row[1]).min(finished));
-        let seconds = end.saturating_sub(rows[0][0]).max(1) as f64 / 1e9;
+        let seconds = seconds_of(&rows[0], &rows[rows.len() - 1], result.finished_ns());
         times.length_s = times.length_s.max(seconds);
         times.s.push(DrawnNumber(rows[0][0].saturating_sub(started) as f64 / 1e9));
         times.throughput.push(Some(DrawnNumber((sum(4) + sum(5)) / 1e6 / seconds)));

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::super::finished::Finished;
-use super::data::TIME_POINTS;
+use super::super::metrics::tenants;
+use super::data::{TIME_POINTS, seconds_of};
 use crate::failure::Failure;
 use crate::page::DrawnNumber;
 use crate::result::QUEUES;
@@ -32,7 +33,8 @@ const COLUMNS: [&str; 6] =
 
 /// Reads the series of a result with several queues.
 pub fn of(result: &Finished) -> Result<Option<QueueTimes>, Failure> {
-    let names = names(result);
+    let tenants = tenants(&result.document);
+    let names = queue_labels(tenants.iter().map(Vec::as_slice));
     if !(2..=MOST_QUEUES).contains(&names.len()) || !result.folder.join(QUEUES).is_file() {
         return Ok(None);
     }
@@ -50,8 +52,8 @@ pub fn of(result: &Finished) -> Result<Option<QueueTimes>, Failure> {
         names,
     };
     for windows in windows.chunks(group) {
-        let (first, last) = (windows[0][0], windows[windows.len() - 1][0]);
-        let seconds = last[0].saturating_add(last[1]).saturating_sub(first[0]).max(1) as f64 / 1e9;
+        let (first, last) = (&windows[0][0], &windows[windows.len() - 1][0]);
+        let seconds = seconds_of(first, last, result.finished_ns());
         times.length_s = times.length_s.max(seconds);
         times.s.push(DrawnNumber(first[0].saturating_sub(started) as f64 / 1e9));
         for queue in 0..times.names.len() {
@@ -64,15 +66,4 @@ pub fn of(result: &Finished) -> Result<Option<QueueTimes>, Failure> {
         }
     }
     Ok(Some(times))
-}
-
-/// The labels of the queues.
-fn names(result: &Finished) -> Vec<String> {
-    let queues = result.document["report"]["host"]["queues"].as_array();
-    let tenants = queues.into_iter().flatten().map(|queue| {
-        let names = queue["tenants"].as_array().into_iter().flatten();
-        names.filter_map(|name| Some(name.as_str()?.to_owned())).collect()
-    });
-    let tenants: Vec<Vec<String>> = tenants.collect();
-    queue_labels(tenants.iter().map(Vec::as_slice))
 }

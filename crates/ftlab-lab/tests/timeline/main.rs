@@ -1,5 +1,7 @@
 //! What a record of a run says agrees with the run's result, on devices of all kinds.
 
+mod random;
+
 use std::collections::BTreeMap;
 
 use ftlab::config::Config;
@@ -135,19 +137,28 @@ fn spans(record: &DeviceRecord, part: FlashPart) -> BTreeMap<u32, Vec<(SimTime, 
     all
 }
 
+/// Dies and buses do one thing at a time, and a command is in one place at a time.
+fn check_order(traced: &Traced, device: &str) {
+    for part in [FlashPart::Cells, FlashPart::Bus] {
+        for (place, spans) in spans(&traced.record, part) {
+            for pair in spans.windows(2) {
+                assert!(pair[0].1 <= pair[1].0, "{part:?} {place}: {pair:?} on {device}");
+            }
+        }
+    }
+    for pair in traced.record.commands.values().flat_map(|one| one.spans.windows(2)) {
+        assert!(pair[0].until <= pair[1].from, "one command in two places: {pair:?} on {device}");
+    }
+}
+
 #[test]
 fn what_a_die_or_a_bus_does_never_overlaps() {
     for sets in DEVICES {
         let config = load("tiny", &settings(sets)).unwrap();
-        let record = whole(&config, &experiment("mixed-70-30-zipf")).record;
-        for part in [FlashPart::Cells, FlashPart::Bus] {
-            for (place, spans) in spans(&record, part) {
-                for pair in spans.windows(2) {
-                    assert!(pair[0].1 <= pair[1].0, "{sets:?}: {part:?} {place}: {pair:?}");
-                }
-            }
-        }
-        assert!(record.collections.iter().any(|one| one.until.is_some()), "{sets:?}");
+        let traced = whole(&config, &experiment("mixed-70-30-zipf"));
+        check_order(&traced, &format!("{sets:?}"));
+        let collections = &traced.record.collections;
+        assert!(collections.iter().any(|one| one.until.is_some()), "{sets:?}");
     }
 }
 

@@ -1,0 +1,217 @@
+//! What a record says of random devices, over all options: dies and buses do one thing at a time, their spans sum to the
+//! busy times of the result, the story of each request has no gap and ends where its latency ends, and the panel of a page
+//! has what the trace has.
+
+use std::collections::BTreeMap;
+
+use ftlab::config::Config;
+use ftlab::engine::Stream;
+use ftlab::options::Switch;
+use ftlab::shape::Geometry;
+use ftlab::stats::Spread;
+use ftlab::units::{Nanos, SimTime};
+use ftlab_lab::Lab;
+use ftlab_lab::experiment::{Experiment, LoadSource, RunOptions};
+use ftlab_lab::timeline::{
+    Again, DeviceRecord, FlashCommand, FlashPart, Traced, Windows, panel, perfetto,
+};
+use ftlab_torture::draw;
+
+use super::check_order;
+
+/// How many devices are tried.
+const DEVICES: u64 = 150;
+
+const LOAD: &str = r#"
+name = "random"
+[[phase]]
+name = "random"
+reads = "45%"
+writes = "45%"
+trims = "8%"
+flushes = "2%"
+size = [{ size = "4KiB", weight = 3 }, { size = "16KiB", weight = 1 }, { size = "64KiB", weight = 1 }]
+address = { kind = "zipf", theta = 0.9 }
+arrivals = { kind = "closed", queue_depth = 12 }
+streams = 3
+requests = 700
+"#;
+
+/// Performs the load on a device and records all of it; nothing if the device cannot do it.
+fn whole(config: &Config, experiment: &Experiment, seed: u64) -> Option<Traced> {
+    experiment.check(config, 1).ok()?;
+    let lab = Lab::default();
+    let again = Again { lab: &lab, experiment, config, seed };
+    again.trace(&Windows::new([(SimTime::ZERO, SimTime::FOREVER)]), &mut ()).ok()
+}
+
+#[test]
+fn the_records_of_random_devices_agree_with_their_results() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("random.toml");
+    std::fs::write(&file, LOAD).unwrap();
+    let load = LoadSource::workload(file.to_str().unwrap()).unwrap();
+    let experiment = Experiment::new(load, &RunOptions::default()).unwrap();
+    let mut seen = 0;
+    for seed in 0..DEVICES {
+        let settings = draw::device(&mut Stream::new(seed, "timeline"));
+        let config = draw::load(&settings).expect("a drawn device is valid");
+        let Some(traced) = whole(&config, &experiment, seed) else { continue };
+        let device = format!("device {seed}:\n{}", draw::text(&settings));
+        seen += 1;
+        check_order(&traced, &device);
+        check_busy_times(&config, &traced, &device);
+        check_stories(&traced, &device);
+        check_panel(&config, &traced, &device);
+    }
+    assert!(seen * 4 > DEVICES * 3, "only {seen} of {DEVICES} devices can do it");
+}
+
+/// The part of spans within the measured time.
+fn within(spans: &[(SimTime, SimTime)], end: SimTime) -> u64 {
+    spans.iter().map(|span| span.1.min(end).0.saturating_sub(span.0.0)).sum()
+}
+
+/// The spans of buses, with the gaps between the planes of an operation, in which the bus is kept for it.
+fn with_gaps(record: &DeviceRecord, gap: Nanos) -> BTreeMap<u32, Vec<(SimTime, SimTime)>> {
+    let mut all: BTreeMap<u32, Vec<(SimTime, SimTime, &FlashCommand)>> = BTreeMap::new();
+    for command in record.commands.values() {
+        let of = command.spans.iter().filter(|span| span.part == FlashPart::Bus);
+        let of = of.map(|span| (span.from, span.until, command));
+        all.entry(command.channel.get()).or_default().extend(of);
+    }
+    let with_gaps = |mut spans: Vec<(SimTime, SimTime, &FlashCommand)>| {
+        spans.sort_unstable_by_key(|span| (span.0, span.1));
+        for at in 1..spans.len() {
+            let (before, now) = (spans[at - 1], spans[at]);
+            let cells = |command: &FlashCommand| {
+                let spans = command.spans.iter().filter(|span| span.part == FlashPart::Cells);
+                spans.map(|span| span.from).min().filter(|from| *from >= now.1)
+            };
+            // Both move in, and then work together.
+            let together = cells(now.2).is_some() && cells(now.2) == cells(before.2);
+            if together && before.2.die == now.2.die {
+                spans[at].0 = SimTime(now.0.0 - gap.0);
+            }
+        }
+        spans.into_iter().map(|span| (span.0, span.1)).collect()
+    };
+    all.into_iter().map(|(channel, spans)| (channel, with_gaps(spans))).collect()
+}
+
+/// When a die was held: for each command from its first span to its last, without the times in which it was suspended.
+/// From the start of a suspension until the next command the die is held for that one.
+fn holds(record: &DeviceRecord, config: &Config) -> BTreeMap<u32, Vec<(SimTime, SimTime)>> {
+    let resume = config.options.nand.suspend.resume;
+    let mut all: BTreeMap<u32, Vec<(SimTime, SimTime, bool)>> = BTreeMap::new();
+    for command in record.commands.values() {
+        let of = all.entry(command.die.get()).or_default();
+        let mut before: Option<(SimTime, bool)> = None;
+        for span in &command.spans {
+            let from = match before {
+                None => span.from,
+                Some((_, true)) => SimTime(span.from.0 - resume.0),
+                Some((until, false)) => until,
+            };
+            of.push((from, span.until, span.suspended));
+            before = Some((span.until, span.suspended));
+        }
+        // What still waits for the bus at the end holds its die.
+        if let Some((until, false)) = before.filter(|_| command.done.is_none()) {
+            of.push((until, SimTime::FOREVER, false));
+        }
+    }
+    all.into_iter().map(|(die, spans)| (die, joined(spans))).collect()
+}
+
+/// Joins spans that touch, or whose end is a suspension.
+fn joined(mut spans: Vec<(SimTime, SimTime, bool)>) -> Vec<(SimTime, SimTime)> {
+    spans.sort_unstable();
+    let mut joined: Vec<(SimTime, SimTime, bool)> = Vec::new();
+    for span in spans {
+        match joined.last_mut() {
+            Some(last) if span.0 <= last.1 || last.2 => {
+                last.2 = if span.1 >= last.1 { span.2 } else { last.2 };
+                last.1 = last.1.max(span.1);
+            }
+            _ => joined.push(span),
+        }
+    }
+    joined.into_iter().map(|(from, until, _)| (from, until)).collect()
+}
+
+/// Spans sum to the busy times of the result.
+fn check_busy_times(config: &Config, traced: &Traced, device: &str) {
+    let report = &traced.document.report;
+    let phase = report.phases.iter().find(|phase| phase.measured).unwrap();
+    let end = SimTime(phase.duration_ns.unwrap_or(0));
+    let geometry = Geometry::new(config.shape());
+    let sums = |spans: BTreeMap<u32, Vec<(SimTime, SimTime)>>, of: u32| -> Vec<u64> {
+        (0..of).map(|at| spans.get(&at).map_or(0, |spans| within(spans, end))).collect()
+    };
+    // With cached operations a die is also held between commands, which is no command's time.
+    let cache_ops = &config.options.nand.cache_ops;
+    let is_cached = [cache_ops.read, cache_ops.program].contains(&Switch::On);
+    let between = if is_cached { 1.0 } else { 0.0 };
+    let near = |spread: Option<&Spread>, sums: &[u64], beside: f64, what: &str| {
+        let Some(spread) = spread else { return };
+        let ratios: Vec<f64> = sums.iter().map(|&sum| sum as f64 / end.0.max(1) as f64).collect();
+        let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+        let most = ratios.iter().copied().fold(0.0, f64::max);
+        let fits = |told: f64, seen: f64| (-1e-9..beside + 1e-9).contains(&(told - seen));
+        assert!(
+            fits(spread.mean, mean) && fits(spread.max, most),
+            "{what}: {ratios:?}, but {spread:?} on {device}"
+        );
+    };
+    let gap = config.options.nand.multi_plane.gap;
+    let buses = sums(with_gaps(&traced.record, gap), geometry.channels());
+    near(report.utilisation.channels_ratio.as_ref(), &buses, 0.0, "buses");
+    let dies = sums(holds(&traced.record, config), geometry.dies());
+    near(report.utilisation.dies_ratio.as_ref(), &dies, between, "dies");
+}
+
+/// The story of a request has no gap and ends where its latency ends.
+fn check_stories(traced: &Traced, device: &str) {
+    for told in &traced.requests {
+        let completion = &told.done.completion;
+        let sum: u64 = told.pieces.iter().map(|piece| piece.length().0).sum();
+        let joined = told.pieces.windows(2).all(|pair| pair[0].until == pair[1].from);
+        assert!(joined, "{told:?} on {device}");
+        let Some((settled, last)) = told.settled else { continue };
+        assert!(settled <= completion.finished, "{told:?} on {device}");
+        if told.pieces.is_empty() {
+            assert_eq!(told.in_flash(), Nanos::ZERO, "{told:?} on {device}");
+            continue;
+        }
+        assert_eq!(sum, told.in_flash().0, "{told:?} on {device}");
+        assert_eq!(told.pieces.last().unwrap().until, settled, "{told:?} on {device}");
+        if let Some(command) = last.and_then(|last| traced.record.commands.get(&last)) {
+            assert_eq!(command.done, Some(settled), "{command:?} {told:?} on {device}");
+        }
+    }
+}
+
+/// The panel of a page has what the trace has.
+fn check_panel(config: &Config, traced: &Traced, device: &str) {
+    let trace = perfetto(traced, &Geometry::new(config.shape()));
+    let drawn = panel(&trace, 0).unwrap_or_else(|why| panic!("{why} on {device}"));
+    let named = |category: &str| {
+        let is_one =
+            |slice: &&ftlab_lab::timeline::PanelSlice| drawn.texts[slice.category] == category;
+        drawn.slices.iter().filter(is_one).count()
+    };
+    if drawn.left_out == 0 {
+        assert_eq!(named("request"), traced.requests.len(), "{device}");
+        assert_eq!(named("collection"), traced.record.collections.len(), "{device}");
+        assert_eq!(named("merge"), traced.record.merges.len(), "{device}");
+    }
+    // Slices of a track follow each other.
+    let mut ends: BTreeMap<usize, u64> = BTreeMap::new();
+    for slice in drawn.slices.iter().filter(|slice| slice.length.is_some()) {
+        let end = ends.entry(slice.track).or_default();
+        assert!(*end <= slice.from, "{slice:?} on {device}");
+        *end = slice.from + slice.length.unwrap_or(0);
+        assert!(*end <= drawn.length_ns, "{slice:?} on {device}");
+    }
+}
