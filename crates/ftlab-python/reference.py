@@ -36,7 +36,7 @@ POLICIES = """Each decision of the simulator has a module, with a class for each
 FUNCTIONS = {
     "Devices": ["device", "age", "load"],
     "Loads": ["workload", "trace", "fio", "requests"],
-    "Runs": ["run", "compare", "sweep", "span", "search", "between", "calibrate", "open"],
+    "Runs": ["run", "compare", "sweep", "span", "figure", "search", "between", "calibrate", "open"],
 }
 CLASSES = [
     *["Device", "Load", "Run", "Summary", "Table", "Comparison", "Sweep", "Span", "Found", "Trial", "Between"],

@@ -13,6 +13,7 @@ mod args;
 mod compare;
 mod device;
 mod failure;
+mod figure;
 mod health;
 mod interrupt;
 mod list;
@@ -76,6 +77,7 @@ fn carry_out(command: &MainCommand, out: &mut dyn Write) -> Result<(), Failure> 
         MainCommand::Sweep(args) => sweep::run(args, out),
         MainCommand::Why(args) => why::run(args, out),
         MainCommand::Report(args) => compare::report(args),
+        MainCommand::Figure(args) => figure::run(args),
         MainCommand::Reproduce(args) => reproduce::run(args, out),
         MainCommand::Torture(args) => torture::run(args, out),
         MainCommand::Trace(command) => traces::run(command, out),

@@ -160,7 +160,7 @@ fn table_of(document: &SweepDocument, keys: &[&str]) -> comfy_table::Table {
         let mean = |key: &str, unit: &str| {
             point.metrics[key].map_or("-".to_owned(), |mean| with_unit(unit, mean.mean))
         };
-        let means = metrics.iter().map(|metric| mean(&metric.key, metric.unit));
+        let means = metrics.iter().map(|metric| mean(&metric.key, &metric.unit));
         table.add_row(names.chain(means).collect::<Vec<String>>());
     }
     table

@@ -115,6 +115,15 @@ fn is_option(name: &str) -> bool {
 /// Writes the options in a text as a front end calls them: `queue_depth` in backquotes becomes what `called` returns.
 #[must_use]
 pub fn with_options_called(text: &str, called: impl Fn(&str) -> String) -> String {
+    with_names_called(text, is_option, called)
+}
+
+/// Writes some names in a text as a front end calls them: those in backquotes for which `is_name` holds.
+pub(crate) fn with_names_called(
+    text: &str,
+    is_name: impl Fn(&str) -> bool,
+    called: impl Fn(&str) -> String,
+) -> String {
     let mut told = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = rest.find('`') {
@@ -122,7 +131,7 @@ pub fn with_options_called(text: &str, called: impl Fn(&str) -> String) -> Strin
         told.push_str(before);
         let name = after[1..].split('`').next().unwrap_or_default();
         let length = name.len() + 2;
-        if is_option(name) && after.len() >= length && !before.ends_with(FOUND) {
+        if is_name(name) && after.len() >= length && !before.ends_with(FOUND) {
             told.push_str(&called(name));
             rest = &after[length..];
         } else {

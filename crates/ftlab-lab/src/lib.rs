@@ -31,6 +31,7 @@ pub mod compare;
 pub mod device;
 pub mod experiment;
 pub mod failure;
+pub mod figure;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod human;

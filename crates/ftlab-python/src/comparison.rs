@@ -26,7 +26,7 @@ const PAGE: &str = "report.html";
 /// A comparison of variants under the same load.
 #[pyclass(frozen, module = "ftlab._ftlab", name = "Comparison")]
 pub struct PyComparison {
-    comparison: Comparison,
+    pub(crate) comparison: Comparison,
     page: String,
 }
 

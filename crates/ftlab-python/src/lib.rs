@@ -6,6 +6,7 @@ mod columns;
 mod comparison;
 mod config;
 mod errors;
+mod figure;
 mod image;
 mod load;
 mod options;
@@ -76,6 +77,9 @@ fn _ftlab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sweep::PySweepRows>()?;
     module.add_class::<sweep::PySweepFolder>()?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(figure::figure_of_results, module)?)?;
+    module.add_function(wrap_pyfunction!(figure::figure_of_sweep, module)?)?;
+    module.add_function(wrap_pyfunction!(figure::figure_of_comparison, module)?)?;
     module.add_function(wrap_pyfunction!(timeline::explain_run, module)?)?;
     module.add_function(wrap_pyfunction!(timeline::trace_run, module)?)?;
     module.add_function(wrap_pyfunction!(image::prepare, module)?)?;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
 from pathlib import Path
@@ -121,3 +122,114 @@ def test_a_notebook_learns_to_show_figures_once(short_run: fl.Run, monkeypatch: 
     assert show(figure).startswith(b"\x89PNG")
     short_run.plot.wear()
     assert png.type_printers == {Figure: show}
+
+
+@pytest.fixture(scope="module")
+def compared(tiny: fl.Device) -> fl.Comparison:
+    devices = {"fifo": tiny, "first": tiny.but(scheduler="read-first")}
+    return fl.compare(devices, fl.workload("mixed-70-30-zipf", requests=3000), seeds=3, precondition="fill")
+
+
+def test_a_figure_of_a_comparison(compared: fl.Comparison) -> None:
+    (axes,) = compared.plot("read.latency.p99").axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["fifo", "first"]
+    assert axes.get_ylabel().startswith("read latency, p99 (")
+    means = [mean for mean, key in zip(compared["mean"], compared["metric"], strict=True) if key == "read.latency.p99"]
+    (line,) = axes.get_lines()
+    drawn = np.asarray(line.get_ydata(), float)
+    assert drawn / drawn[0] == pytest.approx(np.asarray(means) / means[0])
+    (axes,) = compared.plot("read.latency.p99", relative=True).axes
+    assert axes.get_ylabel() == "read latency, p99 (%),\nchange against fifo"
+    change = compared.change("first", "read.latency.p99")[0]
+    assert change is not None
+    assert float(np.asarray(axes.get_lines()[0].get_ydata(), float)[0]) == pytest.approx(100 * change)
+
+
+def test_panels_share_a_legend_and_the_looks_of_names(swept: fl.Sweep) -> None:
+    figure = fl.figure(swept, metric=["iops", "write_amplification.total"], columns=2, font="serif", font_size=9)
+    assert figure.get_size_inches()[0] == pytest.approx(7)
+    left, right = figure.axes
+    assert left.get_legend() is None and len(figure.legends) == 1
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["greedy", "cost-benefit"]
+    assert left.get_xlabel().endswith("\n(a)") and right.get_xlabel().endswith("\n(b)")
+    looks = [[(line.get_color(), line.get_marker()) for line in axes.get_lines()] for axes in (left, right)]
+    assert looks[0] == looks[1]
+    assert left.yaxis.label.get_fontname() == "STIXGeneral" and left.yaxis.label.get_fontsize() == 9
+
+
+def test_lines_differ_without_colours() -> None:
+    from ftlab._look import line_style, marker
+
+    looks = [(line_style(at)["color"], str(line_style(at)["linestyle"]), marker(at)) for at in range(49)]
+    assert len({(colour, dashes) for colour, dashes, _ in looks}) == 49
+    assert len({(colour, shape) for colour, _, shape in looks}) == 49
+    # Without colours, as far as there are dashes.
+    assert len({dashes for _, dashes, _ in looks[:7]}) == 7 and len({shape for *_, shape in looks[:7]}) == 7
+
+
+def test_names_without_room_are_turned(tiny: fl.Device) -> None:
+    names = [f"a rather long name, {at}" for at in range(5)]
+    devices = {name: tiny.but(over_provisioning=f"{20 + 5 * at}%") for at, name in enumerate(names)}
+    compared = fl.compare(devices, fl.workload("randwrite-4k", requests=200), seeds=2)
+    figure = compared.plot("iops")
+    figure.draw_without_rendering()
+    labels = [text.get_window_extent() for text in figure.axes[0].get_xticklabels()]
+    assert all(0 <= label.x0 and 0 <= label.y0 and label.x1 <= figure.bbox.x1 for label in labels)
+    assert figure.axes[0].get_xticklabels()[0].get_rotation() == 30
+
+
+def test_the_program_draws_the_same(
+    program: Any, swept: fl.Sweep, compared: fl.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`ftlab figure` and `fl.figure` draw the same from a folder; the bytes are the same each time."""
+    drawer = tmp_path / "ftlab-figure"
+    script = "from ftlab._figure_command import main; main()"
+    paths = os.pathsep.join(path for path in sys.path if path)
+    drawer.write_text(f"#!/bin/sh\nPYTHONPATH='{paths}' exec '{sys.executable}' -W error -c '{script}' \"$@\"\n")
+    drawer.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    load, axes = fl.workload("randwrite-4k", requests=300), {"gc": ["greedy", "fifo"]}
+    folder = tmp_path / "swept"
+    fl.sweep(fl.device("tiny"), load, axes, seeds=2, output=folder)
+    begins = {"pdf": b"%PDF", "svg": b"<?xml", "png": b"\x89PNG"}
+    for form, begin in begins.items():
+        files = [tmp_path / f"{at}.{form}" for at in range(2)]
+        for file in files:
+            program("figure", folder, "-m", "iops", "--rename", "fifo=First", "-o", file)
+        assert files[0].read_bytes() == files[1].read_bytes() and files[0].read_bytes().startswith(begin)
+    text = (tmp_path / "0.svg").read_text()
+    figure = fl.figure(folder, metric="iops", rename={"fifo": "First"})
+    for label in ("First", figure.axes[0].get_ylabel(), figure.axes[0].get_xlabel()):
+        assert f">{label}</text>" in text, label
+    told = program("figure", folder, "-m", "iops", "-o", tmp_path / "a.pdf", "--font", "No such", fails=True).stderr
+    assert "there is no font No such" in told and "serif" in told and not (tmp_path / "a.pdf").exists()
+
+
+def test_figures_that_can_not_be_drawn(swept: fl.Sweep, compared: fl.Comparison, tmp_path: Path) -> None:
+    for refused, told in (
+        (lambda: fl.figure(), "a figure is of one sweep"),
+        (lambda: fl.figure(swept, compared, metric="iops"), "a figure is of one sweep"),
+        (lambda: fl.figure(swept), "choose a metric with metric="),
+        (lambda: fl.figure(compared, curve="throughput"), "in the results of the runs"),
+        (lambda: fl.figure(compared, curve="throughputs"), "did you mean throughput"),
+        (lambda: fl.figure(swept, metric="iops", along="load"), "no axis load"),
+        (lambda: fl.figure(swept, metric="iops", columns=3), "one or two columns"),
+        (lambda: fl.figure(swept, metric=["iops", "throughput"], ax=swept.plot("iops").axes[0]), "several panels"),
+        (lambda: fl.figure(tmp_path, metric="iops"), "is a folder without a result"),
+    ):
+        with pytest.raises(fl.FtlabError, match=told):
+            refused()
+
+
+def test_what_draws_for_the_program_refuses_other_input(child: Any) -> None:
+    begin = "import io, sys; from ftlab._figure_command import main; "
+    for text, form in (("{", "pdf"), ("{}", "svg"), ("[]", "png"), ('{"kind": "figure"}', "pdf"), ("{}", "tex")):
+        done = child(f"{begin} sys.argv = ['x', {form!r}]; sys.stdin = io.StringIO({text!r}); main()")
+        assert done.returncode == 2 and "remedy" in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def test_without_matplotlib_the_remedy_is_told(child: Any) -> None:
+    begin = "import sys; sys.modules['matplotlib'] = None; import ftlab as fl; "
+    for draw in ("fl.plot.style().__enter__()", "from ftlab._draw import draw; draw({'kind': 'figure', 'schema_version': 1, 'panels': []})"):
+        done = child(begin + draw)
+        assert "ImportError: matplotlib is not installed" in done.stderr and "pip install" in done.stderr, done.stderr

@@ -1,5 +1,6 @@
 //! The command line: its arguments and help texts.
 
+mod figure;
 mod images;
 mod load;
 mod reading;
@@ -17,6 +18,7 @@ use ftlab_lab::result::{Folder, ResultTarget};
 use ftlab_lab::timeline::When;
 use ftlab_workload::trace::Format;
 
+pub use self::figure::FigureArgs;
 pub use self::images::{DeviceCommand, LoadImageArgs, SaveArgs, ShowImageArgs};
 pub use self::load::LoadArgs;
 pub use self::reading::ReadingArgs;
@@ -56,6 +58,8 @@ pub enum MainCommand {
     Why(WhyArgs),
     /// Make a page with curves and maps from finished results.
     Report(ReportArgs),
+    /// Draw a figure for a paper from finished results, or write its numbers.
+    Figure(Box<FigureArgs>),
     /// Run the experiments of papers and compare their printed numbers with ours.
     Reproduce(ReproduceArgs),
     /// Cut the power of random devices again and again, and check that they keep their promises.

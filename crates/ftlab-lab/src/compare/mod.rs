@@ -8,7 +8,7 @@ mod document;
 mod finished;
 mod group;
 mod metrics;
-mod page;
+pub(crate) mod page;
 mod past;
 mod perform;
 pub mod statistics;

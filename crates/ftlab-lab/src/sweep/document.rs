@@ -1,9 +1,10 @@
 //! `sweep.json`: the axes, the metrics, and the means of each point.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use ftlab::options::value::Value as _;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::perform::SweepRun;
 use super::plan::SweepPlan;
@@ -12,6 +13,7 @@ use super::table::SweepTable;
 use crate::compare::Better;
 use crate::failure::Failure;
 use crate::result::{Folder, PAGE, RUN, SWEEP, SWEEP_CSV, SWEEP_PARQUET, to_json};
+use crate::text_file;
 
 /// The layout of the document.
 const SCHEMA_VERSION: u32 = 1;
@@ -19,12 +21,12 @@ const SCHEMA_VERSION: u32 = 1;
 const KIND: &str = "sweep";
 
 /// `sweep.json`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct SweepDocument {
     /// The layout of the document.
     pub schema_version: u32,
     /// `sweep`.
-    pub kind: &'static str,
+    pub kind: String,
     /// The version of ftlab.
     pub ftlab_version: String,
     /// The name of the sweep.
@@ -48,7 +50,7 @@ pub struct SweepDocument {
 }
 
 /// An axis.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct SweepAxisDocument {
     /// The name of its column.
     pub name: String,
@@ -63,7 +65,7 @@ pub struct SweepAxisDocument {
 }
 
 /// A value of an axis.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct SweepValueDocument {
     /// Its name.
     pub name: String,
@@ -74,7 +76,7 @@ pub struct SweepValueDocument {
 }
 
 /// A metric.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct SweepMetricDocument {
     /// The name of its column.
     pub key: String,
@@ -83,13 +85,13 @@ pub struct SweepMetricDocument {
     /// Its name for people.
     pub name: String,
     /// Its unit; empty for a ratio.
-    pub unit: &'static str,
+    pub unit: String,
     /// Which direction is better.
     pub better: Better,
 }
 
 /// A point.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct SweepPointDocument {
     /// The name of its value on each axis.
     pub at: BTreeMap<String, String>,
@@ -99,6 +101,45 @@ pub struct SweepPointDocument {
     pub results: Vec<String>,
     /// The means over the seeds by the keys of the metrics; null where a seed has no value.
     pub metrics: BTreeMap<String, Option<PointMean>>,
+}
+
+/// Reads `sweep.json` of a finished sweep.
+///
+/// # Errors
+/// It cannot be read, is of another version, or is damaged.
+pub fn read(folder: &Path) -> Result<SweepDocument, Failure> {
+    let path = folder.join(SWEEP);
+    let text =
+        text_file::read(&path).map_err(|error| Failure::file("can't read", &path, &error))?;
+    of_json(&text).map_err(|why| {
+        Failure::usage(format!(
+            "{} {why}\n  remedy: perform the sweep again with this version of ftlab",
+            path.display()
+        ))
+    })
+}
+
+/// Reads the text of `sweep.json`.
+///
+/// # Errors
+/// It is of another version, or is damaged.
+pub fn of_json(text: &str) -> Result<SweepDocument, String> {
+    let damaged = |error: &dyn std::fmt::Display| format!("is damaged: {error}");
+    let layout: serde_json::Value = serde_json::from_str(text).map_err(|error| damaged(&error))?;
+    let version = &layout["schema_version"];
+    if version.as_u64() != Some(u64::from(SCHEMA_VERSION)) {
+        return Err(format!(
+            "has layout {version}, but this version of ftlab reads layout {SCHEMA_VERSION}"
+        ));
+    }
+    let sweep: SweepDocument = serde_json::from_value(layout).map_err(|error| damaged(&error))?;
+    let has_place = |point: &SweepPointDocument, axis: &SweepAxisDocument| {
+        point.at.get(&axis.name).is_some_and(|at| axis.values.iter().any(|value| value.name == *at))
+    };
+    match sweep.points.iter().all(|point| sweep.axes.iter().all(|axis| has_place(point, axis))) {
+        true => Ok(sweep),
+        false => Err(damaged(&"a point has no place on an axis")),
+    }
 }
 
 impl SweepAxisDocument {
@@ -120,12 +161,12 @@ impl SweepPlan {
             key: metric.key(),
             id: metric.id.clone(),
             name: metric.name.clone(),
-            unit: metric.unit,
+            unit: metric.unit.to_owned(),
             better: metric.better,
         });
         SweepDocument {
             schema_version: SCHEMA_VERSION,
-            kind: KIND,
+            kind: KIND.to_owned(),
             ftlab_version: env!("CARGO_PKG_VERSION").to_owned(),
             name: sweep.name.clone(),
             title: sweep.title.clone(),

@@ -146,7 +146,7 @@ fn cell(axis: &SweepAxisDocument, at: usize, moved: &Moved<'_>) -> Markup {
     let Some(own) = &profiles[at] else { return html! { td { "-" } } };
     let most = moved.known().map(|one| one.span).fold(0.0, f64::max);
     let best = &axis.values[own.best].label;
-    let value = own.means[own.best].map_or(String::new(), |mean| with_unit(metric.unit, mean));
+    let value = own.means[own.best].map_or(String::new(), |mean| with_unit(&metric.unit, mean));
     let told = format!("{}, best at {best}: {value}", percent(own.span));
     let is_most = profiles.len() > 1 && most > 0.0 && own.span >= most;
     html! {
@@ -184,12 +184,12 @@ fn drawing(profile: &Profile, (low, high): (f64, f64), told: &str) -> Markup {
 
 fn best_cell(document: &SweepDocument, metric: &SweepMetricDocument) -> Markup {
     let Some((point, mean)) = best_point(document, metric) else { return html! { td { "-" } } };
-    let half = mean.high.map(|high| with_unit(metric.unit, high - mean.mean));
+    let half = mean.high.map(|high| with_unit(&metric.unit, high - mean.mean));
     let values: Vec<String> =
         document.axes.iter().map(|axis| format!("{} {}", axis.label, axis.shown(point))).collect();
     html! {
         td {
-            data value=(mean.mean) { (with_unit(metric.unit, mean.mean)) }
+            data value=(mean.mean) { (with_unit(&metric.unit, mean.mean)) }
             @if let Some(half) = half { span.half { " ± " (half) } }
             span.at { (values.join(", ")) }
         }
@@ -224,7 +224,7 @@ mod tests {
             key: "throughput".to_owned(),
             id: "report/host/throughput_mb_per_s".to_owned(),
             name: "throughput".to_owned(),
-            unit: "MB/s",
+            unit: "MB/s".to_owned(),
             better,
         };
         let point = |(at, value): (usize, Option<f64>)| {
@@ -242,7 +242,7 @@ mod tests {
         let points = values.into_iter().enumerate().map(point).collect();
         SweepDocument {
             schema_version: 1,
-            kind: "sweep",
+            kind: "sweep".to_owned(),
             ftlab_version: String::new(),
             name: String::new(),
             title: String::new(),

@@ -47,13 +47,14 @@ use crate::text_file;
 pub use self::axes::{Prepared, Spacing, Sweep, SweepAxis, SweepValue};
 pub use self::document::{
     SweepAxisDocument, SweepDocument, SweepMetricDocument, SweepPointDocument, SweepValueDocument,
+    of_json, read,
 };
 pub use self::numbers::Scaled;
 pub use self::perform::SweepRun;
 pub use self::plan::{SweepPlan, SweepPoint};
 pub use self::row::SweepRow;
 pub use self::settings::{DeviceChoice, GivenDevice, PointSettings};
-pub use self::statistics::PointMean;
+pub use self::statistics::{PointMean, mean as mean_of};
 pub use self::table::{SweepColumn, SweepTable, SweepValues};
 
 /// Reads a sweep from a file. Files that it names are relative to its folder.

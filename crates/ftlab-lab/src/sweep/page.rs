@@ -86,7 +86,7 @@ fn data(document: &SweepDocument) -> SweepData<'_> {
         DrawnMetric {
             key: &metric.key,
             name: &metric.name,
-            unit: metric.unit,
+            unit: &metric.unit,
             mean: of(|mean| Some(mean.mean)),
             low: of(|mean| mean.low),
             high: of(|mean| mean.high),
@@ -182,8 +182,8 @@ fn cell(point: &SweepPointDocument, metric: &SweepMetricDocument) -> Markup {
     let half = mean.high.map(|high| high - mean.mean);
     html! {
         td {
-            data value=(mean.mean) { (with_unit(metric.unit, mean.mean)) }
-            @if let Some(half) = half { span.half { " ± " (with_unit(metric.unit, half)) } }
+            data value=(mean.mean) { (with_unit(&metric.unit, mean.mean)) }
+            @if let Some(half) = half { span.half { " ± " (with_unit(&metric.unit, half)) } }
         }
     }
 }

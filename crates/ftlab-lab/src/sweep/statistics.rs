@@ -1,11 +1,11 @@
 //! Means over the seeds of a point, with their confidence intervals.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::seeds::quantile;
 
 /// The mean of a metric over the seeds of a point.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct PointMean {
     /// The mean.
     pub mean: f64,

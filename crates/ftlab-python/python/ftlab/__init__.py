@@ -28,6 +28,7 @@ from ftlab._outside import (
     VictimView,
     WriteBufferPolicy,
 )
+from ftlab._paper import figure
 from ftlab._policy import Policy
 from ftlab._run import Run, Summary, run
 from ftlab._search import Between, Found, Trial, between, search
@@ -98,6 +99,7 @@ __all__ = [
     "devices",
     "endurance",
     "explain",
+    "figure",
     "fio",
     "formats",
     "gc",

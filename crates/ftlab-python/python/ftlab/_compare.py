@@ -16,6 +16,8 @@ from ftlab._table import Table
 from ftlab._values import confidence_of, count_of, seed_of, threads_of
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from typing_extensions import Unpack
 
     from ftlab._options import RunOptions
@@ -54,6 +56,12 @@ class Comparison(Table):
         """Writes the page."""
         with open(file, "w", encoding="utf-8") as to:
             to.write(self.page)
+
+    def plot(self, metric: str, *, relative: bool = False, ax: Axes | None = None) -> Figure:
+        """A metric of each variant with its interval, or the changes against the first. :func:`ftlab.figure` has more."""
+        from ftlab._paper import figure
+
+        return figure(self, metric=metric, relative=relative, ax=ax)
 
     def change(self, variant: str, metric: str) -> tuple[float | None, float | None, float | None]:
         """The change of a metric against the first variant, with the ends of its interval."""

@@ -9,9 +9,8 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from ftlab import _notebook
+from ftlab._look import SAVED
 
-#: What matplotlib looks up when it saves: text stays text in PDF and SVG.
-SAVED: dict[str, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none"}
 #: The dots per inch of figures in notebooks.
 _DPI = 160
 

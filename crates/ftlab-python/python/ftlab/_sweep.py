@@ -261,10 +261,13 @@ class Sweep(Table):
             to.write(self.page)
 
     def plot(self, metric: str, ax: Axes | None = None) -> Figure:
-        """A curve of a metric over the first axis, with intervals; a line for each value of the others."""
-        from ftlab.plot import swept
+        """A curve of a metric over the first axis, with intervals; a line for each value of the others.
 
-        return swept(self, metric, ax)
+        :func:`ftlab.figure` has more to choose.
+        """
+        from ftlab._paper import figure
+
+        return figure(self, metric=metric, ax=ax)
 
 
 def sweep(

@@ -1,6 +1,7 @@
 //! The data of the page's curves and maps, reduced to what its pixels can show.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use ftlab::options::value::Value;
 use ftlab::units::Bytes;
@@ -8,6 +9,7 @@ use serde::Serialize;
 
 use super::super::build::Series;
 use super::super::finished::{Finished, Rows};
+use super::super::metrics::OPS;
 use super::moments;
 use super::queues::{self, QueueTimes};
 use crate::failure::Failure;
@@ -22,7 +24,6 @@ pub const TIME_POINTS: usize = 1024;
 const MAP_COLUMNS: u64 = 256;
 /// The most rows of a map; with more dies, neighbouring dies share a row.
 const MAP_ROWS: u64 = 64;
-const OPS: [&str; 4] = ["read", "write", "trim", "flush"];
 
 /// The data of the page.
 #[derive(Debug, Serialize)]
@@ -58,6 +59,8 @@ pub struct Times {
     pub s: Vec<DrawnNumber>,
     /// The length of a window.
     pub length_s: f64,
+    /// The end of the last window, in seconds.
+    pub end_s: f64,
     /// The throughput of reads and writes together.
     pub throughput: Vec<Option<DrawnNumber>>,
     /// The 99th percentile of read latencies.
@@ -98,7 +101,7 @@ impl Data {
         Ok(Data {
             variants: series.iter().map(|one| one.name.clone()).collect(),
             latencies: latencies(series)?,
-            time: series.iter().map(|one| times(&one.results[0].1)).collect::<Result<_, _>>()?,
+            time: series.iter().map(|one| times(one, TIME_POINTS)).collect::<Result<_, _>>()?,
             maps: series.iter().map(|one| map(&one.results[0].1)).collect::<Result<_, _>>()?,
             moments: moments::of(series)?,
             queues: match series {
@@ -112,7 +115,8 @@ impl Data {
 /// By operation: the number of requests of each latency.
 type LatencyCounts = [BTreeMap<u64, u64>; OPS.len()];
 
-fn latencies(series: &[Series]) -> Result<Vec<Curves>, Failure> {
+/// Reads the distributions of latencies.
+pub fn latencies(series: &[Series]) -> Result<Vec<Curves>, Failure> {
     let mut all: Vec<LatencyCounts> = Vec::new();
     for one in series {
         let mut counts = LatencyCounts::default();
@@ -169,22 +173,65 @@ const TIMELINE: [&str; 10] = [
     "free_blocks_min",
 ];
 
-/// Returns the length of some windows, whose rows begin with their starts and lengths. The run may end within the last one.
-pub fn seconds_of<const N: usize>(first: &[u64; N], last: &[u64; N], finished_ns: u64) -> f64 {
-    let end = last[0].saturating_add(last[1]).min(finished_ns);
-    end.saturating_sub(first[0]).max(1) as f64 / 1e9
+/// Windows of time that are put together, and when they end.
+pub struct Together {
+    /// Which windows.
+    pub windows: Range<usize>,
+    /// When the first of them begins.
+    pub start_ns: u64,
+    /// When the last of them ends.
+    pub end_ns: u64,
 }
 
-fn times(result: &Finished) -> Result<Times, Failure> {
+impl Together {
+    /// Returns how long they last, in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.end_ns.saturating_sub(self.start_ns).max(1) as f64 / 1e9
+    }
+}
+
+/// Puts neighbouring windows together until there are at most so many. The run may end within the last window: if less than half of its
+/// length is left, what happened in it is no rate, and goes to the windows before. `windows` are the start and the length
+/// of each, in order.
+pub fn together(windows: &[(u64, u64)], most: usize, finished_ns: u64) -> Vec<Together> {
+    let group = windows.len().div_ceil(most).max(1);
+    let end = |(start, length): (u64, u64)| start.saturating_add(length);
+    let mut all: Vec<Together> = Vec::new();
+    for (at, some) in windows.chunks(group).enumerate() {
+        let whole_end_ns = end(some[some.len() - 1]);
+        let one = Together {
+            windows: at * group..at * group + some.len(),
+            start_ns: some[0].0,
+            end_ns: whole_end_ns.min(finished_ns).max(some[0].0),
+        };
+        let usual = group as u64 * some[0].1;
+        match all.last_mut() {
+            Some(before) if one.end_ns - one.start_ns < usual / 2 => {
+                before.windows.end = one.windows.end;
+                before.end_ns = one.end_ns;
+            }
+            _ => all.push(one),
+        }
+    }
+    all
+}
+
+/// Reads the time series of a variant, from the result of its first seed, with at most so many windows.
+pub fn times(series: &Series, most: usize) -> Result<Times, Failure> {
+    times_of(&series.results[0].1, most)
+}
+
+fn times_of(result: &Finished, most: usize) -> Result<Times, Failure> {
     let rows = result.columns("timeline.parquet", TIMELINE)?;
     let started = result.measured_from_ns();
     let rows: Rows<10> =
         rows.into_iter().filter(|row| row[0].saturating_add(row[1]) > started).collect();
-    let group = rows.len().div_ceil(TIME_POINTS).max(1);
     let page = result.text("/device/config/nand/page_size");
     let page_bytes = Bytes::parse(page).map_or(0, |bytes| bytes.0);
     let mut times = Times::default();
-    for rows in rows.chunks(group) {
+    let windows: Vec<(u64, u64)> = rows.iter().map(|row| (row[0], row[1])).collect();
+    for one in together(&windows, most, result.finished_ns()) {
+        let rows = &rows[one.windows.clone()];
         let sum = |column: usize| rows.iter().map(|row| row[column] as f64).sum::<f64>();
         let most = |column: usize, requests: usize| {
             let windows = rows.iter().filter(|row| row[requests] > 0);
@@ -192,9 +239,10 @@ fn times(result: &Finished) -> Result<Times, Failure> {
                 .map(|row| DrawnNumber(row[column] as f64))
                 .reduce(|a, b| DrawnNumber(a.0.max(b.0)))
         };
-        let seconds = seconds_of(&rows[0], &rows[rows.len() - 1], result.finished_ns());
+        let seconds = one.seconds();
+        times.end_s = one.end_ns.saturating_sub(started) as f64 / 1e9;
         times.length_s = times.length_s.max(seconds);
-        times.s.push(DrawnNumber(rows[0][0].saturating_sub(started) as f64 / 1e9));
+        times.s.push(DrawnNumber(one.start_ns.saturating_sub(started) as f64 / 1e9));
         times.throughput.push(Some(DrawnNumber((sum(4) + sum(5)) / 1e6 / seconds)));
         times.read_p99.push(most(6, 2));
         times.write_p99.push(most(7, 3));
@@ -263,6 +311,26 @@ fn map(result: &Finished) -> Result<BlockMap, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_short_end_of_a_run_goes_to_the_window_before() {
+        let windows: Vec<(u64, u64)> = (0..4).map(|at| (at * 100, 100)).collect();
+        let found = |finished_ns| {
+            let all = together(&windows, TIME_POINTS, finished_ns);
+            all.iter().map(|one| (one.windows.clone(), one.end_ns)).collect::<Vec<_>>()
+        };
+        assert_eq!(found(400), [(0..1, 100), (1..2, 200), (2..3, 300), (3..4, 400)]);
+        assert_eq!(found(360), [(0..1, 100), (1..2, 200), (2..3, 300), (3..4, 360)]);
+        assert_eq!(found(349), [(0..1, 100), (1..2, 200), (2..4, 349)]);
+        assert_eq!(together(&windows[..1], TIME_POINTS, 3).len(), 1);
+        let many: Vec<(u64, u64)> = (0..2_049).map(|at| (at * 100, 100)).collect();
+        let found = together(&many, TIME_POINTS, 204_900);
+        assert_eq!(found.iter().map(|one| one.windows.len()).sum::<usize>(), many.len());
+        assert!(
+            found.len() <= TIME_POINTS
+                && found.windows(2).all(|two| two[0].end_ns == two[1].start_ns)
+        );
+    }
 
     #[test]
     fn a_curve_says_what_share_took_longer() {

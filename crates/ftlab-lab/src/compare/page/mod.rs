@@ -11,6 +11,7 @@ mod queues;
 use maud::{Markup, html};
 use serde_json::Value;
 
+pub(crate) use self::data::{Curves, Times, latencies, times};
 use self::data::{Data, TIME_POINTS};
 use super::build::Series;
 use super::document::{Comparison, MetricDocument};

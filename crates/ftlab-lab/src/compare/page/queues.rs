@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::super::finished::Finished;
 use super::super::metrics::tenants;
-use super::data::{TIME_POINTS, seconds_of};
+use super::data::{TIME_POINTS, together};
 use crate::failure::Failure;
 use crate::page::DrawnNumber;
 use crate::result::QUEUES;
@@ -43,7 +43,7 @@ pub fn of(result: &Finished) -> Result<Option<QueueTimes>, Failure> {
     rows.retain(|row| row[0].saturating_add(row[1]) > started && row[2] < names.len() as u64);
     rows.sort_by_key(|row| (row[0], row[2]));
     let windows: Vec<_> = rows.chunk_by(|one, next| one[0] == next[0]).collect();
-    let group = windows.len().div_ceil(TIME_POINTS).max(1);
+    let spans: Vec<(u64, u64)> = windows.iter().map(|rows| (rows[0][0], rows[0][1])).collect();
     let mut times = QueueTimes {
         s: Vec::new(),
         length_s: 0.0,
@@ -51,11 +51,11 @@ pub fn of(result: &Finished) -> Result<Option<QueueTimes>, Failure> {
         latency: vec![Vec::new(); names.len()],
         names,
     };
-    for windows in windows.chunks(group) {
-        let (first, last) = (&windows[0][0], &windows[windows.len() - 1][0]);
-        let seconds = seconds_of(first, last, result.finished_ns());
+    for one in together(&spans, TIME_POINTS, result.finished_ns()) {
+        let windows = &windows[one.windows.clone()];
+        let seconds = one.seconds();
         times.length_s = times.length_s.max(seconds);
-        times.s.push(DrawnNumber(first[0].saturating_sub(started) as f64 / 1e9));
+        times.s.push(DrawnNumber(one.start_ns.saturating_sub(started) as f64 / 1e9));
         for queue in 0..times.names.len() {
             let own =
                 || windows.iter().flat_map(|rows| rows.iter()).filter(|row| row[2] == queue as u64);
