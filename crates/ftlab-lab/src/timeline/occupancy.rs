@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ftlab::units::SimTime;
+use ftlab::nand::{Kind, PauseCost};
+use ftlab::units::{Nanos, SimTime};
 
 use super::recorder::{DeviceRecord, FlashCommand, FlashPart, Span};
 
@@ -26,9 +27,12 @@ struct Hold {
     until: SimTime,
     by: u64,
     how: Holding,
-    /// Whether the cells were suspended at its end, and before its start.
-    suspended: (bool, bool),
+    /// How long the die then suspends the operation, and resumed it before.
+    switching: (Nanos, Nanos),
 }
+
+/// Nothing is suspended or resumed.
+const NONE: (Nanos, Nanos) = (Nanos::ZERO, Nanos::ZERO);
 
 /// The holds of one die or bus, in the order of their starts.
 #[derive(Clone, Debug, Default)]
@@ -39,21 +43,27 @@ struct HoldLine {
 }
 
 impl HoldLine {
-    /// Adds the time in which a die suspends or resumes an operation: what lies between a span that ended so, or begins
-    /// so, and the next one.
+    /// Adds the time in which a die suspends or resumes operations: as long as either takes, but no longer than the die
+    /// does nothing else.
     fn add_switching(&mut self) {
         let mut added = Vec::new();
         let mut last: Option<Hold> = None;
         for hold in &self.holds {
             if let Some(last) = last.filter(|last| last.until < hold.from) {
-                let by = match (hold.suspended.1, last.suspended.0) {
-                    (true, _) => Some(hold.by),
-                    (false, true) => Some(last.by),
-                    (false, false) => None,
-                };
-                let (from, until) = (last.until, hold.from);
-                let how = Holding::Switching;
-                added.extend(by.map(|by| Hold { from, until, by, how, suspended: (false, false) }));
+                let pausing = (last.until + last.switching.0).min(hold.from);
+                let resuming = SimTime(hold.from.0.saturating_sub(hold.switching.1.0)).max(pausing);
+                for (from, until, by) in
+                    [(last.until, pausing, last.by), (resuming, hold.from, hold.by)]
+                {
+                    let (how, switching) = (Holding::Switching, NONE);
+                    added.extend((from < until).then_some(Hold {
+                        from,
+                        until,
+                        by,
+                        how,
+                        switching,
+                    }));
+                }
             }
             if last.is_none_or(|last| last.until <= hold.until) {
                 last = Some(*hold);
@@ -101,11 +111,12 @@ pub struct Occupancy {
 impl Occupancy {
     /// Collects who held what.
     #[must_use]
-    pub fn of(record: &DeviceRecord) -> Occupancy {
+    pub fn of(record: &DeviceRecord, costs: &PauseCost) -> Occupancy {
         let mut all = Occupancy::default();
         for command in record.commands.values() {
-            all.add(command);
+            all.add(command, costs);
         }
+        all.add_gaps(record);
         all.dies.values_mut().chain(all.buses.values_mut()).for_each(HoldLine::sort);
         for die in all.dies.values_mut() {
             die.add_switching();
@@ -114,7 +125,7 @@ impl Occupancy {
         all
     }
 
-    fn add(&mut self, command: &FlashCommand) {
+    fn add(&mut self, command: &FlashCommand, costs: &PauseCost) {
         let by = command.sequence;
         let die = self.dies.entry(command.die.get()).or_default();
         let mut before: Option<&Span> = None;
@@ -126,14 +137,16 @@ impl Occupancy {
             {
                 let (from, until) = (before.until, span.from);
                 let how = Holding::InRegister;
-                die.holds.push(Hold { from, until, by, how, suspended: (false, false) });
+                die.holds.push(Hold { from, until, by, how, switching: NONE });
             }
             let how = match span.part {
                 FlashPart::Cells => Holding::InCells,
                 FlashPart::Bus => Holding::OnBus,
             };
-            let suspended = (span.suspended, was_suspended);
-            die.holds.push(Hold { from: span.from, until: span.until, by, how, suspended });
+            let pause = if command.kind == Kind::Erase { costs.erase } else { costs.program };
+            let or_none = |is: bool, time: Nanos| if is { time } else { Nanos::ZERO };
+            let switching = (or_none(span.suspended, pause), or_none(was_suspended, costs.resume));
+            die.holds.push(Hold { from: span.from, until: span.until, by, how, switching });
             before = Some(span);
         }
         let bus = self.buses.entry(command.channel.get()).or_default();
@@ -143,23 +156,53 @@ impl Occupancy {
             until: span.until,
             by,
             how: Holding::OnBus,
-            suspended: (false, false),
+            switching: NONE,
         }));
     }
 
-    /// Splits the time in which a command waits by who held what it waited for.
+    /// Adds the gaps between what moves in for the planes of one operation. Its bus is kept meanwhile.
+    fn add_gaps(&mut self, record: &DeviceRecord) {
+        let mut operations: BTreeMap<(u32, SimTime), Vec<(Span, &FlashCommand)>> = BTreeMap::new();
+        for command in record.commands.values() {
+            if let [moves, cells, ..] = command.spans[..]
+                && (moves.part, cells.part) == (FlashPart::Bus, FlashPart::Cells)
+            {
+                let operation = operations.entry((command.die.get(), cells.from)).or_default();
+                operation.push((moves, command));
+            }
+        }
+        for mut moves in operations.into_values() {
+            moves.sort_by_key(|(span, _)| span.from);
+            for pair in moves.windows(2) {
+                let ((before, _), (next, command)) = (pair[0], pair[1]);
+                if before.until < next.from {
+                    let bus = self.buses.entry(command.channel.get()).or_default();
+                    bus.holds.push(Hold {
+                        from: before.until,
+                        until: next.from,
+                        by: command.sequence,
+                        how: Holding::OnBus,
+                        switching: NONE,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Splits the time in which a command waits by who held what it waited for: the bus alone, to send what it has sensed,
+    /// or the die and then the bus.
     #[must_use]
     pub fn split(
         &self,
         waiting: &FlashCommand,
-        from: SimTime,
-        until: SimTime,
+        to_send: bool,
+        (from, until): (SimTime, SimTime),
     ) -> Vec<(SimTime, SimTime, Holder)> {
         let of = |line: Option<&HoldLine>| -> Vec<Hold> {
             let holds = line.into_iter().flat_map(|line| line.over(from, until));
             holds.filter(|hold| hold.by != waiting.sequence).copied().collect()
         };
-        let die = of(self.dies.get(&waiting.die.get()));
+        let die = of(self.dies.get(&waiting.die.get()).filter(|_| !to_send));
         let bus = of(self.buses.get(&waiting.channel.get()));
         let mut edges = vec![from, until];
         let inner = die.iter().chain(&bus).flat_map(|hold| [hold.from, hold.until]);

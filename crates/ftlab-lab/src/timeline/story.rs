@@ -5,6 +5,7 @@
 //! whose end made it come. So the pieces follow each other without a gap, and their lengths sum to the time of the
 //! request in the flash.
 
+use ftlab::nand::Kind;
 use ftlab::scheduler::Origin;
 use ftlab::units::{Nanos, SimTime};
 
@@ -100,9 +101,10 @@ fn pieces_of(
     let of = Some(command.sequence);
     let mut pieces = Vec::new();
     let mut at = from;
-    let waits = |pieces: &mut Vec<StoryPiece>, from: SimTime, until: SimTime| {
+    let mut has_sensed = false;
+    let waits = |pieces: &mut Vec<StoryPiece>, to_send: bool, from: SimTime, until: SimTime| {
         if from < until {
-            let split = occupancy.split(command, from, until).into_iter();
+            let split = occupancy.split(command, to_send, (from, until)).into_iter();
             pieces.extend(split.map(|(from, until, holder)| {
                 let doing = Doing::Waits(holder);
                 StoryPiece { from, until, of, depth: 0, doing }
@@ -111,14 +113,18 @@ fn pieces_of(
     };
     for span in &command.spans {
         let (start, end) = (span.from.max(at), span.until.min(until));
+        let to_send = std::mem::replace(
+            &mut has_sensed,
+            span.part == FlashPart::Cells && !span.suspended && command.kind == Kind::Read,
+        );
         if start >= end {
             continue;
         }
-        waits(&mut pieces, at, start);
+        waits(&mut pieces, to_send, at, start);
         let doing = Doing::Works(span.part);
         pieces.push(StoryPiece { from: start, until: end, of, depth: 0, doing });
         at = end;
     }
-    waits(&mut pieces, at, until);
+    waits(&mut pieces, has_sensed, at, until);
     pieces
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ftlab::config::Config;
 use ftlab::host::Breakdown;
+use ftlab::nand::PauseCost;
 use ftlab::units::{Nanos, SimTime};
 use ftlab_workload::replay::Completed;
 
@@ -134,7 +135,10 @@ impl Again<'_> {
         let choice = RequestChoice::Within(windows.clone());
         let (measured, chosen) = self.perform(choice, watcher, instruments)?;
         let record = measured.device.flash().probe().clone().into_record();
-        let requests = told(&record, chosen.others);
+        let suspend = &self.config.options.nand.suspend;
+        let costs =
+            PauseCost { program: suspend.program, erase: suspend.erase, resume: suspend.resume };
+        let requests = told(&record, &costs, chosen.others);
         let document = Arc::new(measured.document);
         Ok(Traced { requests, record, windows: windows.clone(), document })
     }
@@ -172,8 +176,8 @@ pub fn windows_of(requests: &[Completed]) -> Windows {
 }
 
 /// Joins requests with what the flash saw of them, and tells their stories.
-fn told(record: &DeviceRecord, requests: Vec<Completed>) -> Vec<ToldRequest> {
-    let occupancy = Occupancy::of(record);
+fn told(record: &DeviceRecord, costs: &PauseCost, requests: Vec<Completed>) -> Vec<ToldRequest> {
+    let occupancy = Occupancy::of(record, costs);
     // A mark is used again when its request has completed, perhaps at once. Such requests complete in order.
     let mut seen: BTreeMap<(SimTime, u32), BTreeMap<u64, &SeenRequest>> = BTreeMap::new();
     for one in &record.requests {

@@ -110,10 +110,10 @@ fn waits_for_the_devices_own_work_agree_with_the_account() {
             told += own_work(&waits, &traced.record).0;
             accounted += read.done.completion.breakdown.gc.0;
         }
-        // The account of a run counts the bus for a command that waits for its die only once the die wants it, so it is
-        // a little less.
-        let apart = told.abs_diff(accounted) as f64 / accounted as f64;
-        assert!(accounted > 0 && apart < 0.005, "{sets:?}: {told} and {accounted}");
+        // Cells and register that work for different commands at once are split otherwise where one follows the other.
+        let overlap = sets.iter().any(|set| set.starts_with("nand.cache_ops"));
+        let least = if overlap { told / 10_000 } else { 0 };
+        assert!(accounted > 0 && told.abs_diff(accounted) <= least, "{sets:?}: {told} {accounted}");
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use ftlab::config::Config;
 use ftlab::engine::Stream;
+use ftlab::host::Op;
 use ftlab::options::Switch;
 use ftlab::shape::Geometry;
 use ftlab::stats::Spread;
@@ -13,7 +14,8 @@ use ftlab::units::{Nanos, SimTime};
 use ftlab_lab::Lab;
 use ftlab_lab::experiment::{Experiment, LoadSource, RunOptions};
 use ftlab_lab::timeline::{
-    Again, DeviceRecord, FlashCommand, FlashPart, Traced, Windows, panel, perfetto,
+    Again, DeviceRecord, FlashCommand, FlashPart, StoryPiece, Traced, Windows, own_work, panel,
+    perfetto,
 };
 use ftlab_torture::draw;
 
@@ -63,8 +65,29 @@ fn the_records_of_random_devices_agree_with_their_results() {
         check_busy_times(&config, &traced, &device);
         check_stories(&traced, &device);
         check_panel(&config, &traced, &device);
+        check_own_work(&config, &traced, &device);
     }
     assert!(seen * 4 > DEVICES * 3, "only {seen} of {DEVICES} devices can do it");
+}
+
+/// The account that a run keeps, without a record, splits the waits of reads as their stories do: to the nanosecond, unless
+/// cells and register of a die work for different commands at once, or several dies wait for each other.
+fn check_own_work(config: &Config, traced: &Traced, device: &str) {
+    let nand = &config.options.nand;
+    let overlap = nand.cache_ops.read == Switch::On || nand.cache_ops.program == Switch::On;
+    if overlap || nand.one_die_at_a_time == Switch::On {
+        return;
+    }
+    for one in traced.requests.iter().filter(|one| !one.pieces.is_empty()) {
+        let completion = &one.done.completion;
+        // A wait for the map is a part of its own.
+        if completion.request.op == Op::Read && completion.breakdown.translation == Nanos::ZERO {
+            let waits: Vec<StoryPiece> =
+                one.pieces.iter().filter(|piece| piece.depth == 0).copied().collect();
+            let own = own_work(&waits, &traced.record);
+            assert_eq!(own, completion.breakdown.gc, "{completion:?} of {device}");
+        }
+    }
 }
 
 /// The part of spans within the measured time.

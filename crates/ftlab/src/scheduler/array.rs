@@ -155,18 +155,23 @@ impl FlashArray {
 
     /// Removes a die from the line if it no longer wants the bus, because it found something to do that needs none.
     #[inline]
-    pub fn leave_line_unless_wanted<const S: Skills>(&mut self, die: DieId) {
+    pub fn leave_line_unless_wanted<const S: Skills>(&mut self, now: SimTime, die: DieId) {
         if self.stations[die.at()].wants_bus {
-            self.reconsider_line::<S>(die);
+            self.reconsider_line::<S>(now, die);
         }
     }
 
     #[cold]
-    fn reconsider_line<const S: Skills>(&mut self, die: DieId) {
-        if self.wish::<S>(die).is_none() {
-            self.stations[die.at()].wants_bus = false;
-            let channel = self.stations[die.at()].channel;
-            self.lines[channel.at()].wanted_by.retain(|&waiting| waiting != die);
+    fn reconsider_line<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+        let is_wanted = self.wish::<S>(die).is_some();
+        let station = &mut self.stations[die.at()];
+        let line = &mut self.lines[station.channel.at()];
+        if !is_wanted {
+            station.wants_bus = false;
+            line.wanted_by.retain(|&waiting| waiting != die);
+        }
+        if !is_wanted || !station.die.is_idle() {
+            station.end_free_wait(now, line);
         }
     }
 
@@ -174,14 +179,20 @@ impl FlashArray {
     /// order of arrival breaks ties. Data that waits in a die may go before anything that is to begin. Dies that no
     /// longer want the bus leave the line.
     #[inline]
-    pub fn whose_turn<const S: Skills>(&mut self, channel: ChannelId) -> Option<BusTurn> {
+    pub fn whose_turn<const S: Skills>(
+        &mut self,
+        now: SimTime,
+        channel: ChannelId,
+    ) -> Option<BusTurn> {
         let mut best: Option<BusTurn> = None;
         let mut place = 0;
         while let Some(&die) = self.lines[channel.at()].wanted_by.get(place) {
             let Some(wish) = self.wish::<S>(die) else {
                 // A better command came that needs no bus. The die will look again after it.
-                self.stations[die.at()].wants_bus = false;
-                self.lines[channel.at()].wanted_by.swap_remove(place);
+                let (station, line) = (&mut self.stations[die.at()], &mut self.lines[channel.at()]);
+                station.wants_bus = false;
+                station.end_free_wait(now, line);
+                line.wanted_by.swap_remove(place);
                 continue;
             };
             let command = &self.commands[wish.command()];
@@ -236,16 +247,21 @@ impl FlashArray {
 
     /// Moves what the cells of a die sensed to its register, where it waits for the bus.
     #[inline]
-    pub fn hold<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+    pub fn hold(&mut self, now: SimTime, die: DieId) {
         let station = &mut self.stations[die.at()];
-        let sensed = station.in_cells.take();
-        station.in_register = sensed;
+        station.in_register = station.in_cells.take();
         station.die.hold(now);
-        // Data that waited for the register has waited since it was sensed.
-        let since = station.cells_until;
-        let mut next = sensed;
+    }
+
+    /// Begins the wait of what the cells of a die have sensed for the bus.
+    #[inline]
+    pub fn wait_to_send<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+        let station = &self.stations[die.at()];
+        let gc_mark = self.lines[station.channel.at()].channel.gc_until(now);
+        let mut next = station.in_cells;
         while let Some(id) = next {
-            self.commands[id].ticket.waiting_since = since;
+            let ticket = &mut self.commands[id].ticket;
+            (ticket.waiting_since, ticket.gc_mark) = (now, gc_mark);
             next = self.companion::<S>(id);
         }
     }

@@ -75,9 +75,8 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// Accounts for a wait, during which the die or the bus was busy with collection for `for_gc`. The two can
-    /// overlap (the die collects while the bus moves another die's collected page), so the share of collection
-    /// is capped at the wait itself.
+    /// Accounts for a wait, during which the device's own work held what the command waited for, for `for_gc`. Dies that
+    /// wait for each other on a chip, or do two things at once, may be held more than once, so the share is capped.
     #[inline]
     pub(super) fn account_wait(&mut self, waited: Nanos, for_gc: Nanos) {
         let gc = for_gc.min(waited);
@@ -196,8 +195,8 @@ pub(super) struct Ticket {
     pub next: Option<CommandId>,
     /// When its wait for the die, and later for the bus, began.
     pub waiting_since: SimTime,
-    /// The time that the die had spent on collection when the command arrived. (The channel's is kept with the
-    /// die.)
+    /// The time for which the device's own work had held what it waits for when this wait began: the die, and the bus
+    /// while the die was free; to send, the bus.
     pub gc_mark: Nanos,
 }
 

@@ -11,7 +11,7 @@ use super::array::{FlashArray, WaitedFor};
 use super::command::{Arrival, Command, CommandId, Seat};
 use super::counts::Overlaps;
 use super::event::{Event, Events};
-use super::line::Wish;
+use super::line::{Line, Wish};
 use super::probe::Probe;
 use super::station::Station;
 use super::view::View;
@@ -62,10 +62,10 @@ impl<P: Probe> Dispatcher<P> {
         self.arrivals += 1;
         self.watch.arrives(&arrival, &self.array.commands[id]);
         let rank = self.rank::<S>(&arrival);
-        let FlashArray { sheet, commands, stations, plant, .. } = &mut self.array;
+        let FlashArray { sheet, commands, stations, lines, plant, .. } = &mut self.array;
         let station = &mut stations[die.at()];
         let command = &mut commands[id];
-        note_arrival::<S>(command, station, *plant, &arrival, rank);
+        note_arrival::<S>(command, station, lines, *plant, &arrival, rank);
         let multi_plane = &sheet.abilities.multi_plane;
         if skills::any(S, skills::MULTI_PLANE) && multi_plane.allows_any() {
             command.ticket.seat = Seat {
@@ -160,7 +160,7 @@ impl<P: Probe> Dispatcher<P> {
     fn start_next<const S: Skills>(&mut self, now: SimTime, die: DieId) {
         let mut die = die;
         if skills::any(S, skills::RARE_ON_FLASH) && self.array.sheet.abilities.one_die_at_a_time {
-            let Some(turn) = self.array.turn_on_chip(die) else { return };
+            let Some(turn) = self.array.turn_on_chip(now, die) else { return };
             die = turn;
         }
         let station = &self.array.stations[die.at()];
@@ -178,18 +178,18 @@ impl<P: Probe> Dispatcher<P> {
         self.join_planes::<S>(die, id);
         let mut next = Some(id);
         while let Some(command) = next {
-            self.array.account_wait::<S>(now, die, command, WaitedFor::Die);
+            self.array.account_wait::<S>(now, die, command, WaitedFor::ToBegin);
             next = self.array.companion::<S>(command);
         }
         self.begin_in_cells::<S>(Operation { now, die, first: id, cells_from: now });
-        self.array.leave_line_unless_wanted::<S>(die);
+        self.array.leave_line_unless_wanted::<S>(now, die);
     }
 
     /// Resumes a suspended operation if a die has no command that it may begin.
     #[inline]
     fn nothing_next<const S: Skills>(&mut self, now: SimTime, die: DieId) {
         // A read may have come that goes before the page that was to be loaded.
-        self.array.leave_line_unless_wanted::<S>(die);
+        self.array.leave_line_unless_wanted::<S>(now, die);
         if !skills::any(S, skills::OVERTAKING) {
             return;
         }
@@ -202,7 +202,7 @@ impl<P: Probe> Dispatcher<P> {
             if let Some(wish) = self.array.wish::<S>(die) {
                 self.want_bus::<S>(now, die, wish);
             }
-            self.array.leave_line_unless_wanted::<S>(die);
+            self.array.leave_line_unless_wanted::<S>(now, die);
         }
     }
 
@@ -262,6 +262,7 @@ impl<P: Probe> Dispatcher<P> {
 fn note_arrival<const S: Skills>(
     command: &mut Command,
     station: &Station,
+    lines: &[Line],
     plant: Plant,
     arrival: &Arrival,
     rank: u64,
@@ -272,6 +273,6 @@ fn note_arrival<const S: Skills>(
     (ticket.arrival, ticket.die) = (arrival.sequence, arrival.die);
     ticket.waiting_since = arrival.at;
     if command.keeps_account::<S>() {
-        command.ticket.gc_mark = station.die.gc_until(arrival.at);
+        command.ticket.gc_mark = station.held_until(arrival.at, lines);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::command::CommandId;
 use super::lanes::Lanes;
+use super::line::Line;
 use super::pause::Suspension;
 use crate::nand::{Cells, Die, Kind};
 use crate::shape::Geometry;
@@ -32,8 +33,12 @@ pub(super) struct Station {
     pub will_look: bool,
     /// Whether it is in the line for the bus.
     pub wants_bus: bool,
-    /// The time that the channel had spent on collection when the die began to want the bus.
+    /// Whether it is free, and what it waits for is the bus.
+    pub waits_free: bool,
+    /// The time that the channel had spent on collection when that wait began.
     pub bus_gc_mark: Nanos,
+    /// The time that collection had the bus during earlier waits of this kind.
+    pub bus_gc: Nanos,
 }
 
 impl Station {
@@ -53,7 +58,49 @@ impl Station {
             suspension: Suspension::default(),
             will_look: false,
             wants_bus: false,
+            waits_free: false,
             bus_gc_mark: Nanos::ZERO,
+            bus_gc: Nanos::ZERO,
+        }
+    }
+
+    /// Returns the time until `now` for which the device's own work held what commands of this die waited for: the die,
+    /// or the bus while the die was free.
+    #[inline(always)]
+    pub fn held_until(&self, now: SimTime, lines: &[Line]) -> Nanos {
+        self.die.gc_until(now) + self.bus_held_until(now, lines)
+    }
+
+    /// The bus alone.
+    #[inline(always)]
+    pub fn bus_held_until(&self, now: SimTime, lines: &[Line]) -> Nanos {
+        match self.waits_free {
+            true => self.bus_gc + self.now_held(now, &lines[self.channel.at()]),
+            false => self.bus_gc,
+        }
+    }
+
+    /// The time that collection has had the bus since the die, which is free, waits for it.
+    fn now_held(&self, now: SimTime, line: &Line) -> Nanos {
+        Nanos(line.channel.gc_until(now).0 - self.bus_gc_mark.0)
+    }
+
+    /// Begins a wait for the bus, if the die is free and has not begun to wait.
+    #[inline]
+    pub fn begin_free_wait(&mut self, now: SimTime, line: &Line) {
+        if !self.waits_free && self.die.is_idle() {
+            self.waits_free = true;
+            self.bus_gc_mark = line.channel.gc_until(now);
+        }
+    }
+
+    /// Ends a wait of the free die for the bus, if there is one: it gets the bus, does something else, or wants it no
+    /// longer.
+    #[inline]
+    pub fn end_free_wait(&mut self, now: SimTime, line: &Line) {
+        if self.waits_free {
+            self.bus_gc += self.now_held(now, line);
+            self.waits_free = false;
         }
     }
 }

@@ -39,7 +39,7 @@ impl FlashArray {
     /// The die of a chip that may go on after a command came for `die`, or `die` finished, if any: the one that
     /// is working, or else the one whose next command ranks best.
     #[cold]
-    pub fn turn_on_chip(&mut self, die: DieId) -> Option<DieId> {
+    pub fn turn_on_chip(&mut self, now: SimTime, die: DieId) -> Option<DieId> {
         if self.plant.is(Canary::ChipDoesTwo) {
             return Some(die);
         }
@@ -51,14 +51,17 @@ impl FlashArray {
         if turn == die {
             return Some(die);
         }
-        self.leave_line_unless_wanted::<{ skills::ALL }>(die);
+        self.leave_line_unless_wanted::<{ skills::ALL }>(now, die);
         at_work.is_none().then_some(turn)
     }
 
-    /// Time until `now` for which the dies of a chip were busy with collection. Each of them waits for it.
+    /// Time until `now` for which the dies of a chip were busy with collection, for which each of them waits, or for
+    /// which collection had the bus that a free die waited for.
     #[cold]
     pub fn chip_held_by_gc(&self, now: SimTime, die: DieId) -> Nanos {
+        let station = &self.stations[die.at()];
+        let on_bus = station.bus_held_until(now, &self.lines);
         let dies = self.sheet.geometry.dies_of_chip(die);
-        dies.fold(Nanos::ZERO, |sum, one| sum + self.stations[one.at()].die.gc_until(now))
+        dies.fold(on_bus, |sum, one| sum + self.stations[one.at()].die.gc_until(now))
     }
 }

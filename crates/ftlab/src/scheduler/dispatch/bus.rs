@@ -17,12 +17,12 @@ impl<P: Probe> Dispatcher<P> {
     #[inline(always)]
     pub(super) fn want_bus<const S: Skills>(&mut self, now: SimTime, die: DieId, wish: Wish) {
         let station = &mut self.array.stations[die.at()];
-        if station.wants_bus {
-            return;
-        }
         let channel = station.channel;
         let line = &mut self.array.lines[channel.at()];
-        station.bus_gc_mark = line.channel.gc_until(now);
+        if station.wants_bus {
+            // It may have become free since.
+            return station.begin_free_wait(now, line);
+        }
         if line.wanted_by.is_empty() {
             let is_free = line.channel.is_free(now);
             if is_free && self.events.next_time() != Some(now) {
@@ -37,6 +37,7 @@ impl<P: Probe> Dispatcher<P> {
         }
         station.wants_bus = true;
         line.wanted_by.push(die);
+        station.begin_free_wait(now, line);
     }
 
     /// Gives a bus that became free to the die whose turn it is.
@@ -51,10 +52,14 @@ impl<P: Probe> Dispatcher<P> {
             line.put_off = Some(now);
             return self.events.schedule(now, now, Event::Bus(channel).packed());
         }
-        let Some(BusTurn { place, wish, .. }) = self.array.whose_turn::<S>(channel) else { return };
+        let Some(BusTurn { place, wish, .. }) = self.array.whose_turn::<S>(now, channel) else {
+            return;
+        };
         let line = &mut self.array.lines[channel.at()];
         let die = line.wanted_by.swap_remove(place);
-        self.array.stations[die.at()].wants_bus = false;
+        let station = &mut self.array.stations[die.at()];
+        station.wants_bus = false;
+        station.end_free_wait(now, line);
         self.take_bus::<S>(now, die, channel, wish);
         let line = &mut self.array.lines[channel.at()];
         if !line.wanted_by.is_empty() {
@@ -90,7 +95,7 @@ impl<P: Probe> Dispatcher<P> {
         channel: ChannelId,
         id: CommandId,
     ) {
-        self.array.account_wait::<S>(now, die, id, WaitedFor::Bus);
+        self.array.account_wait::<S>(now, die, id, WaitedFor::ToSend);
         let command = &mut self.array.commands[id];
         let span = self.array.sheet.bus.transfer(command.codewords);
         if command.keeps_account::<S>() {

@@ -68,7 +68,7 @@ impl<P: Probe> Dispatcher<P> {
     pub(super) fn pass_on<const S: Skills>(&mut self, now: SimTime, die: DieId) {
         let station = &mut self.array.stations[die.at()];
         match (station.die.cells(), station.die.register()) {
-            (Cells::Sensed, Register::Empty) => self.array.hold::<S>(now, die),
+            (Cells::Sensed, Register::Empty) => self.array.hold(now, die),
             (Cells::Idle, Register::Loaded) => {
                 let Some(first) = station.in_register.take() else { return };
                 // A page that was loaded some time ago goes on as a cache program; one that is still on its way
@@ -106,12 +106,14 @@ impl<P: Probe> Dispatcher<P> {
         }
         match station.die.cells() {
             Cells::Sensing if !skills::any(S, skills::CACHE_OPS) => {
-                self.array.hold::<S>(now, die);
+                self.array.wait_to_send::<S>(now, die);
+                self.array.hold(now, die);
                 self.send_held::<S>(now, die);
                 None
             }
             Cells::Sensing if station.die.register() == Register::Empty => {
-                self.array.hold::<S>(now, die);
+                self.array.wait_to_send::<S>(now, die);
+                self.array.hold(now, die);
                 self.send_held::<S>(now, die);
                 // Meanwhile the cells may go on.
                 self.start::<S>(now, die);
@@ -119,6 +121,7 @@ impl<P: Probe> Dispatcher<P> {
             }
             Cells::Sensing => {
                 station.die.wait_for_register();
+                self.array.wait_to_send::<S>(now, die);
                 None
             }
             Cells::Programming | Cells::Erasing | Cells::Copying => {

@@ -45,7 +45,7 @@ impl<P: Probe> Dispatcher<P> {
         let arrival = Arrival { id, kind, origin, die, at: now, sequence: *arrivals };
         *arrivals += 1;
         watch.arrives(&arrival, command);
-        note_arrival::<S>(command, station, *plant, &arrival, arrival.sequence);
+        note_arrival::<S>(command, station, lines, *plant, &arrival, arrival.sequence);
         watch.submitted(now, id, command, load.of(die));
         load.add(die);
         let may_begin = station.die.is_idle() && !station.wants_bus;
@@ -122,9 +122,10 @@ impl<P: Probe> Dispatcher<P> {
         let command = &mut commands[id];
         station.in_register = Some(id);
         station.die.hold(now);
-        command.ticket.waiting_since = now;
         let line = &mut lines[station.channel.at()];
+        command.ticket.waiting_since = now;
         if !line.is_free_at_once(now, &self.events) {
+            command.ticket.gc_mark = line.channel.gc_until(now);
             self.want_bus::<S>(now, die, Wish::Send(id));
             return None;
         }
@@ -158,7 +159,8 @@ impl Beginning<'_> {
         if command.keeps_account::<S>() {
             let waited = now - command.ticket.waiting_since;
             if waited != Nanos::ZERO {
-                let for_gc = station.die.gc_until(now).0 - command.ticket.gc_mark.0;
+                let held = station.die.gc_until(now) + station.bus_gc;
+                let for_gc = held.0 - command.ticket.gc_mark.0;
                 command.spent.account_wait(waited, Nanos(for_gc));
             }
             command.spent.bus += on_bus;

@@ -63,7 +63,7 @@ impl<P: Probe> Dispatcher<P> {
         station.die.pause(now);
         let from = station.cells_from;
         station.cells_until = now + cost;
-        self.array.leave_line_unless_wanted::<{ skills::ALL }>(die);
+        self.array.leave_line_unless_wanted::<{ skills::ALL }>(now, die);
         self.events.schedule(now, now + cost, Event::Die(die).packed());
         match cells {
             Cells::Erasing => self.overlaps.erase_pauses += 1,
