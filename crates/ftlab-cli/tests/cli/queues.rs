@@ -232,3 +232,28 @@ fn what_two_files_have_is_told_of_both() {
         assert_eq!(done.err.matches(file).count(), 1, "{file}: {}", done.err);
     }
 }
+
+#[test]
+fn a_sweep_names_tenants() {
+    let place = place();
+    let file = format!(
+        "name = 'queues'\ntitle = 'Queues'\nseeds = 1\n[run]\ndevice = 'tiny'\nworkload = 'tenants.toml'\nrequests = 200\n\
+         set = [{}]\n[[axis]]\noption = 'ftl.gc.victim'\nvalues = ['greedy', 'fifo']\n",
+        QUEUES
+            .split_whitespace()
+            .filter(|word| *word != "--set")
+            .map(|set| format!("'{set}'"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    );
+    place.write("queues.toml", file.as_bytes());
+    let done = place.run("sweep queues.toml -o swept -q");
+    assert_eq!(done.code, 0, "{}", done.err);
+    let sweep = place.json("swept/sweep.json");
+    let name = |key: &str| {
+        let metrics = sweep["metrics"].as_array().unwrap();
+        metrics.iter().find(|metric| metric["key"] == key).map(|metric| metric["name"].clone())
+    };
+    assert_eq!(name("queues.0.throughput"), Some(json!("shop: throughput, MB/s")));
+    assert_eq!(name("queues.1.iops"), Some(json!("backup: IOPS")));
+}

@@ -227,7 +227,7 @@ fn latencies(place: &str, whose: &str, op: &str) -> impl Iterator<Item = Metric>
 const MOST_QUEUES: usize = 16;
 
 /// Returns the tenants of each queue of a result.
-pub(super) fn tenants(result: &Value) -> Vec<Vec<String>> {
+pub(crate) fn tenants(result: &Value) -> Vec<Vec<String>> {
     let queues = result.pointer("/report/host/queues").and_then(Value::as_array);
     let names = |queue: &Value| {
         let names = queue["tenants"].as_array().into_iter().flatten();

@@ -21,6 +21,7 @@ pub use self::build::{Series, comparison};
 pub use self::document::{Comparison, MetricDocument, ValuesDocument, VariantDocument};
 pub use self::finished::{Finished, Rows};
 pub use self::group::{Grouped, check, group, is_finished};
+pub(crate) use self::metrics::tenants;
 pub use self::metrics::{Better, COLUMNS, MAIN, Metric, all_metrics, described, is_key, known_in};
 pub use self::page::{is_one as is_page, of as page};
 pub use self::perform::ComparisonRuns;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::plan::SweepPlan;
-use crate::compare::{Metric, all_metrics};
+use crate::compare::{Metric, all_metrics, tenants};
 use crate::failure::Failure;
 
 /// The column of seeds.
@@ -23,6 +23,8 @@ pub struct SweepRow {
     pub seed: u64,
     /// All metrics that the result can have, by their keys; none for unknown ones.
     pub metrics: Vec<(String, Option<f64>)>,
+    /// The tenants of each submission queue, if the device has several.
+    pub tenants: Vec<Vec<String>>,
     /// The fingerprint of the run.
     pub inputs: String,
     /// What a reader of its result should know.
@@ -51,6 +53,7 @@ impl SweepPlan {
             values: axes.map(|(axis, &at)| axis.values[at].name.clone()).collect(),
             seed,
             metrics: metrics.map(value).collect(),
+            tenants: tenants(result),
             inputs: self.inputs(point, seed)?,
             notes: notes_of(result),
             document: None,

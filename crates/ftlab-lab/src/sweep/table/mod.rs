@@ -12,6 +12,7 @@ use super::row::{SEED, SweepRow, common_notes};
 use super::statistics::{self, PointMean};
 use crate::compare::{COLUMNS, Metric, described};
 use crate::failure::Failure;
+use crate::tenants::queue_labels;
 
 /// The table of a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -159,6 +160,11 @@ fn of_metrics(rows: &[&SweepRow]) -> (Vec<Metric>, Vec<SweepColumn>) {
         .filter_map(|(key, values)| Some((described(key)?, values)))
         .collect();
     queues.sort_by_key(|(metric, _)| place_of(metric));
+    let tenants = rows.first().map_or(&[][..], |row| &row.tenants);
+    if rows.iter().all(|row| row.tenants == tenants) {
+        let labels = queue_labels(tenants.iter().map(Vec::as_slice));
+        queues.iter_mut().for_each(|(metric, _)| name_tenants(metric, &labels));
+    }
     columns.extend(queues);
     let column = |(metric, values): &(Metric, Vec<Option<f64>>)| SweepColumn {
         name: metric.key(),
@@ -169,6 +175,15 @@ fn of_metrics(rows: &[&SweepRow]) -> (Vec<Metric>, Vec<SweepColumn>) {
     };
     let all = columns.iter().map(column).collect();
     (columns.into_iter().map(|(metric, _)| metric).collect(), all)
+}
+
+/// Names a metric of a queue by the tenants of the queue.
+fn name_tenants(metric: &mut Metric, labels: &[String]) {
+    let (queue, _) = place_of(metric);
+    let label = usize::try_from(queue).ok().and_then(|queue| labels.get(queue));
+    if let (Some(label), Some((_, what))) = (label, metric.name.split_once(": ")) {
+        metric.name = format!("{label}: {what}");
+    }
 }
 
 /// Returns the number of a metric's queue, and the place of the metric among those of the host.
