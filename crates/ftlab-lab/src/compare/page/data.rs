@@ -19,7 +19,9 @@ use crate::timeline::Moment;
 /// The number of points of a distribution's curve.
 const CURVE_POINTS: usize = 400;
 /// The most points of a time series: the number of windows of a measurement.
-pub const TIME_POINTS: usize = 1024;
+const TIME_POINTS: usize = 1024;
+/// Fewer points of a time series would hide what it shows.
+const LEAST_TIME_POINTS: usize = 170;
 /// The most columns of a map.
 const MAP_COLUMNS: u64 = 256;
 /// The most rows of a map; with more dies, neighbouring dies share a row.
@@ -101,7 +103,10 @@ impl Data {
         Ok(Data {
             variants: series.iter().map(|one| one.name.clone()).collect(),
             latencies: latencies(series)?,
-            time: series.iter().map(|one| times(one, TIME_POINTS)).collect::<Result<_, _>>()?,
+            time: series
+                .iter()
+                .map(|one| times(one, time_points(series.len())))
+                .collect::<Result<_, _>>()?,
             maps: series.iter().map(|one| map(&one.results[0].1)).collect::<Result<_, _>>()?,
             moments: moments::of(series)?,
             queues: match series {
@@ -172,6 +177,12 @@ const TIMELINE: [&str; 10] = [
     "flash_programs",
     "free_blocks_min",
 ];
+
+/// Returns the most points of a time series among so many in one figure: the more, the smoother they have to be to be
+/// told apart.
+pub fn time_points(series: usize) -> usize {
+    (TIME_POINTS / series.max(1)).max(LEAST_TIME_POINTS)
+}
 
 /// Windows of time that are put together, and when they end.
 pub struct Together {

@@ -12,7 +12,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 pub(crate) use self::data::{Curves, Times, latencies, times};
-use self::data::{Data, TIME_POINTS};
+use self::data::{Data, time_points};
 use super::build::Series;
 use super::document::{Comparison, MetricDocument};
 use super::statistics::Certainty;
@@ -28,6 +28,8 @@ const SCRIPT: &str = concat!(
     include_str!("../../../assets/page/page.js")
 );
 
+/// A title with more names is not read.
+const MOST_IN_TITLE: usize = 3;
 /// The `generator` tag of the page.
 const GENERATOR: &str = "ftlab report";
 
@@ -47,6 +49,9 @@ pub fn of(
 ) -> Result<String, Failure> {
     let title = match comparison.variants.as_slice() {
         [one] => format!("ftlab: {}", one.name),
+        [base, others @ ..] if others.len() > MOST_IN_TITLE => {
+            format!("ftlab: {} variants against {}", others.len(), base.name)
+        }
         [base, others @ ..] => {
             let names: Vec<&str> = others.iter().map(|one| one.name.as_str()).collect();
             format!("ftlab: {} against {}", names.join("; "), base.name)
@@ -185,7 +190,7 @@ fn drawings(comparison: &Comparison, data: &Data) -> Markup {
             div id="latencies" {}
             h2 { "Over time" }
             p.small {
-                "From the start of measuring, seed " (seed) ", in at most " (TIME_POINTS) " windows: sums, or the \
+                "From the start of measuring, seed " (seed) ", in at most " (time_points(data.variants.len())) " windows: sums, or the \
                  worst value where windows were combined. Percentiles of a window are at most 6.3 % too large."
             }
             div id="time" {}

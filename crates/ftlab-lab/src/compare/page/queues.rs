@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::super::finished::Finished;
 use super::super::metrics::tenants;
-use super::data::{TIME_POINTS, together};
+use super::data::{time_points, together};
 use crate::failure::Failure;
 use crate::page::DrawnNumber;
 use crate::result::QUEUES;
@@ -44,6 +44,7 @@ pub fn of(result: &Finished) -> Result<Option<QueueTimes>, Failure> {
     rows.sort_by_key(|row| (row[0], row[2]));
     let windows: Vec<_> = rows.chunk_by(|one, next| one[0] == next[0]).collect();
     let spans: Vec<(u64, u64)> = windows.iter().map(|rows| (rows[0][0], rows[0][1])).collect();
+    let most = time_points(names.len());
     let mut times = QueueTimes {
         s: Vec::new(),
         length_s: 0.0,
@@ -51,7 +52,7 @@ pub fn of(result: &Finished) -> Result<Option<QueueTimes>, Failure> {
         latency: vec![Vec::new(); names.len()],
         names,
     };
-    for one in together(&spans, TIME_POINTS, result.finished_ns()) {
+    for one in together(&spans, most, result.finished_ns()) {
         let windows = &windows[one.windows.clone()];
         let seconds = one.seconds();
         times.length_s = times.length_s.max(seconds);
