@@ -179,7 +179,7 @@ fn what_can_not_be_drawn_is_refused() {
     place.write("spare.toml", SWEEP.as_bytes());
     assert_eq!(place.run("sweep spare.toml -o swept -q").code, 0);
     place.write("mine.csv", b"my own numbers");
-    let refused: [(&str, &[&str]); 15] = [
+    let refused: [(&str, &[&str]); 16] = [
         ("cmp", &["nothing is chosen", "--metric: throughput, iops", "--curve: read-latency"]),
         (
             "cmp -m read.latency.p98",
@@ -193,6 +193,7 @@ fn what_can_not_be_drawn_is_refused() {
             &["nothing in the figure is called x", "fifo, first"],
         ),
         ("cmp -c trim-latency -o a.csv", &["no result has a curve trim-latency"]),
+        ("cmp -c throughput --relative -o a.csv", &["curves have no changes", "--relative"]),
         ("swept -c throughput -o a.csv", &["has no curve throughput"]),
         ("swept -m iops --relative -o a.csv", &["leave out --relative"]),
         ("swept -m iops --along load -o a.csv", &["has no axis load", "ftl.gc.victim"]),
@@ -205,6 +206,13 @@ fn what_can_not_be_drawn_is_refused() {
     for (line, expected) in refused {
         fails(&place, &format!("figure {line}"), expected);
     }
+    let latencies = place.json("cmp/compare.json")["variants"][0]["results"][0].clone();
+    place.write(
+        &format!("cmp/{}/latencies.parquet", latencies.as_str().unwrap()),
+        b"PAR1 and no more",
+    );
+    fails(&place, "figure cmp -c read-latency -o a.csv", &["latencies.parquet", "run it again"]);
+    drawn(&place, "cmp -c throughput -m iops");
     for damage in ["{", "{\"schema_version\": 9}", "{\"schema_version\": 1}"] {
         place.write("swept/sweep.json", damage.as_bytes());
         fails(

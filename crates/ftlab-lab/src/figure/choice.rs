@@ -41,15 +41,22 @@ pub struct FigureChoice {
 pub enum FigureCurve {
     /// The share of requests that took longer than a latency.
     Latency(Op),
-    /// Bytes that were read and written, over time.
+    /// What happened over time.
+    OverTime(OverTime),
+}
+
+/// What a curve shows over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverTime {
+    /// Bytes that were read and written.
     Throughput,
-    /// The 99th percentile of read latencies, over time.
+    /// The 99th percentile of read latencies.
     ReadP99,
-    /// The 99th percentile of write latencies, over time.
+    /// The 99th percentile of write latencies.
     WriteP99,
-    /// Bytes programmed for each byte that the host wrote, over time.
+    /// Bytes programmed for each byte that the host wrote.
     WriteAmplification,
-    /// The free blocks of the plane that has the fewest, over time.
+    /// The free blocks of the plane that has the fewest.
     FreeBlocks,
 }
 
@@ -60,11 +67,11 @@ impl FigureCurve {
         FigureCurve::Latency(Op::Write),
         FigureCurve::Latency(Op::Trim),
         FigureCurve::Latency(Op::Flush),
-        FigureCurve::Throughput,
-        FigureCurve::ReadP99,
-        FigureCurve::WriteP99,
-        FigureCurve::WriteAmplification,
-        FigureCurve::FreeBlocks,
+        FigureCurve::OverTime(OverTime::Throughput),
+        FigureCurve::OverTime(OverTime::ReadP99),
+        FigureCurve::OverTime(OverTime::WriteP99),
+        FigureCurve::OverTime(OverTime::WriteAmplification),
+        FigureCurve::OverTime(OverTime::FreeBlocks),
     ];
 
     /// Returns its name.
@@ -75,11 +82,11 @@ impl FigureCurve {
             FigureCurve::Latency(Op::Write) => "write-latency",
             FigureCurve::Latency(Op::Trim) => "trim-latency",
             FigureCurve::Latency(Op::Flush) => "flush-latency",
-            FigureCurve::Throughput => "throughput",
-            FigureCurve::ReadP99 => "read-p99",
-            FigureCurve::WriteP99 => "write-p99",
-            FigureCurve::WriteAmplification => "write-amplification",
-            FigureCurve::FreeBlocks => "free-blocks",
+            FigureCurve::OverTime(OverTime::Throughput) => "throughput",
+            FigureCurve::OverTime(OverTime::ReadP99) => "read-p99",
+            FigureCurve::OverTime(OverTime::WriteP99) => "write-p99",
+            FigureCurve::OverTime(OverTime::WriteAmplification) => "write-amplification",
+            FigureCurve::OverTime(OverTime::FreeBlocks) => "free-blocks",
         }
     }
 
@@ -88,11 +95,19 @@ impl FigureCurve {
     pub fn about(self) -> &'static str {
         match self {
             FigureCurve::Latency(_) => "the share of requests that took longer",
-            FigureCurve::Throughput => "bytes read and written a second, over time",
-            FigureCurve::ReadP99 => "the 99th percentile of read latencies, over time",
-            FigureCurve::WriteP99 => "the 99th percentile of write latencies, over time",
-            FigureCurve::WriteAmplification => "bytes programmed for each byte written, over time",
-            FigureCurve::FreeBlocks => {
+            FigureCurve::OverTime(OverTime::Throughput) => {
+                "bytes read and written a second, over time"
+            }
+            FigureCurve::OverTime(OverTime::ReadP99) => {
+                "the 99th percentile of read latencies, over time"
+            }
+            FigureCurve::OverTime(OverTime::WriteP99) => {
+                "the 99th percentile of write latencies, over time"
+            }
+            FigureCurve::OverTime(OverTime::WriteAmplification) => {
+                "bytes programmed for each byte written, over time"
+            }
+            FigureCurve::OverTime(OverTime::FreeBlocks) => {
                 "the free blocks of the plane that has the fewest, over time"
             }
         }

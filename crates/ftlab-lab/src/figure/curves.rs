@@ -1,6 +1,6 @@
 //! Curves of results: distributions of latencies, and what happened over time.
 
-use super::choice::{FigureChoice, FigureCurve};
+use super::choice::{FigureChoice, FigureCurve, OverTime};
 use super::document::{Drawn, FigureAxis, FigureLine, FigurePanel, FigurePoint};
 use crate::compare::Series;
 use crate::compare::page::{Curves, Times, latencies, times};
@@ -18,10 +18,23 @@ pub fn panels(series: &[Series], choice: &FigureChoice) -> Result<Vec<FigurePane
     if choice.curves.is_empty() {
         return Ok(Vec::new());
     }
+    if choice.is_relative && choice.metrics.is_empty() {
+        return Err(Failure::usage(
+            "curves have no changes against a variant\n  remedy: leave out `relative`, or choose a metric",
+        ));
+    }
+    let is_latency = |curve: &FigureCurve| matches!(curve, FigureCurve::Latency(_));
+    let over_time = |one| times(one, WINDOWS);
     let name = |one: &Series| if series.len() == 1 { String::new() } else { one.name.clone() };
     let read = Read {
-        latencies: latencies(series)?,
-        times: series.iter().map(|one| times(one, WINDOWS)).collect::<Result<_, _>>()?,
+        latencies: match choice.curves.iter().any(is_latency) {
+            true => latencies(series)?,
+            false => Vec::new(),
+        },
+        times: match choice.curves.iter().all(is_latency) {
+            true => Vec::new(),
+            false => series.iter().map(over_time).collect::<Result<_, _>>()?,
+        },
         names: series.iter().map(name).collect(),
     };
     choice.curves.iter().map(|&curve| read.panel(curve, choice)).collect()
@@ -40,7 +53,7 @@ impl Read {
     fn panel(&self, curve: FigureCurve, choice: &FigureChoice) -> Result<FigurePanel, Failure> {
         let (x, y, points) = match curve {
             FigureCurve::Latency(op) => self.beyond(op.name()),
-            over_time => self.over_time(over_time),
+            FigureCurve::OverTime(what) => self.over_time(what),
         };
         let named = self.names.iter().cloned().zip(points);
         let lines: Vec<FigureLine> = named
@@ -79,21 +92,21 @@ impl Read {
         (x, y, points.collect())
     }
 
-    fn over_time(&self, curve: FigureCurve) -> Points {
-        let (label, unit) = match curve {
-            FigureCurve::ReadP99 => ("read latency, p99", "ns"),
-            FigureCurve::WriteP99 => ("write latency, p99", "ns"),
-            FigureCurve::WriteAmplification => ("write amplification", ""),
-            FigureCurve::FreeBlocks => ("free blocks of a plane, fewest", ""),
-            FigureCurve::Throughput | FigureCurve::Latency(_) => ("throughput", "MB/s"),
+    fn over_time(&self, what: OverTime) -> Points {
+        let (label, unit) = match what {
+            OverTime::ReadP99 => ("read latency, p99", "ns"),
+            OverTime::WriteP99 => ("write latency, p99", "ns"),
+            OverTime::WriteAmplification => ("write amplification", ""),
+            OverTime::FreeBlocks => ("free blocks of a plane, fewest", ""),
+            OverTime::Throughput => ("throughput", "MB/s"),
         };
         let points = self.times.iter().map(|times| {
-            let values = match curve {
-                FigureCurve::ReadP99 => &times.read_p99,
-                FigureCurve::WriteP99 => &times.write_p99,
-                FigureCurve::WriteAmplification => &times.wa,
-                FigureCurve::FreeBlocks => &times.free,
-                FigureCurve::Throughput | FigureCurve::Latency(_) => &times.throughput,
+            let values = match what {
+                OverTime::ReadP99 => &times.read_p99,
+                OverTime::WriteP99 => &times.write_p99,
+                OverTime::WriteAmplification => &times.wa,
+                OverTime::FreeBlocks => &times.free,
+                OverTime::Throughput => &times.throughput,
             };
             steps(times, values)
         });

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::result::SWEEP;
 use crate::sweep;
 
-pub use self::choice::{FigureChoice, FigureCurve, with_choices_called};
+pub use self::choice::{FigureChoice, FigureCurve, OverTime, with_choices_called};
 pub use self::document::{
     Drawn, FigureAxis, FigureDocument, FigureLine, FigureLook, FigurePanel, FigurePoint,
 };
