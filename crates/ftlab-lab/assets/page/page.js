@@ -357,7 +357,7 @@
         return `<rect x="${tenths(column * wide)}" y="${tenths(head + row * tall)}" width="${tenths(wide + 0.05)}" height="${tenths(tall)}" fill="rgb(${pixels[at]},${pixels[at + 1]},${pixels[at + 2]})"/>`;
       });
       return `<svg xmlns="http://www.w3.org/2000/svg" width="${tenths(map.columns * wide)}" height="${tenths(head + map.rows * tall)}" font-family="sans-serif" font-size="12">`
-        + `<title>${escaped(told())}</title><text x="0" y="14">${escaped(told())}</text><text x="0" y="32">${escaped(`${low.textContent} (pale) to ${high.textContent} (dark); a row for each die`)}</text>${rects.join('')}</svg>\n`;
+        + `<title>${escaped(told())}</title><text x="0" y="14">${escaped(told())}</text><text x="0" y="32">${escaped(`${low.textContent} (dark) to ${high.textContent} (pale); a row for each die`)}</text>${rects.join('')}</svg>\n`;
     }
     fileButtons(box, `${name} blocks`, drawing, table);
     select.addEventListener('change', draw);

@@ -19,7 +19,7 @@ use super::traced::{ToldRequest, Traced};
 pub fn perfetto(traced: &Traced, geometry: &Geometry) -> Vec<u8> {
     let mut writer = Writer::default();
     recorded(&traced.windows, &mut writer);
-    requests(&traced.requests, &mut writer);
+    requests(traced, &mut writer);
     dies(&traced.record, geometry, &mut writer);
     buses(&traced.record, &mut writer);
     let hull = traced.windows.hull();
@@ -85,9 +85,9 @@ pub(super) fn request_name(done: &Completed) -> String {
     format!("{} {}", done.completion.request.op.name(), done.index)
 }
 
-fn requests(all: &[ToldRequest], writer: &mut Writer) {
+fn requests(traced: &Traced, writer: &mut Writer) {
     let host = writer.track("Requests", None);
-    let mut by_arrival: Vec<&ToldRequest> = all.iter().collect();
+    let mut by_arrival: Vec<&ToldRequest> = traced.requests.iter().collect();
     by_arrival.sort_by_key(|told| (told.done.arrived, told.done.index));
     let mut lanes: BTreeMap<_, Lanes> = BTreeMap::new();
     let mut steps: Vec<(SimTime, bool)> = Vec::new();
@@ -105,7 +105,7 @@ fn requests(all: &[ToldRequest], writer: &mut Writer) {
             until_ns: until.0,
             name: request_name(done),
             category: REQUEST,
-            flows: commands_of(told),
+            flows: told.commands(&traced.record),
             values: vec![
                 ("sector", Value::Number(request.lba.0)),
                 ("bytes", Value::Number(u64::from(request.sectors) * SECTOR_BYTES)),
@@ -113,17 +113,11 @@ fn requests(all: &[ToldRequest], writer: &mut Writer) {
                 ("latency_ns", Value::Number(done.latency().0)),
             ],
         });
-        steps.extend([(from, true), (until, false)]);
+        if from < until {
+            steps.extend([(from, true), (until, false)]);
+        }
     }
     count("Requests in the device or its queues", "requests", steps, writer);
-}
-
-/// The commands of the chain that a request waited for.
-fn commands_of(told: &ToldRequest) -> Vec<u64> {
-    let mut commands: Vec<u64> = told.pieces.iter().filter_map(|piece| piece.of).collect();
-    commands.sort_unstable();
-    commands.dedup();
-    commands
 }
 
 fn count(name: &str, unit: &str, mut steps: Vec<(SimTime, bool)>, writer: &mut Writer) {

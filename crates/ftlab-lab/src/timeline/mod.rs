@@ -26,8 +26,8 @@ pub use self::panel::{PanelCounter, PanelSlice, PanelTrack, TimelinePanel, panel
 pub use self::recorder::{
     DeviceRecord, FlashCommand, FlashPart, Recorder, SeenCollection, SeenMerges, SeenRequest, Span,
 };
-pub use self::story::{Doing, StoryPiece, own_work, story};
-pub use self::traced::{Again, ToldRequest, Traced, windows_of};
+pub use self::story::{Doing, StoryPiece, own_work};
+pub use self::traced::{Again, Stories, ToldRequest, Traced, windows_of};
 pub use self::when::{NoWhen, When};
 pub use self::why::{Question, WhyAnswer, WhyDocument, WhyRequest, WhyTail, main_shares, why};
 pub use self::windows::Windows;

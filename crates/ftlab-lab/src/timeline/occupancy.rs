@@ -1,6 +1,8 @@
 //! Who held dies and buses when, from a record.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter::Peekable;
+use std::slice::Iter;
 
 use ftlab::nand::{Kind, PauseCost};
 use ftlab::units::{Nanos, SimTime};
@@ -87,6 +89,31 @@ impl HoldLine {
         let first = self.reach.partition_point(|reach| *reach <= from);
         let holds = self.holds[first..].iter().take_while(move |hold| hold.from < until);
         holds.filter(move |hold| hold.until > from)
+    }
+}
+
+/// The holds that last at a time which only grows.
+struct OpenHolds<'a> {
+    /// Those that begin later, in the order of their starts.
+    later: Peekable<Iter<'a, Hold>>,
+    /// Those that have begun, the one that counts first. Some of the others may have ended.
+    begun: BTreeSet<(Holding, u64, SimTime)>,
+}
+
+impl OpenHolds<'_> {
+    fn of(holds: &[Hold]) -> OpenHolds<'_> {
+        OpenHolds { later: holds.iter().peekable(), begun: BTreeSet::new() }
+    }
+
+    /// Returns the hold that counts at a time and for a while after it.
+    fn first(&mut self, at: SimTime) -> Option<(Holding, u64)> {
+        while let Some(hold) = self.later.next_if(|hold| hold.from <= at) {
+            self.begun.insert((hold.how, hold.by, hold.until));
+        }
+        while self.begun.first().is_some_and(|(.., until)| *until <= at) {
+            self.begun.pop_first();
+        }
+        self.begun.first().map(|&(how, by, _)| (how, by))
     }
 }
 
@@ -210,14 +237,12 @@ impl Occupancy {
         edges.sort_unstable();
         edges.dedup();
         let mut split: Vec<(SimTime, SimTime, Holder)> = Vec::new();
+        let (mut on_die, mut on_bus) = (OpenHolds::of(&die), OpenHolds::of(&bus));
         for pair in edges.windows(2) {
             let (from, until) = (pair[0], pair[1]);
-            let holds = |hold: &&Hold| hold.from <= from && hold.until >= until;
-            let by_die = die.iter().filter(holds).min_by_key(|hold| (hold.how, hold.by));
-            let by_bus = bus.iter().filter(holds).min_by_key(|hold| hold.by);
-            let holder = match (by_die, by_bus) {
-                (Some(hold), _) => Holder::Die(hold.by, hold.how),
-                (None, Some(hold)) => Holder::Bus(hold.by),
+            let holder = match (on_die.first(from), on_bus.first(from)) {
+                (Some((how, by)), _) => Holder::Die(by, how),
+                (None, Some((_, by))) => Holder::Bus(by),
                 (None, None) => Holder::Nobody,
             };
             match split.last_mut() {

@@ -224,9 +224,10 @@ impl Reading {
     fn finish(mut self, zero_ns: u64) -> TimelinePanel {
         let windows = self.take_windows();
         let (SimTime(mut from), SimTime(mut until)) = windows.hull();
+        self.slices.retain(|slice| slice.from <= until && slice.end() >= from);
         let left_out = self.slices.len().saturating_sub(MOST_SLICES);
         if left_out > 0 {
-            let middle = self.middle().unwrap_or(from.midpoint(until));
+            let middle = self.middle().unwrap_or(from.midpoint(until)).clamp(from, until);
             // A slice that covers the middle is as near as can be.
             let distance = |slice: &PanelSlice| {
                 slice.from.saturating_sub(middle).max(middle.saturating_sub(slice.end()))

@@ -46,31 +46,40 @@ impl StoryPiece {
     }
 }
 
+/// Returns the chain of commands that brought what a request waited for since `from`: the last one, the one whose end made
+/// that one come, and so on.
+pub fn chain(
+    record: &DeviceRecord,
+    last: Option<u64>,
+    from: SimTime,
+) -> impl Iterator<Item = &FlashCommand> {
+    let find = |command: Option<u64>| command.and_then(|command| record.commands.get(&command));
+    std::iter::successors(find(last), move |command| {
+        if command.arrived > from { find(command.trigger) } else { None }
+    })
+}
+
 /// Returns the pieces of the time from `from` to `until`, when the end of a command brought what a request waited for.
 #[must_use]
 pub fn story(
     record: &DeviceRecord,
     occupancy: &Occupancy,
     last: Option<u64>,
-    from: SimTime,
-    until: SimTime,
+    (from, until): (SimTime, SimTime),
 ) -> Vec<StoryPiece> {
     let mut pieces = Vec::new();
     let (mut until, mut depth) = (until, 0);
-    let mut next = last.and_then(|last| record.commands.get(&last));
-    while until > from {
-        let Some(command) = next else {
-            pieces.push(StoryPiece { from, until, of: None, depth, doing: Doing::Before });
-            break;
-        };
+    for command in chain(record, last, from) {
         let begin = command.arrived.max(from).min(until);
         let mut own = pieces_of(command, occupancy, begin, until);
         own.iter_mut().for_each(|piece| piece.depth = depth);
         own.reverse();
         pieces.extend(own);
         until = begin;
-        next = command.trigger.and_then(|trigger| record.commands.get(&trigger));
         depth += 1;
+    }
+    if until > from {
+        pieces.push(StoryPiece { from, until, of: None, depth, doing: Doing::Before });
     }
     pieces.reverse();
     pieces

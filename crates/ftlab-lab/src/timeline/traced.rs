@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ftlab::config::Config;
-use ftlab::host::Breakdown;
 use ftlab::nand::PauseCost;
+use ftlab::scheduler::Levels;
 use ftlab::units::{Nanos, SimTime};
 use ftlab_workload::replay::Completed;
 
@@ -13,34 +13,63 @@ use super::Windows;
 use super::choose::{Chooser, Chosen, RequestChoice, window_of};
 use super::occupancy::Occupancy;
 use super::recorder::{DeviceRecord, Recorder, SeenRequest};
-use super::story::{StoryPiece, story};
+use super::story::{StoryPiece, chain, story};
 use crate::experiment::{Conduct, Experiment, Measured, Watcher};
 use crate::failure::Failure;
 use crate::lab::Lab;
 use crate::memory::Instruments;
 use crate::result::{Requests, ResultDocument};
 
-/// A request with its story.
-#[derive(Clone, Debug)]
+/// A request, and what the flash brought it.
+#[derive(Clone, Copy, Debug)]
 pub struct ToldRequest {
     /// The request.
     pub done: Completed,
     /// When the last thing came that it waited for, and the command that brought it.
     pub settled: Option<(SimTime, Option<u64>)>,
-    /// What its time in the flash went to, in order; nothing if it needed only DRAM.
-    pub pieces: Vec<StoryPiece>,
+}
+
+/// Tells the stories of requests.
+pub struct Stories<'a> {
+    record: &'a DeviceRecord,
+    occupancy: Occupancy,
+}
+
+impl Stories<'_> {
+    /// Returns what the time of a request in the flash went to, in order; nothing if it needed only DRAM.
+    #[must_use]
+    pub fn of(&self, request: &ToldRequest) -> Vec<StoryPiece> {
+        let Some((until, last)) = request.settled else { return Vec::new() };
+        story(self.record, &self.occupancy, last, (request.begins(until), until))
+    }
 }
 
 impl ToldRequest {
     /// The time between the way in, by queue and link, and the way out.
     #[must_use]
     pub fn in_flash(&self) -> Nanos {
-        in_flash(&self.done.completion.breakdown)
+        let spent = &self.done.completion.breakdown;
+        spent.admission + spent.translation + spent.queue + spent.gc + spent.bus + spent.cell
     }
-}
 
-fn in_flash(spent: &Breakdown) -> Nanos {
-    spent.admission + spent.translation + spent.queue + spent.gc + spent.bus + spent.cell
+    /// When its time in the flash begins, which ends at `until`.
+    fn begins(&self, until: SimTime) -> SimTime {
+        SimTime(until.0.saturating_sub(self.in_flash().0))
+    }
+
+    /// Returns the numbers of the commands that brought what it waited for, as far as a record has them.
+    #[must_use]
+    pub fn commands(&self, record: &DeviceRecord) -> Vec<u64> {
+        let Some((until, last)) = self.settled else { return Vec::new() };
+        let from = self.begins(until);
+        if from == until {
+            return Vec::new();
+        }
+        let mut commands: Vec<u64> = chain(record, last, from).map(|one| one.sequence).collect();
+        commands.sort_unstable();
+        commands.dedup();
+        commands
+    }
 }
 
 /// What a device did in some windows.
@@ -48,19 +77,27 @@ fn in_flash(spent: &Breakdown) -> Nanos {
 pub struct Traced {
     /// The commands and collections.
     pub record: DeviceRecord,
-    /// The requests that touch the windows, in the order of completion, with their stories.
+    /// The requests that touch the windows, in the order of completion.
     pub requests: Vec<ToldRequest>,
     /// The windows.
     pub windows: Windows,
     /// The result of the run: that of the first time.
     pub document: Arc<ResultDocument>,
+    /// How long its dies take to suspend and resume operations.
+    pub pause: PauseCost,
 }
 
 impl Traced {
+    /// Returns who tells the stories of its requests.
+    #[must_use]
+    pub fn stories(&self) -> Stories<'_> {
+        Stories { record: &self.record, occupancy: Occupancy::of(&self.record, &self.pause) }
+    }
+
     /// Returns what touches these windows, which are within its own.
     #[must_use]
     pub fn within(&self, windows: Windows) -> Traced {
-        let Traced { record, requests, document, .. } = self;
+        let Traced { record, requests, document, pause, .. } = self;
         let meets = |from: SimTime, until: Option<SimTime>| {
             windows.meet(from, until.unwrap_or(SimTime::FOREVER))
         };
@@ -74,12 +111,24 @@ impl Traced {
             collections: kept(&record.collections, |one| meets(one.from, one.until)),
             merges: kept(&record.merges, |one| meets(one.from, one.until)),
             deaths: kept(&record.deaths, |(at, _)| windows.meet(*at, *at)),
-            levels: kept(&record.levels, |(at, _)| windows.meet(*at, *at)),
+            levels: levels_within(&record.levels, &windows),
         };
         let requests =
             kept(requests, |told| windows.meet(told.done.arrived, told.done.completion.finished));
-        Traced { record, requests, windows, document: Arc::clone(document) }
+        Traced { record, requests, windows, document: Arc::clone(document), pause: *pause }
     }
+}
+
+/// Levels are told when they change, so a window begins with those of the last change before it.
+fn levels_within(levels: &[(SimTime, Levels)], windows: &Windows) -> Vec<(SimTime, Levels)> {
+    let mut within = Vec::new();
+    for &(from, until) in windows.all() {
+        let first = levels.partition_point(|(at, _)| *at <= from);
+        let before = first.checked_sub(1).map(|last| (from, levels[last].1));
+        let changes = levels[first..].iter().take_while(|(at, _)| *at <= until).copied();
+        within.extend(before.into_iter().chain(changes));
+    }
+    within
 }
 
 fn kept<T: Clone>(all: &[T], is_kept: impl Fn(&T) -> bool) -> Vec<T> {
@@ -136,11 +185,11 @@ impl Again<'_> {
         let (measured, chosen) = self.perform(choice, watcher, instruments)?;
         let record = measured.device.flash().probe().clone().into_record();
         let suspend = &self.config.options.nand.suspend;
-        let costs =
+        let pause =
             PauseCost { program: suspend.program, erase: suspend.erase, resume: suspend.resume };
-        let requests = told(&record, &costs, chosen.others);
+        let requests = told(&record, chosen.others);
         let document = Arc::new(measured.document);
-        Ok(Traced { requests, record, windows: windows.clone(), document })
+        Ok(Traced { requests, record, windows: windows.clone(), document, pause })
     }
 
     fn perform<P: ftlab::scheduler::Probe + Clone>(
@@ -175,9 +224,8 @@ pub fn windows_of(requests: &[Completed]) -> Windows {
     Windows::new(requests.iter().map(window_of))
 }
 
-/// Joins requests with what the flash saw of them, and tells their stories.
-fn told(record: &DeviceRecord, costs: &PauseCost, requests: Vec<Completed>) -> Vec<ToldRequest> {
-    let occupancy = Occupancy::of(record, costs);
+/// Joins requests with what the flash saw of them.
+fn told(record: &DeviceRecord, requests: Vec<Completed>) -> Vec<ToldRequest> {
     // A mark is used again when its request has completed, perhaps at once. Such requests complete in order.
     let mut seen: BTreeMap<(SimTime, u32), BTreeMap<u64, &SeenRequest>> = BTreeMap::new();
     for one in &record.requests {
@@ -190,12 +238,7 @@ fn told(record: &DeviceRecord, costs: &PauseCost, requests: Vec<Completed>) -> V
         let fits =
             |seen: &SeenRequest| seen.settled.is_none_or(|(at, _)| at <= completion.finished);
         let next = same.and_then(|same| same.first_entry()).filter(|next| fits(next.get()));
-        let settled = next.and_then(|next| next.remove().settled);
-        let length = in_flash(&completion.breakdown);
-        let pieces = settled.map_or(Vec::new(), |(at, last)| {
-            story(record, &occupancy, last, SimTime(at.0.saturating_sub(length.0)), at)
-        });
-        ToldRequest { done, settled, pieces }
+        ToldRequest { done, settled: next.and_then(|next| next.remove().settled) }
     };
     requests.into_iter().map(tell).collect()
 }

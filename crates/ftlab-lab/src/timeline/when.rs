@@ -134,11 +134,12 @@ impl When {
             When::Between(from, until) => {
                 let start = SimTime(result.measured_from_ns());
                 let end = result.replay.finished_ns;
-                if (start + *from).0 >= end {
+                let after = |span: &Nanos| SimTime(start.0.saturating_add(span.0).min(end));
+                if after(from).0 >= end {
                     let measured = span(end.saturating_sub(start.0));
                     return Err(nothing(format!("the run ended {measured} after measuring began")));
                 }
-                Windows::new([(start + *from, start + *until)])
+                Windows::new([(after(from), after(until))])
             }
             When::Slowest(op, many) => {
                 Windows::new(slowest_of(*op, *many, chosen).iter().map(window_of))
@@ -176,7 +177,7 @@ fn slowest_of(op: Option<Op>, many: usize, chosen: &Chosen) -> Vec<Completed> {
 /// Widens a span to a length, as much before as behind.
 fn around((from, until): (SimTime, SimTime), length: Nanos) -> (SimTime, SimTime) {
     let beside = length.0.saturating_sub((until - from).0) / 2;
-    (SimTime(from.0.saturating_sub(beside)), until + Nanos(beside))
+    (SimTime(from.0.saturating_sub(beside)), SimTime(until.0.saturating_add(beside)))
 }
 
 fn nothing(why: String) -> Failure {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::choose::{Chosen, RequestChoice};
 use super::story::own_work;
-use super::traced::{Again, ToldRequest, Traced, windows_of};
+use super::traced::{Again, Stories, ToldRequest, Traced, windows_of};
 use super::words::{Detail, Share, Shares, UNTOLD, Words};
 use crate::experiment::Watcher;
 use crate::failure::Failure;
@@ -122,8 +122,9 @@ pub fn why(
     let all: Vec<Completed> = singles.iter().chain(tails.iter().flatten()).copied().collect();
     let traced = again.trace(&windows_of(&all), watcher)?;
     let words = Words::new(&traced.record, Geometry::new(again.config.shape()));
-    let requests = singles.iter().map(|done| request(done, &traced, &words)).collect();
-    let tails = tails.iter().map(|tail| tail_of(tail, &chosen, &traced, &words)).collect();
+    let teller = Teller { traced: &traced, stories: traced.stories(), words };
+    let requests = singles.iter().map(|done| request(done, &teller)).collect();
+    let tails = tails.iter().map(|tail| tail_of(tail, &chosen, &teller)).collect();
     let document = WhyDocument { requests, tails };
     Ok(WhyAnswer { document, told: singles, traced })
 }
@@ -158,29 +159,29 @@ fn find<'a>(done: &Completed, traced: &'a Traced) -> Option<&'a ToldRequest> {
     ended.take_while(|told| told.done.completion.finished == end).find(|told| told.done == *done)
 }
 
-/// Adds all of a request's time to shares. Returns the part of it that went to the device's own work.
-fn add(
-    done: &Completed,
-    traced: &Traced,
-    words: &Words<'_>,
-    detail: Detail,
-    shares: &mut Shares,
-) -> Nanos {
-    match find(done, traced) {
-        Some(told) => {
-            words.add(told, detail, shares);
-            own_work(&told.pieces, &traced.record)
-        }
-        None => {
+/// Tells what the time of requests went to.
+struct Teller<'a> {
+    traced: &'a Traced,
+    stories: Stories<'a>,
+    words: Words<'a>,
+}
+
+impl Teller<'_> {
+    /// Adds all of a request's time to shares. Returns the part of it that went to the device's own work.
+    fn add(&self, done: &Completed, detail: Detail, shares: &mut Shares) -> Nanos {
+        let Some(told) = find(done, self.traced) else {
             shares.add(UNTOLD.to_owned(), done.latency(), None);
-            Nanos::ZERO
-        }
+            return Nanos::ZERO;
+        };
+        let pieces = self.stories.of(told);
+        self.words.add(told, &pieces, detail, shares);
+        own_work(&pieces, &self.traced.record)
     }
 }
 
-fn request(done: &Completed, traced: &Traced, words: &Words<'_>) -> WhyRequest {
+fn request(done: &Completed, teller: &Teller<'_>) -> WhyRequest {
     let mut shares = Shares::default();
-    let own_work = add(done, traced, words, Detail::Places, &mut shares);
+    let own_work = teller.add(done, Detail::Places, &mut shares);
     let asked = &done.completion.request;
     WhyRequest {
         title: format!(
@@ -202,13 +203,13 @@ fn request(done: &Completed, traced: &Traced, words: &Words<'_>) -> WhyRequest {
     }
 }
 
-fn tail_of(tail: &[Completed], chosen: &Chosen, traced: &Traced, words: &Words<'_>) -> WhyTail {
+fn tail_of(tail: &[Completed], chosen: &Chosen, teller: &Teller<'_>) -> WhyTail {
     let op = tail[0].completion.request.op;
     let mut shares = Shares::default();
     let (mut total, mut own_work) = (Nanos::ZERO, Nanos::ZERO);
     for done in tail {
         total += done.latency();
-        own_work += add(done, traced, words, Detail::Kinds, &mut shares);
+        own_work += teller.add(done, Detail::Kinds, &mut shares);
     }
     let measured = chosen.measured.get(&op).copied().unwrap_or(0);
     let from = tail.last().map_or(Nanos::ZERO, Completed::latency);

@@ -80,8 +80,14 @@ impl<'a> Words<'a> {
         Words { record, geometry }
     }
 
-    /// Adds all of a request's time to shares.
-    pub fn add(&self, request: &ToldRequest, detail: Detail, shares: &mut Shares) {
+    /// Adds all of a request's time to shares, given its story.
+    pub fn add(
+        &self,
+        request: &ToldRequest,
+        pieces: &[StoryPiece],
+        detail: Detail,
+        shares: &mut Shares,
+    ) {
         let Completed { completion, arrived, .. } = &request.done;
         let spent = &completion.breakdown;
         let beside_flash = [
@@ -94,11 +100,11 @@ impl<'a> Words<'a> {
         for (what, time) in beside_flash {
             shares.add(what.to_owned(), time, None);
         }
-        for piece in &request.pieces {
+        for piece in pieces {
             let (what, command) = self.name(piece, detail);
             shares.add(what, piece.length(), command);
         }
-        let told: u64 = request.pieces.iter().map(|piece| piece.length().0).sum();
+        let told: u64 = pieces.iter().map(|piece| piece.length().0).sum();
         let rest = Nanos(request.in_flash().0.saturating_sub(told));
         shares.add(UNTOLD.to_owned(), rest, None);
     }

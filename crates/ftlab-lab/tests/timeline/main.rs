@@ -55,6 +55,7 @@ fn the_pieces_of_a_request_follow_each_other_and_sum_to_its_time() {
         let traced = whole(&config, &experiment("mixed-70-30-zipf"));
         assert!(traced.requests.len() >= 1_500, "{sets:?}");
         let mut told = 0;
+        let stories = traced.stories();
         for request in &traced.requests {
             let spent = &request.done.completion.breakdown;
             let in_flash = spent.admission
@@ -63,7 +64,7 @@ fn the_pieces_of_a_request_follow_each_other_and_sum_to_its_time() {
                 + spent.gc
                 + spent.bus
                 + spent.cell;
-            let pieces = &request.pieces;
+            let pieces = stories.of(request);
             let sum: u64 = pieces.iter().map(|piece| piece.length().0).sum();
             assert_eq!(sum, in_flash.0, "{sets:?}: {request:?}");
             assert!(pieces.windows(2).all(|pair| pair[0].until == pair[1].from), "{sets:?}");
@@ -80,10 +81,12 @@ fn a_read_works_as_long_as_its_account_says() {
         let config = load("tiny", &settings(sets)).unwrap();
         let traced = whole(&config, &experiment("mixed-70-30-zipf"));
         let reads = traced.requests.iter().filter(|one| one.done.completion.request.op == Op::Read);
-        for read in reads.filter(|one| !one.pieces.is_empty()) {
+        let stories = traced.stories();
+        for read in reads.filter(|one| one.in_flash() > Nanos::ZERO) {
             let spent = &read.done.completion.breakdown;
+            let pieces = stories.of(read);
             let works = |part| {
-                let own = read.pieces.iter().filter(|piece| piece.depth == 0);
+                let own = pieces.iter().filter(|piece| piece.depth == 0);
                 let own = own.filter(|piece| piece.doing == Doing::Works(part));
                 total(own.map(|piece| (piece.from, piece.until)))
             };
@@ -101,12 +104,13 @@ fn waits_for_the_devices_own_work_agree_with_the_account() {
         let config = load("tiny", &settings(sets)).unwrap();
         let traced = whole(&config, &experiment("mixed-70-30-zipf"));
         let (mut told, mut accounted) = (0, 0);
-        for read in traced.requests.iter().filter(|one| !one.pieces.is_empty()) {
+        let stories = traced.stories();
+        for read in &traced.requests {
             if read.done.completion.request.op != Op::Read {
                 continue;
             }
             let waits: Vec<StoryPiece> =
-                read.pieces.iter().filter(|piece| piece.depth == 0).copied().collect();
+                stories.of(read).into_iter().filter(|piece| piece.depth == 0).collect();
             told += own_work(&waits, &traced.record).0;
             accounted += read.done.completion.breakdown.gc.0;
         }
@@ -180,7 +184,7 @@ fn the_second_time_shows_what_the_first_measured() {
     for slow in &slowest {
         let find = |traced: &Traced| {
             let mut same = traced.requests.iter().filter(|one| one.done == *slow);
-            same.next().map(|one| one.pieces.clone()).expect("it is there")
+            same.next().map(|one| traced.stories().of(one)).expect("it is there")
         };
         assert_eq!(find(&traced), find(&all), "the window holds all that matters");
     }

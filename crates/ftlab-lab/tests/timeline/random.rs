@@ -78,12 +78,13 @@ fn check_own_work(config: &Config, traced: &Traced, device: &str) {
     if overlap || nand.one_die_at_a_time == Switch::On {
         return;
     }
-    for one in traced.requests.iter().filter(|one| !one.pieces.is_empty()) {
+    let stories = traced.stories();
+    for one in &traced.requests {
         let completion = &one.done.completion;
         // A wait for the map is a part of its own.
         if completion.request.op == Op::Read && completion.breakdown.translation == Nanos::ZERO {
             let waits: Vec<StoryPiece> =
-                one.pieces.iter().filter(|piece| piece.depth == 0).copied().collect();
+                stories.of(one).into_iter().filter(|piece| piece.depth == 0).collect();
             let own = own_work(&waits, &traced.record);
             assert_eq!(own, completion.breakdown.gc, "{completion:?} of {device}");
         }
@@ -196,19 +197,21 @@ fn check_busy_times(config: &Config, traced: &Traced, device: &str) {
 
 /// The story of a request has no gap and ends where its latency ends.
 fn check_stories(traced: &Traced, device: &str) {
+    let stories = traced.stories();
     for told in &traced.requests {
         let completion = &told.done.completion;
-        let sum: u64 = told.pieces.iter().map(|piece| piece.length().0).sum();
-        let joined = told.pieces.windows(2).all(|pair| pair[0].until == pair[1].from);
+        let pieces = stories.of(told);
+        let sum: u64 = pieces.iter().map(|piece| piece.length().0).sum();
+        let joined = pieces.windows(2).all(|pair| pair[0].until == pair[1].from);
         assert!(joined, "{told:?} on {device}");
         let Some((settled, last)) = told.settled else { continue };
         assert!(settled <= completion.finished, "{told:?} on {device}");
-        if told.pieces.is_empty() {
+        if pieces.is_empty() {
             assert_eq!(told.in_flash(), Nanos::ZERO, "{told:?} on {device}");
             continue;
         }
         assert_eq!(sum, told.in_flash().0, "{told:?} on {device}");
-        assert_eq!(told.pieces.last().unwrap().until, settled, "{told:?} on {device}");
+        assert_eq!(pieces.last().unwrap().until, settled, "{told:?} on {device}");
         if let Some(command) = last.and_then(|last| traced.record.commands.get(&last)) {
             assert_eq!(command.done, Some(settled), "{command:?} {told:?} on {device}");
         }

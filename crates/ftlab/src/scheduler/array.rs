@@ -253,12 +253,22 @@ impl FlashArray {
         station.die.hold(now);
     }
 
-    /// Begins the wait of what the cells of a die have sensed for the bus.
+    /// Begins the wait of what the cells of a die have sensed for the bus. What gets it at once needs no account.
     #[inline]
     pub fn wait_to_send<const S: Skills>(&mut self, now: SimTime, die: DieId) {
-        let station = &self.stations[die.at()];
-        let gc_mark = self.lines[station.channel.at()].channel.gc_until(now);
-        let mut next = station.in_cells;
+        let Some(first) = self.stations[die.at()].in_cells else { return };
+        self.commands[first].ticket.waiting_since = now;
+        if self.companion::<S>(first).is_some() {
+            self.mark_to_send::<S>(now, die, first);
+        }
+    }
+
+    /// The same for all commands of an operation, of which some will have to wait.
+    #[cold]
+    pub fn mark_to_send<const S: Skills>(&mut self, now: SimTime, die: DieId, first: CommandId) {
+        let channel = self.stations[die.at()].channel;
+        let gc_mark = self.lines[channel.at()].channel.gc_until(now);
+        let mut next = Some(first);
         while let Some(id) = next {
             let ticket = &mut self.commands[id].ticket;
             (ticket.waiting_since, ticket.gc_mark) = (now, gc_mark);

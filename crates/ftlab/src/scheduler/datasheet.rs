@@ -129,20 +129,17 @@ impl Datasheet {
         }
     }
 
-    /// Time to read a page and program it elsewhere on its die, in the cells.
+    /// Times to read a page and to program it elsewhere on its die, in the cells.
     #[inline]
-    pub(crate) fn price_of_copy(&self, from: Ppn, to: Ppn) -> Nanos {
+    pub(crate) fn price_of_copy(&self, from: Ppn, to: Ppn) -> (Nanos, Nanos) {
         let (timing, geometry) = (&self.timing.native, &self.geometry);
         let (effort, class) = (ReadEffort::default(), CostClass::default());
-        timing.read(geometry, from, effort) + timing.program(geometry, to, class)
+        (timing.read(geometry, from, effort), timing.program(geometry, to, class))
     }
 
-    /// The same, if it is the same for all pages.
-    pub(crate) fn price_of_any_copy(&self) -> Option<Nanos> {
-        self.timing.native.is_flat().then(|| {
-            let (read, program) = self.price_of_page();
-            read + program
-        })
+    /// The same, if they are the same for all pages.
+    pub(crate) fn price_of_any_copy(&self) -> Option<(Nanos, Nanos)> {
+        self.timing.native.is_flat().then(|| self.price_of_page())
     }
 
     /// Times to read and to program a page in the cells, where they are the same for all pages.

@@ -24,6 +24,7 @@ use crate::nand::{Abilities, CostClass, EnergyMeter, Hazards, Kind, Prior, Progr
 use crate::shape::Geometry;
 use crate::units::{DieId, Nanos, Ppn, SimTime};
 use crate::verify::{self, Canary, Plant};
+pub(crate) use at_once::TimeAtOnce;
 
 /// The setup of a [`Flash`].
 #[derive(Clone, Debug)]

@@ -46,6 +46,7 @@ pub use command::{Arrival, CellFindings, Command, CommandId, Origin, Spent};
 pub use counts::{CommandCounts, CostCounts, EFFORTS, Overlaps, flash_pages_programmed};
 pub use deadline::{Deadline, DeadlineOptions};
 pub use fifo::Fifo;
+pub(crate) use flash::TimeAtOnce;
 pub use flash::{Flash, FlashSetup};
 pub(crate) use history::CellHistory;
 pub(crate) use laws::{FlashLaws, HeldBlock};

@@ -27,6 +27,8 @@ pub struct PhaseStats {
 pub struct Unmeasured {
     /// How many finished.
     pub requests: u64,
-    /// What they wrote: the device's counters have it too.
+    /// What they read: the device's counters have it too.
+    pub read_bytes: u64,
+    /// What they wrote, likewise.
     pub written_bytes: u64,
 }

@@ -143,9 +143,11 @@ impl Recorder {
         open.unmeasured.requests += 1;
         if completion.outcome != Outcome::ReadOnly {
             self.rounds.record(completion);
-            if completion.request.op == Op::Write {
-                open.unmeasured.written_bytes +=
-                    u64::from(completion.request.sectors) * SECTOR_BYTES;
+            let bytes = u64::from(completion.request.sectors) * SECTOR_BYTES;
+            match completion.request.op {
+                Op::Read => open.unmeasured.read_bytes += bytes,
+                Op::Write => open.unmeasured.written_bytes += bytes,
+                Op::Trim | Op::Flush => {}
             }
         }
     }

@@ -9,6 +9,7 @@ use super::merges::Merges;
 use super::notes;
 use super::op_report::op_report;
 use super::parity::ParityReport;
+use super::phase::Unmeasured;
 use super::queues;
 use super::read_cache::ReadCacheReport;
 use super::reconstruction::page_reconstruction;
@@ -36,19 +37,20 @@ pub(super) fn build<P: Probe, C: Contents>(
 ) -> Report {
     let (mut host, mut counters) = (HostStats::default(), None::<DeviceCounters>);
     let mut by_queue: Vec<HostStats> = Vec::new();
-    let (mut duration, mut unmeasured_bytes) = (Nanos::ZERO, 0);
+    let (mut duration, mut unmeasured) = (Nanos::ZERO, Unmeasured::default());
     for phase in phases.iter().filter(|phase| phase.measured) {
         host.merge(&phase.host);
         by_queue.resize_with(phase.queues.len(), HostStats::default);
         by_queue.iter_mut().zip(&phase.queues).for_each(|(sum, queue)| sum.merge(queue));
         duration += phase.host.duration();
-        unmeasured_bytes += phase.unmeasured.written_bytes;
+        unmeasured.read_bytes += phase.unmeasured.read_bytes;
+        unmeasured.written_bytes += phase.unmeasured.written_bytes;
         counters = Some(counters.map_or(phase.device.clone(), |sum| sum.plus(&phase.device)));
     }
     let counters = counters.unwrap_or_default();
     // The device's counters cover whole phases.
-    let written_bytes = host.op(Op::Write).bytes() + unmeasured_bytes;
-    let host_bytes = host.op(Op::Read).bytes() + written_bytes;
+    let written_bytes = host.op(Op::Write).bytes() + unmeasured.written_bytes;
+    let host_bytes = host.op(Op::Read).bytes() + unmeasured.read_bytes + written_bytes;
     let shape = device.flash().geometry().shape();
     let page_bytes = shape.page_size.0;
     let mut report = Report {

@@ -215,7 +215,7 @@ pub fn together(windows: &[(u64, u64)], most: usize, finished_ns: u64) -> Vec<To
             start_ns: some[0].0,
             end_ns: whole_end_ns.min(finished_ns).max(some[0].0),
         };
-        let usual = group as u64 * some[0].1;
+        let usual = (group as u64).saturating_mul(some[0].1);
         match all.last_mut() {
             Some(before) if one.end_ns - one.start_ns < usual / 2 => {
                 before.windows.end = one.windows.end;

@@ -18,7 +18,9 @@ use crate::ftl::merge::{
 };
 use crate::ftl::service::{Service, Signals};
 use crate::ftl::{FlashContents, Kernel, gc, lost};
-use crate::scheduler::{CellWork, Command, CommandId, Flash, Kind, Note, Origin, Probe, ServiceId};
+use crate::scheduler::{
+    CellWork, Command, CommandId, Flash, Kind, Note, Origin, Probe, ServiceId, TimeAtOnce,
+};
 use crate::units::{BlockId, DieId, Lpn, Nanos, PlaneId, SimTime};
 
 /// The setup of a merger.
@@ -437,7 +439,7 @@ impl Merger {
         self.carry_out(plane, &job, true, on);
         along.drain(..).for_each(|(other, job)| self.carry_out(other, &job, false, on));
         self.along = along;
-        let longest = self.owed.iter().map(|owed| owed.time).max().unwrap_or_default();
+        let longest = self.owed.iter().map(|owed| owed.time.whole()).max().unwrap_or_default();
         self.stalls.record(longest);
         longest
     }
@@ -450,29 +452,36 @@ impl Merger {
         on: &mut Kernel<P, C>,
     ) {
         let Kernel { now, ftl, flash, contents, .. } = on;
-        let mut copying = Nanos::ZERO;
+        let (mut sensing, mut programming) = (Nanos::ZERO, Nanos::ZERO);
         let same = flash.sheet().price_of_any_copy();
-        let priced = |copy: PageCopy| copying += flash.sheet().price_of_copy(copy.from, copy.to);
+        let priced = |copy: PageCopy| {
+            let (read, program) = flash.sheet().price_of_copy(copy.from, copy.to);
+            sensing += read;
+            programming += program;
+        };
         let before = self.counts.merges();
         let counts = &mut self.counts;
         let work = at_once::carry_out(ftl, contents, (plane, job), counts, same.is_some(), priced);
-        if let Some(Nanos(each)) = same {
-            copying = Nanos(each * u64::from(work.copies));
+        if let Some((Nanos(read), Nanos(program))) = same {
+            let copies = u64::from(work.copies);
+            (sensing, programming) = (Nanos(read * copies), Nanos(program * copies));
         }
-        let time = copying + flash.sheet().price_of_erases(work.erases);
+        let erasing = flash.sheet().price_of_erases(work.erases);
         self.counts.along += if triggered { 0 } else { self.counts.merges() - before };
         let owed = &mut self.owed[ftl.geometry.die_of(plane).at()];
-        flash.probe_mut().note(*now + owed.time, begins(plane, job));
-        owed.time += time;
+        flash.probe_mut().note(*now + owed.time.whole(), begins(plane, job));
+        owed.time.sensing += sensing;
+        owed.time.programming += programming;
+        owed.time.erasing += erasing;
         owed.work = owed.work.and(work);
-        flash.probe_mut().note(*now + owed.time, Note::Merged { plane });
+        flash.probe_mut().note(*now + owed.time.whole(), Note::Merged { plane });
     }
 
     /// Charges the dies for the work done at once, after its time has passed.
     pub fn settle<P: Probe>(&mut self, flash: &mut Flash<P>) {
         for (die, owed) in (0..).map(DieId::new).zip(&mut self.owed) {
             let Owed { work, time } = std::mem::take(owed);
-            flash.account_at_once(die, &work, self.setup.copyback, time);
+            flash.account_at_once(die, &work, self.setup.copyback, &time);
         }
     }
 }
@@ -487,7 +496,7 @@ fn begins(plane: PlaneId, job: &MergeJob) -> Note {
 #[derive(Clone, Copy, Debug, Default)]
 struct Owed {
     work: CellWork,
-    time: Nanos,
+    time: TimeAtOnce,
 }
 
 /// Reads a page and programs it elsewhere on its plane. Returns the program if it has to wait for

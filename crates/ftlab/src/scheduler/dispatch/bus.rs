@@ -1,14 +1,26 @@
 //! Transfers: which die gets a bus next, and what it then does with it.
 
 use super::{Dispatcher, Operation};
+use crate::engine::Slab;
 use crate::engine::skills::{self, Skills};
 use crate::nand::Accepts;
-use crate::scheduler::array::WaitedFor;
-use crate::scheduler::command::CommandId;
+use crate::scheduler::array::{FlashArray, WaitedFor};
+use crate::scheduler::command::{Command, CommandId};
 use crate::scheduler::event::Event;
-use crate::scheduler::line::{BusTurn, Wish};
+use crate::scheduler::line::{BusTurn, Line, Wish};
 use crate::scheduler::probe::Probe;
 use crate::units::{ChannelId, DieId, SimTime};
+
+/// Begins the account of what was sensed just now and has to wait for the bus.
+#[inline]
+fn begin_wait(now: SimTime, wish: Wish, commands: &mut Slab<Command>, line: &Line) {
+    if let Wish::Send(id) = wish {
+        let ticket = &mut commands[id].ticket;
+        if ticket.waiting_since == now {
+            ticket.gc_mark = line.channel.gc_until(now);
+        }
+    }
+}
 
 impl<P: Probe> Dispatcher<P> {
     /// Requests the bus for a die: takes it at once if it is free and no die waits for it, or joins
@@ -16,11 +28,13 @@ impl<P: Probe> Dispatcher<P> {
     /// claim, so the bus is given only after all of them.
     #[inline(always)]
     pub(super) fn want_bus<const S: Skills>(&mut self, now: SimTime, die: DieId, wish: Wish) {
-        let station = &mut self.array.stations[die.at()];
+        let FlashArray { stations, lines, commands, .. } = &mut self.array;
+        let station = &mut stations[die.at()];
         let channel = station.channel;
-        let line = &mut self.array.lines[channel.at()];
+        let line = &mut lines[channel.at()];
         if station.wants_bus {
-            // It may have become free since.
+            // It may have become free since, or have sensed something.
+            begin_wait(now, wish, commands, line);
             return station.begin_free_wait(now, line);
         }
         if line.wanted_by.is_empty() {
@@ -37,6 +51,7 @@ impl<P: Probe> Dispatcher<P> {
         }
         station.wants_bus = true;
         line.wanted_by.push(die);
+        begin_wait(now, wish, commands, line);
         station.begin_free_wait(now, line);
     }
 

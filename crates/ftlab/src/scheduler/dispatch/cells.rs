@@ -121,7 +121,9 @@ impl<P: Probe> Dispatcher<P> {
             }
             Cells::Sensing => {
                 station.die.wait_for_register();
-                self.array.wait_to_send::<S>(now, die);
+                if let Some(first) = station.in_cells {
+                    self.array.mark_to_send::<S>(now, die, first);
+                }
                 None
             }
             Cells::Programming | Cells::Erasing | Cells::Copying => {

@@ -125,7 +125,6 @@ impl<P: Probe> Dispatcher<P> {
         let line = &mut lines[station.channel.at()];
         command.ticket.waiting_since = now;
         if !line.is_free_at_once(now, &self.events) {
-            command.ticket.gc_mark = line.channel.gc_until(now);
             self.want_bus::<S>(now, die, Wish::Send(id));
             return None;
         }

@@ -9,6 +9,24 @@ use crate::scheduler::datasheet::Datasheet;
 use crate::scheduler::probe::Probe;
 use crate::units::{DieId, Nanos, Ppn};
 
+/// For how long the cells of a die worked at once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TimeAtOnce {
+    /// Sensing what is copied.
+    pub sensing: Nanos,
+    /// Programming it.
+    pub programming: Nanos,
+    /// Erasing.
+    pub erasing: Nanos,
+}
+
+impl TimeAtOnce {
+    /// Returns how long all of it took: a die does one thing after the other.
+    pub fn whole(&self) -> Nanos {
+        self.sensing + self.programming + self.erasing
+    }
+}
+
 impl<P: Probe> Flash<P> {
     /// Whether work may be done at once: single commands are not observed, nothing fails, and times merely add up.
     pub(crate) fn may_add_up(&self) -> bool {
@@ -39,7 +57,7 @@ impl<P: Probe> Flash<P> {
         die: DieId,
         work: &CellWork,
         copyback: bool,
-        time: Nanos,
+        time: &TimeAtOnce,
     ) {
         let done = &mut self.done[Origin::Gc as usize];
         let (copies, erases) = (u64::from(work.copies), u64::from(work.erases));
@@ -50,20 +68,17 @@ impl<P: Probe> Flash<P> {
             done[Kind::Program as usize] += copies;
         }
         done[Kind::Erase as usize] += erases;
-        let (read, _) = self.sheet().price_of_page();
-        let erasing = self.sheet().price_of_erases(work.erases).min(time);
-        let copying = Nanos(time.0 - erasing.0);
+        let TimeAtOnce { sensing, programming, erasing } = *time;
         let cell_time = &mut self.dispatcher.cell_time;
         cell_time.add(Kind::Erase, erasing);
         match copyback {
-            true => cell_time.add(Kind::Copyback, copying),
+            true => cell_time.add(Kind::Copyback, sensing + programming),
             false => {
-                let sensing = Nanos(read.0 * copies).min(copying);
                 cell_time.add(Kind::Read, sensing);
-                cell_time.add(Kind::Program, Nanos(copying.0 - sensing.0));
+                cell_time.add(Kind::Program, programming);
             }
         }
-        self.dispatcher.array.stations[die.at()].die.was_busy_for_collection(time);
+        self.dispatcher.array.stations[die.at()].die.was_busy_for_collection(time.whole());
     }
 }
 
