@@ -1,5 +1,5 @@
 // Draws a time line: what requests, dies and buses did. It can be zoomed, moved, and asked what each slice is.
-// `about` is the name of the request in question; without it, that is the slowest one.
+// `about` is the name of the request in question; without it, that is the slowest one that was asked for.
 function timePanel(parent, data, title, about) {
   const ROW = 15, COUNTER = 30, HEAD = 20, AXIS = 22, MOST_HEIGHT = 720, LEAST_TEXT = 34;
   const { tracks, texts, keys, length_ns: whole, windows } = data;
@@ -9,7 +9,11 @@ function timePanel(parent, data, title, about) {
   const WORDS = { gc: 'collection', read_modify_write: 'read-modify-write', wear: 'care of blocks', fold: 'fold of the SLC cache', system: 'system area' };
   const requests = slices.map((slice, at) => at).filter(at => texts[slices[at].category] === 'request');
   const took = at => slices[at].values[keys[slices[at].keys].indexOf('latency_ns')];
-  const slowest = requests.length ? requests.reduce((best, at) => took(at) > took(best) ? at : best) : null;
+  // A window that is as long as a request was made for it; a request that reaches beyond the windows only passes by.
+  const asked = requests.filter(at => windows.some(([from, until]) => slices[at].from === from && slices[at].from + slices[at].length === until));
+  const within = requests.filter(at => slices[at].length === took(at));
+  const likely = [asked, within, requests].find(some => some.length);
+  const slowest = likely ? likely.reduce((best, at) => took(at) > took(best) ? at : best) : null;
   const first = requests.find(at => texts[slices[at].name] === about) ?? slowest;
   let from = 0, until = whole, picked = first, pointed = null;
 

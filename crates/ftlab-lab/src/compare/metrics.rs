@@ -118,7 +118,7 @@ const FIGURES: &[(&str, &str, &str, Better, bool)] = {
         ("report/energy/total_j", "energy", "J", Lower, false),
         ("report/energy/read_j", "energy, reads", "J", Lower, false),
         ("report/energy/program_j", "energy, programs", "J", Lower, false),
-        ("report/energy/erase_j", "energy, erases", "J", Lower, true),
+        ("report/energy/erase_j", "energy, erases", "J", Lower, false),
         ("report/energy/transfer_j", "energy, transfers", "J", Lower, false),
         ("report/energy/per_host_gb_j", "energy per host GB", "J", Lower, false),
         ("power_cuts/recovery_mean_ns", "power cuts, until ready", "ns", Lower, false),

@@ -175,11 +175,17 @@ impl FigureDocument {
             }
         }
         known.remove("");
+        if let Some((old, new)) = names.iter().find(|(old, new)| old != new && known.contains(new))
+        {
+            return Err(Failure::usage(format!(
+                "{old} can't be called {new}: something else in the figure is called so\n  remedy: choose another name"
+            )));
+        }
         match left.first() {
             None => Ok(()),
             Some(unknown) => Err(Failure::usage(format!(
                 "nothing in the figure is called {unknown}\n  remedy: the names are {}",
-                Vec::from_iter(known).join(", ")
+                Vec::from_iter(known).join("; ")
             ))),
         }
     }

@@ -192,6 +192,14 @@ impl Again<'_> {
         Ok(Traced { requests, record, windows: windows.clone(), document, pause })
     }
 
+    /// The failure for a load that can't be read again.
+    pub(super) fn read_once() -> Failure {
+        Failure::usage(
+            "standard input and pipes can be read only once, but the run has to be performed again\n  remedy: save the trace \
+             to a file",
+        )
+    }
+
     fn perform<P: ftlab::scheduler::Probe + Clone>(
         &self,
         choice: RequestChoice,
@@ -199,10 +207,7 @@ impl Again<'_> {
         instruments: Instruments<P, ()>,
     ) -> Result<(Measured<P, ()>, Chosen), Failure> {
         if self.experiment.load.is_read_once() {
-            return Err(Failure::usage(
-                "standard input and pipes can be read only once, but the run has to be performed again\n  remedy: save \
-                 the trace to a file",
-            ));
+            return Err(Again::read_once());
         }
         let requests = Some(Requests::chosen(Chooser::new(choice)));
         let conduct = Conduct { watcher, stop: &self.lab.stop, requests };

@@ -10,6 +10,7 @@ use ftlab::units::{Nanos, SimTime};
 use ftlab_workload::replay::Completed;
 
 use super::choose::{Chosen, RequestChoice, window_of};
+use super::traced::Again;
 use super::windows::Windows;
 use crate::experiment::Experiment;
 use crate::failure::Failure;
@@ -104,13 +105,14 @@ impl When {
     /// Checks what is known before the run.
     ///
     /// # Errors
-    /// A power cut is wanted, but none comes.
+    /// A power cut is wanted, but none comes; or the load can't be read a second time.
     pub fn check(&self, experiment: &Experiment) -> Result<(), Failure> {
         match self {
             When::Cut(_) if experiment.cut_power.is_none() => Err(Failure::usage(
                 "the time line is to show a power cut (`timeline`), but none comes\n  remedy: cut the power \
                  (`cut_power`), or ask for another time",
             )),
+            _ if experiment.load.is_read_once() => Err(Again::read_once()),
             _ => Ok(()),
         }
     }

@@ -10,6 +10,7 @@ use ftlab::units::{Nanos, SimTime};
 use ftlab_lab::Lab;
 use ftlab_lab::device::{load, settings};
 use ftlab_lab::experiment::{Experiment, LoadSource, RunOptions};
+use ftlab_lab::result::to_json;
 use ftlab_lab::timeline::{
     Again, DeviceRecord, Doing, FlashPart, RequestChoice, StoryPiece, Traced, Windows, own_work,
     windows_of,
@@ -190,4 +191,47 @@ fn the_second_time_shows_what_the_first_measured() {
     }
     let one = again.choose(RequestChoice::Index(slowest[0].index), &mut ()).unwrap();
     assert_eq!(one.others, [slowest[0]]);
+}
+
+/// Merges are done at once if nobody looks, which must show in no number.
+#[test]
+fn who_looks_changes_nothing_where_merges_are_done_at_once() {
+    let preset = ftlab::options::presets::find("channel-management").unwrap();
+    let by_type = preset.text.replace(
+        "policy = \"plain\"\nread = \"166us\" # [1]\nprogram = \"906us\" # [1]\n",
+        "policy = \"page-type\"\nread_by_type = [\"50us\", \"300us\"]\nprogram_by_type = [\"300us\", \"1500us\"]\n",
+    );
+    assert_ne!(by_type, preset.text);
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("by-type.toml");
+    std::fs::write(&file, by_type).unwrap();
+    for device in [file.to_str().unwrap(), "channel-management"] {
+        let config = load(device, &[]).unwrap();
+        let options = RunOptions { requests: Some(110_000), ..RunOptions::default() };
+        let load = LoadSource::workload("randwrite-4k").unwrap();
+        let experiment = Experiment::new(load, &options).unwrap();
+        let lab = Lab::default();
+        let again = Again { lab: &lab, experiment: &experiment, config: &config, seed: 3 };
+        let alone = again.choose_with_result(RequestChoice::Slowest(0), &mut ()).unwrap().0;
+        let seen = whole(&config, &experiment);
+        let (one, other) = (to_json(&alone).unwrap(), to_json(&*seen.document).unwrap());
+        let differ = one.lines().zip(other.lines()).filter(|(one, other)| one != other);
+        assert_eq!(differ.collect::<Vec<_>>(), [], "{device}");
+        let energy = &alone.report.energy;
+        assert!(energy.read_j > 0.0 && energy.erase_j > 0.0, "{device}: {energy:?}");
+    }
+}
+
+/// A window that is cut out begins with the levels that held then.
+#[test]
+fn a_part_of_a_record_knows_the_levels_at_its_start() {
+    let config = load("tiny", &[]).unwrap();
+    let traced = whole(&config, &experiment("randwrite-4k"));
+    let levels = &traced.record.levels;
+    assert!(levels.len() > 20);
+    let (before, after) = (levels[10], levels[11]);
+    let from = SimTime(before.0.0.midpoint(after.0.0));
+    let part = traced.within(Windows::new([(from, levels[15].0)]));
+    assert_eq!(part.record.levels[0], (from, before.1));
+    assert_eq!(part.record.levels[1..], levels[11..=15]);
 }

@@ -13,9 +13,10 @@ use ftlab::stats::Spread;
 use ftlab::units::{Nanos, SimTime};
 use ftlab_lab::Lab;
 use ftlab_lab::experiment::{Experiment, LoadSource, RunOptions};
+use ftlab_lab::result::to_json;
 use ftlab_lab::timeline::{
-    Again, DeviceRecord, FlashCommand, FlashPart, StoryPiece, Traced, Windows, own_work, panel,
-    perfetto,
+    Again, DeviceRecord, FlashCommand, FlashPart, RequestChoice, StoryPiece, Traced, Windows,
+    own_work, panel, perfetto,
 };
 use ftlab_torture::draw;
 
@@ -47,6 +48,14 @@ fn whole(config: &Config, experiment: &Experiment, seed: u64) -> Option<Traced> 
     again.trace(&Windows::new([(SimTime::ZERO, SimTime::FOREVER)]), &mut ()).ok()
 }
 
+/// Returns the result of a run that nobody looks at.
+fn alone(config: &Config, experiment: &Experiment, seed: u64) -> String {
+    let lab = Lab::default();
+    let again = Again { lab: &lab, experiment, config, seed };
+    let result = again.choose_with_result(RequestChoice::Slowest(0), &mut ()).unwrap().0;
+    to_json(&result).unwrap()
+}
+
 #[test]
 fn the_records_of_random_devices_agree_with_their_results() {
     let place = tempfile::tempdir().unwrap();
@@ -61,6 +70,8 @@ fn the_records_of_random_devices_agree_with_their_results() {
         let Some(traced) = whole(&config, &experiment, seed) else { continue };
         let device = format!("device {seed}:\n{}", draw::text(&settings));
         seen += 1;
+        let alone = alone(&config, &experiment, seed);
+        assert_eq!(alone, to_json(&*traced.document).unwrap(), "who looks changes {device}");
         check_order(&traced, &device);
         check_busy_times(&config, &traced, &device);
         check_stories(&traced, &device);

@@ -129,19 +129,6 @@ impl Datasheet {
         }
     }
 
-    /// Times to read a page and to program it elsewhere on its die, in the cells.
-    #[inline]
-    pub(crate) fn price_of_copy(&self, from: Ppn, to: Ppn) -> (Nanos, Nanos) {
-        let (timing, geometry) = (&self.timing.native, &self.geometry);
-        let (effort, class) = (ReadEffort::default(), CostClass::default());
-        (timing.read(geometry, from, effort), timing.program(geometry, to, class))
-    }
-
-    /// The same, if they are the same for all pages.
-    pub(crate) fn price_of_any_copy(&self) -> Option<(Nanos, Nanos)> {
-        self.timing.native.is_flat().then(|| self.price_of_page())
-    }
-
     /// Times to read and to program a page in the cells, where they are the same for all pages.
     pub(crate) fn price_of_page(&self) -> (Nanos, Nanos) {
         let (timing, geometry, any) = (&self.timing.native, &self.geometry, Ppn::new(0));
@@ -155,13 +142,13 @@ impl Datasheet {
     }
 
     /// Whether times merely add up: a die does one thing at a time, waits for no other die and for no bus, and the
-    /// time of every operation is known beforehand.
+    /// time of every operation is known beforehand, because it is the same for all pages.
     pub(super) fn only_adds_up(&self) -> bool {
         let bus = &self.bus;
         let free = bus.transfer(bus.page_codewords()) + bus.command() == Nanos::ZERO;
         let Abilities { cache, one_die_at_a_time, .. } = &self.abilities;
         let together = self.serves_planes_together();
         let one_by_one = !together && !cache.read && !cache.program && !one_die_at_a_time;
-        free && one_by_one && !self.timing.native.knows_costs()
+        free && one_by_one && self.timing.native.is_flat() && !self.timing.native.knows_costs()
     }
 }

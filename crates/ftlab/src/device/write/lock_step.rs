@@ -233,8 +233,6 @@ impl<P: Probe, C: Contents> Base<P, C> {
     /// Whether cycles are carried out at once: each page of a cycle has its own die, and all take equally long.
     fn cycles_add_up(&self) -> bool {
         let planes = self.kernel.flash.geometry().planes_per_die();
-        planes == 1
-            && self.kernel.flash.sheet().price_of_any_copy().is_some()
-            && self.kernel.flash.may_add_up()
+        planes == 1 && self.kernel.flash.may_add_up()
     }
 }

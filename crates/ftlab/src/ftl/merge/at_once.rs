@@ -8,15 +8,12 @@ use crate::ftl::{FlashContents, Ftl};
 use crate::scheduler::CellWork;
 use crate::units::{BlockId, PlaneId};
 
-/// Carries out a job at once. Calls `priced` for each copy. If `flat` is set, all copies cost the
-/// same, and it may be skipped.
+/// Carries out a job at once.
 pub(super) fn carry_out<C: FlashContents>(
     ftl: &mut Ftl,
     contents: &mut C,
     (plane, job): (PlaneId, &MergeJob),
     counts: &mut MergeCounts,
-    flat: bool,
-    mut priced: impl FnMut(PageCopy),
 ) -> CellWork {
     let mut erases = 0;
     let mut copies = 0;
@@ -29,12 +26,8 @@ pub(super) fn carry_out<C: FlashContents>(
     for (number, &data) in job.merges.iter().enumerate() {
         let Some(mut fold) = fold::begin_fold(data, ftl) else { continue };
         fold::prefetch_folds(plane, &job.merges[number + 1..], ftl);
-        let mut each = |copy: PageCopy| {
-            contents.copy(copy.from, copy.to);
-            priced(copy);
-        };
-        let each: Option<&mut dyn FnMut(PageCopy)> =
-            if C::MOVES || !flat { Some(&mut each) } else { None };
+        let mut each = |copy: PageCopy| contents.copy(copy.from, copy.to);
+        let each: Option<&mut dyn FnMut(PageCopy)> = if C::MOVES { Some(&mut each) } else { None };
         copies += fold::copy_all(&mut fold, each, ftl);
         spent.extend(fold::end_fold(&fold, counts, ftl));
         if job.victim.is_some() {
@@ -52,7 +45,6 @@ pub(super) fn carry_out<C: FlashContents>(
             from = ftl.geometry.place_of(copy.from).1 + 1;
             contents.copy(copy.from, copy.to);
             fold::moved(copy, ftl);
-            priced(copy);
             counts.moved += 1;
             copies += 1;
         }

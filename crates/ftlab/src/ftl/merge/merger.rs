@@ -452,20 +452,11 @@ impl Merger {
         on: &mut Kernel<P, C>,
     ) {
         let Kernel { now, ftl, flash, contents, .. } = on;
-        let (mut sensing, mut programming) = (Nanos::ZERO, Nanos::ZERO);
-        let same = flash.sheet().price_of_any_copy();
-        let priced = |copy: PageCopy| {
-            let (read, program) = flash.sheet().price_of_copy(copy.from, copy.to);
-            sensing += read;
-            programming += program;
-        };
         let before = self.counts.merges();
-        let counts = &mut self.counts;
-        let work = at_once::carry_out(ftl, contents, (plane, job), counts, same.is_some(), priced);
-        if let Some((Nanos(read), Nanos(program))) = same {
-            let copies = u64::from(work.copies);
-            (sensing, programming) = (Nanos(read * copies), Nanos(program * copies));
-        }
+        let work = at_once::carry_out(ftl, contents, (plane, job), &mut self.counts);
+        let (read, program) = flash.sheet().price_of_page();
+        let copies = u64::from(work.copies);
+        let (sensing, programming) = (Nanos(read.0 * copies), Nanos(program.0 * copies));
         let erasing = flash.sheet().price_of_erases(work.erases);
         self.counts.along += if triggered { 0 } else { self.counts.merges() - before };
         let owed = &mut self.owed[ftl.geometry.die_of(plane).at()];

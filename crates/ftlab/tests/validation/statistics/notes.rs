@@ -113,3 +113,34 @@ fn a_single_unmeasured_request_is_noted() {
     let told = |note: &String| note.contains("(measure_first): 1 more");
     assert!(report.notes.iter().any(told), "{:?}", report.notes);
 }
+
+/// The counters of the device have the work of unmeasured requests, so what the host moved has their bytes, too.
+#[test]
+fn energy_per_byte_counts_unmeasured_reads() {
+    let mut device = device(&[]);
+    let mut recorder = Recorder::new(&device);
+    let page = |op, page: u64| {
+        let lba = Lba(page * u64::from(PAGE_SECTORS));
+        Request { op, lba, sectors: PAGE_SECTORS, stream: 0, tag: 0, fua: false }
+    };
+    for op in [Op::Write, Op::Flush] {
+        device.submit(device.now(), page(op, 0));
+        while device.advance_until(SimTime::FOREVER, &mut Vec::new()) == Advanced::Completed {}
+    }
+    let mut joules = Vec::new();
+    for measured in [4, 1] {
+        recorder.phase_started("reads", true, &device);
+        for at in 0..4 {
+            device.submit(device.now(), page(Op::Read, 0));
+            let mut done = Vec::new();
+            while device.advance_until(SimTime::FOREVER, &mut done) == Advanced::Completed {}
+            match at < measured {
+                true => recorder.record(&done[0], done[0].submitted),
+                false => recorder.record_unmeasured(&done[0]),
+            }
+        }
+        recorder.phase_ended(&device);
+        joules.push(report(&recorder, &device).energy.per_host_gb_j.expect("bytes were read"));
+    }
+    assert!(joules[0] > 0.0 && (joules[1] / joules[0] - 1.0).abs() < 1e-12, "{joules:?}");
+}
