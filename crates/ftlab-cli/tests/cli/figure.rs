@@ -190,7 +190,7 @@ fn what_can_not_be_drawn_is_refused() {
         ("cmp -m iops --along load -o a.csv", &["have no axes", "--along and --only"]),
         (
             "cmp -m iops --rename x=y -o a.csv",
-            &["nothing in the figure is called x", "fifo, first"],
+            &["nothing in the figure is called x", "fifo; first"],
         ),
         ("cmp -c trim-latency -o a.csv", &["no result has a curve trim-latency"]),
         ("cmp -c throughput --relative -o a.csv", &["curves have no changes", "--relative"]),
