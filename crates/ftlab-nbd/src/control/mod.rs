@@ -1,0 +1,1 @@
+//! Statistics and orders while a drive is served.
