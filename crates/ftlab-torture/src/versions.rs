@@ -6,14 +6,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use ftlab::cache::{CachePlace, SlotId};
-use ftlab::device::{Contents, FlashRead, FlashWrite, PageProgram};
+use ftlab::device::{Contents, Movement, Place};
 use ftlab::ftl::parity::Rest;
-use ftlab::ftl::{FlashContents, Fragments};
-use ftlab::host::{Completion, Request};
-use ftlab::nand::{Stripe, Superblocks};
+use ftlab::ftl::{EmptiedBy, FlashChange, FlashContents, Fragments, ParityChange, SpoiledBy};
+use ftlab::host::Completion;
+use ftlab::nand::Superblocks;
 use ftlab::scheduler::CommandId;
-use ftlab::units::{Lpn, Ppn, RequestId, SectorMask};
+use ftlab::units::{Lpn, Ppn, RequestId};
 
 use crate::stripes::{Parity, Words};
 
@@ -63,14 +62,6 @@ struct Programmed {
     sectors: Vec<Version>,
 }
 
-/// A read in progress.
-#[derive(Clone, Debug)]
-struct Planned {
-    read: FlashRead,
-    /// The content it senses, if that was declared lost since: this read still gets it, a later one would not.
-    before: Option<Vec<Programmed>>,
-}
-
 /// The content that a read found: sectors with their versions; sectors not listed were never written.
 pub type FoundVersions = Vec<(u64, Version)>;
 
@@ -83,8 +74,6 @@ pub struct Versions {
     flash: Vec<Vec<Programmed>>,
     /// The place of the buffer's last program.
     programmed_last: Option<Ppn>,
-    planned: Vec<Vec<Planned>>,
-    planned_writes: Vec<Option<FlashWrite>>,
     /// Whether there is no translation: every page contains what was last written to it, zeros at first.
     in_place: bool,
     /// By place of the read cache: the page and its cached content.
@@ -125,8 +114,6 @@ impl Versions {
             slots: Vec::new(),
             flash: vec![Vec::new(); physical_pages as usize],
             programmed_last: None,
-            planned: Vec::new(),
-            planned_writes: Vec::new(),
             in_place: false,
             cached: Vec::new(),
             found: Vec::new(),
@@ -244,10 +231,6 @@ impl Versions {
         }
     }
 
-    fn lba(&self, page: Lpn, sector: u32) -> u64 {
-        u64::from(page.get()) * u64::from(self.per_page) + u64::from(sector)
-    }
-
     fn program_at(&mut self, to: Ppn, page: Lpn, sectors: Vec<Version>) {
         let place = &mut self.flash[to.at()];
         assert!(place.is_empty(), "{to:?} is programmed twice without an erase");
@@ -264,12 +247,42 @@ fn part_of(parts: &[Programmed], page: Lpn) -> Option<&Vec<Version>> {
 }
 
 impl FlashContents for Versions {
-    fn plan_map_read(&mut self, command: CommandId, at: Ppn) {
-        assert!(!self.flash[at.at()].is_empty(), "a page of the map is read, and not there");
-        self.read_planned(at, command);
+    const MOVES: bool = true;
+
+    fn change(&mut self, change: FlashChange<'_>) {
+        match change {
+            FlashChange::Copied { from, to } => self.copy_page(from, to),
+            FlashChange::MapProgrammed { page, to } => {
+                self.program_at(to, page, vec![0; self.per_page as usize]);
+                self.issued(to);
+            }
+            FlashChange::Emptied { first, units, by } => self.empty(first, units, by),
+            FlashChange::Spoiled { first, units, by } => {
+                let garbage = match by {
+                    SpoiledBy::Unreadable => GARBAGE,
+                    SpoiledBy::FailedProgram => NOISE,
+                };
+                for place in &mut self.flash[first.at()..first.at() + units as usize] {
+                    place.iter_mut().for_each(|part| part.sectors.fill(garbage));
+                }
+            }
+            FlashChange::Parity(change) => self.change_parity(change),
+        }
     }
 
-    fn copy(&mut self, from: Ppn, to: Ppn) {
+    fn foresee(&mut self, command: CommandId, at: Ppn, page: Option<Lpn>) {
+        if !self.in_place {
+            assert!(!self.flash[at.at()].is_empty(), "{at:?} is read, and nothing is there");
+        }
+        self.read_planned(at, command);
+        if let Some(page) = page {
+            self.written_last.insert(page, false);
+        }
+    }
+}
+
+impl Versions {
+    fn copy_page(&mut self, from: Ppn, to: Ppn) {
         let mut parts = self.flash[from.at()].clone();
         assert!(!parts.is_empty(), "collection copies what is on flash");
         self.copies += 1;
@@ -283,21 +296,11 @@ impl FlashContents for Versions {
         self.issued(to);
     }
 
-    fn lose(&mut self, first: Ppn, units: u32) {
-        let pages = first.at()..first.at() + units as usize;
-        for planned in self.planned.iter_mut().flatten() {
-            let at = planned.read.at.at();
-            if pages.contains(&at) && planned.before.is_none() {
-                planned.before = Some(self.flash[at].clone());
-            }
-        }
-        for place in &mut self.flash[pages] {
-            place.iter_mut().for_each(|part| part.sectors.fill(GARBAGE));
-        }
-    }
-
-    fn erase(&mut self, first: Ppn, units: u32) {
+    fn empty(&mut self, first: Ppn, units: u32, by: EmptiedBy) {
         self.flash[first.at()..first.at() + units as usize].fill(Vec::new());
+        if by == EmptiedBy::Cut {
+            return;
+        }
         self.programmed_last = None;
         if let Some(parity) = &mut self.parity {
             let block = parity.superblocks().volume().block_of(first);
@@ -305,44 +308,26 @@ impl FlashContents for Versions {
         }
     }
 
-    fn tear(&mut self, first: Ppn, units: u32) {
-        self.flash[first.at()..first.at() + units as usize].fill(Vec::new());
-    }
-
-    fn program_map(&mut self, page: Lpn, to: Ppn) {
-        self.program_at(to, page, vec![0; self.per_page as usize]);
-        self.issued(to);
-    }
-
-    fn cover(&mut self, stripe: Stripe, first: Ppn) {
-        let words = self.words(first);
-        self.parity.as_mut().expect("dies are used together").cover(stripe, first, &words);
-    }
-
-    fn uncover(&mut self, stripe: Stripe, first: Ppn) {
-        let words = self.words(first);
-        self.parity.as_mut().expect("dies are used together").uncover(stripe, first, &words);
-    }
-
-    fn program_failed(&mut self, first: Ppn, units: u32) {
-        for place in &mut self.flash[first.at()..first.at() + units as usize] {
-            place.iter_mut().for_each(|part| part.sectors.fill(NOISE));
+    fn change_parity(&mut self, change: ParityChange<'_>) {
+        if let ParityChange::Computes(page, rest) = change {
+            return self.compute(page, rest);
+        }
+        let words = match change {
+            ParityChange::Covers(_, first) | ParityChange::Uncovers(_, first) => self.words(first),
+            _ => Words::new(),
+        };
+        let parity = self.parity.as_mut().expect("dies are used together");
+        match change {
+            ParityChange::Covers(stripe, first) => parity.cover(stripe, first, &words),
+            ParityChange::Uncovers(stripe, first) => parity.uncover(stripe, first, &words),
+            ParityChange::Programmed(stripe, at) => parity.program(stripe, at),
+            ParityChange::Dropped(at) => parity.drop_program(at),
+            ParityChange::Forgotten(stripe) => parity.forget(stripe),
+            ParityChange::Computes(..) => {}
         }
     }
 
-    fn drop_parity(&mut self, at: Ppn) {
-        self.parity.as_mut().expect("dies are used together").drop_program(at);
-    }
-
-    fn program_parity(&mut self, stripe: Stripe, at: Ppn) {
-        self.parity.as_mut().expect("dies are used together").program(stripe, at);
-    }
-
-    fn forget_parity(&mut self, stripe: Stripe) {
-        self.parity.as_mut().expect("dies are used together").forget(stripe);
-    }
-
-    fn reconstruct(&mut self, page: Ppn, rest: &Rest) {
+    fn compute(&mut self, page: Ppn, rest: &Rest) {
         let mut parity = self.parity.take().expect("dies are used together");
         let units = parity.superblocks().volume().units_per_page();
         let is_lost = |words: &Words| words.contains(&u64::from(GARBAGE));
@@ -359,180 +344,160 @@ impl FlashContents for Versions {
         let right = ends_unreadable || words == lay;
         assert!(right, "the page at {page:?} is computed wrong, from {rest:?}");
     }
+
+    /// The content of sectors of a page at a place, as far as it is known there.
+    fn held(&self, movement: &Movement) -> Sectors {
+        let Movement { from, page, sectors, .. } = *movement;
+        let all = sectors.sectors();
+        match from {
+            Place::Write { tag } => all.map(|sector| (sector, tag)).collect(),
+            // A page is padding: nothing of it is in the buffer.
+            Place::Buffer(_) if sectors.is_empty() => Sectors::new(),
+            Place::Buffer(slot) => {
+                let slot = &self.slots[slot.at()];
+                assert_eq!(slot.page, Some(page), "{page:?} is in the wrong slot");
+                all.map(|sector| {
+                    let version = get(&slot.dirty, sector).or(get(&slot.writing_back, sector));
+                    (sector, version.expect("what is taken from the buffer is in it"))
+                })
+                .collect()
+            }
+            Place::WriteBack(slot) => {
+                let slot = &self.slots[slot.at()];
+                assert_eq!(slot.page, Some(page), "a page is programmed under another number");
+                let held = slot.writing_back.iter().fold(0, |mask, &(s, _)| mask | 1u128 << s);
+                assert_eq!(sectors.0, held, "what is programmed is what is on its way");
+                slot.writing_back.clone()
+            }
+            Place::ReadCache(place) => {
+                let (of, held) = self.cached[place.at()].as_ref().expect("something stands there");
+                assert_eq!(*of, page, "a read looks into the wrong place");
+                all.map(|sector| (sector, held[sector as usize])).collect()
+            }
+            Place::Flash(at) => self.sensed(at, movement),
+            Place::Read(_) => unreachable!("nothing comes from a read of the host"),
+        }
+    }
+
+    /// What a page on flash holds of a logical page. A faulty device senses another page for the host.
+    fn sensed(&self, at: Ppn, movement: &Movement) -> Sectors {
+        let for_host = matches!(movement.to, Place::Read(_));
+        let faulty = self.fault == Some(Fault::ReadNeighbour) && for_host;
+        let at = if faulty && at.at() > 0 { at.at() - 1 } else { at.at() };
+        let wrong = self.flash[at].first().filter(|_| faulty).map(|part| &part.sectors);
+        let Some(held) = part_of(&self.flash[at], movement.page).or(wrong) else {
+            assert!(faulty, "{movement:?}, and the page is not there");
+            return Sectors::new();
+        };
+        movement.sectors.sectors().map(|sector| (sector, held[sector as usize])).collect()
+    }
+
+    /// Sectors of a page come to a place on flash.
+    fn put_on_flash(&mut self, to: Ppn, movement: &Movement, found: &Sectors) {
+        let page = movement.page;
+        let ends = matches!(movement.from, Place::WriteBack(_));
+        let begun = self.programmed_last == Some(to);
+        if !begun {
+            self.program_at(to, page, vec![0; self.per_page as usize]);
+            self.issued(to);
+        } else if part_of(&self.flash[to.at()], page).is_none() {
+            // The other half of a pack.
+            let parts = &mut self.flash[to.at()];
+            assert!(parts.len() == 1, "{parts:?} and {page:?}");
+            parts.push(Programmed { page, sectors: vec![0; self.per_page as usize] });
+        }
+        self.programmed_last = Some(to);
+        let lost = self.fault == Some(Fault::LoseBase) && !ends;
+        let parts = &mut self.flash[to.at()];
+        let part = parts.iter_mut().find(|part| part.page == page).expect("it was put there");
+        for &(sector, version) in found.iter().filter(|_| !lost) {
+            part.sectors[sector as usize] = version;
+        }
+    }
 }
 
 impl Contents for Versions {
-    fn write(&mut self, request: &Request, page: Lpn, sectors: SectorMask, slot: SlotId) {
-        let slot = entry(&mut self.slots, slot.at());
-        assert!(slot.page.is_none_or(|known| known == page), "{page:?} in the slot of another");
-        slot.page = Some(page);
-        sectors.sectors().for_each(|sector| set(&mut slot.dirty, sector, request.tag));
-    }
-
-    fn read_buffer(&mut self, request: RequestId, page: Lpn, sectors: SectorMask, slot: SlotId) {
-        let slot = &self.slots[slot.at()];
-        assert_eq!(slot.page, Some(page), "a read looks into the wrong slot");
-        for sector in sectors.sectors() {
-            let version = get(&slot.dirty, sector).or_else(|| get(&slot.writing_back, sector));
-            let version = version.expect("a read takes from the buffer what the buffer holds");
-            let lba = self.lba(page, sector);
-            entry(&mut self.found, request.at()).push((lba, version));
+    fn copy(&mut self, movement: &Movement) {
+        let found = self.held(movement);
+        let page = movement.page;
+        match movement.to {
+            Place::Write { .. } => unreachable!("the host sends this data"),
+            Place::Read(request) => {
+                let found = found.into_iter().map(|(sector, version)| {
+                    let lba = u64::from(page.get()) * u64::from(self.per_page) + u64::from(sector);
+                    (lba, version)
+                });
+                entry(&mut self.found, request.at()).extend(found);
+            }
+            Place::Buffer(slot) => {
+                let slot = entry(&mut self.slots, slot.at());
+                let known = slot.page.replace(page);
+                assert!(known.is_none_or(|known| known == page), "{page:?} in {known:?}'s slot");
+                found.into_iter().for_each(|(sector, version)| {
+                    set(&mut slot.dirty, sector, version);
+                });
+            }
+            Place::WriteBack(slot) => {
+                let slot = entry(&mut self.slots, slot.at());
+                if !found.is_empty() {
+                    self.written_last.insert(page, true);
+                }
+                assert!(slot.writing_back.is_empty(), "a page has one write-back at a time");
+                (slot.page, slot.leaves, slot.writing_back) = (Some(page), true, found);
+            }
+            Place::ReadCache(place) => {
+                let mut held = vec![0; self.per_page as usize];
+                found.iter().for_each(|&(sector, version)| held[sector as usize] = version);
+                let before = entry(&mut self.cached, place.at()).replace((page, held));
+                assert!(before.is_none(), "{page:?} takes the place of {before:?}");
+            }
+            Place::Flash(at) if self.in_place => {
+                let part = self.flash[at.at()].first_mut().expect("every page is there");
+                for (sector, version) in found {
+                    part.sectors[sector as usize] = version;
+                }
+            }
+            Place::Flash(at) => self.put_on_flash(at, movement, &found),
         }
     }
 
-    fn keep(&mut self, read: &FlashRead, slot: SlotId) {
-        let found = part_of(&self.flash[read.at.at()], read.page)
-            .expect("what was read holds the page")
-            .clone();
-        let slot = entry(&mut self.slots, slot.at());
-        assert!(slot.page.is_none_or(|known| known == read.page), "a read in the slot of another");
-        slot.page = Some(read.page);
-        read.sectors.sectors().for_each(|s| set(&mut slot.dirty, s, found[s as usize]));
-    }
-
-    fn plan_read_ahead(&mut self, command: CommandId, at: Ppn) {
-        self.read_planned(at, command);
-    }
-
-    fn cache(&mut self, page: Lpn, from: Ppn, place: CachePlace) {
-        let read = part_of(&self.flash[from.at()], page).expect("what was read holds the page");
-        let read = read.clone();
-        let before = entry(&mut self.cached, place.at()).replace((page, read));
-        assert!(before.is_none(), "{page:?} takes the place of {before:?}");
-    }
-
-    fn read_cached(&mut self, id: RequestId, page: Lpn, sectors: SectorMask, place: CachePlace) {
-        let (of, held) = self.cached[place.at()].as_ref().expect("something stands there");
-        assert_eq!(*of, page, "a read looks into the wrong place");
-        for sector in sectors.sectors() {
-            let (version, lba) = (held[sector as usize], self.lba(page, sector));
-            entry(&mut self.found, id.at()).push((lba, version));
+    fn forget(&mut self, place: Place) {
+        match place {
+            Place::Buffer(slot) => {
+                let slot = entry(&mut self.slots, slot.at());
+                slot.dirty.clear();
+                if !slot.leaves {
+                    slot.page = None;
+                }
+            }
+            Place::WriteBack(slot) => {
+                let slot = &mut self.slots[slot.at()];
+                slot.writing_back.clear();
+                slot.leaves = false;
+                if slot.dirty.is_empty() {
+                    slot.page = None;
+                }
+            }
+            Place::ReadCache(place) => {
+                assert!(self.cached[place.at()].take().is_some(), "nothing stood there");
+            }
+            Place::Write { .. } | Place::Read(_) | Place::Flash(_) => {
+                unreachable!("{place:?} is never forgotten")
+            }
         }
     }
 
-    fn uncache(&mut self, place: CachePlace) {
-        assert!(self.cached[place.at()].take().is_some(), "nothing stood there");
-    }
-
-    fn begin_write_back(&mut self, slot: SlotId, sectors: SectorMask) {
-        let slot = &mut self.slots[slot.at()];
-        let page = slot.page.expect("a slot that is written back holds a page");
-        self.written_last.insert(page, true);
-        assert!(slot.writing_back.is_empty(), "a page has one write-back at a time");
-        slot.leaves = true;
-        slot.writing_back = std::mem::take(&mut slot.dirty);
-        slot.writing_back.retain(|&(sector, _)| sectors.0 >> sector & 1 != 0);
-    }
-
-    fn pad(&mut self, page: Lpn, slot: SlotId) {
-        let slot = entry(&mut self.slots, slot.at());
-        assert!(slot.page.is_none(), "{page:?} in the slot of another");
-        (slot.page, slot.leaves) = (Some(page), true);
-    }
-
-    fn program(&mut self, program: &PageProgram) {
-        let slot = &self.slots[program.slot.at()];
-        let page = slot.page.expect("a slot that is written back holds a page");
-        assert_eq!(page, program.page, "a page is programmed under another number");
-        let held = slot.writing_back.iter().fold(0, |mask, &(sector, _)| mask | 1u128 << sector);
-        assert_eq!(program.sectors.0, held, "what is programmed is what is on its way");
-        let mut sectors = vec![0; self.per_page as usize];
-        let parts = program.base.iter().rev().flatten();
-        for part in parts.filter(|_| self.fault != Some(Fault::LoseBase)) {
-            let older = part_of(&self.flash[part.at.at()], page)
-                .expect("the older copy is of the same page");
-            part.sectors.sectors().for_each(|s| sectors[s as usize] = older[s as usize]);
-        }
-        for &(sector, version) in &slot.writing_back {
-            sectors[sector as usize] = version;
-        }
-        if self.programmed_last.replace(program.to) == Some(program.to) {
-            // The other half of a pack.
-            let parts = &mut self.flash[program.to.at()];
-            assert!(parts.len() == 1 && parts[0].page != page, "{parts:?} and {page:?}");
-            return parts.push(Programmed { page, sectors });
-        }
-        self.program_at(program.to, page, sectors);
-        self.issued(program.to);
-    }
-
-    fn end_write_back(&mut self, slot: SlotId, left: bool) {
-        let slot = &mut self.slots[slot.at()];
-        slot.writing_back.clear();
-        slot.leaves = false;
-        assert_eq!(left, slot.dirty.is_empty(), "a page stays while it is dirty");
-        if left {
-            slot.page = None;
-        }
-    }
-
-    fn trim(&mut self, slot: SlotId) {
-        let slot = &mut self.slots[slot.at()];
-        slot.dirty.clear();
-        if !slot.leaves {
-            slot.page = None;
-        }
+    fn deliver(&mut self, request: RequestId, completion: &Completion) {
+        let found = std::mem::take(entry(&mut self.found, request.at()));
+        self.finished.push((*completion, found));
     }
 
     fn lose_power(&mut self) {
         self.slots.clear();
         self.programmed_last = None;
-        self.planned.clear();
-        self.planned_writes.clear();
         self.cached.clear();
         self.found.clear();
         self.finished.clear();
         self.written_last.clear();
-    }
-
-    fn plan_read(&mut self, command: CommandId, read: FlashRead) {
-        self.read_planned(read.at, command);
-        self.written_last.insert(read.page, false);
-        entry(&mut self.planned, command.at()).push(Planned { read, before: None });
-    }
-
-    fn join_read(&mut self, command: CommandId, read: FlashRead) {
-        self.written_last.insert(read.page, false);
-        entry(&mut self.planned, command.at()).push(Planned { read, before: None });
-    }
-
-    fn read_flash(&mut self, command: CommandId) {
-        for Planned { read, before } in std::mem::take(entry(&mut self.planned, command.at())) {
-            let mut at = read.at.at();
-            if self.fault == Some(Fault::ReadNeighbour) && at > 0 {
-                at -= 1;
-            }
-            let wrong = self.flash[at].first().filter(|_| self.fault.is_some());
-            let wrong = wrong.map(|page| &page.sectors);
-            let there = before.as_ref().unwrap_or(&self.flash[at]);
-            let Some(held) = part_of(there, read.page).or(wrong) else {
-                assert!(self.fault.is_some(), "{:?} is read, and not there", read);
-                continue;
-            };
-            for sector in read.sectors.sectors() {
-                let version = held[sector as usize];
-                let lba = self.lba(read.page, sector);
-                entry(&mut self.found, read.request.at()).push((lba, version));
-            }
-        }
-    }
-
-    fn plan_write(&mut self, command: CommandId, write: &FlashWrite) {
-        assert!(self.in_place, "{:?} is to be programmed in place", write.at);
-        self.issued(write.at);
-        let place = entry(&mut self.planned_writes, command.at());
-        assert!(place.replace(*write).is_none(), "a program has one page");
-    }
-
-    fn write_flash(&mut self, command: CommandId) {
-        let FlashWrite { request, at, sectors, .. } =
-            self.planned_writes[command.at()].take().expect("what is programmed was planned");
-        let page = self.flash[at.at()].first_mut().expect("every page is there");
-        sectors.sectors().for_each(|sector| page.sectors[sector as usize] = request.tag);
-    }
-
-    fn finish(&mut self, request: RequestId, completion: &Completion) {
-        let found = std::mem::take(entry(&mut self.found, request.at()));
-        self.finished.push((*completion, found));
     }
 }

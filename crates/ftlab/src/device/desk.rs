@@ -109,7 +109,7 @@ impl Desk {
         {
             front.completed(completion.queue);
         }
-        contents.finish(id, &completion);
+        contents.deliver(id, &completion);
         self.finished.push(completion);
     }
 

@@ -12,7 +12,8 @@
 use crate::ftl::cost::regulation;
 
 use crate::device::base::Base;
-use crate::device::{Contents, FlashRead, FlashWrite};
+use crate::device::read::under_way::FlashRead;
+use crate::device::{Contents, Movement, Place};
 use crate::engine::skills;
 use crate::host::{Op, Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
@@ -49,14 +50,13 @@ fn place_of<P, C>(page: Lpn, on: &Base<P, C>) -> Ppn {
 }
 
 fn sense(id: RequestId, span: PageSpan, at: Ppn, on: &mut Base<impl Probe, impl Contents>) {
-    let PageSpan { page, sectors } = span;
     let mut read = Command::new(Kind::Read, Origin::Host, ServiceId::READS.owner(id.get()), at);
     read.units = 1;
-    read.codewords = on.kernel.flash.bus().codewords_of(sectors);
+    read.codewords = on.kernel.flash.bus().codewords_of(span.sectors);
     let read = on.kernel.flash.prepare(read);
     on.buffer.note_read(None, &on.kernel.ftl);
     on.desk.intake.wait_for_one(id);
-    on.kernel.contents.plan_read(read, FlashRead { request: id, page, at, sectors });
+    on.plan_read(read, FlashRead::new(id, span, at));
     on.kernel.flash.submit(on.kernel.now, read);
 }
 
@@ -67,20 +67,18 @@ fn program_in_place(
     at: Ppn,
     on: &mut Base<impl Probe, impl Contents>,
 ) {
-    let PageSpan { page, sectors } = span;
     let mut program =
         Command::new(Kind::Program, Origin::Host, ServiceId::DIRECT.owner(id.get()), at);
     program.units = 1;
     program.codewords = on.kernel.flash.bus().page_codewords();
-    if let Some(cost) = regulation::cost_of_write(page, &mut on.kernel.ftl) {
+    if let Some(cost) = regulation::cost_of_write(span.page, &mut on.kernel.ftl) {
         program.set_cost(cost);
     }
     let program = on.kernel.flash.prepare(program);
     if let Some(direct) = &mut on.direct {
-        direct.program_begun(program);
+        direct.program_begun(program, span, request.tag);
     }
     on.desk.intake.wait_for_one(id);
-    on.kernel.contents.plan_write(program, &FlashWrite { request: *request, page, at, sectors });
     on.kernel.flash.submit(on.kernel.now, program);
 }
 
@@ -90,7 +88,11 @@ pub(in crate::device) fn programmed_in_place(
     program: CommandId,
     on: &mut Base<impl Probe, impl Contents>,
 ) {
-    on.kernel.contents.write_flash(program);
+    let at = on.kernel.flash.command(program).page;
+    if let Some((PageSpan { page, sectors }, tag)) = on.direct.as_ref().map(|it| it.of(program)) {
+        let (from, to) = (Place::Write { tag }, Place::Flash(at));
+        on.kernel.contents.copy(&Movement { from, to, page, sectors });
+    }
     on.kernel.ftl.programmed_in_place();
     let spent = on.kernel.flash.command(program).spent;
     on.settle::<{ skills::ALL }>(id, &spent);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::scheduler::CommandId;
-use crate::units::RequestId;
+use crate::units::{PageSpan, RequestId};
 
 /// The programs and flushes of a device without translation.
 #[derive(Clone, Debug, Default)]
@@ -14,8 +14,19 @@ pub(in crate::device) struct Direct {
     pub(in crate::device) flushes: VecDeque<WaitingFlush>,
     /// Number of flushes that have waited and are complete.
     pub(in crate::device) gone: u64,
-    /// By program: number of flushes that had completed or were waiting when it began.
-    pub(in crate::device) flushes_before: Vec<u64>,
+    /// By program.
+    begun: Vec<Begun>,
+}
+
+/// A program in flight.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    /// The sectors that the host writes.
+    span: PageSpan,
+    /// The tag of its request.
+    tag: u32,
+    /// Number of flushes that had completed or were waiting when it began.
+    flushes_before: u64,
 }
 
 /// A flush, and the number of programs that it still waits for.
@@ -26,12 +37,20 @@ pub(in crate::device) struct WaitingFlush {
 }
 
 impl Direct {
-    pub(in crate::device) fn program_begun(&mut self, id: CommandId) {
+    pub(in crate::device) fn program_begun(&mut self, id: CommandId, span: PageSpan, tag: u32) {
         self.programs += 1;
-        if self.flushes_before.len() <= id.at() {
-            self.flushes_before.resize(id.at() + 1, 0);
+        let flushes_before = self.gone + self.flushes.len() as u64;
+        let begun = Begun { span, tag, flushes_before };
+        if self.begun.len() <= id.at() {
+            self.begun.resize(id.at() + 1, begun);
         }
-        self.flushes_before[id.at()] = self.gone + self.flushes.len() as u64;
+        self.begun[id.at()] = begun;
+    }
+
+    /// The sectors that a program in flight writes, and the tag of their request.
+    pub(in crate::device) fn of(&self, id: CommandId) -> (PageSpan, u32) {
+        let begun = &self.begun[id.at()];
+        (begun.span, begun.tag)
     }
 
     /// Lets a flush wait for all programs in flight. Returns false if there are none.
@@ -46,7 +65,7 @@ impl Direct {
     /// A program is done: the flushes that came after it wait for one program less.
     pub(in crate::device) fn program_ended(&mut self, id: CommandId) {
         self.programs -= 1;
-        let before = self.flushes_before[id.at()].saturating_sub(self.gone);
+        let before = self.begun[id.at()].flushes_before.saturating_sub(self.gone);
         self.flushes.iter_mut().skip(before as usize).for_each(|flush| flush.programs -= 1);
     }
 

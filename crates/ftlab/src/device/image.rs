@@ -5,7 +5,7 @@ use std::fmt;
 use crate::device::base::Base;
 use crate::device::desk::Desk;
 use crate::device::write::{Writes, end_of_life};
-use crate::device::{Contents, Device, EndOfLife, patrol};
+use crate::device::{Contents, Device, EndOfLife, Place, patrol};
 use crate::engine::skills;
 use crate::ftl::mapping::Dftl;
 use crate::ftl::{Kernel, parity};
@@ -58,11 +58,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.idle(done);
         self.base.give_up_rewrites();
         for slot in self.base.buffer.pages.clean() {
-            self.base.kernel.contents.trim(slot);
+            self.base.kernel.contents.forget(Place::Buffer(slot));
             self.base.buffer.forget_clean(slot, &self.base.kernel.ftl);
         }
         let Base { reads, kernel, .. } = &mut self.base;
-        reads.cache.clear(|place| kernel.contents.uncache(place));
+        reads.cache.clear(|place| kernel.contents.forget(Place::ReadCache(place)));
         if self.base.buffer.pages_held() > 0 {
             let before = done.len();
             // Capacitors only help when power is cut. Here, all data has to be on flash.

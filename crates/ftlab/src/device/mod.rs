@@ -27,7 +27,7 @@ mod verify;
 mod write;
 
 pub use assemble::{DeviceSetup, HostSetup, assemble, assemble_with, drain_pages};
-pub use contents::{Contents, FlashRead, FlashWrite, PageProgram};
+pub use contents::{Contents, Movement, Place};
 pub use end::EndOfLife;
 #[cfg(feature = "external-policies")]
 pub use external::Misfit;
@@ -255,7 +255,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         match self.base.kernel.flash.command(id).owner {
             Owner { service: ServiceId::READS, token } => {
                 let request = RequestId::new(token);
-                self.base.kernel.contents.read_flash(id);
+                self.base.deliver_what_was_read(id);
                 let Base { kernel: Kernel { now, flash, contents, .. }, desk, .. } = &mut self.base;
                 desk.settle::<S>(request, &flash.command(id).spent, *now, contents);
                 flash.probe_mut().note(*now, Note::Settled { request });

@@ -1,49 +1,109 @@
 //! The bytes on flash, if the device carries any.
 //!
-//! A simulation moves no data, but a verification or a block device does. [`FlashContents`] is
-//! notified of everything that happens to data on flash when it happens. A trait of the device
-//! extends it by the data of requests and buffers. The defaults do nothing and cost nothing.
+//! A simulation moves no data, but a verification or a block device does. [`FlashContents`] is told of everything that
+//! happens to data on flash when it happens. A trait of the device extends it by the data of requests and buffers.
+//! Nothing has a default: an implementor decides about every movement.
 
 use super::parity::Rest;
 use crate::nand::Stripe;
 use crate::scheduler::CommandId;
 use crate::units::{Lpn, Ppn};
 
+/// Something that happens to data on flash.
+#[derive(Clone, Copy, Debug)]
+pub enum FlashChange<'a> {
+    /// Collection copies a physical page, with all logical pages that have a part there.
+    Copied {
+        /// The page that is copied.
+        from: Ppn,
+        /// The erased page that holds the copy from now on.
+        to: Ppn,
+    },
+    /// A page of the map is programmed.
+    MapProgrammed {
+        /// Its number, behind those of the host's pages.
+        page: Lpn,
+        /// Its place.
+        to: Ppn,
+    },
+    /// Nothing is left on `units` pages from `first` on.
+    Emptied {
+        /// The first page.
+        first: Ppn,
+        /// The number of pages.
+        units: u32,
+        /// What emptied them.
+        by: EmptiedBy,
+    },
+    /// The data of `units` pages from `first` on is garbage.
+    Spoiled {
+        /// The first page.
+        first: Ppn,
+        /// The number of pages.
+        units: u32,
+        /// What spoiled them.
+        by: SpoiledBy,
+    },
+    /// Something happens to the parity of a stripe.
+    Parity(ParityChange<'a>),
+}
+
+/// What empties pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EmptiedBy {
+    /// Their block was erased.
+    Erase,
+    /// A power cut: their program, or the erase of their block, was cut off or had not begun.
+    Cut,
+}
+
+/// What makes data garbage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpoiledBy {
+    /// It can't be read any more.
+    Unreadable,
+    /// Its program failed.
+    FailedProgram,
+}
+
+/// Something that happens to the parity of a stripe.
+#[derive(Clone, Copy, Debug)]
+pub enum ParityChange<'a> {
+    /// The flash page at this place of the volume is added to the parity in DRAM.
+    Covers(Stripe, Ppn),
+    /// The same flash page is removed from that parity again, because its program failed.
+    Uncovers(Stripe, Ppn),
+    /// The parity is programmed to this flash page of the device.
+    Programmed(Stripe, Ppn),
+    /// This flash page of the device does not hold the parity of its stripe: its program has failed, or that of a page
+    /// which it covers.
+    Dropped(Ppn),
+    /// The parity in DRAM is dropped: its die is dead, and the stripe gets no parity.
+    Forgotten(Stripe),
+    /// The flash page of this page can't be read, and is computed from the rest of its stripe in its present state.
+    /// The reads for this come later, and may turn out to be unreadable, too.
+    Computes(Ppn, &'a Rest),
+}
+
 /// Moves data on flash whenever the FTL does.
 pub trait FlashContents {
     /// Whether anything is moved at all.
-    const MOVES: bool = true;
+    const MOVES: bool;
 
-    /// Collection copies a page.
-    fn copy(&mut self, _from: Ppn, _to: Ppn) {}
-    /// The data of `units` pages from `first` on cannot be read any more: it becomes garbage.
-    fn lose(&mut self, _first: Ppn, _units: u32) {}
-    /// A block of `units` pages is erased.
-    fn erase(&mut self, _first: Ppn, _units: u32) {}
-    /// A flash command will read pages of the map at `at`, for a read of the host.
-    fn plan_map_read(&mut self, _command: CommandId, _at: Ppn) {}
-    /// A page of the map is programmed.
-    fn program_map(&mut self, _page: Lpn, _to: Ppn) {}
-    /// A program of these pages, or the erase of their block, was cut off: nothing readable is there.
-    fn tear(&mut self, _first: Ppn, _units: u32) {}
-    /// The flash page at this place of the volume is added to the parity of its stripe in DRAM.
-    fn cover(&mut self, _stripe: Stripe, _first: Ppn) {}
-    /// The same flash page is removed from that parity again, because its program failed.
-    fn uncover(&mut self, _stripe: Stripe, _first: Ppn) {}
-    /// The program of the flash page at `first` has failed: its contents are garbage.
-    fn program_failed(&mut self, _first: Ppn, _units: u32) {}
-    /// The parity of a stripe is programmed to this flash page of the device.
-    fn program_parity(&mut self, _stripe: Stripe, _at: Ppn) {}
-    /// This flash page of the device does not hold the parity of its stripe: its program has
-    /// failed, or that of a page which it covers.
-    fn drop_parity(&mut self, _at: Ppn) {}
-    /// The parity of a stripe in DRAM is dropped: its die is dead, and the stripe gets no parity.
-    fn forget_parity(&mut self, _stripe: Stripe) {}
-    /// The flash page of this page can't be read, and is computed from the rest of its stripe in
-    /// its present state. The reads for this come later, and may turn out to be unreadable, too.
-    fn reconstruct(&mut self, _page: Ppn, _rest: &Rest) {}
+    /// Something happens to data on flash.
+    fn change(&mut self, change: FlashChange<'_>);
+
+    /// A flash command will read a page for the host: of this logical page, of the map, or ahead of need. Nothing moves
+    /// yet.
+    fn foresee(&mut self, command: CommandId, at: Ppn, page: Option<Lpn>);
 }
 
 impl FlashContents for () {
     const MOVES: bool = false;
+
+    #[inline(always)]
+    fn change(&mut self, _: FlashChange<'_>) {}
+
+    #[inline(always)]
+    fn foresee(&mut self, _: CommandId, _: Ppn, _: Option<Lpn>) {}
 }

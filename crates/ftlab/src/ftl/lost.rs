@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use super::{Fragments, Ftl};
 use crate::engine::skills::{self, Skills};
-use crate::ftl::FlashContents;
 use crate::ftl::mapping::MappingPolicy;
+use crate::ftl::{EmptiedBy, FlashChange, FlashContents};
 use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::{Lpn, Ppn, SectorMask};
 
@@ -115,7 +115,7 @@ pub(crate) fn carry<const S: Skills>(
     contents: &mut impl FlashContents,
     ftl: &mut Ftl,
 ) {
-    contents.copy(from, to);
+    contents.change(FlashChange::Copied { from, to });
     if !skills::any(S, skills::RARE_ON_FLASH) {
         return;
     }
@@ -133,7 +133,7 @@ pub(crate) fn complete_from(base: Fragments, sectors: SectorMask, to: Ppn, ftl: 
 
 /// A block of `units` pages from `first` on was erased.
 pub(crate) fn clear(first: Ppn, units: u32, contents: &mut impl FlashContents, ftl: &mut Ftl) {
-    contents.erase(first, units);
+    contents.change(FlashChange::Emptied { first, units, by: EmptiedBy::Erase });
     forget_block(first, units, ftl);
 }
 

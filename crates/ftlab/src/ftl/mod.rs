@@ -38,7 +38,7 @@ pub mod wear;
 
 pub use blocks::{BlockState, Blocks};
 pub use cargo::Cargo;
-pub use contents::FlashContents;
+pub use contents::{EmptiedBy, FlashChange, FlashContents, ParityChange, SpoiledBy};
 pub use fragments::{Fragment, Fragments, OwnerPart};
 pub use kernel::Kernel;
 pub use plane::Plane;

@@ -8,11 +8,13 @@
 //! Models of SSD Write Performance", ACM TOS 2014) is a lower bound for every policy that separates.
 //! If they are mixed, cold pages are copied again and again with the hot ones.
 
-use ftlab::device::{Contents, Device, PageProgram, assemble, assemble_with};
+use ftlab::device::{Contents, Device, Movement, Place, assemble, assemble_with};
 use ftlab::engine::Stream;
-use ftlab::ftl::FlashContents;
-use ftlab::host::{Op, Request};
+use ftlab::ftl::{FlashChange, FlashContents};
+use ftlab::host::{Completion, Op, Request};
+use ftlab::scheduler::CommandId;
 use ftlab::shape::Geometry;
+use ftlab::units::{Lpn, Ppn, RequestId};
 
 use crate::common::{Spec, closed_loop, fill, request};
 use crate::write_amplification::{STOP, mean_field, planes};
@@ -179,14 +181,30 @@ struct Rows {
     joined: u64,
 }
 
-impl FlashContents for Rows {}
+impl FlashContents for Rows {
+    const MOVES: bool = true;
+    fn change(&mut self, _: FlashChange<'_>) {}
+    fn foresee(&mut self, _: CommandId, _: Ppn, _: Option<Lpn>) {}
+}
 
 impl Contents for Rows {
-    fn program(&mut self, program: &PageProgram) {
-        if !program.to.get().is_multiple_of(self.geometry.units_per_page()) {
-            return;
+    fn copy(&mut self, movement: &Movement) {
+        if let (Place::WriteBack(_), Place::Flash(to)) = (movement.from, movement.to)
+            && to.get().is_multiple_of(self.geometry.units_per_page())
+        {
+            self.programmed(to);
         }
-        let (block, place) = self.geometry.place_of(program.to);
+    }
+
+    fn forget(&mut self, _: Place) {}
+    fn deliver(&mut self, _: RequestId, _: &Completion) {}
+    fn lose_power(&mut self) {}
+}
+
+impl Rows {
+    /// The host programs the flash page that begins at `to`.
+    fn programmed(&mut self, to: Ppn) {
+        let (block, place) = self.geometry.place_of(to);
         let plane = self.geometry.plane_of(block);
         let die = self.geometry.die_of(plane);
         let bit = 1 << (plane.get() - self.geometry.plane_in(die, 0).get());

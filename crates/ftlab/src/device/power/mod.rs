@@ -16,8 +16,8 @@ use crate::device::power::coming_up::{ComingUp, Moment};
 use crate::device::write::{end_of_life, entry, lock_step, start};
 use crate::device::{Contents, Device, DeviceSetup, assemble, assemble_with, front, patrol};
 use crate::engine::skills;
-use crate::ftl::Kernel;
 use crate::ftl::recovery::{Left, RecoveryFindings, RecoveryPlan, rebuild};
+use crate::ftl::{EmptiedBy, FlashChange, Kernel};
 use crate::host::{Advanced, Completion, Host, Op, QueueId, Request};
 use crate::image::Damage;
 use crate::scheduler::{CellHistory, Probe};
@@ -208,7 +208,8 @@ pub fn power_up<P: Probe, C: Contents>(
         let geometry = device.base.kernel.flash.geometry();
         let first = geometry.page_at(block, 0);
         let units = geometry.units_per_block();
-        device.base.kernel.contents.erase(first, units);
+        let contents = &mut device.base.kernel.contents;
+        contents.change(FlashChange::Emptied { first, units, by: EmptiedBy::Erase });
         device.base.kernel.flash.cells_mut().know_erased(
             block,
             device.base.kernel.ftl.blocks().erases(block),

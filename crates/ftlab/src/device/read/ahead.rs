@@ -6,7 +6,8 @@
 //! data is newer, or will be on flash elsewhere.
 
 use crate::device::base::Base;
-use crate::device::{Contents, FlashRead};
+use crate::device::read::under_way::FlashRead;
+use crate::device::{Contents, Movement, Place};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::host::Request;
@@ -44,7 +45,7 @@ fn begin_read_ahead(at: Ppn, on: &mut Base<impl Probe, impl Contents>) {
     command.units = on.units_per_page;
     command.codewords = on.kernel.flash.bus().page_codewords();
     let command = on.kernel.flash.prepare(command);
-    on.kernel.contents.plan_read_ahead(command, at);
+    on.kernel.contents.foresee(command, at, None);
     on.reads.ahead.pages.push((on.kernel.ftl.geometry().flash_page_of(at), command));
     on.kernel.submit::<{ skills::ALL }>(command);
 }
@@ -57,10 +58,7 @@ pub(in crate::device) fn join_read_ahead(
     let flash_page = on.kernel.ftl.geometry().flash_page_of(read.at);
     let Some(command) = on.reads.ahead.find(flash_page) else { return false };
     on.reads.cache.note_joined();
-    on.kernel.contents.join_read(command, read);
-    if on.buffer.rules.keeps_reads {
-        on.reads.fetched.plan(command, read);
-    }
+    on.join_read(command, read);
     on.desk.intake.wait_for_one(read.request);
     on.reads.ahead.waiting.push((command, read.request));
     true
@@ -76,7 +74,7 @@ pub(in crate::device) fn outdate_read<const S: Skills>(
         return;
     }
     if let Some(place) = on.reads.cache.outdate(page) {
-        on.kernel.contents.uncache(place);
+        on.kernel.contents.forget(Place::ReadCache(place));
     }
 }
 
@@ -100,10 +98,12 @@ pub(in crate::device) fn cache_what_was_read(
         if !current || newer || ftl.lost().is_at(at) || reads.cache.find(page).is_some() {
             continue;
         }
-        let frame =
-            *frame.get_or_insert_with(|| reads.cache.bring(|place| contents.uncache(place)));
+        let frame = *frame.get_or_insert_with(|| {
+            reads.cache.bring(|place| contents.forget(Place::ReadCache(place)))
+        });
         let place = reads.cache.put(frame, unit as u32, page);
-        contents.cache(page, at, place);
+        let (from, to) = (Place::Flash(at), Place::ReadCache(place));
+        contents.copy(&Movement { from, to, page, sectors: ftl.full_page() });
     }
 }
 

@@ -5,11 +5,12 @@ pub(in crate::device) mod under_way;
 
 use crate::cache::Entering;
 use crate::device::base::Base;
-use crate::device::{Contents, FlashRead};
+use crate::device::read::under_way::FlashRead;
+use crate::device::{Contents, Movement, Place};
 use crate::engine::skills;
 use crate::engine::skills::{RARE, RARE_ON_FLASH, Skills, any};
 use crate::ftl::parity::{Stripes, loss};
-use crate::ftl::{Fragment, lost};
+use crate::ftl::{FlashChange, Fragment, SpoiledBy, lost};
 use crate::host::{Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{PageSpan, Ppn, RequestId, SectorMask};
@@ -52,7 +53,9 @@ fn read_page<const S: Skills>(
         let there = on.buffer.page(slot).readable().within(missing);
         missing = missing.without(there);
         if !there.is_empty() {
-            on.kernel.contents.read_buffer(id, span.page, there, slot);
+            let (from, to) = (Place::Buffer(slot), Place::Read(id));
+            let movement = Movement { from, to, page: span.page, sectors: there };
+            on.kernel.contents.copy(&movement);
         }
         version = match any(S, RARE) {
             true => on.buffer.pages.older(slot).filter(|_| !missing.is_empty()),
@@ -74,7 +77,9 @@ fn read_page<const S: Skills>(
         && on.reads.cache.is_on()
         && let Some(place) = on.reads.cache.read(span.page)
     {
-        return on.kernel.contents.read_cached(id, span.page, missing, place);
+        let (from, to) = (Place::ReadCache(place), Place::Read(id));
+        let movement = Movement { from, to, page: span.page, sectors: missing };
+        return on.kernel.contents.copy(&movement);
     }
     if any(S, RARE) && on.kernel.ftl.regulation().is_some() {
         on.note_flash_read(span.page, missing);
@@ -146,7 +151,7 @@ pub(in crate::device) fn read_from<const S: Skills>(
     if any(S, RARE_ON_FLASH) && !on.kernel.ftl.lost().at(at).within(wanted.sectors).is_empty() {
         on.desk.intake.cannot_read(id);
     }
-    let read = FlashRead { request: id, page: wanted.page, at, sectors: wanted.sectors };
+    let read = FlashRead::new(id, wanted, at);
     if any(S, RARE) && on.reads.cache.ahead() > 0 && ahead::join_read_ahead(read, on) {
         return;
     }
@@ -177,9 +182,43 @@ pub(in crate::device) fn read_from<const S: Skills>(
     let open = on.kernel.flash.command_mut(command);
     open.units += 1;
     open.codewords = (open.codewords + codewords).min(whole);
-    on.kernel.contents.plan_read(command, read);
-    if any(S, RARE) && on.buffer.rules.keeps_reads {
-        on.reads.fetched.plan(command, read);
+    on.plan_read(command, read);
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    /// Whether reads in flight have to be known when they are done.
+    #[inline(always)]
+    fn remembers_reads(&self) -> bool {
+        C::MOVES || self.buffer.rules.keeps_reads
+    }
+
+    /// A flash command will read this page for the host.
+    #[inline]
+    pub(in crate::device) fn plan_read(&mut self, command: CommandId, read: FlashRead) {
+        self.kernel.contents.foresee(command, read.at, Some(read.page));
+        if self.remembers_reads() {
+            self.reads.fetched.plan(command, read);
+        }
+    }
+
+    /// A flash command that is in flight already reads this page, too.
+    pub(in crate::device) fn join_read(&mut self, command: CommandId, read: FlashRead) {
+        if self.remembers_reads() {
+            self.reads.fetched.plan(command, read);
+        }
+    }
+
+    /// A flash command is done: what it read for the host goes there.
+    #[inline]
+    pub(in crate::device) fn deliver_what_was_read(&mut self, command: CommandId) {
+        if !C::MOVES {
+            return;
+        }
+        let Base { reads, kernel, .. } = self;
+        reads.fetched.of(command).iter_mut().for_each(|read| read.deliver(&mut kernel.contents));
+        if !self.buffer.rules.keeps_reads {
+            self.reads.fetched.of(command).clear();
+        }
     }
 }
 
@@ -203,7 +242,12 @@ fn found_unreadable(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
     }
     for page in [source, Some(page)].into_iter().flatten() {
         let first = lost::lose_flash_page(page, &mut on.kernel.ftl);
-        on.kernel.contents.lose(first, on.units_per_page);
+        let units = on.units_per_page;
+        // Reads in flight still get the data, later ones don't.
+        let lost = first.get()..first.get() + units;
+        on.reads.fetched.deliver_from(lost, &mut on.kernel.contents);
+        let change = FlashChange::Spoiled { first, units, by: SpoiledBy::Unreadable };
+        on.kernel.contents.change(change);
     }
     match owner.service {
         ServiceId::READS => on.desk.intake.cannot_read(RequestId::new(owner.token)),
@@ -226,7 +270,8 @@ pub(in crate::device) fn keep_read(read: &FlashRead, on: &mut Base<impl Probe, i
     let span = PageSpan { page: read.page, sectors };
     loop {
         if let Some(slot) = on.buffer.keep(span, &on.kernel.ftl) {
-            return on.kernel.contents.keep(&FlashRead { sectors, ..*read }, slot);
+            let (from, to) = (Place::Flash(read.at), Place::Buffer(slot));
+            return on.kernel.contents.copy(&Movement { from, to, page: read.page, sectors });
         }
         match on.buffer.next_clean(Entering::New, &on.kernel.ftl) {
             Some(clean) => on.drop_clean(clean),

@@ -2,8 +2,8 @@
 
 use super::{Outstanding, Stuck, Untimed};
 use crate::cache::{Entering, WaitingPage};
-use crate::device::Contents;
 use crate::device::read::ahead;
+use crate::device::{Contents, Movement, Place};
 use crate::engine::skills::ALL;
 use crate::ftl::streams::StreamsPolicy;
 use crate::host::{Host, Op, Pages, Request};
@@ -71,7 +71,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let Some(slot) = self.device.base.let_page_in::<{ ALL }>(span, tag, turn) else {
             return false;
         };
-        self.device.base.kernel.contents.write(request, span.page, span.sectors, slot);
+        let (from, to) = (Place::Write { tag: request.tag }, Place::Buffer(slot));
+        let PageSpan { page, sectors } = span;
+        self.device.base.kernel.contents.copy(&Movement { from, to, page, sectors });
         ahead::outdate_read::<{ ALL }>(span.page, &mut self.device.base);
         if self.device.base.checks_itself() {
             self.device.base.ledger.written(span.page);

@@ -3,6 +3,7 @@
 use crate::cache::{Eviction, Page, SlotId};
 use crate::device::Contents;
 use crate::device::base::Base;
+use crate::device::contents::end_of_write_back;
 use crate::device::untimed::Untimed;
 use crate::device::write::fill;
 use crate::engine::skills::ALL;
@@ -289,7 +290,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
                 self.device.base.kernel.ftl.commit::<{ ALL }>(page, Ppn::new(first.get() + unit));
             }
             let Base { buffer, kernel: Kernel { ftl, contents, .. }, .. } = &mut self.device.base;
-            contents.end_write_back(slot, buffer.page(slot).dirty.is_empty());
+            end_of_write_back(slot, buffer.page(slot).dirty.is_empty(), contents);
             let (requests, free) = (&mut self.requests, &mut self.free);
             buffer.end_write_back(slot, ftl, |id| Self::settle(requests, free, id));
             self.admit_next_version(page);

@@ -2,13 +2,13 @@
 
 use super::{Writes, cycle};
 use crate::cache::{Beside, Eviction, Page, SlotId};
-use crate::device::Contents;
 use crate::device::base::Base;
+use crate::device::{Contents, Movement, Place};
 use crate::engine::skills::{self, RARE, ROWS, Skills, UNITS, any};
 use crate::ftl::streams::{StreamsPolicy, WriteStream};
 use crate::ftl::{Fragment, Fragments};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
-use crate::units::{Lpn, Nanos, Ppn};
+use crate::units::{Lpn, Nanos, Ppn, SectorMask};
 
 /// How many pages of the buffer are searched for one of the same stream.
 const COMPANIONS: usize = 64;
@@ -140,7 +140,7 @@ impl Writes {
             Eviction::Pack { first, second } => self.take_pack(first, second, on),
             Eviction::Pad(page) => {
                 let slot = on.buffer.pad(page);
-                on.kernel.contents.pad(page, slot);
+                on.move_to_write_back(slot, page, SectorMask::EMPTY);
                 self.prepare_tables(page, on);
                 slot
             }
@@ -156,7 +156,7 @@ impl Writes {
         on: &mut Base<impl Probe, impl Contents>,
     ) {
         let page = on.buffer.begin_write_back(slot, &on.kernel.ftl);
-        on.kernel.contents.begin_write_back(slot, on.buffer.page(slot).writing_back);
+        on.move_to_write_back(slot, page, on.buffer.page(slot).writing_back);
         self.prepare_tables(page, on);
     }
 
@@ -176,7 +176,7 @@ impl Writes {
         on.buffer.begin_pack(first, second, &on.kernel.ftl);
         for slot in [first, second] {
             let &Page { page, writing_back, .. } = on.buffer.page(slot);
-            on.kernel.contents.begin_write_back(slot, writing_back);
+            on.move_to_write_back(slot, page, writing_back);
             self.prepare_tables(page, on);
         }
         first
@@ -227,9 +227,22 @@ impl<P: Probe, C: Contents> Base<P, C> {
         self.kernel.ftl.streams().host_stream(page.page, page.tag)
     }
 
+    /// The write-back of these sectors of a buffered page begins; its other sectors are dropped.
+    #[inline]
+    pub(in crate::device) fn move_to_write_back(
+        &mut self,
+        slot: SlotId,
+        page: Lpn,
+        sectors: SectorMask,
+    ) {
+        let (from, to) = (Place::Buffer(slot), Place::WriteBack(slot));
+        self.kernel.contents.copy(&Movement { from, to, page, sectors });
+        self.kernel.contents.forget(from);
+    }
+
     /// Drops a clean page from the buffer.
     pub(in crate::device) fn drop_clean(&mut self, slot: SlotId) {
-        self.kernel.contents.trim(slot);
+        self.kernel.contents.forget(Place::Buffer(slot));
         self.buffer.drop_clean(slot, &self.kernel.ftl);
     }
 

@@ -11,6 +11,7 @@
 
 use crate::cache::{SlotId, WaitingPage};
 use crate::device::base::Base;
+use crate::device::contents::end_of_write_back;
 use crate::device::write::stalled::StalledProgram;
 use crate::device::write::{Writes, cycle, dead_dies};
 use crate::device::{Contents, Device, EndOfLife};
@@ -178,7 +179,7 @@ pub(in crate::device) fn give_up(
         let page = on.buffer.page(slot).page;
         let Base { buffer, desk, kernel, .. } = on;
         let Kernel { now, ftl, contents, .. } = kernel;
-        contents.end_write_back(slot, true);
+        end_of_write_back(slot, true, contents);
         buffer.give_up(slot, ftl, |waiter| desk.refuse(waiter, &spent, *now, contents));
         writes.admit_next_version::<{ skills::ALL }>(page, on);
     }

@@ -4,13 +4,13 @@
 use crate::cache::{Page, SlotId};
 use crate::device::base::Base;
 use crate::device::write::Writes;
-use crate::device::{Contents, PageProgram};
+use crate::device::{Contents, Movement, Place};
 use crate::engine::skills;
 use crate::engine::skills::Skills;
 use crate::ftl::recovery::rebuild;
-use crate::ftl::{fragments, lost};
+use crate::ftl::{Fragments, fragments, lost};
 use crate::scheduler::{CommandId, Probe};
-use crate::units::{Ppn, SectorMask};
+use crate::units::{PageSpan, Ppn, SectorMask};
 use crate::verify::Canary;
 
 impl Writes {
@@ -52,14 +52,13 @@ pub(in crate::device) fn fill_page<const S: Skills>(
             rebuild::never_counts(to, false, &mut on.kernel.ftl);
         }
         let sectors = if padding { SectorMask::EMPTY } else { sectors };
-        let program = PageProgram { slot, page, sectors, base: [None, None], to };
-        return on.kernel.contents.program(&program);
+        return on.move_to_flash(slot, PageSpan { page, sectors }, to);
     }
     fill_partial_page(slot, to, on);
 }
 
 /// The same, for a page that may be on flash in part.
-fn fill_partial_page(slot: SlotId, to: Ppn, on: &mut Base<impl Probe, impl Contents>) {
+fn fill_partial_page<C: Contents>(slot: SlotId, to: Ppn, on: &mut Base<impl Probe, C>) {
     let &Page { page, writing_back, padding, .. } = on.buffer.page(slot);
     let lost = on.plant.is(Canary::OlderSectorsLost);
     let base = if lost { [None, None] } else { on.kernel.ftl.fragments(page) };
@@ -68,7 +67,10 @@ fn fill_partial_page(slot: SlotId, to: Ppn, on: &mut Base<impl Probe, impl Conte
     let all = older.fold(sectors, SectorMask::and_also);
     on.kernel.ftl.record::<{ skills::ALL }>(to, page, all);
     lost::complete_from(base, sectors, to, &mut on.kernel.ftl);
-    on.kernel.contents.program(&PageProgram { slot, page, sectors, base, to });
+    if C::MOVES {
+        on.complete_from_older(PageSpan { page, sectors }, base, to);
+    }
+    on.move_to_flash(slot, PageSpan { page, sectors }, to);
 }
 
 /// Records the program of parts of two packed pages at `to`.
@@ -85,6 +87,27 @@ fn fill_pack(slots: [SlotId; 2], to: Ppn, on: &mut Base<impl Probe, impl Content
         }
     }
     for (slot, (page, sectors)) in slots.into_iter().zip(parts) {
-        on.kernel.contents.program(&PageProgram { slot, page, sectors, base: [None, None], to });
+        on.move_to_flash(slot, PageSpan { page, sectors }, to);
+    }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    /// The sectors of a page that older copies of it supply, where it lacks `new` ones, go to its new place.
+    fn complete_from_older(&mut self, new: PageSpan, base: Fragments, to: Ppn) {
+        let mut missing = self.kernel.ftl.full_page().without(new.sectors);
+        for part in base.into_iter().flatten() {
+            let sectors = part.sectors.within(missing);
+            missing = missing.without(sectors);
+            let (from, to) = (Place::Flash(part.at), Place::Flash(to));
+            self.kernel.contents.copy(&Movement { from, to, page: new.page, sectors });
+        }
+    }
+
+    /// What is written back of a page goes to flash.
+    #[inline(always)]
+    fn move_to_flash(&mut self, slot: SlotId, span: PageSpan, to: Ppn) {
+        let PageSpan { page, sectors } = span;
+        let (from, to) = (Place::WriteBack(slot), Place::Flash(to));
+        self.kernel.contents.copy(&Movement { from, to, page, sectors });
     }
 }

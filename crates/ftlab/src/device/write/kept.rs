@@ -29,7 +29,7 @@ impl Writes {
         command: CommandId,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        on.kernel.contents.read_flash(command);
+        on.deliver_what_was_read(command);
         on.reads.ahead.pages.retain(|&(_, known)| known != command);
         let &Command { spent, found: CellFindings { unreadable, .. }, .. } =
             on.kernel.flash.command(command);

@@ -4,6 +4,7 @@
 use crate::cache::{Page, SlotId};
 use crate::device::Contents;
 use crate::device::base::Base;
+use crate::device::contents::end_of_write_back;
 use crate::device::write::{Writes, cycle, end_of_life, merge};
 use crate::engine::skills;
 use crate::engine::skills::{RARE, Skills, any};
@@ -146,7 +147,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     ) {
         let Base { buffer, desk, kernel: Kernel { now, ftl, contents, flash }, .. } = self;
         let left = buffer.page(slot).dirty.is_empty();
-        contents.end_write_back(slot, left);
+        end_of_write_back(slot, left, contents);
         buffer.end_write_back(slot, ftl, |waiter| {
             desk.settle::<S>(waiter, spent, *now, contents);
             flash.probe_mut().note(*now, Note::Settled { request: waiter });

@@ -176,7 +176,7 @@ pub(in crate::device) fn write_at_once(
     let mut cycle = std::mem::take(&mut writes.standstill.cycle);
     for &slot in pages {
         let page = on.buffer.begin_write_back(slot, &on.kernel.ftl);
-        on.kernel.contents.begin_write_back(slot, on.buffer.page(slot).writing_back);
+        on.move_to_write_back(slot, page, on.buffer.page(slot).writing_back);
         let is_partial = on.old_parts_of(slot).iter().any(Option::is_some);
         let at = fold::place_in_log(page, &mut on.kernel.ftl).expect("the cycle has room");
         fill::fill_page::<{ skills::ALL }>(slot, at, on);

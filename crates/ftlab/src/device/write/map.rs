@@ -4,7 +4,7 @@ use crate::cache::SlotId;
 use crate::device::base::Base;
 use crate::device::read::Gathering;
 use crate::device::write::Writes;
-use crate::device::{Contents, read};
+use crate::device::{Contents, Movement, Place, read};
 use crate::engine::skills;
 use crate::engine::skills::Skills;
 use crate::ftl::map_cache::{Ready, Seeker};
@@ -124,7 +124,8 @@ impl<P: Probe, C: Contents> Base<P, C> {
         if self.reads.cache.is_on()
             && let Some(place) = self.reads.cache.read(page)
         {
-            self.kernel.contents.read_cached(id, page, sectors, place);
+            let (from, to) = (Place::ReadCache(place), Place::Read(id));
+            self.kernel.contents.copy(&Movement { from, to, page, sectors });
             return self.settle::<{ skills::ALL }>(id, &Spent::on_translation(waited));
         }
         if self.kernel.ftl.regulation().is_some() {

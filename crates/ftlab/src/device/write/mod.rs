@@ -23,12 +23,12 @@ pub(in crate::device) mod start;
 use std::collections::VecDeque;
 
 use crate::cache::{Entering, SlotId, WaitingPage};
-use crate::device::Contents;
 use crate::device::base::Base;
 use crate::device::read::ahead;
 use crate::device::write::cycle::Cycles;
 use crate::device::write::lock_step::Standstill;
 use crate::device::write::stalled::Stalled;
+use crate::device::{Contents, Movement, Place};
 use crate::engine::skills;
 use crate::engine::skills::{RARE, Skills, any};
 use crate::ftl::streams::StreamsPolicy;
@@ -121,7 +121,7 @@ impl Writes {
             let mut next = buffer.find(span.page);
             while let Some(found) = next {
                 next = buffer.pages.older(found);
-                contents.trim(found);
+                contents.forget(Place::Buffer(found));
                 // Writes that wait for this page to reach flash complete: no data is left.
                 buffer.trim(found, ftl, |waiter| {
                     desk.settle::<{ skills::ALL }>(waiter, &nothing, *now, contents);
@@ -188,7 +188,9 @@ impl<P: Probe, C: Contents> Base<P, C> {
         let tag = self.kernel.ftl.streams().tag_of(self.desk.intake.get(id).request().stream);
         let Some(slot) = self.let_page_in::<S>(span, tag, turn) else { return false };
         let request = self.desk.intake.get(id).request();
-        self.kernel.contents.write(request, span.page, span.sectors, slot);
+        let (from, to) = (Place::Write { tag: request.tag }, Place::Buffer(slot));
+        let PageSpan { page, sectors } = span;
+        self.kernel.contents.copy(&Movement { from, to, page, sectors });
         ahead::outdate_read::<S>(span.page, self);
         if self.checks_itself() {
             self.ledger.written(span.page);

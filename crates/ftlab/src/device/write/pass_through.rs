@@ -1,8 +1,8 @@
 //! The fast path of a write: a whole page that is only staged on its way to flash is placed and submitted at once.
 
-use crate::device::Contents;
 use crate::device::base::Base;
 use crate::device::write::{Writes, fill};
+use crate::device::{Contents, Movement, Place};
 use crate::engine::skills::{RARE, Skills, UNITS, any};
 use crate::ftl::streams::StreamsPolicy;
 use crate::host::Request;
@@ -30,12 +30,14 @@ impl Writes {
         let tag = on.kernel.ftl.streams().tag_of(request.stream);
         let slot = on.buffer.pass_through(page, tag, id);
         let whole = on.kernel.ftl.full_page();
-        on.kernel.contents.write(request, page, whole, slot);
+        let from = Place::Write { tag: request.tag };
+        let to = Place::Buffer(slot);
+        on.kernel.contents.copy(&Movement { from, to, page, sectors: whole });
         if on.checks_itself() {
             on.ledger.written(page);
         }
         on.desk.intake.wait_for_one(id);
-        on.kernel.contents.begin_write_back(slot, whole);
+        on.move_to_write_back(slot, page, whole);
         self.prepare_tables(page, on);
         let stream = on.kernel.ftl.streams().host_stream(page, tag);
         let first = match self.stalled.is_empty() {

@@ -9,11 +9,11 @@ use super::super::Ftl;
 use super::super::relocations::Relocations;
 use super::{Freed, Scope};
 use crate::engine::skills::ALL;
-use crate::ftl::FlashContents;
 use crate::ftl::gc::collection;
 use crate::ftl::gc::wanted;
 use crate::ftl::lost;
 use crate::ftl::slc;
+use crate::ftl::{FlashChange, FlashContents};
 use crate::nand::CellMode;
 use crate::scheduler::{CellJob, Flash, Kind, Origin, Turns, Work};
 use crate::units::{BlockId, PlaneId, Ppn};
@@ -301,7 +301,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
             let page = spare.copy(from, at);
             later.put(page, at);
             if C::MOVES {
-                contents.copy(from, at);
+                contents.change(FlashChange::Copied { from, to: at });
             }
             at = Ppn::new(at.get() + 1);
         });

@@ -86,7 +86,7 @@ fn submit_read(
     read.codewords = units * on.flash.bus().codewords_per_unit();
     let read = on.flash.prepare(read);
     if origin == Origin::Host {
-        on.contents.plan_map_read(read, at);
+        on.contents.foresee(read, at, None);
     }
     on.flash.submit(on.now, read);
     true

@@ -9,7 +9,7 @@ use crate::ftl::cost::regulation;
 use crate::ftl::gc::Collector;
 use crate::ftl::map_cache::{MapCache, MapCommand};
 use crate::ftl::placement::PlacementPolicy;
-use crate::ftl::{FlashContents, Ftl, Kernel, map_pages};
+use crate::ftl::{FlashChange, FlashContents, Ftl, Kernel, map_pages};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe};
 use crate::units::{PlaneId, Ppn, Tpn};
 
@@ -114,7 +114,7 @@ fn place_map(
     };
     let pages = on.ftl.map_on_flash().map(|map| map.pages_of(of));
     for (page, at) in pages.into_iter().flatten().zip(first.get()..) {
-        on.contents.program_map(page, Ppn::new(at));
+        on.contents.change(FlashChange::MapProgrammed { page, to: Ppn::new(at) });
     }
     on.flash.command_mut(program).page = first;
     on.flash.submit(on.now, program);

@@ -4,7 +4,7 @@
 use super::fold::PageCopy;
 use super::{MergeCounts, MergeJob};
 use crate::ftl::merge::fold;
-use crate::ftl::{FlashContents, Ftl};
+use crate::ftl::{EmptiedBy, FlashChange, FlashContents, Ftl};
 use crate::scheduler::CellWork;
 use crate::units::{BlockId, PlaneId};
 
@@ -18,7 +18,8 @@ pub(super) fn carry_out<C: FlashContents>(
     let mut erases = 0;
     let mut copies = 0;
     let mut erase = |ftl: &mut Ftl, contents: &mut C, block: BlockId| {
-        contents.erase(ftl.geometry.page_at(block, 0), ftl.geometry.units_per_block());
+        let (first, units) = (ftl.geometry.page_at(block, 0), ftl.geometry.units_per_block());
+        contents.change(FlashChange::Emptied { first, units, by: EmptiedBy::Erase });
         fold::erased_in_log(block, ftl);
         erases += 1;
     };
@@ -26,7 +27,8 @@ pub(super) fn carry_out<C: FlashContents>(
     for (number, &data) in job.merges.iter().enumerate() {
         let Some(mut fold) = fold::begin_fold(data, ftl) else { continue };
         fold::prefetch_folds(plane, &job.merges[number + 1..], ftl);
-        let mut each = |copy: PageCopy| contents.copy(copy.from, copy.to);
+        let mut each =
+            |copy: PageCopy| contents.change(FlashChange::Copied { from: copy.from, to: copy.to });
         let each: Option<&mut dyn FnMut(PageCopy)> = if C::MOVES { Some(&mut each) } else { None };
         copies += fold::copy_all(&mut fold, each, ftl);
         spent.extend(fold::end_fold(&fold, counts, ftl));
@@ -43,7 +45,7 @@ pub(super) fn carry_out<C: FlashContents>(
         let mut from = 0;
         while let Some(copy) = fold::next_move(victim, from, ftl) {
             from = ftl.geometry.place_of(copy.from).1 + 1;
-            contents.copy(copy.from, copy.to);
+            contents.change(FlashChange::Copied { from: copy.from, to: copy.to });
             fold::moved(copy, ftl);
             counts.moved += 1;
             copies += 1;

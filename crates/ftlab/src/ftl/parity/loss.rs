@@ -10,7 +10,7 @@ use crate::engine::skills;
 use crate::ftl::parity::{Missing, Narrow, Stripes, members};
 use crate::ftl::wear::life::{Demand, EndReason};
 use crate::ftl::wear::{dies, life};
-use crate::ftl::{BlockState, FlashContents, Ftl, Kernel, parity};
+use crate::ftl::{BlockState, FlashChange, FlashContents, Ftl, Kernel, ParityChange, parity};
 use crate::nand::Stripe;
 use crate::scheduler::Probe;
 use crate::units::{BlockId, DieId, PlaneId, Ppn};
@@ -115,7 +115,7 @@ impl Stripes {
     /// The parity of a stripe can't be programmed because its die is dead.
     pub(super) fn do_without_parity(&mut self, stripe: Stripe, contents: &mut impl FlashContents) {
         self.running.remove(&stripe);
-        contents.forget_parity(stripe);
+        contents.change(FlashChange::Parity(ParityChange::Forgotten(stripe)));
         if let Some(parity) = self.parity_of(stripe) {
             self.missing.insert((stripe, parity), Missing::Parity);
         }

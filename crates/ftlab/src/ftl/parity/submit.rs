@@ -4,7 +4,7 @@
 use super::super::Ftl;
 use super::{Missing, OnFlash, Rest, Running, Stripes, members};
 use crate::ftl::wear::failing;
-use crate::ftl::{FlashContents, Kernel};
+use crate::ftl::{FlashChange, FlashContents, Kernel, ParityChange};
 use crate::nand::{Kind, Stripe};
 use crate::scheduler::{CellFindings, Command, CommandId, Flash, Load, Owner, Probe, ServiceId};
 use crate::units::{BlockId, DieId, Ppn};
@@ -85,7 +85,7 @@ impl Stripes {
         } else {
             running.covered |= 1 << member;
             if !(is_last && on.flash.plant().is(Canary::ParityMissesLastPage)) {
-                on.contents.cover(stripe, page);
+                on.contents.change(FlashChange::Parity(ParityChange::Covers(stripe, page)));
             }
         }
         self.begin_part(id, self.superblocks.on_flash(stripe, member), on);
@@ -115,7 +115,7 @@ impl Stripes {
         program.units = self.superblocks.volume().units_per_page();
         program.codewords = on.flash.bus().page_codewords();
         self.under_way[stripe.block.at()] += 1;
-        on.contents.program_parity(stripe, at);
+        on.contents.change(FlashChange::Parity(ParityChange::Programmed(stripe, at)));
         self.hand_over(program, on);
     }
 
@@ -231,7 +231,7 @@ impl Stripes {
         }
         let Some(running) = self.running.get_mut(&stripe) else { return };
         if running.on_flash == OnFlash::Leaves {
-            on.contents.drop_parity(at);
+            on.contents.change(FlashChange::Parity(ParityChange::Dropped(at)));
         }
         running.on_flash = OnFlash::Useless;
         if self.is_known_dead(on.flash.geometry().die_of_page(at)) {
@@ -301,7 +301,7 @@ impl Stripes {
             rest.members &= rest.members.saturating_sub(1);
         }
         self.rebuilding.insert(id.get());
-        on.contents.reconstruct(page, &rest);
+        on.contents.change(FlashChange::Parity(ParityChange::Computes(page, &rest)));
         on.flash.command_mut(id).found.unreadable = false;
         let (stripe, on_flash) = (rest.stripe, self.on_flash_of(&rest));
         let offset = page.get() % self.superblocks.volume().units_per_page();
@@ -334,11 +334,12 @@ impl Stripes {
         self.missing.insert((stripe, member), Missing::LeftOut);
         let Some(running) = self.running.get_mut(&stripe) else { return };
         running.covered &= !(1 << member);
-        contents.uncover(stripe, page);
+        contents.change(FlashChange::Parity(ParityChange::Uncovers(stripe, page)));
         if matches!(running.on_flash, OnFlash::Leaves | OnFlash::Yes) {
             running.on_flash = OnFlash::Useless;
             if let Some(parity) = self.parity_of(stripe) {
-                contents.drop_parity(self.superblocks.on_flash(stripe, parity));
+                let at = self.superblocks.on_flash(stripe, parity);
+                contents.change(FlashChange::Parity(ParityChange::Dropped(at)));
             }
         }
     }

@@ -5,8 +5,8 @@ use super::super::lost::Lost;
 use super::super::wear::EndReason;
 use super::super::{BlockState, Blocks, Ftl, Spare};
 use super::Record;
-use crate::ftl::FlashContents;
 use crate::ftl::mapping::MappingPolicy;
+use crate::ftl::{EmptiedBy, FlashChange, FlashContents};
 use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, Ppn, Tpn};
 
@@ -94,7 +94,8 @@ impl Left {
     pub(crate) fn tear(&self, geometry: &Geometry, contents: &mut impl FlashContents) {
         let units = geometry.units_per_page();
         for &block in &self.half_erased {
-            contents.tear(geometry.page_at(block, 0), geometry.units_per_block());
+            let (first, units) = (geometry.page_at(block, 0), geometry.units_per_block());
+            contents.change(FlashChange::Emptied { first, units, by: EmptiedBy::Cut });
         }
         for block in (0..geometry.blocks()).map(BlockId::new) {
             if !self.blocks.is_used(block) {
@@ -104,7 +105,7 @@ impl Left {
                 let first = geometry.page_at(block, unit);
                 let mut pages = (first.get()..first.get() + units).map(Ppn::new);
                 if pages.any(|at| self.record.is_pending(at)) {
-                    contents.tear(first, units);
+                    contents.change(FlashChange::Emptied { first, units, by: EmptiedBy::Cut });
                 }
             }
         }

@@ -6,7 +6,9 @@ use crate::ftl::parity::loss;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::life::{EndReason, Failing};
 use crate::ftl::wear::{dies, refresh};
-use crate::ftl::{BlockState, FlashContents, Ftl, Purpose, VictimPolicy, VictimView};
+use crate::ftl::{
+    BlockState, FlashChange, FlashContents, Ftl, Purpose, SpoiledBy, VictimPolicy, VictimView,
+};
 use crate::units::{BlockId, PlaneId, Ppn};
 use crate::verify::Canary;
 
@@ -47,7 +49,7 @@ pub(in crate::ftl) fn check_program(
         }
     }
     let units = ftl.geometry.units_per_page();
-    contents.program_failed(first, units);
+    contents.change(FlashChange::Spoiled { first, units, by: SpoiledBy::FailedProgram });
     if dies::is_dead_plane(plane, ftl) || loss::leave_out(first, ftl) {
         return true;
     }

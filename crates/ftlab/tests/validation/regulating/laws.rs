@@ -6,13 +6,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use ftlab::cache::SlotId;
-use ftlab::device::{Contents, Device, FlashRead, PageProgram, assemble, assemble_with};
-use ftlab::ftl::FlashContents;
+use ftlab::device::{Contents, Device, Movement, Place, assemble, assemble_with};
 use ftlab::ftl::cost::{HistoryRule, RewriteCounts};
-use ftlab::host::{Op, Request};
+use ftlab::ftl::{FlashChange, FlashContents};
+use ftlab::host::{Completion, Op};
 use ftlab::scheduler::{Activity, CommandId, Kind, Origin, Probe};
-use ftlab::units::{Lpn, Ppn, SectorMask};
+use ftlab::units::{Lpn, Ppn, RequestId};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
@@ -31,8 +30,7 @@ struct Log {
     hysteresis: bool,
     /// By page.
     used: BTreeMap<Lpn, Used>,
-    /// By slot of the buffer: its page, and that page's history before its write-back began.
-    slots: BTreeMap<usize, Lpn>,
+    /// By slot of the buffer: the history of its page before its write-back began.
     before: BTreeMap<usize, Used>,
     /// By place.
     pages: BTreeMap<Ppn, Lpn>,
@@ -83,8 +81,27 @@ impl Log {
 struct Onlooker(Rc<RefCell<Log>>);
 
 impl FlashContents for Onlooker {
+    const MOVES: bool = true;
+
+    fn change(&mut self, change: FlashChange<'_>) {
+        match change {
+            FlashChange::Emptied { first, units, .. } => self.emptied(first, units),
+            FlashChange::Copied { from, to } => self.copied(from, to),
+            FlashChange::MapProgrammed { page, to } => self.map_programmed(page, to),
+            FlashChange::Spoiled { .. } | FlashChange::Parity(_) => {}
+        }
+    }
+
+    fn foresee(&mut self, _: CommandId, _: Ppn, page: Option<Lpn>) {
+        if let Some(page) = page {
+            self.0.borrow_mut().uses(page, Used::Reads);
+        }
+    }
+}
+
+impl Onlooker {
     /// Nothing lies there any more. The next data need not be the host's.
-    fn erase(&mut self, first: Ppn, units: u32) {
+    fn emptied(&self, first: Ppn, units: u32) {
         let mut log = self.0.borrow_mut();
         for at in (first.get()..first.get() + units).map(Ppn::new) {
             log.pages.remove(&at);
@@ -92,7 +109,7 @@ impl FlashContents for Onlooker {
         }
     }
 
-    fn copy(&mut self, from: Ppn, to: Ppn) {
+    fn copied(&self, from: Ppn, to: Ppn) {
         let mut log = self.0.borrow_mut();
         let Some(&page) = log.pages.get(&from) else { return };
         let of_map = log.map.contains(&page);
@@ -105,7 +122,7 @@ impl FlashContents for Onlooker {
     }
 
     /// A page of the map counts as interleaved.
-    fn program_map(&mut self, page: Lpn, to: Ppn) {
+    fn map_programmed(&self, page: Lpn, to: Ppn) {
         let mut log = self.0.borrow_mut();
         log.maps[0] += 1;
         log.map.insert(page);
@@ -115,40 +132,32 @@ impl FlashContents for Onlooker {
 }
 
 impl Contents for Onlooker {
-    fn write(&mut self, _request: &Request, page: Lpn, _sectors: SectorMask, slot: SlotId) {
-        self.0.borrow_mut().slots.insert(slot.at(), page);
-    }
-
-    fn keep(&mut self, read: &FlashRead, slot: SlotId) {
-        self.0.borrow_mut().slots.insert(slot.at(), read.page);
-    }
-
-    /// The page fills up a block; nobody has written it.
-    fn pad(&mut self, page: Lpn, slot: SlotId) {
+    fn copy(&mut self, movement: &Movement) {
         let mut log = self.0.borrow_mut();
-        log.slots.insert(slot.at(), page);
-        log.before.remove(&slot.at());
-    }
-
-    fn begin_write_back(&mut self, slot: SlotId, _sectors: SectorMask) {
-        let mut log = self.0.borrow_mut();
-        let page = log.slots[&slot.at()];
-        let before = log.uses(page, Used::Writes);
-        log.before.insert(slot.at(), before);
-    }
-
-    fn program(&mut self, program: &PageProgram) {
-        let mut log = self.0.borrow_mut();
-        log.pages.insert(program.to, program.page);
-        if let Some(before) = log.before.get(&program.slot.at()) {
-            let expected = before.cost_of_write();
-            log.expected.insert(program.to, expected);
+        let page = movement.page;
+        match (movement.from, movement.to) {
+            // The page fills up a block; nobody has written it.
+            (Place::Buffer(_), Place::WriteBack(slot)) if movement.sectors.is_empty() => {
+                log.before.remove(&slot.at());
+            }
+            (Place::Buffer(_), Place::WriteBack(slot)) => {
+                let before = log.uses(page, Used::Writes);
+                log.before.insert(slot.at(), before);
+            }
+            (Place::WriteBack(slot), Place::Flash(to)) => {
+                log.pages.insert(to, page);
+                if let Some(before) = log.before.get(&slot.at()) {
+                    let expected = before.cost_of_write();
+                    log.expected.insert(to, expected);
+                }
+            }
+            _ => {}
         }
     }
 
-    fn plan_read(&mut self, _command: CommandId, read: FlashRead) {
-        self.0.borrow_mut().uses(read.page, Used::Reads);
-    }
+    fn forget(&mut self, _: Place) {}
+    fn deliver(&mut self, _: RequestId, _: &Completion) {}
+    fn lose_power(&mut self) {}
 }
 
 impl Probe for Onlooker {
@@ -201,7 +210,6 @@ fn watched(spec: &Spec) -> (Device<Onlooker, Onlooker>, Rc<RefCell<Log>>) {
         regulator,
         hysteresis,
         used: BTreeMap::new(),
-        slots: BTreeMap::new(),
         before: BTreeMap::new(),
         pages: BTreeMap::new(),
         classes: BTreeMap::new(),
