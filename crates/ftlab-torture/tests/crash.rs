@@ -46,6 +46,7 @@ fn nothing_is_lost_when_power_is_cut_or_dies_die() {
         ("cuts", met.cuts, 3_000),
         ("cuts with commands in the device", met.cut_at_work, 500),
         ("cuts while blocks are emptied", met.cut_collecting, 100),
+        ("killed processes", met.killed, 500),
         ("cuts right after power-up", met.cut_again, 200),
         ("cuts while the device comes up", met.cut_coming_up, 200),
         ("torn flash pages", met.torn, 100),

@@ -9,6 +9,7 @@ use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request};
 use ftlab::units::{Lba, Lpn, Nanos, SimTime};
 use ftlab::verify::Canary;
 
+use super::stored::Stored;
 use super::{CrashTally, Cut, Round};
 use crate::cover::may_lose;
 use crate::judge::{Command, Judge, Promises};
@@ -21,6 +22,8 @@ pub(super) const SEED: u64 = 1;
 const LONGEST: Nanos = Nanos(3_600_000_000_000);
 /// One of this many cuts is recovered from twice, and both recoveries must be equal.
 const TWICE: u64 = 8;
+/// One of this many cuts kills the process of the device instead, so that only what it stored outside remains.
+const KILLED: u64 = 3;
 /// The number of commands that read everything.
 const READS: u64 = 4;
 
@@ -44,6 +47,8 @@ pub(super) struct Bench {
     depth: usize,
     judge: Judge,
     per_page: u64,
+    /// What the device has stored outside; none if its process is never killed.
+    stored: Option<Stored>,
     /// Whether acknowledged data may be lost for another reason than a power cut.
     may_lose: bool,
     fuse: Fuse,
@@ -73,7 +78,10 @@ impl Bench {
         let per_page = u64::from(per_page);
         let judge = Judge::new(device.capacity_sectors(), per_page, Promises::of(&config));
         let (fuse, tally) = (Fuse::Unlit, CrashTally::default());
-        Bench { device, config, depth, judge, per_page, may_lose, fuse, tally }
+        // A killed process has no capacitors, and its planted bug is gone.
+        let is_killed = canary.is_none() && !config.options.power.capacitors.is_on();
+        let stored = is_killed.then(|| Stored::all_of(&mut device));
+        Bench { device, config, depth, judge, per_page, stored, may_lose, fuse, tally }
     }
 
     /// Writes everything once.
@@ -202,6 +210,9 @@ impl Bench {
         };
         let mut answers = Answers::new();
         let advanced = advance(&mut self.device, to, &mut answers);
+        if let Some(stored) = &mut self.stored {
+            stored.update(&mut self.device);
+        }
         for (completion, found) in &answers {
             self.answered(completion, found)?;
         }
@@ -239,9 +250,18 @@ impl Bench {
 
     /// Cuts the power and restores it. During the recovery it is cut again after each of these times.
     fn lose_power(self, within: &[Nanos]) -> Result<Bench, String> {
-        let Bench { device, config, mut judge, mut tally, .. } = self;
+        let Bench { mut device, config, mut judge, mut tally, mut stored, .. } = self;
         note_cut(&device, &mut tally);
-        let mut remains = device.cut_power();
+        if let Some(stored) = &mut stored {
+            stored.update(&mut device);
+        }
+        let mut remains = match &stored {
+            Some(stored) if tally.cuts.is_multiple_of(KILLED) => {
+                tally.killed += 1;
+                stored.killed(device, DeviceSetup::new(&config, SEED).checking())?
+            }
+            _ => device.cut_power(),
+        };
         judge.lose_power();
         for &after in within {
             remains = interrupt(&config, remains, after)?;
@@ -249,7 +269,7 @@ impl Bench {
         }
         let at = remains.at;
         let twice = tally.cuts.is_multiple_of(TWICE).then(|| remains.clone());
-        let (device, recovered) = come_up(&config, remains)?;
+        let (mut device, recovered) = come_up(&config, remains)?;
         if let Some(remains) = twice {
             let (other, again) = come_up(&config, remains)?;
             let alike = recovered == again && map_of(&device) == map_of(&other);
@@ -269,7 +289,10 @@ impl Bench {
         tally.half_erased += recovered.found.half_erased;
         tally.rolled_back += recovered.found.rolled_back;
         tally.recoveries.push(recovered.time);
-        Ok(Bench { device, config, judge, tally, ..self })
+        if let Some(stored) = &mut stored {
+            stored.came_up(&mut device);
+        }
+        Ok(Bench { device, config, judge, tally, stored, ..self })
     }
 
     /// Reads everything and judges it.

@@ -11,6 +11,7 @@ mod deaths;
 mod design;
 mod edit;
 mod round;
+mod stored;
 mod tally;
 
 pub use case::Case;

@@ -7,6 +7,8 @@ use ftlab::units::Nanos;
 pub struct CrashTally {
     /// Power cuts.
     pub cuts: u64,
+    /// Cuts that killed the process of the device, so that only what it had stored outside remained.
+    pub killed: u64,
     /// Cuts after a recovery, before any command.
     pub cut_again: u64,
     /// Cuts during a recovery.
@@ -42,10 +44,11 @@ pub struct CrashTally {
 impl CrashTally {
     /// Adds another tally.
     pub fn add(&mut self, other: &CrashTally) {
-        let CrashTally { cuts, cut_again, cut_coming_up, cut_at_work, .. } = other;
+        let CrashTally { cuts, killed, cut_again, cut_coming_up, cut_at_work, .. } = other;
         let CrashTally { cut_collecting, commands, torn, half_erased, rolled_back, .. } = other;
         let CrashTally { faults, deaths, computed, beyond, unreadable, ended, .. } = other;
         self.cuts += cuts;
+        self.killed += killed;
         self.cut_again += cut_again;
         self.cut_coming_up += cut_coming_up;
         self.cut_at_work += cut_at_work;

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::recovery::KeptBlock;
 use super::streams::{MOST_STREAMS, WriteStream};
 use crate::engine::prefetch;
 use crate::image::{Damage, ImageReader, ImageWriter};
@@ -384,6 +385,13 @@ impl Blocks {
         if state == BlockState::Closed {
             self.records[block.at()][PROGRAMMED] = self.units_of(block);
         }
+    }
+
+    /// Puts in what was kept of a block.
+    pub(super) fn put_kept(&mut self, block: BlockId, kept: &KeptBlock) {
+        let KeptBlock { erases, programmed, state, stream, .. } = *kept;
+        let word = u32::from(stream) << STATE_BITS | state as u32;
+        self.records[block.at()] = [0, programmed, erases, word];
     }
 
     /// After a power cut: erases a block that holds nothing valid.

@@ -45,6 +45,11 @@ impl Lost {
         self.places.is_empty()
     }
 
+    /// Takes up what was kept of a page.
+    pub(super) fn put(&mut self, at: Ppn, sectors: SectorMask) {
+        self.add(at.get(), sectors);
+    }
+
     /// Marks these sectors as lost.
     fn add(&mut self, at: u32, sectors: SectorMask) {
         if !sectors.is_empty() {
@@ -97,6 +102,9 @@ pub(crate) fn lose_flash_page(at: Ppn, ftl: &mut Ftl) -> Ppn {
     let units = ftl.geometry.units_per_page();
     let first = at.get() - at.get() % units;
     (first..first + units).for_each(|at| ftl.map.lost.add(at, ftl.map.spare.full()));
+    if let Some(record) = &mut ftl.features.record {
+        record.touch(Ppn::new(first), units);
+    }
     Ppn::new(first)
 }
 
@@ -104,6 +112,9 @@ pub(crate) fn lose_flash_page(at: Ppn, ftl: &mut Ftl) -> Ppn {
 pub(crate) fn lose_page(page: Lpn, ftl: &mut Ftl) {
     if let Some(at) = ftl.map.mapping.look_up(page) {
         ftl.map.lost.add(at.get(), ftl.map.spare.full());
+        if let Some(record) = &mut ftl.features.record {
+            record.touch(at, 1);
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 //! [`coming_up`] computes what power-up reads and erases, and how long this takes.
 
 mod coming_up;
+mod kept;
 
 use std::collections::BTreeSet;
 

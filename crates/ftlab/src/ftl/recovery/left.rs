@@ -64,7 +64,7 @@ impl Ftl {
 }
 
 /// Returns the blocks on which an operation failed and that are not retired yet.
-fn giving_up(ftl: &Ftl) -> Vec<BlockId> {
+pub(super) fn giving_up(ftl: &Ftl) -> Vec<BlockId> {
     let all = (0..ftl.geometry.blocks()).map(BlockId::new);
     let failing = all.filter(|&block| ftl.blocks.state(block) == BlockState::Failing);
     let retire = |wanted: &&Wanted| wanted.purpose == Purpose::Retire;

@@ -27,6 +27,7 @@
 //! Flash Disks", SIGOPS OSR 2007.
 
 mod checkpoint;
+pub(crate) mod kept;
 pub(crate) mod left;
 pub(crate) mod log;
 pub(crate) mod packed;
@@ -38,6 +39,7 @@ pub(crate) mod snapshot;
 mod unprotected;
 
 pub use checkpoint::{Checkpoint, CheckpointOptions};
+pub use kept::{Kept, KeptBlock, KeptFacts, KeptPage, KeptPart, KeptSource, Touched};
 pub use left::Left;
 pub use plan::{Reading, RecoveryPlan};
 pub use rebuild::RecoveryFindings;

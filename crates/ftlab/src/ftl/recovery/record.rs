@@ -3,6 +3,7 @@
 //! program completes and counts, it is *pending*.
 
 use super::Recovery;
+use super::kept::Touched;
 use super::snapshot::Snapshot;
 use crate::ftl::mapping::hybrid::DataBlock;
 use crate::ftl::mapping::{Mapping, MappingPolicy};
@@ -45,6 +46,8 @@ pub(crate) struct Record {
     roles: Vec<Role>,
     /// By logical page: the version of its last trim.
     trimmed: Vec<u64>,
+    /// What changed, for a front end that wants to know.
+    pub(super) touched: Option<Box<Touched>>,
     /// The last checkpoint, and the changes since.
     pub(in crate::ftl) snapshot: Option<Box<Snapshot>>,
 }
@@ -73,6 +76,7 @@ impl Record {
                 Vec::new()
             },
             trimmed: vec![0; logical_pages as usize],
+            touched: None,
             snapshot: upkeep.checkpoint_every.map(snapshot),
         }))
     }
@@ -85,6 +89,7 @@ impl Record {
     /// Records that a page is placed with new data for the whole page.
     #[inline]
     pub(in crate::ftl) fn wrote(&mut self, at: Ppn) {
+        self.touch(at, 1);
         self.versions[at.at()] = self.take_version() | PENDING | ALONE;
         if let Some(second) = self.seconds.get_mut(at.at()) {
             *second = 0;
@@ -99,11 +104,13 @@ impl Record {
             self.take_version() | marks
         });
         (self.versions[at.at()], self.seconds[at.at()]) = (first, second);
+        self.touch(at, 1);
     }
 
     /// Records that a copy of the page at `from` is placed.
     #[inline]
     pub(in crate::ftl) fn copied(&mut self, from: Ppn, to: Ppn) {
+        self.touch(to, 1);
         self.versions[to.at()] = self.versions[from.at()] | PENDING;
         if let Some(second) = self.seconds.get_mut(to.at()) {
             *second = 0;
@@ -119,11 +126,13 @@ impl Record {
             Some(true) => self.seconds[from.at()] | PENDING,
         });
         (self.versions[to.at()], self.seconds[to.at()]) = (first, second);
+        self.touch(to, 1);
     }
 
     /// Records that `units` pages from `first` on are on flash and count.
     #[inline]
     pub(in crate::ftl) fn landed(&mut self, first: Ppn, units: u32) {
+        self.touch(first, units);
         let pages = first.at()..first.at() + units as usize;
         self.versions[pages.clone()].iter_mut().for_each(|version| *version &= !PENDING);
         if !self.seconds.is_empty() {
@@ -134,6 +143,7 @@ impl Record {
     /// Records data that is the only version of its page: the initial data of the device, or the
     /// data of an image.
     pub(in crate::ftl) fn holds(&mut self, at: Ppn, second: bool) {
+        self.touch(at, 1);
         let version = self.take_version();
         match second {
             false => self.versions[at.at()] = version,
@@ -144,6 +154,7 @@ impl Record {
     /// Records that `units` pages from `first` on hold no current data, and will hold none until an
     /// erase.
     pub(in crate::ftl) fn void(&mut self, first: Ppn, units: u32) {
+        self.touch(first, units);
         let pages = first.at()..first.at() + units as usize;
         self.versions[pages.clone()].fill(0);
         if !self.seconds.is_empty() {
@@ -153,6 +164,7 @@ impl Record {
 
     /// Records that the first or second logical page placed at a physical page is already trimmed.
     pub(in crate::ftl) fn never_counts(&mut self, at: Ppn, second: bool) {
+        self.touch(at, 1);
         match second {
             false => self.versions[at.at()] = PENDING,
             true => self.seconds[at.at()] = PENDING,
@@ -183,6 +195,7 @@ impl Record {
     pub(in crate::ftl) fn opened(&mut self, block: BlockId) {
         self.openings += 1;
         self.opened[block.at()] = self.openings;
+        self.touch_block(block);
     }
 
     /// Returns the purpose for which a block was opened.
@@ -193,6 +206,7 @@ impl Record {
     pub(in crate::ftl) fn set_role(&mut self, block: BlockId, role: Role) {
         if let Some(known) = self.roles.get_mut(block.at()) {
             *known = role;
+            self.touch_block(block);
         }
     }
 
@@ -211,11 +225,72 @@ impl Record {
         let version = self.take_version();
         if let Some(trimmed) = self.trimmed.get_mut(page.at()) {
             *trimmed = version;
+            if let Some(touched) = &mut self.touched {
+                touched.trimmed.push(page);
+            }
         }
     }
 
     /// Whether a page was trimmed after this version of it.
     pub(in crate::ftl) fn is_trimmed(&self, page: Lpn, version: u64) -> bool {
         self.trimmed.get(page.at()).is_some_and(|&trimmed| trimmed > version)
+    }
+
+    /// Notes that something about these pages changes, for who wants to know.
+    #[inline]
+    pub(in crate::ftl) fn touch(&mut self, first: Ppn, units: u32) {
+        if let Some(touched) = &mut self.touched {
+            touched.page(first, units);
+        }
+    }
+
+    fn touch_block(&mut self, block: BlockId) {
+        if let Some(touched) = &mut self.touched {
+            touched.blocks.push(block);
+        }
+    }
+
+    /// The version of the next write.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The version of the first or second logical page at a place, with its marks.
+    pub(super) fn word(&self, at: Ppn, second: bool) -> u64 {
+        let table = if second { &self.seconds } else { &self.versions };
+        table.get(at.at()).copied().unwrap_or(0)
+    }
+
+    /// The version of the last trim of a page, or zero.
+    pub(super) fn trim_of(&self, page: Lpn) -> u64 {
+        self.trimmed.get(page.at()).copied().unwrap_or(0)
+    }
+
+    /// Empties a new record, before what was kept is put into it.
+    pub(super) fn restart(&mut self, next: u64, openings: u64) {
+        (self.next, self.openings) = (next, openings);
+        // New memory is zero, and not touched yet.
+        self.versions = vec![0; self.versions.len()];
+        self.seconds = vec![0; self.seconds.len()];
+        self.opened = vec![0; self.opened.len()];
+    }
+
+    /// Puts in the versions at a place, with their marks.
+    pub(super) fn put(&mut self, at: Ppn, [first, second]: [u64; 2]) {
+        self.versions[at.at()] = first;
+        if let Some(known) = self.seconds.get_mut(at.at()) {
+            *known = second;
+        }
+    }
+
+    /// Puts in when and for what a block was opened.
+    pub(super) fn put_block(&mut self, block: BlockId, opening: u64, role: Role) {
+        self.opened[block.at()] = opening;
+        self.set_role(block, role);
+    }
+
+    /// Puts in the version of the last trim of a page.
+    pub(super) fn put_trim(&mut self, page: Lpn, version: u64) {
+        self.trimmed[page.at()] = version;
     }
 }
