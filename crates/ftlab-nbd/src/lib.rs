@@ -3,4 +3,5 @@
 //! `protocol` speaks NBD and `control` HTTP; both are pure: bytes in, bytes out.
 
 pub mod control;
+pub mod drive;
 pub mod protocol;

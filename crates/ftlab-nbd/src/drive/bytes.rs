@@ -1,0 +1,525 @@
+//! The bytes of a drive: those on flash in its data file, those in DRAM in memory.
+//!
+//! Data that is programmed goes to the file at once. It counts once the spare area is committed, and nothing refers to
+//! its place before. There is one exception: a block that was erased since the last commit may still be referred to by
+//! what was committed. What is programmed there waits in memory for the next commit.
+//!
+//! The bytes of a die that has died stay in the file. Whether they can be had is the device's decision, by its parity.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::rc::Rc;
+
+use ftlab::device::{Contents, Movement, Place};
+use ftlab::ftl::{EmptiedBy, FlashChange, FlashContents};
+use ftlab::host::{Completion, Op};
+use ftlab::scheduler::CommandId;
+use ftlab::shape::Geometry;
+use ftlab::units::{BlockId, Lpn, Ppn, RequestId, SECTOR_BYTES, SectorMask};
+
+use super::data_file::{Seconds, punch};
+use super::layout::Layout;
+
+/// A page in memory.
+type PageBytes = Box<[u8]>;
+
+/// A slot of the write buffer.
+#[derive(Clone, Debug, Default)]
+struct Slot {
+    new: Option<PageBytes>,
+    /// The sectors of `new` that are there.
+    held: SectorMask,
+    writing_back: Option<PageBytes>,
+}
+
+/// A program that is being put together.
+#[derive(Clone, Debug)]
+struct Program {
+    to: Ppn,
+    page: Lpn,
+    bytes: PageBytes,
+}
+
+/// What a read has found so far.
+#[derive(Clone, Debug, Default)]
+struct Found {
+    /// Runs of sectors: the first, and how many bytes.
+    runs: Vec<(u64, usize)>,
+    bytes: Vec<u8>,
+}
+
+/// A request that the drive has answered.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// How it ended.
+    pub completion: Completion,
+    /// The data of a read: runs of sectors with their bytes. Other sectors are zero.
+    found: Found,
+}
+
+impl Answer {
+    /// Puts the data of a read in its place; `to` begins at sector `first`.
+    pub fn put(&self, first: u64, to: &mut [u8]) {
+        let known: usize = self.found.runs.iter().map(|&(_, bytes)| bytes).sum();
+        if known < to.len() {
+            to.fill(0);
+        }
+        let mut from = 0;
+        for &(sector, bytes) in &self.found.runs {
+            let at = ((sector - first) * SECTOR_BYTES) as usize;
+            to[at..at + bytes].copy_from_slice(&self.found.bytes[from..from + bytes]);
+            from += bytes;
+        }
+    }
+}
+
+/// The data of writes in the device, by tag.
+#[derive(Clone, Debug, Default)]
+pub struct Payloads {
+    by_tag: Vec<Option<Payload>>,
+}
+
+/// The data of a write.
+#[derive(Clone, Debug)]
+struct Payload {
+    first: u64,
+    bytes: Rc<Vec<u8>>,
+    /// Where its data begins in `bytes`.
+    offset: usize,
+}
+
+impl Payloads {
+    /// Adds the data of a write that begins at sector `first`; it lies in `bytes` from `offset` on.
+    pub fn put(&mut self, tag: u32, first: u64, bytes: Rc<Vec<u8>>, offset: usize) {
+        let at = tag as usize;
+        if at >= self.by_tag.len() {
+            self.by_tag.resize(at + 1, None);
+        }
+        self.by_tag[at] = Some(Payload { first, bytes, offset });
+    }
+
+    /// Drops the data of a write that is done.
+    pub fn take(&mut self, tag: u32) {
+        if let Some(payload) = self.by_tag.get_mut(tag as usize) {
+            *payload = None;
+        }
+    }
+
+    fn sectors(&self, tag: u32, first: u64, bytes: usize) -> &[u8] {
+        let payload = self.by_tag[tag as usize].as_ref().expect("a write has its data");
+        let at = payload.offset + ((first - payload.first) * SECTOR_BYTES) as usize;
+        &payload.bytes[at..at + bytes]
+    }
+}
+
+/// The bytes.
+#[derive(Clone, Debug)]
+pub struct Bytes {
+    file: Rc<File>,
+    layout: Rc<Layout>,
+    geometry: Geometry,
+    /// Data of the host's writes.
+    pub payloads: Payloads,
+    slots: Vec<Slot>,
+    cached: Vec<Option<PageBytes>>,
+    found: Vec<Found>,
+    answers: Vec<Answer>,
+    program: Option<Program>,
+    /// The last page that was programmed, and where. The next one at the same place shares it.
+    last: Option<(Ppn, Lpn)>,
+    /// Physical pages with a second place.
+    pub seconds: Seconds,
+    /// Blocks that were erased since the last commit.
+    erased: Vec<BlockId>,
+    /// What was programmed in these blocks since.
+    held: BTreeMap<(Ppn, bool), PageBytes>,
+    /// Pages that are not in use.
+    spare: Vec<PageBytes>,
+    /// A read or write of the file that failed. Nothing is right after it.
+    failed: Option<Rc<io::Error>>,
+}
+
+impl Bytes {
+    /// The bytes of a device with this file.
+    #[must_use]
+    pub fn new(file: Rc<File>, layout: Rc<Layout>, geometry: Geometry) -> Bytes {
+        Bytes {
+            file,
+            layout,
+            geometry,
+            payloads: Payloads::default(),
+            slots: Vec::new(),
+            cached: Vec::new(),
+            found: Vec::new(),
+            answers: Vec::new(),
+            program: None,
+            last: None,
+            seconds: Seconds::new(),
+            erased: Vec::new(),
+            held: BTreeMap::new(),
+            spare: Vec::new(),
+            failed: None,
+        }
+    }
+
+    /// Takes what was answered, in order, and leaves `list` behind.
+    pub fn swap_answers(&mut self, list: &mut Vec<Answer>) {
+        std::mem::swap(&mut self.answers, list);
+    }
+
+    /// Gives back the memory of an answer.
+    pub fn recycle(&mut self, answer: Answer) {
+        const MOST: usize = 256;
+        let Answer { mut found, .. } = answer;
+        if let Some(place) = self.found.iter_mut().find(|it| it.bytes.capacity() == 0)
+            && self.found.len() < MOST
+        {
+            found.runs.clear();
+            found.bytes.clear();
+            *place = found;
+        }
+    }
+
+    /// Whether the file could be read and written.
+    ///
+    /// # Errors
+    /// The first failure.
+    pub fn check(&self) -> io::Result<()> {
+        match &self.failed {
+            Some(error) => Err(io::Error::new(error.kind(), error.to_string())),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether blocks were erased since the last commit.
+    #[must_use]
+    pub fn has_erased(&self) -> bool {
+        !self.erased.is_empty()
+    }
+
+    /// What the device keeps was committed: the file may take what waited for that, and give space back.
+    pub fn committed(&mut self) {
+        for block in std::mem::take(&mut self.erased) {
+            let first = self.geometry.page_at(block, 0);
+            let (from, bytes) = self.layout.span(first, self.geometry.units_per_block());
+            let punched = punch(&self.file, from, bytes);
+            self.note(punched);
+        }
+        for ((at, second), bytes) in std::mem::take(&mut self.held) {
+            let written = self.file.write_all_at(&bytes, self.layout.data(at, second));
+            self.note(written);
+            self.spare.push(bytes);
+        }
+    }
+
+    fn note<T>(&mut self, done: io::Result<T>) {
+        if let Err(error) = done {
+            self.failed.get_or_insert(Rc::new(error));
+        }
+    }
+
+    fn fresh_page(&mut self) -> PageBytes {
+        let size = self.layout.page_bytes as usize;
+        self.spare.pop().unwrap_or_else(|| vec![0; size].into_boxed_slice())
+    }
+
+    fn lba(&self, page: Lpn, sector: u32) -> u64 {
+        u64::from(page.get()) * u64::from(self.layout.sectors) + u64::from(sector)
+    }
+
+    /// Whether the data of a page is in the second place of a physical page.
+    fn is_second(&self, at: Ppn, page: Lpn) -> bool {
+        self.layout.parts > 1 && self.seconds.get(&at) == Some(&page)
+    }
+
+    /// Reads bytes of a page from its place on flash.
+    fn read_flash(&mut self, at: Ppn, page: Lpn, from: usize, to: &mut [u8]) {
+        let second = self.is_second(at, page);
+        self.read_place(at, second, from, to);
+    }
+
+    fn read_place(&mut self, at: Ppn, second: bool, from: usize, to: &mut [u8]) {
+        if let Some(held) = self.held.get(&(at, second)) {
+            return to.copy_from_slice(&held[from..from + to.len()]);
+        }
+        let place = self.layout.data(at, second) + from as u64;
+        match self.file.read_at(to, place) {
+            Ok(count) if count == to.len() => {}
+            // Behind the end of the file nothing was ever written.
+            Ok(count) => to[count..].fill(0),
+            Err(error) => self.note::<()>(Err(error)),
+        }
+    }
+
+    /// Writes a page to its place on flash.
+    fn write_flash(&mut self, at: Ppn, second: bool, bytes: &[u8]) {
+        let block = self.geometry.block_of(at);
+        if self.erased.contains(&block) {
+            let mut page = self.fresh_page();
+            page.copy_from_slice(bytes);
+            self.held.insert((at, second), page);
+            return;
+        }
+        let written = self.file.write_all_at(bytes, self.layout.data(at, second));
+        self.note(written);
+    }
+
+    /// Moves the sectors of a movement, run by run, with what reads bytes at an offset of the page.
+    fn gather(&mut self, movement: &Movement, to: &mut [u8], into_page: bool) {
+        let mut filled = 0;
+        for (first, count) in runs(movement.sectors) {
+            let (from, bytes) = (offset(first), count as usize * SECTOR_BYTES as usize);
+            let at = if into_page { from } else { filled };
+            let target = &mut to[at..at + bytes];
+            filled += bytes;
+            match movement.from {
+                Place::Write { tag } => {
+                    let lba = self.lba(movement.page, first);
+                    target.copy_from_slice(self.payloads.sectors(tag, lba, bytes));
+                }
+                Place::Buffer(slot) => self.slots[slot.at()].read(first, count, target),
+                Place::WriteBack(slot) => {
+                    let page = self.slots[slot.at()].writing_back.as_ref();
+                    let page = page.expect("what is programmed is on its way");
+                    target.copy_from_slice(&page[from..from + bytes]);
+                }
+                Place::ReadCache(place) => {
+                    let page = self.cached[place.at()].as_ref().expect("it was put there");
+                    target.copy_from_slice(&page[from..from + bytes]);
+                }
+                Place::Flash(at) => self.read_flash(at, movement.page, from, target),
+                Place::Read(_) => unreachable!("nothing comes from a read of the host"),
+            }
+        }
+    }
+
+    fn to_read(&mut self, request: RequestId, movement: &Movement) {
+        let mut found = std::mem::take(entry(&mut self.found, request.at()));
+        for (first, count) in runs(movement.sectors) {
+            let bytes = count as usize * SECTOR_BYTES as usize;
+            let lba = self.lba(movement.page, first);
+            match found.runs.last_mut() {
+                Some((last, known)) if *last + *known as u64 / SECTOR_BYTES == lba => *known += bytes,
+                _ => found.runs.push((lba, bytes)),
+            }
+        }
+        let known = found.bytes.len();
+        found.bytes.resize(known + movement.sectors.count() as usize * SECTOR_BYTES as usize, 0);
+        self.gather(movement, &mut found.bytes[known..], false);
+        self.found[request.at()] = found;
+    }
+
+    fn to_buffer(&mut self, slot: usize, movement: &Movement) {
+        let known = entry(&mut self.slots, slot).new.take();
+        let mut page = known.unwrap_or_else(|| self.fresh_page());
+        self.gather(movement, &mut page, true);
+        let slot = &mut self.slots[slot];
+        slot.new = Some(page);
+        slot.held = slot.held.and_also(movement.sectors);
+    }
+
+    /// Data comes to a place on flash: older sectors first, and what is written back last.
+    fn to_flash(&mut self, to: Ppn, movement: &Movement) {
+        let page = movement.page;
+        let whole = movement.sectors == SectorMask::range(0, self.layout.sectors);
+        let begun = self.program.take().filter(|begun| begun.to == to && begun.page == page);
+        match movement.from {
+            Place::WriteBack(slot) if whole => {
+                let bytes = self.slots[slot.at()].writing_back.take();
+                let bytes = bytes.expect("what is programmed is on its way");
+                self.programmed(to, page, &bytes);
+                // Reads find it there until the program ends, and it may have to be programmed again.
+                self.slots[slot.at()].writing_back = Some(bytes);
+            }
+            _ => {
+                let mut bytes = match begun {
+                    Some(begun) => begun.bytes,
+                    None => self.base_of(to, movement),
+                };
+                self.gather(movement, &mut bytes, true);
+                match movement.from {
+                    Place::Flash(_) => self.program = Some(Program { to, page, bytes }),
+                    _ => {
+                        self.programmed(to, page, &bytes);
+                        self.spare.push(bytes);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a program begins with: nothing, or without translation what is there.
+    fn base_of(&mut self, to: Ppn, movement: &Movement) -> PageBytes {
+        let mut bytes = self.fresh_page();
+        match movement.from {
+            Place::Write { .. } => self.read_flash(to, movement.page, 0, &mut bytes),
+            _ => bytes.fill(0),
+        }
+        bytes
+    }
+
+    /// A page of a program is complete.
+    fn programmed(&mut self, to: Ppn, page: Lpn, bytes: &[u8]) {
+        let mut second = false;
+        if self.layout.parts > 1 {
+            second = self.last.is_some_and(|(at, other)| at == to && other != page);
+            match second {
+                true => self.seconds.insert(to, page),
+                false => self.seconds.remove(&to),
+            };
+            self.last = Some((to, page));
+        }
+        self.write_flash(to, second, bytes);
+    }
+
+    /// Collection copies a physical page.
+    fn copied(&mut self, from: Ppn, to: Ppn) {
+        let mut bytes = self.fresh_page();
+        let second = self.seconds.get(&from).copied();
+        self.read_place(from, false, 0, &mut bytes);
+        self.write_flash(to, false, &bytes);
+        if let Some(page) = second {
+            self.read_place(from, true, 0, &mut bytes);
+            self.write_flash(to, true, &bytes);
+            self.seconds.insert(to, page);
+        }
+        self.spare.push(bytes);
+    }
+
+    /// A block was erased.
+    fn erased(&mut self, first: Ppn, units: u32) {
+        let pages = first.get()..first.get() + units;
+        self.last = None;
+        let places = (first, false)..(Ppn::new(pages.end), false);
+        let gone: Vec<_> = self.held.range(places).map(|(&place, _)| place).collect();
+        for place in gone {
+            let bytes = self.held.remove(&place);
+            self.spare.extend(bytes);
+        }
+        let gone: Vec<Ppn> =
+            self.seconds.range(first..Ppn::new(pages.end)).map(|(&at, _)| at).collect();
+        gone.iter().for_each(|at| drop(self.seconds.remove(at)));
+        let block = self.geometry.block_of(first);
+        if !self.erased.contains(&block) {
+            self.erased.push(block);
+        }
+    }
+}
+
+impl FlashContents for Bytes {
+    const MOVES: bool = true;
+
+    fn change(&mut self, change: FlashChange<'_>) {
+        match change {
+            FlashChange::Copied { from, to } => self.copied(from, to),
+            FlashChange::Emptied { first, units, by: EmptiedBy::Erase } => self.erased(first, units),
+            // Nothing refers to what a cut has torn, to pages of the map, to what is spoiled, or to parity.
+            FlashChange::Emptied { by: EmptiedBy::Cut, .. }
+            | FlashChange::MapProgrammed { .. }
+            | FlashChange::Spoiled { .. }
+            | FlashChange::Parity(_) => {}
+        }
+    }
+
+    fn foresee(&mut self, _: CommandId, _: Ppn, _: Option<Lpn>) {}
+}
+
+impl Contents for Bytes {
+    fn copy(&mut self, movement: &Movement) {
+        match movement.to {
+            Place::Read(request) => self.to_read(request, movement),
+            Place::Buffer(slot) => self.to_buffer(slot.at(), movement),
+            Place::WriteBack(slot) => {
+                let slot = entry(&mut self.slots, slot.at());
+                slot.writing_back = slot.new.take();
+                slot.held = SectorMask::EMPTY;
+            }
+            Place::ReadCache(place) => {
+                let mut page = self.fresh_page();
+                page.fill(0);
+                self.gather(movement, &mut page, true);
+                *entry(&mut self.cached, place.at()) = Some(page);
+            }
+            Place::Flash(at) => self.to_flash(at, movement),
+            Place::Write { .. } => unreachable!("the host sends this data"),
+        }
+    }
+
+    fn forget(&mut self, place: Place) {
+        let page = match place {
+            Place::Buffer(slot) => {
+                let slot = entry(&mut self.slots, slot.at());
+                slot.held = SectorMask::EMPTY;
+                slot.new.take()
+            }
+            Place::WriteBack(slot) => entry(&mut self.slots, slot.at()).writing_back.take(),
+            Place::ReadCache(place) => self.cached[place.at()].take(),
+            Place::Write { .. } | Place::Read(_) | Place::Flash(_) => None,
+        };
+        self.spare.extend(page);
+    }
+
+    fn deliver(&mut self, request: RequestId, completion: &Completion) {
+        let found = std::mem::take(entry(&mut self.found, request.at()));
+        if completion.request.op == Op::Write {
+            self.payloads.take(completion.request.tag);
+        }
+        self.answers.push(Answer { completion: *completion, found });
+    }
+
+    fn lose_power(&mut self) {
+        self.slots.clear();
+        self.cached.clear();
+        self.found.clear();
+        self.answers.clear();
+        self.payloads = Payloads::default();
+        (self.program, self.last) = (None, None);
+    }
+}
+
+impl Slot {
+    /// Reads sectors, the newest of each.
+    fn read(&self, first: u32, count: u32, to: &mut [u8]) {
+        if self.held.covers(SectorMask::range(first, count))
+            && let Some(page) = &self.new
+        {
+            return to.copy_from_slice(&page[offset(first)..offset(first + count)]);
+        }
+        for (number, sector) in (first..first + count).enumerate() {
+            let newer = self.new.as_ref().filter(|_| self.held.0 >> sector & 1 != 0);
+            let page = newer.or(self.writing_back.as_ref());
+            let page = page.expect("what is taken from the buffer is in it");
+            let (from, at) = (offset(sector), number * SECTOR_BYTES as usize);
+            let size = SECTOR_BYTES as usize;
+            to[at..at + size].copy_from_slice(&page[from..from + size]);
+        }
+    }
+}
+
+fn offset(sector: u32) -> usize {
+    sector as usize * SECTOR_BYTES as usize
+}
+
+/// The runs of sectors in a mask: the first, and how many.
+fn runs(mask: SectorMask) -> impl Iterator<Item = (u32, u32)> {
+    let mut left = mask.0;
+    std::iter::from_fn(move || {
+        if left == 0 {
+            return None;
+        }
+        let first = left.trailing_zeros();
+        let count = (left >> first).trailing_ones();
+        let run = if count == u128::BITS { u128::MAX } else { ((1 << count) - 1) << first };
+        left &= !run;
+        Some((first, count))
+    })
+}
+
+fn entry<T: Default + Clone>(table: &mut Vec<T>, at: usize) -> &mut T {
+    if at >= table.len() {
+        table.resize(at + 1, T::default());
+    }
+    &mut table[at]
+}

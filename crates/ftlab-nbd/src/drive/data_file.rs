@@ -1,0 +1,534 @@
+//! The data file of a drive: creates and opens it, commits what changed, and gives back what was kept.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use ftlab::ftl::recovery::{Kept, KeptBlock, KeptFacts, KeptPage, KeptSource, Touched};
+use ftlab::shape::Geometry;
+use ftlab::units::{BlockId, Lpn, Ppn};
+use rustix::fs::{FallocateFlags, FlockOperation, SeekFrom, fallocate, flock, seek};
+
+use super::header::{FORMAT, Facts, Header, LifeCounts, State};
+use super::layout::{BLOCK_BYTES, CONFIG_BYTES, Layout, TRIM_BYTES};
+use super::log::{self, Change, Entry, Log};
+use super::records::{self, StoredPage};
+
+/// Why a data file can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Unusable {
+    /// It can't be read or written.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// It is something else.
+    #[error("it is not the data file of a drive")]
+    Foreign,
+    /// Another version wrote it.
+    #[error("it has format {0}, and this program reads format {FORMAT}")]
+    OtherFormat(u32),
+    /// A server has it already.
+    #[error("another server uses it")]
+    InUse,
+    /// It is damaged.
+    #[error("it is damaged: {0}")]
+    Damaged(String),
+}
+
+/// An open data file, before its device is known.
+#[derive(Debug)]
+pub struct Opened {
+    /// The file.
+    pub file: File,
+    /// Its header; none if it is new.
+    pub header: Option<Header>,
+    /// The text of its configuration.
+    pub config: String,
+}
+
+/// Opens a data file, or creates an empty one.
+///
+/// # Errors
+/// It can't be used.
+pub fn open(path: &Path) -> Result<Opened, Unusable> {
+    let file =
+        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        return Err(Unusable::InUse);
+    }
+    if !file.metadata()?.is_file() {
+        return Err(Unusable::Foreign);
+    }
+    let header = Header::read(&file)?;
+    let Some(known) = &header else {
+        return match file.metadata()?.len() {
+            0 => Ok(Opened { file, header: None, config: String::new() }),
+            _ => Err(Unusable::Foreign),
+        };
+    };
+    if known.format != FORMAT {
+        return Err(Unusable::OtherFormat(known.format));
+    }
+    let damaged = |what: &str| Unusable::Damaged(what.to_owned());
+    if u64::from(known.config_bytes) > CONFIG_BYTES {
+        return Err(damaged("its configuration is too long"));
+    }
+    let mut text = vec![0; known.config_bytes as usize];
+    file.read_exact_at(&mut text, Layout::config())?;
+    if crc32fast::hash(&text) != known.config_checksum {
+        return Err(damaged("its configuration has changed"));
+    }
+    let config = String::from_utf8(text).map_err(|_| damaged("its configuration is no text"))?;
+    Ok(Opened { file, header, config })
+}
+
+/// The data file of a running drive.
+#[derive(Debug)]
+pub struct DataFile {
+    /// Its name.
+    pub path: PathBuf,
+    file: Rc<File>,
+    layout: Rc<Layout>,
+    header: Header,
+    log: Log,
+    entry: Entry,
+}
+
+/// The logical pages whose data is in the second place of a physical page.
+pub type Seconds = BTreeMap<Ppn, Lpn>;
+
+/// What a device keeps, and where its bytes lie.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// What it keeps.
+    pub kept: Kept<'a>,
+    /// Second places.
+    pub seconds: &'a Seconds,
+    /// Its shape.
+    pub geometry: &'a Geometry,
+}
+
+impl View<'_> {
+    fn page(&self, at: Ppn) -> StoredPage {
+        StoredPage { kept: self.kept.page(at), second: self.seconds.get(&at).copied() }
+    }
+}
+
+impl DataFile {
+    /// Takes an open file for a device of this layout. A new file gets the configuration.
+    ///
+    /// # Errors
+    /// It can't be written.
+    pub fn take(
+        path: &Path,
+        opened: Opened,
+        layout: Layout,
+        config: &str,
+        seed: u64,
+    ) -> Result<DataFile, Unusable> {
+        let Opened { file, header, .. } = opened;
+        let mut header = header.unwrap_or_else(|| Header { format: FORMAT, seed, ..Header::default() });
+        if header.state == State::New {
+            if config.len() as u64 > CONFIG_BYTES {
+                return Err(Unusable::Damaged("the configuration is too long to be kept".to_owned()));
+            }
+            file.write_all_at(config.as_bytes(), Layout::config())?;
+            header.config_bytes = config.len() as u32;
+            header.config_checksum = crc32fast::hash(config.as_bytes());
+            header.seed = seed;
+        }
+        let log = Log::new(header.epoch);
+        let path = path.to_owned();
+        let (file, layout) = (Rc::new(file), Rc::new(layout));
+        Ok(DataFile { path, file, layout, header, log, entry: Entry::default() })
+    }
+
+    /// The file, for the bytes of the flash.
+    #[must_use]
+    pub fn file(&self) -> Rc<File> {
+        self.file.clone()
+    }
+
+    /// The layout.
+    #[must_use]
+    pub fn layout(&self) -> Rc<Layout> {
+        self.layout.clone()
+    }
+
+    /// What the drive has counted before.
+    #[must_use]
+    pub fn life(&self) -> LifeCounts {
+        self.header.facts.life
+    }
+
+    /// Notes that a server has the drive from now on.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn run(&mut self, recovers: bool, facts: Facts) -> io::Result<()> {
+        self.header.state = State::Running;
+        self.header.recovers = recovers;
+        self.restart_log(facts)
+    }
+
+    /// The log begins anew, with these facts.
+    fn restart_log(&mut self, facts: Facts) -> io::Result<()> {
+        self.header.facts = facts;
+        self.header.epoch += 1;
+        self.header.write(&self.file)?;
+        self.log = Log::new(self.header.epoch);
+        Ok(())
+    }
+
+    /// Writes everything that a device keeps into the tables. Nothing of what they had before counts.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn write_tables(&mut self, view: View<'_>, logical_pages: u32) -> io::Result<()> {
+        let geometry = view.geometry;
+        let known = (0..geometry.blocks()).map(BlockId::new).filter(|&it| view.kept.knows(it));
+        let table = self.layout.block(BlockId::new(0));
+        let trims = self.layout.trims();
+        self.clear(table, trims.end - table)?;
+        let units = geometry.units_per_block();
+        for block in known {
+            self.file.write_all_at(&records::block_record(&view.kept.block(block)), self.layout.block(block))?;
+            self.write_pages(geometry.page_at(block, 0).get(), units, view)?;
+        }
+        for page in (0..logical_pages).map(Lpn::new) {
+            let version = view.kept.trim(page);
+            if version > 0 {
+                self.file.write_all_at(&version.to_le_bytes(), self.layout.trim(page))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Zeroes a part of the file and gives its space back.
+    fn clear(&self, from: u64, bytes: u64) -> io::Result<()> {
+        punch(&self.file, from, bytes)
+    }
+
+    fn write_pages(&self, first: u32, units: u32, view: View<'_>) -> io::Result<()> {
+        let mut bytes = Vec::with_capacity(units as usize * self.layout.record_bytes as usize);
+        for at in (first..first + units).map(Ppn::new) {
+            records::put_page(&view.page(at), &self.layout, &mut bytes);
+        }
+        self.file.write_all_at(&bytes, self.layout.page(Ppn::new(first)))
+    }
+
+    /// Commits what changed: from now on a killed server leaves this state.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn commit(&mut self, touched: &Touched, view: View<'_>, facts: &Facts) -> io::Result<()> {
+        self.entry.begin();
+        let mut blocks: Vec<BlockId> = touched.blocks.clone();
+        blocks.extend(touched.pages.iter().map(|&(first, _)| view.geometry.block_of(first)));
+        blocks.sort_unstable();
+        blocks.dedup();
+        for &block in &blocks {
+            self.entry.block(block.get(), &records::block_record(&view.kept.block(block)));
+        }
+        let layout = &self.layout;
+        for &(first, units) in &touched.pages {
+            let bytes = units * layout.record_bytes as u32;
+            self.entry.pages(first.get(), bytes, |out| {
+                for at in (first.get()..first.get() + units).map(Ppn::new) {
+                    records::put_page(&view.page(at), layout, out);
+                }
+            });
+        }
+        for &page in &touched.trimmed {
+            self.entry.trim(page.get(), view.kept.trim(page));
+        }
+        self.entry.facts(facts)?;
+        if !self.log.has_room(self.entry.len()) {
+            self.fold()?;
+        }
+        if !self.log.has_room(self.entry.len()) {
+            return Err(io::Error::other("a commit is larger than the log of the data file"));
+        }
+        self.log.append(&mut self.entry, &self.file)
+    }
+
+    /// The log is full: what it holds goes to the tables, and it begins anew. A killed server leaves either.
+    fn fold(&mut self) -> io::Result<()> {
+        let contents = self.log.read(&self.file)?;
+        let facts = write_to_tables(&contents, &self.file, &self.layout)?;
+        self.restart_log(facts.unwrap_or_else(|| self.header.facts.clone()))
+    }
+
+    /// Marks the drive as shut down, with its image.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn save(&mut self, image: &[u8], facts: Facts) -> io::Result<()> {
+        let at = self.layout.image();
+        self.file.set_len(at)?;
+        self.file.write_all_at(image, at)?;
+        self.file.sync_all()?;
+        self.header.image_bytes = image.len() as u64;
+        self.header.image_checksum = crc32fast::hash(image);
+        self.header.state = State::Saved;
+        self.restart_log(facts)?;
+        self.file.sync_all()
+    }
+
+    /// Reads the image of a drive that was shut down.
+    ///
+    /// # Errors
+    /// The file can't be read, or the image is damaged.
+    pub fn image(&self) -> Result<Vec<u8>, Unusable> {
+        let available = self.file.metadata()?.len().saturating_sub(self.layout.image());
+        if self.header.image_bytes > available {
+            return Err(Unusable::Damaged("a part of its image is missing".to_owned()));
+        }
+        let mut image = vec![0; self.header.image_bytes as usize];
+        self.file.read_exact_at(&mut image, self.layout.image())?;
+        if crc32fast::hash(&image) != self.header.image_checksum {
+            return Err(Unusable::Damaged("its image has changed".to_owned()));
+        }
+        Ok(image)
+    }
+
+    /// How the drive was left.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.header.state
+    }
+
+    /// The seed of its device.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.header.seed
+    }
+
+    /// Reads what a killed server left.
+    ///
+    /// # Errors
+    /// The file can't be read, or is damaged.
+    pub fn stored(&mut self, geometry: &Geometry) -> Result<StoredDevice, Unusable> {
+        let layout = self.layout.clone();
+        let contents = self.log.read(&self.file)?;
+        let facts = write_to_tables(&contents, &self.file, &layout)?;
+        let facts = facts.unwrap_or_else(|| self.header.facts.clone());
+        StoredDevice::read(self.file.clone(), layout, geometry, facts)
+    }
+}
+
+/// Writes the changes of a log into the tables, the last of each record. Returns the last facts.
+fn write_to_tables(contents: &[u8], file: &File, layout: &Layout) -> io::Result<Option<Facts>> {
+    let record = layout.record_bytes as usize;
+    let (mut blocks, mut trims) = (BTreeMap::new(), BTreeMap::new());
+    let mut pages: Vec<(u32, usize, &[u8])> = Vec::new();
+    let mut facts = None;
+    for change in log::changes(contents) {
+        match change? {
+            Change::Block(block, record) => drop(blocks.insert(block, record)),
+            Change::Pages(first, all) => {
+                let before = pages.len();
+                let rows = (first..).zip(all.chunks(record));
+                pages.extend(rows.map(|(number, record)| (number, before, record)));
+            }
+            Change::Trim(page, version) => drop(trims.insert(page, version)),
+            Change::Facts(text) => facts = Some(serde_json::from_slice(text)?),
+        }
+    }
+    for (block, record) in blocks {
+        file.write_all_at(record, layout.block(BlockId::new(block)))?;
+    }
+    pages.sort_unstable_by_key(|&(number, order, _)| (number, order));
+    write_pages(&pages, file, layout)?;
+    for (page, version) in trims {
+        file.write_all_at(&version.to_le_bytes(), layout.trim(Lpn::new(page)))?;
+    }
+    Ok(facts)
+}
+
+/// Writes the last record of each page, adjacent ones together. They are in order of pages and time.
+fn write_pages(pages: &[(u32, usize, &[u8])], file: &File, layout: &Layout) -> io::Result<()> {
+    let mut run: Vec<u8> = Vec::new();
+    let mut first = 0;
+    for same in pages.chunk_by(|one, other| one.0 == other.0) {
+        let &(number, _, record) = &same[same.len() - 1];
+        let next = first + (run.len() / layout.record_bytes as usize) as u32;
+        if next != number {
+            file.write_all_at(&run, layout.page(Ppn::new(first)))?;
+            run.clear();
+            first = number;
+        }
+        run.extend_from_slice(record);
+    }
+    file.write_all_at(&run, layout.page(Ppn::new(first)))
+}
+
+/// What a killed server left.
+#[derive(Debug)]
+pub struct StoredDevice {
+    file: Rc<File>,
+    layout: Rc<Layout>,
+    blocks: Vec<KeptBlock>,
+    trims: Vec<(Lpn, u64)>,
+    facts: Facts,
+    kept: KeptFacts,
+    /// The pages that were read last, and their first.
+    row: RefCell<(u32, Vec<StoredPage>)>,
+    seconds: RefCell<Seconds>,
+    /// A read that failed.
+    failed: RefCell<Option<io::Error>>,
+}
+
+/// How many pages are read from the table together.
+const ROW: u32 = 4096;
+
+impl StoredDevice {
+    fn read(
+        file: Rc<File>,
+        layout: Rc<Layout>,
+        geometry: &Geometry,
+        facts: Facts,
+    ) -> Result<StoredDevice, Unusable> {
+        let mut table = vec![0; (u64::from(geometry.blocks()) * BLOCK_BYTES) as usize];
+        read_sparse(&file, &mut table, layout.block(BlockId::new(0)))?;
+        let blocks = table.chunks(BLOCK_BYTES as usize).map(records::block_of);
+        let blocks: Option<Vec<KeptBlock>> = blocks.collect();
+        let damaged = || Unusable::Damaged("a block has a state that there is not".to_owned());
+        let blocks = blocks.ok_or_else(damaged)?;
+        let trims = read_trims(&file, &layout)?;
+        let kept = facts.kept();
+        let (row, seconds) = (RefCell::new((0, Vec::new())), RefCell::default());
+        let failed = RefCell::default();
+        Ok(StoredDevice { file, layout, blocks, trims, facts, kept, row, seconds, failed })
+    }
+
+    /// The facts.
+    #[must_use]
+    pub fn all_facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// The second places of the pages that were read so far.
+    #[must_use]
+    pub fn take_seconds(&self) -> Seconds {
+        self.seconds.take()
+    }
+
+    /// Whether all could be read.
+    ///
+    /// # Errors
+    /// The first read that failed.
+    pub fn check(&self) -> io::Result<()> {
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
+    fn read_row(&self, first: u32) -> io::Result<Vec<StoredPage>> {
+        let record = self.layout.record_bytes as usize;
+        let mut bytes = vec![0; ROW as usize * record];
+        read_sparse(&self.file, &mut bytes, self.layout.page(Ppn::new(first)))?;
+        Ok(bytes.chunks(record).map(|one| records::page_of(one, &self.layout)).collect())
+    }
+}
+
+impl KeptSource for StoredDevice {
+    fn block(&self, block: BlockId) -> KeptBlock {
+        self.blocks[block.at()]
+    }
+
+    fn page(&self, at: Ppn) -> KeptPage {
+        let first = at.get() - at.get() % ROW;
+        let mut row = self.row.borrow_mut();
+        if row.1.is_empty() || row.0 != first {
+            match self.read_row(first) {
+                Ok(pages) => *row = (first, pages),
+                Err(error) => {
+                    self.failed.borrow_mut().get_or_insert(error);
+                    return KeptPage::default();
+                }
+            }
+        }
+        let StoredPage { kept, second } = row.1[(at.get() - first) as usize];
+        if let Some(page) = second {
+            self.seconds.borrow_mut().insert(at, page);
+        }
+        kept
+    }
+
+    fn trims(&self) -> impl Iterator<Item = (Lpn, u64)> {
+        self.trims.iter().copied()
+    }
+
+    fn facts(&self) -> &KeptFacts {
+        &self.kept
+    }
+}
+
+/// Reads bytes; those behind the end of the file are zero.
+fn read_sparse(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    let mut done = 0;
+    while done < bytes.len() {
+        match file.read_at(&mut bytes[done..], at + done as u64) {
+            Ok(0) => break,
+            Ok(count) => done += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes[done..].fill(0);
+    Ok(())
+}
+
+/// Reads the trims, without the parts of the table that were never written.
+fn read_trims(file: &File, layout: &Layout) -> io::Result<Vec<(Lpn, u64)>> {
+    let std::ops::Range { start, end } = layout.trims();
+    let mut trims = Vec::new();
+    let mut at = start;
+    let mut bytes = vec![0; ROW as usize * TRIM_BYTES as usize];
+    while at < end {
+        // Nothing but a hole, or the end of the file.
+        let Ok(data) = seek(file, SeekFrom::Data(at)) else { break };
+        at = data.max(at) - (data.max(at) - start) % TRIM_BYTES;
+        if at >= end {
+            break;
+        }
+        let length = bytes.len().min((end - at) as usize);
+        read_sparse(file, &mut bytes[..length], at)?;
+        let first = ((at - start) / TRIM_BYTES) as u32;
+        for (page, version) in (first..).zip(bytes[..length].chunks(TRIM_BYTES as usize)) {
+            let version = records::u64_at(version, 0);
+            if version > 0 {
+                trims.push((Lpn::new(page), version));
+            }
+        }
+        at += length as u64;
+    }
+    Ok(trims)
+}
+
+/// Punches a hole: the bytes read as zeros, and their space is given back. Where a file system can't do that, zeros are
+/// written over what is there.
+pub fn punch(file: &File, from: u64, bytes: u64) -> io::Result<()> {
+    let length = file.metadata()?.len();
+    let bytes = bytes.min(length.saturating_sub(from));
+    if bytes == 0 {
+        return Ok(());
+    }
+    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    match fallocate(file, flags, from, bytes) {
+        Ok(()) => Ok(()),
+        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {
+            let zeros = vec![0; (1 << 20).min(bytes as usize)];
+            let mut at = from;
+            while at < from + bytes {
+                let count = zeros.len().min((from + bytes - at) as usize);
+                file.write_all_at(&zeros[..count], at)?;
+                at += count as u64;
+            }
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
+}

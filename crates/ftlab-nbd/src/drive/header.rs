@@ -1,0 +1,175 @@
+//! The header of a data file: whose data it is, how its server ended, and the facts as of the last fold of the log.
+//!
+//! Two slots are written in turn, each with a checksum, so that a server that is killed meanwhile leaves one of them.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use ftlab::ftl::recovery::KeptFacts;
+use ftlab::ftl::wear::EndReason;
+use ftlab::units::BlockId;
+use serde::{Deserialize, Serialize};
+
+use super::layout::HEADER_SLOT;
+use super::records::u32_at;
+
+/// The first bytes of a data file.
+pub const MAGIC: &[u8; 8] = b"ftlabdrv";
+/// The version of the format.
+pub const FORMAT: u32 = 1;
+/// Bytes of a slot before its text: magic, length, checksum.
+const PREAMBLE: usize = 16;
+
+/// How the drive was left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// The file is being made.
+    #[default]
+    New,
+    /// A server has it, or was killed.
+    Running,
+    /// It was shut down; its image is in the file.
+    Saved,
+}
+
+/// What a drive counts over its whole life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LifeCounts {
+    /// Bytes that the host wrote.
+    pub host_written_bytes: u64,
+    /// Bytes that the host read.
+    pub host_read_bytes: u64,
+    /// Bytes that were programmed on flash.
+    pub media_written_bytes: u64,
+    /// How often it was started.
+    pub power_cycles: u64,
+    /// How often power was cut, or its server killed.
+    pub unsafe_shutdowns: u64,
+    /// For how long it has been on, in simulated time.
+    pub powered_on_ns: u64,
+}
+
+/// Facts of the device, as they are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The device's clock.
+    pub now_ns: u64,
+    next_version: u64,
+    openings: u64,
+    journal_pages: u32,
+    end: Option<u8>,
+    weak: Option<u64>,
+    giving_up: Vec<u32>,
+    /// What the drive counts over its life.
+    pub life: LifeCounts,
+}
+
+/// Reasons for the end of a device's life, by number.
+const REASONS: [EndReason; 3] =
+    [EndReason::TooFewBlocks, EndReason::NoRoom, EndReason::DiesDied];
+
+impl Facts {
+    /// The facts of a device at a moment.
+    #[must_use]
+    pub fn new(now_ns: u64, kept: &KeptFacts, life: LifeCounts) -> Facts {
+        let end = kept.end.and_then(|end| REASONS.iter().position(|&reason| reason == end));
+        Facts {
+            now_ns,
+            next_version: kept.next_version,
+            openings: kept.openings,
+            journal_pages: kept.journal_pages,
+            end: end.map(|number| number as u8),
+            weak: kept.weak,
+            giving_up: kept.giving_up.iter().map(|block| block.get()).collect(),
+            life,
+        }
+    }
+
+    /// The facts as the device knows them.
+    #[must_use]
+    pub fn kept(&self) -> KeptFacts {
+        KeptFacts {
+            next_version: self.next_version,
+            openings: self.openings,
+            journal_pages: self.journal_pages,
+            end: self.end.and_then(|number| REASONS.get(usize::from(number)).copied()),
+            weak: self.weak,
+            giving_up: self.giving_up.iter().copied().map(BlockId::new).collect(),
+        }
+    }
+}
+
+/// The header.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// The version of the format.
+    pub format: u32,
+    /// Counts the headers written; the newer slot counts.
+    pub generation: u64,
+    /// How the drive was left.
+    pub state: State,
+    /// The seed of the device.
+    pub seed: u64,
+    /// Bytes of the configuration.
+    pub config_bytes: u32,
+    /// Its checksum.
+    pub config_checksum: u32,
+    /// Bytes of the image, if the drive was shut down.
+    pub image_bytes: u64,
+    /// Its checksum.
+    pub image_checksum: u32,
+    /// The commits of this number in the log count.
+    pub epoch: u64,
+    /// Whether the device keeps what it needs to recover.
+    pub recovers: bool,
+    /// The facts as of the beginning of the log.
+    pub facts: Facts,
+}
+
+impl Header {
+    /// Writes the header to the older slot.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn write(&mut self, file: &File) -> io::Result<()> {
+        self.generation += 1;
+        let text = serde_json::to_vec(self)?;
+        if text.len() + PREAMBLE > HEADER_SLOT as usize {
+            return Err(io::Error::other("the header of the data file is too long"));
+        }
+        let mut slot = Vec::with_capacity(PREAMBLE + text.len());
+        slot.extend_from_slice(MAGIC);
+        slot.extend_from_slice(&(text.len() as u32).to_le_bytes());
+        slot.extend_from_slice(&crc32fast::hash(&text).to_le_bytes());
+        slot.extend_from_slice(&text);
+        file.write_all_at(&slot, self.generation % 2 * HEADER_SLOT)
+    }
+
+    /// Reads the newer header. None if the file is no data file.
+    ///
+    /// # Errors
+    /// The file can't be read.
+    pub fn read(file: &File) -> io::Result<Option<Header>> {
+        let slots = [read_slot(file, 0)?, read_slot(file, HEADER_SLOT)?];
+        Ok(slots.into_iter().flatten().max_by_key(|header| header.generation))
+    }
+}
+
+fn read_slot(file: &File, at: u64) -> io::Result<Option<Header>> {
+    let mut slot = vec![0; HEADER_SLOT as usize];
+    match file.read_exact_at(&mut slot, at) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
+    }
+    if &slot[..MAGIC.len()] != MAGIC {
+        return Ok(None);
+    }
+    let (length, checksum) = (u32_at(&slot, 8) as usize, u32_at(&slot, 12));
+    let text = slot.get(PREAMBLE..PREAMBLE + length).unwrap_or_default();
+    if crc32fast::hash(text) != checksum {
+        return Ok(None);
+    }
+    Ok(serde_json::from_slice(text).ok())
+}

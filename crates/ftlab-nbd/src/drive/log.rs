@@ -1,0 +1,211 @@
+//! The log of commits: what changed of what a device keeps, in entries that count as a whole or not at all.
+//!
+//! A commit is a moment between two events of the device. A server that is killed leaves the last commit, which is the
+//! same as cutting the power at its moment. The log is folded into the tables when it is full.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use super::header::Facts;
+use super::layout::{BLOCK_BYTES, LOG_BYTES, Layout};
+use super::records::{u32_at, u64_at};
+
+/// Bytes before the content of an entry: epoch, length, checksum.
+const PREAMBLE: usize = 16;
+
+/// A commit that is being written.
+#[derive(Debug, Default)]
+pub struct Entry {
+    bytes: Vec<u8>,
+}
+
+/// A change in an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change<'a> {
+    /// The record of a block.
+    Block(u32, &'a [u8]),
+    /// The records of adjacent pages.
+    Pages(u32, &'a [u8]),
+    /// The version of a trim.
+    Trim(u32, u64),
+    /// The facts.
+    Facts(&'a [u8]),
+}
+
+/// The kinds of changes, as they are written.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+enum Kind {
+    Block = 1,
+    Pages = 2,
+    Trim = 3,
+    Facts = 4,
+}
+
+impl Entry {
+    /// Begins an entry, in the memory of the last one.
+    pub fn begin(&mut self) {
+        self.bytes.clear();
+        self.bytes.resize(PREAMBLE, 0);
+    }
+
+    /// Adds the record of a block.
+    pub fn block(&mut self, block: u32, record: &[u8; BLOCK_BYTES as usize]) {
+        self.head(Kind::Block, block, BLOCK_BYTES as u32);
+        self.bytes.extend_from_slice(record);
+    }
+
+    /// Adds the records of `bytes` bytes of adjacent pages, which `put` appends.
+    pub fn pages(&mut self, first: u32, bytes: u32, put: impl FnOnce(&mut Vec<u8>)) {
+        self.head(Kind::Pages, first, bytes);
+        put(&mut self.bytes);
+    }
+
+    /// Adds a trim.
+    pub fn trim(&mut self, page: u32, version: u64) {
+        self.head(Kind::Trim, page, 8);
+        self.bytes.extend_from_slice(&version.to_le_bytes());
+    }
+
+    /// Adds the facts.
+    ///
+    /// # Errors
+    /// They can't be written as text.
+    pub fn facts(&mut self, facts: &Facts) -> io::Result<()> {
+        let text = serde_json::to_vec(facts)?;
+        self.head(Kind::Facts, 0, text.len() as u32);
+        self.bytes.extend_from_slice(&text);
+        Ok(())
+    }
+
+    fn head(&mut self, kind: Kind, number: u32, bytes: u32) {
+        self.bytes.push(kind as u8);
+        self.bytes.extend_from_slice(&number.to_le_bytes());
+        self.bytes.extend_from_slice(&bytes.to_le_bytes());
+    }
+
+    /// Its length in the log.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// Whether nothing was begun.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+}
+
+/// The log.
+#[derive(Debug)]
+pub struct Log {
+    epoch: u64,
+    /// Where the next entry goes, from the beginning of the log.
+    end: u64,
+}
+
+impl Log {
+    /// An empty log.
+    #[must_use]
+    pub fn new(epoch: u64) -> Log {
+        Log { epoch, end: 0 }
+    }
+
+    /// Whether an entry of this length fits.
+    #[must_use]
+    pub fn has_room(&self, bytes: u64) -> bool {
+        self.end + bytes <= LOG_BYTES
+    }
+
+    /// Writes an entry. It counts once all of it is in the file.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn append(&mut self, entry: &mut Entry, file: &File) -> io::Result<()> {
+        let content = (entry.bytes.len() - PREAMBLE) as u32;
+        entry.bytes[0..8].copy_from_slice(&self.epoch.to_le_bytes());
+        entry.bytes[8..12].copy_from_slice(&content.to_le_bytes());
+        let checksum = crc32fast::hash(&entry.bytes[PREAMBLE..]);
+        entry.bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
+        file.write_all_at(&entry.bytes, Layout::log() + self.end)?;
+        self.end += entry.len();
+        Ok(())
+    }
+
+    /// Reads the contents of all whole entries, in order, and continues behind them.
+    ///
+    /// # Errors
+    /// The file can't be read.
+    pub fn read(&mut self, file: &File) -> io::Result<Vec<u8>> {
+        self.end = 0;
+        let (mut all, mut entry) = (Vec::new(), Vec::new());
+        while let Some(()) = self.read_entry(file, &mut entry)? {
+            all.extend_from_slice(&entry);
+            self.end += (PREAMBLE + entry.len()) as u64;
+        }
+        Ok(all)
+    }
+
+    fn read_entry(&self, file: &File, bytes: &mut Vec<u8>) -> io::Result<Option<()>> {
+        let mut head = [0; PREAMBLE];
+        if !self.has_room(PREAMBLE as u64) {
+            return Ok(None);
+        }
+        match file.read_exact_at(&mut head, Layout::log() + self.end) {
+            // Nothing was ever written there.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            read => read?,
+        }
+        let (epoch, length, checksum) = (u64_at(&head, 0), u32_at(&head, 8), u32_at(&head, 12));
+        let whole = PREAMBLE as u64 + u64::from(length);
+        if epoch != self.epoch || length == 0 || !self.has_room(whole) {
+            return Ok(None);
+        }
+        bytes.resize(length as usize, 0);
+        match file.read_exact_at(bytes, Layout::log() + self.end + PREAMBLE as u64) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            read => read?,
+        }
+        Ok((crc32fast::hash(bytes) == checksum).then_some(()))
+    }
+}
+
+/// The changes in the contents of entries, in order.
+///
+/// # Errors
+/// They make no sense.
+pub fn changes(contents: &[u8]) -> impl Iterator<Item = io::Result<Change<'_>>> {
+    let mut rest = contents;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let Some((change, left)) = split(rest) else {
+            rest = &[];
+            let what = "an entry of the log makes no sense";
+            return Some(Err(io::Error::new(io::ErrorKind::InvalidData, what)));
+        };
+        rest = left;
+        Some(Ok(change))
+    })
+}
+
+/// Splits the first change off.
+fn split(bytes: &[u8]) -> Option<(Change<'_>, &[u8])> {
+    const HEAD: usize = 9;
+    let head = bytes.get(..HEAD)?;
+    let (number, length) = (u32_at(head, 1), u32_at(head, 5) as usize);
+    let content = bytes.get(HEAD..HEAD + length)?;
+    let change = match head[0] {
+        kind if kind == Kind::Block as u8 && length == BLOCK_BYTES as usize => {
+            Change::Block(number, content)
+        }
+        kind if kind == Kind::Pages as u8 => Change::Pages(number, content),
+        kind if kind == Kind::Trim as u8 && length == 8 => Change::Trim(number, u64_at(content, 0)),
+        kind if kind == Kind::Facts as u8 => Change::Facts(content),
+        _ => return None,
+    };
+    Some((change, &bytes[HEAD + length..]))
+}

@@ -1,0 +1,107 @@
+//! How what a device keeps is written in the data file: fixed records, little-endian.
+
+use ftlab::ftl::BlockState;
+use ftlab::ftl::recovery::{KeptBlock, KeptPage, KeptPart};
+use ftlab::units::{Lpn, SectorMask};
+
+use super::layout::{BLOCK_BYTES, Layout, PART_BYTES};
+
+/// A page as it is stored: what the device keeps of it, and who owns the second place of its data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoredPage {
+    /// What the device keeps.
+    pub kept: KeptPage,
+    /// The logical page whose data is in the second place, if there is one.
+    pub second: Option<Lpn>,
+}
+
+/// Appends a page to `out`.
+pub fn put_page(page: &StoredPage, layout: &Layout, out: &mut Vec<u8>) {
+    let mask = |mask: SectorMask, out: &mut Vec<u8>| {
+        out.extend_from_slice(&mask.0.to_le_bytes()[..layout.mask_bytes as usize]);
+    };
+    for part in &page.kept.parts[..layout.parts as usize] {
+        out.extend_from_slice(&number_of(part.owner).to_le_bytes());
+        out.extend_from_slice(&part.version.to_le_bytes());
+        mask(part.sectors, out);
+    }
+    mask(page.kept.lost, out);
+    if layout.parts > 1 {
+        out.extend_from_slice(&number_of(page.second).to_le_bytes());
+    }
+}
+
+/// Reads a page from its record.
+#[must_use]
+pub fn page_of(record: &[u8], layout: &Layout) -> StoredPage {
+    let mask_bytes = layout.mask_bytes as usize;
+    let mask = |from: &[u8]| {
+        let mut bytes = [0; size_of::<u128>()];
+        bytes[..mask_bytes].copy_from_slice(&from[..mask_bytes]);
+        SectorMask(u128::from_le_bytes(bytes))
+    };
+    let mut page = StoredPage::default();
+    let mut at = 0;
+    for part in &mut page.kept.parts[..layout.parts as usize] {
+        let version = u64_at(record, at + 4);
+        let sectors = mask(&record[at + PART_BYTES as usize..]);
+        *part = KeptPart { owner: owner_of(u32_at(record, at)), sectors, version };
+        at += PART_BYTES as usize + mask_bytes;
+    }
+    page.kept.lost = mask(&record[at..]);
+    if layout.parts > 1 {
+        page.second = owner_of(u32_at(record, at + mask_bytes));
+    }
+    page
+}
+
+/// Returns the record of a block.
+#[must_use]
+pub fn block_record(block: &KeptBlock) -> [u8; BLOCK_BYTES as usize] {
+    let mut record = [0; BLOCK_BYTES as usize];
+    record[0..4].copy_from_slice(&block.erases.to_le_bytes());
+    record[4..8].copy_from_slice(&block.programmed.to_le_bytes());
+    record[8] = block.state as u8;
+    record[9] = block.stream;
+    record[16..24].copy_from_slice(&block.opening.to_le_bytes());
+    record[24..32].copy_from_slice(&block.purpose.to_le_bytes());
+    record
+}
+
+/// Reads a block from its record; none if it has no valid state.
+#[must_use]
+pub fn block_of(record: &[u8]) -> Option<KeptBlock> {
+    Some(KeptBlock {
+        erases: u32_at(record, 0),
+        programmed: u32_at(record, 4),
+        state: *BlockState::ALL.get(usize::from(record[8]))?,
+        stream: record[9],
+        opening: u64_at(record, 16),
+        purpose: u64_at(record, 24),
+    })
+}
+
+/// A page as a number that is zero for none.
+fn number_of(page: Option<Lpn>) -> u32 {
+    page.map_or(0, |page| page.get() + 1)
+}
+
+fn owner_of(number: u32) -> Option<Lpn> {
+    number.checked_sub(1).map(Lpn::new)
+}
+
+/// Reads a number of four bytes.
+#[must_use]
+pub fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    let mut number = [0; 4];
+    number.copy_from_slice(&bytes[at..at + 4]);
+    u32::from_le_bytes(number)
+}
+
+/// Reads a number of eight bytes.
+#[must_use]
+pub fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    let mut number = [0; 8];
+    number.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(number)
+}
