@@ -125,6 +125,8 @@ pub struct Bytes {
     slots: Vec<Slot>,
     cached: Vec<Option<PageBytes>>,
     found: Vec<Found>,
+    /// Memory of reads that are done.
+    unused: Vec<Found>,
     answers: Vec<Answer>,
     program: Option<Program>,
     /// The last page that was programmed, and where. The next one at the same place shares it.
@@ -153,6 +155,7 @@ impl Bytes {
             slots: Vec::new(),
             cached: Vec::new(),
             found: Vec::new(),
+            unused: Vec::new(),
             answers: Vec::new(),
             program: None,
             last: None,
@@ -173,12 +176,10 @@ impl Bytes {
     pub fn recycle(&mut self, answer: Answer) {
         const MOST: usize = 256;
         let Answer { mut found, .. } = answer;
-        if let Some(place) = self.found.iter_mut().find(|it| it.bytes.capacity() == 0)
-            && self.found.len() < MOST
-        {
+        if self.unused.len() < MOST && found.bytes.capacity() > 0 {
             found.runs.clear();
             found.bytes.clear();
-            *place = found;
+            self.unused.push(found);
         }
     }
 
@@ -297,6 +298,9 @@ impl Bytes {
 
     fn to_read(&mut self, request: RequestId, movement: &Movement) {
         let mut found = std::mem::take(entry(&mut self.found, request.at()));
+        if found.bytes.capacity() == 0 {
+            found = self.unused.pop().unwrap_or_default();
+        }
         for (first, count) in runs(movement.sectors) {
             let bytes = count as usize * SECTOR_BYTES as usize;
             let lba = self.lba(movement.page, first);
