@@ -9,9 +9,9 @@ use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use ftlab_nbd::control::{
-    Clock, Cut, DieReading, DieState, History, HttpSession, KindLatencies, Latencies, Order,
-    OriginRules, PlaneWear, Programs, Quantiles, Reading, Response, Routed, SAMPLE_PERIOD_NS,
-    Status, route, wear_cells_per_plane,
+    Clock, Cut, DieReading, DieState, DriveOrder, DriveReading, History, HttpSession,
+    KindLatencies, Latencies, OriginRules, PlaneWear, Programs, Quantiles, Response, Routed,
+    SAMPLE_PERIOD_NS, Status, route, wear_cells_per_plane,
 };
 
 const CHANNELS: u32 = 8;
@@ -35,7 +35,7 @@ fn noise(seed: u64) -> f64 {
 
 /// A drive that only tells.
 struct MadeUp {
-    reading: Reading,
+    reading: DriveReading,
     history: History,
     second: u64,
     erases: Vec<f64>,
@@ -46,7 +46,7 @@ struct MadeUp {
 
 impl MadeUp {
     fn new() -> Self {
-        let mut reading = Reading::default();
+        let mut reading = DriveReading::default();
         let device = &mut reading.device;
         device.name = "tlc-512g".to_owned();
         device.title = "A client drive of TLC flash, made up".to_owned();
@@ -198,35 +198,35 @@ impl MadeUp {
         }
     }
 
-    fn obey(&mut self, order: Order) -> Response {
+    fn obey(&mut self, order: DriveOrder) -> Response {
         match order {
-            Order::Cut(Cut::Now) => self.cut(),
-            Order::Cut(Cut::Every(period)) => {
+            DriveOrder::Cut(Cut::Now) => self.cut(),
+            DriveOrder::Cut(Cut::Every(period)) => {
                 self.reading.power.cut_every_ms = Some(period);
                 self.next_cut = Some(self.second + period.div_ceil(1000));
             }
-            Order::Cut(Cut::Never) => {
+            DriveOrder::Cut(Cut::Never) => {
                 (self.reading.power.cut_every_ms, self.next_cut) = (None, None);
             }
-            Order::KillDie { die } => match self.reading.dies.get_mut(die as usize) {
+            DriveOrder::KillDie { die } => match self.reading.dies.get_mut(die as usize) {
                 Some(die) => die.state = DieState::Dead,
                 None => {
                     let message = format!("there is no die {die}; the last one is {}", DIES - 1);
                     return Response::refused(Status::Conflict, &message);
                 }
             },
-            Order::Save { .. } => {}
-            Order::SetClock(clock) => self.reading.device.clock = clock,
-            Order::Stop => self.stopped = true,
+            DriveOrder::Save { .. } => {}
+            DriveOrder::SetClock(clock) => self.reading.device.clock = clock,
+            DriveOrder::Stop => self.stopped = true,
         }
         Response::done(match order {
-            Order::Cut(Cut::Now) => "power was cut",
-            Order::Cut(_) => "the plan of power cuts changed",
-            Order::KillDie { .. } => "the die is dead",
-            Order::Save { .. } => "the drive is saved",
-            Order::SetClock(Clock::Wall) => "replies wait for the simulated device",
-            Order::SetClock(_) => "the clock is set",
-            Order::Stop => "the server stops",
+            DriveOrder::Cut(Cut::Now) => "power was cut",
+            DriveOrder::Cut(_) => "the plan of power cuts changed",
+            DriveOrder::KillDie { .. } => "the die is dead",
+            DriveOrder::Save { .. } => "the drive is saved",
+            DriveOrder::SetClock(Clock::Wall) => "replies wait for the simulated device",
+            DriveOrder::SetClock(_) => "the clock is set",
+            DriveOrder::Stop => "the server stops",
         })
     }
 }
@@ -254,7 +254,7 @@ fn serve(
     stream: &mut TcpStream,
     session: &mut HttpSession,
     drive: &mut MadeUp,
-    heard: &mut impl FnMut(&Order),
+    heard: &mut impl FnMut(&DriveOrder),
 ) -> bool {
     let mut buffer = [0; 1024];
     match stream.peek(&mut buffer) {
@@ -290,7 +290,7 @@ fn serve(
 }
 
 /// Serves a made-up drive until it is told to stop, and tells of each order.
-pub fn serve_all(listener: TcpListener, mut heard: impl FnMut(&Order)) -> std::io::Result<()> {
+pub fn serve_all(listener: TcpListener, mut heard: impl FnMut(&DriveOrder)) -> std::io::Result<()> {
     listener.set_nonblocking(true)?;
     let mut drive = MadeUp::new();
     let mut connections: Vec<(TcpStream, HttpSession)> = Vec::new();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc;
 
-use ftlab_nbd::control::{Clock, Cut, Order};
+use ftlab_nbd::control::{Clock, Cut, DriveOrder};
 
 // The example has a `main` of its own.
 #[allow(dead_code)]
@@ -66,13 +66,13 @@ fn the_live_page_works_in_a_browser() {
     assert!(said.contains(&format!("{CHECKS} checks of the page passed")), "{said}");
     server.join().expect("the server does not panic").expect("the server has its socket");
     let orders = [
-        Order::Cut(Cut::Now),
-        Order::Cut(Cut::Every(60_500)),
-        Order::Cut(Cut::Never),
-        Order::KillDie { die: 9 },
-        Order::SetClock(Clock::Scaled(2.0)),
-        Order::Save { to: None },
-        Order::Stop,
+        DriveOrder::Cut(Cut::Now),
+        DriveOrder::Cut(Cut::Every(60_500)),
+        DriveOrder::Cut(Cut::Never),
+        DriveOrder::KillDie { die: 9 },
+        DriveOrder::SetClock(Clock::Scaled(2.0)),
+        DriveOrder::Save { to: None },
+        DriveOrder::Stop,
     ];
     assert_eq!(heard.into_iter().collect::<Vec<_>>(), orders);
 }

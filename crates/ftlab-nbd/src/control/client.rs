@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::{Cut, Order, View};
+use super::{Cut, DriveOrder, View};
 
 /// The most bytes of an answer's head.
 const MOST_HEAD_BYTES: usize = 8 * 1024;
@@ -22,16 +22,16 @@ pub fn view(view: View) -> Vec<u8> {
 }
 
 /// Writes the request for an order.
-pub fn order(order: &Order) -> Vec<u8> {
+pub fn order(order: &DriveOrder) -> Vec<u8> {
     let (target, body) = match order {
-        Order::Cut(Cut::Now) => ("/api/cut", json!({})),
-        Order::Cut(Cut::Every(period)) => ("/api/cut", json!({ "every_ms": period })),
-        Order::Cut(Cut::Never) => ("/api/cut", json!({ "every_ms": null })),
-        Order::KillDie { die } => ("/api/kill-die", json!({ "die": die })),
-        Order::Save { to: None } => ("/api/save", json!({})),
-        Order::Save { to: Some(to) } => ("/api/save", json!({ "to": to })),
-        Order::SetClock(clock) => ("/api/clock", json!({ "clock": clock })),
-        Order::Stop => ("/api/stop", json!({})),
+        DriveOrder::Cut(Cut::Now) => ("/api/cut", json!({})),
+        DriveOrder::Cut(Cut::Every(period)) => ("/api/cut", json!({ "every_ms": period })),
+        DriveOrder::Cut(Cut::Never) => ("/api/cut", json!({ "every_ms": null })),
+        DriveOrder::KillDie { die } => ("/api/kill-die", json!({ "die": die })),
+        DriveOrder::Save { to: None } => ("/api/save", json!({})),
+        DriveOrder::Save { to: Some(to) } => ("/api/save", json!({ "to": to })),
+        DriveOrder::SetClock(clock) => ("/api/clock", json!({ "clock": clock })),
+        DriveOrder::Stop => ("/api/stop", json!({})),
     };
     let body = body.to_string();
     let length = body.len();
@@ -154,12 +154,12 @@ mod tests {
 
     use super::super::reading::tests::example;
     use super::super::{
-        Clock, History, HttpSession, OriginRules, Reading, Response, Routed, Status, route,
+        Clock, DriveReading, History, HttpSession, OriginRules, Response, Routed, Status, route,
     };
     use super::*;
 
     /// Sends a request to a server, which refuses all orders with the order's name.
-    fn served(request: &[u8]) -> (Option<Order>, Answer) {
+    fn served(request: &[u8]) -> (Option<DriveOrder>, Answer) {
         let mut session = HttpSession::new(OriginRules::Local);
         assert_eq!(session.receive(request), request.len());
         let request = session.next_request().expect("the session accepts what the client writes");
@@ -179,14 +179,14 @@ mod tests {
     #[test]
     fn the_server_understands_every_order() {
         let orders = [
-            Order::Cut(Cut::Now),
-            Order::Cut(Cut::Every(5000)),
-            Order::Cut(Cut::Never),
-            Order::KillDie { die: 7 },
-            Order::Save { to: None },
-            Order::Save { to: Some("drive \"2\".flash".to_owned()) },
-            Order::SetClock(Clock::Scaled(0.5)),
-            Order::Stop,
+            DriveOrder::Cut(Cut::Now),
+            DriveOrder::Cut(Cut::Every(5000)),
+            DriveOrder::Cut(Cut::Never),
+            DriveOrder::KillDie { die: 7 },
+            DriveOrder::Save { to: None },
+            DriveOrder::Save { to: Some("drive \"2\".flash".to_owned()) },
+            DriveOrder::SetClock(Clock::Scaled(0.5)),
+            DriveOrder::Stop,
         ];
         for sent in orders {
             let (found, answer) = served(&order(&sent));
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn views_arrive() {
         let (_, answer) = served(&view(View::Reading));
-        assert_eq!(answer.document::<Reading>().unwrap(), example());
+        assert_eq!(answer.document::<DriveReading>().unwrap(), example());
         let (_, answer) = served(&view(View::Metrics));
         assert!(answer.body.starts_with(b"# HELP "));
         let (_, answer) = served(&view(View::History { after: 3 }));

@@ -1,7 +1,7 @@
 //! Entry points for fuzzing: any bytes as a connection of a client, and as the answer of a server.
 
 use super::client::AnswerReader;
-use super::{History, HttpSession, OriginRules, Reading, Response, Routed, route};
+use super::{DriveReading, History, HttpSession, OriginRules, Response, Routed, route};
 
 /// Bytes arrive in pieces of this size.
 const PIECE: usize = 97;
@@ -25,7 +25,9 @@ fn served(rules: OriginRules, bytes: &[u8], piece: usize) -> Vec<u8> {
             if let Some(request) = session.next_request() {
                 let response = match route(&request) {
                     Routed::Answer(response) => response,
-                    Routed::View(view) => view.answer(&Reading::default(), &History::default()),
+                    Routed::View(view) => {
+                        view.answer(&DriveReading::default(), &History::default())
+                    }
                     Routed::Order(order) => Response::done(&format!("{order:?}")),
                 };
                 session.respond(&response);

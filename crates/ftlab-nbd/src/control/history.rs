@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Quantiles, Reading};
+use super::{DriveReading, Quantiles};
 
 /// The most samples that are kept.
 pub const MOST_SAMPLES: usize = 600;
@@ -76,7 +76,7 @@ struct Counters {
 }
 
 impl Counters {
-    fn of(reading: &Reading, at_ns: u64) -> Self {
+    fn of(reading: &DriveReading, at_ns: u64) -> Self {
         let host = &reading.host;
         let programmed = reading.flash.programmed();
         Self {
@@ -100,18 +100,20 @@ pub struct History {
 }
 
 impl History {
-    /// Takes a reading at a time on the wall. Adds a sample if the last one is a second old; the first reading only begins.
-    /// Returns whether it added one.
-    pub fn feed(&mut self, reading: &Reading, at_ns: u64) -> bool {
+    /// Returns when the next reading is due, on the clock that feeds the history. The loop makes its readings then, so that
+    /// the window of a reading is the time of a sample.
+    pub fn due_ns(&self) -> u64 {
+        self.before.map_or(0, |before| before.at_ns.saturating_add(SAMPLE_PERIOD_NS))
+    }
+
+    /// Takes a reading at a time on the wall. Adds a sample if one is due; the first reading only begins. Returns whether it
+    /// added one.
+    pub fn feed(&mut self, reading: &DriveReading, at_ns: u64) -> bool {
         let now = Counters::of(reading, at_ns);
-        let Some(before) = self.before else {
-            self.before = Some(now);
-            return false;
-        };
-        if at_ns.saturating_sub(before.at_ns) < SAMPLE_PERIOD_NS {
+        if at_ns < self.due_ns() {
             return false;
         }
-        self.before = Some(now);
+        let Some(before) = self.before.replace(now) else { return false };
         self.taken += 1;
         if self.samples.len() == MOST_SAMPLES {
             self.samples.pop_front();
@@ -126,7 +128,7 @@ impl History {
     }
 }
 
-fn sample(number: u64, reading: &Reading, before: Counters, now: Counters) -> Sample {
+fn sample(number: u64, reading: &DriveReading, before: Counters, now: Counters) -> Sample {
     let seconds = (now.at_ns - before.at_ns) as f64 / NS_PER_S;
     // A counter that went backwards was reset: nothing is known of the time between.
     let rate = |before: u64, now: u64| (now.saturating_sub(before) as f64 / seconds).round();
@@ -153,7 +155,7 @@ fn sample(number: u64, reading: &Reading, before: Counters, now: Counters) -> Sa
 mod tests {
     use super::*;
 
-    fn written(reading: &mut Reading, writes: u64, bytes: u64, pages: u64) {
+    fn written(reading: &mut DriveReading, writes: u64, bytes: u64, pages: u64) {
         reading.host.writes += writes;
         reading.host.written_bytes += bytes;
         reading.device.page_bytes = 4096;
@@ -163,9 +165,11 @@ mod tests {
 
     #[test]
     fn rates_are_differences() {
-        let (mut history, mut reading) = (History::default(), Reading::default());
+        let (mut history, mut reading) = (History::default(), DriveReading::default());
         written(&mut reading, 7, 7 * 4096, 7);
+        assert_eq!(history.due_ns(), 0);
         assert!(!history.feed(&reading, 5));
+        assert_eq!(history.due_ns(), 5 + SAMPLE_PERIOD_NS);
         written(&mut reading, 30, 30 * 4096, 60);
         reading.power.cuts = 2;
         assert!(!history.feed(&reading, SAMPLE_PERIOD_NS));
@@ -179,7 +183,7 @@ mod tests {
 
     #[test]
     fn nothing_written_amplifies_nothing() {
-        let (mut history, mut reading) = (History::default(), Reading::default());
+        let (mut history, mut reading) = (History::default(), DriveReading::default());
         history.feed(&reading, 0);
         written(&mut reading, 0, 0, 9);
         history.feed(&reading, SAMPLE_PERIOD_NS);
@@ -188,18 +192,18 @@ mod tests {
 
     #[test]
     fn counters_and_clocks_that_go_back_do_no_harm() {
-        let (mut history, mut reading) = (History::default(), Reading::default());
+        let (mut history, mut reading) = (History::default(), DriveReading::default());
         written(&mut reading, 9, 9, 9);
         history.feed(&reading, 10 * SAMPLE_PERIOD_NS);
         assert!(!history.feed(&reading, 0));
-        assert!(history.feed(&Reading::default(), u64::MAX));
+        assert!(history.feed(&DriveReading::default(), u64::MAX));
         assert_eq!(history.after(0).next().unwrap().writes_per_s, 0.0);
     }
 
     #[test]
     fn old_samples_go() {
         let mut history = History::default();
-        let mut reading = Reading::default();
+        let mut reading = DriveReading::default();
         reading.window_latencies.read.simulated =
             Quantiles { count: 1, p50_ns: 9, ..Default::default() };
         (0..=MOST_SAMPLES as u64 + 5).for_each(|at| {

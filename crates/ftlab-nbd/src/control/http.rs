@@ -152,7 +152,8 @@ impl HttpSession {
         }
     }
 
-    /// Whether the connection is to be closed: nothing is left to send, and nothing will be.
+    /// Whether the connection is to be closed: nothing is left to send, and nothing will be. Shut down sending first and read
+    /// on for a moment: closing on unread bytes can take a refusal away from the client.
     pub fn is_done(&self) -> bool {
         self.state == State::Closing && self.output.is_empty()
     }

@@ -5,7 +5,7 @@
 
 use std::fmt::{Display, Write};
 
-use super::{Clock, DieReading, DieState, KindLatencies, Latencies, Quantiles, Reading};
+use super::{Clock, DieReading, DieState, DriveReading, KindLatencies, Latencies, Quantiles};
 
 const NS_PER_S: f64 = 1e9;
 const PERCENT: f64 = 100.0;
@@ -78,7 +78,7 @@ fn seconds(ns: u64) -> f64 {
 }
 
 /// Writes a reading for Prometheus.
-pub fn metrics(reading: &Reading) -> String {
+pub fn metrics(reading: &DriveReading) -> String {
     let mut to = Exposition { text: String::new() };
     device(&mut to, reading);
     host(&mut to, reading);
@@ -90,7 +90,7 @@ pub fn metrics(reading: &Reading) -> String {
     to.text
 }
 
-fn device(to: &mut Exposition, reading: &Reading) {
+fn device(to: &mut Exposition, reading: &DriveReading) {
     let device = &reading.device;
     to.begin("device_info", Type::Gauge, "The simulated device; always 1.");
     let labels = [("name", device.name.as_str()), ("title", device.title.as_str())];
@@ -111,7 +111,7 @@ fn device(to: &mut Exposition, reading: &Reading) {
     to.known("clock_scale", help, scale);
 }
 
-fn host(to: &mut Exposition, reading: &Reading) {
+fn host(to: &mut Exposition, reading: &DriveReading) {
     let host = &reading.host;
     let counts = [
         ("read", host.reads),
@@ -175,7 +175,7 @@ fn summary(
     }
 }
 
-fn flash(to: &mut Exposition, reading: &Reading) {
+fn flash(to: &mut Exposition, reading: &DriveReading) {
     let flash = &reading.flash;
     if !flash.programs.is_empty() {
         let help = "Flash pages programmed, by what for.";
@@ -224,7 +224,7 @@ fn dies(to: &mut Exposition, dies: &[DieReading]) {
     }
 }
 
-fn smart(to: &mut Exposition, reading: &Reading) {
+fn smart(to: &mut Exposition, reading: &DriveReading) {
     let smart = &reading.smart;
     let help = "Bytes that the host wrote in the device's life.";
     to.counter("smart_host_written_bytes_total", help, smart.host_bytes_written);
@@ -248,7 +248,7 @@ fn smart(to: &mut Exposition, reading: &Reading) {
     to.gauge("smart_end_of_life", help, u8::from(smart.end_of_life));
 }
 
-fn power(to: &mut Exposition, reading: &Reading) {
+fn power(to: &mut Exposition, reading: &DriveReading) {
     let power = &reading.power;
     to.gauge("power_on", "Whether the device has power.", u8::from(power.on));
     to.counter("power_cuts_total", "Power cuts.", power.cuts);
@@ -301,8 +301,8 @@ mod tests {
 
     #[test]
     fn the_text_is_valid() {
-        assert!(parse(&metrics(&Reading::default())).len() > 30);
-        assert!(metrics(&Reading::default()).ends_with('\n'));
+        assert!(parse(&metrics(&DriveReading::default())).len() > 30);
+        assert!(metrics(&DriveReading::default()).ends_with('\n'));
         let samples = parse(&metrics(&example()));
         assert_eq!(samples["ftlab_host_requests_total{kind=\"read\"}"], 1001.0);
         assert_eq!(samples["ftlab_flash_pages_programmed_total{origin=\"gc\"}"], 4002.0);
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn what_a_device_lacks_is_left_out() {
-        let mut reading = Reading::default();
+        let mut reading = DriveReading::default();
         reading.device.clock = Clock::Simulated;
         let text = metrics(&reading);
         for name in ["write_amplification", "grown_bad", "die_queue", "clock_scale", "next_cut"] {
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn labels_are_escaped() {
-        let mut reading = Reading::default();
+        let mut reading = DriveReading::default();
         reading.device.title = "a \"b\"\\\nc".to_owned();
         assert!(metrics(&reading).contains("title=\"a \\\"b\\\"\\\\\\nc\"} 1\n"));
     }

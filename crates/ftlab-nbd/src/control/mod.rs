@@ -2,7 +2,7 @@
 //!
 //! The loop that serves the drive owns the sockets and the clock. For each connection it keeps an [`HttpSession`], gives
 //! it what it receives, [`route`]s the requests that come out, and sends what the session holds for the client. The
-//! loop fills a [`Reading`], from which everything that is shown is made: JSON, Prometheus metrics, the curves of the
+//! loop fills a [`DriveReading`], from which everything that is shown is made: JSON, Prometheus metrics, the curves of the
 //! page, and the text of the command line.
 
 pub mod client;
@@ -22,10 +22,10 @@ pub use http::{
     HttpRequest, HttpSession, MOST_BODY_BYTES, MOST_HEAD_BYTES, MOST_HEADERS, Method, OriginRules,
 };
 pub use metrics::metrics;
-pub use order::{Cut, Order, Routed, View, route};
+pub use order::{Cut, DriveOrder, Routed, View, route};
 pub use reading::{
-    DeviceReading, DieReading, DieState, FlashReading, HostReading, KindLatencies, Latencies,
-    MOST_WEAR_CELLS, PlaneWear, PolicyReading, PowerReading, Programs, Quantiles, Reading,
+    DeviceReading, DieReading, DieState, DriveReading, FlashReading, HostReading, KindLatencies,
+    Latencies, MOST_WEAR_CELLS, PlaneWear, PolicyReading, PowerReading, Programs, Quantiles,
     SmartReading, wear_cells_per_plane,
 };
 pub use response::{Response, Status};

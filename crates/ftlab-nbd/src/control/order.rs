@@ -7,7 +7,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{
-    Clock, History, HttpRequest, Method, OriginRules, Reading, Response, Sample, Status, metrics,
+    Clock, DriveReading, History, HttpRequest, Method, OriginRules, Response, Sample, Status,
+    metrics,
 };
 
 /// The least and the most time between repeated power cuts, in milliseconds.
@@ -51,7 +52,7 @@ struct Samples<'a> {
 
 impl View {
     /// Shows it.
-    pub fn answer(self, reading: &Reading, history: &History) -> Response {
+    pub fn answer(self, reading: &DriveReading, history: &History) -> Response {
         match self {
             Self::Reading => Response::json(Status::Ok, reading),
             Self::Metrics => {
@@ -86,7 +87,7 @@ pub enum Cut {
 
 /// What the drive is to do.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Order {
+pub enum DriveOrder {
     /// Lose power.
     Cut(Cut),
     /// Lose a die, which may not exist.
@@ -113,7 +114,7 @@ pub enum Routed {
     /// It wants to see something.
     View(View),
     /// It wants something done.
-    Order(Order),
+    Order(DriveOrder),
 }
 
 /// The body of a cut. What is missing, and what is null, differ.
@@ -182,7 +183,7 @@ fn reading_only(request: &HttpRequest, find: impl FnOnce() -> Result<Routed, Res
 
 fn ordering_only(
     request: &HttpRequest,
-    read: impl FnOnce(&HttpRequest) -> Result<Order, Response>,
+    read: impl FnOnce(&HttpRequest) -> Result<DriveOrder, Response>,
 ) -> Routed {
     match request.method {
         Method::Post => read(request).map_or_else(Routed::Answer, Routed::Order),
@@ -210,27 +211,27 @@ fn body<T: DeserializeOwned>(request: &HttpRequest, allowed: &str) -> Result<T, 
         .map_err(|error| bad(&format!("{error}; allowed: {allowed}")))
 }
 
-fn cut(request: &HttpRequest) -> Result<Order, Response> {
+fn cut(request: &HttpRequest) -> Result<DriveOrder, Response> {
     let allowed = format!(
         "{{}} to cut now, {{\"every_ms\": N}} with N from {LEAST_CUT_MS} to {MOST_CUT_MS}, or {{\"every_ms\": null}} to stop"
     );
     let CutBody { every_ms } = body(request, &allowed)?;
     match every_ms {
-        None => Ok(Order::Cut(Cut::Now)),
-        Some(None) => Ok(Order::Cut(Cut::Never)),
+        None => Ok(DriveOrder::Cut(Cut::Now)),
+        Some(None) => Ok(DriveOrder::Cut(Cut::Never)),
         Some(Some(period)) if (LEAST_CUT_MS..=MOST_CUT_MS).contains(&period) => {
-            Ok(Order::Cut(Cut::Every(period)))
+            Ok(DriveOrder::Cut(Cut::Every(period)))
         }
         Some(Some(period)) => Err(bad(&format!("every_ms is {period}; allowed: {allowed}"))),
     }
 }
 
-fn kill_die(request: &HttpRequest) -> Result<Order, Response> {
+fn kill_die(request: &HttpRequest) -> Result<DriveOrder, Response> {
     let DieBody { die } = body(request, "{\"die\": N}, counted from 0")?;
-    Ok(Order::KillDie { die })
+    Ok(DriveOrder::KillDie { die })
 }
 
-fn save(request: &HttpRequest) -> Result<Order, Response> {
+fn save(request: &HttpRequest) -> Result<DriveOrder, Response> {
     let SaveBody { to } = body(request, "{} or {\"to\": FILE}")?;
     if let Some(name) = &to {
         // Others on this machine may reach a port, but must not write files as this user.
@@ -245,17 +246,17 @@ fn save(request: &HttpRequest) -> Result<Order, Response> {
             return Err(bad(&message));
         }
     }
-    Ok(Order::Save { to })
+    Ok(DriveOrder::Save { to })
 }
 
-fn clock(request: &HttpRequest) -> Result<Order, Response> {
+fn clock(request: &HttpRequest) -> Result<DriveOrder, Response> {
     let ClockBody { clock } = body(request, &format!("{{\"clock\": C}} with {}", Clock::ALLOWED))?;
-    Ok(Order::SetClock(clock))
+    Ok(DriveOrder::SetClock(clock))
 }
 
-fn stop(request: &HttpRequest) -> Result<Order, Response> {
+fn stop(request: &HttpRequest) -> Result<DriveOrder, Response> {
     let NoBody {} = body(request, "{}")?;
-    Ok(Order::Stop)
+    Ok(DriveOrder::Stop)
 }
 
 #[cfg(test)]
@@ -286,14 +287,14 @@ mod tests {
     #[test]
     fn orders_are_read() {
         let cases = [
-            ("/api/cut", "{}", Order::Cut(Cut::Now)),
-            ("/api/cut", " {\"every_ms\": 5000}", Order::Cut(Cut::Every(5000))),
-            ("/api/cut", "{\"every_ms\": null}", Order::Cut(Cut::Never)),
-            ("/api/kill-die", "{\"die\": 3}", Order::KillDie { die: 3 }),
-            ("/api/save", "{}", Order::Save { to: None }),
-            ("/api/save", "{\"to\": null}", Order::Save { to: None }),
-            ("/api/clock", "{\"clock\": \"scaled:2\"}", Order::SetClock(Clock::Scaled(2.0))),
-            ("/api/stop", "{}", Order::Stop),
+            ("/api/cut", "{}", DriveOrder::Cut(Cut::Now)),
+            ("/api/cut", " {\"every_ms\": 5000}", DriveOrder::Cut(Cut::Every(5000))),
+            ("/api/cut", "{\"every_ms\": null}", DriveOrder::Cut(Cut::Never)),
+            ("/api/kill-die", "{\"die\": 3}", DriveOrder::KillDie { die: 3 }),
+            ("/api/save", "{}", DriveOrder::Save { to: None }),
+            ("/api/save", "{\"to\": null}", DriveOrder::Save { to: None }),
+            ("/api/clock", "{\"clock\": \"scaled:2\"}", DriveOrder::SetClock(Clock::Scaled(2.0))),
+            ("/api/stop", "{}", DriveOrder::Stop),
         ];
         for (target, body, order) in cases {
             assert_eq!(post(target, body), Routed::Order(order), "{target} {body}");
@@ -339,7 +340,10 @@ mod tests {
         assert_eq!(status, 403);
         assert!(message.contains("control socket"), "{message}");
         order.from = OriginRules::Local;
-        assert_eq!(route(&order), Routed::Order(Order::Save { to: Some("a.flash".to_owned()) }));
+        assert_eq!(
+            route(&order),
+            Routed::Order(DriveOrder::Save { to: Some("a.flash".to_owned()) })
+        );
         for name in ["".to_owned(), "a\\u0000".to_owned(), "a".repeat(MOST_NAME_BYTES + 1)] {
             order.body = format!("{{\"to\": \"{name}\"}}").into_bytes();
             assert_eq!(refused(route(&order)).0, 400, "{name}");
@@ -376,7 +380,7 @@ mod tests {
             }
             view.answer(&reading, &history)
         };
-        let found: Reading = serde_json::from_slice(shown("/api/reading").body()).unwrap();
+        let found: DriveReading = serde_json::from_slice(shown("/api/reading").body()).unwrap();
         assert_eq!(found, reading);
         assert!(shown("/metrics").body().starts_with(b"# HELP ftlab_"));
         let count = |target: &str| {

@@ -1,6 +1,6 @@
 //! What a running drive tells about itself: plain numbers, with their units in their names.
 //!
-//! The loop fills a [`Reading`] about once a second and gives the same one to everybody. Counters count since the server
+//! The loop fills a [`DriveReading`] about once a second and gives the same one to everybody. Counters count since the server
 //! started, unless they say otherwise; what belongs to the last moment is "of the window", the time between this
 //! reading and the one before. What a device lacks is `None`.
 
@@ -18,7 +18,7 @@ const WEAR_STEPS: f64 = 10.0;
 /// A snapshot of the drive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Reading {
+pub struct DriveReading {
     /// The simulated device, and its clock.
     pub device: DeviceReading,
     /// What the host asked for.
@@ -356,7 +356,7 @@ pub(crate) mod tests {
     use super::*;
 
     /// A reading in which every number differs.
-    pub(crate) fn example() -> Reading {
+    pub(crate) fn example() -> DriveReading {
         serde_json::from_str(include_str!("example.json")).expect("the example is a reading")
     }
 
@@ -364,7 +364,7 @@ pub(crate) mod tests {
     fn json_keeps_every_number() {
         let reading = example();
         let text = serde_json::to_string(&reading).unwrap();
-        assert_eq!(serde_json::from_str::<Reading>(&text).unwrap(), reading);
+        assert_eq!(serde_json::from_str::<DriveReading>(&text).unwrap(), reading);
         for state in DieState::ALL {
             assert_eq!(serde_json::to_value(state).unwrap(), state.name());
         }
@@ -378,8 +378,8 @@ pub(crate) mod tests {
 
     #[test]
     fn what_is_missing_is_as_by_default() {
-        assert_eq!(serde_json::from_str::<Reading>("{}").unwrap(), Reading::default());
-        assert!(Reading::default().power.on);
+        assert_eq!(serde_json::from_str::<DriveReading>("{}").unwrap(), DriveReading::default());
+        assert!(DriveReading::default().power.on);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A reading as a screen of text, for `ftlab ctl status`.
 
-use super::{DieState, HostReading, Quantiles, Reading};
+use super::{DieState, DriveReading, HostReading, Quantiles};
 
 /// The width of the names on the left.
 const NAME: usize = 10;
@@ -69,7 +69,7 @@ fn line(name: &str, parts: &[String]) -> String {
 }
 
 /// Writes a summary of a reading.
-pub fn text(reading: &Reading) -> String {
+pub fn text(reading: &DriveReading) -> String {
     let device = &reading.device;
     let mut text = format!("{}: {}\n", device.name, device.title);
     let shape = format!("{} dies on {} channels", device.dies, device.channels);
@@ -84,7 +84,7 @@ pub fn text(reading: &Reading) -> String {
     text + &smart(reading)
 }
 
-fn power(reading: &Reading) -> String {
+fn power(reading: &DriveReading) -> String {
     let power = &reading.power;
     let mut parts = vec![if power.on { "on" } else { "OFF" }.to_owned()];
     parts.push(format!("{} cuts", power.cuts));
@@ -115,7 +115,7 @@ fn host(host: &HostReading) -> String {
     line("host", &[reads, writes]) + &line("", &others) + &line("clients", &connections)
 }
 
-fn latencies(reading: &Reading) -> String {
+fn latencies(reading: &DriveReading) -> String {
     let titles = ["count", "p50", "p90", "p99", "p99.9", "max", "late p99"];
     let titles: String = titles.iter().map(|title| format!("{title:>CELL$}")).collect();
     let mut text = format!("\n{:NAME$} {titles}\n", "latency");
@@ -131,7 +131,7 @@ fn latencies(reading: &Reading) -> String {
     text + "\n"
 }
 
-fn flash(reading: &Reading) -> String {
+fn flash(reading: &DriveReading) -> String {
     let flash = &reading.flash;
     let amplification =
         format!("write amplification {}", known(flash.write_amplification, |a| format!("{a:.2}")));
@@ -162,7 +162,7 @@ fn letter(state: DieState) -> char {
     }
 }
 
-fn dies(reading: &Reading) -> String {
+fn dies(reading: &DriveReading) -> String {
     let states: Vec<char> = reading.dies.iter().map(|die| letter(die.state)).collect();
     if states.is_empty() {
         return String::new();
@@ -182,7 +182,7 @@ fn dies(reading: &Reading) -> String {
     text
 }
 
-fn smart(reading: &Reading) -> String {
+fn smart(reading: &DriveReading) -> String {
     let smart = &reading.smart;
     let written = [
         format!("{} by the host", bytes(smart.host_bytes_written)),
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn what_is_unknown_is_a_dash() {
-        let mut reading = Reading::default();
+        let mut reading = DriveReading::default();
         reading.power.on = false;
         reading.smart.end_of_life = true;
         insta::assert_snapshot!(text(&reading));

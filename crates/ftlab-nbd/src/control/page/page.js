@@ -251,7 +251,7 @@ function drawWear() {
   }));
   [canvas.width, canvas.height] = [image.width, image.height];
   canvas.getContext('2d').putImageData(image, 0, 0);
-  canvas.style.height = `${Math.min(Math.max(rows.length * 12, 24), Math.max(320, rows.length * 3))}px`;
+  canvas.style.height = `${Math.min(Math.max(rows.length * 12, 24), Math.max(320, Math.min(rows.length * 3, 900)))}px`;
   labelDies();
   say($('wear-low'), `${low} erases`);
   const rated = reading.smart.rated_erases;
@@ -366,7 +366,7 @@ function drawHead() {
   const alarm = !power.on ? 'Power is cut: the device does not answer until it has recovered.' : '';
   const notice = smart.end_of_life ? 'End of life: the device accepts no more writes.' : policy.read_only ? 'The device can only be read.'
     : dead.length ? `Dead: die ${dead.join(', ')}.` : '';
-  banner(lostSince ? `Connection lost at ${lostSince}: the server does not answer. Trying again; all numbers below are old.` : alarm, notice);
+  banner(lostSince ? `Connection lost at ${lostSince}: the server does not answer. Trying again; all numbers are old.` : alarm, notice);
 }
 function banner(alarm, notice) {
   const place = $('banner');
