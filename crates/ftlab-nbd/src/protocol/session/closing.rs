@@ -15,7 +15,7 @@ pub enum Closing {
     /// By the option that ends the negotiation: usual for clients that only ask.
     #[error("ended the negotiation")]
     Aborted,
-    /// Without a word, but between messages.
+    /// Without a word, but between messages. Some programs never say more.
     #[error("hung up without a disconnect request")]
     HungUp,
     /// In the middle of a message.
@@ -61,10 +61,10 @@ pub enum Closing {
 }
 
 impl Closing {
-    /// Returns whether the client did as it should.
+    /// Returns whether well-behaved clients end like this.
     #[must_use]
     pub fn is_orderly(&self) -> bool {
-        matches!(self, Self::Disconnected | Self::Aborted)
+        matches!(self, Self::Disconnected | Self::Aborted | Self::HungUp)
     }
 }
 
