@@ -51,6 +51,14 @@ pub enum KnownOption {
     SetMetaContext,
 }
 
+impl KnownOption {
+    /// Returns whether the option may have data. Data of an abort is harmless.
+    #[must_use]
+    pub fn has_data(self) -> bool {
+        !matches!(self, Self::List | Self::StartTls | Self::StructuredReply)
+    }
+}
+
 /// Header of an option. The number is kept as it came, as the reply repeats it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OptionHeader {

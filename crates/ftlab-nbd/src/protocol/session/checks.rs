@@ -32,6 +32,10 @@ pub fn check(request: &RequestHeader, export: &Export, terms: Terms) -> Result<A
     let Some(action) = request.action else {
         return refuse(Errno::Invalid, "unknown command");
     };
+    // It has no reply, so nothing can be said about its flags.
+    if action == Action::Disconnect {
+        return Ok(action);
+    }
     if request.flags.without(allowed(action, export, terms)) != CommandFlags::NONE {
         return refuse(Errno::Invalid, "a flag that this command does not have");
     }
@@ -40,7 +44,6 @@ pub fn check(request: &RequestHeader, export: &Export, terms: Terms) -> Result<A
         return refuse(Errno::NotPermitted, "the export is read-only");
     }
     match action {
-        Action::Disconnect => Ok(action),
         Action::Flush if request.offset != 0 || request.length != 0 => {
             refuse(Errno::Invalid, "a flush has no offset and no length")
         }
@@ -68,14 +71,17 @@ fn check_range(action: Action, request: &RequestHeader, export: &Export) -> Resu
     let length = request.length;
     if !request.offset.is_multiple_of(MINIMUM_BLOCK.into()) || !length.is_multiple_of(MINIMUM_BLOCK)
     {
-        return refuse(Errno::Invalid, "offset and length must be multiples of 512");
+        return refuse(
+            Errno::Invalid,
+            "offset and length must be multiples of the minimum block size",
+        );
     }
     match action {
         Action::Read if length > MOST_PAYLOAD => {
-            return refuse(Errno::Overflow, "a read of more than 32 MiB");
+            return refuse(Errno::Overflow, "a read of more than the maximum block size");
         }
         Action::Write if length > MOST_PAYLOAD => {
-            return refuse(Errno::Invalid, "a write of more than 32 MiB");
+            return refuse(Errno::Invalid, "a write of more than the maximum block size");
         }
         Action::BlockStatus if length == 0 => {
             return refuse(Errno::Invalid, "block status of nothing");

@@ -87,16 +87,7 @@ impl Session {
             self.refuse_option(option, OptionReply::Unsupported, "unknown option");
             return self.resume(haggling);
         };
-        let must_be_empty = !matches!(
-            known,
-            KnownOption::ExportName
-                | KnownOption::Abort
-                | KnownOption::Info
-                | KnownOption::Go
-                | KnownOption::ListMetaContext
-                | KnownOption::SetMetaContext
-        );
-        if must_be_empty && !data.is_empty() {
+        if !known.has_data() && !data.is_empty() {
             self.refuse_option(option, OptionReply::Invalid, "this option has no data");
             return self.resume(haggling);
         }
@@ -261,7 +252,7 @@ impl Session {
     }
 
     pub(super) fn refuse_big(&mut self, option: OptionNumber) {
-        self.refuse_option(option, OptionReply::TooBig, "the most is 64 KiB");
+        self.refuse_option(option, OptionReply::TooBig, "an option with too much data");
     }
 }
 

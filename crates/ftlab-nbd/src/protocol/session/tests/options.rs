@@ -37,6 +37,10 @@ const TOO_BIG: u32 = 9;
 
 /// HAS_FLAGS, FLUSH, FUA, TRIM, WRITE_ZEROES, MULTI_CONN, CACHE, FAST_ZERO.
 const WRITABLE: u16 = 0b1101_0110_1101;
+/// HAS_FLAGS, READ_ONLY, FLUSH, FUA, MULTI_CONN, CACHE.
+const READ_ONLY: u16 = 0b101_0000_1111;
+/// The flag DF.
+const DONT_FRAGMENT: u16 = 1 << 7;
 
 fn facts(size: u64, flags: u16) -> Vec<u8> {
     [&size.to_be_bytes()[..], &flags.to_be_bytes()].concat()
@@ -86,11 +90,10 @@ fn go_tells_what_was_asked_for_and_opens() {
 #[test]
 fn info_goes_on_with_options() {
     let mut peer = Peer::negotiating();
-    let read_only = 0b101_0000_1111 & !(1 << 3) | 1 << 3 | 1 << 8;
-    let expected = [(6, 3, with_kind(0, &facts(4096, read_only))), (6, ACK, vec![])];
+    let expected = [(6, 3, with_kind(0, &facts(4096, READ_ONLY))), (6, ACK, vec![])];
     assert_eq!(ask(&mut peer, 6, &info("fixed", &[2])), expected);
     assert_eq!(ask(&mut peer, 8, &[]), [(8, ACK, vec![])]);
-    let structured = read_only | 1 << 7;
+    let structured = READ_ONLY | DONT_FRAGMENT;
     let expected = [(6, 3, with_kind(0, &facts(4096, structured))), (6, ACK, vec![])];
     assert_eq!(ask(&mut peer, 6, &info("fixed", &[])), expected);
 }

@@ -115,12 +115,12 @@ fn a_write_brings_its_data() {
 fn other_commands_pass_with_their_flags() {
     let mut peer = Peer::open(true);
     let span = Span { offset: 1024, length: 512 };
-    let (at, whole) = ((span.offset, span.length), true);
+    let at = (span.offset, span.length);
     let zeroes = |fua, no_hole, fast| Command::WriteZeroes { span, fua, no_hole, fast };
     let cases = [
         (request(FLUSH, FUA, 1, (0, 0)), Command::Flush),
         (request(TRIM, 0, 2, at), Command::Trim { span, fua: false }),
-        (request(TRIM, FUA, 3, at), Command::Trim { span, fua: whole }),
+        (request(TRIM, FUA, 3, at), Command::Trim { span, fua: true }),
         (request(CACHE, 0, 4, at), Command::Cache(span)),
         (request(WRITE_ZEROES, 0, 5, at), zeroes(false, false, false)),
         (request(WRITE_ZEROES, NO_HOLE, 6, at), zeroes(false, true, false)),
@@ -253,6 +253,14 @@ fn requests_in_flight_are_answered_after_a_disconnect() {
     peer.session.done(flush.ticket);
     assert!(!peer.session.is_finished());
     assert_eq!(peer.reply(), Reply::good(1));
+    assert!(peer.session.is_finished());
+}
+
+#[test]
+fn a_disconnect_has_no_reply_whatever_its_flags() {
+    let mut peer = Peer::open(true);
+    let events = peer.send(&request(DISCONNECT, u16::MAX, 2, (5, 6)));
+    assert_eq!(events, [Event::Closed(Closing::Disconnected)]);
     assert!(peer.session.is_finished());
 }
 
