@@ -106,6 +106,16 @@ fn nbdinfo_sees_the_exports() {
 }
 
 #[test]
+fn nbd_client_lists_the_exports() {
+    if !installed("nbd-client", "-V") {
+        return;
+    }
+    let served = Served::new();
+    let list = served.good("nbd-client", &["-l", "-unix", "socket"]);
+    assert!(list.contains("disk: a disk in memory"), "{list}");
+}
+
+#[test]
 fn nbdcopy_copies_both_ways() {
     if !installed("nbdcopy", "--version") {
         return;
