@@ -127,6 +127,6 @@ pub static TARGETS: [Target; 11] = [
         run: ftlab_nbd::protocol::fuzz::session,
         // Replies that nobody reads: the buffer for 64 MiB while it grows to 128 MiB.
         bound: Bound { fixed: 256 * MIB, per_byte: 64 },
-        rounds: 6_000,
+        rounds: 60_000,
     },
 ];
