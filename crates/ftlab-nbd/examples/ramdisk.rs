@@ -1,13 +1,15 @@
 //! A disk in memory on a Unix socket, one thread for each client: the smallest server around a session.
 //!
-//! `cargo run --release -p ftlab-nbd --example ramdisk -- /tmp/disk.sock 1048576`, then
-//! `nbdinfo 'nbd+unix:///?socket=/tmp/disk.sock'`.
+//! `cargo run --release -p ftlab-nbd --example ramdisk -- disk.sock 1048576`, then
+//! `nbdinfo 'nbd+unix:///?socket=disk.sock'`.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::{Arc, Mutex};
 
-use ftlab_nbd::protocol::{Command, Event, Export, Extent, Request, Session, Span};
+use ftlab_nbd::protocol::{
+    BlockCommand, Export, Request, Session, SessionEvent, Span, StatusExtent,
+};
 
 /// Unit in which parts are told to be zeroes.
 const PAGE: usize = 4096;
@@ -50,9 +52,11 @@ impl Disk {
         while !session.is_finished() {
             while let Some(event) = session.next() {
                 match event {
-                    Event::Request(request) => self.carry_out(&mut session, request),
-                    Event::Closed(reason) if !reason.is_orderly() => eprintln!("client {reason}"),
-                    Event::Opened(_) | Event::Closed(_) => {}
+                    SessionEvent::Request(request) => self.carry_out(&mut session, request),
+                    SessionEvent::Closed(reason) if !reason.is_orderly() => {
+                        eprintln!("client {reason}")
+                    }
+                    SessionEvent::Opened(_) | SessionEvent::Closed(_) => {}
                 }
             }
             if !session.output().is_empty() {
@@ -71,7 +75,7 @@ impl Disk {
     fn carry_out(&self, session: &mut Session, Request { command, ticket, .. }: Request) {
         let mut disk = self.data.lock().expect("no thread panics");
         match command {
-            Command::Read(span) => {
+            BlockCommand::Read(span) => {
                 let mut reply = session.read(ticket);
                 for page in disk[range(span)].chunks(PAGE).collect::<Vec<_>>().chunk_by(alike) {
                     let length = page.iter().map(|page| page.len()).sum::<usize>() as u32;
@@ -84,22 +88,22 @@ impl Disk {
                 }
                 return;
             }
-            Command::BlockStatus { span, .. } => {
+            BlockCommand::BlockStatus { span, .. } => {
                 let pages = disk[range(span)].chunks(PAGE);
                 let extents = pages.map(|page| {
                     let zeroes = is_zeroes(page);
-                    Extent { length: page.len() as u64, hole: zeroes, zeroes }
+                    StatusExtent { length: page.len() as u64, hole: zeroes, zeroes }
                 });
                 return session.block_status(ticket, extents);
             }
-            Command::Write { offset, data, .. } => {
+            BlockCommand::Write { offset, data, .. } => {
                 disk[range(Span { offset, length: data.len() as u32 })].copy_from_slice(&data);
                 session.recycle(data);
             }
-            Command::Trim { span, .. } | Command::WriteZeroes { span, .. } => {
+            BlockCommand::Trim { span, .. } | BlockCommand::WriteZeroes { span, .. } => {
                 disk[range(span)].fill(0);
             }
-            Command::Flush | Command::Cache(_) => {}
+            BlockCommand::Flush | BlockCommand::Cache(_) => {}
         }
         session.done(ticket);
     }

@@ -1,6 +1,6 @@
 //! A session that is warm allocates nothing, whatever is read and written.
 
-use ftlab_nbd::protocol::{Command, Event, Export, Session};
+use ftlab_nbd::protocol::{BlockCommand, Export, Session, SessionEvent};
 
 const SIZE: u64 = 1 << 20;
 
@@ -22,11 +22,11 @@ fn feed(session: &mut Session, mut bytes: &[u8]) -> u64 {
     let mut requests = 0;
     loop {
         while let Some(event) = session.next() {
-            let Event::Request(request) = event else { continue };
+            let SessionEvent::Request(request) = event else { continue };
             requests += 1;
             match request.command {
-                Command::Read(span) => session.read(request.ticket).data(span.length).fill(1),
-                Command::Write { data, .. } => {
+                BlockCommand::Read(span) => session.read(request.ticket).data(span.length).fill(1),
+                BlockCommand::Write { data, .. } => {
                     session.recycle(data);
                     session.done(request.ticket);
                 }

@@ -16,5 +16,6 @@ mod session;
 pub use errno::Errno;
 pub use export::Export;
 pub use session::{
-    Closing, Command, Event, Extent, Payload, ReadReply, Request, Session, Span, Ticket,
+    BlockCommand, Closing, Payload, ReadReply, Request, Session, SessionEvent, Span, StatusExtent,
+    Ticket,
 };

@@ -4,7 +4,7 @@
 pub(crate) mod script;
 
 use super::limits::{MOST_IN_FLIGHT, MOST_OPTION_OUTPUT, MOST_PAYLOAD};
-use super::{Closing, Command, Errno, Event, Export, Extent, Request, Session};
+use super::{BlockCommand, Closing, Errno, Export, Request, Session, SessionEvent, StatusExtent};
 
 /// Size of the disk. Small, as a request of 28 bytes can ask for all of it.
 const SIZE: usize = 64 << 10;
@@ -87,12 +87,12 @@ pub(super) fn converse(mut bytes: &[u8], pieces: &[usize]) -> Conversation {
 fn settle(session: &mut Session, disk: &mut [u8], conversation: &mut Conversation) {
     while let Some(event) = session.next() {
         match event {
-            Event::Request(request) => {
+            SessionEvent::Request(request) => {
                 conversation.requests += 1;
                 carry_out(session, disk, request);
             }
-            Event::Opened(export) => assert!(export < exports().len()),
-            Event::Closed(reason) => {
+            SessionEvent::Opened(export) => assert!(export < exports().len()),
+            SessionEvent::Closed(reason) => {
                 assert!(!reason.to_string().is_empty());
                 assert_eq!(conversation.closed.replace(reason), None, "it closes once");
             }
@@ -108,7 +108,7 @@ fn deaf(mut bytes: &[u8]) {
     let mut disk = vec![0; SIZE];
     loop {
         while let Some(event) = session.next() {
-            if let Event::Request(request) = event {
+            if let SessionEvent::Request(request) = event {
                 carry_out(&mut session, &mut disk, request);
             }
         }
@@ -128,7 +128,7 @@ fn deaf(mut bytes: &[u8]) {
 fn carry_out(session: &mut Session, disk: &mut [u8], Request { export, command, ticket }: Request) {
     let part = |offset: u64, length: usize| offset as usize..offset as usize + length;
     match command {
-        Command::Read(span) => {
+        BlockCommand::Read(span) => {
             let data = &disk[part(span.offset, span.length as usize)];
             let mut reply = session.read(ticket);
             for sector in data.chunks(4096) {
@@ -140,26 +140,26 @@ fn carry_out(session: &mut Session, disk: &mut [u8], Request { export, command, 
             }
             return;
         }
-        Command::BlockStatus { span, .. } => {
+        BlockCommand::BlockStatus { span, .. } => {
             let sectors = disk[part(span.offset, span.length as usize)].chunks(512);
             let extents = sectors.map(|sector| {
                 let zeroes = sector.iter().all(|&byte| byte == 0);
-                Extent { length: 512, hole: zeroes, zeroes }
+                StatusExtent { length: 512, hole: zeroes, zeroes }
             });
             return session.block_status(ticket, extents);
         }
-        Command::Write { offset, data, .. } => {
+        BlockCommand::Write { offset, data, .. } => {
             assert_eq!(export, 0, "the other is read-only");
             disk[part(offset, data.len())].copy_from_slice(&data);
             session.recycle(data);
         }
-        Command::WriteZeroes { fast: true, .. } => {
+        BlockCommand::WriteZeroes { fast: true, .. } => {
             return session.fail(ticket, Errno::NotSupported, "zeroes are data here");
         }
-        Command::Trim { span, .. } | Command::WriteZeroes { span, .. } => {
+        BlockCommand::Trim { span, .. } | BlockCommand::WriteZeroes { span, .. } => {
             disk[part(span.offset, span.length as usize)].fill(0);
         }
-        Command::Flush | Command::Cache(_) => {}
+        BlockCommand::Flush | BlockCommand::Cache(_) => {}
     }
     session.done(ticket);
 }

@@ -7,7 +7,7 @@ use crate::protocol::{Errno, Export};
 
 /// Why a request is not carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct RequestRefusal {
     /// The error.
     pub errno: Errno,
     /// Its explanation.
@@ -23,12 +23,16 @@ pub struct Terms {
     pub block_status: bool,
 }
 
-fn refuse<T>(errno: Errno, message: &'static str) -> Result<T, Refusal> {
-    Err(Refusal { errno, message })
+fn refuse<T>(errno: Errno, message: &'static str) -> Result<T, RequestRefusal> {
+    Err(RequestRefusal { errno, message })
 }
 
 /// Returns what a request asks for, if it is valid.
-pub fn check(request: &RequestHeader, export: &Export, terms: Terms) -> Result<Action, Refusal> {
+pub fn check(
+    request: &RequestHeader,
+    export: &Export,
+    terms: Terms,
+) -> Result<Action, RequestRefusal> {
     let Some(action) = request.action else {
         return refuse(Errno::Invalid, "unknown command");
     };
@@ -67,7 +71,11 @@ fn allowed(action: Action, export: &Export, terms: Terms) -> CommandFlags {
         }
 }
 
-fn check_range(action: Action, request: &RequestHeader, export: &Export) -> Result<(), Refusal> {
+fn check_range(
+    action: Action,
+    request: &RequestHeader,
+    export: &Export,
+) -> Result<(), RequestRefusal> {
     let length = request.length;
     if !request.offset.is_multiple_of(MINIMUM_BLOCK.into()) || !length.is_multiple_of(MINIMUM_BLOCK)
     {

@@ -13,11 +13,11 @@ mod tests;
 
 use std::sync::Arc;
 
-use self::checks::{Refusal, Terms};
+use self::checks::{RequestRefusal, Terms};
 use self::input::Input;
 use self::options::Haggling;
 use self::output::Output;
-use self::payload::{Partial, Pool};
+use self::payload::{Partial, PayloadPool};
 use super::Export;
 use super::codec::handshake::{self, OptionNumber};
 use super::codec::transmission::RequestHeader;
@@ -25,13 +25,13 @@ use super::limits::{MOST_IN_FLIGHT, MOST_OPTION_OUTPUT, MOST_REQUESTS};
 
 pub use self::closing::Closing;
 pub use self::payload::Payload;
-pub use self::replies::{Extent, ReadReply};
-pub use self::requests::{Command, Request, Ticket};
+pub use self::replies::{ReadReply, StatusExtent};
+pub use self::requests::{BlockCommand, Request, Ticket};
 pub use super::codec::transmission::Span;
 
 /// What the server must know or do.
 #[derive(Debug, PartialEq)]
-pub enum Event {
+pub enum SessionEvent {
     /// The client chose an export: its place in the list. Requests follow.
     Opened(usize),
     /// Carry out a request and answer it.
@@ -43,11 +43,11 @@ pub enum Event {
 /// The server's side of one connection.
 ///
 /// ```
-/// # use ftlab_nbd::protocol::{Command, Errno, Event, Session};
+/// # use ftlab_nbd::protocol::{BlockCommand, Errno, SessionEvent, Session};
 /// # fn serve(session: &mut Session, socket: &mut (impl std::io::Read + std::io::Write)) -> std::io::Result<()> {
 /// while !session.is_finished() {
 ///     while let Some(event) = session.next() {
-///         if let Event::Request(request) = event {
+///         if let SessionEvent::Request(request) = event {
 ///             session.fail(request.ticket, Errno::Io, "this disk is broken");
 ///         }
 ///     }
@@ -70,7 +70,7 @@ pub struct Session {
     terms: Terms,
     input: Input,
     output: Output,
-    payloads: Pool,
+    payloads: PayloadPool,
     load: Load,
     /// Whether `next` found no complete message.
     hungry: bool,
@@ -90,7 +90,7 @@ enum Phase {
     /// The payload of a write.
     Payload { export: usize, request: RequestHeader, partial: Partial },
     /// Rest of the payload of a write that is refused.
-    SkippedPayload { export: usize, request: RequestHeader, refusal: Refusal, left: usize },
+    SkippedPayload { export: usize, request: RequestHeader, refusal: RequestRefusal, left: usize },
     /// Nothing, and the server has to be told.
     Closing(Closing),
     /// Nothing.
@@ -106,9 +106,9 @@ struct Load {
 
 /// What a look at the input led to.
 #[derive(Debug)]
-enum Step {
+enum SessionStep {
     /// Something for the server.
-    Event(Event),
+    SessionEvent(SessionEvent),
     /// Something that the session settled itself.
     Onward,
     /// More bytes are needed.
@@ -129,7 +129,7 @@ impl Session {
             terms: Terms::default(),
             input: Input::new(),
             output,
-            payloads: Pool::default(),
+            payloads: PayloadPool::default(),
             load: Load::default(),
             hungry: true,
         }
@@ -167,14 +167,14 @@ impl Session {
 
     /// Returns the next thing for the server. `None` until more is received, sent or answered.
     #[expect(clippy::should_implement_trait, reason = "more may follow a `None`")]
-    pub fn next(&mut self) -> Option<Event> {
+    pub fn next(&mut self) -> Option<SessionEvent> {
         loop {
             let step = self.step();
-            self.hungry = matches!(step, Step::Hungry);
+            self.hungry = matches!(step, SessionStep::Hungry);
             match step {
-                Step::Event(event) => return Some(event),
-                Step::Onward => {}
-                Step::Hungry | Step::Full => return None,
+                SessionStep::SessionEvent(event) => return Some(event),
+                SessionStep::Onward => {}
+                SessionStep::Hungry | SessionStep::Full => return None,
             }
         }
     }
@@ -232,12 +232,12 @@ impl Session {
         self.hungry = false;
     }
 
-    fn close_step(&mut self, reason: Closing) -> Step {
+    fn close_step(&mut self, reason: Closing) -> SessionStep {
         self.close(reason);
-        Step::Onward
+        SessionStep::Onward
     }
 
-    fn step(&mut self) -> Step {
+    fn step(&mut self) -> SessionStep {
         match self.phase {
             Phase::Greeting => self.greeting(),
             Phase::Options(haggling) => self.option(haggling),
@@ -245,9 +245,9 @@ impl Session {
                 if skip(&mut self.input, left) {
                     self.refuse_big(option);
                     self.phase = Phase::Options(haggling);
-                    return Step::Onward;
+                    return SessionStep::Onward;
                 }
-                Step::Hungry
+                SessionStep::Hungry
             }
             Phase::Requests(export) => self.request(export),
             Phase::Payload { .. } => self.payload(),
@@ -255,19 +255,19 @@ impl Session {
                 if skip(&mut self.input, left) {
                     self.refuse(&request, refusal);
                     self.phase = Phase::Requests(export);
-                    return Step::Onward;
+                    return SessionStep::Onward;
                 }
-                Step::Hungry
+                SessionStep::Hungry
             }
             Phase::Closing(_) => self.closing(),
-            Phase::Closed => Step::Full,
+            Phase::Closed => SessionStep::Full,
         }
     }
 
-    fn closing(&mut self) -> Step {
+    fn closing(&mut self) -> SessionStep {
         match std::mem::replace(&mut self.phase, Phase::Closed) {
-            Phase::Closing(reason) => Step::Event(Event::Closed(reason)),
-            _ => Step::Full,
+            Phase::Closing(reason) => SessionStep::SessionEvent(SessionEvent::Closed(reason)),
+            _ => SessionStep::Full,
         }
     }
 }

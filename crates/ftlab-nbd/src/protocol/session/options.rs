@@ -1,7 +1,7 @@
 //! The negotiation: which export a connection is for, and how its requests are answered. Sections "Fixed newstyle
 //! negotiation", "Option types" and "Metadata querying".
 
-use super::{Closing, Event, Phase, Session, Step};
+use super::{Closing, Phase, Session, SessionEvent, SessionStep};
 use crate::protocol::Export;
 use crate::protocol::codec::flags::HandshakeFlags;
 use crate::protocol::codec::handshake::{
@@ -39,9 +39,9 @@ enum Purpose {
 }
 
 impl Session {
-    pub(super) fn greeting(&mut self) -> Step {
+    pub(super) fn greeting(&mut self) -> SessionStep {
         let Some(flags) = self.input.filled().first_chunk::<CLIENT_FLAGS>() else {
-            return Step::Hungry;
+            return SessionStep::Hungry;
         };
         let client = HandshakeFlags::from_bits(u32::from_be_bytes(*flags));
         self.input.consume(CLIENT_FLAGS);
@@ -49,15 +49,15 @@ impl Session {
             return self.close_step(Closing::UnknownClientFlags(client.bits()));
         }
         self.phase = Phase::Options(Haggling { client, count: 0, context: None });
-        Step::Onward
+        SessionStep::Onward
     }
 
-    pub(super) fn option(&mut self, mut haggling: Haggling) -> Step {
+    pub(super) fn option(&mut self, mut haggling: Haggling) -> SessionStep {
         if self.output.len() > MOST_OPTION_OUTPUT {
-            return Step::Full;
+            return SessionStep::Full;
         }
         let header = match OptionHeader::decode(self.input.filled()) {
-            None => return Step::Hungry,
+            None => return SessionStep::Hungry,
             Some(Err(BadMagic(magic))) => return self.close_step(Closing::BadOptionMagic(magic)),
             Some(Ok(header)) => header,
         };
@@ -70,10 +70,10 @@ impl Session {
             self.input.consume(OPTION_HEADER);
             let option = header.option;
             self.phase = Phase::SkippedOption { haggling, option, left: length };
-            return Step::Onward;
+            return SessionStep::Onward;
         }
         let Some(data) = self.input.filled().get(OPTION_HEADER..OPTION_HEADER + length) else {
-            return Step::Hungry;
+            return SessionStep::Hungry;
         };
         // A copy sets the input free. There are few options, and most have no data.
         let data = data.to_vec();
@@ -82,7 +82,7 @@ impl Session {
         self.answer(header.option, &data, haggling)
     }
 
-    fn answer(&mut self, option: OptionNumber, data: &[u8], mut haggling: Haggling) -> Step {
+    fn answer(&mut self, option: OptionNumber, data: &[u8], mut haggling: Haggling) -> SessionStep {
         let Some(known) = option.known() else {
             self.refuse_option(option, OptionReply::Unsupported, "unknown option");
             return self.resume(haggling);
@@ -116,19 +116,19 @@ impl Session {
         self.resume(haggling)
     }
 
-    fn resume(&mut self, haggling: Haggling) -> Step {
+    fn resume(&mut self, haggling: Haggling) -> SessionStep {
         self.phase = Phase::Options(haggling);
-        Step::Onward
+        SessionStep::Onward
     }
 
-    fn open(&mut self, export: usize, haggling: Haggling) -> Step {
+    fn open(&mut self, export: usize, haggling: Haggling) -> SessionStep {
         // A context that was chosen for another export counts for nothing.
         self.terms.block_status = haggling.context == Some(export);
         self.phase = Phase::Requests(export);
-        Step::Event(Event::Opened(export))
+        SessionStep::SessionEvent(SessionEvent::Opened(export))
     }
 
-    fn export_name(&mut self, name: &[u8], haggling: Haggling) -> Step {
+    fn export_name(&mut self, name: &[u8], haggling: Haggling) -> SessionStep {
         if name.len() > MOST_STRING {
             return self.close_step(Closing::NameTooLong(name.len()));
         }

@@ -65,12 +65,12 @@ impl Partial {
 
 /// Buffers that wait to be used again, by size.
 #[derive(Debug, Default)]
-pub struct Pool {
+pub struct PayloadPool {
     free: [Vec<Vec<u8>>; SIZES],
     kept: usize,
 }
 
-impl Pool {
+impl PayloadPool {
     /// A place for data of this length, at most [`MOST_PAYLOAD`].
     pub fn buffer(&mut self, length: usize) -> Partial {
         let size = length.next_power_of_two().max(SMALLEST);
@@ -105,7 +105,7 @@ impl Pool {
 mod tests {
     use super::*;
 
-    fn payload(pool: &mut Pool, data: &[u8]) -> Payload {
+    fn payload(pool: &mut PayloadPool, data: &[u8]) -> Payload {
         let mut partial = pool.buffer(data.len());
         let (first, rest) = data.split_at(data.len() / 2);
         assert_eq!(partial.take(first), first.len());
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn buffers_are_used_again_and_show_only_new_data() {
-        let mut pool = Pool::default();
+        let mut pool = PayloadPool::default();
         let first = payload(&mut pool, &[1; 8000]);
         let place = first.as_ptr();
         pool.recycle(first);
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_pool_keeps_only_so_much() {
-        let mut pool = Pool::default();
+        let mut pool = PayloadPool::default();
         let most = MOST_PAYLOAD as usize;
         let payloads: Vec<_> = (0..4).map(|_| payload(&mut pool, &vec![0; most])).collect();
         payloads.into_iter().for_each(|payload| pool.recycle(payload));

@@ -1,4 +1,5 @@
-//! From answers to bytes: sections "Simple reply message", "Structured reply chunk message" and "Structured reply types".
+//! From answers to bytes: sections "Simple reply message", "Structured reply chunk message" and "Structured reply
+//! types".
 //!
 //! An answer is put into the output as a whole before anything else is. So a read that fails half-way takes back what
 //! it put there, and its reply is an error and nothing else.
@@ -8,7 +9,7 @@ use super::Span;
 use super::checks::Terms;
 use super::options::clip;
 use super::output::Output;
-use super::requests::{Due, Ticket};
+use super::requests::{ReplyDue, Ticket};
 use crate::protocol::Errno;
 use crate::protocol::codec::flags::ExtentFlags;
 use crate::protocol::codec::handshake::BASE_ALLOCATION_ID;
@@ -17,7 +18,7 @@ use crate::protocol::limits::MOST_EXTENTS;
 
 /// A part of an export that is all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct StatusExtent {
     /// Number of bytes.
     pub length: u64,
     /// Whether it is not allocated.
@@ -30,12 +31,12 @@ impl Session {
     /// Answers a request that succeeded. A read and a block status have more to say: without it they fail.
     pub fn done(&mut self, ticket: Ticket) {
         match ticket.due {
-            Due::Outcome { .. } => {
+            ReplyDue::Outcome { .. } => {
                 self.settle(&ticket);
                 self.output.put(&codec::simple_reply(ticket.cookie, None));
             }
-            Due::Data { .. } => drop(self.read(ticket)),
-            Due::Extents { .. } => self.fail(ticket, Errno::Io, "the server told no extents"),
+            ReplyDue::Data { .. } => drop(self.read(ticket)),
+            ReplyDue::Extents { .. } => self.fail(ticket, Errno::Io, "the server told no extents"),
         }
     }
 
@@ -53,8 +54,12 @@ impl Session {
 
     /// Answers a block status request by extents in order, from the offset of the request on. They may go further
     /// than the request, or less far. Equal neighbours are joined.
-    pub fn block_status(&mut self, ticket: Ticket, extents: impl IntoIterator<Item = Extent>) {
-        let Due::Extents { one } = ticket.due else {
+    pub fn block_status(
+        &mut self,
+        ticket: Ticket,
+        extents: impl IntoIterator<Item = StatusExtent>,
+    ) {
+        let ReplyDue::Extents { one } = ticket.due else {
             return self.fail(ticket, Errno::Io, "the server told extents of something else");
         };
         self.settle(&ticket);
@@ -94,7 +99,7 @@ fn put_error(output: &mut Output, terms: Terms, cookie: Cookie, (errno, message)
 /// Puts at most so many extents of together at most `length` bytes, and returns how many there are.
 fn put_extents(
     output: &mut Output,
-    extents: impl IntoIterator<Item = Extent>,
+    extents: impl IntoIterator<Item = StatusExtent>,
     length: u32,
     most: usize,
 ) -> usize {
@@ -148,7 +153,7 @@ impl<'s> ReadReply<'s> {
     fn begin(output: &'s mut Output, terms: Terms, ticket: Ticket) -> Self {
         let Ticket { cookie, due, span } = ticket;
         let begin = output.len();
-        let Due::Data { whole } = due else {
+        let ReplyDue::Data { whole } = due else {
             let failure = (Errno::Io, "the server answered something else by data");
             put_error(output, terms, cookie, failure);
             let left = Span { length: 0, ..span };

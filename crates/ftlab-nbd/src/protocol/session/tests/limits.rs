@@ -17,7 +17,7 @@ fn long_options_are_skipped_or_end_the_connection() {
     peer.send(&option(99, &vec![0; 64 << 10]));
     assert_eq!(peer.take()[12..16], ((1u32 << 31) + 1).to_be_bytes());
     let closed = peer.send(&option_header(3, 3 << 30));
-    assert_eq!(closed, [Event::Closed(Closing::OptionTooBig(3 << 30))]);
+    assert_eq!(closed, [SessionEvent::Closed(Closing::OptionTooBig(3 << 30))]);
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn options_without_end_do() {
         assert_eq!(peer.send(&option(3, &[])), []);
         peer.take();
     }
-    assert_eq!(peer.send(&option(3, &[])), [Event::Closed(Closing::TooManyOptions)]);
+    assert_eq!(peer.send(&option(3, &[])), [SessionEvent::Closed(Closing::TooManyOptions)]);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn options_wait_for_a_client_that_does_not_read() {
 fn writes_that_are_far_too_long_end_the_connection() {
     let mut peer = Peer::open(true);
     let closed = peer.send(&request(1, 0, 1, (0, u32::MAX)));
-    assert_eq!(closed, [Event::Closed(Closing::WriteTooBig(u32::MAX))]);
+    assert_eq!(closed, [SessionEvent::Closed(Closing::WriteTooBig(u32::MAX))]);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn only_so_many_requests_are_in_flight() {
     let mut events = peer.send(&request(3, 0, 1, (0, 0)).repeat(1000));
     assert_eq!(events.len(), 256);
     assert!(!peer.session.wants_input());
-    let Some(Event::Request(request)) = events.pop() else { panic!() };
+    let Some(SessionEvent::Request(request)) = events.pop() else { panic!() };
     peer.session.done(request.ticket);
     assert_eq!(peer.events().len(), 1);
     assert!(!peer.session.wants_input());
@@ -72,7 +72,7 @@ fn only_so_much_payload_is_in_flight() {
     let mut events = peer.send(&request(0, 0, 1, (0, MOST_PAYLOAD)).repeat(10));
     assert_eq!(events.len(), 2);
     for event in events.drain(..) {
-        let Event::Request(request) = event else { panic!() };
+        let SessionEvent::Request(request) = event else { panic!() };
         peer.session.read(request.ticket).data(MOST_PAYLOAD).fill(1);
     }
     // Two replies wait for the client to read them.

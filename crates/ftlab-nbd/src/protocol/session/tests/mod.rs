@@ -57,13 +57,16 @@ impl Peer {
             peer.send(&script::option(8, &[]));
             peer.send(&script::option(10, &script::contexts("disk", &["base:allocation"])));
         }
-        assert_eq!(peer.send(&script::option(7, &script::info("disk", &[]))), [Event::Opened(0)]);
+        assert_eq!(
+            peer.send(&script::option(7, &script::info("disk", &[]))),
+            [SessionEvent::Opened(0)]
+        );
         peer.take();
         peer
     }
 
     /// Sends bytes as far as the server wants them, and returns what it has to do.
-    fn send(&mut self, mut bytes: &[u8]) -> Vec<Event> {
+    fn send(&mut self, mut bytes: &[u8]) -> Vec<SessionEvent> {
         let mut events = self.events();
         while !bytes.is_empty() && self.session.wants_input() {
             let space = self.session.space();
@@ -76,7 +79,7 @@ impl Peer {
         events
     }
 
-    fn events(&mut self) -> Vec<Event> {
+    fn events(&mut self) -> Vec<SessionEvent> {
         std::iter::from_fn(|| self.session.next()).collect()
     }
 
@@ -84,7 +87,7 @@ impl Peer {
     fn request(&mut self, request: &[u8]) -> Request {
         let mut events = self.send(request);
         match events.pop() {
-            Some(Event::Request(request)) if events.is_empty() => request,
+            Some(SessionEvent::Request(request)) if events.is_empty() => request,
             other => panic!("{events:?} {other:?}"),
         }
     }

@@ -55,7 +55,7 @@ fn oldest_option_opens_with_or_without_zeroes() {
     for (flags, zeroes) in [(0u32, 124), (1, 124), (2, 0), (3, 0)] {
         let mut peer = Peer::new();
         peer.send(&flags.to_be_bytes());
-        assert_eq!(peer.send(&option(1, b"disk")), [Event::Opened(0)]);
+        assert_eq!(peer.send(&option(1, b"disk")), [SessionEvent::Opened(0)]);
         let expected = [facts(1 << 20, WRITABLE), vec![0; zeroes]].concat();
         assert_eq!(peer.take(), expected, "{flags}");
     }
@@ -65,17 +65,17 @@ fn oldest_option_opens_with_or_without_zeroes() {
 fn oldest_option_can_only_hang_up() {
     let mut peer = Peer::negotiating();
     let reason = Closing::UnknownExport("tape".into());
-    assert_eq!(peer.send(&option(1, b"tape")), [Event::Closed(reason)]);
+    assert_eq!(peer.send(&option(1, b"tape")), [SessionEvent::Closed(reason)]);
     assert!(peer.session.is_finished());
     let mut peer = Peer::negotiating();
     let reason = Closing::NameTooLong(5000);
-    assert_eq!(peer.send(&option(1, &[b'x'; 5000])), [Event::Closed(reason)]);
+    assert_eq!(peer.send(&option(1, &[b'x'; 5000])), [SessionEvent::Closed(reason)]);
 }
 
 #[test]
 fn go_tells_what_was_asked_for_and_opens() {
     let mut peer = Peer::negotiating();
-    assert_eq!(peer.send(&option(7, &info("", &[1, 2, 3, 77]))), [Event::Opened(0)]);
+    assert_eq!(peer.send(&option(7, &info("", &[1, 2, 3, 77]))), [SessionEvent::Opened(0)]);
     let sizes = [512u32, 4096, 32 << 20].map(u32::to_be_bytes).concat();
     let expected = [
         (7, 3, with_kind(0, &facts(1 << 20, WRITABLE))),
@@ -144,7 +144,7 @@ fn structured_replies_are_negotiated_once() {
 #[test]
 fn abort_is_acknowledged() {
     let mut peer = Peer::negotiating();
-    assert_eq!(peer.send(&option(2, &[])), [Event::Closed(Closing::Aborted)]);
+    assert_eq!(peer.send(&option(2, &[])), [SessionEvent::Closed(Closing::Aborted)]);
     assert!(!peer.session.is_finished());
     assert_eq!(replies(&peer.take()), [(2, ACK, vec![])]);
     assert!(peer.session.is_finished());
@@ -205,19 +205,19 @@ fn a_context_counts_only_for_its_export_and_until_the_next_choice() {
 fn clients_of_before_fixed_newstyle_have_one_option() {
     let mut peer = Peer::new();
     peer.send(&[0; 4]);
-    assert_eq!(peer.send(&option(3, &[])), [Event::Closed(Closing::NotFixedNewstyle(3))]);
+    assert_eq!(peer.send(&option(3, &[])), [SessionEvent::Closed(Closing::NotFixedNewstyle(3))]);
 }
 
 #[test]
 fn unknown_client_flags_end_the_connection() {
     let mut peer = Peer::new();
     let reason = Closing::UnknownClientFlags(7);
-    assert_eq!(peer.send(&7u32.to_be_bytes()), [Event::Closed(reason)]);
+    assert_eq!(peer.send(&7u32.to_be_bytes()), [SessionEvent::Closed(reason)]);
 }
 
 #[test]
 fn bad_magic_ends_the_connection() {
     let mut peer = Peer::negotiating();
     let reason = Closing::BadOptionMagic(u64::from_be_bytes(*b"GET / HT"));
-    assert_eq!(peer.send(b"GET / HTTP/1.1\r\n"), [Event::Closed(reason)]);
+    assert_eq!(peer.send(b"GET / HTTP/1.1\r\n"), [SessionEvent::Closed(reason)]);
 }

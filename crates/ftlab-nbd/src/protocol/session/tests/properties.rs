@@ -40,6 +40,11 @@ fn conversation() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
+/// Places and bits.
+fn flips() -> impl Strategy<Value = Vec<(prop::sample::Index, u32)>> {
+    prop::collection::vec((any::<prop::sample::Index>(), 0..8u32), 1..6)
+}
+
 #[test]
 fn conversations_get_far() {
     let mut runner = TestRunner::deterministic();
@@ -74,7 +79,7 @@ proptest! {
     }
 
     #[test]
-    fn flipped_bits_end_or_wait(mut bytes in conversation(), flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8u32), 1..6)) {
+    fn flipped_bits_end_or_wait(mut bytes in conversation(), flips in flips()) {
         for (at, bit) in flips {
             let at = at.index(bytes.len());
             bytes[at] ^= 1u8 << bit;

@@ -33,7 +33,7 @@ fn hole_chunk(done: bool, cookie: u64, offset: u64, length: u32) -> Reply {
 fn a_simple_read_is_a_header_and_data() {
     let mut peer = Peer::open(false);
     let read = peer.request(&request(READ, 0, 7, (4096, 1024)));
-    assert_eq!(read.command, Command::Read(Span { offset: 4096, length: 1024 }));
+    assert_eq!(read.command, BlockCommand::Read(Span { offset: 4096, length: 1024 }));
     let mut reply = peer.session.read(read.ticket);
     reply.data(512).fill(1);
     reply.zeroes(512);
@@ -101,7 +101,7 @@ fn a_write_brings_its_data() {
         let mut peer = Peer::open(true);
         let data: Vec<u8> = (0..length).map(|at: u32| (at % 251) as u8).collect();
         let Request { command, ticket, export } = peer.request(&write(FUA, 7, 512, &data));
-        let Command::Write { offset: 512, data: found, fua: true } = command else {
+        let BlockCommand::Write { offset: 512, data: found, fua: true } = command else {
             panic!("{command:?}")
         };
         assert_eq!((export, &*found), (0, &data[..]));
@@ -116,12 +116,12 @@ fn other_commands_pass_with_their_flags() {
     let mut peer = Peer::open(true);
     let span = Span { offset: 1024, length: 512 };
     let at = (span.offset, span.length);
-    let zeroes = |fua, no_hole, fast| Command::WriteZeroes { span, fua, no_hole, fast };
+    let zeroes = |fua, no_hole, fast| BlockCommand::WriteZeroes { span, fua, no_hole, fast };
     let cases = [
-        (request(FLUSH, FUA, 1, (0, 0)), Command::Flush),
-        (request(TRIM, 0, 2, at), Command::Trim { span, fua: false }),
-        (request(TRIM, FUA, 3, at), Command::Trim { span, fua: true }),
-        (request(CACHE, 0, 4, at), Command::Cache(span)),
+        (request(FLUSH, FUA, 1, (0, 0)), BlockCommand::Flush),
+        (request(TRIM, 0, 2, at), BlockCommand::Trim { span, fua: false }),
+        (request(TRIM, FUA, 3, at), BlockCommand::Trim { span, fua: true }),
+        (request(CACHE, 0, 4, at), BlockCommand::Cache(span)),
         (request(WRITE_ZEROES, 0, 5, at), zeroes(false, false, false)),
         (request(WRITE_ZEROES, NO_HOLE, 6, at), zeroes(false, true, false)),
         (request(WRITE_ZEROES, FUA | FAST, 7, at), zeroes(true, false, true)),
@@ -134,17 +134,17 @@ fn other_commands_pass_with_their_flags() {
     }
 }
 
-fn extent(length: u64, hole: bool, zeroes: bool) -> Extent {
-    Extent { length, hole, zeroes }
+fn extent(length: u64, hole: bool, zeroes: bool) -> StatusExtent {
+    StatusExtent { length, hole, zeroes }
 }
 
 /// Asks for block status of the first MiB, and returns the extents of the reply.
-fn status(flags: u16, extents: &[Extent]) -> Vec<(u32, u32)> {
+fn status(flags: u16, extents: &[StatusExtent]) -> Vec<(u32, u32)> {
     let mut peer = Peer::open(true);
     let asked = peer.request(&request(BLOCK_STATUS, flags, 7, (0, 1 << 20)));
     let one = flags == REQ_ONE;
     let span = Span { offset: 0, length: 1 << 20 };
-    assert_eq!(asked.command, Command::BlockStatus { span, one });
+    assert_eq!(asked.command, BlockCommand::BlockStatus { span, one });
     peer.session.block_status(asked.ticket, extents.iter().copied());
     let Reply::Chunk { done: true, kind: 5, cookie: 7, payload } = peer.reply() else { panic!() };
     let mut reader = Reader::new(&payload);
@@ -247,7 +247,7 @@ fn requests_in_flight_are_answered_after_a_disconnect() {
     let mut peer = Peer::open(false);
     let flush = peer.request(&request(FLUSH, 0, 1, (0, 0)));
     let events = peer.send(&request(DISCONNECT, 0, 2, (0, 0)));
-    assert_eq!(events, [Event::Closed(Closing::Disconnected)]);
+    assert_eq!(events, [SessionEvent::Closed(Closing::Disconnected)]);
     assert_eq!(peer.send(&request(FLUSH, 0, 3, (0, 0))), []);
     assert!(!peer.session.is_finished() && !peer.session.wants_input());
     peer.session.done(flush.ticket);
@@ -260,7 +260,7 @@ fn requests_in_flight_are_answered_after_a_disconnect() {
 fn a_disconnect_has_no_reply_whatever_its_flags() {
     let mut peer = Peer::open(true);
     let events = peer.send(&request(DISCONNECT, u16::MAX, 2, (5, 6)));
-    assert_eq!(events, [Event::Closed(Closing::Disconnected)]);
+    assert_eq!(events, [SessionEvent::Closed(Closing::Disconnected)]);
     assert!(peer.session.is_finished());
 }
 
@@ -268,7 +268,7 @@ fn a_disconnect_has_no_reply_whatever_its_flags() {
 fn bad_magic_ends_the_connection() {
     let mut peer = Peer::open(false);
     let reason = Closing::BadRequestMagic(0);
-    assert_eq!(peer.send(&[0; 28]), [Event::Closed(reason)]);
+    assert_eq!(peer.send(&[0; 28]), [SessionEvent::Closed(reason)]);
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn hanging_up_is_told() {
         peer.session.hung_up();
         peer.events()
     };
-    let told = |reason| [Event::Closed(reason)];
+    let told = |reason| [SessionEvent::Closed(reason)];
     assert_eq!(hang_up(Peer::new()), told(Closing::HungUp));
     assert_eq!(hang_up(Peer::open(true)), told(Closing::HungUp));
     let mut peer = Peer::open(true);
