@@ -36,7 +36,7 @@ pub struct Target {
 const MIB: u64 = 1 << 20;
 
 /// All targets.
-pub static TARGETS: [Target; 10] = [
+pub static TARGETS: [Target; 11] = [
     Target {
         name: "trace",
         reads: "traces in every format, compressed or not",
@@ -119,5 +119,14 @@ pub static TARGETS: [Target; 10] = [
         run: ftlab_lab::fuzz::arguments,
         bound: Bound { fixed: 8 * MIB, per_byte: 4096 },
         rounds: 800,
+    },
+    Target {
+        name: "nbd",
+        reads: "what a client of the block device sends",
+        folders: &["corpus/nbd"],
+        run: ftlab_nbd::protocol::fuzz::session,
+        // Replies that nobody reads: the buffer for 64 MiB while it grows to 128 MiB.
+        bound: Bound { fixed: 256 * MIB, per_byte: 64 },
+        rounds: 60_000,
     },
 ];

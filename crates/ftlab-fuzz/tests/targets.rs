@@ -28,6 +28,7 @@ targets! {
     experiment: "experiment",
     sweep: "sweep",
     arguments: "arguments",
+    nbd: "nbd",
 }
 
 #[test]
