@@ -1,11 +1,12 @@
 //! Devices saved in images: how they are prepared, and what state they are in.
 
 use ftlab::config::Config;
-use ftlab::device::Device;
+use ftlab::device::{Contents, Device};
 use ftlab::ftl::BlockState;
 use ftlab::host::Host;
 use ftlab::image::Resume;
 use ftlab::saved::Image;
+use ftlab::scheduler::Probe;
 use ftlab::units::{BlockId, DieId, PlaneId};
 use serde::Serialize;
 use serde_json::Value;
@@ -135,8 +136,8 @@ impl Lab {
 ///
 /// # Errors
 /// The steps cannot be written as JSON.
-pub fn image_of(
-    device: &Device,
+pub fn image_of<P: Probe, C: Contents>(
+    device: &Device<P, C>,
     config: &Config,
     seed: u64,
     steps: &[StepDocument],

@@ -21,6 +21,7 @@ use ftlab::units::{BlockId, Lpn, Ppn, RequestId, SECTOR_BYTES, SectorMask};
 
 use super::data_file::{Seconds, punch};
 use super::layout::Layout;
+use crate::protocol::Payload;
 
 /// A page in memory.
 type PageBytes = Box<[u8]>;
@@ -78,26 +79,26 @@ impl Answer {
 /// The data of writes in the device, by tag.
 #[derive(Clone, Debug, Default)]
 pub struct Payloads {
-    by_tag: Vec<Option<Payload>>,
+    by_tag: Vec<Option<Sent>>,
 }
 
 /// The data of a write.
 #[derive(Clone, Debug)]
-struct Payload {
+struct Sent {
     first: u64,
-    bytes: Rc<Vec<u8>>,
+    bytes: Rc<Payload>,
     /// Where its data begins in `bytes`.
     offset: usize,
 }
 
 impl Payloads {
     /// Adds the data of a write that begins at sector `first`; it lies in `bytes` from `offset` on.
-    pub fn put(&mut self, tag: u32, first: u64, bytes: Rc<Vec<u8>>, offset: usize) {
+    pub fn put(&mut self, tag: u32, first: u64, bytes: Rc<Payload>, offset: usize) {
         let at = tag as usize;
         if at >= self.by_tag.len() {
             self.by_tag.resize(at + 1, None);
         }
-        self.by_tag[at] = Some(Payload { first, bytes, offset });
+        self.by_tag[at] = Some(Sent { first, bytes, offset });
     }
 
     /// Drops the data of a write that is done.
@@ -133,6 +134,8 @@ pub struct Bytes {
     last: Option<(Ppn, Lpn)>,
     /// Physical pages with a second place.
     pub seconds: Seconds,
+    /// Whether what the device keeps is committed. Otherwise nothing refers to an erased block.
+    commits: bool,
     /// Blocks that were erased since the last commit.
     erased: Vec<BlockId>,
     /// What was programmed in these blocks since.
@@ -146,8 +149,9 @@ pub struct Bytes {
 impl Bytes {
     /// The bytes of a device with this file.
     #[must_use]
-    pub fn new(file: Rc<File>, layout: Rc<Layout>, geometry: Geometry) -> Bytes {
+    pub fn new(file: Rc<File>, layout: Rc<Layout>, geometry: Geometry, commits: bool) -> Bytes {
         Bytes {
+            commits,
             file,
             layout,
             geometry,
@@ -203,16 +207,21 @@ impl Bytes {
     /// What the device keeps was committed: the file may take what waited for that, and give space back.
     pub fn committed(&mut self) {
         for block in std::mem::take(&mut self.erased) {
-            let first = self.geometry.page_at(block, 0);
-            let (from, bytes) = self.layout.span(first, self.geometry.units_per_block());
-            let punched = punch(&self.file, from, bytes);
-            self.note(punched);
+            self.give_back(block);
         }
         for ((at, second), bytes) in std::mem::take(&mut self.held) {
             let written = self.file.write_all_at(&bytes, self.layout.data(at, second));
             self.note(written);
             self.spare.push(bytes);
         }
+    }
+
+    /// Gives the space of an erased block back.
+    fn give_back(&mut self, block: BlockId) {
+        let first = self.geometry.page_at(block, 0);
+        let (from, bytes) = self.layout.span(first, self.geometry.units_per_block());
+        let punched = punch(&self.file, from, bytes);
+        self.note(punched);
     }
 
     fn note<T>(&mut self, done: io::Result<T>) {
@@ -305,7 +314,9 @@ impl Bytes {
             let bytes = count as usize * SECTOR_BYTES as usize;
             let lba = self.lba(movement.page, first);
             match found.runs.last_mut() {
-                Some((last, known)) if *last + *known as u64 / SECTOR_BYTES == lba => *known += bytes,
+                Some((last, known)) if *last + *known as u64 / SECTOR_BYTES == lba => {
+                    *known += bytes
+                }
                 _ => found.runs.push((lba, bytes)),
             }
         }
@@ -404,9 +415,13 @@ impl Bytes {
         }
         let gone: Vec<Ppn> =
             self.seconds.range(first..Ppn::new(pages.end)).map(|(&at, _)| at).collect();
-        gone.iter().for_each(|at| drop(self.seconds.remove(at)));
+        for at in gone {
+            self.seconds.remove(&at);
+        }
         let block = self.geometry.block_of(first);
-        if !self.erased.contains(&block) {
+        if !self.commits {
+            self.give_back(block);
+        } else if !self.erased.contains(&block) {
             self.erased.push(block);
         }
     }
@@ -418,7 +433,9 @@ impl FlashContents for Bytes {
     fn change(&mut self, change: FlashChange<'_>) {
         match change {
             FlashChange::Copied { from, to } => self.copied(from, to),
-            FlashChange::Emptied { first, units, by: EmptiedBy::Erase } => self.erased(first, units),
+            FlashChange::Emptied { first, units, by: EmptiedBy::Erase } => {
+                self.erased(first, units)
+            }
             // Nothing refers to what a cut has torn, to pages of the map, to what is spoiled, or to parity.
             FlashChange::Emptied { by: EmptiedBy::Cut, .. }
             | FlashChange::MapProgrammed { .. }

@@ -54,8 +54,7 @@ pub struct Opened {
 /// # Errors
 /// It can't be used.
 pub fn open(path: &Path) -> Result<Opened, Unusable> {
-    let file =
-        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
     if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
         return Err(Unusable::InUse);
     }
@@ -130,10 +129,13 @@ impl DataFile {
         seed: u64,
     ) -> Result<DataFile, Unusable> {
         let Opened { file, header, .. } = opened;
-        let mut header = header.unwrap_or_else(|| Header { format: FORMAT, seed, ..Header::default() });
+        let mut header =
+            header.unwrap_or_else(|| Header { format: FORMAT, seed, ..Header::default() });
         if header.state == State::New {
             if config.len() as u64 > CONFIG_BYTES {
-                return Err(Unusable::Damaged("the configuration is too long to be kept".to_owned()));
+                return Err(Unusable::Damaged(
+                    "the configuration is too long to be kept".to_owned(),
+                ));
             }
             file.write_all_at(config.as_bytes(), Layout::config())?;
             header.config_bytes = config.len() as u32;
@@ -192,10 +194,13 @@ impl DataFile {
         let known = (0..geometry.blocks()).map(BlockId::new).filter(|&it| view.kept.knows(it));
         let table = self.layout.block(BlockId::new(0));
         let trims = self.layout.trims();
-        self.clear(table, trims.end - table)?;
+        punch(&self.file, table, trims.end - table)?;
         let units = geometry.units_per_block();
         for block in known {
-            self.file.write_all_at(&records::block_record(&view.kept.block(block)), self.layout.block(block))?;
+            self.file.write_all_at(
+                &records::block_record(&view.kept.block(block)),
+                self.layout.block(block),
+            )?;
             self.write_pages(geometry.page_at(block, 0).get(), units, view)?;
         }
         for page in (0..logical_pages).map(Lpn::new) {
@@ -205,11 +210,6 @@ impl DataFile {
             }
         }
         Ok(())
-    }
-
-    /// Zeroes a part of the file and gives its space back.
-    fn clear(&self, from: u64, bytes: u64) -> io::Result<()> {
-        punch(&self.file, from, bytes)
     }
 
     fn write_pages(&self, first: u32, units: u32, view: View<'_>) -> io::Result<()> {
@@ -246,10 +246,10 @@ impl DataFile {
             self.entry.trim(page.get(), view.kept.trim(page));
         }
         self.entry.facts(facts)?;
-        if !self.log.has_room(self.entry.len()) {
+        if !self.log.has_room(self.entry.length()) {
             self.fold()?;
         }
-        if !self.log.has_room(self.entry.len()) {
+        if !self.log.has_room(self.entry.length()) {
             return Err(io::Error::other("a commit is larger than the log of the data file"));
         }
         self.log.append(&mut self.entry, &self.file)
@@ -295,10 +295,36 @@ impl DataFile {
         Ok(image)
     }
 
-    /// How the drive was left.
-    #[must_use]
-    pub fn state(&self) -> State {
-        self.header.state
+    /// Reads which physical pages have a second place.
+    ///
+    /// # Errors
+    /// The file can't be read.
+    pub fn seconds(&self, geometry: &Geometry) -> io::Result<Seconds> {
+        let facts = self.header.facts.clone();
+        let stored = StoredDevice::read(self.file.clone(), self.layout.clone(), geometry, facts);
+        let stored = stored.map_err(|error| io::Error::other(error.to_string()))?;
+        for at in (0..geometry.physical_pages()).map(Ppn::new) {
+            stored.page(at);
+        }
+        stored.check()?;
+        Ok(stored.take_seconds())
+    }
+
+    /// Writes which physical pages have a second place, for a drive whose tables are not kept otherwise.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn write_seconds(&self, seconds: &Seconds) -> io::Result<()> {
+        let table = self.layout.page(Ppn::new(0));
+        punch(&self.file, table, self.layout.trims().start - table)?;
+        let mut record = Vec::new();
+        for (&at, &page) in seconds {
+            record.clear();
+            let stored = StoredPage { second: Some(page), ..StoredPage::default() };
+            records::put_page(&stored, &self.layout, &mut record);
+            self.file.write_all_at(&record, self.layout.page(at))?;
+        }
+        Ok(())
     }
 
     /// The seed of its device.

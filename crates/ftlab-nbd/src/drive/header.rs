@@ -67,8 +67,7 @@ pub struct Facts {
 }
 
 /// Reasons for the end of a device's life, by number.
-const REASONS: [EndReason; 3] =
-    [EndReason::TooFewBlocks, EndReason::NoRoom, EndReason::DiesDied];
+const REASONS: [EndReason; 3] = [EndReason::TooFewBlocks, EndReason::NoRoom, EndReason::DiesDied];
 
 impl Facts {
     /// The facts of a device at a moment.

@@ -59,7 +59,18 @@ impl Layout {
         let trims = after(pages, physical * record_bytes);
         let data = after(trims, u64::from(logical_pages) * TRIM_BYTES);
         let image = after(data, physical * page_bytes * u64::from(parts));
-        Layout { page_bytes, sectors, parts, record_bytes, mask_bytes, blocks, pages, trims, data, image }
+        Layout {
+            page_bytes,
+            sectors,
+            parts,
+            record_bytes,
+            mask_bytes,
+            blocks,
+            pages,
+            trims,
+            data,
+            image,
+        }
     }
 
     /// Where the text of the configuration begins.

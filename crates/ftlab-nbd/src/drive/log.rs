@@ -87,14 +87,8 @@ impl Entry {
 
     /// Its length in the log.
     #[must_use]
-    pub fn len(&self) -> u64 {
+    pub fn length(&self) -> u64 {
         self.bytes.len() as u64
-    }
-
-    /// Whether nothing was begun.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
     }
 }
 
@@ -130,7 +124,7 @@ impl Log {
         let checksum = crc32fast::hash(&entry.bytes[PREAMBLE..]);
         entry.bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
         file.write_all_at(&entry.bytes, Layout::log() + self.end)?;
-        self.end += entry.len();
+        self.end += entry.length();
         Ok(())
     }
 

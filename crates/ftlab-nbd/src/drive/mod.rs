@@ -1,8 +1,409 @@
 //! A simulated drive with its data: the device, its bytes, and the file that outlives the process.
+//!
+//! [`Drive`] is a host of the device that owns no clock: whoever serves it says when requests come and how far time
+//! passes. A commit makes what has happened outlast a kill; it comes before any answer leaves.
 
 mod bytes;
 mod data_file;
 mod header;
 mod layout;
 mod log;
+mod meter;
+mod observe;
 mod records;
+mod start;
+
+pub use bytes::Answer;
+pub use data_file::Unusable;
+pub use start::{DriveSpec, Start};
+
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+
+use ftlab::config::Config;
+use ftlab::device::{Device, DeviceSetup, power_up};
+use ftlab::ftl::recovery::Touched;
+use ftlab::host::{Advanced, Host, Op, Outcome, Request};
+use ftlab::shape::Geometry;
+use ftlab::units::{BlockId, Lba, Lpn, Nanos, SECTOR_BYTES, SimTime};
+use ftlab_lab::failure::Failure;
+use ftlab_lab::image;
+use ftlab_lab::saved;
+
+use self::bytes::Bytes;
+use self::data_file::{DataFile, View};
+use self::header::{Facts, LifeCounts};
+use self::meter::Meter;
+use crate::protocol::Payload;
+
+/// The most blocks and pages of one commit after a recovery.
+const AT_ONCE: usize = 4096;
+/// Pages that need no trim, between two that do, that are trimmed along.
+const GAP: u64 = 16;
+
+/// A running drive.
+pub struct Drive {
+    /// None only while power is cut.
+    device: Option<Device<Meter, Bytes>>,
+    config: Config,
+    geometry: Geometry,
+    file: DataFile,
+    recovers: bool,
+    touched: Touched,
+    /// What was counted when it started.
+    life_before: LifeCounts,
+    /// What was counted since.
+    counted: LifeCounts,
+    started: SimTime,
+    answers: Vec<Answer>,
+    completions: Vec<ftlab::host::Completion>,
+    /// What cuts have done.
+    pub cuts: Cuts,
+}
+
+/// Power cuts of a running drive.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cuts {
+    /// How many.
+    pub count: u64,
+    /// The last recovery, also that at the start.
+    pub last_recovery: Option<Nanos>,
+    /// Acknowledged pages that all cuts lost.
+    pub lost_pages: u64,
+    /// Acknowledged pages that the last one lost.
+    pub last_lost_pages: Option<u64>,
+}
+
+impl Drive {
+    fn device(&self) -> &Device<Meter, Bytes> {
+        self.device.as_ref().expect("power is cut only within a call")
+    }
+
+    fn device_mut(&mut self) -> &mut Device<Meter, Bytes> {
+        self.device.as_mut().expect("power is cut only within a call")
+    }
+
+    /// The configuration.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Whether it recovers from a power cut.
+    #[must_use]
+    pub fn recovers(&self) -> bool {
+        self.recovers
+    }
+
+    /// The device's clock.
+    #[must_use]
+    pub fn now(&self) -> SimTime {
+        self.device().now()
+    }
+
+    /// Its capacity in bytes.
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.device().capacity_sectors() * SECTOR_BYTES
+    }
+
+    /// The size of a page in bytes.
+    #[must_use]
+    pub fn page_bytes(&self) -> u64 {
+        u64::from(self.geometry.sectors_per_unit()) * SECTOR_BYTES
+    }
+
+    /// Whether the device can deallocate pages.
+    #[must_use]
+    pub fn trims(&self) -> bool {
+        self.config.options.ftl.mapping.policy.name() != "physical"
+    }
+
+    /// Whether the device can take a request of this stream.
+    #[must_use]
+    pub fn has_room(&self, stream: u32) -> bool {
+        let device = self.device();
+        device.has_room(device.queue_of(stream))
+    }
+
+    /// Requests in the device.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.device().requests_in_flight()
+    }
+
+    /// When the device does something next, if nothing new comes.
+    #[must_use]
+    pub fn next_moment(&self) -> Option<SimTime> {
+        self.device().next_moment()
+    }
+
+    /// Submits a request at this time, which must not be before [`now`](Self::now), nor after the
+    /// [next moment](Self::next_moment). `data` is that of a write, from a place in the payload on.
+    pub fn submit(&mut self, at: SimTime, request: Request, data: Option<(Rc<Payload>, usize)>) {
+        if let Some((bytes, offset)) = data {
+            let payloads = &mut self.device_mut().contents_mut().payloads;
+            payloads.put(request.tag, request.lba.0, bytes, offset);
+        }
+        let bytes = u64::from(request.sectors) * SECTOR_BYTES;
+        match request.op {
+            Op::Read => self.counted.host_read_bytes += bytes,
+            Op::Write => self.counted.host_written_bytes += bytes,
+            Op::Trim | Op::Flush => {}
+        }
+        self.device_mut().submit(at, request);
+    }
+
+    /// Lets time pass until requests complete, or to `limit`. Appends the answers.
+    pub fn advance(&mut self, limit: SimTime, answers: &mut Vec<Answer>) -> Advanced {
+        self.completions.clear();
+        let device = self.device.as_mut().expect("power is cut only within a call");
+        let advanced = device.advance_until(limit, &mut self.completions);
+        device.contents_mut().swap_answers(&mut self.answers);
+        answers.append(&mut self.answers);
+        advanced
+    }
+
+    /// Gives back the memory of an answer.
+    pub fn recycle(&mut self, answer: Answer) {
+        self.device_mut().contents_mut().recycle(answer);
+    }
+
+    /// Makes what has happened outlast a kill.
+    ///
+    /// # Errors
+    /// The data file can't be read or written. Nothing that has happened since the last commit may be told.
+    pub fn commit(&mut self) -> io::Result<()> {
+        let device = self.device.as_mut().expect("power is cut only within a call");
+        device.contents().check()?;
+        if !self.recovers {
+            return Ok(());
+        }
+        device.swap_touched(&mut self.touched);
+        if self.touched.is_empty() && !device.contents().has_erased() {
+            return Ok(());
+        }
+        let touched = std::mem::take(&mut self.touched);
+        let committed = self.commit_touched(&touched);
+        self.touched = touched;
+        self.touched.clear();
+        committed?;
+        let contents = self.device_mut().contents_mut();
+        contents.committed();
+        contents.check()
+    }
+
+    fn commit_touched(&mut self, touched: &Touched) -> io::Result<()> {
+        let facts = self.facts();
+        let Drive { device, file, geometry, .. } = self;
+        let device = device.as_ref().expect("power is cut only within a call");
+        let kept = device.kept().expect("a device that recovers keeps something");
+        let view = View { kept, seconds: &device.contents().seconds, geometry };
+        file.commit(touched, view, &facts)
+    }
+
+    /// Commits what a recovery may have changed: any block, and what it touched. Each part may be missing if the server
+    /// is killed meanwhile, because the next recovery does the same.
+    fn commit_recovery(&mut self) -> io::Result<()> {
+        let mut touched = Touched::default();
+        self.device_mut().swap_touched(&mut touched);
+        let all = (0..self.geometry.blocks()).map(BlockId::new);
+        let kept = self.device().kept().expect("a device that recovers keeps something");
+        let known: Vec<BlockId> = all.filter(|&block| kept.knows(block)).collect();
+        for part in known.chunks(AT_ONCE) {
+            self.commit_touched(&Touched { blocks: part.to_vec(), ..Touched::default() })?;
+        }
+        for part in touched.pages.chunks(AT_ONCE) {
+            self.commit_touched(&Touched { pages: part.to_vec(), ..Touched::default() })?;
+        }
+        for part in touched.trimmed.chunks(AT_ONCE) {
+            self.commit_touched(&Touched { trimmed: part.to_vec(), ..Touched::default() })?;
+        }
+        self.device_mut().contents_mut().committed();
+        self.device().contents().check()
+    }
+
+    fn facts(&self) -> Facts {
+        let device = self.device();
+        let kept = device.kept_facts().unwrap_or_default();
+        Facts::new(device.now().0, &kept, self.life())
+    }
+
+    /// What the drive has counted over its whole life.
+    fn life(&self) -> LifeCounts {
+        let (before, now) = (&self.life_before, &self.counted);
+        let device = self.device();
+        let programmed = ftlab::scheduler::flash_pages_programmed(device.flash().done());
+        let page = self.geometry.shape().page_size.0;
+        LifeCounts {
+            host_written_bytes: before.host_written_bytes + now.host_written_bytes,
+            host_read_bytes: before.host_read_bytes + now.host_read_bytes,
+            media_written_bytes: before.media_written_bytes
+                + now.media_written_bytes
+                + programmed * page,
+            power_cycles: before.power_cycles + now.power_cycles,
+            unsafe_shutdowns: before.unsafe_shutdowns + now.unsafe_shutdowns,
+            powered_on_ns: before.powered_on_ns + (device.now() - self.started).0,
+        }
+    }
+
+    /// Cuts the power and restores it. Requests in the device are never answered.
+    ///
+    /// # Errors
+    /// The device keeps nothing for recovery, does not come up again, or the data file can't be written.
+    pub fn cut_power(&mut self) -> Result<Nanos, Failure> {
+        if !self.recovers {
+            return Err(Failure::usage(self.why_not_cut()));
+        }
+        let device = self.device.take().expect("power is cut only within a call");
+        let programmed = ftlab::scheduler::flash_pages_programmed(device.flash().done());
+        self.counted.media_written_bytes += programmed * self.geometry.shape().page_size.0;
+        let remains = device.cut_power();
+        let lost = remains.lost_pages;
+        let setup = DeviceSetup::new(&self.config, self.file.seed());
+        let meter = Meter::new(self.flash_dies());
+        let up = power_up(setup, meter, remains);
+        let (device, recovered) = up.map_err(|damage| {
+            Failure::usage(format!("the drive does not come up after the power cut: {damage}"))
+        })?;
+        self.device = Some(device);
+        self.counted.power_cycles += 1;
+        self.counted.unsafe_shutdowns += 1;
+        self.cuts.count += 1;
+        self.cuts.last_recovery = Some(recovered.time);
+        self.cuts.lost_pages += lost;
+        self.cuts.last_lost_pages = Some(lost);
+        self.commit_recovery().map_err(|error| self.failed("write", &error))?;
+        Ok(recovered.time)
+    }
+
+    fn flash_dies(&self) -> u32 {
+        ftlab::shape::Geometry::new(self.config.shape()).dies()
+    }
+
+    /// Why power can't be cut.
+    fn why_not_cut(&self) -> String {
+        format!(
+            "{} keeps nothing for recovery (ftl.recovery.policy = \"none\"): a power cut would leave nothing\n  \
+             remedy: make a drive with --set ftl.recovery.policy=scan",
+            self.config.options.device.name
+        )
+    }
+
+    fn failed(&self, what: &str, error: &io::Error) -> Failure {
+        Failure::file(&format!("can't {what}"), &self.file.path, error)
+    }
+
+    /// Lets a die die.
+    ///
+    /// # Errors
+    /// There is no such die, or the device can't live without it.
+    pub fn kill_die(&mut self, die: u32) -> Result<(), String> {
+        let dies = self.flash_dies();
+        if die >= dies {
+            return Err(format!("there is no die {die}: they are 0 to {}", dies - 1));
+        }
+        let setting = format!("nand.faults.schedule={}ns: die {die} dies", self.now().0);
+        let settings = ftlab_lab::device::settings(&[setting]);
+        let text = self.config.canonical();
+        if let Err(refusal) = ftlab_lab::device::of_text("the drive", &text, &settings) {
+            return Err(refusal.to_string());
+        }
+        self.device_mut().kill_die(ftlab::units::DieId::new(die));
+        Ok(())
+    }
+
+    /// Brings the drive to rest, and writes its image: into its data file as the end of its work, or to another file.
+    /// The answers of outstanding requests are appended.
+    ///
+    /// # Errors
+    /// Data can't leave DRAM any more, or a file can't be written.
+    pub fn save(&mut self, to: Option<&Path>, answers: &mut Vec<Answer>) -> Result<(), Failure> {
+        self.completions.clear();
+        let device = self.device.as_mut().expect("power is cut only within a call");
+        let rested = device.rest(&mut self.completions);
+        device.contents_mut().swap_answers(&mut self.answers);
+        // Our own flush, if there was one, is not among the completions.
+        let ours = |answer: &Answer| self.completions.iter().any(|it| *it == answer.completion);
+        self.answers.retain(ours);
+        answers.append(&mut self.answers);
+        rested.map_err(|left| Failure::usage(format!("the drive can't come to rest: {left}")))?;
+        self.commit().map_err(|error| self.failed("write", &error))?;
+        if !self.recovers {
+            let seconds = &self.device().contents().seconds;
+            let written = self.file.write_seconds(seconds);
+            written.map_err(|error| self.failed("write", &error))?;
+        }
+        let image = self.image()?;
+        if let Some(path) = to {
+            return image::write(path, &image).map(drop);
+        }
+        let mut packed = Vec::new();
+        let facts = self.facts();
+        image::pack(&mut packed, &image)
+            .and_then(|()| self.file.save(&packed, facts))
+            .map_err(|error| self.failed("save the drive in", &error))
+    }
+
+    fn image(&self) -> Result<ftlab::saved::Image, Failure> {
+        saved::image_of(self.device(), &self.config, self.file.seed(), &[])
+    }
+
+    /// Parts of a range that are written, as sectors. Others read as zeros.
+    pub fn written(&self, first: u64, sectors: u64) -> impl Iterator<Item = (u64, u64, bool)> + '_ {
+        let per_page = u64::from(self.geometry.sectors_per_unit());
+        let end = first + sectors;
+        let mut at = first;
+        std::iter::from_fn(move || {
+            if at >= end {
+                return None;
+            }
+            let (from, written) = (at, self.holds(at / per_page));
+            while at < end && self.holds(at / per_page) == written {
+                at = (at / per_page + 1) * per_page;
+            }
+            at = at.min(end);
+            Some((from, at - from, written))
+        })
+    }
+
+    /// Whether a page was written, on flash or in the buffer.
+    fn holds(&self, page: u64) -> bool {
+        let page = Lpn::new(page as u32);
+        let device = self.device();
+        device.ftl().look_up(page).is_some() || device.buffer().find(page).is_some()
+    }
+
+    /// The whole pages of a range that have to be trimmed, as runs of sectors. Others hold nothing.
+    pub fn to_trim(&self, first: u64, sectors: u64, runs: &mut Vec<(Lba, u32)>) {
+        let per_page = u64::from(self.geometry.sectors_per_unit());
+        let (from, to) = (first.div_ceil(per_page), (first + sectors) / per_page);
+        let mut open: Option<(u64, u64)> = None;
+        for page in from..to {
+            if !self.holds(page) {
+                continue;
+            }
+            match &mut open {
+                Some((_, end)) if page - *end <= GAP && page < to => *end = page + 1,
+                _ => {
+                    close(&mut open, per_page, runs);
+                    open = Some((page, page + 1));
+                }
+            }
+        }
+        close(&mut open, per_page, runs);
+    }
+}
+
+fn close(open: &mut Option<(u64, u64)>, per_page: u64, runs: &mut Vec<(Lba, u32)>) {
+    if let Some((from, end)) = open.take() {
+        runs.push((Lba(from * per_page), ((end - from) * per_page) as u32));
+    }
+}
+
+/// Whether a request ended as it should.
+#[must_use]
+pub fn is_done(answer: &Answer) -> bool {
+    answer.completion.outcome == Outcome::Done
+}

@@ -51,10 +51,10 @@ impl CellHistory {
         self.hazards.as_ref().is_some_and(|hazards| hazards.is_dead(die, now))
     }
 
-    /// Marks a die as dead because an image says so, whatever the options of this device say.
-    pub(super) fn know_dead(&mut self, geometry: &Geometry, die: DieId) {
+    /// Makes a die dead from `at` on, whatever the options of this device say.
+    pub(super) fn die_dies(&mut self, geometry: &Geometry, die: DieId, at: SimTime) {
         let none = || Box::new(Hazards::none(geometry));
-        self.hazards.get_or_insert_with(none).dies(die, SimTime::ZERO);
+        self.hazards.get_or_insert_with(none).dies(die, at);
     }
 
     /// Sets how often a block was erased before the device was loaded.

@@ -78,8 +78,8 @@ pub struct Touched {
     pub blocks: Vec<BlockId>,
     /// Logical pages that were trimmed.
     pub trimmed: Vec<Lpn>,
-    /// Failures at the last look.
-    failures: u64,
+    /// Failures so far: new ones may have cost any block.
+    pub failures: u64,
 }
 
 impl Touched {

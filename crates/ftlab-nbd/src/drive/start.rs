@@ -1,0 +1,296 @@
+//! Starts a drive: new, from an image, as it was shut down, or as a killed server left it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ftlab::config::Config;
+use ftlab::device::{DeviceSetup, Remains, power_up};
+use ftlab::host::Host;
+use ftlab::image::Resume;
+use ftlab::shape::Geometry;
+use ftlab::units::{Nanos, SECTOR_BYTES, SimTime};
+use ftlab_lab::failure::Failure;
+use ftlab_lab::image::{self, OpenedImage};
+use ftlab_lab::memory::{self, Instruments};
+
+use super::bytes::Bytes;
+use super::data_file::{self, DataFile, Opened, StoredDevice, Unusable, View};
+use super::header::{Facts, State};
+use super::layout::Layout;
+use super::meter::Meter;
+use super::{Cuts, Drive};
+
+/// Which drive to start.
+#[derive(Clone)]
+pub struct DriveSpec {
+    /// The configuration; none takes that of the data file or of the image.
+    pub config: Option<Config>,
+    /// The state that a new drive has, without its data.
+    pub image: Option<Arc<OpenedImage>>,
+    /// The data file.
+    pub data: PathBuf,
+    /// The seed of a new drive.
+    pub seed: u64,
+}
+
+/// How a drive has started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// It is new.
+    New,
+    /// It has the state of an image.
+    Aged,
+    /// It goes on as it was shut down.
+    Saved,
+    /// Its server was killed, and it has recovered.
+    Recovered {
+        /// How long the recovery took, in simulated time.
+        time: Nanos,
+        /// Logical pages that are there.
+        pages: u64,
+    },
+}
+
+impl DriveSpec {
+    /// Starts the drive.
+    ///
+    /// # Errors
+    /// The data file can't be used or belongs to another device, or a killed server left nothing.
+    pub fn start(&self) -> Result<(Drive, Start), Failure> {
+        let unusable = |error: Unusable| unusable(&self.data, &error);
+        let opened = data_file::open(&self.data).map_err(unusable)?;
+        let state = opened.header.as_ref().map_or(State::New, |header| header.state);
+        let config = self.config_for(&opened, state)?;
+        let setup = DeviceSetup::new(&config, self.seed);
+        let packs = config.options.ftl.mapping.policy.packs();
+        // Bytes lie as the FTL sees the flash: with parity, in the volume of its superblocks.
+        let geometry = setup.ftl.geometry.clone();
+        let layout = Layout::new(&geometry, config.logical_pages(), SECTOR_BYTES, packs);
+        let text = config.canonical();
+        let file = DataFile::take(&self.data, opened, layout, &text, self.seed);
+        let file = file.map_err(unusable)?;
+        let start = Starting { path: &self.data, config, geometry, file };
+        match (state, &self.image) {
+            (State::New, None) => start.new_drive(None),
+            (State::New, Some(image)) => start.new_drive(Some(image)),
+            (State::Saved, _) => start.saved(),
+            (State::Running, _) => start.killed(),
+        }
+    }
+
+    /// The configuration. That of the data file counts, and another one is refused.
+    fn config_for(&self, opened: &Opened, state: State) -> Result<Config, Failure> {
+        if state == State::New {
+            let image = self.image.as_deref();
+            let config = match (&self.config, image) {
+                (Some(config), _) => config.clone(),
+                (None, Some(image)) => image.config.clone(),
+                (None, None) => {
+                    return Err(Failure::usage(format!(
+                        "{} is a new drive: of which device?\n  remedy: name one, as in `ftlab serve tlc-32g`",
+                        self.data.display()
+                    )));
+                }
+            };
+            image.map_or(Ok(()), |image| image.check(&config))?;
+            return Ok(config);
+        }
+        let name = self.data.display().to_string();
+        let kept = ftlab_lab::device::of_text(&name, &opened.config, &[])?;
+        if self.image.is_some() {
+            return Err(Failure::usage(format!(
+                "{name} has a drive already, which does not take the state of an image\n  remedy: leave the image \
+                 out, or choose another data file"
+            )));
+        }
+        match &self.config {
+            Some(config) if config.canonical() != kept.canonical() => {
+                Err(other_device(&name, &kept, config))
+            }
+            _ => Ok(kept),
+        }
+    }
+}
+
+/// Refuses a device that is not the one in the file, with the first options that differ.
+fn other_device(name: &str, kept: &Config, asked: &Config) -> Failure {
+    const MOST: usize = 5;
+    let (kept_text, asked_text) = (kept.canonical(), asked.canonical());
+    let lines = kept_text.lines().filter(|line| !asked_text.lines().any(|other| other == *line));
+    let told: String = lines.take(MOST).map(|line| format!("  it has {line}\n")).collect();
+    Failure::usage(format!(
+        "{name} has a drive with another configuration ({}):\n{told}  remedy: leave the device and its options out, or \
+         choose another data file",
+        kept.options.device.name
+    ))
+}
+
+/// Tells why a data file can't be used.
+fn unusable(path: &Path, error: &Unusable) -> Failure {
+    let remedy = match error {
+        Unusable::Foreign => {
+            "choose another name for the data file, so that this one is not overwritten"
+        }
+        Unusable::InUse => "stop that server, or choose another data file",
+        Unusable::OtherFormat(_) => "use the version of ftlab that wrote it",
+        Unusable::Io(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            "create the folder, or choose another place"
+        }
+        Unusable::Io(_) => "check the file, its file system, and your rights",
+        Unusable::Damaged(_) => "start with a new data file",
+    };
+    let text = format!("can't use {}: {error}\n  remedy: {remedy}", path.display());
+    match error {
+        Unusable::Io(_) => Failure::File(text),
+        _ => Failure::usage(text),
+    }
+}
+
+/// A drive that is being started.
+struct Starting<'a> {
+    path: &'a Path,
+    config: Config,
+    geometry: Geometry,
+    file: DataFile,
+}
+
+impl Starting<'_> {
+    fn recovers(&self) -> bool {
+        self.config.options.ftl.recovery.policy.survives()
+    }
+
+    fn bytes(&self) -> Bytes {
+        let (file, layout) = (self.file.file(), self.file.layout());
+        Bytes::new(file, layout, self.geometry.clone(), self.recovers())
+    }
+
+    fn meter(&self) -> Meter {
+        Meter::new(Geometry::new(self.config.shape()).dies())
+    }
+
+    fn failed(&self, error: impl Into<Unusable>) -> Failure {
+        unusable(self.path, &error.into())
+    }
+
+    fn new_drive(self, image: Option<&Arc<OpenedImage>>) -> Result<(Drive, Start), Failure> {
+        let instruments = Instruments { probe: self.meter(), contents: self.bytes() };
+        let mut device = memory::device(&self.config, self.file.seed(), instruments)?;
+        if let Some(image) = image {
+            let loaded = device.load(&image.image.snapshot, Resume::ALL);
+            loaded.map_err(|damage| image.refused(&damage))?;
+        }
+        let start = if image.is_some() { Start::Aged } else { Start::New };
+        self.run(device, start)
+    }
+
+    fn saved(self) -> Result<(Drive, Start), Failure> {
+        let packed = self.file.image().map_err(|error| self.failed(error))?;
+        let image = image::take_bytes(&self.path.display().to_string(), &packed)?;
+        let instruments = Instruments { probe: self.meter(), contents: self.bytes() };
+        let mut device = memory::device(&self.config, self.file.seed(), instruments)?;
+        let loaded = device.load(&image.image.snapshot, Resume::ALL);
+        loaded.map_err(|damage| image.refused(&damage))?;
+        self.run(device, Start::Saved)
+    }
+
+    /// Takes up the work: what the device keeps is written as a whole, and from now on commits change it.
+    fn run(
+        self,
+        device: ftlab::device::Device<Meter, Bytes>,
+        start: Start,
+    ) -> Result<(Drive, Start), Failure> {
+        let recovers = self.recovers();
+        let mut drive = self.drive(device);
+        if start == Start::Saved && drive.config.options.ftl.mapping.policy.packs() {
+            drive.take_seconds().map_err(|error| drive.failed("read", &error))?;
+        }
+        drive.counted.power_cycles = 1;
+        let facts = drive.facts();
+        drive
+            .write_tables()
+            .and_then(|()| drive.file.run(recovers, facts))
+            .map_err(|error| drive.failed("write", &error))?;
+        Ok((drive, start))
+    }
+
+    fn drive(self, device: ftlab::device::Device<Meter, Bytes>) -> Drive {
+        let recovers = self.recovers();
+        let Starting { config, geometry, file, .. } = self;
+        let started = device.now();
+        Drive {
+            device: Some(device),
+            config,
+            geometry,
+            life_before: file.life(),
+            file,
+            recovers,
+            touched: Default::default(),
+            counted: Default::default(),
+            started,
+            answers: Vec::new(),
+            completions: Vec::new(),
+            cuts: Cuts::default(),
+        }
+    }
+
+    fn killed(mut self) -> Result<(Drive, Start), Failure> {
+        if !self.recovers() {
+            return Err(Failure::usage(format!(
+                "the server of {} was killed, and its drive keeps nothing for recovery \
+                 (ftl.recovery.policy = \"none\"): its data is lost\n  remedy: delete the file, and make a drive with \
+                 --set ftl.recovery.policy=scan",
+                self.path.display()
+            )));
+        }
+        let stored = self.file.stored(&self.geometry).map_err(|error| self.failed(error))?;
+        let (device, start) = self.recover(&stored)?;
+        let facts: Facts = stored.all_facts().clone();
+        let mut drive = self.drive(device);
+        drive.life_before = facts.life;
+        drive.counted.power_cycles = 1;
+        drive.counted.unsafe_shutdowns = 1;
+        if let Start::Recovered { time, .. } = start {
+            drive.cuts.last_recovery = Some(time);
+        }
+        drive.commit_recovery().map_err(|error| drive.failed("write", &error))?;
+        Ok((drive, start))
+    }
+
+    fn recover(
+        &self,
+        stored: &StoredDevice,
+    ) -> Result<(ftlab::device::Device<Meter, Bytes>, Start), Failure> {
+        let damaged = |damage: ftlab::image::Damage| self.failed(Unusable::Damaged(damage.0));
+        let setup = || DeviceSetup::new(&self.config, self.file.seed());
+        let at = SimTime(stored.all_facts().now_ns);
+        let remains = Remains::of_kept(setup(), at, self.bytes(), stored);
+        stored.check().map_err(|error| self.failed(error))?;
+        let mut remains = remains.map_err(damaged)?;
+        remains.contents.seconds = stored.take_seconds();
+        let (device, recovered) = power_up(setup(), self.meter(), remains).map_err(damaged)?;
+        let pages = recovered.found.pages;
+        Ok((device, Start::Recovered { time: recovered.time, pages }))
+    }
+}
+
+impl Drive {
+    /// Writes everything that the device keeps, and has it say what changes from now on.
+    fn write_tables(&mut self) -> std::io::Result<()> {
+        if !self.recovers {
+            return Ok(());
+        }
+        self.device_mut().begin_to_touch();
+        let Drive { device, file, geometry, .. } = self;
+        let device = device.as_ref().expect("power is cut only within a call");
+        let kept = device.kept().expect("a device that recovers keeps something");
+        let view = View { kept, seconds: &device.contents().seconds, geometry };
+        file.write_tables(view, device.ftl().logical_pages())
+    }
+
+    /// Reads which pages of a drive that was shut down have a second place.
+    fn take_seconds(&mut self) -> std::io::Result<()> {
+        let seconds = self.file.seconds(&self.geometry)?;
+        self.device_mut().contents_mut().seconds = seconds;
+        Ok(())
+    }
+}
