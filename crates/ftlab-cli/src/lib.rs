@@ -25,6 +25,7 @@ mod reproduce;
 mod resume;
 mod run;
 mod saved;
+mod serve;
 mod sweep;
 mod table;
 mod torture;
@@ -80,6 +81,8 @@ fn carry_out(command: &MainCommand, out: &mut dyn Write) -> Result<(), Failure> 
         MainCommand::Figure(args) => figure::run(args),
         MainCommand::Reproduce(args) => reproduce::run(args, out),
         MainCommand::Torture(args) => torture::run(args, out),
+        MainCommand::Serve(args) => serve::serve(args, out),
+        MainCommand::Ctl(args) => serve::control(args, out),
         MainCommand::Trace(command) => traces::run(command, out),
         MainCommand::List { what, json } => list::list(*what, *json, out),
         MainCommand::Explain { path } => list::explain(path, out),

@@ -314,22 +314,19 @@ impl Drive {
         Ok(())
     }
 
+    /// Bytes that the host has read and written since the start.
+    #[must_use]
+    pub fn host_bytes(&self) -> (u64, u64) {
+        (self.counted.host_read_bytes, self.counted.host_written_bytes)
+    }
+
     /// Brings the drive to rest, and writes its image: into its data file as the end of its work, or to another file.
     /// The answers of outstanding requests are appended.
     ///
     /// # Errors
     /// Data can't leave DRAM any more, or a file can't be written.
     pub fn save(&mut self, to: Option<&Path>, answers: &mut Vec<Answer>) -> Result<(), Failure> {
-        self.completions.clear();
-        let device = self.device.as_mut().expect("power is cut only within a call");
-        let rested = device.rest(&mut self.completions);
-        device.contents_mut().swap_answers(&mut self.answers);
-        // Our own flush, if there was one, is not among the completions.
-        let ours = |answer: &Answer| self.completions.iter().any(|it| *it == answer.completion);
-        self.answers.retain(ours);
-        answers.append(&mut self.answers);
-        rested.map_err(|left| Failure::usage(format!("the drive can't come to rest: {left}")))?;
-        self.commit().map_err(|error| self.failed("write", &error))?;
+        self.bring_to_rest(answers)?;
         if !self.recovers {
             let seconds = &self.device().contents().seconds;
             let written = self.file.write_seconds(seconds);
@@ -344,6 +341,23 @@ impl Drive {
         image::pack(&mut packed, &image)
             .and_then(|()| self.file.save(&packed, facts))
             .map_err(|error| self.failed("save the drive in", &error))
+    }
+
+    /// Answers all requests in the device and brings all data to flash. The answers are appended.
+    ///
+    /// # Errors
+    /// Data can't leave DRAM any more, or the data file can't be written.
+    pub fn bring_to_rest(&mut self, answers: &mut Vec<Answer>) -> Result<(), Failure> {
+        self.completions.clear();
+        let device = self.device.as_mut().expect("power is cut only within a call");
+        let rested = device.rest(&mut self.completions);
+        device.contents_mut().swap_answers(&mut self.answers);
+        // Our own flush, if there was one, is not among the completions.
+        let ours = |answer: &Answer| self.completions.iter().any(|it| *it == answer.completion);
+        self.answers.retain(ours);
+        answers.append(&mut self.answers);
+        rested.map_err(|left| Failure::usage(format!("the drive can't come to rest: {left}")))?;
+        self.commit().map_err(|error| self.failed("write", &error))
     }
 
     fn image(&self) -> Result<ftlab::saved::Image, Failure> {

@@ -39,6 +39,50 @@ pub struct Converted {
     pub digest: String,
 }
 
+/// Writes a trace request by request. The file appears under its name when it is complete.
+pub struct TraceWriter {
+    name: String,
+    path: PathBuf,
+    format: &'static Format,
+    unfinished: Unfinished,
+    target: ConvertTarget,
+}
+
+impl TraceWriter {
+    /// Begins a trace in `format`. Text is compressed if the name ends in `.gz`, `.zst`, `.bz2` or `.xz`.
+    ///
+    /// # Errors
+    /// The file can't be made, or nothing can be written in this format.
+    pub fn create(path: &Path, format: &'static Format) -> Result<TraceWriter, TraceError> {
+        let name = path.display().to_string();
+        let failed = |error: io::Error| TraceError::io(&name, "can't write it", &error);
+        let unfinished = Unfinished::beside(path).map_err(failed)?;
+        let target = ConvertTarget::new(format, path, unfinished.file().map_err(failed)?, &name)?;
+        Ok(TraceWriter { name, path: path.to_owned(), format, unfinished, target })
+    }
+
+    /// Writes a request.
+    ///
+    /// # Errors
+    /// The format can't express it, or the file can't be written.
+    pub fn write(&mut self, record: &Record) -> Result<(), TraceError> {
+        let written = self.target.record(record);
+        let written =
+            written.map_err(|error| TraceError::io(&self.name, "can't write it", &error))?;
+        written.map_err(|what| unsupported(&self.name, self.format, what))
+    }
+
+    /// Completes the trace.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn finish(self) -> Result<(), TraceError> {
+        let TraceWriter { name, path, unfinished, target, .. } = self;
+        let done = target.finish().and_then(|()| unfinished.publish(&path));
+        done.map_err(|error| TraceError::io(&name, "can't write it", &error))
+    }
+}
+
 /// Writes the rest of `trace` to `path` in `format`. Text is compressed if the name ends in `.gz`,
 /// `.zst`, `.bz2` or `.xz`.
 pub fn convert(

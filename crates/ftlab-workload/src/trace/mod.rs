@@ -27,7 +27,7 @@ mod shape;
 mod source;
 mod units;
 
-pub use convert::{ConvertOptions, Converted, convert};
+pub use convert::{ConvertOptions, Converted, TraceWriter, convert};
 pub use digest::Digest;
 pub use error::{ErrorKind, TraceError, TracePosition};
 pub use format::{FORMATS, Format, named};

@@ -16,6 +16,14 @@ pub struct Payload {
     length: usize,
 }
 
+impl Payload {
+    /// Data that is all zero, for a server that writes zeroes as data.
+    #[must_use]
+    pub fn zeroes(length: usize) -> Payload {
+        Payload { storage: vec![0; length], length }
+    }
+}
+
 impl std::ops::Deref for Payload {
     type Target = [u8];
 

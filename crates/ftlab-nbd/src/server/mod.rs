@@ -1,0 +1,417 @@
+//! The server: one thread that owns the clock, the sockets and the drive.
+//!
+//! It waits for sockets and for the device's next event, whichever is first; takes what clients ask for; lets the
+//! device go as far as its clock allows; commits; and only then sends the answers.
+
+mod clock;
+mod jobs;
+mod latency;
+mod listen;
+mod orders;
+mod peers;
+mod poll;
+mod spec;
+mod watch;
+
+pub use spec::{ExportSpec, Listen, ServerSpec};
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ftlab::host::Advanced;
+use ftlab::units::{SECTOR_BYTES, SimTime};
+use ftlab_lab::failure::Failure;
+
+use self::clock::Timekeeper;
+use self::jobs::{Client, Jobs, Settled, Target};
+use self::listen::Listener;
+use self::peers::{BlockPeer, HttpPeer};
+use self::poll::Ready;
+use self::watch::Watched;
+use crate::control::OriginRules;
+use crate::drive::{Answer, Drive};
+use crate::protocol::{BlockCommand, Export, Request, Span, StatusExtent};
+
+/// How long the device may work before sockets get their turn, on the wall.
+const SLICE: Duration = Duration::from_millis(2);
+/// Answers of the device after which sockets get their turn, with the `simulated` clock.
+const ANSWERS: usize = 8;
+/// The longest time between two looks at clients that came half-way and at those who look.
+const TICK: Duration = Duration::from_secs(1);
+/// The most who look at the drive at once.
+const MOST_HTTP: usize = 32;
+
+/// What the server tells a person.
+pub type Log<'a> = &'a mut dyn FnMut(&str);
+
+/// A server.
+pub struct Server {
+    drive: Drive,
+    spec: ServerSpec,
+    exports: Arc<[Export]>,
+    time: Timekeeper,
+    block_listeners: Vec<Listener>,
+    http_listeners: Vec<(Listener, OriginRules)>,
+    peers: Vec<BlockPeer>,
+    lookers: Vec<HttpPeer>,
+    jobs: Jobs,
+    watched: Watched,
+    answers: Vec<Answer>,
+    requests: Vec<Request>,
+    next_number: u64,
+    next_cut: Option<Instant>,
+    /// Since when nothing was asked.
+    idle_since: Option<Instant>,
+    recorder: Option<spec::Recorder>,
+    stops: Option<&'static str>,
+}
+
+impl Server {
+    /// Makes a server of a drive that has started, and begins to listen.
+    ///
+    /// # Errors
+    /// An export does not fit, or a socket can't be had.
+    pub fn new(drive: Drive, mut spec: ServerSpec) -> Result<Server, Failure> {
+        let exports: Arc<[Export]> = spec.exports(&drive)?.into();
+        let before = exports.iter().scan(0, |at, export| {
+            *at += export.size;
+            Some(*at - export.size)
+        });
+        spec.offsets = before.collect();
+        let block_listeners = spec.listen.block()?;
+        let http_listeners = spec.listen.http()?;
+        let recorder = spec.recorder()?;
+        let now = Instant::now();
+        Ok(Server {
+            time: Timekeeper::new(spec.clock, drive.now()),
+            watched: Watched::new(&drive),
+            next_cut: spec.cut_every.map(|every| now + every),
+            drive,
+            exports,
+            block_listeners,
+            http_listeners,
+            peers: Vec::new(),
+            lookers: Vec::new(),
+            jobs: Jobs::default(),
+            answers: Vec::new(),
+            requests: Vec::new(),
+            next_number: 1,
+            idle_since: None,
+            recorder,
+            stops: None,
+            spec,
+        })
+    }
+
+    /// Where it listens, in words.
+    #[must_use]
+    pub fn addresses(&self) -> Vec<String> {
+        let sockets = self.spec.listen.uris(&self.block_listeners);
+        let pages = self.http_listeners.iter().filter_map(|(listener, _)| listener.address());
+        sockets.into_iter().chain(pages.map(|address| format!("http://{address}/"))).collect()
+    }
+
+    /// Serves until a signal or an order stops it, and shuts the drive down.
+    ///
+    /// # Errors
+    /// The data file can't be written, or the drive can't be shut down.
+    pub fn run(mut self, log: Log<'_>) -> Result<(), Failure> {
+        let signals = spec::Signals::listen()?;
+        poll::sleep_exactly();
+        while self.stops.is_none() {
+            let ready = self.wait(&signals);
+            if ready.signalled {
+                self.stops = Some("by a signal");
+                break;
+            }
+            self.take_in(&ready, log)?;
+            self.go_on()?;
+            self.reply(log);
+            self.look_after(log)?;
+        }
+        self.end(log)
+    }
+
+    /// Waits for something to do.
+    fn wait(&self, signals: &spec::Signals) -> Ready {
+        let now = Instant::now();
+        let mut timeout = self.watched.due(now).min(TICK);
+        if let Some(cut) = self.next_cut {
+            timeout = timeout.min(cut.saturating_duration_since(now));
+        }
+        let moment = self.drive.next_moment();
+        if self.jobs.open() > 0 && self.time.limit(now).is_none() {
+            timeout = Duration::ZERO;
+        } else if let Some(moment) = moment
+            && self.time.limit(now).is_some()
+        {
+            timeout = timeout.min(self.time.wait_for(moment, now).unwrap_or_default());
+        }
+        poll::wait(
+            &self.block_listeners,
+            &self.http_listeners,
+            &self.peers,
+            &self.lookers,
+            signals,
+            timeout,
+        )
+    }
+
+    /// Takes what came through the sockets.
+    fn take_in(&mut self, ready: &Ready, log: Log<'_>) -> Result<(), Failure> {
+        if ready.listeners {
+            self.accept(log);
+        }
+        let mut requests = std::mem::take(&mut self.requests);
+        for number in &ready.peers {
+            let Some(at) = self.peers.iter().position(|peer| peer.number == *number) else {
+                continue;
+            };
+            let closing = self.peers[at].receive(&mut requests);
+            self.begin(at, &mut requests);
+            if let Some(closing) = closing
+                && !closing.is_orderly()
+            {
+                log(&format!("client {number} {closing}"));
+            }
+        }
+        self.requests = requests;
+        if !ready.lookers.is_empty() {
+            self.answer_lookers(&ready.lookers, log)?;
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, log: Log<'_>) {
+        for listener in &self.block_listeners {
+            while let Some(fd) = listener.accept() {
+                self.watched.connections_total += 1;
+                if self.peers.len() >= self.spec.connections {
+                    self.watched.connections_refused += 1;
+                    log(&format!(
+                        "a client was turned away: {} are connected already",
+                        self.peers.len()
+                    ));
+                    continue;
+                }
+                let exports = self.exports.clone();
+                self.peers.push(BlockPeer::new(self.next_number, fd, exports));
+                self.next_number += 1;
+            }
+        }
+        for (listener, rules) in &self.http_listeners {
+            while let Some(fd) = listener.accept() {
+                if self.lookers.len() < MOST_HTTP {
+                    self.lookers.push(HttpPeer::new(fd, *rules));
+                }
+            }
+        }
+    }
+
+    /// Begins the requests of a client.
+    fn begin(&mut self, at: usize, requests: &mut Vec<Request>) {
+        for Request { command, ticket, .. } in requests.drain(..) {
+            let peer = &mut self.peers[at];
+            let Some(export) = peer.export else { continue };
+            let target = self.spec.target(export);
+            match command {
+                BlockCommand::BlockStatus { span, .. } => {
+                    let extents = extents(span, target, &self.drive);
+                    peer.session.block_status(ticket, extents);
+                }
+                BlockCommand::Cache(_) => peer.session.done(ticket),
+                command => {
+                    let client = Client { connection: peer.number, ticket };
+                    self.jobs.take(client, command, target, &self.drive);
+                }
+            }
+        }
+    }
+
+    /// Lets the device work, as far as its clock allows, and commits what it did.
+    fn go_on(&mut self) -> Result<(), Failure> {
+        let began = Instant::now();
+        let mut answers = std::mem::take(&mut self.answers);
+        match self.time.limit(began) {
+            Some(limit) => self.follow_wall(limit, began, &mut answers),
+            None => self.follow_requests(began, &mut answers),
+        }
+        let committed = self.drive.commit();
+        committed.map_err(|error| {
+            Failure::File(format!(
+                "the data file can't be used any more: {error}\n  remedy: make room, and start the server again; what \
+                 was acknowledged is as after a power cut"
+            ))
+        })?;
+        for answer in answers.drain(..) {
+            self.jobs.answered(answer, &mut self.drive);
+        }
+        self.answers = answers;
+        Ok(())
+    }
+
+    fn follow_wall(&mut self, limit: SimTime, began: Instant, answers: &mut Vec<Answer>) {
+        self.submit(limit);
+        while self.drive.now() < limit {
+            let advanced = self.drive.advance(limit, answers);
+            self.submit(limit);
+            if advanced != Advanced::Completed || began.elapsed() > SLICE {
+                break;
+            }
+        }
+    }
+
+    fn follow_requests(&mut self, began: Instant, answers: &mut Vec<Answer>) {
+        if self.jobs.open() == 0 {
+            self.idle_since.get_or_insert(began);
+            return;
+        }
+        if let Some(since) = self.idle_since.take()
+            && let Some(limit) = self.time.after_pause(began - since, self.drive.now())
+        {
+            while self.drive.now() < limit
+                && self.drive.advance(limit, answers) == Advanced::Completed
+            {}
+        }
+        self.submit(self.drive.now());
+        while answers.len() < ANSWERS && self.drive.in_flight() > 0 {
+            if self.drive.advance(SimTime::FOREVER, answers) == Advanced::Idle {
+                break;
+            }
+            self.submit(self.drive.now());
+            if began.elapsed() > SLICE {
+                break;
+            }
+        }
+    }
+
+    /// Submits what waits, as late as `limit` if the device does nothing before.
+    fn submit(&mut self, limit: SimTime) {
+        if !self.jobs.waits() {
+            return;
+        }
+        let now = self.drive.now();
+        let next = self.drive.next_moment().unwrap_or(limit);
+        let at = limit.min(next).max(now);
+        let recorder = &mut self.recorder;
+        self.jobs.submit(at, &mut self.drive, |request, at| {
+            if let Some(recorder) = recorder {
+                recorder.record(request, at);
+            }
+        });
+    }
+
+    /// Sends the replies of jobs that are done.
+    fn reply(&mut self, log: Log<'_>) {
+        let now = Instant::now();
+        for settled in self.jobs.settled() {
+            self.reply_to(settled, now);
+        }
+        let mut requests = std::mem::take(&mut self.requests);
+        for at in 0..self.peers.len() {
+            self.peers[at].send();
+            // A session that had too much to do may go on.
+            let closing = self.peers[at].look(&mut requests);
+            self.begin(at, &mut requests);
+            if let Some(closing) = closing.filter(|closing| !closing.is_orderly()) {
+                log(&format!("client {} {closing}", self.peers[at].number));
+            }
+        }
+        self.requests = requests;
+        self.peers.retain(|peer| !peer.is_over());
+    }
+
+    fn reply_to(&mut self, settled: Settled, now: Instant) {
+        let Settled { client, kind, zeroes, first, took, ended, failed, answer, payload } = settled;
+        self.watched.count(kind, zeroes, failed.is_some());
+        self.watched.latency(kind, took, self.time.late(ended, now));
+        let peer = self.peers.iter_mut().find(|peer| peer.number == client.connection);
+        if let Some(peer) = peer {
+            match (failed, &answer) {
+                (Some((errno, message)), _) => peer.session.fail(client.ticket, errno, message),
+                (None, Some(answer)) => {
+                    let bytes = answer.completion.request.sectors * SECTOR_BYTES as u32;
+                    let mut reply = peer.session.read(client.ticket);
+                    answer.put(first, reply.data(bytes));
+                }
+                (None, None) => peer.session.done(client.ticket),
+            }
+            if let Some(payload) = payload {
+                peer.session.recycle(payload);
+            }
+        }
+        if let Some(answer) = answer {
+            self.drive.recycle(answer);
+        }
+    }
+
+    /// Cuts that are due, clients that never came, and the reading of the moment.
+    fn look_after(&mut self, log: Log<'_>) -> Result<(), Failure> {
+        let now = Instant::now();
+        if self.next_cut.is_some_and(|cut| cut <= now) {
+            self.cut(log)?;
+            self.next_cut = self.spec.cut_every.map(|every| now + every);
+        }
+        if self.watched.is_due(now) {
+            self.read(now);
+            for peer in self.peers.iter().filter(|peer| peer.is_half_open(now)) {
+                log(&format!("client {} chose no export in time", peer.number));
+            }
+            self.peers.retain(|peer| !peer.is_half_open(now));
+        }
+        self.lookers.iter_mut().for_each(HttpPeer::send);
+        self.lookers.retain(|looker| !looker.is_over(now));
+        Ok(())
+    }
+
+    /// Cuts the power of the drive and restores it. All clients lose their connection, as the host of a real drive would.
+    fn cut(&mut self, log: Log<'_>) -> Result<(), Failure> {
+        let open = self.jobs.open();
+        let time = self.drive.cut_power()?;
+        self.jobs.drop_all();
+        self.answers.clear();
+        let clients = self.peers.len();
+        self.peers.clear();
+        self.time.meet(self.drive.now());
+        self.idle_since = None;
+        log(&format!(
+            "power was cut: {open} requests are not answered, {clients} clients are disconnected, {} acknowledged pages \
+             were only in DRAM; the drive is ready after {} of simulated time",
+            self.drive.cuts.last_lost_pages.unwrap_or(0),
+            ftlab_lab::human::span(time.0)
+        ));
+        Ok(())
+    }
+
+    /// Answers what is open, and shuts the drive down.
+    fn end(mut self, log: Log<'_>) -> Result<(), Failure> {
+        log(&format!("stopped {}: saving the drive", self.stops.unwrap_or("by an order")));
+        let mut answers = Vec::new();
+        let saved = match self.spec.save.clone() {
+            Some(path) => self.drive.save(Some(&path), &mut answers),
+            None => Ok(()),
+        };
+        let saved = self.drive.save(None, &mut answers).and(saved);
+        for answer in answers {
+            self.jobs.answered(answer, &mut self.drive);
+        }
+        // Requests that never came into the device fail.
+        self.reply(log);
+        for peer in &mut self.peers {
+            peer.send();
+        }
+        let recorded = self.recorder.take().map_or(Ok(()), spec::Recorder::finish);
+        saved.and(recorded)
+    }
+}
+
+/// What is written of a span.
+fn extents(span: Span, target: Target, drive: &Drive) -> impl Iterator<Item = StatusExtent> + '_ {
+    let first = (target.offset + span.offset) / SECTOR_BYTES;
+    let parts = drive.written(first, u64::from(span.length) / SECTOR_BYTES);
+    parts.map(|(_, sectors, written)| StatusExtent {
+        length: sectors * SECTOR_BYTES,
+        hole: !written,
+        zeroes: !written,
+    })
+}

@@ -1,0 +1,123 @@
+//! Those who look at the drive and give orders: what they ask for is answered or carried out.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use ftlab_lab::failure::Failure;
+
+use super::watch::Rest;
+use super::{Log, Server};
+use crate::control::{Cut, DriveOrder, Response, Routed, Status, route};
+
+impl Server {
+    /// Takes a reading.
+    pub(super) fn read(&mut self, now: Instant) {
+        let next_cut = self.next_cut.map(|cut| cut.saturating_duration_since(now));
+        let rest = Rest {
+            clock: self.time.clock(),
+            in_flight: self.jobs.open() as u64,
+            connections: self.peers.len() as u64,
+            cut_every: self.spec.cut_every,
+            next_cut,
+            read_only: self.exports.iter().all(|export| export.read_only),
+        };
+        self.watched.read(&self.drive, now, rest);
+    }
+
+    /// Answers those who sent something.
+    pub(super) fn answer_lookers(&mut self, ready: &[usize], log: Log<'_>) -> Result<(), Failure> {
+        for &at in ready {
+            let Some(looker) = self.lookers.get_mut(at) else { continue };
+            looker.receive();
+            while let Some(request) = self.lookers[at].next_request() {
+                let response = match route(&request) {
+                    Routed::Answer(response) => response,
+                    Routed::View(view) => {
+                        if self.watched.is_due(Instant::now()) {
+                            self.read(Instant::now());
+                        }
+                        view.answer(&self.watched.reading, &self.watched.history)
+                    }
+                    Routed::Order(order) => self.carry_out(order, log)?,
+                };
+                self.lookers[at].respond(&response);
+                self.lookers[at].send();
+            }
+            self.lookers[at].send();
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, order: DriveOrder, log: Log<'_>) -> Result<Response, Failure> {
+        let response = match order {
+            DriveOrder::Cut(cut) => self.order_cut(cut, log)?,
+            DriveOrder::KillDie { die } => match self.drive.kill_die(die) {
+                Ok(()) => {
+                    log(&format!("die {die} died by an order"));
+                    Response::done(&format!("die {die} is dead"))
+                }
+                Err(message) => Response::refused(Status::Conflict, &message),
+            },
+            DriveOrder::Save { to } => self.order_save(to.as_deref().map(Path::new), log),
+            DriveOrder::SetClock(clock) => {
+                self.time.set(clock, self.drive.now());
+                log(&format!("the clock is {clock} from now on"));
+                Response::done(&format!("the clock is {clock}"))
+            }
+            DriveOrder::Stop => {
+                self.stops = Some("by an order");
+                Response::done("the drive is being saved, and the server ends")
+            }
+        };
+        self.read(Instant::now());
+        Ok(response)
+    }
+
+    fn order_cut(&mut self, cut: Cut, log: Log<'_>) -> Result<Response, Failure> {
+        if !self.drive.recovers() && cut != Cut::Never {
+            let why = "the drive keeps nothing for recovery (ftl.recovery.policy = \"none\"): a cut would leave nothing; \
+                       make one with --set ftl.recovery.policy=scan";
+            return Ok(Response::refused(Status::Conflict, why));
+        }
+        Ok(match cut {
+            Cut::Now => {
+                self.cut(log)?;
+                let lost = self.drive.cuts.last_lost_pages.unwrap_or(0);
+                Response::done(&format!(
+                    "power was cut; {lost} acknowledged pages were only in DRAM; the drive is ready again"
+                ))
+            }
+            Cut::Every(ms) => {
+                let every = Duration::from_millis(ms);
+                self.spec.cut_every = Some(every);
+                self.next_cut = Some(Instant::now() + every);
+                Response::done(&format!("power is cut every {ms} ms from now on"))
+            }
+            Cut::Never => {
+                (self.spec.cut_every, self.next_cut) = (None, None);
+                Response::done("power is not cut any more")
+            }
+        })
+    }
+
+    /// Saves the state of the running drive in an image, or only brings its data to flash.
+    fn order_save(&mut self, to: Option<&Path>, log: Log<'_>) -> Response {
+        let mut answers = Vec::new();
+        let saved = match to {
+            Some(path) => self.drive.save(Some(path), &mut answers),
+            None => self.drive.bring_to_rest(&mut answers),
+        };
+        for answer in answers {
+            self.jobs.answered(answer, &mut self.drive);
+        }
+        self.time.meet(self.drive.now());
+        match (saved, to) {
+            (Ok(()), Some(path)) => {
+                log(&format!("the state of the drive was saved in {}", path.display()));
+                Response::done(&format!("the state of the drive is in {}", path.display()))
+            }
+            (Ok(()), None) => Response::done("all data is on flash, and in the data file"),
+            (Err(failure), _) => Response::refused(Status::Conflict, &failure.to_string()),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Waits for sockets and signals, for exactly as long as the device's clock says.
+
+use std::num::NonZeroU64;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::listen::Listener;
+use super::peers::{BlockPeer, HttpPeer};
+use super::spec::Signals;
+use crate::control::OriginRules;
+
+/// What is ready.
+#[derive(Debug, Default)]
+pub struct Ready {
+    /// A signal asks the server to stop.
+    pub signalled: bool,
+    /// Somebody comes in.
+    pub listeners: bool,
+    /// Clients that sent something, by number.
+    pub peers: Vec<u64>,
+    /// Those who look, by place.
+    pub lookers: Vec<usize>,
+}
+
+/// Waits until something is ready, at most for this time.
+pub fn wait(
+    block: &[Listener],
+    http: &[(Listener, OriginRules)],
+    peers: &[BlockPeer],
+    lookers: &[HttpPeer],
+    signals: &Signals,
+    timeout: Duration,
+) -> Ready {
+    let input = PollFlags::IN;
+    let mut fds = vec![PollFd::new(signals, input)];
+    fds.extend(block.iter().map(|listener| PollFd::new(listener, input)));
+    fds.extend(http.iter().map(|(listener, _)| PollFd::new(listener, input)));
+    let listeners = 1..fds.len();
+    let flags = |reads: bool, writes: bool| {
+        let reads = if reads { PollFlags::IN } else { PollFlags::empty() };
+        reads | if writes { PollFlags::OUT } else { PollFlags::empty() }
+    };
+    fds.extend(peers.iter().map(|peer| {
+        let writes = !peer.session.output().is_empty();
+        PollFd::new(&peer.fd, flags(peer.wants_input(), writes))
+    }));
+    let first_looker = fds.len();
+    fds.extend(
+        lookers.iter().map(|looker| {
+            PollFd::new(&looker.fd, flags(looker.wants_input(), looker.has_output()))
+        }),
+    );
+    let time =
+        Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() };
+    let mut ready = Ready::default();
+    if !matches!(poll(&mut fds, Some(&time)), Ok(1..)) {
+        return ready;
+    }
+    let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
+    ready.signalled = is_ready(&fds[0]);
+    ready.listeners = fds[listeners.clone()].iter().any(is_ready);
+    let clients = fds[listeners.end..first_looker].iter().zip(peers);
+    ready.peers = clients.filter(|(fd, _)| is_ready(fd)).map(|(_, peer)| peer.number).collect();
+    let looking = fds[first_looker..].iter().enumerate();
+    ready.lookers = looking.filter(|(_, fd)| is_ready(fd)).map(|(at, _)| at).collect();
+    ready
+}
+
+/// Asks the system not to round waits up, which it does by 50 us to save power.
+pub fn sleep_exactly() {
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.pipe()
+    }
+}
