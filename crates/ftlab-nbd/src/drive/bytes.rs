@@ -1,14 +1,14 @@
 //! The bytes of a drive: those on flash in its data file, those in DRAM in memory.
 //!
-//! Data that is programmed goes to the file at once. It counts once the spare area is committed, and nothing refers to
-//! its place before. There is one exception: a block that was erased since the last commit may still be referred to by
-//! what was committed. What is programmed there waits in memory for the next commit.
+//! What is programmed waits in memory for the next commit, so that neighbours are written together. It is in the file
+//! before the commit counts. There is one exception: a block that was erased since the last commit may still be referred
+//! to by what was committed. What is programmed there goes to the log first, and to its place after the commit.
 //!
 //! The bytes of a die that has died stay in the file. Whether they can be had is the device's decision, by its parity.
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::unix::fs::FileExt;
 use std::rc::Rc;
 
@@ -25,6 +25,14 @@ use crate::protocol::Payload;
 
 /// A page in memory.
 type PageBytes = Box<[u8]>;
+
+/// Pages that wait to be written, by their place.
+type Held = BTreeMap<(Ppn, bool), PageBytes>;
+
+/// The most bytes that wait for a commit.
+const MOST_HELD: u64 = 1 << 20;
+/// The most pages that are written together.
+const MOST_TOGETHER: usize = 256;
 
 /// A slot of the write buffer.
 #[derive(Clone, Debug, Default)]
@@ -138,8 +146,8 @@ pub struct Bytes {
     commits: bool,
     /// Blocks that were erased since the last commit.
     erased: Vec<BlockId>,
-    /// What was programmed in these blocks since.
-    held: BTreeMap<(Ppn, bool), PageBytes>,
+    /// What was programmed since.
+    held: Held,
     /// Pages that are not in use.
     spare: Vec<PageBytes>,
     /// A read or write of the file that failed. Nothing is right after it.
@@ -165,7 +173,7 @@ impl Bytes {
             last: None,
             seconds: Seconds::new(),
             erased: Vec::new(),
-            held: BTreeMap::new(),
+            held: Held::new(),
             spare: Vec::new(),
             failed: None,
         }
@@ -198,22 +206,66 @@ impl Bytes {
         }
     }
 
-    /// Whether blocks were erased since the last commit.
+    /// Whether a commit has something to do.
     #[must_use]
-    pub fn has_erased(&self) -> bool {
-        !self.erased.is_empty()
+    pub fn has_news(&self) -> bool {
+        !self.erased.is_empty() || !self.held.is_empty()
     }
 
-    /// What the device keeps was committed: the file may take what waited for that, and give space back.
+    /// Whether so much waits that a commit should come before anything else.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.held.len() as u64 * self.layout.page_bytes >= MOST_HELD
+    }
+
+    /// Before a commit: writes what was programmed, except for what goes to the log.
+    pub fn write_out(&mut self) {
+        if self.erased.is_empty() {
+            let held = std::mem::take(&mut self.held);
+            return self.write_all(held);
+        }
+        let (geometry, erased) = (&self.geometry, &self.erased);
+        let (logged, direct) = std::mem::take(&mut self.held)
+            .into_iter()
+            .partition(|&((at, _), _)| erased.contains(&geometry.block_of(at)));
+        self.write_all(direct);
+        self.held = logged;
+    }
+
+    /// What goes to the log: pages of blocks that were erased since the last commit.
+    pub fn logged(&self) -> impl Iterator<Item = (Ppn, bool, &[u8])> {
+        self.held.iter().map(|(&(at, second), bytes)| (at, second, &bytes[..]))
+    }
+
+    /// What the device keeps was committed: gives the space of erased blocks back, and writes what is in the log.
     pub fn committed(&mut self) {
         for block in std::mem::take(&mut self.erased) {
             self.give_back(block);
         }
-        for ((at, second), bytes) in std::mem::take(&mut self.held) {
-            let written = self.file.write_all_at(&bytes, self.layout.data(at, second));
-            self.note(written);
-            self.spare.push(bytes);
+        let held = std::mem::take(&mut self.held);
+        self.write_all(held);
+    }
+
+    /// Writes pages to their places, neighbours together.
+    fn write_all(&mut self, pages: Held) {
+        let size = self.layout.page_bytes;
+        let mut run: Vec<IoSlice<'_>> = Vec::new();
+        let mut start = 0;
+        for (&(at, second), bytes) in &pages {
+            let place = self.layout.data(at, second);
+            let next = start + run.len() as u64 * size;
+            if run.len() == MOST_TOGETHER || !run.is_empty() && place != next {
+                let written = write_run(&self.file, &mut run, start, size);
+                note(&mut self.failed, written);
+            }
+            if run.is_empty() {
+                start = place;
+            }
+            run.push(IoSlice::new(bytes));
         }
+        let written = write_run(&self.file, &mut run, start, size);
+        note(&mut self.failed, written);
+        self.spare.extend(pages.into_values());
     }
 
     /// Gives the space of an erased block back.
@@ -221,13 +273,7 @@ impl Bytes {
         let first = self.geometry.page_at(block, 0);
         let (from, bytes) = self.layout.span(first, self.geometry.units_per_block());
         let punched = punch(&self.file, from, bytes);
-        self.note(punched);
-    }
-
-    fn note<T>(&mut self, done: io::Result<T>) {
-        if let Err(error) = done {
-            self.failed.get_or_insert(Rc::new(error));
-        }
+        note(&mut self.failed, punched);
     }
 
     fn fresh_page(&mut self) -> PageBytes {
@@ -259,21 +305,16 @@ impl Bytes {
             Ok(count) if count == to.len() => {}
             // Behind the end of the file nothing was ever written.
             Ok(count) => to[count..].fill(0),
-            Err(error) => self.note::<()>(Err(error)),
+            Err(error) => note::<()>(&mut self.failed, Err(error)),
         }
     }
 
-    /// Writes a page to its place on flash.
+    /// Programs a page.
     fn write_flash(&mut self, at: Ppn, second: bool, bytes: &[u8]) {
-        let block = self.geometry.block_of(at);
-        if self.erased.contains(&block) {
-            let mut page = self.fresh_page();
-            page.copy_from_slice(bytes);
-            self.held.insert((at, second), page);
-            return;
-        }
-        let written = self.file.write_all_at(bytes, self.layout.data(at, second));
-        self.note(written);
+        let mut page = self.fresh_page();
+        page.copy_from_slice(bytes);
+        let before = self.held.insert((at, second), page);
+        self.spare.extend(before);
     }
 
     /// Moves the sectors of a movement, run by run, with what reads bytes at an offset of the page.
@@ -498,6 +539,31 @@ impl Contents for Bytes {
         self.payloads = Payloads::default();
         (self.program, self.last) = (None, None);
     }
+}
+
+/// Keeps the first failure.
+fn note<T>(failed: &mut Option<Rc<io::Error>>, done: io::Result<T>) {
+    if let Err(error) = done {
+        failed.get_or_insert(Rc::new(error));
+    }
+}
+
+/// Writes adjacent pages, and empties the list.
+fn write_run(file: &File, run: &mut Vec<IoSlice<'_>>, at: u64, size: u64) -> io::Result<()> {
+    if run.is_empty() {
+        return Ok(());
+    }
+    let whole = run.len() as u64 * size;
+    let written = rustix::io::pwritev(file, run, at)? as u64;
+    let mut done = written;
+    while done < whole {
+        // The system took a part: the rest goes page by page.
+        let page = &run[(done / size) as usize][(done % size) as usize..];
+        file.write_all_at(page, at + done)?;
+        done += page.len() as u64;
+    }
+    run.clear();
+    Ok(())
 }
 
 impl Slot {

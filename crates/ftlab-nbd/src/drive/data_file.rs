@@ -11,7 +11,9 @@ use std::rc::Rc;
 use ftlab::ftl::recovery::{Kept, KeptBlock, KeptFacts, KeptPage, KeptSource, Touched};
 use ftlab::shape::Geometry;
 use ftlab::units::{BlockId, Lpn, Ppn};
-use rustix::fs::{FallocateFlags, FlockOperation, SeekFrom, fallocate, flock, seek};
+use rustix::fs::{
+    Advice, FallocateFlags, FlockOperation, SeekFrom, fadvise, fallocate, flock, seek,
+};
 
 use super::header::{FORMAT, Facts, Header, LifeCounts, State};
 use super::layout::{BLOCK_BYTES, CONFIG_BYTES, Layout, TRIM_BYTES};
@@ -55,6 +57,8 @@ pub struct Opened {
 /// It can't be used.
 pub fn open(path: &Path) -> Result<Opened, Unusable> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+    // Pages lie where the device put them: reading ahead would only read holes.
+    let _ = fadvise(&file, 0, None, Advice::Random);
     if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
         return Err(Unusable::InUse);
     }
@@ -220,11 +224,17 @@ impl DataFile {
         self.file.write_all_at(&bytes, self.layout.page(Ppn::new(first)))
     }
 
-    /// Commits what changed: from now on a killed server leaves this state.
+    /// Commits what changed, with the data that is not in its place yet: from now on a killed server leaves this state.
     ///
     /// # Errors
     /// The file can't be written.
-    pub fn commit(&mut self, touched: &Touched, view: View<'_>, facts: &Facts) -> io::Result<()> {
+    pub fn commit<'a>(
+        &mut self,
+        touched: &Touched,
+        data: impl Iterator<Item = (Ppn, bool, &'a [u8])>,
+        view: View<'_>,
+        facts: &Facts,
+    ) -> io::Result<()> {
         self.entry.begin();
         let mut blocks: Vec<BlockId> = touched.blocks.clone();
         blocks.extend(touched.pages.iter().map(|&(first, _)| view.geometry.block_of(first)));
@@ -245,6 +255,7 @@ impl DataFile {
         for &page in &touched.trimmed {
             self.entry.trim(page.get(), view.kept.trim(page));
         }
+        data.for_each(|(at, second, bytes)| self.entry.data(at.get(), second, bytes));
         self.entry.facts(facts)?;
         if !self.log.has_room(self.entry.length()) {
             self.fold()?;
@@ -341,18 +352,27 @@ impl DataFile {
         let layout = self.layout.clone();
         let contents = self.log.read(&self.file)?;
         let facts = write_to_tables(&contents, &self.file, &layout)?;
+        for change in contents.last_changes() {
+            if let Change::Data(page, second, bytes) = change? {
+                self.file.write_all_at(bytes, layout.data(Ppn::new(page), second))?;
+            }
+        }
         let facts = facts.unwrap_or_else(|| self.header.facts.clone());
         StoredDevice::read(self.file.clone(), layout, geometry, facts)
     }
 }
 
 /// Writes the changes of a log into the tables, the last of each record. Returns the last facts.
-fn write_to_tables(contents: &[u8], file: &File, layout: &Layout) -> io::Result<Option<Facts>> {
+fn write_to_tables(
+    contents: &log::Contents,
+    file: &File,
+    layout: &Layout,
+) -> io::Result<Option<Facts>> {
     let record = layout.record_bytes as usize;
     let (mut blocks, mut trims) = (BTreeMap::new(), BTreeMap::new());
     let mut pages: Vec<(u32, usize, &[u8])> = Vec::new();
     let mut facts = None;
-    for change in log::changes(contents) {
+    for change in contents.changes() {
         match change? {
             Change::Block(block, record) => drop(blocks.insert(block, record)),
             Change::Pages(first, all) => {
@@ -362,6 +382,7 @@ fn write_to_tables(contents: &[u8], file: &File, layout: &Layout) -> io::Result<
             }
             Change::Trim(page, version) => drop(trims.insert(page, version)),
             Change::Facts(text) => facts = Some(serde_json::from_slice(text)?),
+            Change::Data(..) => {}
         }
     }
     for (block, record) in blocks {

@@ -13,7 +13,7 @@ pub const HEADER_SLOT: u64 = 1 << 12;
 /// Room for the text of the configuration.
 pub const CONFIG_BYTES: u64 = 1 << 20;
 /// Room for the log of commits.
-pub const LOG_BYTES: u64 = 8 << 20;
+pub const LOG_BYTES: u64 = 16 << 20;
 /// A block in its table.
 pub const BLOCK_BYTES: u64 = 32;
 /// A trim in its table: the version.

@@ -31,6 +31,8 @@ pub enum Change<'a> {
     Trim(u32, u64),
     /// The facts.
     Facts(&'a [u8]),
+    /// The data of a page, in its first or second place.
+    Data(u32, bool, &'a [u8]),
 }
 
 /// The kinds of changes, as they are written.
@@ -41,6 +43,8 @@ enum Kind {
     Pages = 2,
     Trim = 3,
     Facts = 4,
+    Data = 5,
+    SecondData = 6,
 }
 
 impl Entry {
@@ -77,6 +81,13 @@ impl Entry {
         self.head(Kind::Facts, 0, text.len() as u32);
         self.bytes.extend_from_slice(&text);
         Ok(())
+    }
+
+    /// Adds the data of a page, in its first or second place.
+    pub fn data(&mut self, page: u32, second: bool, bytes: &[u8]) {
+        let kind = if second { Kind::SecondData } else { Kind::Data };
+        self.head(kind, page, bytes.len() as u32);
+        self.bytes.extend_from_slice(bytes);
     }
 
     fn head(&mut self, kind: Kind, number: u32, bytes: u32) {
@@ -132,14 +143,15 @@ impl Log {
     ///
     /// # Errors
     /// The file can't be read.
-    pub fn read(&mut self, file: &File) -> io::Result<Vec<u8>> {
+    pub fn read(&mut self, file: &File) -> io::Result<Contents> {
         self.end = 0;
-        let (mut all, mut entry) = (Vec::new(), Vec::new());
+        let (mut contents, mut entry) = (Contents::default(), Vec::new());
         while let Some(()) = self.read_entry(file, &mut entry)? {
-            all.extend_from_slice(&entry);
+            contents.last = contents.bytes.len();
+            contents.bytes.extend_from_slice(&entry);
             self.end += (PREAMBLE + entry.len()) as u64;
         }
-        Ok(all)
+        Ok(contents)
     }
 
     fn read_entry(&self, file: &File, bytes: &mut Vec<u8>) -> io::Result<Option<()>> {
@@ -166,11 +178,27 @@ impl Log {
     }
 }
 
-/// The changes in the contents of entries, in order.
-///
-/// # Errors
-/// They make no sense.
-pub fn changes(contents: &[u8]) -> impl Iterator<Item = io::Result<Change<'_>>> {
+/// The contents of all entries.
+#[derive(Debug, Default)]
+pub struct Contents {
+    bytes: Vec<u8>,
+    /// Where the last entry begins.
+    last: usize,
+}
+
+impl Contents {
+    /// All changes, in order.
+    pub fn changes(&self) -> impl Iterator<Item = io::Result<Change<'_>>> {
+        changes(&self.bytes)
+    }
+
+    /// The changes of the last commit. Only its data may not have come to its place.
+    pub fn last_changes(&self) -> impl Iterator<Item = io::Result<Change<'_>>> {
+        changes(&self.bytes[self.last..])
+    }
+}
+
+fn changes(contents: &[u8]) -> impl Iterator<Item = io::Result<Change<'_>>> {
     let mut rest = contents;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -199,6 +227,8 @@ fn split(bytes: &[u8]) -> Option<(Change<'_>, &[u8])> {
         kind if kind == Kind::Pages as u8 => Change::Pages(number, content),
         kind if kind == Kind::Trim as u8 && length == 8 => Change::Trim(number, u64_at(content, 0)),
         kind if kind == Kind::Facts as u8 => Change::Facts(content),
+        kind if kind == Kind::Data as u8 => Change::Data(number, false, content),
+        kind if kind == Kind::SecondData as u8 => Change::Data(number, true, content),
         _ => return None,
     };
     Some((change, &bytes[HEAD + length..]))

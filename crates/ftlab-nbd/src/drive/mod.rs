@@ -37,6 +37,11 @@ use self::header::{Facts, LifeCounts};
 use self::meter::Meter;
 use crate::protocol::Payload;
 
+/// The flush with which the drive empties its buffer. No client's request has its address.
+const OWN_FLUSH: Request =
+    Request { op: Op::Flush, lba: Lba(u64::MAX), sectors: 0, stream: 0, tag: u32::MAX, fua: false };
+/// How far time passes at most before the device is asked whether a commit is due.
+const STEP: Nanos = Nanos(1_000_000);
 /// The most blocks and pages of one commit after a recovery.
 const AT_ONCE: usize = 4096;
 /// Pages that need no trim, between two that do, that are trimmed along.
@@ -156,13 +161,25 @@ impl Drive {
     }
 
     /// Lets time pass until requests complete, or to `limit`. Appends the answers.
-    pub fn advance(&mut self, limit: SimTime, answers: &mut Vec<Answer>) -> Advanced {
-        self.completions.clear();
-        let device = self.device.as_mut().expect("power is cut only within a call");
-        let advanced = device.advance_until(limit, &mut self.completions);
-        device.contents_mut().swap_answers(&mut self.answers);
-        answers.append(&mut self.answers);
-        advanced
+    ///
+    /// # Errors
+    /// The data file can't be written.
+    pub fn advance(&mut self, limit: SimTime, answers: &mut Vec<Answer>) -> io::Result<Advanced> {
+        loop {
+            self.completions.clear();
+            let device = self.device.as_mut().expect("power is cut only within a call");
+            let step = device.next_moment().unwrap_or(limit).max(device.now()) + STEP;
+            let advanced = device.advance_until(step.min(limit), &mut self.completions);
+            device.contents_mut().swap_answers(&mut self.answers);
+            answers.append(&mut self.answers);
+            if device.contents().is_full() {
+                self.commit()?;
+            }
+            let goes_on = step < limit && advanced != Advanced::Completed;
+            if !goes_on || self.device().next_moment().is_none() && advanced == Advanced::Idle {
+                return Ok(advanced);
+            }
+        }
     }
 
     /// Gives back the memory of an answer.
@@ -176,19 +193,19 @@ impl Drive {
     /// The data file can't be read or written. Nothing that has happened since the last commit may be told.
     pub fn commit(&mut self) -> io::Result<()> {
         let device = self.device.as_mut().expect("power is cut only within a call");
-        device.contents().check()?;
-        if !self.recovers {
-            return Ok(());
-        }
         device.swap_touched(&mut self.touched);
-        if self.touched.is_empty() && !device.contents().has_erased() {
-            return Ok(());
+        if self.touched.is_empty() && !device.contents().has_news() {
+            return device.contents().check();
         }
-        let touched = std::mem::take(&mut self.touched);
-        let committed = self.commit_touched(&touched);
-        self.touched = touched;
+        device.contents_mut().write_out();
+        device.contents().check()?;
+        if self.recovers {
+            let touched = std::mem::take(&mut self.touched);
+            let committed = self.commit_touched(&touched);
+            self.touched = touched;
+            committed?;
+        }
         self.touched.clear();
-        committed?;
         let contents = self.device_mut().contents_mut();
         contents.committed();
         contents.check()
@@ -200,7 +217,7 @@ impl Drive {
         let device = device.as_ref().expect("power is cut only within a call");
         let kept = device.kept().expect("a device that recovers keeps something");
         let view = View { kept, seconds: &device.contents().seconds, geometry };
-        file.commit(touched, view, &facts)
+        file.commit(touched, device.contents().logged(), view, &facts)
     }
 
     /// Commits what a recovery may have changed: any block, and what it touched. Each part may be missing if the server
@@ -208,6 +225,7 @@ impl Drive {
     fn commit_recovery(&mut self) -> io::Result<()> {
         let mut touched = Touched::default();
         self.device_mut().swap_touched(&mut touched);
+        self.device_mut().contents_mut().write_out();
         let all = (0..self.geometry.blocks()).map(BlockId::new);
         let kept = self.device().kept().expect("a device that recovers keeps something");
         let known: Vec<BlockId> = all.filter(|&block| kept.knows(block)).collect();
@@ -348,6 +366,7 @@ impl Drive {
     /// # Errors
     /// Data can't leave DRAM any more, or the data file can't be written.
     pub fn bring_to_rest(&mut self, answers: &mut Vec<Answer>) -> Result<(), Failure> {
+        self.drain(answers).map_err(|error| self.failed("write", &error))?;
         self.completions.clear();
         let device = self.device.as_mut().expect("power is cut only within a call");
         let rested = device.rest(&mut self.completions);
@@ -358,6 +377,24 @@ impl Drive {
         answers.append(&mut self.answers);
         rested.map_err(|left| Failure::usage(format!("the drive can't come to rest: {left}")))?;
         self.commit().map_err(|error| self.failed("write", &error))
+    }
+
+    /// Answers all requests in the device and empties its buffer, with commits in between.
+    fn drain(&mut self, answers: &mut Vec<Answer>) -> io::Result<()> {
+        while self.in_flight() > 0 {
+            if self.advance(SimTime::FOREVER, answers)? == Advanced::Idle {
+                break;
+            }
+        }
+        let now = self.now();
+        self.device_mut().submit(now, OWN_FLUSH);
+        while self.in_flight() > 0 {
+            if self.advance(SimTime::FOREVER, answers)? == Advanced::Idle {
+                break;
+            }
+        }
+        answers.retain(|answer| answer.completion.request != OWN_FLUSH);
+        self.commit()
     }
 
     fn image(&self) -> Result<ftlab::saved::Image, Failure> {

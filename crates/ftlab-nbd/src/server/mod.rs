@@ -15,6 +15,7 @@ mod watch;
 
 pub use spec::{ExportSpec, Listen, ServerSpec};
 
+use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -232,11 +233,11 @@ impl Server {
     fn go_on(&mut self) -> Result<(), Failure> {
         let began = Instant::now();
         let mut answers = std::mem::take(&mut self.answers);
-        match self.time.limit(began) {
+        let went = match self.time.limit(began) {
             Some(limit) => self.follow_wall(limit, began, &mut answers),
             None => self.follow_requests(began, &mut answers),
-        }
-        let committed = self.drive.commit();
+        };
+        let committed = went.and_then(|()| self.drive.commit());
         committed.map_err(|error| {
             Failure::File(format!(
                 "the data file can't be used any more: {error}\n  remedy: make room, and start the server again; what \
@@ -250,32 +251,38 @@ impl Server {
         Ok(())
     }
 
-    fn follow_wall(&mut self, limit: SimTime, began: Instant, answers: &mut Vec<Answer>) {
+    fn follow_wall(
+        &mut self,
+        limit: SimTime,
+        began: Instant,
+        answers: &mut Vec<Answer>,
+    ) -> io::Result<()> {
         self.submit(limit);
         while self.drive.now() < limit {
-            let advanced = self.drive.advance(limit, answers);
+            let advanced = self.drive.advance(limit, answers)?;
             self.submit(limit);
             if advanced != Advanced::Completed || began.elapsed() > SLICE {
                 break;
             }
         }
+        Ok(())
     }
 
-    fn follow_requests(&mut self, began: Instant, answers: &mut Vec<Answer>) {
+    fn follow_requests(&mut self, began: Instant, answers: &mut Vec<Answer>) -> io::Result<()> {
         if self.jobs.open() == 0 {
             self.idle_since.get_or_insert(began);
-            return;
+            return Ok(());
         }
         if let Some(since) = self.idle_since.take()
             && let Some(limit) = self.time.after_pause(began - since, self.drive.now())
         {
             while self.drive.now() < limit
-                && self.drive.advance(limit, answers) == Advanced::Completed
+                && self.drive.advance(limit, answers)? == Advanced::Completed
             {}
         }
         self.submit(self.drive.now());
         while answers.len() < ANSWERS && self.drive.in_flight() > 0 {
-            if self.drive.advance(SimTime::FOREVER, answers) == Advanced::Idle {
+            if self.drive.advance(SimTime::FOREVER, answers)? == Advanced::Idle {
                 break;
             }
             self.submit(self.drive.now());
@@ -283,6 +290,7 @@ impl Server {
                 break;
             }
         }
+        Ok(())
     }
 
     /// Submits what waits, as late as `limit` if the device does nothing before.

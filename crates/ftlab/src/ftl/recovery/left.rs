@@ -65,7 +65,10 @@ impl Ftl {
 
 /// Returns the blocks on which an operation failed and that are not retired yet.
 pub(super) fn giving_up(ftl: &Ftl) -> Vec<BlockId> {
-    let all = (0..ftl.geometry.blocks()).map(BlockId::new);
+    // Blocks are only marked as failing by a failure since the device came up. A look at all of them takes time.
+    let losses = ftl.health.life.as_deref().map(|life| *life.losses()).unwrap_or_default();
+    let any = losses.program_failures + losses.erase_failures > 0;
+    let all = (0..if any { ftl.geometry.blocks() } else { 0 }).map(BlockId::new);
     let failing = all.filter(|&block| ftl.blocks.state(block) == BlockState::Failing);
     let retire = |wanted: &&Wanted| wanted.purpose == Purpose::Retire;
     let wanted = ftl.space.planes.iter().flat_map(|plane| &plane.wanted).filter(retire);
