@@ -54,7 +54,12 @@ pub fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Failure> {
         }
         out.flush()?;
     }
-    server.run(&mut |line| say!("{line}")).map_err(Failure::from)
+    let mut log = |line: &str| {
+        if !args.quiet {
+            say!("{line}");
+        }
+    };
+    server.run(&mut log).map_err(Failure::from)
 }
 
 fn server_spec(args: &ServeArgs) -> Result<ServerSpec, Failure> {

@@ -58,6 +58,10 @@ impl DriveSpec {
     /// The data file can't be used or belongs to another device, or a killed server left nothing.
     pub fn start(&self) -> Result<(Drive, Start), Failure> {
         let unusable = |error: Unusable| unusable(&self.data, &error);
+        let is_new = !self.data.exists();
+        if is_new {
+            self.config_of_new()?;
+        }
         let opened = data_file::open(&self.data).map_err(unusable)?;
         let state = opened.header.as_ref().map_or(State::New, |header| header.state);
         let config = self.config_for(&opened, state)?;
@@ -78,22 +82,27 @@ impl DriveSpec {
         }
     }
 
+    /// The configuration of a new drive.
+    fn config_of_new(&self) -> Result<Config, Failure> {
+        let image = self.image.as_deref();
+        let config = match (&self.config, image) {
+            (Some(config), _) => config.clone(),
+            (None, Some(image)) => image.config.clone(),
+            (None, None) => {
+                return Err(Failure::usage(format!(
+                    "{} is a new drive: of which device?\n  remedy: name one, as in `ftlab serve tlc-32g`",
+                    self.data.display()
+                )));
+            }
+        };
+        image.map_or(Ok(()), |image| image.check(&config))?;
+        Ok(config)
+    }
+
     /// The configuration. That of the data file counts, and another one is refused.
     fn config_for(&self, opened: &Opened, state: State) -> Result<Config, Failure> {
         if state == State::New {
-            let image = self.image.as_deref();
-            let config = match (&self.config, image) {
-                (Some(config), _) => config.clone(),
-                (None, Some(image)) => image.config.clone(),
-                (None, None) => {
-                    return Err(Failure::usage(format!(
-                        "{} is a new drive: of which device?\n  remedy: name one, as in `ftlab serve tlc-32g`",
-                        self.data.display()
-                    )));
-                }
-            };
-            image.map_or(Ok(()), |image| image.check(&config))?;
-            return Ok(config);
+            return self.config_of_new();
         }
         let name = self.data.display().to_string();
         let kept = ftlab_lab::device::of_text(&name, &opened.config, &[])?;

@@ -33,7 +33,7 @@ impl Server {
                 let response = match route(&request) {
                     Routed::Answer(response) => response,
                     Routed::View(view) => {
-                        if self.watched.is_due(Instant::now()) {
+                        if self.watched.is_stale(Instant::now()) {
                             self.read(Instant::now());
                         }
                         view.answer(&self.watched.reading, &self.watched.history)

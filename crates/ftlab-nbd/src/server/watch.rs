@@ -8,6 +8,8 @@ use super::latency::{Kind, LatencyBook};
 use crate::control::{DriveReading, History, HostReading};
 use crate::drive::Drive;
 
+/// Readings that are asked for are no older than this.
+const FRESH: Duration = Duration::from_millis(20);
 /// The most decimals of a share.
 const SHARES: f64 = 1e4;
 
@@ -26,6 +28,7 @@ pub struct Watched {
     /// The last reading.
     pub reading: DriveReading,
     last: Option<Instant>,
+    last_read: Option<Instant>,
     busy: Vec<u64>,
     simulated: u64,
 }
@@ -44,6 +47,7 @@ impl Watched {
             history: History::default(),
             reading: DriveReading::default(),
             last: None,
+            last_read: None,
             busy: drive.die_busy_ns(),
             simulated: drive.now().0,
         }
@@ -84,7 +88,13 @@ impl Watched {
         self.last.is_none() || self.due(now).is_zero()
     }
 
-    /// Takes a reading; `rest` is what the server knows besides.
+    /// Whether the last reading is so old that one who asks should get another.
+    #[must_use]
+    pub fn is_stale(&self, now: Instant) -> bool {
+        self.last_read.is_none_or(|last| now - last > FRESH)
+    }
+
+    /// Takes a reading; `rest` is what the server knows besides. A window ends when one is due.
     pub fn read(&mut self, drive: &Drive, now: Instant, rest: Rest) {
         let mut reading = drive.reading();
         let uptime = now - self.began;
@@ -102,6 +112,18 @@ impl Watched {
             ..self.counts.clone()
         };
         reading.latencies = self.all.latencies();
+        let ends = self.is_due(now);
+        self.last_read = Some(now);
+        if !ends {
+            reading.window_latencies = self.reading.window_latencies.clone();
+            for (die, before) in reading.dies.iter_mut().zip(&self.reading.dies) {
+                die.utilisation = before.utilisation;
+            }
+            reading.device.window_ns = self.reading.device.window_ns;
+            self.complete(&mut reading, &rest);
+            self.reading = reading;
+            return;
+        }
         reading.window_latencies = self.window.latencies();
         self.window.clear();
         let (busy, simulated) = (drive.die_busy_ns(), drive.now().0);
@@ -111,12 +133,17 @@ impl Watched {
             die.utilisation = (share.clamp(0.0, 1.0) * SHARES).round() / SHARES;
         }
         (self.busy, self.simulated) = (busy, simulated);
-        reading.power.cut_every_ms = rest.cut_every.map(|every| every.as_millis() as u64);
-        reading.power.next_cut_in_ns = rest.next_cut.map(|left| left.as_nanos() as u64);
-        reading.policy.read_only = rest.read_only;
+        self.complete(&mut reading, &rest);
         self.history.feed(&reading, uptime.as_nanos() as u64);
         self.last = Some(now);
         self.reading = reading;
+    }
+
+    /// What is told of power and rights.
+    fn complete(&self, reading: &mut DriveReading, rest: &Rest) {
+        reading.power.cut_every_ms = rest.cut_every.map(|every| every.as_millis() as u64);
+        reading.power.next_cut_in_ns = rest.next_cut.map(|left| left.as_nanos() as u64);
+        reading.policy.read_only = rest.read_only;
     }
 }
 

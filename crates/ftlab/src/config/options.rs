@@ -86,6 +86,20 @@ options! {
         /// before anything else happens to it.
         command_time: Nanos = "0ns", in "0ns"..="1ms",
             source "default: not counted; 1us caps a device at a million commands a second";
+        /// What a flush, or a write with FUA, does. A device that ignores them answers at once and loses
+        /// acknowledged data when power is cut: for trying whether software would notice.
+        flush: FlushRule = "obeyed",
+            source "NVM Express NVM Command Set 1.0, 3.2.1: data is on the medium";
+    }
+}
+
+choices! {
+    /// What a device does with flushes, and with writes that ask for FUA.
+    pub enum FlushRule {
+        /// Data is on flash before they are answered.
+        Obeyed = "obeyed",
+        /// They are answered as if it were.
+        Ignored = "ignored",
     }
 }
 

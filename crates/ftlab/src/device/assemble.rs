@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::cache::{Buffer, BufferSetup, BufferShape, Gate, ReadCacheSetup, Space};
 use crate::config::{
-    Config, DuringWriteBack, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options,
+    Config, DuringWriteBack, FlushRule, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options,
 };
 use crate::device::base::{Base, Reads};
 use crate::device::desk::Desk;
@@ -61,6 +61,8 @@ pub struct DeviceSetup {
     pub reads: ReadCacheSetup,
     /// Whether capacitors carry the contents of DRAM to flash when power is cut.
     pub has_capacitors: bool,
+    /// Whether flushes and FUA are answered without effect.
+    pub ignores_flush: bool,
     /// Whether the device checks itself while it runs ([`verify`]).
     pub checks_itself: bool,
 }
@@ -157,6 +159,7 @@ impl DeviceSetup {
             buffer,
             reads: reads(options, &parts),
             has_capacitors: options.power.capacitors.is_on(),
+            ignores_flush: options.host.flush == FlushRule::Ignored,
             checks_itself: cfg!(feature = "verify"),
         }
     }
@@ -464,6 +467,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
             Chore::GoOn | Chore::Patrol => None,
         }),
         has_capacitors: setup.has_capacitors,
+        ignores_flush: setup.ignores_flush,
         wakes: Signals::NONE,
         end_of_life: None,
         ledger: Ledger::new(setup.checks_itself),

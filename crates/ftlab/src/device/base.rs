@@ -36,6 +36,8 @@ pub(super) struct Base<P, C> {
     pub units_per_page: u32,
     /// Whether capacitors carry the contents of DRAM to flash when power is cut.
     pub has_capacitors: bool,
+    /// Whether flushes and FUA are answered without effect.
+    pub ignores_flush: bool,
     /// The notifications that some part of this device needs; the others are never sent.
     pub wakes: Signals,
     /// Whether, when and why the device stopped taking writes.
@@ -70,6 +72,12 @@ impl<P: Probe, C: Contents> Base<P, C> {
     #[inline(always)]
     pub fn checks_itself(&self) -> bool {
         self.ledger.is_kept()
+    }
+
+    /// Whether flushes and FUA wait for nothing: DRAM is as good as flash, or the device lies.
+    #[inline]
+    pub fn needs_no_flush(&self) -> bool {
+        self.has_capacitors || self.ignores_flush
     }
 
     /// The capacity that the host can address, in sectors.

@@ -67,9 +67,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let before = done.len();
             // Capacitors only help when power is cut. Here, all data has to be on flash.
             let capacitors = std::mem::take(&mut self.base.has_capacitors);
+            let ignored = std::mem::take(&mut self.base.ignores_flush);
             self.submit(self.base.kernel.now, FLUSH);
             self.idle(done);
-            self.base.has_capacitors = capacitors;
+            (self.base.has_capacitors, self.base.ignores_flush) = (capacitors, ignored);
             // The host must not see our own flush.
             let ours = done[before..].iter().position(|done| done.request == FLUSH);
             ours.map(|at| done.remove(before + at));
@@ -115,6 +116,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             sectors_per_page: _,
             units_per_page: _,
             has_capacitors: _,
+            ignores_flush: _,
             // Follows from the parts of the device.
             wakes: _,
             // The FTL knows the reason; the time is of no use to those who load the image.

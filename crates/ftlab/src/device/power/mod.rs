@@ -122,7 +122,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn hold_up(&mut self) -> Nanos {
         let since = self.base.kernel.now;
         // From now on, only data on flash is safe.
-        self.base.has_capacitors = false;
+        (self.base.has_capacitors, self.base.ignores_flush) = (false, false);
         let queue = QueueId::new(0);
         if self.base.checks_itself() {
             self.base.ledger.submitted(since, &DRAIN);

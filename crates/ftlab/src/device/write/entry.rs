@@ -56,7 +56,7 @@ impl Writes {
         id: RequestId,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        if on.has_capacitors {
+        if on.needs_no_flush() {
             return;
         }
         let pages = match on.plant.is(Canary::FlushWaitsForNothing) {
@@ -97,7 +97,7 @@ pub(in crate::device) fn wait_for_flash(
     on: &mut Base<impl Probe, impl Contents>,
 ) {
     let acknowledged = on.buffer.has_acknowledged();
-    let fua = on.desk.intake.get(id).request().fua && !on.has_capacitors;
+    let fua = on.desk.intake.get(id).request().fua && !on.needs_no_flush();
     let forced = fua && !on.plant.is(Canary::ForceIgnored);
     if acknowledged && !forced {
         return;
