@@ -22,6 +22,11 @@ impl Payload {
     pub fn zeroes(length: usize) -> Payload {
         Payload { storage: vec![0; length], length }
     }
+
+    /// The data, to be filled.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.storage[..self.length]
+    }
 }
 
 impl std::ops::Deref for Payload {
