@@ -23,14 +23,14 @@ use super::data_file::{Seconds, punch};
 use super::layout::Layout;
 use crate::protocol::Payload;
 
-/// A page in memory.
-type PageBytes = Box<[u8]>;
+/// A page in memory. A page that is written back is shared by its slot and its program.
+type PageBytes = Rc<[u8]>;
 
 /// Pages that wait to be written, by their place.
 type Held = BTreeMap<(Ppn, bool), PageBytes>;
 
 /// The most bytes that wait for a commit.
-const MOST_HELD: u64 = 1 << 20;
+const MOST_HELD: u64 = 4 << 20;
 /// The most pages that are written together.
 const MOST_TOGETHER: usize = 256;
 
@@ -265,7 +265,7 @@ impl Bytes {
         }
         let written = write_run(&self.file, &mut run, start, size);
         note(&mut self.failed, written);
-        self.spare.extend(pages.into_values());
+        self.keep(pages.into_values());
     }
 
     /// Gives the space of an erased block back.
@@ -278,7 +278,12 @@ impl Bytes {
 
     fn fresh_page(&mut self) -> PageBytes {
         let size = self.layout.page_bytes as usize;
-        self.spare.pop().unwrap_or_else(|| vec![0; size].into_boxed_slice())
+        self.spare.pop().unwrap_or_else(|| vec![0; size].into())
+    }
+
+    /// Keeps the memory of a page, if nobody else has it.
+    fn keep(&mut self, page: impl IntoIterator<Item = PageBytes>) {
+        self.spare.extend(page.into_iter().filter(|page| Rc::strong_count(page) == 1));
     }
 
     fn lba(&self, page: Lpn, sector: u32) -> u64 {
@@ -310,11 +315,9 @@ impl Bytes {
     }
 
     /// Programs a page.
-    fn write_flash(&mut self, at: Ppn, second: bool, bytes: &[u8]) {
-        let mut page = self.fresh_page();
-        page.copy_from_slice(bytes);
-        let before = self.held.insert((at, second), page);
-        self.spare.extend(before);
+    fn write_flash(&mut self, at: Ppn, second: bool, bytes: PageBytes) {
+        let before = self.held.insert((at, second), bytes);
+        self.keep(before);
     }
 
     /// Moves the sectors of a movement, run by run, with what reads bytes at an offset of the page.
@@ -370,7 +373,7 @@ impl Bytes {
     fn to_buffer(&mut self, slot: usize, movement: &Movement) {
         let known = entry(&mut self.slots, slot).new.take();
         let mut page = known.unwrap_or_else(|| self.fresh_page());
-        self.gather(movement, &mut page, true);
+        self.gather(movement, own(&mut page), true);
         let slot = &mut self.slots[slot];
         slot.new = Some(page);
         slot.held = slot.held.and_also(movement.sectors);
@@ -383,24 +386,19 @@ impl Bytes {
         let begun = self.program.take().filter(|begun| begun.to == to && begun.page == page);
         match movement.from {
             Place::WriteBack(slot) if whole => {
-                let bytes = self.slots[slot.at()].writing_back.take();
-                let bytes = bytes.expect("what is programmed is on its way");
-                self.programmed(to, page, &bytes);
-                // Reads find it there until the program ends, and it may have to be programmed again.
-                self.slots[slot.at()].writing_back = Some(bytes);
+                // Reads find it in the slot, too, until the program ends, and it may have to be programmed again.
+                let bytes = self.slots[slot.at()].writing_back.clone();
+                self.programmed(to, page, bytes.expect("what is programmed is on its way"));
             }
             _ => {
                 let mut bytes = match begun {
                     Some(begun) => begun.bytes,
                     None => self.base_of(to, movement),
                 };
-                self.gather(movement, &mut bytes, true);
+                self.gather(movement, own(&mut bytes), true);
                 match movement.from {
                     Place::Flash(_) => self.program = Some(Program { to, page, bytes }),
-                    _ => {
-                        self.programmed(to, page, &bytes);
-                        self.spare.push(bytes);
-                    }
+                    _ => self.programmed(to, page, bytes),
                 }
             }
         }
@@ -410,14 +408,14 @@ impl Bytes {
     fn base_of(&mut self, to: Ppn, movement: &Movement) -> PageBytes {
         let mut bytes = self.fresh_page();
         match movement.from {
-            Place::Write { .. } => self.read_flash(to, movement.page, 0, &mut bytes),
-            _ => bytes.fill(0),
+            Place::Write { .. } => self.read_flash(to, movement.page, 0, own(&mut bytes)),
+            _ => own(&mut bytes).fill(0),
         }
         bytes
     }
 
     /// A page of a program is complete.
-    fn programmed(&mut self, to: Ppn, page: Lpn, bytes: &[u8]) {
+    fn programmed(&mut self, to: Ppn, page: Lpn, bytes: PageBytes) {
         let mut second = false;
         if self.layout.parts > 1 {
             second = self.last.is_some_and(|(at, other)| at == to && other != page);
@@ -432,16 +430,17 @@ impl Bytes {
 
     /// Collection copies a physical page.
     fn copied(&mut self, from: Ppn, to: Ppn) {
-        let mut bytes = self.fresh_page();
-        let second = self.seconds.get(&from).copied();
-        self.read_place(from, false, 0, &mut bytes);
-        self.write_flash(to, false, &bytes);
-        if let Some(page) = second {
-            self.read_place(from, true, 0, &mut bytes);
-            self.write_flash(to, true, &bytes);
+        self.copy_place(from, to, false);
+        if let Some(page) = self.seconds.get(&from).copied() {
+            self.copy_place(from, to, true);
             self.seconds.insert(to, page);
         }
-        self.spare.push(bytes);
+    }
+
+    fn copy_place(&mut self, from: Ppn, to: Ppn, second: bool) {
+        let mut bytes = self.fresh_page();
+        self.read_place(from, second, 0, own(&mut bytes));
+        self.write_flash(to, second, bytes);
     }
 
     /// A block was erased.
@@ -452,7 +451,7 @@ impl Bytes {
         let gone: Vec<_> = self.held.range(places).map(|(&place, _)| place).collect();
         for place in gone {
             let bytes = self.held.remove(&place);
-            self.spare.extend(bytes);
+            self.keep(bytes);
         }
         let gone: Vec<Ppn> =
             self.seconds.range(first..Ppn::new(pages.end)).map(|(&at, _)| at).collect();
@@ -500,8 +499,8 @@ impl Contents for Bytes {
             }
             Place::ReadCache(place) => {
                 let mut page = self.fresh_page();
-                page.fill(0);
-                self.gather(movement, &mut page, true);
+                own(&mut page).fill(0);
+                self.gather(movement, own(&mut page), true);
                 *entry(&mut self.cached, place.at()) = Some(page);
             }
             Place::Flash(at) => self.to_flash(at, movement),
@@ -520,7 +519,7 @@ impl Contents for Bytes {
             Place::ReadCache(place) => self.cached[place.at()].take(),
             Place::Write { .. } | Place::Read(_) | Place::Flash(_) => None,
         };
-        self.spare.extend(page);
+        self.keep(page);
     }
 
     fn deliver(&mut self, request: RequestId, completion: &Completion) {
@@ -583,6 +582,11 @@ impl Slot {
             to[at..at + size].copy_from_slice(&page[from..from + size]);
         }
     }
+}
+
+/// The bytes of a page that nobody else has.
+fn own(page: &mut PageBytes) -> &mut [u8] {
+    Rc::get_mut(page).expect("a page is shared only once it is complete")
 }
 
 fn offset(sector: u32) -> usize {

@@ -187,6 +187,31 @@ impl Drive {
         self.device_mut().contents_mut().recycle(answer);
     }
 
+    /// Whether this answer promises that something outlasts a power cut, so that a commit comes before it. A drive with a
+    /// volatile write buffer promises that only to flushes, to writes with FUA and to trims.
+    #[must_use]
+    pub fn promises(&self, answer: &Answer) -> bool {
+        let Request { op, fua, .. } = answer.completion.request;
+        match op {
+            Op::Read => false,
+            Op::Write => fua || !self.is_volatile(),
+            Op::Flush | Op::Trim => true,
+        }
+    }
+
+    /// Whether acknowledged writes may be lost when power is cut.
+    #[must_use]
+    pub fn is_volatile(&self) -> bool {
+        let options = &self.config.options;
+        options.cache.policy.dram().is_some() && !options.power.capacitors.is_on()
+    }
+
+    /// Whether a commit has something to do.
+    #[must_use]
+    pub fn has_news(&self) -> bool {
+        self.device().has_touched() || self.device().contents().has_news()
+    }
+
     /// Makes what has happened outlast a kill.
     ///
     /// # Errors

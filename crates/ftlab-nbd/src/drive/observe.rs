@@ -36,10 +36,7 @@ impl Drive {
             },
             policy: PolicyReading {
                 recovery: Some(self.config.options.ftl.recovery.policy.name().to_owned()),
-                volatile_cache: Some(
-                    self.config.options.cache.policy.dram().is_some()
-                        && !self.config.options.power.capacitors.is_on(),
-                ),
+                volatile_cache: Some(self.is_volatile()),
                 read_only: false,
                 data_file: Some(self.file.path.display().to_string()),
             },

@@ -1,7 +1,8 @@
 //! The server: one thread that owns the clock, the sockets and the drive.
 //!
 //! It waits for sockets and for the device's next event, whichever is first; takes what clients ask for; lets the
-//! device go as far as its clock allows; commits; and only then sends the answers.
+//! device go as far as its clock allows; commits if an answer promises that something lasts; and only then sends the
+//! answers.
 
 mod clock;
 mod jobs;
@@ -37,6 +38,11 @@ use crate::protocol::{BlockCommand, Export, Request, Span, StatusExtent};
 const SLICE: Duration = Duration::from_millis(2);
 /// Answers of the device after which sockets get their turn, with the `simulated` clock.
 const ANSWERS: usize = 8;
+/// What has happened is committed after this time, even if no answer promises that it lasts. Until then neighbours come
+/// together.
+const COMMIT: Duration = Duration::from_millis(20);
+/// For so long the server looks again and again after a client has sent something, instead of sleeping.
+const SPIN: Duration = Duration::from_micros(50);
 /// The longest time between two looks at clients that came half-way and at those who look.
 const TICK: Duration = Duration::from_secs(1);
 /// The most who look at the drive at once.
@@ -61,6 +67,10 @@ pub struct Server {
     requests: Vec<Request>,
     next_number: u64,
     next_cut: Option<Instant>,
+    /// When what has happened is committed, even if no answer needs it.
+    commit_by: Option<Instant>,
+    /// When a client last sent something.
+    last_asked: Instant,
     /// Since when nothing was asked.
     idle_since: Option<Instant>,
     recorder: Option<spec::Recorder>,
@@ -97,6 +107,8 @@ impl Server {
             answers: Vec::new(),
             requests: Vec::new(),
             next_number: 1,
+            commit_by: None,
+            last_asked: now,
             idle_since: None,
             recorder,
             stops: None,
@@ -140,6 +152,13 @@ impl Server {
         if let Some(cut) = self.next_cut {
             timeout = timeout.min(cut.saturating_duration_since(now));
         }
+        if let Some(commit) = self.commit_by {
+            timeout = timeout.min(commit.saturating_duration_since(now));
+        }
+        // Who has just asked soon asks again, and being woken takes longer than that.
+        if now - self.last_asked < SPIN {
+            timeout = Duration::ZERO;
+        }
         let moment = self.drive.next_moment();
         if self.jobs.open() > 0 && self.time.limit(now).is_none() {
             timeout = Duration::ZERO;
@@ -164,6 +183,9 @@ impl Server {
             self.accept(log);
         }
         let mut requests = std::mem::take(&mut self.requests);
+        if !ready.peers.is_empty() {
+            self.last_asked = Instant::now();
+        }
         for number in &ready.peers {
             let Some(at) = self.peers.iter().position(|peer| peer.number == *number) else {
                 continue;
@@ -237,7 +259,18 @@ impl Server {
             Some(limit) => self.follow_wall(limit, began, &mut answers),
             None => self.follow_requests(began, &mut answers),
         };
-        let committed = went.and_then(|()| self.drive.commit());
+        let promised = answers.iter().any(|answer| self.drive.promises(answer));
+        if self.drive.has_news() {
+            self.commit_by.get_or_insert(began + COMMIT);
+        }
+        let due = promised || self.commit_by.is_some_and(|by| by <= began);
+        let committed = match due {
+            true => {
+                self.commit_by = None;
+                went.and_then(|()| self.drive.commit())
+            }
+            false => went,
+        };
         committed.map_err(|error| {
             Failure::File(format!(
                 "the data file can't be used any more: {error}\n  remedy: make room, and start the server again; what \

@@ -27,6 +27,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         kept::begin_to_touch(&mut self.base.kernel.ftl);
     }
 
+    /// Whether something has changed since it was last asked what.
+    #[must_use]
+    pub fn has_touched(&self) -> bool {
+        kept::has_touched(&self.base.kernel.ftl)
+    }
+
     /// Exchanges what changed since the last call for an empty list.
     pub fn swap_touched(&mut self, list: &mut Touched) {
         kept::swap_touched(list, &mut self.base.kernel.ftl);

@@ -199,6 +199,12 @@ pub(crate) fn begin_to_touch(ftl: &mut Ftl) {
     }
 }
 
+/// Whether something has changed.
+pub(crate) fn has_touched(ftl: &Ftl) -> bool {
+    let record = ftl.features.record.as_deref();
+    record.and_then(|record| record.touched.as_deref()).is_some_and(|touched| !touched.is_empty())
+}
+
 /// Exchanges what changed for an empty list. If something failed, adds the blocks that are lost or given up.
 pub(crate) fn swap_touched(list: &mut Touched, ftl: &mut Ftl) {
     let losses = ftl.health.life.as_deref().map(|life| *life.losses());
