@@ -25,6 +25,7 @@ mod reproduce;
 mod resume;
 mod run;
 mod saved;
+#[cfg(target_os = "linux")]
 mod serve;
 mod sweep;
 mod table;
@@ -81,7 +82,9 @@ fn carry_out(command: &MainCommand, out: &mut dyn Write) -> Result<(), Failure> 
         MainCommand::Figure(args) => figure::run(args),
         MainCommand::Reproduce(args) => reproduce::run(args, out),
         MainCommand::Torture(args) => torture::run(args, out),
+        #[cfg(target_os = "linux")]
         MainCommand::Serve(args) => serve::serve(args, out),
+        #[cfg(target_os = "linux")]
         MainCommand::Ctl(args) => serve::control(args, out),
         MainCommand::Trace(command) => traces::run(command, out),
         MainCommand::List { what, json } => list::list(*what, *json, out),

@@ -47,7 +47,12 @@ pub fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Failure> {
     if !args.quiet {
         tell_start(&drive, start);
     }
-    let server = Server::new(drive, spec)?;
+    let server = Server::new(drive, spec).inspect_err(|_| {
+        // A drive that never served anything leaves no file behind.
+        if matches!(start, Start::New | Start::Aged) {
+            drop(std::fs::remove_file(&args.data));
+        }
+    })?;
     if !args.quiet {
         for address in server.addresses() {
             writeln!(out, "{address}")?;

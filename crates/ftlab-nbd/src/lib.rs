@@ -4,6 +4,8 @@
 //! data in a file. `server` is the loop that owns the clock, the sockets and the drive.
 
 pub mod control;
+#[cfg(target_os = "linux")]
 pub mod drive;
 pub mod protocol;
+#[cfg(target_os = "linux")]
 pub mod server;

@@ -1,6 +1,8 @@
 //! A drive under random load, with a shadow copy of every sector: it is shut down, loses power, and has its server
 //! killed, again and again.
 
+#![cfg(target_os = "linux")]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;

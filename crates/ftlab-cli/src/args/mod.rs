@@ -5,6 +5,7 @@ mod images;
 mod load;
 mod reading;
 mod reproduce;
+#[cfg(target_os = "linux")]
 mod serve;
 mod sweep;
 mod torture;
@@ -24,6 +25,7 @@ pub use self::images::{DeviceCommand, LoadImageArgs, SaveArgs, ShowImageArgs};
 pub use self::load::LoadArgs;
 pub use self::reading::ReadingArgs;
 pub use self::reproduce::ReproduceArgs;
+#[cfg(target_os = "linux")]
 pub use self::serve::{CtlArgs, CtlOrder, ServeArgs};
 pub use self::sweep::SweepArgs;
 pub use self::torture::TortureArgs;
@@ -66,8 +68,10 @@ pub enum MainCommand {
     Reproduce(ReproduceArgs),
     /// Cut the power of random devices again and again, and check that they keep their promises.
     Torture(TortureArgs),
+    #[cfg(target_os = "linux")]
     /// Serve a simulated drive, with its data, as a block device (NBD) that real programs use.
     Serve(Box<ServeArgs>),
+    #[cfg(target_os = "linux")]
     /// Look at a drive that is being served, or give it orders: cut its power, kill a die, save it.
     Ctl(CtlArgs),
     /// Inspect, fit or convert a trace.

@@ -25,6 +25,8 @@ mod run;
 mod run_interrupted;
 mod run_refused;
 #[cfg(target_os = "linux")]
+mod serve;
+#[cfg(target_os = "linux")]
 mod streams;
 mod sweep;
 mod sweep_refused;

@@ -124,14 +124,29 @@ impl DriveSpec {
 /// Refuses a device that is not the one in the file, with the first options that differ.
 fn other_device(name: &str, kept: &Config, asked: &Config) -> Failure {
     const MOST: usize = 5;
-    let (kept_text, asked_text) = (kept.canonical(), asked.canonical());
-    let lines = kept_text.lines().filter(|line| !asked_text.lines().any(|other| other == *line));
-    let told: String = lines.take(MOST).map(|line| format!("  it has {line}\n")).collect();
+    let (kept_options, asked_options) = (options_of(kept), options_of(asked));
+    let other = kept_options.iter().filter(|option| !asked_options.contains(option));
+    let told: String = other.take(MOST).map(|option| format!("  it has {option}\n")).collect();
     Failure::usage(format!(
         "{name} has a drive with another configuration ({}):\n{told}  remedy: leave the device and its options out, or \
          choose another data file",
         kept.options.device.name
     ))
+}
+
+/// The options of a configuration, one a line, with their paths.
+fn options_of(config: &Config) -> Vec<String> {
+    let text = config.canonical();
+    let mut section = String::new();
+    let mut options = Vec::new();
+    for line in text.lines() {
+        match line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            Some(name) => section = format!("{name}."),
+            None if line.contains('=') => options.push(format!("{section}{line}")),
+            None => {}
+        }
+    }
+    options
 }
 
 /// Tells why a data file can't be used.

@@ -1,0 +1,145 @@
+//! `ftlab serve` and `ftlab ctl`: starting, stopping, being killed, and what is refused.
+
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::common::{Done, Place, fails};
+
+/// A server that is killed when the test ends.
+struct Serving(Option<Child>);
+
+impl Serving {
+    /// Starts a server and waits until it answers.
+    fn start(place: &Place, line: &str) -> Serving {
+        let args: Vec<&str> = line.split_whitespace().collect();
+        let mut command = place.command(&args);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let serving = Serving(Some(child));
+        let data = args[args.iter().position(|arg| *arg == "--data").unwrap() + 1];
+        let until = Instant::now() + Duration::from_secs(20);
+        while place.run(&format!("ctl {data} stats")).code != 0 {
+            assert!(Instant::now() < until, "the server does not answer");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        serving
+    }
+
+    fn signal(&self, name: &str) {
+        let id = self.0.as_ref().unwrap().id().to_string();
+        let kill = std::process::Command::new("kill").args([name, &id]).status();
+        assert!(kill.unwrap().success());
+    }
+
+    /// Waits for its end.
+    fn end(mut self) -> Done {
+        Done::from(self.0.take().unwrap().wait_with_output().unwrap())
+    }
+
+    fn kill(mut self) {
+        let mut child = self.0.take().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            drop(child.kill());
+        }
+    }
+}
+
+const RECOVERS: &str =
+    "serve tiny --set ftl.recovery.policy=scan --data drive.flash --clock simulated";
+
+fn statistics(place: &Place) -> Value {
+    let done = place.run("ctl drive.flash stats --json");
+    assert_eq!(done.code, 0, "{}", done.err);
+    serde_json::from_str(&done.out).unwrap()
+}
+
+#[test]
+fn a_drive_is_served_stopped_and_served_again() {
+    let place = Place::new();
+    let serving = Serving::start(&place, "serve tiny --data drive.flash --clock simulated");
+    let told = place.run("ctl drive.flash stats");
+    assert!(told.out.contains("write amplification"), "{}", told.out);
+    assert_eq!(statistics(&place)["device"]["clock"], "simulated");
+    let clock = place.run("ctl drive.flash clock scaled:2");
+    assert!(clock.out.contains("scaled:2"), "{}{}", clock.out, clock.err);
+    // It keeps nothing for recovery, and says so.
+    let cut = place.run("ctl drive.flash cut");
+    assert_eq!(cut.code, 2);
+    assert!(cut.err.contains("ftl.recovery.policy"), "{}", cut.err);
+    assert_eq!(place.run("ctl drive.flash kill-die 99").code, 2);
+    assert_eq!(place.run("ctl drive.flash stop").code, 0);
+    let done = serving.end();
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.out.contains("nbd+unix:///?socket=drive.flash.sock"), "{}", done.out);
+    assert!(done.err.contains("if the server is killed, all its data is lost"), "{}", done.err);
+    assert_eq!(place.entries(), ["drive.flash", "trace.csv"], "sockets are gone");
+    let again = Serving::start(&place, "serve --data drive.flash");
+    again.signal("-TERM");
+    let done = again.end();
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.err.contains("as it was shut down"), "{}", done.err);
+}
+
+#[test]
+fn a_killed_drive_recovers_and_a_cut_one_goes_on() {
+    let place = Place::new();
+    Serving::start(&place, RECOVERS).kill();
+    let serving = Serving::start(&place, "serve --data drive.flash --clock simulated");
+    let cut = place.run("ctl drive.flash cut");
+    assert_eq!(cut.code, 0, "{}", cut.err);
+    let reading = statistics(&place);
+    assert_eq!(reading["power"]["cuts"], 1);
+    assert_eq!(reading["smart"]["unsafe_shutdowns"], 2);
+    assert_eq!(place.run("ctl drive.flash save -o state.ftlab").code, 0);
+    assert_eq!(place.run("ctl drive.flash stop").code, 0);
+    let done = serving.end();
+    assert!(done.err.contains("was killed"), "{}", done.err);
+    assert_eq!(place.run("device show state.ftlab").code, 0);
+    let aged = Serving::start(&place, "serve --image state.ftlab --data other.flash");
+    aged.signal("-INT");
+    assert_eq!(aged.end().code, 0);
+}
+
+#[test]
+fn wrong_requests_are_refused_and_leave_nothing() {
+    let place = Place::new();
+    fails(&place, "serve nothing --data d", &["there is no preset", "nothing"]);
+    fails(&place, "serve --data d", &["of which device?", "remedy"]);
+    fails(&place, "serve tiny --data trace.csv", &["it is not the data file of a drive", "remedy"]);
+    fails(&place, "serve tiny --data no/where/d", &["remedy"]);
+    fails(&place, "serve tiny --data d --clock sundial", &["a clock is"]);
+    fails(&place, "serve tiny --data d --tcp 0.0.0.0:10809", &["--unprotected"]);
+    fails(&place, "serve tiny --data d --http 0.0.0.0:9100", &["127.0.0.1"]);
+    fails(&place, "serve tiny --data d --cut-every 1ms", &["100ms"]);
+    fails(&place, "serve tiny --data d --export a:b:c", &["NAME"]);
+    fails(&place, "serve tiny --data d --image trace.csv", &["trace.csv"]);
+    fails(&place, "ctl d stats", &["no server", "remedy"]);
+}
+
+#[test]
+fn a_drive_of_another_device_is_refused() {
+    let place = Place::new();
+    let serving = Serving::start(&place, RECOVERS);
+    fails(&place, "serve --data drive.flash", &["another server uses it"]);
+    assert_eq!(place.run("ctl drive.flash stop").code, 0);
+    serving.end();
+    fails(
+        &place,
+        "serve tiny --data drive.flash",
+        &["another configuration", "ftl.recovery.policy = "],
+    );
+    let done = place.run("serve --data drive.flash --export a:1GiB");
+    assert_eq!(done.code, 2);
+    assert!(done.err.contains("has 1073741824 bytes"), "{}", done.err);
+    let done = place.run("serve tiny --data new.flash --socket trace.csv");
+    assert!(done.err.contains("is no socket"), "{}", done.err);
+    assert!(!place.entries().contains(&"new.flash".to_owned()), "a drive that never served");
+}
