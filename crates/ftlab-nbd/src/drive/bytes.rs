@@ -20,14 +20,14 @@ use ftlab::shape::Geometry;
 use ftlab::units::{BlockId, Lpn, Ppn, RequestId, SECTOR_BYTES, SectorMask};
 
 use super::data_file::{Seconds, punch};
-use super::layout::Layout;
-use crate::protocol::Payload;
+use super::host_data::{Answer, Found, Payloads};
+use super::layout::FileLayout;
 
 /// A page in memory. A page that is written back is shared by its slot and its program.
 type PageBytes = Rc<[u8]>;
 
 /// Pages that wait to be written, by their place.
-type Held = BTreeMap<(Ppn, bool), PageBytes>;
+type UncommittedPages = BTreeMap<(Ppn, bool), PageBytes>;
 
 /// The most bytes that wait for a commit.
 const MOST_HELD: u64 = 4 << 20;
@@ -36,7 +36,7 @@ const MOST_TOGETHER: usize = 256;
 
 /// A slot of the write buffer.
 #[derive(Clone, Debug, Default)]
-struct Slot {
+struct BufferSlot {
     new: Option<PageBytes>,
     /// The sectors of `new` that are there.
     held: SectorMask,
@@ -51,87 +51,15 @@ struct Program {
     bytes: PageBytes,
 }
 
-/// What a read has found so far.
-#[derive(Clone, Debug, Default)]
-struct Found {
-    /// Runs of sectors: the first, and how many bytes.
-    runs: Vec<(u64, usize)>,
-    bytes: Vec<u8>,
-}
-
-/// A request that the drive has answered.
-#[derive(Clone, Debug)]
-pub struct Answer {
-    /// How it ended.
-    pub completion: Completion,
-    /// The data of a read: runs of sectors with their bytes. Other sectors are zero.
-    found: Found,
-}
-
-impl Answer {
-    /// Puts the data of a read in its place; `to` begins at sector `first`.
-    pub fn put(&self, first: u64, to: &mut [u8]) {
-        let known: usize = self.found.runs.iter().map(|&(_, bytes)| bytes).sum();
-        if known < to.len() {
-            to.fill(0);
-        }
-        let mut from = 0;
-        for &(sector, bytes) in &self.found.runs {
-            let at = ((sector - first) * SECTOR_BYTES) as usize;
-            to[at..at + bytes].copy_from_slice(&self.found.bytes[from..from + bytes]);
-            from += bytes;
-        }
-    }
-}
-
-/// The data of writes in the device, by tag.
-#[derive(Clone, Debug, Default)]
-pub struct Payloads {
-    by_tag: Vec<Option<Sent>>,
-}
-
-/// The data of a write.
-#[derive(Clone, Debug)]
-struct Sent {
-    first: u64,
-    bytes: Rc<Payload>,
-    /// Where its data begins in `bytes`.
-    offset: usize,
-}
-
-impl Payloads {
-    /// Adds the data of a write that begins at sector `first`; it lies in `bytes` from `offset` on.
-    pub fn put(&mut self, tag: u32, first: u64, bytes: Rc<Payload>, offset: usize) {
-        let at = tag as usize;
-        if at >= self.by_tag.len() {
-            self.by_tag.resize(at + 1, None);
-        }
-        self.by_tag[at] = Some(Sent { first, bytes, offset });
-    }
-
-    /// Drops the data of a write that is done.
-    pub fn take(&mut self, tag: u32) {
-        if let Some(payload) = self.by_tag.get_mut(tag as usize) {
-            *payload = None;
-        }
-    }
-
-    fn sectors(&self, tag: u32, first: u64, bytes: usize) -> &[u8] {
-        let payload = self.by_tag[tag as usize].as_ref().expect("a write has its data");
-        let at = payload.offset + ((first - payload.first) * SECTOR_BYTES) as usize;
-        &payload.bytes[at..at + bytes]
-    }
-}
-
 /// The bytes.
 #[derive(Clone, Debug)]
 pub struct Bytes {
     file: Rc<File>,
-    layout: Rc<Layout>,
+    layout: Rc<FileLayout>,
     geometry: Geometry,
     /// Data of the host's writes.
     pub payloads: Payloads,
-    slots: Vec<Slot>,
+    slots: Vec<BufferSlot>,
     cached: Vec<Option<PageBytes>>,
     found: Vec<Found>,
     /// Memory of reads that are done.
@@ -147,7 +75,7 @@ pub struct Bytes {
     /// Blocks that were erased since the last commit.
     erased: Vec<BlockId>,
     /// What was programmed since.
-    held: Held,
+    held: UncommittedPages,
     /// Pages that are not in use.
     spare: Vec<PageBytes>,
     /// A read or write of the file that failed. Nothing is right after it.
@@ -157,7 +85,7 @@ pub struct Bytes {
 impl Bytes {
     /// The bytes of a device with this file.
     #[must_use]
-    pub fn new(file: Rc<File>, layout: Rc<Layout>, geometry: Geometry, commits: bool) -> Bytes {
+    pub fn new(file: Rc<File>, layout: Rc<FileLayout>, geometry: Geometry, commits: bool) -> Bytes {
         Bytes {
             commits,
             file,
@@ -173,7 +101,7 @@ impl Bytes {
             last: None,
             seconds: Seconds::new(),
             erased: Vec::new(),
-            held: Held::new(),
+            held: UncommittedPages::new(),
             spare: Vec::new(),
             failed: None,
         }
@@ -247,7 +175,7 @@ impl Bytes {
     }
 
     /// Writes pages to their places, neighbours together.
-    fn write_all(&mut self, pages: Held) {
+    fn write_all(&mut self, pages: UncommittedPages) {
         let size = self.layout.page_bytes;
         let mut run: Vec<IoSlice<'_>> = Vec::new();
         let mut start = 0;
@@ -314,7 +242,7 @@ impl Bytes {
         }
     }
 
-    /// Programs a page.
+    /// UncommittedPages a page.
     fn write_flash(&mut self, at: Ppn, second: bool, bytes: PageBytes) {
         let before = self.held.insert((at, second), bytes);
         self.keep(before);
@@ -565,7 +493,7 @@ fn write_run(file: &File, run: &mut Vec<IoSlice<'_>>, at: u64, size: u64) -> io:
     Ok(())
 }
 
-impl Slot {
+impl BufferSlot {
     /// Reads sectors, the newest of each.
     fn read(&self, first: u32, count: u32, to: &mut [u8]) {
         if self.held.covers(SectorMask::range(first, count))

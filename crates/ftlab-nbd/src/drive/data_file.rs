@@ -16,8 +16,8 @@ use rustix::fs::{
 };
 
 use super::header::{FORMAT, Facts, Header, LifeCounts, State};
-use super::layout::{BLOCK_BYTES, CONFIG_BYTES, Layout, TRIM_BYTES};
-use super::log::{self, Change, Entry, Log};
+use super::layout::{BLOCK_BYTES, CONFIG_BYTES, FileLayout, TRIM_BYTES};
+use super::log::{self, Log, LogChange, LogEntry};
 use super::records::{self, StoredPage};
 
 /// Why a data file can't be used.
@@ -42,7 +42,7 @@ pub enum Unusable {
 
 /// An open data file, before its device is known.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedData {
     /// The file.
     pub file: File,
     /// Its header; none if it is new.
@@ -55,7 +55,7 @@ pub struct Opened {
 ///
 /// # Errors
 /// It can't be used.
-pub fn open(path: &Path) -> Result<Opened, Unusable> {
+pub fn open(path: &Path) -> Result<OpenedData, Unusable> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
     // Pages lie where the device put them: reading ahead would only read holes.
     let _ = fadvise(&file, 0, None, Advice::Random);
@@ -68,7 +68,7 @@ pub fn open(path: &Path) -> Result<Opened, Unusable> {
     let header = Header::read(&file)?;
     let Some(known) = &header else {
         return match file.metadata()?.len() {
-            0 => Ok(Opened { file, header: None, config: String::new() }),
+            0 => Ok(OpenedData { file, header: None, config: String::new() }),
             _ => Err(Unusable::Foreign),
         };
     };
@@ -80,12 +80,12 @@ pub fn open(path: &Path) -> Result<Opened, Unusable> {
         return Err(damaged("its configuration is too long"));
     }
     let mut text = vec![0; known.config_bytes as usize];
-    file.read_exact_at(&mut text, Layout::config())?;
+    file.read_exact_at(&mut text, FileLayout::config())?;
     if crc32fast::hash(&text) != known.config_checksum {
         return Err(damaged("its configuration has changed"));
     }
     let config = String::from_utf8(text).map_err(|_| damaged("its configuration is no text"))?;
-    Ok(Opened { file, header, config })
+    Ok(OpenedData { file, header, config })
 }
 
 /// The data file of a running drive.
@@ -94,10 +94,10 @@ pub struct DataFile {
     /// Its name.
     pub path: PathBuf,
     file: Rc<File>,
-    layout: Rc<Layout>,
+    layout: Rc<FileLayout>,
     header: Header,
     log: Log,
-    entry: Entry,
+    entry: LogEntry,
 }
 
 /// The logical pages whose data is in the second place of a physical page.
@@ -105,7 +105,7 @@ pub type Seconds = BTreeMap<Ppn, Lpn>;
 
 /// What a device keeps, and where its bytes lie.
 #[derive(Clone, Copy)]
-pub struct View<'a> {
+pub struct DriveView<'a> {
     /// What it keeps.
     pub kept: Kept<'a>,
     /// Second places.
@@ -114,7 +114,7 @@ pub struct View<'a> {
     pub geometry: &'a Geometry,
 }
 
-impl View<'_> {
+impl DriveView<'_> {
     fn page(&self, at: Ppn) -> StoredPage {
         StoredPage { kept: self.kept.page(at), second: self.seconds.get(&at).copied() }
     }
@@ -127,12 +127,12 @@ impl DataFile {
     /// It can't be written.
     pub fn take(
         path: &Path,
-        opened: Opened,
-        layout: Layout,
+        opened: OpenedData,
+        layout: FileLayout,
         config: &str,
         seed: u64,
     ) -> Result<DataFile, Unusable> {
-        let Opened { file, header, .. } = opened;
+        let OpenedData { file, header, .. } = opened;
         let mut header =
             header.unwrap_or_else(|| Header { format: FORMAT, seed, ..Header::default() });
         if header.state == State::New {
@@ -141,7 +141,7 @@ impl DataFile {
                     "the configuration is too long to be kept".to_owned(),
                 ));
             }
-            file.write_all_at(config.as_bytes(), Layout::config())?;
+            file.write_all_at(config.as_bytes(), FileLayout::config())?;
             header.config_bytes = config.len() as u32;
             header.config_checksum = crc32fast::hash(config.as_bytes());
             header.seed = seed;
@@ -149,7 +149,7 @@ impl DataFile {
         let log = Log::new(header.epoch);
         let path = path.to_owned();
         let (file, layout) = (Rc::new(file), Rc::new(layout));
-        Ok(DataFile { path, file, layout, header, log, entry: Entry::default() })
+        Ok(DataFile { path, file, layout, header, log, entry: LogEntry::default() })
     }
 
     /// The file, for the bytes of the flash.
@@ -160,7 +160,7 @@ impl DataFile {
 
     /// The layout.
     #[must_use]
-    pub fn layout(&self) -> Rc<Layout> {
+    pub fn layout(&self) -> Rc<FileLayout> {
         self.layout.clone()
     }
 
@@ -193,7 +193,7 @@ impl DataFile {
     ///
     /// # Errors
     /// The file can't be written.
-    pub fn write_tables(&mut self, view: View<'_>, logical_pages: u32) -> io::Result<()> {
+    pub fn write_tables(&mut self, view: DriveView<'_>, logical_pages: u32) -> io::Result<()> {
         let geometry = view.geometry;
         let known = (0..geometry.blocks()).map(BlockId::new).filter(|&it| view.kept.knows(it));
         let table = self.layout.block(BlockId::new(0));
@@ -216,7 +216,7 @@ impl DataFile {
         Ok(())
     }
 
-    fn write_pages(&self, first: u32, units: u32, view: View<'_>) -> io::Result<()> {
+    fn write_pages(&self, first: u32, units: u32, view: DriveView<'_>) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(units as usize * self.layout.record_bytes as usize);
         for at in (first..first + units).map(Ppn::new) {
             records::put_page(&view.page(at), &self.layout, &mut bytes);
@@ -232,7 +232,7 @@ impl DataFile {
         &mut self,
         touched: &Touched,
         data: impl Iterator<Item = (Ppn, bool, &'a [u8])>,
-        view: View<'_>,
+        view: DriveView<'_>,
         facts: &Facts,
     ) -> io::Result<()> {
         self.entry.begin();
@@ -353,7 +353,7 @@ impl DataFile {
         let contents = self.log.read(&self.file)?;
         let facts = write_to_tables(&contents, &self.file, &layout)?;
         for change in contents.last_changes() {
-            if let Change::Data(page, second, bytes) = change? {
+            if let LogChange::Data(page, second, bytes) = change? {
                 self.file.write_all_at(bytes, layout.data(Ppn::new(page), second))?;
             }
         }
@@ -366,7 +366,7 @@ impl DataFile {
 fn write_to_tables(
     contents: &log::Contents,
     file: &File,
-    layout: &Layout,
+    layout: &FileLayout,
 ) -> io::Result<Option<Facts>> {
     let record = layout.record_bytes as usize;
     let (mut blocks, mut trims) = (BTreeMap::new(), BTreeMap::new());
@@ -374,15 +374,15 @@ fn write_to_tables(
     let mut facts = None;
     for change in contents.changes() {
         match change? {
-            Change::Block(block, record) => drop(blocks.insert(block, record)),
-            Change::Pages(first, all) => {
+            LogChange::Block(block, record) => drop(blocks.insert(block, record)),
+            LogChange::Pages(first, all) => {
                 let before = pages.len();
                 let rows = (first..).zip(all.chunks(record));
                 pages.extend(rows.map(|(number, record)| (number, before, record)));
             }
-            Change::Trim(page, version) => drop(trims.insert(page, version)),
-            Change::Facts(text) => facts = Some(serde_json::from_slice(text)?),
-            Change::Data(..) => {}
+            LogChange::Trim(page, version) => drop(trims.insert(page, version)),
+            LogChange::Facts(text) => facts = Some(serde_json::from_slice(text)?),
+            LogChange::Data(..) => {}
         }
     }
     for (block, record) in blocks {
@@ -397,7 +397,7 @@ fn write_to_tables(
 }
 
 /// Writes the last record of each page, adjacent ones together. They are in order of pages and time.
-fn write_pages(pages: &[(u32, usize, &[u8])], file: &File, layout: &Layout) -> io::Result<()> {
+fn write_pages(pages: &[(u32, usize, &[u8])], file: &File, layout: &FileLayout) -> io::Result<()> {
     let mut run: Vec<u8> = Vec::new();
     let mut first = 0;
     for same in pages.chunk_by(|one, other| one.0 == other.0) {
@@ -417,7 +417,7 @@ fn write_pages(pages: &[(u32, usize, &[u8])], file: &File, layout: &Layout) -> i
 #[derive(Debug)]
 pub struct StoredDevice {
     file: Rc<File>,
-    layout: Rc<Layout>,
+    layout: Rc<FileLayout>,
     blocks: Vec<KeptBlock>,
     trims: Vec<(Lpn, u64)>,
     facts: Facts,
@@ -435,7 +435,7 @@ const ROW: u32 = 4096;
 impl StoredDevice {
     fn read(
         file: Rc<File>,
-        layout: Rc<Layout>,
+        layout: Rc<FileLayout>,
         geometry: &Geometry,
         facts: Facts,
     ) -> Result<StoredDevice, Unusable> {
@@ -529,7 +529,7 @@ fn read_sparse(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
 }
 
 /// Reads the trims, without the parts of the table that were never written.
-fn read_trims(file: &File, layout: &Layout) -> io::Result<Vec<(Lpn, u64)>> {
+fn read_trims(file: &File, layout: &FileLayout) -> io::Result<Vec<(Lpn, u64)>> {
     let std::ops::Range { start, end } = layout.trims();
     let mut trims = Vec::new();
     let mut at = start;

@@ -23,7 +23,7 @@ pub const PART_BYTES: u64 = 12;
 
 /// The layout of a data file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct FileLayout {
     /// Bytes of a page.
     pub page_bytes: u64,
     /// Sectors of a page.
@@ -41,10 +41,15 @@ pub struct Layout {
     image: u64,
 }
 
-impl Layout {
+impl FileLayout {
     /// Lays out the file of a device. `packs` tells whether two logical pages may share a physical one.
     #[must_use]
-    pub fn new(geometry: &Geometry, logical_pages: u32, sector_bytes: u64, packs: bool) -> Layout {
+    pub fn new(
+        geometry: &Geometry,
+        logical_pages: u32,
+        sector_bytes: u64,
+        packs: bool,
+    ) -> FileLayout {
         let sectors = geometry.sectors_per_unit();
         let parts: u32 = if packs { 2 } else { 1 };
         let mask_bytes = u64::from(sectors.div_ceil(u8::BITS));
@@ -54,12 +59,12 @@ impl Layout {
         let page_bytes = u64::from(sectors) * sector_bytes;
         let after = |start: u64, bytes: u64| (start + bytes).next_multiple_of(ALIGN);
         let physical = u64::from(geometry.physical_pages());
-        let blocks = after(Layout::log(), LOG_BYTES);
+        let blocks = after(FileLayout::log(), LOG_BYTES);
         let pages = after(blocks, u64::from(geometry.blocks()) * BLOCK_BYTES);
         let trims = after(pages, physical * record_bytes);
         let data = after(trims, u64::from(logical_pages) * TRIM_BYTES);
         let image = after(data, physical * page_bytes * u64::from(parts));
-        Layout {
+        FileLayout {
             page_bytes,
             sectors,
             parts,

@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use super::header::Facts;
-use super::layout::{BLOCK_BYTES, LOG_BYTES, Layout};
+use super::layout::{BLOCK_BYTES, FileLayout, LOG_BYTES};
 use super::records::{u32_at, u64_at};
 
 /// Bytes before the content of an entry: epoch, length, checksum.
@@ -16,13 +16,13 @@ const PREAMBLE: usize = 16;
 
 /// A commit that is being written.
 #[derive(Debug, Default)]
-pub struct Entry {
+pub struct LogEntry {
     bytes: Vec<u8>,
 }
 
 /// A change in an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change<'a> {
+pub enum LogChange<'a> {
     /// The record of a block.
     Block(u32, &'a [u8]),
     /// The records of adjacent pages.
@@ -38,7 +38,7 @@ pub enum Change<'a> {
 /// The kinds of changes, as they are written.
 #[derive(Clone, Copy)]
 #[repr(u8)]
-enum Kind {
+enum ChangeKind {
     Block = 1,
     Pages = 2,
     Trim = 3,
@@ -47,7 +47,7 @@ enum Kind {
     SecondData = 6,
 }
 
-impl Entry {
+impl LogEntry {
     /// Begins an entry, in the memory of the last one.
     pub fn begin(&mut self) {
         self.bytes.clear();
@@ -56,19 +56,19 @@ impl Entry {
 
     /// Adds the record of a block.
     pub fn block(&mut self, block: u32, record: &[u8; BLOCK_BYTES as usize]) {
-        self.head(Kind::Block, block, BLOCK_BYTES as u32);
+        self.head(ChangeKind::Block, block, BLOCK_BYTES as u32);
         self.bytes.extend_from_slice(record);
     }
 
     /// Adds the records of `bytes` bytes of adjacent pages, which `put` appends.
     pub fn pages(&mut self, first: u32, bytes: u32, put: impl FnOnce(&mut Vec<u8>)) {
-        self.head(Kind::Pages, first, bytes);
+        self.head(ChangeKind::Pages, first, bytes);
         put(&mut self.bytes);
     }
 
     /// Adds a trim.
     pub fn trim(&mut self, page: u32, version: u64) {
-        self.head(Kind::Trim, page, 8);
+        self.head(ChangeKind::Trim, page, 8);
         self.bytes.extend_from_slice(&version.to_le_bytes());
     }
 
@@ -78,19 +78,19 @@ impl Entry {
     /// They can't be written as text.
     pub fn facts(&mut self, facts: &Facts) -> io::Result<()> {
         let text = serde_json::to_vec(facts)?;
-        self.head(Kind::Facts, 0, text.len() as u32);
+        self.head(ChangeKind::Facts, 0, text.len() as u32);
         self.bytes.extend_from_slice(&text);
         Ok(())
     }
 
     /// Adds the data of a page, in its first or second place.
     pub fn data(&mut self, page: u32, second: bool, bytes: &[u8]) {
-        let kind = if second { Kind::SecondData } else { Kind::Data };
+        let kind = if second { ChangeKind::SecondData } else { ChangeKind::Data };
         self.head(kind, page, bytes.len() as u32);
         self.bytes.extend_from_slice(bytes);
     }
 
-    fn head(&mut self, kind: Kind, number: u32, bytes: u32) {
+    fn head(&mut self, kind: ChangeKind, number: u32, bytes: u32) {
         self.bytes.push(kind as u8);
         self.bytes.extend_from_slice(&number.to_le_bytes());
         self.bytes.extend_from_slice(&bytes.to_le_bytes());
@@ -128,13 +128,13 @@ impl Log {
     ///
     /// # Errors
     /// The file can't be written.
-    pub fn append(&mut self, entry: &mut Entry, file: &File) -> io::Result<()> {
+    pub fn append(&mut self, entry: &mut LogEntry, file: &File) -> io::Result<()> {
         let content = (entry.bytes.len() - PREAMBLE) as u32;
         entry.bytes[0..8].copy_from_slice(&self.epoch.to_le_bytes());
         entry.bytes[8..12].copy_from_slice(&content.to_le_bytes());
         let checksum = crc32fast::hash(&entry.bytes[PREAMBLE..]);
         entry.bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
-        file.write_all_at(&entry.bytes, Layout::log() + self.end)?;
+        file.write_all_at(&entry.bytes, FileLayout::log() + self.end)?;
         self.end += entry.length();
         Ok(())
     }
@@ -159,7 +159,7 @@ impl Log {
         if !self.has_room(PREAMBLE as u64) {
             return Ok(None);
         }
-        match file.read_exact_at(&mut head, Layout::log() + self.end) {
+        match file.read_exact_at(&mut head, FileLayout::log() + self.end) {
             // Nothing was ever written there.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
             read => read?,
@@ -170,7 +170,7 @@ impl Log {
             return Ok(None);
         }
         bytes.resize(length as usize, 0);
-        match file.read_exact_at(bytes, Layout::log() + self.end + PREAMBLE as u64) {
+        match file.read_exact_at(bytes, FileLayout::log() + self.end + PREAMBLE as u64) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
             read => read?,
         }
@@ -188,17 +188,17 @@ pub struct Contents {
 
 impl Contents {
     /// All changes, in order.
-    pub fn changes(&self) -> impl Iterator<Item = io::Result<Change<'_>>> {
+    pub fn changes(&self) -> impl Iterator<Item = io::Result<LogChange<'_>>> {
         changes(&self.bytes)
     }
 
     /// The changes of the last commit. Only its data may not have come to its place.
-    pub fn last_changes(&self) -> impl Iterator<Item = io::Result<Change<'_>>> {
+    pub fn last_changes(&self) -> impl Iterator<Item = io::Result<LogChange<'_>>> {
         changes(&self.bytes[self.last..])
     }
 }
 
-fn changes(contents: &[u8]) -> impl Iterator<Item = io::Result<Change<'_>>> {
+fn changes(contents: &[u8]) -> impl Iterator<Item = io::Result<LogChange<'_>>> {
     let mut rest = contents;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -215,20 +215,22 @@ fn changes(contents: &[u8]) -> impl Iterator<Item = io::Result<Change<'_>>> {
 }
 
 /// Splits the first change off.
-fn split(bytes: &[u8]) -> Option<(Change<'_>, &[u8])> {
+fn split(bytes: &[u8]) -> Option<(LogChange<'_>, &[u8])> {
     const HEAD: usize = 9;
     let head = bytes.get(..HEAD)?;
     let (number, length) = (u32_at(head, 1), u32_at(head, 5) as usize);
     let content = bytes.get(HEAD..HEAD + length)?;
     let change = match head[0] {
-        kind if kind == Kind::Block as u8 && length == BLOCK_BYTES as usize => {
-            Change::Block(number, content)
+        kind if kind == ChangeKind::Block as u8 && length == BLOCK_BYTES as usize => {
+            LogChange::Block(number, content)
         }
-        kind if kind == Kind::Pages as u8 => Change::Pages(number, content),
-        kind if kind == Kind::Trim as u8 && length == 8 => Change::Trim(number, u64_at(content, 0)),
-        kind if kind == Kind::Facts as u8 => Change::Facts(content),
-        kind if kind == Kind::Data as u8 => Change::Data(number, false, content),
-        kind if kind == Kind::SecondData as u8 => Change::Data(number, true, content),
+        kind if kind == ChangeKind::Pages as u8 => LogChange::Pages(number, content),
+        kind if kind == ChangeKind::Trim as u8 && length == 8 => {
+            LogChange::Trim(number, u64_at(content, 0))
+        }
+        kind if kind == ChangeKind::Facts as u8 => LogChange::Facts(content),
+        kind if kind == ChangeKind::Data as u8 => LogChange::Data(number, false, content),
+        kind if kind == ChangeKind::SecondData as u8 => LogChange::Data(number, true, content),
         _ => return None,
     };
     Some((change, &bytes[HEAD + length..]))

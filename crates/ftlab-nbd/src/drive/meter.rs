@@ -7,11 +7,11 @@ use ftlab::units::{DieId, SimTime};
 /// The last span in which each die was busy.
 #[derive(Clone, Debug, Default)]
 pub struct Meter {
-    dies: Vec<Span>,
+    dies: Vec<BusySpan>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Span {
+struct BusySpan {
     kind: Option<Kind>,
     until: SimTime,
     /// Whether it was suspended, and not resumed since.
@@ -33,7 +33,7 @@ impl Meter {
     /// A meter for so many dies.
     #[must_use]
     pub fn new(dies: u32) -> Meter {
-        Meter { dies: vec![Span::default(); dies as usize] }
+        Meter { dies: vec![BusySpan::default(); dies as usize] }
     }
 
     /// What a die does at a moment.
@@ -52,7 +52,7 @@ impl Probe for Meter {
     fn cell(&mut self, activity: &Activity) {
         let span = &mut self.dies[activity.die.at()];
         let goes_on = span.suspended && activity.kind != Kind::Read;
-        *span = Span {
+        *span = BusySpan {
             kind: Some(activity.kind),
             until: activity.until,
             suspended: span.suspended && !goes_on,

@@ -6,6 +6,7 @@
 mod bytes;
 mod data_file;
 mod header;
+mod host_data;
 mod layout;
 mod log;
 mod meter;
@@ -13,8 +14,8 @@ mod observe;
 mod records;
 mod start;
 
-pub use bytes::Answer;
 pub use data_file::Unusable;
+pub use host_data::Answer;
 pub use start::{DriveSpec, Start};
 
 use std::io;
@@ -32,7 +33,7 @@ use ftlab_lab::image;
 use ftlab_lab::saved;
 
 use self::bytes::Bytes;
-use self::data_file::{DataFile, View};
+use self::data_file::{DataFile, DriveView};
 use self::header::{Facts, LifeCounts};
 use self::meter::Meter;
 use crate::protocol::Payload;
@@ -241,7 +242,7 @@ impl Drive {
         let Drive { device, file, geometry, .. } = self;
         let device = device.as_ref().expect("power is cut only within a call");
         let kept = device.kept().expect("a device that recovers keeps something");
-        let view = View { kept, seconds: &device.contents().seconds, geometry };
+        let view = DriveView { kept, seconds: &device.contents().seconds, geometry };
         file.commit(touched, device.contents().logged(), view, &facts)
     }
 

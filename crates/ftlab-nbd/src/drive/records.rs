@@ -4,7 +4,7 @@ use ftlab::ftl::BlockState;
 use ftlab::ftl::recovery::{KeptBlock, KeptPage, KeptPart};
 use ftlab::units::{Lpn, SectorMask};
 
-use super::layout::{BLOCK_BYTES, Layout, PART_BYTES};
+use super::layout::{BLOCK_BYTES, FileLayout, PART_BYTES};
 
 /// A page as it is stored: what the device keeps of it, and who owns the second place of its data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct StoredPage {
 }
 
 /// Appends a page to `out`.
-pub fn put_page(page: &StoredPage, layout: &Layout, out: &mut Vec<u8>) {
+pub fn put_page(page: &StoredPage, layout: &FileLayout, out: &mut Vec<u8>) {
     let mask = |mask: SectorMask, out: &mut Vec<u8>| {
         out.extend_from_slice(&mask.0.to_le_bytes()[..layout.mask_bytes as usize]);
     };
@@ -33,7 +33,7 @@ pub fn put_page(page: &StoredPage, layout: &Layout, out: &mut Vec<u8>) {
 
 /// Reads a page from its record.
 #[must_use]
-pub fn page_of(record: &[u8], layout: &Layout) -> StoredPage {
+pub fn page_of(record: &[u8], layout: &FileLayout) -> StoredPage {
     let mask_bytes = layout.mask_bytes as usize;
     let mask = |from: &[u8]| {
         let mut bytes = [0; size_of::<u128>()];

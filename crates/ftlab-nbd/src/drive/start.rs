@@ -14,9 +14,9 @@ use ftlab_lab::image::{self, OpenedImage};
 use ftlab_lab::memory::{self, Instruments};
 
 use super::bytes::Bytes;
-use super::data_file::{self, DataFile, Opened, StoredDevice, Unusable, View};
+use super::data_file::{self, DataFile, DriveView, OpenedData, StoredDevice, Unusable};
 use super::header::{Facts, State};
-use super::layout::Layout;
+use super::layout::FileLayout;
 use super::meter::Meter;
 use super::{Cuts, Drive};
 
@@ -69,7 +69,7 @@ impl DriveSpec {
         let packs = config.options.ftl.mapping.policy.packs();
         // Bytes lie as the FTL sees the flash: with parity, in the volume of its superblocks.
         let geometry = setup.ftl.geometry.clone();
-        let layout = Layout::new(&geometry, config.logical_pages(), SECTOR_BYTES, packs);
+        let layout = FileLayout::new(&geometry, config.logical_pages(), SECTOR_BYTES, packs);
         let text = config.canonical();
         let file = DataFile::take(&self.data, opened, layout, &text, self.seed);
         let file = file.map_err(unusable)?;
@@ -100,7 +100,7 @@ impl DriveSpec {
     }
 
     /// The configuration. That of the data file counts, and another one is refused.
-    fn config_for(&self, opened: &Opened, state: State) -> Result<Config, Failure> {
+    fn config_for(&self, opened: &OpenedData, state: State) -> Result<Config, Failure> {
         if state == State::New {
             return self.config_of_new();
         }
@@ -307,7 +307,7 @@ impl Drive {
         let Drive { device, file, geometry, .. } = self;
         let device = device.as_ref().expect("power is cut only within a call");
         let kept = device.kept().expect("a device that recovers keeps something");
-        let view = View { kept, seconds: &device.contents().seconds, geometry };
+        let view = DriveView { kept, seconds: &device.contents().seconds, geometry };
         file.write_tables(view, device.ftl().logical_pages())
     }
 

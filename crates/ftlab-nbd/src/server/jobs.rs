@@ -7,7 +7,7 @@ use std::rc::Rc;
 use ftlab::host::{Op, Outcome, Request};
 use ftlab::units::{Lba, Nanos, SECTOR_BYTES, SimTime};
 
-use super::latency::Kind;
+use super::latency::RequestKind;
 use crate::drive::{Answer, Drive};
 use crate::protocol::{BlockCommand, Errno, Payload, Span, Ticket};
 
@@ -27,7 +27,7 @@ pub struct Client {
 #[derive(Debug)]
 struct Job {
     client: Client,
-    kind: Kind,
+    kind: RequestKind,
     zeroes: bool,
     first: u64,
     /// Requests to the device that are not answered.
@@ -42,7 +42,7 @@ struct Job {
 
 /// A request to the device that waits until it has room.
 #[derive(Debug)]
-struct Waiting {
+struct WaitingRequest {
     job: usize,
     request: Request,
     data: Option<(Rc<Payload>, usize)>,
@@ -54,7 +54,7 @@ pub struct Settled {
     /// Who gets the reply.
     pub client: Client,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: RequestKind,
     /// Whether it wrote zeroes.
     pub zeroes: bool,
     /// The first sector on the device.
@@ -79,7 +79,7 @@ pub struct Jobs {
     /// By tag: the job of a request in the device.
     tags: Vec<usize>,
     free_tags: Vec<u32>,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingRequest>,
     settled: Vec<Settled>,
     runs: Vec<(Lba, u32)>,
 }
@@ -112,18 +112,23 @@ impl Jobs {
         match command {
             BlockCommand::Read(span) => {
                 let request = plain(Op::Read, sector(span.offset), span.length, target);
-                self.whole(client, Kind::Read, request, None);
+                self.whole(client, RequestKind::Read, request, None);
             }
             BlockCommand::Write { offset, data, fua } => {
                 let request = plain(Op::Write, sector(offset), data.len() as u32, target);
-                self.whole(client, Kind::Write, Request { fua, ..request }, Some(Rc::new(data)));
+                self.whole(
+                    client,
+                    RequestKind::Write,
+                    Request { fua, ..request },
+                    Some(Rc::new(data)),
+                );
             }
             BlockCommand::Flush => {
                 let request = Request { sectors: 0, ..plain(Op::Flush, 0, 0, target) };
-                self.whole(client, Kind::Flush, request, None);
+                self.whole(client, RequestKind::Flush, request, None);
             }
             BlockCommand::Trim { span, fua } => {
-                let job = self.begin(client, Kind::Trim, sector(span.offset), None);
+                let job = self.begin(client, RequestKind::Trim, sector(span.offset), None);
                 self.trim(job, span, target, drive);
                 if fua {
                     self.flush(job, target);
@@ -131,7 +136,7 @@ impl Jobs {
                 self.settle_empty(job, drive.now());
             }
             BlockCommand::WriteZeroes { span, fua, no_hole, .. } => {
-                let job = self.begin(client, Kind::Write, sector(span.offset), None);
+                let job = self.begin(client, RequestKind::Write, sector(span.offset), None);
                 self.job(job).zeroes = true;
                 match no_hole || !drive.trims() {
                     true => self.zero(job, span, fua, target),
@@ -141,7 +146,7 @@ impl Jobs {
             }
             // Without effect: the server answers them itself.
             BlockCommand::Cache(_) | BlockCommand::BlockStatus { .. } => {
-                let job = self.begin(client, Kind::Read, 0, None);
+                let job = self.begin(client, RequestKind::Read, 0, None);
                 self.settle_empty(job, drive.now());
             }
         }
@@ -154,7 +159,7 @@ impl Jobs {
     fn begin(
         &mut self,
         client: Client,
-        kind: Kind,
+        kind: RequestKind,
         first: u64,
         payload: Option<Rc<Payload>>,
     ) -> usize {
@@ -183,14 +188,20 @@ impl Jobs {
     }
 
     /// A job of one request.
-    fn whole(&mut self, client: Client, kind: Kind, request: Request, data: Option<Rc<Payload>>) {
+    fn whole(
+        &mut self,
+        client: Client,
+        kind: RequestKind,
+        request: Request,
+        data: Option<Rc<Payload>>,
+    ) {
         let job = self.begin(client, kind, request.lba.0, data.clone());
         self.add(job, request, data.map(|data| (data, 0)));
     }
 
     fn add(&mut self, job: usize, request: Request, data: Option<(Rc<Payload>, usize)>) {
         self.job(job).left += 1;
-        self.waiting.push_back(Waiting { job, request, data });
+        self.waiting.push_back(WaitingRequest { job, request, data });
     }
 
     fn flush(&mut self, job: usize, target: Target) {
@@ -280,7 +291,9 @@ impl Jobs {
             if !drive.has_room(next.request.stream) {
                 return;
             }
-            let Some(Waiting { job, request, data }) = self.waiting.pop_front() else { return };
+            let Some(WaitingRequest { job, request, data }) = self.waiting.pop_front() else {
+                return;
+            };
             let tag = self.free_tags.pop().unwrap_or_else(|| {
                 self.tags.push(0);
                 self.tags.len() as u32 - 1
@@ -313,7 +326,7 @@ impl Jobs {
                 job.failed = Some((Errno::Io, "the data can't be read any more"))
             }
         }
-        match job.kind == Kind::Read && job.failed.is_none() {
+        match job.kind == RequestKind::Read && job.failed.is_none() {
             true => job.answer = Some(answer),
             false => drive.recycle(answer),
         }

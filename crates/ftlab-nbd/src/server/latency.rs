@@ -14,7 +14,7 @@ const LONGEST: u64 = 3_600_000_000_000;
 
 /// A kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RequestKind {
     /// A read.
     Read,
     /// A write, or one of zeroes.
@@ -25,9 +25,10 @@ pub enum Kind {
     Trim,
 }
 
-impl Kind {
+impl RequestKind {
     /// All kinds.
-    pub const ALL: [Kind; 4] = [Kind::Read, Kind::Write, Kind::Flush, Kind::Trim];
+    pub const ALL: [RequestKind; 4] =
+        [RequestKind::Read, RequestKind::Write, RequestKind::Flush, RequestKind::Trim];
 }
 
 /// Times, with their sum.
@@ -80,11 +81,13 @@ impl LatencyBook {
     /// An empty book.
     #[must_use]
     pub fn new() -> LatencyBook {
-        LatencyBook { kinds: Kind::ALL.iter().map(|_| (Times::new(), Times::new())).collect() }
+        LatencyBook {
+            kinds: RequestKind::ALL.iter().map(|_| (Times::new(), Times::new())).collect(),
+        }
     }
 
     /// Records a request.
-    pub fn record(&mut self, kind: Kind, simulated: Nanos, late: Option<Duration>) {
+    pub fn record(&mut self, kind: RequestKind, simulated: Nanos, late: Option<Duration>) {
         let (times, lates) = &mut self.kinds[kind as usize];
         times.record(simulated.0);
         if let Some(late) = late {
@@ -103,15 +106,15 @@ impl LatencyBook {
     /// The quantiles.
     #[must_use]
     pub fn latencies(&self) -> Latencies {
-        let of = |kind: Kind| {
+        let of = |kind: RequestKind| {
             let (times, lates) = &self.kinds[kind as usize];
             KindLatencies { simulated: times.quantiles(), late: lates.quantiles() }
         };
         Latencies {
-            read: of(Kind::Read),
-            write: of(Kind::Write),
-            flush: of(Kind::Flush),
-            trim: of(Kind::Trim),
+            read: of(RequestKind::Read),
+            write: of(RequestKind::Write),
+            flush: of(RequestKind::Flush),
+            trim: of(RequestKind::Trim),
         }
     }
 }

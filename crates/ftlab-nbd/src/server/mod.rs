@@ -28,7 +28,7 @@ use self::clock::Timekeeper;
 use self::jobs::{Client, Jobs, Settled, Target};
 use self::listen::Listener;
 use self::peers::{BlockPeer, HttpPeer};
-use self::poll::Ready;
+use self::poll::SocketsReady;
 use self::watch::Watched;
 use crate::control::OriginRules;
 use crate::drive::{Answer, Drive};
@@ -73,7 +73,7 @@ pub struct Server {
     last_asked: Instant,
     /// Since when nothing was asked.
     idle_since: Option<Instant>,
-    recorder: Option<spec::Recorder>,
+    recorder: Option<spec::TraceRecorder>,
     stops: Option<&'static str>,
 }
 
@@ -129,7 +129,7 @@ impl Server {
     /// # Errors
     /// The data file can't be written, or the drive can't be shut down.
     pub fn run(mut self, log: Log<'_>) -> Result<(), Failure> {
-        let signals = spec::Signals::listen()?;
+        let signals = spec::StopSignals::listen()?;
         poll::sleep_exactly();
         while self.stops.is_none() {
             let ready = self.wait(&signals);
@@ -146,7 +146,7 @@ impl Server {
     }
 
     /// Waits for something to do.
-    fn wait(&self, signals: &spec::Signals) -> Ready {
+    fn wait(&self, signals: &spec::StopSignals) -> SocketsReady {
         let now = Instant::now();
         let mut timeout = self.watched.due(now).min(TICK);
         if let Some(cut) = self.next_cut {
@@ -178,7 +178,7 @@ impl Server {
     }
 
     /// Takes what came through the sockets.
-    fn take_in(&mut self, ready: &Ready, log: Log<'_>) -> Result<(), Failure> {
+    fn take_in(&mut self, ready: &SocketsReady, log: Log<'_>) -> Result<(), Failure> {
         if ready.listeners {
             self.accept(log);
         }
@@ -441,7 +441,7 @@ impl Server {
         for peer in &mut self.peers {
             peer.send();
         }
-        let recorded = self.recorder.take().map_or(Ok(()), spec::Recorder::finish);
+        let recorded = self.recorder.take().map_or(Ok(()), spec::TraceRecorder::finish);
         saved.and(recorded)
     }
 }

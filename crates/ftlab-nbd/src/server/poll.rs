@@ -8,12 +8,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::listen::Listener;
 use super::peers::{BlockPeer, HttpPeer};
-use super::spec::Signals;
+use super::spec::StopSignals;
 use crate::control::OriginRules;
 
 /// What is ready.
 #[derive(Debug, Default)]
-pub struct Ready {
+pub struct SocketsReady {
     /// A signal asks the server to stop.
     pub signalled: bool,
     /// Somebody comes in.
@@ -30,9 +30,9 @@ pub fn wait(
     http: &[(Listener, OriginRules)],
     peers: &[BlockPeer],
     lookers: &[HttpPeer],
-    signals: &Signals,
+    signals: &StopSignals,
     timeout: Duration,
-) -> Ready {
+) -> SocketsReady {
     let input = PollFlags::IN;
     let mut fds = vec![PollFd::new(signals, input)];
     fds.extend(block.iter().map(|listener| PollFd::new(listener, input)));
@@ -54,7 +54,7 @@ pub fn wait(
     );
     let time =
         Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() };
-    let mut ready = Ready::default();
+    let mut ready = SocketsReady::default();
     if !matches!(poll(&mut fds, Some(&time)), Ok(1..)) {
         return ready;
     }
@@ -73,7 +73,7 @@ pub fn sleep_exactly() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
-impl AsFd for Signals {
+impl AsFd for StopSignals {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.pipe()
     }

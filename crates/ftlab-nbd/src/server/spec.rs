@@ -137,22 +137,22 @@ impl ServerSpec {
         Target { offset: self.offsets.get(export).copied().unwrap_or(0), stream: export as u32 }
     }
 
-    pub(super) fn recorder(&self) -> Result<Option<Recorder>, Failure> {
-        self.record.as_ref().map(|(path, format)| Recorder::new(path, format)).transpose()
+    pub(super) fn recorder(&self) -> Result<Option<TraceRecorder>, Failure> {
+        self.record.as_ref().map(|(path, format)| TraceRecorder::new(path, format)).transpose()
     }
 }
 
 /// Records requests as a trace.
-pub(super) struct Recorder {
+pub(super) struct TraceRecorder {
     writer: TraceWriter,
     began: Option<SimTime>,
     failed: Option<Failure>,
 }
 
-impl Recorder {
-    fn new(path: &Path, format: &'static Format) -> Result<Recorder, Failure> {
+impl TraceRecorder {
+    fn new(path: &Path, format: &'static Format) -> Result<TraceRecorder, Failure> {
         let writer = TraceWriter::create(path, format).map_err(Failure::usage)?;
-        Ok(Recorder { writer, began: None, failed: None })
+        Ok(TraceRecorder { writer, began: None, failed: None })
     }
 
     /// Records a request; times count from the first one.
@@ -177,12 +177,12 @@ impl Recorder {
 }
 
 /// SIGINT and SIGTERM stop the server; a second one ends the process.
-pub(super) struct Signals {
+pub(super) struct StopSignals {
     pipe: UnixStream,
 }
 
-impl Signals {
-    pub(super) fn listen() -> Result<Signals, Failure> {
+impl StopSignals {
+    pub(super) fn listen() -> Result<StopSignals, Failure> {
         let failed = |error| Failure::usage(format!("can't listen for signals: {error}"));
         let (pipe, ours) = UnixStream::pair().map_err(failed)?;
         let seen = Arc::new(AtomicBool::new(false));
@@ -195,7 +195,7 @@ impl Signals {
             let told = ours.try_clone().map_err(failed)?;
             signal_hook::low_level::pipe::register(signal, told).map_err(failed)?;
         }
-        Ok(Signals { pipe })
+        Ok(StopSignals { pipe })
     }
 
     pub(super) fn pipe(&self) -> BorrowedFd<'_> {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use ftlab::units::Nanos;
 
-use super::latency::{Kind, LatencyBook};
+use super::latency::{LatencyBook, RequestKind};
 use crate::control::{DriveReading, History, HostReading};
 use crate::drive::Drive;
 
@@ -54,20 +54,20 @@ impl Watched {
     }
 
     /// Counts a request that was answered.
-    pub fn count(&mut self, kind: Kind, zeroes: bool, failed: bool) {
+    pub fn count(&mut self, kind: RequestKind, zeroes: bool, failed: bool) {
         let count = match kind {
-            Kind::Read => &mut self.counts.reads,
-            Kind::Write if zeroes => &mut self.counts.write_zeroes,
-            Kind::Write => &mut self.counts.writes,
-            Kind::Flush => &mut self.counts.flushes,
-            Kind::Trim => &mut self.counts.trims,
+            RequestKind::Read => &mut self.counts.reads,
+            RequestKind::Write if zeroes => &mut self.counts.write_zeroes,
+            RequestKind::Write => &mut self.counts.writes,
+            RequestKind::Flush => &mut self.counts.flushes,
+            RequestKind::Trim => &mut self.counts.trims,
         };
         *count += 1;
         self.counts.errors += u64::from(failed);
     }
 
     /// Counts the time that a request took.
-    pub fn latency(&mut self, kind: Kind, took: Nanos, late: Option<Duration>) {
+    pub fn latency(&mut self, kind: RequestKind, took: Nanos, late: Option<Duration>) {
         self.all.record(kind, took, late);
         self.window.record(kind, took, late);
     }

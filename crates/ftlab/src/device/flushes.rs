@@ -15,12 +15,12 @@ pub(in crate::device) struct Direct {
     /// Number of flushes that have waited and are complete.
     pub(in crate::device) gone: u64,
     /// By program.
-    begun: Vec<Begun>,
+    begun: Vec<InPlaceProgram>,
 }
 
 /// A program in flight.
 #[derive(Clone, Copy, Debug)]
-struct Begun {
+struct InPlaceProgram {
     /// The sectors that the host writes.
     span: PageSpan,
     /// The tag of its request.
@@ -40,7 +40,7 @@ impl Direct {
     pub(in crate::device) fn program_begun(&mut self, id: CommandId, span: PageSpan, tag: u32) {
         self.programs += 1;
         let flushes_before = self.gone + self.flushes.len() as u64;
-        let begun = Begun { span, tag, flushes_before };
+        let begun = InPlaceProgram { span, tag, flushes_before };
         if self.begun.len() <= id.at() {
             self.begun.resize(id.at() + 1, begun);
         }

@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-use super::recovery::KeptBlock;
 use super::streams::{MOST_STREAMS, WriteStream};
 use crate::engine::prefetch;
 use crate::image::{Damage, ImageReader, ImageWriter};
@@ -42,6 +41,19 @@ impl BlockState {
         BlockState::Bad,
         BlockState::Dead,
     ];
+}
+
+/// What is known of a block besides its pages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BlockWear {
+    /// How often it was erased.
+    pub erases: u32,
+    /// Mapping units that are programmed.
+    pub programmed: u32,
+    /// Its state.
+    pub state: BlockState,
+    /// The stream that it was opened for.
+    pub stream: u8,
 }
 
 /// The record of a block. It is all zero for an erased block that was never used, so the table
@@ -388,8 +400,8 @@ impl Blocks {
     }
 
     /// Puts in what was kept of a block.
-    pub(super) fn put_kept(&mut self, block: BlockId, kept: &KeptBlock) {
-        let KeptBlock { erases, programmed, state, stream, .. } = *kept;
+    pub(super) fn put_kept(&mut self, block: BlockId, kept: BlockWear) {
+        let BlockWear { erases, programmed, state, stream } = kept;
         let word = u32::from(stream) << STATE_BITS | state as u32;
         self.records[block.at()] = [0, programmed, erases, word];
     }

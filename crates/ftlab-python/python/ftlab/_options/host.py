@@ -35,6 +35,11 @@ class HostSection(TypedDict, total=False):
     happens to it. Default: 0ns. From 0ns to 1ms. (host.command_time)
     """
 
+    flush: Literal["obeyed", "ignored"] | None
+    """What a flush, or a write with FUA, does. A device that ignores them answers at once and loses acknowledged
+    data when power is cut: for trying whether software would notice. Default: obeyed. (host.flush)
+    """
+
     high_weight: int | str | None
     """Commands in a round for the high class. In commands. Default: 8. From 1 to 256.
     (host.arbitration.high_weight)

@@ -5,6 +5,7 @@
 //! device recovers from it as after a power cut. A program or erase that was in flight then counts as cut off. What the
 //! cells remember beside the data (costs of programs, reads since the last erase) is not kept.
 
+use super::super::blocks::BlockWear;
 use super::super::wear::EndReason;
 use super::super::{BlockState, Ftl, Spare};
 use super::record::Role;
@@ -241,7 +242,8 @@ pub(crate) fn left_of(from: &impl KeptSource, mut ftl: Ftl) -> Result<Left, Dama
     let mut torn = Vec::new();
     for block in (0..geometry.blocks()).map(BlockId::new) {
         let kept = from.block(block);
-        ftl.blocks.put_kept(block, &kept);
+        let KeptBlock { erases, programmed, state, stream, .. } = kept;
+        ftl.blocks.put_kept(block, BlockWear { erases, programmed, state, stream });
         record.put_block(block, kept.opening, role_of(kept.purpose));
         if kept.opening == 0 && kept.programmed == 0 {
             continue;
@@ -336,5 +338,5 @@ fn purpose_of(role: Role) -> u64 {
 fn role_of(purpose: u64) -> Role {
     let Some(number) = (purpose / 2).checked_sub(1) else { return Role::Log };
     let data = DataBlock::numbered(number as u32);
-    if purpose % 2 == 0 { Role::Data(data) } else { Role::HomedLog(data) }
+    if purpose.is_multiple_of(2) { Role::Data(data) } else { Role::HomedLog(data) }
 }
