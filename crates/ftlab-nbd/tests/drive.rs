@@ -187,7 +187,7 @@ impl Bench {
             Op::Flush => {
                 for (allowed, tag) in self.durable.iter_mut().zip(before) {
                     // What it found, or something newer.
-                    allowed.retain(|&other| other == tag || other > tag);
+                    allowed.retain(|&other| other >= tag);
                     allowed.insert(tag);
                 }
             }

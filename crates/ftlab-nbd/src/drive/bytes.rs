@@ -277,7 +277,7 @@ impl Bytes {
         }
     }
 
-    fn to_read(&mut self, request: RequestId, movement: &Movement) {
+    fn move_to_read(&mut self, request: RequestId, movement: &Movement) {
         let mut found = std::mem::take(entry(&mut self.found, request.at()));
         if found.bytes.capacity() == 0 {
             found = self.unused.pop().unwrap_or_default();
@@ -298,7 +298,7 @@ impl Bytes {
         self.found[request.at()] = found;
     }
 
-    fn to_buffer(&mut self, slot: usize, movement: &Movement) {
+    fn move_to_buffer(&mut self, slot: usize, movement: &Movement) {
         let known = entry(&mut self.slots, slot).new.take();
         let mut page = known.unwrap_or_else(|| self.fresh_page());
         self.gather(movement, own(&mut page), true);
@@ -308,7 +308,7 @@ impl Bytes {
     }
 
     /// Data comes to a place on flash: older sectors first, and what is written back last.
-    fn to_flash(&mut self, to: Ppn, movement: &Movement) {
+    fn move_to_flash(&mut self, to: Ppn, movement: &Movement) {
         let page = movement.page;
         let whole = movement.sectors == SectorMask::range(0, self.layout.sectors);
         let begun = self.program.take().filter(|begun| begun.to == to && begun.page == page);
@@ -418,8 +418,8 @@ impl FlashContents for Bytes {
 impl Contents for Bytes {
     fn copy(&mut self, movement: &Movement) {
         match movement.to {
-            Place::Read(request) => self.to_read(request, movement),
-            Place::Buffer(slot) => self.to_buffer(slot.at(), movement),
+            Place::Read(request) => self.move_to_read(request, movement),
+            Place::Buffer(slot) => self.move_to_buffer(slot.at(), movement),
             Place::WriteBack(slot) => {
                 let slot = entry(&mut self.slots, slot.at());
                 slot.writing_back = slot.new.take();
@@ -431,7 +431,7 @@ impl Contents for Bytes {
                 self.gather(movement, own(&mut page), true);
                 *entry(&mut self.cached, place.at()) = Some(page);
             }
-            Place::Flash(at) => self.to_flash(at, movement),
+            Place::Flash(at) => self.move_to_flash(at, movement),
             Place::Write { .. } => unreachable!("the host sends this data"),
         }
     }

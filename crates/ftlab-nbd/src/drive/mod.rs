@@ -398,7 +398,7 @@ impl Drive {
         let rested = device.rest(&mut self.completions);
         device.contents_mut().swap_answers(&mut self.answers);
         // Our own flush, if there was one, is not among the completions.
-        let ours = |answer: &Answer| self.completions.iter().any(|it| *it == answer.completion);
+        let ours = |answer: &Answer| self.completions.contains(&answer.completion);
         self.answers.retain(ours);
         answers.append(&mut self.answers);
         rested.map_err(|left| Failure::usage(format!("the drive can't come to rest: {left}")))?;
