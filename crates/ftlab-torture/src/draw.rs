@@ -52,6 +52,11 @@ const SMALL: &[(&str, &[&str])] = &[
     ("ftl.merge.throttle", &["none", "1", "1", "2", "3"]),
     ("ftl.over_provisioning", &["15%", "30%", "50%", "100%", "300%"]),
     ("host.queues", &["1", "2", "3", "5"]),
+    // A device that ignores flushes promises so little that hardly any check is left.
+    (
+        "host.flush",
+        &["obeyed", "obeyed", "obeyed", "obeyed", "obeyed", "obeyed", "obeyed", "ignored"],
+    ),
     ("nand.endurance.cycles", &["1", "3", "10", "1000"]),
     ("nand.faults.factory_bad", &["1%", "5%"]),
     ("nand.faults.program_failures", &["100000", "1000000", "10000000"]),

@@ -6,16 +6,18 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use ftlab::config::Config;
+use ftlab::config::{Config, FlushRule};
 use ftlab::host::{Completion, Op, Outcome, Request};
 use ftlab::units::Lba;
 
 use crate::reference::Reference;
 use crate::versions::{FoundVersions, Version};
 
-/// What a device promises, besides that flushed data survives a power cut.
+/// What a device promises about power cuts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Promises {
+    /// What was written before a flush, or with FUA, survives.
+    pub flushes: bool,
     /// Acknowledged writes survive.
     pub writes: bool,
     /// Acknowledged trims survive.
@@ -28,13 +30,19 @@ impl Promises {
     /// Returns what a configuration promises after a power cut.
     pub fn of(config: &Config) -> Promises {
         let on_flash = Promises::on_flash(config);
-        Promises { writes: config.options.power.capacitors.is_on() || on_flash.writes, ..on_flash }
+        let capacitors = config.options.power.capacitors.is_on();
+        Promises {
+            flushes: capacitors || on_flash.flushes,
+            writes: capacitors || on_flash.writes,
+            ..on_flash
+        }
     }
 
     /// Returns what is on flash at any time, without what capacitors would save.
     pub fn on_flash(config: &Config) -> Promises {
         let buffer = &config.options.cache.policy;
         Promises {
+            flushes: config.options.host.flush == FlushRule::Obeyed,
             writes: buffer.dram().is_none(),
             // The journal is on flash by then.
             trims: true,
@@ -126,7 +134,7 @@ impl Judge {
             return Ok(());
         }
         let safe = match op {
-            Op::Write => self.promises.writes || fua,
+            Op::Write => self.promises.writes || fua && self.promises.flushes,
             _ => self.promises.trims,
         };
         match op {
@@ -139,7 +147,8 @@ impl Judge {
                 }
             }
             Op::Read => self.reference.check_read(&range, found, begun)?,
-            Op::Flush => self.reference.flush(begun),
+            Op::Flush if self.promises.flushes => self.reference.flush(begun),
+            Op::Flush => {}
         }
         Ok(())
     }

@@ -52,7 +52,7 @@ fn a_structured_read_is_in_chunks() {
     reply.data(512).fill(1);
     reply.zeroes(1024);
     reply.data(u32::MAX).fill(2);
-    assert_eq!(reply.data(512), []);
+    assert!(reply.data(512).is_empty());
     reply.zeroes(512);
     drop(reply);
     let expected = [
@@ -183,7 +183,7 @@ fn answers_of_the_wrong_kind_are_errors() {
     peer.session.block_status(flush.ticket, [extent(512, true, true)]);
     assert_eq!(peer.reply().error(), 5);
     let flush = peer.request(&request(FLUSH, 0, 5, (0, 0)));
-    assert_eq!(peer.session.read(flush.ticket).data(512), []);
+    assert!(peer.session.read(flush.ticket).data(512).is_empty());
     assert_eq!(peer.reply().error(), 5);
     assert_eq!(peer.session.in_flight(), 0);
 }
