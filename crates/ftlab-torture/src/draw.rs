@@ -370,9 +370,13 @@ fn pick<'a, T: ?Sized>(stream: &mut Stream, from: &[&'a T]) -> &'a T {
     from[stream.below(from.len() as u64) as usize]
 }
 
-/// Whether an option is ever set. Texts change nothing, and power is only added up.
+/// The option whose devices promise nothing that could be judged: they lose what was flushed.
+const FLUSH: &str = "host.flush";
+
+/// Whether an option is ever set. Texts change nothing, power is only added up, and a device that ignores flushes is
+/// tested where its losses are looked for.
 pub fn is_drawn(option: &OptionInfo) -> bool {
-    !matches!(option.kind, ValueKind::Text | ValueKind::Power)
+    !matches!(option.kind, ValueKind::Text | ValueKind::Power) && option.path != FLUSH
 }
 
 /// Draws a value of an option, as TOML; `None` if only the default is known.
