@@ -132,8 +132,9 @@ fn tell_start(drive: &Drive, start: Start) {
         );
     } else if drive.config().options.power.capacitors.is_on() {
         say!(
-            "note: power.capacitors carry DRAM to flash when power is cut by an order; if the server is killed, \
-             acknowledged data in DRAM is lost unless it was flushed."
+            "note: power.capacitors carry DRAM to flash when power is cut by an order, and make flushes free; a killed \
+             process has no capacitors, so a kill loses acknowledged data in DRAM, even what was flushed. Without \
+             power.capacitors, flushed data bears a kill."
         );
     }
 }

@@ -71,7 +71,8 @@ impl Bench {
         let config = load(device, &settings(sets)).unwrap_or_else(|error| panic!("{error}"));
         let data = folder.path().join("drive.flash");
         let spec = DriveSpec { config: Some(config), image: None, data, seed: 1 };
-        let (drive, start) = spec.start().unwrap_or_else(|error| panic!("{error}"));
+        let (mut drive, start) = spec.start().unwrap_or_else(|error| panic!("{error}"));
+        drive.begin().unwrap();
         assert_eq!(start, Start::New);
         let per_page = drive.page_bytes() / SECTOR as u64;
         Bench {
@@ -248,7 +249,8 @@ impl Bench {
         self.finish();
         self.drive().save(None, &mut Vec::new()).unwrap();
         self.drive = None;
-        let (drive, start) = self.spec.start().unwrap_or_else(|error| panic!("{error}"));
+        let (mut drive, start) = self.spec.start().unwrap_or_else(|error| panic!("{error}"));
+        drive.begin().unwrap();
         assert_eq!(start, Start::Saved);
         self.drive = Some(drive);
         self.durable = self.current.iter().map(|&tag| BTreeSet::from([tag])).collect();

@@ -179,19 +179,20 @@ impl Bytes {
         let size = self.layout.page_bytes;
         let mut run: Vec<IoSlice<'_>> = Vec::new();
         let mut start = 0;
+        let mut written = Ok(());
         for (&(at, second), bytes) in &pages {
             let place = self.layout.data(at, second);
             let next = start + run.len() as u64 * size;
             if run.len() == MOST_TOGETHER || !run.is_empty() && place != next {
-                let written = write_run(&self.file, &mut run, start, size);
-                note(&mut self.failed, written);
+                written = written.and_then(|()| write_run(&self.file, &run, start, size));
+                run.clear();
             }
             if run.is_empty() {
                 start = place;
             }
             run.push(IoSlice::new(bytes));
         }
-        let written = write_run(&self.file, &mut run, start, size);
+        written = written.and_then(|()| write_run(&self.file, &run, start, size));
         note(&mut self.failed, written);
         self.keep(pages.into_values());
     }
@@ -242,7 +243,7 @@ impl Bytes {
         }
     }
 
-    /// UncommittedPages a page.
+    /// Programs a page.
     fn write_flash(&mut self, at: Ppn, second: bool, bytes: PageBytes) {
         let before = self.held.insert((at, second), bytes);
         self.keep(before);
@@ -359,9 +360,14 @@ impl Bytes {
     /// Collection copies a physical page.
     fn copied(&mut self, from: Ppn, to: Ppn) {
         self.copy_place(from, to, false);
-        if let Some(page) = self.seconds.get(&from).copied() {
-            self.copy_place(from, to, true);
-            self.seconds.insert(to, page);
+        match self.seconds.get(&from).copied() {
+            Some(page) => {
+                self.copy_place(from, to, true);
+                self.seconds.insert(to, page);
+            }
+            None => {
+                self.seconds.remove(&to);
+            }
         }
     }
 
@@ -475,21 +481,18 @@ fn note<T>(failed: &mut Option<Rc<io::Error>>, done: io::Result<T>) {
     }
 }
 
-/// Writes adjacent pages, and empties the list.
-fn write_run(file: &File, run: &mut Vec<IoSlice<'_>>, at: u64, size: u64) -> io::Result<()> {
-    if run.is_empty() {
-        return Ok(());
-    }
-    let whole = run.len() as u64 * size;
-    let written = rustix::io::pwritev(file, run, at)? as u64;
-    let mut done = written;
-    while done < whole {
+/// Writes adjacent pages.
+fn write_run(file: &File, run: &[IoSlice<'_>], at: u64, size: u64) -> io::Result<()> {
+    let mut done = match rustix::io::retry_on_intr(|| rustix::io::pwritev(file, run, at)) {
+        Ok(done) => done as u64,
+        Err(error) => return Err(error.into()),
+    };
+    while done < run.len() as u64 * size {
         // The system took a part: the rest goes page by page.
         let page = &run[(done / size) as usize][(done % size) as usize..];
         file.write_all_at(page, at + done)?;
         done += page.len() as u64;
     }
-    run.clear();
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -40,6 +40,9 @@ pub enum Unusable {
     Damaged(String),
 }
 
+/// Only its user may read the data of a drive, as its socket.
+const PRIVATE: u32 = 0o600;
+
 /// An open data file, before its device is known.
 #[derive(Debug)]
 pub struct OpenedData {
@@ -56,7 +59,13 @@ pub struct OpenedData {
 /// # Errors
 /// It can't be used.
 pub fn open(path: &Path) -> Result<OpenedData, Unusable> {
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(PRIVATE)
+        .open(path)?;
     // Pages lie where the device put them: reading ahead would only read holes.
     let _ = fadvise(&file, 0, None, Advice::Random);
     if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
@@ -74,6 +83,9 @@ pub fn open(path: &Path) -> Result<OpenedData, Unusable> {
     };
     if known.format != FORMAT {
         return Err(Unusable::OtherFormat(known.format));
+    }
+    if known.state == State::New {
+        return Ok(OpenedData { file, header, config: String::new() });
     }
     let damaged = |what: &str| Unusable::Damaged(what.to_owned());
     if u64::from(known.config_bytes) > CONFIG_BYTES {
@@ -136,6 +148,8 @@ impl DataFile {
         let mut header =
             header.unwrap_or_else(|| Header { format: FORMAT, seed, ..Header::default() });
         if header.state == State::New {
+            // From now on it is known as a data file, even if nothing else comes.
+            header.write(&file)?;
             if config.len() as u64 > CONFIG_BYTES {
                 return Err(Unusable::Damaged(
                     "the configuration is too long to be kept".to_owned(),
@@ -156,6 +170,15 @@ impl DataFile {
     #[must_use]
     pub fn file(&self) -> Rc<File> {
         self.file.clone()
+    }
+
+    /// Whether it has this name, too.
+    #[must_use]
+    pub fn is_at(&self, path: &Path) -> bool {
+        let own = self.file.metadata().ok();
+        let other = std::fs::metadata(path).ok();
+        own.zip(other)
+            .is_some_and(|(own, other)| (own.dev(), own.ino()) == (other.dev(), other.ino()))
     }
 
     /// The layout.
@@ -207,11 +230,11 @@ impl DataFile {
             )?;
             self.write_pages(geometry.page_at(block, 0).get(), units, view)?;
         }
-        for page in (0..logical_pages).map(Lpn::new) {
-            let version = view.kept.trim(page);
-            if version > 0 {
-                self.file.write_all_at(&version.to_le_bytes(), self.layout.trim(page))?;
-            }
+        let trimmed = (0..logical_pages).map(Lpn::new).filter(|&page| view.kept.trim(page) > 0);
+        for (first, version, count) in trim_runs(&trimmed.collect::<Vec<_>>(), view) {
+            let versions = version..version + u64::from(count);
+            let bytes: Vec<u8> = versions.flat_map(u64::to_le_bytes).collect();
+            self.file.write_all_at(&bytes, self.layout.trim(Lpn::new(first)))?;
         }
         Ok(())
     }
@@ -252,8 +275,8 @@ impl DataFile {
                 }
             });
         }
-        for &page in &touched.trimmed {
-            self.entry.trim(page.get(), view.kept.trim(page));
+        for (first, version, count) in trim_runs(&touched.trimmed, view) {
+            self.entry.trims(first, version, count);
         }
         data.for_each(|(at, second, bytes)| self.entry.data(at.get(), second, bytes));
         self.entry.facts(facts)?;
@@ -273,69 +296,53 @@ impl DataFile {
         self.restart_log(facts.unwrap_or_else(|| self.header.facts.clone()))
     }
 
-    /// Marks the drive as shut down, with its image.
+    /// Marks the drive as shut down, with its image and the second places of its pages.
     ///
     /// # Errors
     /// The file can't be written.
-    pub fn save(&mut self, image: &[u8], facts: Facts) -> io::Result<()> {
+    pub fn save(&mut self, image: &[u8], seconds: &Seconds, facts: Facts) -> io::Result<()> {
+        let mut saved = (seconds.len() as u64).to_le_bytes().to_vec();
+        for (at, page) in seconds {
+            saved.extend_from_slice(&at.get().to_le_bytes());
+            saved.extend_from_slice(&page.get().to_le_bytes());
+        }
+        saved.extend_from_slice(image);
         let at = self.layout.image();
         self.file.set_len(at)?;
-        self.file.write_all_at(image, at)?;
+        self.file.write_all_at(&saved, at)?;
         self.file.sync_all()?;
-        self.header.image_bytes = image.len() as u64;
-        self.header.image_checksum = crc32fast::hash(image);
+        self.header.image_bytes = saved.len() as u64;
+        self.header.image_checksum = crc32fast::hash(&saved);
         self.header.state = State::Saved;
         self.restart_log(facts)?;
         self.file.sync_all()
     }
 
-    /// Reads the image of a drive that was shut down.
+    /// Reads the image of a drive that was shut down, and the second places of its pages.
     ///
     /// # Errors
     /// The file can't be read, or the image is damaged.
-    pub fn image(&self) -> Result<Vec<u8>, Unusable> {
+    pub fn saved(&self) -> Result<(Vec<u8>, Seconds), Unusable> {
+        const COUNT: usize = 8;
+        const SECOND: usize = 8;
+        let damaged = |what: &str| Unusable::Damaged(what.to_owned());
         let available = self.file.metadata()?.len().saturating_sub(self.layout.image());
-        if self.header.image_bytes > available {
-            return Err(Unusable::Damaged("a part of its image is missing".to_owned()));
+        if self.header.image_bytes > available || self.header.image_bytes < COUNT as u64 {
+            return Err(damaged("a part of its image is missing"));
         }
-        let mut image = vec![0; self.header.image_bytes as usize];
-        self.file.read_exact_at(&mut image, self.layout.image())?;
-        if crc32fast::hash(&image) != self.header.image_checksum {
-            return Err(Unusable::Damaged("its image has changed".to_owned()));
+        let mut saved = vec![0; self.header.image_bytes as usize];
+        self.file.read_exact_at(&mut saved, self.layout.image())?;
+        if crc32fast::hash(&saved) != self.header.image_checksum {
+            return Err(damaged("its image has changed"));
         }
-        Ok(image)
-    }
-
-    /// Reads which physical pages have a second place.
-    ///
-    /// # Errors
-    /// The file can't be read.
-    pub fn seconds(&self, geometry: &Geometry) -> io::Result<Seconds> {
-        let facts = self.header.facts.clone();
-        let stored = StoredDevice::read(self.file.clone(), self.layout.clone(), geometry, facts);
-        let stored = stored.map_err(|error| io::Error::other(error.to_string()))?;
-        for at in (0..geometry.physical_pages()).map(Ppn::new) {
-            stored.page(at);
-        }
-        stored.check()?;
-        Ok(stored.take_seconds())
-    }
-
-    /// Writes which physical pages have a second place, for a drive whose tables are not kept otherwise.
-    ///
-    /// # Errors
-    /// The file can't be written.
-    pub fn write_seconds(&self, seconds: &Seconds) -> io::Result<()> {
-        let table = self.layout.page(Ppn::new(0));
-        punch(&self.file, table, self.layout.trims().start - table)?;
-        let mut record = Vec::new();
-        for (&at, &page) in seconds {
-            record.clear();
-            let stored = StoredPage { second: Some(page), ..StoredPage::default() };
-            records::put_page(&stored, &self.layout, &mut record);
-            self.file.write_all_at(&record, self.layout.page(at))?;
-        }
-        Ok(())
+        let count = records::u64_at(&saved, 0);
+        let end = count.checked_mul(SECOND as u64).and_then(|all| all.checked_add(COUNT as u64));
+        let end = end.filter(|&end| end <= saved.len() as u64);
+        let end = end.ok_or_else(|| damaged("its image is cut short"))? as usize;
+        let pairs = saved[COUNT..end].chunks(SECOND);
+        let seconds = pairs
+            .map(|pair| (Ppn::new(records::u32_at(pair, 0)), Lpn::new(records::u32_at(pair, 4))));
+        Ok((saved[end..].to_vec(), seconds.collect()))
     }
 
     /// The seed of its device.
@@ -362,6 +369,24 @@ impl DataFile {
     }
 }
 
+/// Trims of adjacent pages with versions one after the other, as the device makes them: the first page, its version, and
+/// how many there are.
+fn trim_runs(pages: &[Lpn], view: DriveView<'_>) -> Vec<(u32, u64, u32)> {
+    let mut runs: Vec<(u32, u64, u32)> = Vec::new();
+    for &page in pages {
+        let version = view.kept.trim(page);
+        match runs.last_mut() {
+            Some((first, begun, count))
+                if *first + *count == page.get() && *begun + u64::from(*count) == version =>
+            {
+                *count += 1;
+            }
+            _ => runs.push((page.get(), version, 1)),
+        }
+    }
+    runs
+}
+
 /// Writes the changes of a log into the tables, the last of each record. Returns the last facts.
 fn write_to_tables(
     contents: &log::Contents,
@@ -380,7 +405,7 @@ fn write_to_tables(
                 let rows = (first..).zip(all.chunks(record));
                 pages.extend(rows.map(|(number, record)| (number, before, record)));
             }
-            LogChange::Trim(page, version) => drop(trims.insert(page, version)),
+            LogChange::Trims(first, version, count) => drop(trims.insert((first, version), count)),
             LogChange::Facts(text) => facts = Some(serde_json::from_slice(text)?),
             LogChange::Data(..) => {}
         }
@@ -390,8 +415,13 @@ fn write_to_tables(
     }
     pages.sort_unstable_by_key(|&(number, order, _)| (number, order));
     write_pages(&pages, file, layout)?;
-    for (page, version) in trims {
-        file.write_all_at(&version.to_le_bytes(), layout.trim(Lpn::new(page)))?;
+    // A later trim has a higher version, and replaces what an earlier one said of a page.
+    let mut by_version: Vec<((u32, u64), u32)> = trims.into_iter().collect();
+    by_version.sort_unstable_by_key(|&((_, version), _)| version);
+    for ((first, version), count) in by_version {
+        let versions = version..version + u64::from(count);
+        let bytes: Vec<u8> = versions.flat_map(u64::to_le_bytes).collect();
+        file.write_all_at(&bytes, layout.trim(Lpn::new(first)))?;
     }
     Ok(facts)
 }
@@ -535,8 +565,12 @@ fn read_trims(file: &File, layout: &FileLayout) -> io::Result<Vec<(Lpn, u64)>> {
     let mut at = start;
     let mut bytes = vec![0; ROW as usize * TRIM_BYTES as usize];
     while at < end {
-        // Nothing but a hole, or the end of the file.
-        let Ok(data) = seek(file, SeekFrom::Data(at)) else { break };
+        let data = match seek(file, SeekFrom::Data(at)) {
+            Ok(data) => data,
+            // Nothing but a hole, or the end of the file.
+            Err(rustix::io::Errno::NXIO) => break,
+            Err(error) => return Err(error.into()),
+        };
         at = data.max(at) - (data.max(at) - start) % TRIM_BYTES;
         if at >= end {
             break;
@@ -564,7 +598,7 @@ pub fn punch(file: &File, from: u64, bytes: u64) -> io::Result<()> {
         return Ok(());
     }
     let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-    match fallocate(file, flags, from, bytes) {
+    match rustix::io::retry_on_intr(|| fallocate(file, flags, from, bytes)) {
         Ok(()) => Ok(()),
         Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {
             let zeros = vec![0; (1 << 20).min(bytes as usize)];

@@ -14,6 +14,9 @@ use super::records::{u32_at, u64_at};
 /// Bytes before the content of an entry: epoch, length, checksum.
 const PREAMBLE: usize = 16;
 
+/// Bytes of a run of trims: the first version, and how many.
+const TRIMS_BYTES: u32 = 12;
+
 /// A commit that is being written.
 #[derive(Debug, Default)]
 pub struct LogEntry {
@@ -27,8 +30,8 @@ pub enum LogChange<'a> {
     Block(u32, &'a [u8]),
     /// The records of adjacent pages.
     Pages(u32, &'a [u8]),
-    /// The version of a trim.
-    Trim(u32, u64),
+    /// Trims of adjacent pages: the first, its version, and how many. The others have the versions that follow.
+    Trims(u32, u64, u32),
     /// The facts.
     Facts(&'a [u8]),
     /// The data of a page, in its first or second place.
@@ -41,7 +44,7 @@ pub enum LogChange<'a> {
 enum ChangeKind {
     Block = 1,
     Pages = 2,
-    Trim = 3,
+    Trims = 3,
     Facts = 4,
     Data = 5,
     SecondData = 6,
@@ -66,10 +69,11 @@ impl LogEntry {
         put(&mut self.bytes);
     }
 
-    /// Adds a trim.
-    pub fn trim(&mut self, page: u32, version: u64) {
-        self.head(ChangeKind::Trim, page, 8);
+    /// Adds trims of adjacent pages, with versions one after the other.
+    pub fn trims(&mut self, first: u32, version: u64, count: u32) {
+        self.head(ChangeKind::Trims, first, TRIMS_BYTES);
         self.bytes.extend_from_slice(&version.to_le_bytes());
+        self.bytes.extend_from_slice(&count.to_le_bytes());
     }
 
     /// Adds the facts.
@@ -225,8 +229,8 @@ fn split(bytes: &[u8]) -> Option<(LogChange<'_>, &[u8])> {
             LogChange::Block(number, content)
         }
         kind if kind == ChangeKind::Pages as u8 => LogChange::Pages(number, content),
-        kind if kind == ChangeKind::Trim as u8 && length == 8 => {
-            LogChange::Trim(number, u64_at(content, 0))
+        kind if kind == ChangeKind::Trims as u8 && length == TRIMS_BYTES as usize => {
+            LogChange::Trims(number, u64_at(content, 0), u32_at(content, 8))
         }
         kind if kind == ChangeKind::Facts as u8 => LogChange::Facts(content),
         kind if kind == ChangeKind::Data as u8 => LogChange::Data(number, false, content),

@@ -25,7 +25,7 @@ use std::rc::Rc;
 use ftlab::config::Config;
 use ftlab::device::{Device, DeviceSetup, power_up};
 use ftlab::ftl::recovery::Touched;
-use ftlab::host::{Advanced, Host, Op, Outcome, Request};
+use ftlab::host::{Advanced, Host, Op, Request};
 use ftlab::shape::Geometry;
 use ftlab::units::{BlockId, Lba, Lpn, Nanos, SECTOR_BYTES, SimTime};
 use ftlab_lab::failure::Failure;
@@ -56,6 +56,10 @@ pub struct Drive {
     geometry: Geometry,
     file: DataFile,
     recovers: bool,
+    /// Whether the data file has to be told that a server has it.
+    begins: bool,
+    /// Whether a commit has failed: nothing can be promised any more.
+    broken: bool,
     touched: Touched,
     /// What was counted when it started.
     life_before: LifeCounts,
@@ -82,6 +86,26 @@ pub struct Cuts {
 }
 
 impl Drive {
+    /// Notes in the data file that a server has the drive. Before, nothing of it is changed.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn begin(&mut self) -> Result<(), Failure> {
+        if !std::mem::take(&mut self.begins) {
+            return Ok(());
+        }
+        let facts = self.facts();
+        let recovers = self.recovers;
+        let begun = self.write_tables().and_then(|()| self.file.run(recovers, facts));
+        begun.map_err(|error| self.failed("write", &error))
+    }
+
+    /// Whether a file is the drive's data file, whatever its name.
+    #[must_use]
+    pub fn keeps(&self, path: &Path) -> bool {
+        self.file.is_at(path)
+    }
+
     fn device(&self) -> &Device<Meter, Bytes> {
         self.device.as_ref().expect("power is cut only within a call")
     }
@@ -169,9 +193,11 @@ impl Drive {
         loop {
             self.completions.clear();
             let device = self.device.as_mut().expect("power is cut only within a call");
-            let step = device.next_moment().unwrap_or(limit).max(device.now()) + STEP;
-            let advanced = device.advance_until(step.min(limit), &mut self.completions);
+            let next = device.next_moment().unwrap_or(limit).max(device.now());
+            let step = if limit.saturating_since(next) <= STEP { limit } else { next + STEP };
+            let advanced = device.advance_until(step, &mut self.completions);
             device.contents_mut().swap_answers(&mut self.answers);
+            self.answers.retain(|answer| answer.completion.request != OWN_FLUSH);
             answers.append(&mut self.answers);
             if device.contents().is_full() {
                 self.commit()?;
@@ -218,6 +244,15 @@ impl Drive {
     /// # Errors
     /// The data file can't be read or written. Nothing that has happened since the last commit may be told.
     pub fn commit(&mut self) -> io::Result<()> {
+        if self.broken {
+            return Err(io::Error::other("a commit has failed before"));
+        }
+        let committed = self.try_commit();
+        self.broken = committed.is_err();
+        committed
+    }
+
+    fn try_commit(&mut self) -> io::Result<()> {
         let device = self.device.as_mut().expect("power is cut only within a call");
         device.swap_touched(&mut self.touched);
         if self.touched.is_empty() && !device.contents().has_news() {
@@ -246,18 +281,19 @@ impl Drive {
         file.commit(touched, device.contents().logged(), view, &facts)
     }
 
-    /// Commits what a recovery may have changed: any block, and what it touched. Each part may be missing if the server
-    /// is killed meanwhile, because the next recovery does the same.
+    /// Commits what a recovery has changed after a cut of a running drive, as one commit: what was committed last may be
+    /// older than the cut.
+    fn commit_cut(&mut self) -> io::Result<()> {
+        self.commit()?;
+        self.commit_blocks()
+    }
+
+    /// Commits what a recovery has changed after a kill. Each part may be missing if the server is killed again, because
+    /// the next recovery begins with the same and does the same.
     fn commit_recovery(&mut self) -> io::Result<()> {
         let mut touched = Touched::default();
         self.device_mut().swap_touched(&mut touched);
-        self.device_mut().contents_mut().write_out();
-        let all = (0..self.geometry.blocks()).map(BlockId::new);
-        let kept = self.device().kept().expect("a device that recovers keeps something");
-        let known: Vec<BlockId> = all.filter(|&block| kept.knows(block)).collect();
-        for part in known.chunks(AT_ONCE) {
-            self.commit_touched(&Touched { blocks: part.to_vec(), ..Touched::default() })?;
-        }
+        self.commit_blocks()?;
         for part in touched.pages.chunks(AT_ONCE) {
             self.commit_touched(&Touched { pages: part.to_vec(), ..Touched::default() })?;
         }
@@ -266,6 +302,16 @@ impl Drive {
         }
         self.device_mut().contents_mut().committed();
         self.device().contents().check()
+    }
+
+    /// Commits the state of all blocks. A recovery may have changed any.
+    fn commit_blocks(&mut self) -> io::Result<()> {
+        let all = (0..self.geometry.blocks()).map(BlockId::new);
+        let kept = self.device().kept().expect("a device that recovers keeps something");
+        let known: Vec<BlockId> = all.filter(|&block| kept.knows(block)).collect();
+        known.chunks(AT_ONCE).try_for_each(|part| {
+            self.commit_touched(&Touched { blocks: part.to_vec(), ..Touched::default() })
+        })
     }
 
     fn facts(&self) -> Facts {
@@ -297,9 +343,7 @@ impl Drive {
     /// # Errors
     /// The device keeps nothing for recovery, does not come up again, or the data file can't be written.
     pub fn cut_power(&mut self) -> Result<Nanos, Failure> {
-        if !self.recovers {
-            return Err(Failure::usage(self.why_not_cut()));
-        }
+        self.can_be_cut()?;
         let device = self.device.take().expect("power is cut only within a call");
         let programmed = ftlab::scheduler::flash_pages_programmed(device.flash().done());
         self.counted.media_written_bytes += programmed * self.geometry.shape().page_size.0;
@@ -318,7 +362,7 @@ impl Drive {
         self.cuts.last_recovery = Some(recovered.time);
         self.cuts.lost_pages += lost;
         self.cuts.last_lost_pages = Some(lost);
-        self.commit_recovery().map_err(|error| self.failed("write", &error))?;
+        self.commit_cut().map_err(|error| self.failed("write", &error))?;
         Ok(recovered.time)
     }
 
@@ -326,13 +370,19 @@ impl Drive {
         ftlab::shape::Geometry::new(self.config.shape()).dies()
     }
 
-    /// Why power can't be cut.
-    fn why_not_cut(&self) -> String {
-        format!(
+    /// Whether power can be cut.
+    ///
+    /// # Errors
+    /// The device keeps nothing for recovery.
+    pub fn can_be_cut(&self) -> Result<(), Failure> {
+        if self.recovers {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
             "{} keeps nothing for recovery (ftl.recovery.policy = \"none\"): a power cut would leave nothing\n  \
              remedy: make a drive with --set ftl.recovery.policy=scan",
             self.config.options.device.name
-        )
+        )))
     }
 
     fn failed(&self, what: &str, error: &io::Error) -> Failure {
@@ -371,19 +421,17 @@ impl Drive {
     /// Data can't leave DRAM any more, or a file can't be written.
     pub fn save(&mut self, to: Option<&Path>, answers: &mut Vec<Answer>) -> Result<(), Failure> {
         self.bring_to_rest(answers)?;
-        if !self.recovers {
-            let seconds = &self.device().contents().seconds;
-            let written = self.file.write_seconds(seconds);
-            written.map_err(|error| self.failed("write", &error))?;
-        }
         let image = self.image()?;
         if let Some(path) = to {
             return image::write(path, &image).map(drop);
         }
         let mut packed = Vec::new();
         let facts = self.facts();
+        let Drive { device, file, .. } = self;
+        let device = device.as_ref().expect("power is cut only within a call");
+        let seconds = &device.contents().seconds;
         image::pack(&mut packed, &image)
-            .and_then(|()| self.file.save(&packed, facts))
+            .and_then(|()| file.save(&packed, seconds, facts))
             .map_err(|error| self.failed("save the drive in", &error))
     }
 
@@ -392,7 +440,7 @@ impl Drive {
     /// # Errors
     /// Data can't leave DRAM any more, or the data file can't be written.
     pub fn bring_to_rest(&mut self, answers: &mut Vec<Answer>) -> Result<(), Failure> {
-        self.drain(answers).map_err(|error| self.failed("write", &error))?;
+        self.drain(answers)?;
         self.completions.clear();
         let device = self.device.as_mut().expect("power is cut only within a call");
         let rested = device.rest(&mut self.completions);
@@ -406,21 +454,26 @@ impl Drive {
     }
 
     /// Answers all requests in the device and empties its buffer, with commits in between.
-    fn drain(&mut self, answers: &mut Vec<Answer>) -> io::Result<()> {
-        while self.in_flight() > 0 {
-            if self.advance(SimTime::FOREVER, answers)? == Advanced::Idle {
-                break;
-            }
-        }
+    fn drain(&mut self, answers: &mut Vec<Answer>) -> Result<(), Failure> {
+        self.answer_all(answers)?;
         let now = self.now();
         self.device_mut().submit(now, OWN_FLUSH);
+        self.answer_all(answers)?;
+        self.commit().map_err(|error| self.failed("write", &error))
+    }
+
+    fn answer_all(&mut self, answers: &mut Vec<Answer>) -> Result<(), Failure> {
         while self.in_flight() > 0 {
-            if self.advance(SimTime::FOREVER, answers)? == Advanced::Idle {
-                break;
+            let advanced = self.advance(SimTime::FOREVER, answers);
+            let advanced = advanced.map_err(|error| self.failed("write", &error))?;
+            if advanced == Advanced::Idle && self.in_flight() > 0 {
+                return Err(Failure::Experiment(format!(
+                    "the drive is stuck: {} requests are in it, and nothing will ever happen",
+                    self.in_flight()
+                )));
             }
         }
-        answers.retain(|answer| answer.completion.request != OWN_FLUSH);
-        self.commit()
+        Ok(())
     }
 
     fn image(&self) -> Result<ftlab::saved::Image, Failure> {
@@ -452,35 +505,20 @@ impl Drive {
         device.ftl().look_up(page).is_some() || device.buffer().find(page).is_some()
     }
 
-    /// The whole pages of a range that have to be trimmed, as runs of sectors. Others hold nothing.
-    pub fn to_trim(&self, first: u64, sectors: u64, runs: &mut Vec<(Lba, u32)>) {
+    /// The next whole pages of these sectors that have to be trimmed, at most so many sectors. Others hold nothing.
+    #[must_use]
+    pub fn next_to_trim(&self, first: u64, end: u64, most: u64) -> Option<(Lba, u32)> {
         let per_page = u64::from(self.geometry.sectors_per_unit());
-        let (from, to) = (first.div_ceil(per_page), (first + sectors) / per_page);
-        let mut open: Option<(u64, u64)> = None;
-        for page in from..to {
-            if !self.holds(page) {
-                continue;
-            }
-            match &mut open {
-                Some((_, end)) if page - *end <= GAP && page < to => *end = page + 1,
-                _ => {
-                    close(&mut open, per_page, runs);
-                    open = Some((page, page + 1));
-                }
+        let mut pages = first.div_ceil(per_page)..end / per_page;
+        let begin = pages.find(|&page| self.holds(page))?;
+        let (mut last, limit) = (begin, begin + (most / per_page).max(1));
+        for page in pages.take_while(|&page| page < limit) {
+            if self.holds(page) {
+                last = page;
+            } else if page - last > GAP {
+                break;
             }
         }
-        close(&mut open, per_page, runs);
+        Some((Lba(begin * per_page), ((last + 1 - begin) * per_page) as u32))
     }
-}
-
-fn close(open: &mut Option<(u64, u64)>, per_page: u64, runs: &mut Vec<(Lba, u32)>) {
-    if let Some((from, end)) = open.take() {
-        runs.push((Lba(from * per_page), ((end - from) * per_page) as u32));
-    }
-}
-
-/// Whether a request ended as it should.
-#[must_use]
-pub fn is_done(answer: &Answer) -> bool {
-    answer.completion.outcome == Outcome::Done
 }

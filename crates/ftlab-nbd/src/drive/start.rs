@@ -208,32 +208,25 @@ impl Starting<'_> {
     }
 
     fn saved(self) -> Result<(Drive, Start), Failure> {
-        let packed = self.file.image().map_err(|error| self.failed(error))?;
+        let (packed, seconds) = self.file.saved().map_err(|error| self.failed(error))?;
         let image = image::take_bytes(&self.path.display().to_string(), &packed)?;
         let instruments = Instruments { probe: self.meter(), contents: self.bytes() };
         let mut device = memory::device(&self.config, self.file.seed(), instruments)?;
         let loaded = device.load(&image.image.snapshot, Resume::ALL);
         loaded.map_err(|damage| image.refused(&damage))?;
+        device.contents_mut().seconds = seconds;
         self.run(device, Start::Saved)
     }
 
-    /// Takes up the work: what the device keeps is written as a whole, and from now on commits change it.
+    /// The drive can take up its work. Nothing of its file has changed yet.
     fn run(
         self,
         device: ftlab::device::Device<Meter, Bytes>,
         start: Start,
     ) -> Result<(Drive, Start), Failure> {
-        let recovers = self.recovers();
         let mut drive = self.drive(device);
-        if start == Start::Saved && drive.config.options.ftl.mapping.policy.packs() {
-            drive.take_seconds().map_err(|error| drive.failed("read", &error))?;
-        }
         drive.counted.power_cycles = 1;
-        let facts = drive.facts();
-        drive
-            .write_tables()
-            .and_then(|()| drive.file.run(recovers, facts))
-            .map_err(|error| drive.failed("write", &error))?;
+        drive.begins = true;
         Ok((drive, start))
     }
 
@@ -248,6 +241,8 @@ impl Starting<'_> {
             life_before: file.life(),
             file,
             recovers,
+            begins: false,
+            broken: false,
             touched: Default::default(),
             counted: Default::default(),
             started,
@@ -299,7 +294,7 @@ impl Starting<'_> {
 
 impl Drive {
     /// Writes everything that the device keeps, and has it say what changes from now on.
-    fn write_tables(&mut self) -> std::io::Result<()> {
+    pub(super) fn write_tables(&mut self) -> std::io::Result<()> {
         if !self.recovers {
             return Ok(());
         }
@@ -309,12 +304,5 @@ impl Drive {
         let kept = device.kept().expect("a device that recovers keeps something");
         let view = DriveView { kept, seconds: &device.contents().seconds, geometry };
         file.write_tables(view, device.ftl().logical_pages())
-    }
-
-    /// Reads which pages of a drive that was shut down have a second place.
-    fn take_seconds(&mut self) -> std::io::Result<()> {
-        let seconds = self.file.seconds(&self.geometry)?;
-        self.device_mut().contents_mut().seconds = seconds;
-        Ok(())
     }
 }

@@ -2,6 +2,7 @@
 //! device, and their answers become one reply.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::rc::Rc;
 
 use ftlab::host::{Op, Outcome, Request};
@@ -9,10 +10,13 @@ use ftlab::units::{Lba, Nanos, SECTOR_BYTES, SimTime};
 
 use super::latency::RequestKind;
 use crate::drive::{Answer, Drive};
-use crate::protocol::{BlockCommand, Errno, Payload, Span, Ticket};
+use crate::protocol::{BlockCommand, Errno, Payload, Ticket};
 
-/// The longest request to the device that trims or zeroes: others that come meanwhile are served in between.
-const PIECE: u64 = 64 << 20;
+/// The longest request to the device that trims. A job has one of its pieces in the queue at a time, so that others are
+/// served in between.
+const TRIM_PIECE: u64 = 64 << 20;
+/// The longest request to the device that writes zeroes as data.
+const ZERO_PIECE: u64 = 1 << 20;
 
 /// The client's side of a job: its connection, and the right to answer.
 #[derive(Debug)]
@@ -38,6 +42,20 @@ struct Job {
     failed: Option<(Errno, &'static str)>,
     payload: Option<Rc<Payload>>,
     answer: Option<Answer>,
+    target: Target,
+    /// What is still to be done, the next at the end.
+    rest: Vec<Task>,
+}
+
+/// A part of a job that takes many requests to the device.
+#[derive(Clone, Copy, Debug)]
+enum Task {
+    /// Trim the pages of these sectors that hold something.
+    Trim { first: u64, end: u64 },
+    /// Write zeroes to these sectors.
+    Zero { first: u64, end: u64, fua: bool },
+    /// Make it safe.
+    Flush,
 }
 
 /// A request to the device that waits until it has room.
@@ -81,7 +99,8 @@ pub struct Jobs {
     free_tags: Vec<u32>,
     waiting: VecDeque<WaitingRequest>,
     settled: Vec<Settled>,
-    runs: Vec<(Lba, u32)>,
+    /// What zeroes are written from.
+    zeroes: Option<Rc<Payload>>,
 }
 
 /// A part of an export that a command is about, on the device.
@@ -112,42 +131,38 @@ impl Jobs {
         match command {
             BlockCommand::Read(span) => {
                 let request = plain(Op::Read, sector(span.offset), span.length, target);
-                self.whole(client, RequestKind::Read, request, None);
+                self.whole(client, RequestKind::Read, request, target, None);
             }
             BlockCommand::Write { offset, data, fua } => {
                 let request = plain(Op::Write, sector(offset), data.len() as u32, target);
-                self.whole(
-                    client,
-                    RequestKind::Write,
-                    Request { fua, ..request },
-                    Some(Rc::new(data)),
-                );
+                let request = Request { fua, ..request };
+                self.whole(client, RequestKind::Write, request, target, Some(Rc::new(data)));
             }
             BlockCommand::Flush => {
-                let request = Request { sectors: 0, ..plain(Op::Flush, 0, 0, target) };
-                self.whole(client, RequestKind::Flush, request, None);
+                let request = plain(Op::Flush, 0, 0, target);
+                self.whole(client, RequestKind::Flush, request, target, None);
             }
             BlockCommand::Trim { span, fua } => {
-                let job = self.begin(client, RequestKind::Trim, sector(span.offset), None);
-                self.trim(job, span, target, drive);
-                if fua {
-                    self.flush(job, target);
-                }
-                self.settle_empty(job, drive.now());
+                let first = sector(span.offset);
+                let job = self.begin(client, RequestKind::Trim, first, target, None);
+                let end = first + u64::from(span.length) / SECTOR_BYTES;
+                let flush = fua.then_some(Task::Flush);
+                self.job(job).rest = flush.into_iter().chain([Task::Trim { first, end }]).collect();
+                self.go_on(job, drive);
             }
             BlockCommand::WriteZeroes { span, fua, no_hole, .. } => {
-                let job = self.begin(client, RequestKind::Write, sector(span.offset), None);
+                let first = sector(span.offset);
+                let job = self.begin(client, RequestKind::Write, first, target, None);
                 self.job(job).zeroes = true;
-                match no_hole || !drive.trims() {
-                    true => self.zero(job, span, fua, target),
-                    false => self.zero_by_trims(job, span, fua, target, drive),
-                }
-                self.settle_empty(job, drive.now());
+                let as_data = no_hole || !drive.trims();
+                let end = first + u64::from(span.length) / SECTOR_BYTES;
+                self.job(job).rest = zeroing(first..end, fua, as_data, drive);
+                self.go_on(job, drive);
             }
             // Without effect: the server answers them itself.
             BlockCommand::Cache(_) | BlockCommand::BlockStatus { .. } => {
-                let job = self.begin(client, RequestKind::Read, 0, None);
-                self.settle_empty(job, drive.now());
+                let job = self.begin(client, RequestKind::Read, 0, target, None);
+                self.go_on(job, drive);
             }
         }
     }
@@ -161,6 +176,7 @@ impl Jobs {
         client: Client,
         kind: RequestKind,
         first: u64,
+        target: Target,
         payload: Option<Rc<Payload>>,
     ) -> usize {
         let job = Job {
@@ -174,6 +190,8 @@ impl Jobs {
             failed: None,
             payload,
             answer: None,
+            target,
+            rest: Vec::new(),
         };
         match self.free.pop() {
             Some(number) => {
@@ -193,9 +211,10 @@ impl Jobs {
         client: Client,
         kind: RequestKind,
         request: Request,
+        target: Target,
         data: Option<Rc<Payload>>,
     ) {
-        let job = self.begin(client, kind, request.lba.0, data.clone());
+        let job = self.begin(client, kind, request.lba.0, target, data.clone());
         self.add(job, request, data.map(|data| (data, 0)));
     }
 
@@ -204,80 +223,39 @@ impl Jobs {
         self.waiting.push_back(WaitingRequest { job, request, data });
     }
 
-    fn flush(&mut self, job: usize, target: Target) {
-        let request = Request { sectors: 0, ..plain(Op::Flush, 0, 0, target) };
-        self.add(job, request, None);
-    }
-
-    /// Trims the whole pages of a span that hold something.
-    fn trim(&mut self, job: usize, span: Span, target: Target, drive: &Drive) {
-        let (first, sectors) = sectors_of(span, target);
-        let mut runs = std::mem::take(&mut self.runs);
-        drive.to_trim(first, sectors, &mut runs);
-        for (lba, sectors) in runs.drain(..) {
-            self.trim_run(job, lba, sectors, target);
-        }
-        self.runs = runs;
-    }
-
-    fn trim_run(&mut self, job: usize, lba: Lba, sectors: u32, target: Target) {
-        let most = (PIECE / SECTOR_BYTES) as u32;
-        let mut done = 0;
-        while done < sectors {
-            let sectors = most.min(sectors - done);
-            let request = Request {
-                op: Op::Trim,
-                lba: Lba(lba.0 + u64::from(done)),
-                sectors,
-                stream: target.stream,
-                tag: 0,
-                fua: false,
-            };
-            self.add(job, request, None);
-            done += sectors;
-        }
-    }
-
-    /// Writes zeroes as data.
-    fn zero(&mut self, job: usize, span: Span, fua: bool, target: Target) {
-        let most = crate::protocol::limits::MOST_PAYLOAD as u64;
-        let zeroes = Rc::new(Payload::zeroes(most.min(u64::from(span.length)) as usize));
-        let mut done = 0;
-        while done < u64::from(span.length) {
-            let length = most.min(u64::from(span.length) - done);
-            let first = (target.offset + span.offset + done) / SECTOR_BYTES;
-            let request = plain(Op::Write, first, length as u32, target);
-            self.add(job, Request { fua, ..request }, Some((zeroes.clone(), 0)));
-            done += length;
-        }
-    }
-
-    /// Trims whole pages, which then read as zeros, and writes zeros to the ends.
-    fn zero_by_trims(&mut self, job: usize, span: Span, fua: bool, target: Target, drive: &Drive) {
-        let page = drive.page_bytes();
-        let (from, to) =
-            (target.offset + span.offset, target.offset + span.offset + u64::from(span.length));
-        let (first, last) = (from.next_multiple_of(page), to / page * page);
-        let part =
-            |from: u64, to: u64| Span { offset: from - target.offset, length: (to - from) as u32 };
-        if first >= last {
-            return self.zero(job, span, fua, target);
-        }
-        self.trim(job, part(first, last), target, drive);
-        for (from, to) in [(from, first), (last, to)] {
-            if from < to {
-                self.zero(job, part(from, to), fua, target);
+    /// Queues the next piece of a job that has nothing in the device. If none is left, the job is done.
+    fn go_on(&mut self, number: usize, drive: &Drive) {
+        while let Some(task) = self.job(number).rest.pop() {
+            let target = self.job(number).target;
+            match task {
+                Task::Flush => return self.add(number, plain(Op::Flush, 0, 0, target), None),
+                Task::Trim { first, end } => {
+                    let most = TRIM_PIECE / SECTOR_BYTES;
+                    let Some((lba, sectors)) = drive.next_to_trim(first, end, most) else {
+                        continue;
+                    };
+                    let rest = Task::Trim { first: lba.0 + u64::from(sectors), end };
+                    self.job(number).rest.push(rest);
+                    let request = Request { lba, sectors, ..plain(Op::Trim, 0, 0, target) };
+                    return self.add(number, request, None);
+                }
+                Task::Zero { first, end, .. } if first >= end => {}
+                Task::Zero { first, end, fua } => {
+                    let sectors = (ZERO_PIECE / SECTOR_BYTES).min(end - first);
+                    let new = || Rc::new(Payload::zeroes(ZERO_PIECE as usize));
+                    let zeroes = self.zeroes.get_or_insert_with(new).clone();
+                    self.job(number).rest.push(Task::Zero { first: first + sectors, end, fua });
+                    let bytes = (sectors * SECTOR_BYTES) as u32;
+                    let request = Request { fua, ..plain(Op::Write, first, bytes, target) };
+                    return self.add(number, request, Some((zeroes, 0)));
+                }
             }
         }
-    }
-
-    /// A job that needs nothing of the device is done.
-    fn settle_empty(&mut self, job: usize, now: SimTime) {
-        if self.job(job).left == 0 {
-            self.job(job).began = Some(now);
-            self.job(job).ended = now;
-            self.settle(job);
-        }
+        let now = drive.now();
+        let job = self.job(number);
+        job.began.get_or_insert(now);
+        job.ended = job.ended.max(now);
+        self.settle(number);
     }
 
     /// Submits what the device has room for, at a moment that it has not passed.
@@ -330,9 +308,18 @@ impl Jobs {
             true => job.answer = Some(answer),
             false => drive.recycle(answer),
         }
-        if self.job(number).left == 0 {
-            self.settle(number);
+        let job = self.job(number);
+        match (job.left, job.rest.is_empty() || job.failed.is_some()) {
+            (0, true) => self.settle(number),
+            (0, false) => self.go_on(number, drive),
+            _ => {}
         }
+    }
+
+    /// Whether jobs are done whose replies were not sent.
+    #[must_use]
+    pub fn has_settled(&self) -> bool {
+        !self.settled.is_empty()
     }
 
     fn settle(&mut self, number: usize) {
@@ -370,6 +357,14 @@ fn plain(op: Op, first: u64, bytes: u32, target: Target) -> Request {
     Request { op, lba: Lba(first), sectors, stream: target.stream, tag: 0, fua: false }
 }
 
-fn sectors_of(span: Span, target: Target) -> (u64, u64) {
-    ((target.offset + span.offset) / SECTOR_BYTES, u64::from(span.length) / SECTOR_BYTES)
+/// The tasks that write zeroes to sectors: whole pages are trimmed, and then read as zeros, unless that is not wanted.
+fn zeroing(sectors: Range<u64>, fua: bool, as_data: bool, drive: &Drive) -> Vec<Task> {
+    let per_page = drive.page_bytes() / SECTOR_BYTES;
+    let Range { start, end } = sectors;
+    let (first, last) = (start.next_multiple_of(per_page), end / per_page * per_page);
+    if as_data || first >= last {
+        return vec![Task::Zero { first: start, end, fua }];
+    }
+    let ends = [(start, first), (last, end)].map(|(first, end)| Task::Zero { first, end, fua });
+    ends.into_iter().chain([Task::Trim { first, end: last }]).collect()
 }

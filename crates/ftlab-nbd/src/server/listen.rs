@@ -6,11 +6,15 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use ftlab_lab::failure::Failure;
 use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::net::{self, RecvFlags, SendFlags};
+
+/// For so long nobody is let in if the process has too many files open.
+const FULL: Duration = Duration::from_secs(1);
 
 /// A socket that listens.
 #[derive(Debug)]
@@ -73,12 +77,18 @@ impl Listener {
         SocketAddr::try_from(address).ok()
     }
 
-    /// Accepts a client, if one waits.
+    /// Accepts a client, if one waits. If the process has too many files open, says until when to wait.
     #[must_use]
-    pub fn accept(&self) -> Option<OwnedFd> {
-        let client =
-            net::accept_with(&self.fd, net::SocketFlags::NONBLOCK | net::SocketFlags::CLOEXEC);
-        let client = client.ok()?;
+    pub fn accept(&self, full_until: &mut Option<Instant>) -> Option<OwnedFd> {
+        let flags = net::SocketFlags::NONBLOCK | net::SocketFlags::CLOEXEC;
+        let client = match net::accept_with(&self.fd, flags) {
+            Ok(client) => client,
+            Err(Errno::MFILE | Errno::NFILE) => {
+                *full_until = Some(Instant::now() + FULL);
+                return None;
+            }
+            Err(_) => return None,
+        };
         if self.tcp {
             // Replies must not wait for others.
             let _ = net::sockopt::set_tcp_nodelay(&client, true);

@@ -32,7 +32,7 @@ use self::poll::SocketsReady;
 use self::watch::Watched;
 use crate::control::OriginRules;
 use crate::drive::{Answer, Drive};
-use crate::protocol::{BlockCommand, Export, Request, Span, StatusExtent};
+use crate::protocol::{BlockCommand, Errno, Export, Request, Span, StatusExtent};
 
 /// How long the device may work before sockets get their turn, on the wall.
 const SLICE: Duration = Duration::from_millis(2);
@@ -69,6 +69,8 @@ pub struct Server {
     next_cut: Option<Instant>,
     /// When what has happened is committed, even if no answer needs it.
     commit_by: Option<Instant>,
+    /// Until when nobody is let in, because the process has too many files open.
+    full_until: Option<Instant>,
     /// When a client last sent something.
     last_asked: Instant,
     /// Since when nothing was asked.
@@ -83,6 +85,9 @@ impl Server {
     /// # Errors
     /// An export does not fit, or a socket can't be had.
     pub fn new(drive: Drive, mut spec: ServerSpec) -> Result<Server, Failure> {
+        if spec.cut_every.is_some() {
+            drive.can_be_cut()?;
+        }
         let exports: Arc<[Export]> = spec.exports(&drive)?.into();
         let before = exports.iter().scan(0, |at, export| {
             *at += export.size;
@@ -91,7 +96,7 @@ impl Server {
         spec.offsets = before.collect();
         let block_listeners = spec.listen.block()?;
         let http_listeners = spec.listen.http()?;
-        let recorder = spec.recorder()?;
+        let recorder = spec.recorder(&drive)?;
         let now = Instant::now();
         Ok(Server {
             time: Timekeeper::new(spec.clock, drive.now()),
@@ -108,6 +113,7 @@ impl Server {
             requests: Vec::new(),
             next_number: 1,
             commit_by: None,
+            full_until: None,
             last_asked: now,
             idle_since: None,
             recorder,
@@ -130,6 +136,7 @@ impl Server {
     /// The data file can't be written, or the drive can't be shut down.
     pub fn run(mut self, log: Log<'_>) -> Result<(), Failure> {
         let signals = spec::StopSignals::listen()?;
+        self.drive.begin()?;
         poll::sleep_exactly();
         while self.stops.is_none() {
             let ready = self.wait(&signals);
@@ -167,9 +174,11 @@ impl Server {
         {
             timeout = timeout.min(self.time.wait_for(moment, now).unwrap_or_default());
         }
+        let lets_in = self.full_until.is_none_or(|until| until <= now);
+        let listens = |count: usize| if lets_in { count } else { 0 };
         poll::wait(
-            &self.block_listeners,
-            &self.http_listeners,
+            &self.block_listeners[..listens(self.block_listeners.len())],
+            &self.http_listeners[..listens(self.http_listeners.len())],
             &self.peers,
             &self.lookers,
             signals,
@@ -207,7 +216,7 @@ impl Server {
 
     fn accept(&mut self, log: Log<'_>) {
         for listener in &self.block_listeners {
-            while let Some(fd) = listener.accept() {
+            while let Some(fd) = listener.accept(&mut self.full_until) {
                 self.watched.connections_total += 1;
                 if self.peers.len() >= self.spec.connections {
                     self.watched.connections_refused += 1;
@@ -223,7 +232,7 @@ impl Server {
             }
         }
         for (listener, rules) in &self.http_listeners {
-            while let Some(fd) = listener.accept() {
+            while let Some(fd) = listener.accept(&mut self.full_until) {
                 if self.lookers.len() < MOST_HTTP {
                     self.lookers.push(HttpPeer::new(fd, *rules));
                 }
@@ -243,6 +252,13 @@ impl Server {
                     peer.session.block_status(ticket, extents);
                 }
                 BlockCommand::Cache(_) => peer.session.done(ticket),
+                // Zeroes that stay allocated are written like other data.
+                BlockCommand::WriteZeroes { no_hole, fast: true, .. }
+                    if no_hole || !self.drive.trims() =>
+                {
+                    let why = "zeroes are written as data here, which is not faster";
+                    peer.session.fail(ticket, Errno::NotSupported, why);
+                }
                 command => {
                     let client = Client { connection: peer.number, ticket };
                     self.jobs.take(client, command, target, &self.drive);
@@ -259,7 +275,9 @@ impl Server {
             Some(limit) => self.follow_wall(limit, began, &mut answers),
             None => self.follow_requests(began, &mut answers),
         };
-        let promised = answers.iter().any(|answer| self.drive.promises(answer));
+        // What was answered as nothing to do may rest on what another client has done.
+        let promised =
+            self.jobs.has_settled() || answers.iter().any(|answer| self.drive.promises(answer));
         if self.drive.has_news() {
             self.commit_by.get_or_insert(began + COMMIT);
         }
@@ -428,16 +446,17 @@ impl Server {
     fn end(mut self, log: Log<'_>) -> Result<(), Failure> {
         log(&format!("stopped {}: saving the drive", self.stops.unwrap_or("by an order")));
         let mut answers = Vec::new();
-        let saved = match self.spec.save.clone() {
+        // Answers are sent only if what they promise is in the file.
+        self.drive.bring_to_rest(&mut answers)?;
+        for answer in answers.drain(..) {
+            self.jobs.answered(answer, &mut self.drive);
+        }
+        self.reply(log);
+        let image = match self.spec.save.clone() {
             Some(path) => self.drive.save(Some(&path), &mut answers),
             None => Ok(()),
         };
-        let saved = self.drive.save(None, &mut answers).and(saved);
-        for answer in answers {
-            self.jobs.answered(answer, &mut self.drive);
-        }
-        // Requests that never came into the device fail.
-        self.reply(log);
+        let saved = self.drive.save(None, &mut answers).and(image);
         for peer in &mut self.peers {
             peer.send();
         }

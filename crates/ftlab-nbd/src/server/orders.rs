@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ftlab_lab::failure::Failure;
+use ftlab_lab::image;
 
 use super::watch::Rest;
 use super::{Log, Server};
@@ -58,7 +59,7 @@ impl Server {
                 }
                 Err(message) => Response::refused(Status::Conflict, &message),
             },
-            DriveOrder::Save { to } => self.order_save(to.as_deref().map(Path::new), log),
+            DriveOrder::Save { to } => self.order_save(to.as_deref().map(Path::new), log)?,
             DriveOrder::SetClock(clock) => {
                 self.time.set(clock, self.drive.now());
                 log(&format!("the clock is {clock} from now on"));
@@ -101,23 +102,36 @@ impl Server {
     }
 
     /// Saves the state of the running drive in an image, or only brings its data to flash.
-    fn order_save(&mut self, to: Option<&Path>, log: Log<'_>) -> Response {
+    fn order_save(&mut self, to: Option<&Path>, log: Log<'_>) -> Result<Response, Failure> {
+        // An image may be replaced, but nothing else.
+        if let Some(path) = to
+            && let Err(failure) = image::refuse_to_overwrite(path, true)
+        {
+            return Ok(Response::refused(Status::Conflict, &failure.to_string()));
+        }
         let mut answers = Vec::new();
-        let saved = match to {
-            Some(path) => self.drive.save(Some(path), &mut answers),
-            None => self.drive.bring_to_rest(&mut answers),
-        };
-        for answer in answers {
+        let rested = self.drive.bring_to_rest(&mut answers);
+        if rested.is_err() {
+            // Answers are sent only if what they promise is in the file.
+            self.drive.commit().map_err(|error| {
+                Failure::File(format!("the data file can't be used any more: {error}"))
+            })?;
+        }
+        for answer in answers.drain(..) {
             self.jobs.answered(answer, &mut self.drive);
         }
+        let saved = match to {
+            Some(path) => rested.and_then(|()| self.drive.save(Some(path), &mut answers)),
+            None => rested,
+        };
         self.time.meet(self.drive.now());
-        match (saved, to) {
+        Ok(match (saved, to) {
             (Ok(()), Some(path)) => {
                 log(&format!("the state of the drive was saved in {}", path.display()));
                 Response::done(&format!("the state of the drive is in {}", path.display()))
             }
             (Ok(()), None) => Response::done("all data is on flash, and in the data file"),
             (Err(failure), _) => Response::refused(Status::Conflict, &failure.to_string()),
-        }
+        })
     }
 }

@@ -28,9 +28,10 @@ pub struct BlockPeer {
     /// The export that it chose.
     pub export: Option<usize>,
     since: Instant,
+    /// Whether it sends nothing more. It may still receive.
+    silent: bool,
+    /// Whether the connection is broken.
     gone: bool,
-    /// Whether its end was told.
-    told: bool,
 }
 
 impl BlockPeer {
@@ -43,15 +44,15 @@ impl BlockPeer {
             session: Session::new(exports),
             export: None,
             since: Instant::now(),
+            silent: false,
             gone: false,
-            told: false,
         }
     }
 
     /// Whether the server should listen to it.
     #[must_use]
     pub fn wants_input(&self) -> bool {
-        !self.gone && self.session.wants_input()
+        !self.gone && !self.silent && self.session.wants_input()
     }
 
     /// Receives what is there, and adds its requests to the list. Returns why it was closed, if it was.
@@ -75,7 +76,7 @@ impl BlockPeer {
                 Moved::Later => return None,
                 Moved::Gone => {
                     self.session.hung_up();
-                    self.gone = true;
+                    self.silent = true;
                     return self.look(requests);
                 }
             }
@@ -89,10 +90,7 @@ impl BlockPeer {
             match event {
                 SessionEvent::Opened(export) => self.export = Some(export),
                 SessionEvent::Request(request) => requests.push(request),
-                SessionEvent::Closed(closing) => {
-                    self.told = true;
-                    return Some(closing);
-                }
+                SessionEvent::Closed(closing) => return Some(closing),
             }
         }
         None
@@ -112,7 +110,7 @@ impl BlockPeer {
     /// Whether nothing more will come of it.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.gone && (self.told || self.session.in_flight() == 0) || self.session.is_finished()
+        self.gone || self.session.is_finished()
     }
 
     /// Whether it has taken too long to choose an export.

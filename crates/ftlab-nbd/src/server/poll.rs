@@ -42,10 +42,13 @@ pub fn wait(
         let reads = if reads { PollFlags::IN } else { PollFlags::empty() };
         reads | if writes { PollFlags::OUT } else { PollFlags::empty() }
     };
-    fds.extend(peers.iter().map(|peer| {
-        let writes = !peer.session.output().is_empty();
-        PollFd::new(&peer.fd, flags(peer.wants_input(), writes))
-    }));
+    // One of whom nothing is wanted is left out: a broken connection would be reported again and again.
+    let clients: Vec<(&BlockPeer, PollFlags)> = peers
+        .iter()
+        .map(|peer| (peer, flags(peer.wants_input(), !peer.session.output().is_empty())))
+        .filter(|(_, flags)| !flags.is_empty())
+        .collect();
+    fds.extend(clients.iter().map(|(peer, flags)| PollFd::new(&peer.fd, *flags)));
     let first_looker = fds.len();
     fds.extend(
         lookers.iter().map(|looker| {
@@ -61,8 +64,9 @@ pub fn wait(
     let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
     ready.signalled = is_ready(&fds[0]);
     ready.listeners = fds[listeners.clone()].iter().any(is_ready);
-    let clients = fds[listeners.end..first_looker].iter().zip(peers);
-    ready.peers = clients.filter(|(fd, _)| is_ready(fd)).map(|(_, peer)| peer.number).collect();
+    let clients = fds[listeners.end..first_looker].iter().zip(&clients);
+    ready.peers =
+        clients.filter(|(fd, _)| is_ready(fd)).map(|(_, (peer, _))| peer.number).collect();
     let looking = fds[first_looker..].iter().enumerate();
     ready.lookers = looking.filter(|(_, fd)| is_ready(fd)).map(|(at, _)| at).collect();
     ready

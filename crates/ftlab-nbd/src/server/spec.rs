@@ -137,7 +137,15 @@ impl ServerSpec {
         Target { offset: self.offsets.get(export).copied().unwrap_or(0), stream: export as u32 }
     }
 
-    pub(super) fn recorder(&self) -> Result<Option<TraceRecorder>, Failure> {
+    pub(super) fn recorder(&self, drive: &Drive) -> Result<Option<TraceRecorder>, Failure> {
+        let record = self.record.as_ref().map(|(path, _)| path).filter(|path| path.exists());
+        let image = self.save.as_ref().filter(|path| drive.keeps(path));
+        if let Some(path) = record.or(image) {
+            return Err(Failure::usage(format!(
+                "{} exists already\n  remedy: choose another name, so that nothing is overwritten",
+                path.display()
+            )));
+        }
         self.record.as_ref().map(|(path, format)| TraceRecorder::new(path, format)).transpose()
     }
 }
