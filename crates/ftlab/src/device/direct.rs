@@ -56,7 +56,7 @@ fn sense(id: RequestId, span: PageSpan, at: Ppn, on: &mut Base<impl Probe, impl 
     let read = on.kernel.flash.prepare(read);
     on.buffer.note_read(None, &on.kernel.ftl);
     on.desk.intake.wait_for_one(id);
-    on.plan_read(read, FlashRead::new(id, span, at));
+    on.plan_read::<{ skills::ALL }>(read, FlashRead::new(id, span, at));
     on.kernel.flash.submit(on.kernel.now, read);
 }
 

@@ -182,28 +182,32 @@ pub(in crate::device) fn read_from<const S: Skills>(
     let open = on.kernel.flash.command_mut(command);
     open.units += 1;
     open.codewords = (open.codewords + codewords).min(whole);
-    on.plan_read(command, read);
+    on.plan_read::<S>(command, read);
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
     /// Whether reads in flight have to be known when they are done.
     #[inline(always)]
-    fn remembers_reads(&self) -> bool {
-        C::MOVES || self.buffer.rules.keeps_reads
+    fn remembers_reads<const S: Skills>(&self) -> bool {
+        C::MOVES || any(S, RARE) && self.buffer.rules.keeps_reads
     }
 
     /// A flash command will read this page for the host.
     #[inline]
-    pub(in crate::device) fn plan_read(&mut self, command: CommandId, read: FlashRead) {
+    pub(in crate::device) fn plan_read<const S: Skills>(
+        &mut self,
+        command: CommandId,
+        read: FlashRead,
+    ) {
         self.kernel.contents.foresee(command, read.at, Some(read.page));
-        if self.remembers_reads() {
+        if self.remembers_reads::<S>() {
             self.reads.fetched.plan(command, read);
         }
     }
 
     /// A flash command that is in flight already reads this page, too.
     pub(in crate::device) fn join_read(&mut self, command: CommandId, read: FlashRead) {
-        if self.remembers_reads() {
+        if self.remembers_reads::<{ skills::ALL }>() {
             self.reads.fetched.plan(command, read);
         }
     }
