@@ -1,0 +1,1 @@
+def arguments(parser): pass
