@@ -37,6 +37,10 @@ class Failure(Exception):
     """A check failed: what was observed is not what was promised."""
 
 
+class Loss(Failure):
+    """A device lost or damaged what it had promised to keep: what a lying device must lead to."""
+
+
 class Missing(Exception):
     """Something that the checks need is not on this machine."""
 
