@@ -133,6 +133,20 @@ def come_back(job, drive, mount, how, printed, fsck):
         mount.mount()
 
 
+def settle(drive, mount):
+    """Ends the server in order once, so that what a lying device loses is what is written from now on."""
+    mount.unmount()
+    if problems := mount.detach():
+        raise Failure(f"clean-up: {', '.join(problems)}")
+    drive.stop()
+    drive.start()
+    mount.attach()
+    try:
+        mount.mount()
+    except Failure as failure:
+        raise Loss(f"lost when the server ended in order: {failure}") from None
+
+
 def rounds(given, kind, job, name):
     """Cuts the power `given.cuts` times; returns (cuts, seconds)."""
     rng, progress, start = random.Random(given.seed), Progress(), time.monotonic()
@@ -142,6 +156,7 @@ def rounds(given, kind, job, name):
     with Drive(given) as drive, Mount(drive, kind) as mount:
         mount.make().mount()
         job.begin(mount.path)
+        settle(drive, mount)
         for number in range(1, given.cuts + 1):
             how = rng.choice(ways)
             try:
