@@ -192,7 +192,8 @@ class Mount:
         if self.process.poll() is not None:
             raise Failure(f"nbdfuse ended: {(self.folder / 'log').read_text()[-1000:]}")
         # With direct I/O the file's pages are not cached once more, and reads come from the server.
-        done = run("losetup", "--find", "--show", "--direct-io=on", self.fuse / "disk")
+        size = min(self.drive.size, self.drive.given.size << 20)
+        done = run("losetup", "--find", "--show", "--direct-io=on", "--sizelimit", size, self.fuse / "disk")
         self.loop = done.stdout.strip()
         return self
 

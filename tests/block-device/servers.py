@@ -42,8 +42,15 @@ class Server:
         return None
 
 
+# Recovery is refused together with blocks that hold one bit a cell.
+RECOVERS = ("ftl.slc_cache.policy=none", "ftl.recovery.policy=scan")
+
+
 class Ftlab(Server):
-    """`ftlab serve`: a simulated SSD that keeps its data in a file."""
+    """`ftlab serve`: a simulated SSD that keeps its data in a file.
+
+    A device needs a way to recover to bear a power cut; `--plain` leaves the options of the device as they are.
+    """
 
     trims_are_durable = True
     can_cut = True
@@ -58,7 +65,8 @@ class Ftlab(Server):
         """The device decides how large its file is."""
 
     def command(self, socket, data):
-        settings = list(self.given.set)
+        settings = [] if self.given.plain else list(RECOVERS)
+        settings += self.given.set
         if self.given.lying:
             settings.append("host.flush=ignored")
         command = [self.program(), "serve", self.given.device, "--data", data, "--socket", socket]
