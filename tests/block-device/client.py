@@ -1,5 +1,6 @@
 """A small NBD client: requests may be pipelined, and the socket is open to those who want to misbehave."""
 
+import select
 import socket
 import struct
 
@@ -24,6 +25,7 @@ class Socket:
     def __init__(self, path, limit=60):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.settimeout(limit)
+        self.limit, self.inbox = limit, bytearray()
         try:
             self.socket.connect(str(path))
         except OSError:
@@ -31,22 +33,38 @@ class Socket:
             raise
 
     def send(self, *parts):
+        """Sends all; takes replies in meanwhile, lest both sides wait for each other to read."""
+        rest = memoryview(b"".join(parts))
+        while rest:
+            readable, writable, _ = select.select([self.socket], [self.socket], [], self.limit)
+            if not readable and not writable:
+                raise TimeoutError("the server neither reads nor writes")
+            if readable:
+                self.take_in()
+            if writable:
+                try:
+                    rest = rest[self.socket.send(rest, socket.MSG_DONTWAIT) :]
+                except BlockingIOError:
+                    pass
+                except (BrokenPipeError, ConnectionResetError):
+                    raise Closed() from None
+
+    def take_in(self):
+        """Moves what has arrived, or arrives next, to the inbox."""
         try:
-            self.socket.sendall(b"".join(parts))
-        except (BrokenPipeError, ConnectionResetError):
+            part = self.socket.recv(1 << 20)
+        except ConnectionResetError:
             raise Closed() from None
+        if not part:
+            raise Closed()
+        self.inbox += part
 
     def receive(self, length):
-        data = bytearray()
-        while len(data) < length:
-            try:
-                part = self.socket.recv(min(length - len(data), 1 << 20))
-            except ConnectionResetError:
-                raise Closed() from None
-            if not part:
-                raise Closed()
-            data += part
-        return bytes(data)
+        while len(self.inbox) < length:
+            self.take_in()
+        data = bytes(self.inbox[:length])
+        del self.inbox[:length]
+        return data
 
     def unpack(self, form):
         return struct.unpack(form, self.receive(struct.calcsize(form)))
