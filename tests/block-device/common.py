@@ -106,6 +106,8 @@ def memory(pid):
     """Returns the bytes of its own (not of mapped files) that a process has in memory."""
     with open(f"/proc/{pid}/status") as status:
         fields = dict(line.split(":", 1) for line in status)
+    if "RssAnon" not in fields:
+        raise Failure("the server has ended")
     return 1024 * sum(int(fields[key].split()[0]) for key in ("RssAnon", "RssShmem"))
 
 

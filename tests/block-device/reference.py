@@ -129,12 +129,15 @@ class Connection:
             magic, option, length = self.take(">QII")
             if magic != IHAVEOPT or length > 65536:
                 return False
-            self.bytes(length)
+            data = self.bytes(length)
             export = struct.pack(">QH", self.device.size, FLAGS)
             if option == OPT_EXPORT_NAME:
                 self.socket.sendall(export + (b"" if flags & FLAG_NO_ZEROES else bytes(124)))
                 return True
             if option in (OPT_GO, OPT_INFO):
+                if not self.is_whole(data):
+                    self.answer(option, REP_ERR_INVALID)
+                    continue
                 self.answer(option, REP_INFO, struct.pack(">H", INFO_EXPORT) + export)
                 sizes = struct.pack(">HIII", INFO_BLOCK_SIZE, BLOCK, 4096, LONGEST)
                 self.answer(option, REP_INFO, sizes)
@@ -149,6 +152,12 @@ class Connection:
                 return False
             else:
                 self.answer(option, REP_ERR_UNSUP)
+
+    def is_whole(self, data):
+        """Returns whether the lengths within the data of GO or INFO add up."""
+        if len(data) < 6 or len(data) < 6 + (name := struct.unpack(">I", data[:4])[0]):
+            return False
+        return len(data) == 6 + name + 2 * struct.unpack(">H", data[4 + name : 6 + name])[0]
 
     def request(self):
         """Carries out one request; returns whether more may follow."""
