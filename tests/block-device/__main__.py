@@ -7,6 +7,7 @@ import random
 import sys
 from pathlib import Path
 
+from client import Closed
 from common import Failure, Missing, say
 from drive import close_all, end_on_signals
 from reference import FAULTS
@@ -42,7 +43,8 @@ def common_arguments(parser):
 
 def arguments_of(name, parser):
     if name == "tools":
-        parser.add_argument("--only", action="append", metavar="CHECK", help="one check (may be repeated)")
+        checks = importlib.import_module("tools").CHECKS
+        parser.add_argument("--only", action="append", choices=checks, help="one check (may be repeated)")
         parser.add_argument("--megabytes", type=int, default=128, help="data of fio and nbdcopy")
     else:
         importlib.import_module(SUBCOMMANDS[name][0]).arguments(parser)
@@ -71,6 +73,9 @@ def main():
         importlib.import_module(SUBCOMMANDS[given.subcommand][0]).main(given)
     except Failure as failure:
         print(f"FAILED: {failure}", file=sys.stderr)
+        return 1
+    except Closed:
+        print("FAILED: the server closed a connection that did nothing wrong", file=sys.stderr)
         return 1
     except Missing as missing:
         print(f"missing: {missing}", file=sys.stderr)

@@ -18,11 +18,12 @@ from drive import OPEN, Drive
 # A drive of 0.8 GB, so that minutes of writing make its flash collect garbage.
 SMALL = ["nand.blocks_per_plane=48", "ftl.over_provisioning=13%"]
 
+# File system -> how it is made, the option of that to trim nothing, how it is checked.
 FILESYSTEMS = {
-    "ext4": ("mkfs.ext4 -q -F /dev/vda", "e2fsck -fn /dev/vda"),
-    "xfs": ("mkfs.xfs -q -f /dev/vda", "xfs_repair -n /dev/vda"),
-    "btrfs": ("mkfs.btrfs -q -f /dev/vda", "btrfs check --readonly /dev/vda"),
-    "f2fs": ("mkfs.f2fs -q -f /dev/vda", "fsck.f2fs --dry-run /dev/vda"),
+    "ext4": ("mkfs.ext4 -q -F", "-E nodiscard", "e2fsck -fn"),
+    "xfs": ("mkfs.xfs -q -f", "-K", "xfs_repair -n"),
+    "btrfs": ("mkfs.btrfs -q -f", "-K", "btrfs check --readonly"),
+    "f2fs": ("mkfs.f2fs -q -f", "-t 0", "fsck.f2fs --dry-run"),
 }
 
 
@@ -41,9 +42,10 @@ def sql(megabytes):
     ])  # fmt: skip
 
 
-def steps(kind, megabytes, fill):
+def steps(kind, megabytes, fill, discard):
     """Returns (name, command, what its output must contain) of each step on a file system, in order."""
-    make, check = FILESYSTEMS[kind]
+    make, keep, check = FILESYSTEMS[kind]
+    make, option = (f"{make} /dev/vda", "discard") if discard else (f"{make} {keep} /dev/vda", "nodiscard")
     verify = "--verify=crc32c --verify_fatal=1 --verify_dump=0"
     fio = (
         f"fio --name=load --directory=/mnt --size={megabytes * 2}m --ioengine=psync --rw=randwrite --bsrange=4k-32k "
@@ -58,14 +60,14 @@ def steps(kind, megabytes, fill):
         "--target_file_size_base=4194304 --max_bytes_for_level_base=16777216"
     )
     return [
-        ("make", f"{make} && mount -t {kind} -o discard /dev/vda /mnt", ""),
+        ("make", f"{make} && mount -t {kind} -o {option} /dev/vda /mnt", ""),
         # Data that stays makes garbage collection copy something.
         ("fill", f"dd if=/dev/zero of=/mnt/cold bs=1M count={fill} conv=fsync", ""),
         ("fio", f"{fio} && {fio_verified} && rm /mnt/load.*", ""),
         ("sqlite", f'sqlite3 /mnt/database "{sql(megabytes)}"', "\nok"),
         ("rocksdb", bench, "overwrite"),
         ("delete", "rm -rf /mnt/rocksdb /mnt/database*", ""),
-        ("check", f"umount /mnt && {check}", ""),
+        ("check", f"umount /mnt && {check} /dev/vda", ""),
     ]
 
 
@@ -170,6 +172,15 @@ def run_step(guest, drive, given, kind, step):
     return row
 
 
+def write_all(drive):
+    """Writes the drive once, so that all of it holds data that nobody trims."""
+    data = os.urandom(1 << 20)
+    with drive.connect() as client:
+        for offset in range(0, drive.size, 1 << 20):
+            client.write(offset, data[: drive.size - offset])
+        client.flush()
+
+
 def table(rows):
     say(f"{'file system':12}{'step':10}{'s':>8}{'host MB':>10}{'flash MB':>10}{'amplification':>15}")
     for row in rows:
@@ -183,7 +194,8 @@ def arguments(parser):
     cache = os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))
     parser.add_argument("--filesystem", action="append", choices=FILESYSTEMS, help="default: each in turn")
     parser.add_argument("--megabytes", type=int, default=24, help="the size of each load")
-    parser.add_argument("--fill", type=int, default=55, metavar="PERCENT", help="how much of the drive holds data that stays")
+    parser.add_argument("--fill", type=int, default=65, metavar="PERCENT", help="how much of the drive holds data that stays")
+    parser.add_argument("--no-discard", action="store_true", help="trim nothing, on a drive that was written to its end before")
     parser.add_argument("--cache", default=f"{cache}/ftlab-guest", metavar="DIR", help="where kernel and initramfs are kept")
     parser.add_argument("--kvm", action="store_true", help="use hardware virtualisation (default: emulate)")
     parser.add_argument("--limit", type=float, default=300, metavar="S", help="the most that a step may take")
@@ -196,12 +208,14 @@ def main(given):
     kernel, initramfs = guest_image.build(Path(given.cache).expanduser())
     rows, progress, start = [], Progress(), time.monotonic()
     with Drive(given) as drive:
+        if given.no_discard:
+            write_all(drive)
         guest = Guest(drive, given, kernel, initramfs)
         try:
             boot = guest.until_done(given.boot_limit)[2]
             say(f"the guest is up after {time.monotonic() - start:.1f} s (by its own clock {boot:.1f} s)")
             for kind in given.filesystem or FILESYSTEMS:
-                for step in steps(kind, given.megabytes, drive.size * given.fill // 100 >> 20):
+                for step in steps(kind, given.megabytes, drive.size * given.fill // 100 >> 20, not given.no_discard):
                     progress.show(f"{kind}: {step[0]}")
                     rows.append(run_step(guest, drive, given, kind, step))
                     say(json.dumps(rows[-1]))

@@ -226,7 +226,7 @@ def stalled_writes(drive):
 
 def deaf(drive):
     """asks for gigabytes and reads no reply"""
-    opened = open_some(drive, 8, Client)
+    opened = open_some(drive, 4, Client)
     for client in opened:
         client.socket.settimeout(0.5)
         try:

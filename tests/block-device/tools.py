@@ -6,7 +6,7 @@ import random
 import time
 
 from common import Failure, need, run, say
-from drive import Drive
+from drive import Drive, Mount
 
 
 def fio_output(text):
@@ -128,9 +128,36 @@ def nbdinfo(drive, given):
     return f"{len(extents)} extents cover the device"
 
 
+def flushes(drive, given):
+    """Returns how many flushes have reached the server, or None if that is not known."""
+    if given.log:
+        with open(given.log) as log:
+            return sum(" Flush " in line and "...Flush" not in line for line in log)
+    statistics = drive.statistics()
+    return statistics and statistics["host"]["flushes"]
+
+
+def flush_path(drive, given):
+    """Each fsync on a mounted file system must become a flush at the server: without that power cuts test nothing."""
+    if flushes(drive, given) is None:
+        return "not counted by this server (nbdkit: --log FILE)"
+    with Mount(drive, "ext4") as mount:
+        mount.make().mount()
+        before = flushes(drive, given)
+        with open(mount.path / "file", "wb", buffering=0) as file:
+            for _ in range(20):
+                file.write(bytes(4096))
+                os.fsync(file.fileno())
+        seen = flushes(drive, given) - before
+    if seen < 20:
+        raise Failure(f"20 times fsync brought {seen} flushes to the server")
+    return f"20 times fsync brought {seen} flushes"
+
+
 CHECKS = {
     "nbdinfo": nbdinfo, "fio-verify": fio_verify, "fio-mix": fio_mix, "nbdcopy": nbdcopy,
     "qemu-io": qemu_io, "qemu-img": qemu_img,
+    "flush-path": flush_path,
 }  # fmt: skip
 
 
