@@ -1,7 +1,7 @@
 """A device that is served (`Drive`) and a file system on it (`Mount`), both of which always clean up."""
 
 import atexit
-import os
+import contextlib
 import shutil
 import signal
 import subprocess
@@ -17,20 +17,36 @@ from servers import SERVERS
 OPEN = []
 
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 @atexit.register
 def close_all():
+    # Who is impatient must not leave a mount behind.
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
     for thing in reversed(OPEN[:]):
         thing.discard()
 
 
 def end_on_signals():
-    """Makes SIGTERM and SIGHUP end the program as Ctrl-C does, so that clean-up happens."""
+    """Makes signals end the program as Ctrl-C does, so that clean-up happens (also where a shell ignores Ctrl-C)."""
 
     def end(number, _):
         raise KeyboardInterrupt(f"signal {number}")
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in SIGNALS:
         signal.signal(number, end)
+
+
+@contextlib.contextmanager
+def undisturbed():
+    """Holds signals back while something is made that would be lost if its name were not noted."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Drive:
@@ -175,7 +191,6 @@ class Mount:
         self.fuse.mkdir()
         self.path.mkdir()
         self.process = self.loop = None
-        self.mounted = False
         OPEN.append(self)
 
     def attach(self):
@@ -193,8 +208,9 @@ class Mount:
             raise Failure(f"nbdfuse ended: {(self.folder / 'log').read_text()[-1000:]}")
         # With direct I/O the file's pages are not cached once more, and reads come from the server.
         size = min(self.drive.size, self.drive.given.size << 20)
-        done = run("losetup", "--find", "--show", "--direct-io=on", "--sizelimit", size, self.fuse / "disk")
-        self.loop = done.stdout.strip()
+        with undisturbed():
+            done = run("losetup", "--find", "--show", "--direct-io=on", "--sizelimit", size, self.fuse / "disk")
+            self.loop = done.stdout.strip()
         return self
 
     def make(self):
@@ -203,12 +219,24 @@ class Mount:
 
     def mount(self):
         run("mount", "-t", self.kind, "-o", self.options, self.loop, self.path, limit=300)
-        self.mounted = True
         return self
 
     def unmount(self):
         run("umount", self.path, limit=300)
-        self.mounted = False
+
+    def mounted(self):
+        """Asks the kernel: whoever was interrupted can't know, and a dead file system does not answer."""
+        with open("/proc/self/mounts") as mounts:
+            return any(line.split(" ")[1] == str(self.path) for line in mounts)
+
+    def let_go(self):
+        """Unmounts as soon as the last program has gone; returns whether that was soon enough."""
+        for _ in range(100):
+            if not self.mounted() or run("umount", self.path, check=False).returncode == 0:
+                return True
+            time.sleep(0.05)
+        run("umount", "-l", self.path, check=False)
+        return False
 
     def check(self):
         """Checks the file system, which is not mounted, without mending it."""
@@ -217,10 +245,8 @@ class Mount:
     def detach(self):
         """Takes the block device away; an error of any step leaves nothing behind all the same."""
         problems = []
-        if self.mounted and run("umount", self.path, check=False).returncode != 0:
+        if not self.let_go():
             problems.append(f"umount of {self.path}")
-            run("umount", "-l", self.path, check=False)
-        self.mounted = False
         if self.loop:
             if run("losetup", "-d", self.loop, check=False).returncode != 0:
                 problems.append(f"losetup -d {self.loop}")
@@ -251,11 +277,6 @@ class Mount:
             # The kernel then fails all that waits for the device.
             self.process.kill()
             self.process.wait()
-        for _ in range(100):
-            if not self.mounted or run("umount", self.path, check=False).returncode == 0:
-                self.mounted = False
-                break
-            time.sleep(0.05)
         if self.detach():
             raise Failure("a mount that lost its device can't be unmounted")
 
@@ -267,7 +288,7 @@ class Mount:
                 self.process.kill()
             self.detach()
         finally:
-            if not os.path.ismount(self.path) and not self.drive.given.keep:
+            if not self.mounted() and not self.drive.given.keep:
                 shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self):
