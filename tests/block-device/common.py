@@ -1,0 +1,133 @@
+"""What all checks share: failures, missing tools, running programs with a time limit, the line of progress."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+# Which Debian package brings a tool, for the message when it is missing.
+PACKAGES = {
+    "btrfs": "btrfs-progs",
+    "cpio": "cpio",
+    "e2fsck": "e2fsprogs",
+    "fio": "fio",
+    "fusermount3": "fuse3",
+    "losetup": "mount",
+    "mkfs.btrfs": "btrfs-progs",
+    "mkfs.ext4": "e2fsprogs",
+    "mkfs.f2fs": "f2fs-tools",
+    "mkfs.xfs": "xfsprogs",
+    "nbdcopy": "libnbd-bin",
+    "nbdfuse": "libnbd-bin",
+    "nbdinfo": "libnbd-bin",
+    "nbdkit": "nbdkit",
+    "qemu-img": "qemu-utils",
+    "qemu-io": "qemu-utils",
+    "qemu-system-x86_64": "qemu-system-x86",
+    "sqlite3": "sqlite3",
+    "busybox": "busybox-static",
+    "depmod": "kmod",
+    "xfs_repair": "xfsprogs",
+}
+
+
+class Failure(Exception):
+    """A check failed: what was observed is not what was promised."""
+
+
+class Loss(Failure):
+    """A device lost or damaged what it had promised to keep: what a lying device must lead to."""
+
+
+class Missing(Exception):
+    """Something that the checks need is not on this machine."""
+
+
+def find(tool):
+    """Returns the path of a tool, also in the folders of root, or None."""
+    return shutil.which(tool) or shutil.which(tool, path="/usr/local/sbin:/usr/sbin:/sbin")
+
+
+def need(*tools):
+    """Raises Missing unless all tools are there."""
+    lacking = [tool for tool in tools if not find(tool)]
+    if lacking:
+        packages = sorted({PACKAGES.get(tool, tool) for tool in lacking})
+        raise Missing(f"{', '.join(lacking)} not found; apt-get install {' '.join(packages)}")
+
+
+def need_root():
+    if os.geteuid() != 0:
+        raise Missing("mounting needs root")
+
+
+def run(*command, limit=120, check=True, **options):
+    """Runs a program to its end and returns it with its output; raises Failure if it fails or takes too long."""
+    command = [find(command[0]) or command[0], *map(str, command[1:])]
+    options.setdefault("stdin", subprocess.DEVNULL)
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=limit, **options
+        )
+    except subprocess.TimeoutExpired:
+        raise Failure(f"took more than {limit} s: {' '.join(command)}") from None
+    if check and done.returncode != 0:
+        said = (done.stdout + done.stderr).strip()[-2000:]
+        raise Failure(f"exit code {done.returncode}: {' '.join(command)}\n{said}")
+    return done
+
+
+def wait_until(true, limit, what, every=0.01):
+    """Waits until `true()` holds; raises Failure after `limit` seconds."""
+    end = time.monotonic() + limit
+    while not (value := true()):
+        if time.monotonic() > end:
+            raise Failure(f"{what}: not within {limit} s")
+        time.sleep(every)
+    return value
+
+
+def end_process(process, number=signal.SIGTERM, limit=30):
+    """Ends a child and reaps it; with SIGKILL if it does not heed the signal in time."""
+    if process.poll() is None:
+        process.send_signal(number)
+        try:
+            process.wait(limit)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise Failure(f"{process.args[0]} did not end within {limit} s of signal {number}") from None
+    return process.returncode
+
+
+def memory(pid):
+    """Returns the bytes of its own (not of mapped files) that a process has in memory."""
+    with open(f"/proc/{pid}/status") as status:
+        fields = dict(line.split(":", 1) for line in status)
+    if "RssAnon" not in fields:
+        raise Failure("the server has ended")
+    return 1024 * sum(int(fields[key].split()[0]) for key in ("RssAnon", "RssShmem"))
+
+
+class Progress:
+    """One line that is overwritten on a terminal; elsewhere a line now and then."""
+
+    def __init__(self, every=10):
+        self.terminal, self.every, self.last = sys.stderr.isatty(), every, time.monotonic()
+
+    def show(self, text):
+        if self.terminal:
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        elif time.monotonic() - self.last >= self.every:
+            self.last = time.monotonic()
+            print(text, file=sys.stderr, flush=True)
+
+    def done(self):
+        if self.terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def say(text):
+    print(text, flush=True)
