@@ -294,7 +294,7 @@ def arguments(parser):
     names = [behaviour.__name__ for behaviour in BEHAVIOURS]
     parser.add_argument("--only", action="append", choices=names, help="one behaviour (may be repeated)")
     parser.add_argument("--reply-limit", type=float, default=5, metavar="S", help="the longest the honest client may wait")
-    parser.add_argument("--memory", type=int, default=512, metavar="MIB", help="how much more memory the server may take")
+    parser.add_argument("--memory", type=int, default=768, metavar="MIB", help="how much more memory the server may take")
 
 
 def misbehave(drive, behaviour, given, at_rest):
