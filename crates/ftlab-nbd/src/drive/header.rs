@@ -158,10 +158,9 @@ impl Header {
 
 fn read_slot(file: &File, at: u64) -> io::Result<Option<Header>> {
     let mut slot = vec![0; HEADER_SLOT as usize];
-    match file.read_exact_at(&mut slot, at) {
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-        read => read?,
-    }
+    // A file that was only begun ends within a slot.
+    let length = file.metadata()?.len().saturating_sub(at).min(HEADER_SLOT);
+    file.read_exact_at(&mut slot[..length as usize], at)?;
     if &slot[..MAGIC.len()] != MAGIC {
         return Ok(None);
     }
