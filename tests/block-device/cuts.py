@@ -5,6 +5,7 @@ moment; the server comes back with the same data; the file system is mounted, wh
 that all that was acknowledged is there. The next round goes on from there.
 """
 
+import os
 import random
 import subprocess
 import sys
@@ -65,6 +66,17 @@ def noted(notes):
     return [line for line in notes.read().decode().splitlines(True) if line.endswith("\n")]
 
 
+def until_acknowledged(writers):
+    """Waits until a writer has just noted something: the moment at which a drive must be through with it."""
+
+    def size():
+        return sum(os.fstat(notes.fileno()).st_size for _, notes in writers)
+
+    before, end = size(), time.monotonic() + 1
+    while size() == before and time.monotonic() < end:
+        time.sleep(0.0002)
+
+
 def end_writers(writers):
     for process, _ in writers:
         if process.poll() is None:
@@ -94,6 +106,8 @@ def cut_under_writers(job, drive, mount, how, rng, given):
         for process, notes in writers:
             wait_until(lambda: process.poll() is not None or noted(notes), 120, "a writer's first line")
         time.sleep(rng.uniform(0, given.longest))
+        if rng.random() < 0.5:
+            until_acknowledged(writers)
         for process, _ in writers:
             if process.poll() is not None:
                 raise Failure(f"a writer ended before the cut: {process.communicate()[1].decode()[-1000:]}")
