@@ -147,6 +147,15 @@ def come_back(job, drive, mount, how, printed, fsck):
         mount.mount()
 
 
+def begin(job, drive, mount):
+    try:
+        mount.make().mount()
+        job.begin(mount.path)
+    except (Failure, OSError) as failure:
+        raise Loss(f"the file system can't be made: {failure}") from None
+    settle(drive, mount)
+
+
 def settle(drive, mount):
     """Ends the server in order once, so that what a lying device loses is what is written from now on."""
     mount.unmount()
@@ -168,9 +177,7 @@ def rounds(given, kind, job, name):
     if "ctl" in ways and not SERVERS[given.server].can_cut:
         raise Missing(f"the server {given.server!r} has no power cut of its own (--how ctl)")
     with Drive(given) as drive, Mount(drive, kind) as mount:
-        mount.make().mount()
-        job.begin(mount.path)
-        settle(drive, mount)
+        begin(job, drive, mount)
         for number in range(1, given.cuts + 1):
             how = rng.choice(ways)
             try:
