@@ -80,8 +80,8 @@ def main():
     except Missing as missing:
         print(f"missing: {missing}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        print("interrupted", *interrupt.args, file=sys.stderr)
         return 130
     finally:
         close_all()

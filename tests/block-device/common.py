@@ -1,5 +1,6 @@
 """What all checks share: failures, missing tools, running programs with a time limit, the line of progress."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -63,22 +64,6 @@ def need_root():
         raise Missing("mounting needs root")
 
 
-def run(*command, limit=120, check=True, **options):
-    """Runs a program to its end and returns it with its output; raises Failure if it fails or takes too long."""
-    command = [find(command[0]) or command[0], *map(str, command[1:])]
-    options.setdefault("stdin", subprocess.DEVNULL)
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=limit, **options
-        )
-    except subprocess.TimeoutExpired:
-        raise Failure(f"took more than {limit} s: {' '.join(command)}") from None
-    if check and done.returncode != 0:
-        said = (done.stdout + done.stderr).strip()[-2000:]
-        raise Failure(f"exit code {done.returncode}: {' '.join(command)}\n{said}")
-    return done
-
-
 def wait_until(true, limit, what, every=0.01):
     """Waits until `true()` holds; raises Failure after `limit` seconds."""
     end = time.monotonic() + limit
@@ -87,6 +72,54 @@ def wait_until(true, limit, what, every=0.01):
             raise Failure(f"{what}: not within {limit} s")
         time.sleep(every)
     return value
+
+
+# What ends the program in order, as Ctrl-C does.
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextlib.contextmanager
+def undisturbed():
+    """Holds signals back while something is made that would be lost if its name were not noted."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def start(command, **options):
+    """Starts a program in a session of its own, which Ctrl-C does not reach: whoever catches that ends it in order.
+
+    To be called with signals held back; the program gets them all.
+    """
+    return subprocess.Popen(
+        list(map(str, command)), stdin=subprocess.DEVNULL, start_new_session=True,
+        preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS), **options,
+    )  # fmt: skip
+
+
+def run(*command, limit=120, check=True, input=None, **options):
+    """Runs a program to its end and returns it with its output; raises Failure if it fails or takes too long."""
+    command = [find(command[0]) or command[0], *map(str, command[1:])]
+    stdin = subprocess.DEVNULL if input is None else subprocess.PIPE
+    process = None
+    try:
+        # A program that was started, and isn't known to have been, would go on while things are cleaned up.
+        with undisturbed():
+            process = subprocess.Popen(
+                command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", **options
+            )
+        output, errors = process.communicate(input, timeout=limit)
+    except subprocess.TimeoutExpired:
+        raise Failure(f"took more than {limit} s: {' '.join(command)}") from None
+    finally:
+        if process and process.poll() is None:
+            process.kill()
+            process.wait()
+    if check and process.returncode != 0:
+        raise Failure(f"exit code {process.returncode}: {' '.join(command)}\n{(output + errors).strip()[-2000:]}")
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
 def end_process(process, number=signal.SIGTERM, limit=30):

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from common import Failure, Loss, Missing, Progress, say, wait_until
+from common import Failure, Loss, Missing, Progress, say, start, undisturbed, wait_until
 from drive import Drive, Mount
 from servers import SERVERS, HERE
 
@@ -48,16 +48,13 @@ class Job:
         return ""
 
 
-def start_writers(job, mount, rng):
-    writers = []
+def start_writers(job, mount, rng, writers):
+    """Starts the writers and notes each in the list."""
     for number, (script, *arguments) in enumerate(job.writers(mount.path, rng)):
         notes = open(mount.folder / f"notes-{number}", "w+b")
         command = [sys.executable, HERE / script, *map(str, arguments)]
-        process = subprocess.Popen(
-            command, stdout=notes, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, start_new_session=True
-        )
-        writers.append((process, notes))
-    return writers
+        with undisturbed():
+            writers.append((start(command, stdout=notes, stderr=subprocess.PIPE), notes))
 
 
 def noted(notes):
@@ -101,8 +98,9 @@ def reap(writers):
 
 def cut_under_writers(job, drive, mount, how, rng, given):
     """Runs writers until the power goes; returns what they printed."""
-    writers = start_writers(job, mount, rng)
+    writers = []
     try:
+        start_writers(job, mount, rng, writers)
         for process, notes in writers:
             wait_until(lambda: process.poll() is not None or noted(notes), 120, "a writer's first line")
         time.sleep(rng.uniform(0, given.longest))
@@ -172,7 +170,7 @@ def settle(drive, mount):
 
 def rounds(given, kind, job, name):
     """Cuts the power `given.cuts` times; returns (cuts, seconds)."""
-    rng, progress, start = random.Random(given.seed), Progress(), time.monotonic()
+    rng, progress, began = random.Random(given.seed), Progress(), time.monotonic()
     ways = given.how or ["kill"]
     if "ctl" in ways and not SERVERS[given.server].can_cut:
         raise Missing(f"the server {given.server!r} has no power cut of its own (--how ctl)")
@@ -187,7 +185,7 @@ def rounds(given, kind, job, name):
                 raise type(failure)(f"{name}, cut {number} ({how}), seed {given.seed}: {failure}") from None
             progress.show(f"{name}: cut {number} of {given.cuts}, {job.told()}")
     progress.done()
-    return given.cuts, time.monotonic() - start
+    return given.cuts, time.monotonic() - began
 
 
 def verdict(given, name, run):

@@ -1,7 +1,6 @@
 """A device that is served (`Drive`) and a file system on it (`Mount`), both of which always clean up."""
 
 import atexit
-import contextlib
 import shutil
 import signal
 import subprocess
@@ -10,14 +9,11 @@ import time
 from pathlib import Path
 
 from client import Client, Closed
-from common import Failure, end_process, find, need, need_root, run, wait_until
+from common import SIGNALS, Failure, end_process, find, need, need_root, run, start, undisturbed, wait_until
 from servers import SERVERS
 
 # What is to be undone if the program ends in the midst, the newest last.
 OPEN = []
-
-
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @atexit.register
@@ -39,27 +35,16 @@ def end_on_signals():
         signal.signal(number, end)
 
 
-@contextlib.contextmanager
-def undisturbed():
-    """Holds signals back while something is made that would be lost if its name were not noted."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 class Drive:
     """A server with its data, which outlive it: with Drive(given) as drive: ..."""
 
     def __init__(self, given):
         self.given = given
-        self.server = SERVERS[given.server](given)
-        self.folder = Path(tempfile.mkdtemp(prefix="drive-", dir=given.scratch))
+        self.server, self.process, self.cuts = SERVERS[given.server](given), None, 0
+        with undisturbed():
+            self.folder = Path(tempfile.mkdtemp(prefix="drive-", dir=given.scratch))
+            OPEN.append(self)
         self.socket, self.data = self.folder / "socket", self.folder / "data"
-        self.process = None
-        self.cuts = 0
-        OPEN.append(self)
 
     def start(self):
         """Starts the server and waits until it accepts and greets."""
@@ -68,12 +53,8 @@ class Drive:
         command = list(map(str, self.server.command(self.socket, self.data)))
         need(command[0])
         command[0] = find(command[0])
-        log = open(self.folder / "log", "ab")
-        # Ctrl-C must not reach the server: whoever catches it ends things in order.
-        self.process = subprocess.Popen(
-            command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
-        )
-        log.close()
+        with undisturbed(), open(self.folder / "log", "ab") as log:
+            self.process = start(command, stdout=log, stderr=log)
         wait_until(self.ready, self.given.patience, "the server does not accept")
         return self
 
@@ -186,23 +167,21 @@ class Mount:
         need_root()
         need("nbdfuse", "fusermount3", "losetup", MAKE[kind][0], CHECK[kind][0])
         self.drive, self.kind, self.options = drive, kind, options or OPTIONS[kind]
-        self.folder = Path(tempfile.mkdtemp(prefix="mount-", dir=drive.given.scratch))
-        self.fuse, self.path = self.folder / "fuse", self.folder / "files"
-        self.fuse.mkdir()
-        self.path.mkdir()
         self.process = self.loop = None
-        OPEN.append(self)
+        with undisturbed():
+            self.folder = Path(tempfile.mkdtemp(prefix="mount-", dir=drive.given.scratch))
+            self.fuse, self.path = self.folder / "fuse", self.folder / "files"
+            self.fuse.mkdir()
+            self.path.mkdir()
+            OPEN.append(self)
 
     def attach(self):
         """Presents the drive as a block device."""
         pid = self.folder / "pid"
         pid.unlink(missing_ok=True)
-        log = open(self.folder / "log", "ab")
-        self.process = subprocess.Popen(
-            [find("nbdfuse"), "-P", pid, self.fuse / "disk", self.drive.uri],
-            stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
-        log.close()
+        command = [find("nbdfuse"), "-P", pid, self.fuse / "disk", self.drive.uri]
+        with undisturbed(), open(self.folder / "log", "ab") as log:
+            self.process = start(command, stdout=log, stderr=log)
         wait_until(lambda: self.process.poll() is not None or pid.exists(), 30, "nbdfuse")
         if self.process.poll() is not None:
             raise Failure(f"nbdfuse ended: {(self.folder / 'log').read_text()[-1000:]}")

@@ -6,13 +6,12 @@ The disk is virtio over NBD with no cache of the host between, so flushes and di
 import json
 import os
 import socket
-import subprocess
 import tempfile
 import time
 from pathlib import Path
 
 import guest_image
-from common import Failure, Progress, end_process, find, need, say
+from common import Failure, Progress, end_process, find, need, say, start, undisturbed
 from drive import OPEN, Drive
 
 # A drive of 0.8 GB, so that minutes of writing make its flash collect garbage.
@@ -86,13 +85,10 @@ class Guest:
             "-serial", f"file:{self.folder / 'console'}", "-chardev", f"socket,id=line,path={serial},server=on,wait=off",
             "-serial", "chardev:line", "-blockdev", disk, "-device", "virtio-blk-pci,drive=disk,write-cache=on",
         ]  # fmt: skip
-        log = open(self.folder / "log", "wb")
-        self.process = subprocess.Popen(
-            command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
-        )
-        log.close()
-        OPEN.append(self)
         self.line = socket.socket(socket.AF_UNIX)
+        with undisturbed(), open(self.folder / "log", "wb") as log:
+            self.process = start(command, stdout=log, stderr=log)
+            OPEN.append(self)
         self.connect(serial)
         self.buffer = b""
 
@@ -206,14 +202,14 @@ def main(given):
     if not given.set and not given.plain:
         given.set = list(SMALL)
     kernel, initramfs = guest_image.build(Path(given.cache).expanduser())
-    rows, progress, start = [], Progress(), time.monotonic()
+    rows, progress, began = [], Progress(), time.monotonic()
     with Drive(given) as drive:
         if given.no_discard:
             write_all(drive)
         guest = Guest(drive, given, kernel, initramfs)
         try:
             boot = guest.until_done(given.boot_limit)[2]
-            say(f"the guest is up after {time.monotonic() - start:.1f} s (by its own clock {boot:.1f} s)")
+            say(f"the guest is up after {time.monotonic() - began:.1f} s (by its own clock {boot:.1f} s)")
             for kind in given.filesystem or FILESYSTEMS:
                 for step in steps(kind, given.megabytes, drive.size * given.fill // 100 >> 20, not given.no_discard):
                     progress.show(f"{kind}: {step[0]}")
@@ -224,4 +220,4 @@ def main(given):
             guest.discard()
     progress.done()
     table(rows)
-    say(f"guest: {time.monotonic() - start:.0f} s")
+    say(f"guest: {time.monotonic() - began:.0f} s")

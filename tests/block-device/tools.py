@@ -92,7 +92,7 @@ def qemu_io(drive, given):
     commands += [f"read -q -P {byte} {sector * 512} 512" for sector, byte in sorted(shadow.items())]
     script = "\n".join([*commands, "quit", ""])
     image = f"driver=raw,file.driver=nbd,file.server.type=unix,file.server.path={drive.socket},discard=unmap"
-    done = run("qemu-io", "--image-opts", "-t", "none", image, input=script, stdin=None, limit=300)
+    done = run("qemu-io", "--image-opts", "-t", "none", image, input=script, limit=300)
     said = done.stdout.replace("qemu-io> ", "").strip()
     if "failed" in said or "error" in said.lower():
         raise Failure(f"qemu-io: {said[:500]}")
