@@ -236,7 +236,8 @@ impl Drive {
     /// Whether a commit has something to do.
     #[must_use]
     pub fn has_news(&self) -> bool {
-        self.device().has_touched() || self.device().contents().has_news()
+        self.device().kept().is_some_and(|kept| kept.has_changed())
+            || self.device().contents().has_news()
     }
 
     /// Makes what has happened outlast a kill.
@@ -316,7 +317,7 @@ impl Drive {
 
     fn facts(&self) -> Facts {
         let device = self.device();
-        let kept = device.kept_facts().unwrap_or_default();
+        let kept = device.kept().map(|kept| kept.facts()).unwrap_or_default();
         Facts::new(device.now().0, &kept, self.life())
     }
 

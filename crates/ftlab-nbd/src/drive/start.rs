@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ftlab::config::Config;
 use ftlab::device::{DeviceSetup, Remains, power_up};
+use ftlab::ftl::recovery::Touched;
 use ftlab::host::Host;
 use ftlab::image::Resume;
 use ftlab::shape::Geometry;
@@ -298,7 +299,7 @@ impl Drive {
         if !self.recovers {
             return Ok(());
         }
-        self.device_mut().begin_to_touch();
+        self.device_mut().swap_touched(&mut Touched::default());
         let Drive { device, file, geometry, .. } = self;
         let device = device.as_ref().expect("power is cut only within a call");
         let kept = device.kept().expect("a device that recovers keeps something");

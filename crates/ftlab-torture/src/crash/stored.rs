@@ -26,7 +26,7 @@ impl Stored {
         if device.kept().is_none() {
             return stored;
         }
-        device.begin_to_touch();
+        device.swap_touched(&mut stored.touched);
         let geometry = device.ftl().geometry().clone();
         let all = (0..geometry.blocks()).map(BlockId::new);
         let known = |&block: &BlockId| device.kept().is_some_and(|kept| kept.knows(block));
@@ -55,7 +55,7 @@ impl Stored {
     }
 
     fn store(&mut self, device: &Device<(), Versions>) {
-        let (Some(kept), Some(facts)) = (device.kept(), device.kept_facts()) else { return };
+        let Some(kept) = device.kept() else { return };
         let geometry = device.ftl().geometry();
         for &(first, units) in &self.touched.pages {
             for at in (first.get()..first.get() + units).map(Ppn::new) {
@@ -70,7 +70,7 @@ impl Stored {
         for &page in &self.touched.trimmed {
             self.trims.insert(page, kept.trim(page));
         }
-        self.facts = facts;
+        self.facts = kept.facts();
         self.touched.clear();
     }
 

@@ -177,7 +177,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 .for_each(|at| self.base.kernel.flash.cells_mut().know_erases(at, erases));
         }
         for die in self.base.kernel.ftl.dead_dies_on_flash() {
-            self.base.kernel.flash.know_dead(die);
+            self.base.kernel.flash.die_dies(die, SimTime::ZERO);
         }
         self.base.begin_ages();
         self.choose_skills();

@@ -8,7 +8,6 @@ use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::ftl::service::Signals;
 use crate::scheduler::Probe;
-use crate::units::DieId;
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// Chooses the set. Call it when the device is assembled, and when it has loaded a state.
@@ -19,16 +18,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let fitting = sets.into_iter().find(|set| has & !set == 0);
         self.skills = fitting.unwrap_or(skills::ALL);
         self.base.wakes = self.wakes();
-    }
-
-    /// Lets a die die now. Its commands fail from now on, and the device notices at the first one.
-    ///
-    /// Devices that recover from power cuts, whose map is on flash, or that merge blocks, can't go on without a die: see
-    /// what the configuration refuses beside a `nand.faults.schedule` with a death.
-    pub fn kill_die(&mut self, die: DieId) {
-        let now = self.base.kernel.now;
-        self.base.kernel.flash.die_dies(die, now);
-        self.choose_skills();
     }
 
     /// Also runs with the skills of `set`, which must hold the device's own. Only the speed of the simulation changes.

@@ -2,7 +2,7 @@
 //! again from what was stored, after its process was killed.
 
 use crate::device::{Contents, Device, DeviceSetup, Remains, assemble};
-use crate::ftl::recovery::{Kept, KeptFacts, KeptSource, Touched, kept};
+use crate::ftl::recovery::{Kept, KeptSource, Touched, kept};
 use crate::image::Damage;
 use crate::scheduler::Probe;
 use crate::units::{BlockId, Nanos, SimTime};
@@ -11,29 +11,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What the device keeps on flash for recovery, or none if it keeps nothing.
     #[must_use]
     pub fn kept(&self) -> Option<Kept<'_>> {
-        Kept::of(&self.base.kernel.ftl)
-    }
-
-    /// The facts about the whole device that belong to it.
-    #[must_use]
-    pub fn kept_facts(&self) -> Option<KeptFacts> {
-        let facts = self.kept()?.facts();
         let journal_pages = self.base.services.journal.as_ref().map_or(0, |it| it.pages());
-        Some(KeptFacts { journal_pages, ..facts })
+        Kept::of(&self.base.kernel.ftl, journal_pages)
     }
 
-    /// Notes from now on what changes of it.
-    pub fn begin_to_touch(&mut self) {
-        kept::begin_to_touch(&mut self.base.kernel.ftl);
-    }
-
-    /// Whether something has changed since it was last asked what.
-    #[must_use]
-    pub fn has_touched(&self) -> bool {
-        kept::has_touched(&self.base.kernel.ftl)
-    }
-
-    /// Exchanges what changed since the last call for an empty list.
+    /// Exchanges what changed of it since the last call for an empty list. The first call finds nothing: changes are
+    /// noted from then on.
     pub fn swap_touched(&mut self, list: &mut Touched) {
         kept::swap_touched(list, &mut self.base.kernel.ftl);
     }

@@ -111,12 +111,19 @@ impl Touched {
 pub struct Kept<'a> {
     ftl: &'a Ftl,
     record: &'a Record,
+    journal_pages: u32,
 }
 
 impl<'a> Kept<'a> {
     /// The view of a device, or none if it keeps nothing for recovery.
-    pub(crate) fn of(ftl: &'a Ftl) -> Option<Kept<'a>> {
-        ftl.features.record.as_deref().map(|record| Kept { ftl, record })
+    pub(crate) fn of(ftl: &'a Ftl, journal_pages: u32) -> Option<Kept<'a>> {
+        ftl.features.record.as_deref().map(|record| Kept { ftl, record, journal_pages })
+    }
+
+    /// Whether something has changed since the device was last asked what.
+    #[must_use]
+    pub fn has_changed(&self) -> bool {
+        self.record.touched.as_deref().is_some_and(|touched| !touched.is_empty())
     }
 
     /// The spare area of a physical page.
@@ -165,7 +172,7 @@ impl<'a> Kept<'a> {
         self.record.trim_of(page)
     }
 
-    /// The facts about the whole device, except for the pages of its journal.
+    /// The facts about the whole device.
     #[must_use]
     pub fn facts(&self) -> KeptFacts {
         let (next_version, openings) = (self.record.next(), self.record.openings());
@@ -173,7 +180,7 @@ impl<'a> Kept<'a> {
         KeptFacts {
             next_version,
             openings,
-            journal_pages: 0,
+            journal_pages: self.journal_pages,
             end: life.and_then(|life| life.end_reason()),
             weak: life.map(|life| life.faults.key()),
             giving_up: left::giving_up(self.ftl),
@@ -193,27 +200,14 @@ pub trait KeptSource {
     fn facts(&self) -> &KeptFacts;
 }
 
-/// Notes from now on what changes. All of it counts as changed at first.
-pub(crate) fn begin_to_touch(ftl: &mut Ftl) {
-    if let Some(record) = ftl.features.record.as_deref_mut() {
-        record.touched = Some(Box::default());
-    }
-}
-
-/// Whether something has changed.
-pub(crate) fn has_touched(ftl: &Ftl) -> bool {
-    let record = ftl.features.record.as_deref();
-    record.and_then(|record| record.touched.as_deref()).is_some_and(|touched| !touched.is_empty())
-}
-
-/// Exchanges what changed for an empty list. If something failed, adds the blocks that are lost or given up.
+/// Exchanges what changed for an empty list, and notes from now on what changes. If something failed, adds the blocks that are lost or given up.
 pub(crate) fn swap_touched(list: &mut Touched, ftl: &mut Ftl) {
     let losses = ftl.health.life.as_deref().map(|life| *life.losses());
     let failures =
         losses.map_or(0, |it| it.program_failures + it.erase_failures + u64::from(it.grown_bad));
     let Some(record) = ftl.features.record.as_deref_mut() else { return };
-    let Some(touched) = record.touched.as_deref_mut() else { return };
-    std::mem::swap(touched, list);
+    let touched = record.touched.get_or_insert_default();
+    std::mem::swap(&mut **touched, list);
     touched.failures = failures;
     if list.failures != failures {
         let all = (0..ftl.geometry.blocks()).map(BlockId::new);

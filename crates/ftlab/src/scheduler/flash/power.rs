@@ -36,11 +36,6 @@ impl<P: Probe> Flash<P> {
         self.dispatcher.array.cells
     }
 
-    /// Marks a die as dead because an image says so, whatever the options of this device say.
-    pub(crate) fn know_dead(&mut self, die: DieId) {
-        self.die_dies(die, SimTime::ZERO);
-    }
-
     /// A die is dead from `at` on, whatever the options say.
     pub(crate) fn die_dies(&mut self, die: DieId, at: SimTime) {
         let array = &mut self.dispatcher.array;
