@@ -164,3 +164,18 @@ class Progress:
 
 def say(text):
     print(text, flush=True)
+
+
+def verdict(given, name, check):
+    """Carries out a check and tells its result. A device that lies must end it in a loss, any other in none."""
+    lying = given.lying or given.fault
+    try:
+        told = check()
+    except Loss as loss:
+        if not lying:
+            raise
+        say(f"found, as it must be: {loss}")
+        return
+    if lying:
+        raise Failure(f"{name}: a device that lies came through unnoticed: {told}")
+    say(f"{name}: {told}")

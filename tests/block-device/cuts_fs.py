@@ -3,7 +3,7 @@
 import os
 
 import cuts
-from common import Loss, say
+from common import Loss, say, verdict
 from drive import MAKE
 from files import FILES, SECTOR, content, operation
 
@@ -120,5 +120,5 @@ def arguments(parser):
 def main(given):
     for kind in given.filesystem or MAKE:
         job = Files(given)
-        cuts.verdict(given, kind, lambda: cuts.rounds(given, kind, job, kind))
+        verdict(given, kind, lambda: cuts.rounds(given, kind, job, kind))
         say(f"{kind}: {job.told()}")

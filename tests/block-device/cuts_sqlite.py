@@ -3,7 +3,7 @@
 import sqlite3
 
 import cuts
-from common import Loss
+from common import Loss, verdict
 from drive import MAKE
 from transactions import SYNCHRONOUS, create, payload, slots_of
 
@@ -64,5 +64,5 @@ def arguments(parser):
 def main(given):
     job = Transactions(given)
     name = f"SQLite on {given.filesystem}"
-    cuts.verdict(given, name, lambda: cuts.rounds(given, given.filesystem, job, name))
+    verdict(given, name, lambda: cuts.rounds(given, given.filesystem, job, name))
     cuts.say(job.told())
