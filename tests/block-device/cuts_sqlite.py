@@ -3,7 +3,7 @@
 import sqlite3
 
 import cuts
-from common import Loss, verdict
+from common import Loss, say, verdict
 from drive import MAKE
 from transactions import SYNCHRONOUS, create, payload, slots_of
 
@@ -65,4 +65,4 @@ def main(given):
     job = Transactions(given)
     name = f"SQLite on {given.filesystem}"
     verdict(given, name, lambda: cuts.rounds(given, given.filesystem, job, name))
-    cuts.say(job.told())
+    say(job.told())
