@@ -13,6 +13,7 @@ mod meter;
 mod observe;
 mod records;
 mod start;
+mod stored;
 
 pub use data_file::Unusable;
 pub use host_data::Answer;
@@ -23,7 +24,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use ftlab::config::Config;
-use ftlab::device::{Device, DeviceSetup, power_up};
+use ftlab::device::{Device, DeviceSetup, Remains, power_up};
 use ftlab::ftl::recovery::Touched;
 use ftlab::host::{Advanced, Host, Op, Request};
 use ftlab::shape::Geometry;
@@ -344,25 +345,34 @@ impl Drive {
     /// The device keeps nothing for recovery, does not come up again, or the data file can't be written.
     pub fn cut_power(&mut self) -> Result<Nanos, Failure> {
         self.can_be_cut()?;
+        let remains = self.power_off();
+        self.cuts.count += 1;
+        self.cuts.lost_pages += remains.lost_pages;
+        self.cuts.last_lost_pages = Some(remains.lost_pages);
+        let time = self.power_on(remains)?;
+        self.cuts.last_recovery = Some(time);
+        self.commit_cut().map_err(|error| self.failed("write", &error))?;
+        Ok(time)
+    }
+
+    /// Cuts the power. What the device has programmed since its start is counted before it is gone.
+    fn power_off(&mut self) -> Remains<Bytes> {
         let device = self.device.take().expect("power is cut only within a call");
         let programmed = ftlab::scheduler::flash_pages_programmed(device.flash().done());
         self.counted.media_written_bytes += programmed * self.geometry.shape().page_size.0;
-        let remains = device.cut_power();
-        let lost = remains.lost_pages;
+        self.counted.power_cycles += 1;
+        self.counted.unsafe_shutdowns += 1;
+        device.cut_power()
+    }
+
+    /// Brings the device up again. Returns how long that took, in simulated time.
+    fn power_on(&mut self, remains: Remains<Bytes>) -> Result<Nanos, Failure> {
         let setup = DeviceSetup::new(&self.config, self.file.seed());
-        let meter = Meter::new(self.flash_dies());
-        let up = power_up(setup, meter, remains);
+        let up = power_up(setup, Meter::new(self.flash_dies()), remains);
         let (device, recovered) = up.map_err(|damage| {
             Failure::usage(format!("the drive does not come up after the power cut: {damage}"))
         })?;
         self.device = Some(device);
-        self.counted.power_cycles += 1;
-        self.counted.unsafe_shutdowns += 1;
-        self.cuts.count += 1;
-        self.cuts.last_recovery = Some(recovered.time);
-        self.cuts.lost_pages += lost;
-        self.cuts.last_lost_pages = Some(lost);
-        self.commit_cut().map_err(|error| self.failed("write", &error))?;
         Ok(recovered.time)
     }
 

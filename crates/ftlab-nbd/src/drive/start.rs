@@ -14,10 +14,11 @@ use ftlab_lab::image::{self, OpenedImage};
 use ftlab_lab::memory::{self, Instruments};
 
 use super::bytes::Bytes;
-use super::data_file::{self, DataFile, DriveView, OpenedData, StoredDevice, Unusable};
+use super::data_file::{self, DataFile, DriveView, OpenedData, Unusable};
 use super::header::{Facts, State};
 use super::layout::FileLayout;
 use super::meter::Meter;
+use super::stored::StoredDevice;
 use super::{Cuts, Drive};
 
 /// Which drive to start.
