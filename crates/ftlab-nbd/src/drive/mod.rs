@@ -5,6 +5,9 @@
 
 mod bytes;
 mod data_file;
+#[cfg(test)]
+mod faults;
+mod file;
 mod header;
 mod host_data;
 mod layout;
@@ -14,6 +17,9 @@ mod observe;
 mod records;
 mod start;
 mod stored;
+mod tables;
+#[cfg(test)]
+mod tests;
 
 pub use data_file::Unusable;
 pub use host_data::Answer;
@@ -34,9 +40,10 @@ use ftlab_lab::image;
 use ftlab_lab::saved;
 
 use self::bytes::Bytes;
-use self::data_file::{DataFile, DriveView};
+use self::data_file::DataFile;
 use self::header::{Facts, LifeCounts};
 use self::meter::Meter;
+use self::tables::DriveView;
 use crate::protocol::Payload;
 
 /// The flush with which the drive empties its buffer. No client's request has its address.
@@ -351,7 +358,9 @@ impl Drive {
         self.cuts.last_lost_pages = Some(remains.lost_pages);
         let time = self.power_on(remains)?;
         self.cuts.last_recovery = Some(time);
-        self.commit_cut().map_err(|error| self.failed("write", &error))?;
+        let committed = self.commit_cut();
+        self.broken |= committed.is_err();
+        committed.map_err(|error| self.failed("write", &error))?;
         Ok(time)
     }
 
