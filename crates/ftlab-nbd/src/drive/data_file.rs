@@ -267,7 +267,10 @@ impl DataFile {
     }
 
     /// The log is full: what it holds goes to the tables, and it begins anew. A killed server leaves either.
-    fn fold(&mut self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// The file can't be read or written.
+    pub(super) fn fold(&mut self) -> io::Result<()> {
         let contents = self.log.read(&self.file)?;
         let facts = self.tables().take_in(&contents)?;
         self.restart_log(facts.unwrap_or_else(|| self.header.facts.clone()))
@@ -324,7 +327,7 @@ impl DataFile {
 
     /// The number of the log, which begins anew when it is full.
     #[cfg(test)]
-    pub fn epoch(&self) -> u64 {
+    pub(super) fn epoch(&self) -> u64 {
         self.header.epoch
     }
 

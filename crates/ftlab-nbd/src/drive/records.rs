@@ -10,7 +10,7 @@ use ftlab::units::{BlockId, Lpn, Ppn, SectorMask};
 use super::layout::{BLOCK_BYTES, CHECKSUM_BYTES, FileLayout, PART_BYTES, TRIM_BYTES};
 
 /// Where the checksum of a block is.
-const BLOCK_CHECKSUM: std::ops::Range<usize> = 12..16;
+pub(super) const BLOCK_CHECKSUM: std::ops::Range<usize> = 12..16;
 
 /// A page as it is stored: what the device keeps of it, and who owns the second place of its data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct StoredBlock {
 }
 
 /// The checksum of the record with this number.
-fn checksum(number: u32, record: &[u8]) -> u32 {
+pub(super) fn checksum(number: u32, record: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new_with_initial(number);
     hasher.update(record);
     hasher.finalize().max(1)

@@ -22,6 +22,17 @@ const DEPTH: usize = 8;
 /// After one in so many answers there is a commit that no answer needs.
 const COMMITS: u64 = 50;
 
+/// So small that blocks are collected and erased all the time.
+pub const SMALL: [&str; 5] = [
+    "ftl.recovery.policy=scan",
+    "nand.channels=1",
+    "nand.chips_per_channel=1",
+    "nand.blocks_per_plane=20",
+    "ftl.over_provisioning=100%",
+];
+/// A write buffer.
+pub const BUFFERED: [&str; 2] = ["cache.policy=lru", "cache.capacity=256KiB"];
+
 /// What a sector may hold: the tags of the writes that may be its content. Zero is that of zeros.
 pub type Shadow = Vec<BTreeSet<u32>>;
 
@@ -321,8 +332,8 @@ impl Bench {
         Ok(start)
     }
 
-    /// Reads everything, and takes what is there for what is there from now on.
-    pub fn survey(&mut self) {
+    /// Reads everything. What can't be read is zero.
+    pub fn read_all(&mut self) -> Vec<u8> {
         let mut answers = Vec::new();
         let request = Request {
             op: Op::Read,
@@ -339,6 +350,12 @@ impl Bench {
         }
         let mut bytes = vec![1; SECTORS as usize * SECTOR];
         answers[0].put(0, &mut bytes);
+        bytes
+    }
+
+    /// Reads everything, and takes what is there for what is there from now on.
+    pub fn survey(&mut self) {
+        let bytes = self.read_all();
         for (sector, bytes) in (0..SECTORS).zip(bytes.chunks(SECTOR)) {
             let found = tag_of(bytes, sector).unwrap_or_else(|| panic!("sector {sector} is torn"));
             let allowed = &mut self.durable[sector as usize];

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use ftlab::engine::Stream;
 
-use super::bench::{Bench, Told};
+use super::bench::{BUFFERED, Bench, SMALL, Told};
 use crate::drive::faults::{self, Fault};
 
 /// What is under way when the fault comes.
@@ -30,7 +30,7 @@ const SCENES: [Scene; 6] =
     [Scene::Load, Scene::Fold, Scene::Recovery, Scene::Cut, Scene::Save, Scene::Resume];
 const FAULTS: [Fault; 3] = [Fault::KilledBefore, Fault::KilledWithin, Fault::Fails];
 /// Faults of each kind in each scene.
-const TRIES: u64 = 6;
+const TRIES: u64 = 4;
 /// More steps than fill the log.
 const MOST_STEPS: u64 = 10_000;
 
@@ -93,9 +93,9 @@ impl Scene {
 }
 
 fn survives(device: &str, sets: &[&str]) {
-    let sets: Vec<&str> = ["ftl.recovery.policy=scan"].iter().chain(sets).copied().collect();
+    let sets: Vec<&str> = SMALL.iter().chain(sets).copied().collect();
     let mut bench = Bench::new(device, &sets, 11);
-    bench.steps(500).unwrap();
+    bench.steps(1500).unwrap();
     bench.kill();
     let mut saved = bench.left();
     saved.start().unwrap();
@@ -116,8 +116,6 @@ fn survives(device: &str, sets: &[&str]) {
     }
 }
 
-const BUFFERED: [&str; 2] = ["cache.policy=lru", "cache.capacity=256KiB"];
-
 #[test]
 fn kills_without_a_write_buffer() {
     survives("tiny", &[]);
@@ -135,13 +133,13 @@ fn kills_with_a_map_on_flash() {
 
 #[test]
 fn kills_with_log_blocks() {
-    survives("tiny", &["ftl.mapping.policy=fast", "ftl.over_provisioning=30%"]);
+    survives("tiny", &["ftl.mapping.policy=fast"]);
 }
 
 #[test]
 fn kills_with_packed_pages() {
-    let small = ["nand.blocks_per_plane=16", "ftl.over_provisioning=60%"];
-    survives("prlru", &[&["cache.policy=prlru", "cache.capacity=256KiB"][..], &small[..]].concat());
+    let sets = ["cache.policy=prlru", "cache.capacity=256KiB", "nand.pages_per_block=32"];
+    survives("prlru", &sets);
 }
 
 /// A drive whose first start was interrupted anywhere starts as if it were new.

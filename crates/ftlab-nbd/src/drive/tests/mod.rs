@@ -7,9 +7,7 @@ mod kills;
 
 use std::collections::BTreeSet;
 
-use self::bench::Bench;
-
-const BUFFERED: [&str; 2] = ["cache.policy=lru", "cache.capacity=256KiB"];
+use self::bench::{BUFFERED, Bench};
 
 fn bears(device: &str, sets: &[&str]) -> Bench {
     let sets: Vec<&str> = ["ftl.recovery.policy=scan"].iter().chain(sets).copied().collect();
