@@ -17,7 +17,7 @@ use super::layout::{CONFIG_BYTES, FileLayout};
 use super::log::{Log, LogChange, LogEntry};
 use super::records;
 use super::stored::StoredDevice;
-use super::tables::{DriveView, Seconds, Tables};
+use super::tables::{DriveView, FileTables, Seconds};
 
 /// Why a data file can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -219,8 +219,8 @@ impl DataFile {
         self.tables().write(view, &self.has_pages)
     }
 
-    fn tables(&self) -> Tables<'_> {
-        Tables { file: &self.file, layout: &self.layout }
+    fn tables(&self) -> FileTables<'_> {
+        FileTables { file: &self.file, layout: &self.layout }
     }
 
     /// Commits what changed, with the data that is not in its place yet: from now on a killed server leaves this state.

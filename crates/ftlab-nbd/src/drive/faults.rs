@@ -11,7 +11,7 @@ use std::os::unix::fs::FileExt;
 
 /// What happens at a change of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum FileFault {
     /// The process is killed before it.
     KilledBefore,
     /// The process is killed when half of it is written.
@@ -22,13 +22,13 @@ pub enum Fault {
 
 thread_local! {
     /// The fault, and the number of the change that it meets.
-    static PLANNED: Cell<Option<(Fault, u64)>> = const { Cell::new(None) };
+    static PLANNED: Cell<Option<(FileFault, u64)>> = const { Cell::new(None) };
     /// Changes since the plan was made.
     static CHANGES: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Plans a fault after so many more changes, or none. Changes are counted anew.
-pub fn plan(fault: Option<(Fault, u64)>) {
+pub fn plan(fault: Option<(FileFault, u64)>) {
     PLANNED.set(fault);
     CHANGES.set(0);
 }
@@ -48,12 +48,12 @@ pub fn before_write(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     let number = CHANGES.replace(CHANGES.get() + 1);
     let Some((fault, after)) = PLANNED.get() else { return Ok(()) };
     match fault {
-        Fault::Fails if number == after => Err(io::Error::from(io::ErrorKind::StorageFull)),
-        Fault::KilledWithin if number == after => {
+        FileFault::Fails if number == after => Err(io::Error::from(io::ErrorKind::StorageFull)),
+        FileFault::KilledWithin if number == after => {
             file.write_all_at(&bytes[..bytes.len() / 2], at)?;
             Err(io::Error::other("killed within a write"))
         }
-        Fault::KilledBefore | Fault::KilledWithin if number >= after => {
+        FileFault::KilledBefore | FileFault::KilledWithin if number >= after => {
             Err(io::Error::other("killed"))
         }
         _ => Ok(()),

@@ -80,6 +80,17 @@ pub struct Drive {
     pub cuts: Cuts,
 }
 
+/// What has to be trimmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToTrim {
+    /// These sectors: the first, and how many.
+    Pages(Lba, u32),
+    /// Nothing before this sector. From there on nobody has looked yet.
+    NothingBefore(u64),
+    /// Nothing.
+    Nothing,
+}
+
 /// Power cuts of a running drive.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cuts {
@@ -199,22 +210,35 @@ impl Drive {
     /// The data file can't be written.
     pub fn advance(&mut self, limit: SimTime, answers: &mut Vec<Answer>) -> io::Result<Advanced> {
         loop {
-            self.completions.clear();
-            let device = self.device.as_mut().expect("power is cut only within a call");
-            let next = device.next_moment().unwrap_or(limit).max(device.now());
-            let step = if limit.saturating_since(next) <= STEP { limit } else { next + STEP };
-            let advanced = device.advance_until(step, &mut self.completions);
-            device.contents_mut().swap_answers(&mut self.answers);
-            self.answers.retain(|answer| answer.completion.request != OWN_FLUSH);
-            answers.append(&mut self.answers);
-            if device.contents().is_full() {
-                self.commit()?;
-            }
-            let goes_on = step < limit && advanced != Advanced::Completed;
-            if !goes_on || self.device().next_moment().is_none() && advanced == Advanced::Idle {
+            if let Some(advanced) = self.step(limit, answers)? {
                 return Ok(advanced);
             }
         }
+    }
+
+    /// A bounded part of [`advance`](Self::advance). None if that goes on.
+    ///
+    /// # Errors
+    /// The data file can't be written.
+    pub fn step(
+        &mut self,
+        limit: SimTime,
+        answers: &mut Vec<Answer>,
+    ) -> io::Result<Option<Advanced>> {
+        self.completions.clear();
+        let device = self.device.as_mut().expect("power is cut only within a call");
+        let next = device.next_moment().unwrap_or(limit).max(device.now());
+        let step = if limit.saturating_since(next) <= STEP { limit } else { next + STEP };
+        let advanced = device.advance_until(step, &mut self.completions);
+        device.contents_mut().swap_answers(&mut self.answers);
+        self.answers.retain(|answer| answer.completion.request != OWN_FLUSH);
+        answers.append(&mut self.answers);
+        if device.contents().is_full() {
+            self.commit()?;
+        }
+        let goes_on = step < limit && advanced != Advanced::Completed;
+        let is_over = self.device().next_moment().is_none() && advanced == Advanced::Idle;
+        Ok((!goes_on || is_over).then_some(advanced))
     }
 
     /// Gives back the memory of an answer.
@@ -525,11 +549,20 @@ impl Drive {
     }
 
     /// The next whole pages of these sectors that have to be trimmed, at most so many sectors. Others hold nothing.
-    #[must_use]
-    pub fn next_to_trim(&self, first: u64, end: u64, most: u64) -> Option<(Lba, u32)> {
+    /// `looks` is how many pages are looked at, at most, before the first that has to be trimmed.
+    pub fn next_to_trim(&self, first: u64, end: u64, most: u64, looks: &mut u64) -> ToTrim {
         let per_page = u64::from(self.geometry.sectors_per_unit());
         let mut pages = first.div_ceil(per_page)..end / per_page;
-        let begin = pages.find(|&page| self.holds(page))?;
+        let begin = loop {
+            let Some(page) = pages.next() else { return ToTrim::Nothing };
+            let Some(left) = looks.checked_sub(1) else {
+                return ToTrim::NothingBefore(page * per_page);
+            };
+            *looks = left;
+            if self.holds(page) {
+                break page;
+            }
+        };
         let (mut last, limit) = (begin, begin + (most / per_page).max(1));
         for page in pages.take_while(|&page| page < limit) {
             if self.holds(page) {
@@ -538,6 +571,6 @@ impl Drive {
                 break;
             }
         }
-        Some((Lba(begin * per_page), ((last + 1 - begin) * per_page) as u32))
+        ToTrim::Pages(Lba(begin * per_page), ((last + 1 - begin) * per_page) as u32)
     }
 }

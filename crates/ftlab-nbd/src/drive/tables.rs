@@ -65,14 +65,14 @@ impl DriveView<'_> {
 
 /// The tables of a file.
 #[derive(Clone, Copy)]
-pub struct Tables<'a> {
+pub struct FileTables<'a> {
     /// The file.
     pub file: &'a DriveFile,
     /// Where everything lies in it.
     pub layout: &'a FileLayout,
 }
 
-impl Tables<'_> {
+impl FileTables<'_> {
     /// Writes everything that a device keeps. Nothing of what the tables had before counts. `has_pages` tells which
     /// blocks have their pages in the table.
     ///

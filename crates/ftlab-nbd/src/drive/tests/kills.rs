@@ -7,7 +7,7 @@ use std::ops::Range;
 use ftlab::engine::Stream;
 
 use super::bench::{BUFFERED, Bench, SMALL, Told};
-use crate::drive::faults::{self, Fault};
+use crate::drive::faults::{self, FileFault};
 
 /// What is under way when the fault comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ enum Scene {
 
 const SCENES: [Scene; 6] =
     [Scene::Load, Scene::Fold, Scene::Recovery, Scene::Cut, Scene::Save, Scene::Resume];
-const FAULTS: [Fault; 3] = [Fault::KilledBefore, Fault::KilledWithin, Fault::Fails];
+const FAULTS: [FileFault; 3] = [FileFault::KilledBefore, FileFault::KilledWithin, FileFault::Fails];
 /// Faults of each kind in each scene.
 const TRIES: u64 = 4;
 /// More steps than fill the log.
@@ -70,7 +70,7 @@ impl Scene {
     }
 
     /// Plays the scene with a fault, and starts the drive again.
-    fn survive(self, left: &Bench, fault: Fault, at: u64) {
+    fn survive(self, left: &Bench, fault: FileFault, at: u64) {
         let mut bench = self.begin(left);
         faults::plan(Some((fault, at)));
         let played = self.play(&mut bench);

@@ -7,7 +7,11 @@ mod kills;
 
 use std::collections::BTreeSet;
 
+use ftlab::host::{Op, Request};
+use ftlab::units::{Lba, Nanos};
+
 use self::bench::{BUFFERED, Bench};
+use super::STEP;
 
 fn bears(device: &str, sets: &[&str]) -> Bench {
     let sets: Vec<&str> = ["ftl.recovery.policy=scan"].iter().chain(sets).copied().collect();
@@ -99,4 +103,25 @@ fn parity_bears_the_death_of_a_die() {
     bench.finish().unwrap();
     bench.durable = bench.current.iter().map(|&tag| BTreeSet::from([tag])).collect();
     bench.survey();
+}
+
+/// Who serves a drive may look at other things between two steps, however long the device works.
+#[test]
+fn a_step_is_bounded() {
+    const LONG: Nanos = Nanos(3_600_000_000_000);
+    let mut bench = Bench::new("tiny", &BUFFERED, 5);
+    bench.steps(100).unwrap();
+    bench.finish().unwrap();
+    let drive = bench.drive();
+    let (began, limit) = (drive.now(), drive.now() + LONG);
+    let flush = Request { op: Op::Flush, lba: Lba(0), sectors: 0, stream: 0, tag: 0, fua: false };
+    drive.submit(began, flush, None);
+    let (mut answers, mut steps) = (Vec::new(), 0);
+    while answers.is_empty() {
+        let next = drive.next_moment().unwrap();
+        drive.step(limit, &mut answers).unwrap();
+        assert!(drive.now() <= next + STEP, "{:?} after {next:?}", drive.now());
+        steps += 1;
+    }
+    assert!(steps > 1, "the flush took only {:?}", drive.now() - began);
 }
