@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// The queue.
 #[derive(Debug)]
 pub struct FairQueue<T> {
-    lines: Vec<Line<T>>,
+    lines: Vec<ClientLine<T>>,
     /// Where the client was that came last.
     now: u64,
     /// Memory of lines that are empty.
@@ -18,7 +18,7 @@ pub struct FairQueue<T> {
 
 /// What waits for one client: items with their weights.
 #[derive(Debug)]
-struct Line<T> {
+struct ClientLine<T> {
     client: u64,
     /// What the client has had, as weights.
     had: u64,
@@ -45,7 +45,7 @@ impl<T> FairQueue<T> {
             None => {
                 let mut items = self.unused.pop().unwrap_or_default();
                 items.push_back((item, weight));
-                self.lines.push(Line { client, had: self.now, items });
+                self.lines.push(ClientLine { client, had: self.now, items });
             }
         }
     }
