@@ -14,10 +14,10 @@ pub fn http(bytes: &[u8]) {
     }
 }
 
-/// Returns what a client gets that sends these bytes in pieces.
-fn served(rules: OriginRules, bytes: &[u8], piece: usize) -> Vec<u8> {
+/// Returns how much a client gets that sends these bytes in pieces, and a checksum of it.
+fn served(rules: OriginRules, bytes: &[u8], piece: usize) -> (u64, u32) {
     let mut session = HttpSession::new(rules);
-    let mut output = Vec::new();
+    let (mut length, mut checksum) = (0, crc32fast::Hasher::new());
     for mut piece in bytes.chunks(piece) {
         loop {
             let taken = session.receive(piece);
@@ -35,11 +35,12 @@ fn served(rules: OriginRules, bytes: &[u8], piece: usize) -> Vec<u8> {
             if taken == 0 && session.output().is_empty() {
                 break;
             }
-            output.extend_from_slice(session.output());
+            checksum.update(session.output());
+            length += session.output().len() as u64;
             session.sent(session.output().len());
         }
     }
-    output
+    (length, checksum.finalize())
 }
 
 /// Reads these bytes as a server's answer. Panics only if the client is broken.
