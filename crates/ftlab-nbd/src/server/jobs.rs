@@ -125,6 +125,12 @@ impl Jobs {
         !self.waiting.is_empty()
     }
 
+    /// Whether a request waits for which the device has room.
+    #[must_use]
+    pub fn can_submit(&self, drive: &Drive) -> bool {
+        self.waiting.front().is_some_and(|next| drive.has_room(next.request.stream))
+    }
+
     /// Takes a command that needs the device.
     pub fn take(&mut self, client: Client, command: BlockCommand, target: Target, drive: &Drive) {
         let sector = |offset: u64| (target.offset + offset) / SECTOR_BYTES;

@@ -162,8 +162,9 @@ impl Server {
         if let Some(commit) = self.commit_by {
             timeout = timeout.min(commit.saturating_duration_since(now));
         }
-        // Who has just asked soon asks again, and being woken takes longer than that.
-        if now - self.last_asked < SPIN {
+        // Who has just asked soon asks again, and being woken takes longer than that. An answer may have brought the
+        // next piece of its job, which nothing else wakes.
+        if now - self.last_asked < SPIN || self.jobs.can_submit(&self.drive) {
             timeout = Duration::ZERO;
         }
         let moment = self.drive.next_moment();
