@@ -51,6 +51,8 @@ const OWN_FLUSH: Request =
     Request { op: Op::Flush, lba: Lba(u64::MAX), sectors: 0, stream: 0, tag: u32::MAX, fua: false };
 /// How far time passes at most before the device is asked whether a commit is due.
 const STEP: Nanos = Nanos(1_000_000);
+/// How long collections under way may take to end. One that refreshes data may find ever more.
+const ENDS: Nanos = Nanos(10_000_000_000);
 /// The most blocks and pages of one commit after a recovery.
 const AT_ONCE: usize = 4096;
 /// Pages that need no trim, between two that do, that are trimmed along.
@@ -497,12 +499,17 @@ impl Drive {
         self.commit().map_err(|error| self.failed("write", &error))
     }
 
-    /// Answers all requests in the device and empties its buffer, with commits in between.
+    /// Answers all requests in the device, empties its buffer and lets collections end, with commits in between: all of
+    /// it at once may be more than the log holds.
     fn drain(&mut self, answers: &mut Vec<Answer>) -> Result<(), Failure> {
         self.answer_all(answers)?;
         let now = self.now();
         self.device_mut().submit(now, OWN_FLUSH);
         self.answer_all(answers)?;
+        let last = self.now() + ENDS;
+        while let Some(at) = self.device().next_moment().filter(|&at| at < last) {
+            self.advance(at, answers).map_err(|error| self.failed("write", &error))?;
+        }
         self.commit().map_err(|error| self.failed("write", &error))
     }
 

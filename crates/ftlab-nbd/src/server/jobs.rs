@@ -140,10 +140,12 @@ impl Jobs {
         !self.waiting.is_empty()
     }
 
-    /// Whether jobs have something to do that needs no answer of the device.
+    /// Whether jobs have something to do that needs no answer of the device: to look for pages to trim, or to submit a
+    /// request for which it has room. Nothing else wakes the server then.
     #[must_use]
-    pub fn searches(&self) -> bool {
-        !self.searching.is_empty()
+    pub fn can_go_on(&self, drive: &Drive) -> bool {
+        let room = |next: &WaitingRequest| drive.has_room(next.request.stream);
+        !self.searching.is_empty() || self.waiting.front().is_some_and(room)
     }
 
     /// Begins a turn of the server: jobs go on that looked for pages to trim for too long.

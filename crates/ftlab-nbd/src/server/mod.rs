@@ -171,7 +171,7 @@ impl Server {
             timeout = timeout.min(commit.saturating_duration_since(now));
         }
         // Who has just asked soon asks again, and being woken takes longer than that.
-        if now - self.last_asked < SPIN || self.jobs.searches() {
+        if now - self.last_asked < SPIN || self.jobs.can_go_on(&self.drive) {
             timeout = Duration::ZERO;
         }
         let moment = self.drive.next_moment();
