@@ -101,7 +101,7 @@ fn used(killed: &Killed, file: &File, stream: &mut Stream) -> Range<u64> {
 /// Whatever of it is damaged, nothing wrong is believed.
 #[test]
 fn damage_of_what_is_kept_is_noticed() {
-    const ROUNDS: u64 = 80;
+    const ROUNDS: u64 = 60;
     for device in DEVICES {
         let killed = Killed::new(device);
         let mut stream = Stream::new(19, "damage");
@@ -182,7 +182,7 @@ fn senseless_records_break_nothing() {
         let mut killed = Killed::new(device);
         killed.fold();
         let mut stream = Stream::new(37, "damage");
-        for _ in 0..8 {
+        for _ in 0..6 {
             for place in killed.records(&mut stream, 3) {
                 let (mut copy, file) = killed.copy();
                 let mut record = vec![0; place.bytes as usize];
