@@ -230,8 +230,12 @@ fn silent_clients_shut_nobody_out() {
         silent.push(Client::silent(&served));
     }
     assert!(first.works(3) < PATIENCE, "who chose an export stays");
+    // The same for orders.
+    let control = Listen::control_of(&served.socket());
+    let lookers: Vec<_> = (0..40).map(|_| UnixStream::connect(&control).unwrap()).collect();
     served.stop();
     served.ended();
+    drop(lookers);
 }
 
 /// Clients that read no replies don't hold up others, and all together hold a bounded amount of memory.

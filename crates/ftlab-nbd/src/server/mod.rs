@@ -244,9 +244,10 @@ impl Server {
         }
         for (listener, rules) in &self.http_listeners {
             while let Some(fd) = listener.accept(&mut self.full_until) {
-                if self.lookers.len() < MOST_HTTP {
-                    self.lookers.push(HttpPeer::new(fd, *rules));
+                if self.lookers.len() >= MOST_HTTP {
+                    peers::drop_idlest(&mut self.lookers);
                 }
+                self.lookers.push(HttpPeer::new(fd, *rules));
             }
         }
     }

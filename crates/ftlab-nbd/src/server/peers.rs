@@ -166,6 +166,14 @@ pub struct HttpPeer {
     gone: bool,
 }
 
+/// Drops the one that has sent and received nothing for the longest time.
+pub fn drop_idlest(lookers: &mut Vec<HttpPeer>) {
+    let idlest = lookers.iter().enumerate().min_by_key(|(_, looker)| looker.last);
+    if let Some((at, _)) = idlest {
+        lookers.remove(at);
+    }
+}
+
 impl HttpPeer {
     /// Welcomes one.
     #[must_use]

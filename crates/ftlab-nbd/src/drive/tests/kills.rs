@@ -30,7 +30,7 @@ const SCENES: [Scene; 6] =
     [Scene::Load, Scene::Fold, Scene::Recovery, Scene::Cut, Scene::Save, Scene::Resume];
 const FAULTS: [FileFault; 3] = [FileFault::KilledBefore, FileFault::KilledWithin, FileFault::Fails];
 /// Faults of each kind in each scene.
-const TRIES: u64 = 4;
+const TRIES: u64 = 3;
 /// More steps than fill the log.
 const MOST_STEPS: u64 = 10_000;
 
