@@ -69,6 +69,15 @@ class Drive:
         except (OSError, Closed):
             return False
 
+    def state(self):
+        """Returns whether the server lives, and the end of what it printed."""
+        try:
+            # It may be about to end.
+            ended = f"it ended with {self.process.wait(1)}"
+        except subprocess.TimeoutExpired:
+            ended = "it lives"
+        return f"{ended}; it said: {self.said()}"
+
     def said(self):
         """Returns the end of what the server printed."""
         return (self.folder / "log").read_text(errors="replace")[-2000:].strip()

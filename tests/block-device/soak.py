@@ -263,7 +263,7 @@ def soak(given, drive):
             for _ in range(200):
                 run.step()
         except Closed:
-            raise Failure(f"the server closed a connection: {drive.said()}") from None
+            raise Failure(f"the server closed a connection; {drive.state()}") from None
         most = max(most, memory(drive.process.pid))
         if now < start + 12 * given.minutes:
             warm = most
