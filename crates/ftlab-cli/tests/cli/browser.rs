@@ -1,57 +1,20 @@
-//! Pages in a real browser: Chromium, driven by playwright-core.
-//!
-//! If node, the browser or playwright-core is missing, the test says that it is skipped and passes,
-//! unless `FTLAB_BROWSER_TESTS` is set to `required`, as in CI.
+//! Pages of results in a real browser.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use super::common::Place;
 
-/// Set to `required` to fail instead of skipping.
-const DEMAND: &str = "FTLAB_BROWSER_TESTS";
-/// Set to a folder to keep screenshots there.
-const PICTURES: &str = "FTLAB_BROWSER_PICTURES";
-const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+#[path = "../../../../tests/browser/open.rs"]
+mod open;
 
-fn found(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|path| path.is_file())
-}
-
-/// Returns the script's folder and the browser, or what is missing.
-fn tools() -> Result<(PathBuf, PathBuf), &'static str> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/browser");
-    found("node").ok_or("node is not installed")?;
-    let browser = BROWSERS.iter().find_map(|name| found(name)).ok_or("there is no Chromium")?;
-    if !folder.join("node_modules/playwright-core").is_dir() {
-        return Err("playwright-core is not installed: run npm ci in tests/browser");
-    }
-    Ok((folder, browser))
-}
+pub use open::Browser;
 
 /// Opens a page with a script from the browser tests' folder, which prints the number of checks
-/// passed. If a tool is missing, says that the test is skipped.
+/// passed.
 fn opened(script: &str, folder_of: impl FnOnce(&Place) -> PathBuf, checks: u32) {
-    let (folder, browser) = match tools() {
-        Ok(tools) => tools,
-        Err(missing) => {
-            let demanded = std::env::var(DEMAND).is_ok_and(|value| value == "required");
-            assert!(!demanded, "{missing}, and {DEMAND} is set to required");
-            eprintln!("SKIPPED: the page was not opened in a browser: {missing}");
-            return;
-        }
-    };
+    let Some(browser) = Browser::find() else { return };
     let place = Place::new();
-    let result = folder_of(&place);
-    let mut node = Command::new("node");
-    node.arg(script).arg(browser).arg(result).current_dir(folder);
-    node.args(std::env::var_os(PICTURES));
-    let output = node.output().expect("node can be started");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let complained = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}\n{complained}");
-    assert!(said.contains(&format!("{checks} checks of the page passed")), "{said}");
+    browser.open(script, folder_of(&place), checks);
 }
 
 #[test]

@@ -1,10 +1,14 @@
 //! `ftlab serve` and `ftlab ctl`: starting, stopping, being killed, and what is refused.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::browser::Browser;
 use super::common::{Done, Place, fails};
 
 /// A server that is killed when the test ends.
@@ -30,6 +34,15 @@ impl Serving {
         let id = self.0.as_ref().unwrap().id().to_string();
         let kill = std::process::Command::new("kill").args([name, &id]).status();
         assert!(kill.unwrap().success());
+    }
+
+    /// Returns where its live page is, by what it prints.
+    fn page(&mut self) -> String {
+        let out = self.0.as_mut().unwrap().stdout.take().unwrap();
+        let lines = BufReader::new(out).lines().map(Result::unwrap);
+        let mut words =
+            lines.flat_map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        words.find(|word| word.starts_with("http://")).expect("a page")
     }
 
     /// Waits for its end.
@@ -142,4 +155,45 @@ fn a_drive_of_another_device_is_refused() {
     let done = place.run("serve tiny --data new.flash --socket trace.csv");
     assert!(done.err.contains("is no socket"), "{}", done.err);
     assert!(!place.entries().contains(&"new.flash".to_owned()), "a drive that never served");
+}
+
+/// Writes pages of 4 KiB one after the other over NBD, again and again, until the drive hangs up.
+fn write_on(socket: &Path) -> std::io::Result<()> {
+    let mut stream = UnixStream::connect(socket)?;
+    stream.read_exact(&mut [0; 18])?;
+    // Fixed newstyle, no zeroes; then the export without a name.
+    stream.write_all(&3u32.to_be_bytes())?;
+    stream.write_all(&[&b"IHAVEOPT"[..], &1u32.to_be_bytes(), &0u32.to_be_bytes()].concat())?;
+    let mut export = [0; 10];
+    stream.read_exact(&mut export)?;
+    let size = u64::from_be_bytes(export[..8].try_into().unwrap());
+    for page in (0..size / 4096).cycle() {
+        let command = [&0x2560_9513u32.to_be_bytes()[..], &1u32.to_be_bytes(), &page.to_be_bytes()];
+        let place = [&(page * 4096).to_be_bytes()[..], &4096u32.to_be_bytes(), &[7; 4096]];
+        stream.write_all(&[command.concat(), place.concat()].concat())?;
+        stream.read_exact(&mut [0; 16])?;
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
+}
+
+#[test]
+#[ignore = "long: ./x test --all"]
+fn the_live_page_of_a_drive_works_in_a_browser() {
+    let Some(browser) = Browser::find() else { return };
+    let place = Place::new();
+    let mut serving = Serving::start(&place, &format!("{RECOVERS} --http 0"));
+    let address = serving.page();
+    let socket = place.path("drive.flash.sock");
+    // A client that comes back after power cuts, until the server is gone.
+    let client = std::thread::spawn(move || {
+        while socket.exists() {
+            drop(write_on(&socket));
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    });
+    browser.open("drive.mjs", address, 4);
+    client.join().unwrap();
+    let done = serving.end();
+    assert_eq!(done.code, 0, "{}", done.err);
 }
