@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
+use ftlab::config::{Config, FlushRule};
 use ftlab_lab::{device, human, image};
 use ftlab_nbd::control::client::{self, Answer, AnswerReader};
 use ftlab_nbd::control::{Cut, DriveOrder, DriveReading, View, text};
@@ -44,9 +45,7 @@ pub fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let drive = DriveSpec { config, image, data: args.data.clone(), seed: args.seed };
     let (drive, start) = drive.start()?;
-    if !args.quiet {
-        tell_start(&drive, start);
-    }
+    let told = told_of_start(&drive, start);
     let server = Server::new(drive, spec).inspect_err(|_| {
         // A drive that never served anything leaves no file behind.
         if matches!(start, Start::New | Start::Aged) {
@@ -54,6 +53,7 @@ pub fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Failure> {
         }
     })?;
     if !args.quiet {
+        told.iter().for_each(|line| say!("{line}"));
         for address in server.addresses() {
             writeln!(out, "{address}")?;
         }
@@ -107,35 +107,61 @@ fn server_spec(args: &ServeArgs) -> Result<ServerSpec, Failure> {
     })
 }
 
-/// Tells how the drive has started, and what a kill would cost.
-fn tell_start(drive: &Drive, start: Start) {
+/// How the drive has started, and what a kill would cost.
+fn told_of_start(drive: &Drive, start: Start) -> Vec<String> {
     let name = device::title(drive.config());
     let size = human::bytes(drive.capacity());
-    match start {
-        Start::New => say!("{name}: a new drive of {size}"),
-        Start::Aged => say!(
-            "{name}: a new drive of {size} with the state of the image; its pages read as zeros"
-        ),
-        Start::Saved => say!("{name}: a drive of {size}, as it was shut down"),
-        Start::Recovered { time, pages } => say!(
+    let mut told = vec![match start {
+        Start::New => format!("{name}: a new drive of {size}"),
+        Start::Aged => {
+            format!(
+                "{name}: a new drive of {size} with the state of the image; its pages read as zeros"
+            )
+        }
+        Start::Saved => format!("{name}: a drive of {size}, as it was shut down"),
+        Start::Recovered { time, pages } => format!(
             "{name}: the server of this drive of {size} was killed, which is a power cut to it; it has recovered {} \
              pages, in {} of simulated time",
             human::count(pages),
             human::span(time.0)
         ),
-    }
+    }];
+    let options = &drive.config().options;
     if !drive.recovers() {
-        say!(
+        told.push(format!(
             "note: the drive keeps nothing for recovery (ftl.recovery.policy = \"none\"): if the server is killed, all \
-             its data is lost. Stop it by Ctrl-C, SIGTERM or `ftlab ctl`; a drive made with --set \
-             ftl.recovery.policy=scan bears a kill."
-        );
-    } else if drive.config().options.power.capacitors.is_on() {
-        say!(
+             its data is lost. Stop it by Ctrl-C, SIGTERM or `ftlab ctl`; {}.",
+            way_to_recover(drive.config())
+        ));
+    } else if options.power.capacitors.is_on() {
+        told.push(
             "note: power.capacitors carry DRAM to flash when power is cut by an order, and make flushes free; a killed \
              process has no capacitors, so a kill loses acknowledged data in DRAM, even what was flushed. Without \
              power.capacitors, flushed data bears a kill."
+                .to_owned(),
         );
+    }
+    if options.host.flush == FlushRule::Ignored {
+        told.push(
+            "note: the drive lies: it answers flushes at once (host.flush = \"ignored\"), and a power cut loses data that \
+             programs believe to be safe."
+                .to_owned(),
+        );
+    }
+    told
+}
+
+/// Which options make such a drive bear a kill.
+fn way_to_recover(config: &Config) -> String {
+    const WAYS: [&[&str]; 2] =
+        [&["ftl.recovery.policy=scan"], &["ftl.recovery.policy=scan", "ftl.slc_cache.policy=none"]];
+    let works = |way: &&[&str]| {
+        let sets: Vec<String> = way.iter().map(|&set| set.to_owned()).collect();
+        device::of_text("", &config.canonical(), &settings(&sets)).is_ok()
+    };
+    match WAYS.into_iter().find(works) {
+        Some(way) => format!("a drive made with --set {} bears a kill", way.join(" --set ")),
+        None => "no option makes a drive like this bear a kill".to_owned(),
     }
 }
 
@@ -149,10 +175,10 @@ pub fn control(args: &CtlArgs, out: &mut dyn Write) -> Result<(), Failure> {
         CtlOrder::Cut { never: true, .. } => DriveOrder::Cut(Cut::Never),
         CtlOrder::Cut { .. } => DriveOrder::Cut(Cut::Now),
         CtlOrder::KillDie { die } => DriveOrder::KillDie { die: *die },
-        CtlOrder::Save { output } => {
+        CtlOrder::Save { output, force } => {
             // The server may have been started in another folder.
             let absolute = output.as_deref().map(std::path::absolute).transpose()?;
-            DriveOrder::Save { to: absolute.map(|path| path.display().to_string()) }
+            DriveOrder::Save { to: absolute.map(|path| path.display().to_string()), force: *force }
         }
         CtlOrder::Clock { clock } => DriveOrder::SetClock(*clock),
         CtlOrder::Stop => DriveOrder::Stop,
@@ -206,12 +232,21 @@ fn connect(socket: &Path) -> Result<UnixStream, Failure> {
     let mut beside = socket.as_os_str().to_owned();
     beside.push(".sock");
     let beside = Listen::control_of(Path::new(&beside));
-    let places = [control.as_path(), beside.as_path(), socket];
-    let found = places.iter().find_map(|place| UnixStream::connect(place).ok());
-    found.ok_or_else(|| {
-        Failure::usage(format!(
+    let mut denied = false;
+    for place in [control.as_path(), beside.as_path(), socket] {
+        match UnixStream::connect(place) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => denied |= error.kind() == ErrorKind::PermissionDenied,
+        }
+    }
+    Err(match denied {
+        true => Failure::usage(format!(
+            "the server at {} belongs to another user, who alone may give it orders\n  remedy: run this as that user",
+            socket.display()
+        )),
+        false => Failure::usage(format!(
             "no server of a drive answers at {}\n  remedy: name the socket, or the data file, of a running `ftlab serve`",
             socket.display()
-        ))
+        )),
     })
 }

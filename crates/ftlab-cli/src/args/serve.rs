@@ -47,7 +47,7 @@ pub struct ServeArgs {
     /// Cut the power of the drive each time that this has passed, such as 5s.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub cut_every: Option<Duration>,
-    /// Record the requests as a trace.
+    /// Record the requests as a trace. It is complete when the server ends in order, and missing if it is killed.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// The format of that trace; by default parquet if the name ends in .parquet, otherwise blkparse.
@@ -122,6 +122,9 @@ pub enum CtlOrder {
         /// The image to write.
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
+        /// Replace that image if it exists.
+        #[arg(long, requires = "output")]
+        force: bool,
     },
     /// Follow another clock: wall, simulated or scaled:X.
     Clock {

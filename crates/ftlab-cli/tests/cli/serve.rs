@@ -94,11 +94,20 @@ fn a_drive_is_served_stopped_and_served_again() {
     assert!(done.out.contains("nbd+unix:///?socket=drive.flash.sock"), "{}", done.out);
     assert!(done.err.contains("if the server is killed, all its data is lost"), "{}", done.err);
     assert_eq!(place.entries(), ["drive.flash", "trace.csv"], "sockets are gone");
+    // The terminal is closed, which a second signal in the same moment does not make a kill.
     let again = Serving::start(&place, "serve --data drive.flash");
+    again.signal("-HUP");
+    let done = again.end();
+    assert_eq!(done.code, 0, "{}", done.err);
+    let exports = "serve --data drive.flash --export a:1MiB --export b:ro";
+    let again = Serving::start(&place, exports);
     again.signal("-TERM");
+    again.signal("-INT");
     let done = again.end();
     assert_eq!(done.code, 0, "{}", done.err);
     assert!(done.err.contains("as it was shut down"), "{}", done.err);
+    assert!(done.out.contains("nbd+unix:///a?socket=drive.flash.sock (1.05 MB)"), "{}", done.out);
+    assert!(done.out.contains("nbd+unix:///b?socket=drive.flash.sock"), "{}", done.out);
 }
 
 #[test]
@@ -112,6 +121,14 @@ fn a_killed_drive_recovers_and_a_cut_one_goes_on() {
     assert_eq!(reading["power"]["cuts"], 1);
     assert_eq!(reading["smart"]["unsafe_shutdowns"], 2);
     assert_eq!(place.run("ctl drive.flash save -o state.ftlab").code, 0);
+    fails(&place, "ctl drive.flash save -o state.ftlab", &["state.ftlab"]);
+    assert_eq!(place.run("ctl drive.flash save -o state.ftlab --force").code, 0);
+    let often = place.run("ctl drive.flash cut --every 1h");
+    assert!(
+        often.out.contains("every 3,600 s") || often.out.contains("every 1 h"),
+        "{}",
+        often.out
+    );
     assert_eq!(place.run("ctl drive.flash stop").code, 0);
     let done = serving.end();
     assert!(done.err.contains("was killed"), "{}", done.err);
@@ -134,6 +151,12 @@ fn wrong_requests_are_refused_and_leave_nothing() {
     fails(&place, "serve tiny --data d --cut-every 1ms", &["100ms"]);
     fails(&place, "serve tiny --data d --export a:b:c", &["NAME"]);
     fails(&place, "serve tiny --data d --image trace.csv", &["trace.csv"]);
+    let twice = "serve tiny --data d --export a:1MiB --export a:2MiB";
+    fails(&place, twice, &["two exports are named \"a\"", "remedy"]);
+    let lacks = "serve tiny --data d --record r --record-format msr";
+    fails(&place, lacks, &["the format msr can't express", "remedy: record as blkparse"]);
+    fails(&place, "serve tiny --data d --save x --record x", &["can't both be x", "remedy"]);
+    assert_eq!(place.entries(), ["trace.csv"]);
     fails(&place, "ctl d stats", &["no server", "remedy"]);
 }
 

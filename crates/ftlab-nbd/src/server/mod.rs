@@ -130,12 +130,20 @@ impl Server {
         })
     }
 
-    /// Where it listens, in words.
+    /// Where it listens, in words: each export by its name, if there are several.
     #[must_use]
     pub fn addresses(&self) -> Vec<String> {
-        let sockets = self.spec.listen.uris(&self.block_listeners);
+        let is_only = self.exports.len() == 1;
+        let of = |export: &Export| {
+            let kind = if export.read_only { ", read-only" } else { "" };
+            let size = format!(" ({}{kind})", ftlab_lab::human::bytes(export.size));
+            let size = if is_only { String::new() } else { size };
+            let uris = self.spec.listen.uris(&self.block_listeners, &export.name);
+            uris.into_iter().map(move |uri| format!("{uri}{size}"))
+        };
+        let sockets = self.exports.iter().flat_map(of);
         let pages = self.http_listeners.iter().filter_map(|(listener, _)| listener.address());
-        sockets.into_iter().chain(pages.map(|address| format!("http://{address}/"))).collect()
+        sockets.chain(pages.map(|address| format!("http://{address}/"))).collect()
     }
 
     /// Serves until a signal or an order stops it, and shuts the drive down.
@@ -150,6 +158,7 @@ impl Server {
             let ready = self.wait(&signals);
             if ready.signalled {
                 self.stops = Some("by a signal");
+                signals.arm();
                 break;
             }
             self.take_in(&ready, log)?;

@@ -59,7 +59,9 @@ impl Server {
                 }
                 Err(message) => Response::refused(Status::Conflict, &message),
             },
-            DriveOrder::Save { to } => self.order_save(to.as_deref().map(Path::new), log)?,
+            DriveOrder::Save { to, force } => {
+                self.order_save(to.as_deref().map(Path::new), force, log)?
+            }
             DriveOrder::SetClock(clock) => {
                 self.time.set(clock, self.drive.now());
                 log(&format!("the clock is {clock} from now on"));
@@ -92,20 +94,27 @@ impl Server {
                 let every = Duration::from_millis(ms);
                 self.spec.cut_every = Some(every);
                 self.next_cut = Some(Instant::now() + every);
-                Response::done(&format!("power is cut every {ms} ms from now on"))
+                let every = ftlab_lab::human::span(every.as_nanos() as u64);
+                log(&format!("power is cut every {every} from now on"));
+                Response::done(&format!("power is cut every {every} from now on"))
             }
             Cut::Never => {
                 (self.spec.cut_every, self.next_cut) = (None, None);
+                log("power is not cut any more");
                 Response::done("power is not cut any more")
             }
         })
     }
 
     /// Saves the state of the running drive in an image, or only brings its data to flash.
-    fn order_save(&mut self, to: Option<&Path>, log: Log<'_>) -> Result<Response, Failure> {
-        // An image may be replaced, but nothing else.
+    fn order_save(
+        &mut self,
+        to: Option<&Path>,
+        force: bool,
+        log: Log<'_>,
+    ) -> Result<Response, Failure> {
         if let Some(path) = to
-            && let Err(failure) = image::refuse_to_overwrite(path, true)
+            && let Err(failure) = image::refuse_to_overwrite(path, force)
         {
             return Ok(Response::refused(Status::Conflict, &failure.to_string()));
         }

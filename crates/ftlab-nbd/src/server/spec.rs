@@ -5,14 +5,14 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ftlab::host::{Op, Request};
 use ftlab::units::{Lba, SimTime};
 use ftlab_lab::failure::Failure;
 use ftlab_workload::trace::{Format, Record, TraceWriter};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::jobs::Target;
 use super::listen::Listener;
@@ -62,11 +62,18 @@ impl Listen {
         Ok(all)
     }
 
-    /// The addresses by which clients know the block device.
-    pub(super) fn uris(&self, listeners: &[Listener]) -> Vec<String> {
-        let unix = self.unix.iter().map(|path| format!("nbd+unix:///?socket={}", path.display()));
+    /// The addresses by which clients know an export.
+    pub(super) fn uris(&self, listeners: &[Listener], export: &str) -> Vec<String> {
+        // What has a meaning in addresses is written as a number there.
+        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
+        let export: String = export
+            .bytes()
+            .map(|it| if plain(&it) { char::from(it).to_string() } else { format!("%{it:02X}") })
+            .collect();
+        let unix = self.unix.iter();
+        let unix = unix.map(|path| format!("nbd+unix:///{export}?socket={}", path.display()));
         let tcp = listeners.iter().filter_map(Listener::address);
-        unix.chain(tcp.map(|address| format!("nbd://{address}/"))).collect()
+        unix.chain(tcp.map(|address| format!("nbd://{address}/{export}"))).collect()
     }
 }
 
@@ -105,6 +112,15 @@ pub struct ServerSpec {
 impl ServerSpec {
     /// The exports, one behind the other on the drive.
     pub(super) fn exports(&self, drive: &Drive) -> Result<Vec<Export>, Failure> {
+        for (number, export) in self.exports.iter().enumerate() {
+            if self.exports[..number].iter().any(|other| other.name == export.name) {
+                return Err(Failure::usage(format!(
+                    "two exports are named \"{}\": clients could choose only the first\n  remedy: give each a name of its \
+                     own",
+                    export.name
+                )));
+            }
+        }
         let capacity = drive.capacity();
         let mut at = 0;
         let mut all = Vec::new();
@@ -137,7 +153,27 @@ impl ServerSpec {
         Target { offset: self.offsets.get(export).copied().unwrap_or(0), stream: export as u32 }
     }
 
+    /// The files that are written at the end differ, and the format of a trace holds what clients of a block device do.
+    fn check_outputs(&self) -> Result<(), Failure> {
+        let Some((path, format)) = &self.record else { return Ok(()) };
+        if self.save.as_ref() == Some(path) {
+            return Err(Failure::usage(format!(
+                "the image and the trace can't both be {}\n  remedy: choose another name for one of them",
+                path.display()
+            )));
+        }
+        match format.lacks() {
+            None => Ok(()),
+            Some(what) => Err(Failure::usage(format!(
+                "the format {} can't express {what}, and clients of a block device send them\n  remedy: record as blkparse or \
+                 parquet, and convert with `ftlab trace convert --drop-unsupported`",
+                format.name
+            ))),
+        }
+    }
+
     pub(super) fn recorder(&self, drive: &Drive) -> Result<Option<TraceRecorder>, Failure> {
+        self.check_outputs()?;
         let record = self.record.as_ref().map(|(path, _)| path).filter(|path| path.exists());
         let image = self.save.as_ref().filter(|path| drive.keeps(path));
         if let Some(path) = record.or(image) {
@@ -184,26 +220,38 @@ impl TraceRecorder {
     }
 }
 
-/// SIGINT and SIGTERM stop the server; a second one ends the process.
+/// SIGINT, SIGTERM, and SIGHUP of a terminal that is closed, stop the server. While it saves the drive, another one ends
+/// the process at once.
 pub(super) struct StopSignals {
     pipe: UnixStream,
+    ends_at_once: Arc<AtomicBool>,
 }
+
+/// Signals within this time of the first count as one: a double key press means one interrupt.
+const SAME: Duration = Duration::from_secs(1);
 
 impl StopSignals {
     pub(super) fn listen() -> Result<StopSignals, Failure> {
         let failed = |error| Failure::usage(format!("can't listen for signals: {error}"));
         let (pipe, ours) = UnixStream::pair().map_err(failed)?;
-        let seen = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM] {
-            // The first handler ends the process if the second has run before.
-            let shutdown =
-                signal_hook::flag::register_conditional_shutdown(signal, INTERRUPTED, seen.clone());
-            shutdown.map_err(failed)?;
-            signal_hook::flag::register(signal, seen.clone()).map_err(failed)?;
+        let ends_at_once = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            let ends = ends_at_once.clone();
+            signal_hook::flag::register_conditional_shutdown(signal, INTERRUPTED, ends)
+                .map_err(failed)?;
             let told = ours.try_clone().map_err(failed)?;
             signal_hook::low_level::pipe::register(signal, told).map_err(failed)?;
         }
-        Ok(StopSignals { pipe })
+        Ok(StopSignals { pipe, ends_at_once })
+    }
+
+    /// The drive is being saved: in a moment, another signal ends the process at once.
+    pub(super) fn arm(&self) {
+        let ends_at_once = self.ends_at_once.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(SAME);
+            ends_at_once.store(true, Ordering::SeqCst);
+        });
     }
 
     pub(super) fn pipe(&self) -> BorrowedFd<'_> {

@@ -3,8 +3,9 @@
 //! A text format is one file in `formats/` with a [`LineFormat`] and a `FORMAT`, and one line in
 //! [`FORMATS`].
 
+use ftlab::host::Op;
 use ftlab::options::text::nearest;
-use ftlab::units::Nanos;
+use ftlab::units::{Lba, Nanos, SimTime};
 
 use super::error::{Bad, ErrorKind, TraceError, TracePosition};
 use super::formats;
@@ -32,6 +33,29 @@ pub struct Format {
     /// Its specification.
     pub source: &'static str,
     pub(crate) codec: Codec,
+}
+
+impl Format {
+    /// What this format can't express of the requests that a device takes, in words; none if it holds everything.
+    #[must_use]
+    pub fn lacks(&self) -> Option<&'static str> {
+        let Codec::Text { writer, .. } = &self.codec else { return None };
+        let (mut writer, mut scratch) = (writer(), Vec::new());
+        let plain = Record {
+            at: SimTime::ZERO,
+            op: Op::Write,
+            lba: Lba(0),
+            sectors: 8,
+            stream: 0,
+            fua: false,
+        };
+        let all = [
+            Record { fua: true, ..plain },
+            Record { op: Op::Trim, ..plain },
+            Record { op: Op::Flush, sectors: 0, ..plain },
+        ];
+        all.iter().find_map(|record| writer.record(record, &mut scratch).err())
+    }
 }
 
 /// How a format is read and written.
