@@ -152,7 +152,7 @@ impl DataFile {
             header.config_checksum = crc32fast::hash(config.as_bytes());
             header.seed = seed;
         }
-        let log = Log::new(header.epoch);
+        let log = Log::new(header.epoch, layout.image());
         let path = path.to_owned();
         let (file, layout) = (Rc::new(file), Rc::new(layout));
         let (entry, has_pages) = (LogEntry::default(), Vec::new());
@@ -205,8 +205,13 @@ impl DataFile {
         self.header.facts = facts;
         self.header.epoch += 1;
         self.header.write(&self.file)?;
-        self.log = Log::new(self.header.epoch);
-        Ok(())
+        self.log = Log::new(self.header.epoch, self.layout.image());
+        // What is behind the data was a large commit, or the image of a drive that runs now.
+        let behind = self.file.length()? > self.layout.image();
+        match self.header.state {
+            State::Running if behind => self.file.set_length(self.layout.image()),
+            _ => Ok(()),
+        }
     }
 
     /// Writes everything that a device keeps into the tables. Nothing of what they had before counts.
@@ -260,10 +265,10 @@ impl DataFile {
         if !self.log.has_room(self.entry.length()) {
             self.fold()?;
         }
-        if !self.log.has_room(self.entry.length()) {
-            return Err(io::Error::other("a commit is larger than the log of the data file"));
+        match self.log.has_room(self.entry.length()) {
+            true => self.log.append(&mut self.entry, &self.file),
+            false => self.log.append_large(&mut self.entry, &self.file),
         }
-        self.log.append(&mut self.entry, &self.file)
     }
 
     /// The log is full: what it holds goes to the tables, and it begins anew. A killed server leaves either.
@@ -287,8 +292,9 @@ impl DataFile {
             saved.extend_from_slice(&page.get().to_le_bytes());
         }
         saved.extend_from_slice(image);
+        // The image takes the place of a large commit.
+        self.fold()?;
         let at = self.layout.image();
-        self.file.set_length(at)?;
         self.file.write_at(&saved, at)?;
         self.file.sync()?;
         self.header.image_bytes = saved.len() as u64;
@@ -308,7 +314,11 @@ impl DataFile {
         let damaged = |what: &str| Unusable::Damaged(what.to_owned());
         let available = self.file.length()?.saturating_sub(self.layout.image());
         if self.header.image_bytes > available || self.header.image_bytes < COUNT as u64 {
-            return Err(damaged("a part of its image is missing"));
+            return Err(Unusable::Damaged(format!(
+                "its end is missing: it has {} bytes, and had {}",
+                self.file.length()?,
+                self.layout.image().saturating_add(self.header.image_bytes)
+            )));
         }
         let mut saved = vec![0; self.header.image_bytes as usize];
         self.file.read_exact_at(&mut saved, self.layout.image())?;
@@ -342,8 +352,11 @@ impl DataFile {
     /// # Errors
     /// The file can't be read, or is damaged.
     pub fn stored(&mut self, geometry: &Geometry) -> Result<StoredDevice, Unusable> {
-        if self.file.length()? < self.layout.image() {
-            return Err(Unusable::Damaged("its end is missing".to_owned()));
+        let (length, least) = (self.file.length()?, self.layout.image());
+        if length < least {
+            return Err(Unusable::Damaged(format!(
+                "its end is missing: it has {length} bytes, and had {least} or more"
+            )));
         }
         let contents = self.log.read(&self.file)?;
         let facts = self.tables().take_in(&contents)?;

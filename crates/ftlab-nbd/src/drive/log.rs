@@ -3,6 +3,8 @@
 //! A commit is a moment between two events of the device. A server that is killed leaves the last commit, which is the
 //! same as cutting the power at its moment. The log is folded into the tables when it is full.
 //!
+//! An entry that is larger than the log lies outside of it, and the log has a reference to it.
+//!
 //! After each entry a mark elsewhere says how far the log goes. An entry that is damaged looks as if its server was killed
 //! while writing it, and all behind it would silently be missing; but then the mark says that there was more. It takes one
 //! more small write a commit, of 0.7 us.
@@ -26,6 +28,9 @@ const MARKED: Range<usize> = 0..16;
 /// Bytes of a run of trims: the first version, and how many.
 const TRIMS_BYTES: u32 = 12;
 
+/// Bytes of a reference to an entry outside of the log: its length.
+const OUTSIDE_BYTES: u32 = 8;
+
 /// A commit that is being written.
 #[derive(Debug, Default)]
 pub struct LogEntry {
@@ -45,6 +50,8 @@ pub enum LogChange<'a> {
     Facts(&'a [u8]),
     /// The data of a page, in its first or second place.
     Data(u32, bool, &'a [u8]),
+    /// All changes of this commit lie outside of the log: how many bytes, and their checksum.
+    Outside(u64, u32),
 }
 
 /// The kinds of changes, as they are written.
@@ -57,6 +64,7 @@ enum ChangeKind {
     Facts = 4,
     Data = 5,
     SecondData = 6,
+    Outside = 7,
 }
 
 impl LogEntry {
@@ -103,6 +111,21 @@ impl LogEntry {
         self.bytes.extend_from_slice(bytes);
     }
 
+    /// Writes the content to a place outside of the log. What is left is a reference to it.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn move_out(&mut self, file: &DriveFile, at: u64) -> io::Result<()> {
+        // Few entries are so large: their memory is given back.
+        let bytes = std::mem::take(&mut self.bytes);
+        let content = &bytes[PREAMBLE..];
+        file.write_at(content, at)?;
+        self.begin();
+        self.head(ChangeKind::Outside, crc32fast::hash(content), OUTSIDE_BYTES);
+        self.bytes.extend_from_slice(&(content.len() as u64).to_le_bytes());
+        Ok(())
+    }
+
     fn head(&mut self, kind: ChangeKind, number: u32, bytes: u32) {
         self.bytes.push(kind as u8);
         self.bytes.extend_from_slice(&number.to_le_bytes());
@@ -122,19 +145,30 @@ pub struct Log {
     epoch: u64,
     /// Where the next entry goes, from the beginning of the log.
     end: u64,
+    /// Where an entry lies that is larger than the log.
+    outside: u64,
 }
 
 impl Log {
-    /// An empty log.
+    /// An empty log. An entry that is larger than it lies at `outside`.
     #[must_use]
-    pub fn new(epoch: u64) -> Log {
-        Log { epoch, end: 0 }
+    pub fn new(epoch: u64, outside: u64) -> Log {
+        Log { epoch, end: 0, outside }
     }
 
     /// Whether an entry of this length fits.
     #[must_use]
     pub fn has_room(&self, bytes: u64) -> bool {
         self.end + bytes <= LOG_BYTES
+    }
+
+    /// Writes an entry to an empty log if it is too large for it.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn append_large(&mut self, entry: &mut LogEntry, file: &DriveFile) -> io::Result<()> {
+        entry.move_out(file, self.outside)?;
+        self.append(entry, file)
     }
 
     /// Writes an entry. It counts once all of it is in the file.
@@ -167,7 +201,13 @@ impl Log {
         let mut mark = [0; MARK_BYTES];
         file.read_sparse(&mut mark, FileLayout::log_mark())?;
         let whole = crc32fast::hash(&mark[MARKED]) == u32_at(&mark, MARKED.end);
-        Ok(if whole && u64_at(&mark, 0) == self.epoch { u64_at(&mark, 8) } else { 0 })
+        match u64_at(&mark, 0) {
+            epoch if whole && epoch > self.epoch => {
+                Err(damaged("its header is older than its log"))
+            }
+            epoch if whole && epoch == self.epoch => Ok(u64_at(&mark, 8)),
+            _ => Ok(0),
+        }
     }
 
     /// Reads the contents of all whole entries, in order, and continues behind them.
@@ -179,14 +219,28 @@ impl Log {
         let (mut contents, mut entry) = (Contents::default(), Vec::new());
         while let Some(()) = self.read_entry(file, &mut entry)? {
             contents.last = contents.bytes.len();
-            contents.bytes.extend_from_slice(&entry);
             self.end += (PREAMBLE + entry.len()) as u64;
+            match split(&entry) {
+                Some((LogChange::Outside(length, checksum), _)) => {
+                    contents.bytes.extend(self.read_outside(file, length, checksum)?);
+                }
+                _ => contents.bytes.extend_from_slice(&entry),
+            }
         }
         if self.marked(file)? > self.end {
-            let what = "a part of its log has changed";
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            return Err(damaged("a part of its log has changed"));
         }
         Ok(contents)
+    }
+
+    fn read_outside(&self, file: &DriveFile, length: u64, checksum: u32) -> io::Result<Vec<u8>> {
+        let changed = || damaged("a large commit has changed");
+        if length > file.length()?.saturating_sub(self.outside) {
+            return Err(changed());
+        }
+        let mut bytes = vec![0; length as usize];
+        file.read_exact_at(&mut bytes, self.outside)?;
+        if crc32fast::hash(&bytes) == checksum { Ok(bytes) } else { Err(changed()) }
     }
 
     fn read_entry(&self, file: &DriveFile, bytes: &mut Vec<u8>) -> io::Result<Option<()>> {
@@ -234,12 +288,15 @@ fn changes(contents: &[u8]) -> impl Iterator<Item = io::Result<LogChange<'_>>> {
         }
         let Some((change, left)) = split(rest) else {
             rest = &[];
-            let what = "an entry of the log makes no sense";
-            return Some(Err(io::Error::new(io::ErrorKind::InvalidData, what)));
+            return Some(Err(damaged("an entry of the log makes no sense")));
         };
         rest = left;
         Some(Ok(change))
     })
+}
+
+fn damaged(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
 /// Splits the first change off.
@@ -259,6 +316,9 @@ fn split(bytes: &[u8]) -> Option<(LogChange<'_>, &[u8])> {
         kind if kind == ChangeKind::Facts as u8 => LogChange::Facts(content),
         kind if kind == ChangeKind::Data as u8 => LogChange::Data(number, false, content),
         kind if kind == ChangeKind::SecondData as u8 => LogChange::Data(number, true, content),
+        kind if kind == ChangeKind::Outside as u8 && length == OUTSIDE_BYTES as usize => {
+            LogChange::Outside(u64_at(content, 0), number)
+        }
         _ => return None,
     };
     Some((change, &bytes[HEAD + length..]))

@@ -23,18 +23,18 @@ mod tests;
 
 pub use data_file::Unusable;
 pub use host_data::Answer;
-pub use start::{DriveSpec, Start};
+pub use start::{DriveSpec, Start, remedy};
 
 use std::io;
 use std::path::Path;
 use std::rc::Rc;
 
 use ftlab::config::Config;
-use ftlab::device::{Device, DeviceSetup, Remains, power_up};
+use ftlab::device::{Device, Remains, power_up};
 use ftlab::ftl::recovery::Touched;
 use ftlab::host::{Advanced, Host, Op, Request};
 use ftlab::shape::Geometry;
-use ftlab::units::{BlockId, Lba, Lpn, Nanos, SECTOR_BYTES, SimTime};
+use ftlab::units::{BlockId, DieId, Lba, Lpn, Nanos, SECTOR_BYTES, SimTime};
 use ftlab_lab::failure::Failure;
 use ftlab_lab::image;
 use ftlab_lab::saved;
@@ -403,7 +403,7 @@ impl Drive {
 
     /// Brings the device up again. Returns how long that took, in simulated time.
     fn power_on(&mut self, remains: Remains<Bytes>) -> Result<Nanos, Failure> {
-        let setup = DeviceSetup::new(&self.config, self.file.seed());
+        let setup = start::device_setup(&self.config, self.file.seed());
         let up = power_up(setup, Meter::new(self.flash_dies()), remains);
         let (device, recovered) = up.map_err(|damage| {
             Failure::usage(format!("the drive does not come up after the power cut: {damage}"))
@@ -432,17 +432,25 @@ impl Drive {
     }
 
     fn failed(&self, what: &str, error: &io::Error) -> Failure {
-        Failure::file(&format!("can't {what}"), &self.file.path, error)
+        let remedy = start::remedy(error.kind());
+        Failure::File(format!(
+            "can't {what} {}: {error}\n  remedy: {remedy}",
+            self.file.path.display()
+        ))
     }
 
     /// Lets a die die.
     ///
     /// # Errors
-    /// There is no such die, or the device can't live without it.
+    /// There is no such die, it is dead already, or the device can't live without it.
     pub fn kill_die(&mut self, die: u32) -> Result<(), String> {
         let dies = self.flash_dies();
         if die >= dies {
             return Err(format!("there is no die {die}: they are 0 to {}", dies - 1));
+        }
+        let id = DieId::new(die);
+        if self.device().ftl().dead_dies_on_flash().contains(&id) {
+            return Err(format!("die {die} is dead already"));
         }
         let setting = format!("nand.faults.schedule={}ns: die {die} dies", self.now().0);
         let settings = ftlab_lab::device::settings(&[setting]);
@@ -450,7 +458,7 @@ impl Drive {
         if let Err(refusal) = ftlab_lab::device::of_text("the drive", &text, &settings) {
             return Err(refusal.to_string());
         }
-        self.device_mut().kill_die(ftlab::units::DieId::new(die));
+        self.device_mut().kill_die(id);
         Ok(())
     }
 

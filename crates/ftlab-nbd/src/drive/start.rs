@@ -1,10 +1,11 @@
 //! Starts a drive: new, from an image, as it was shut down, or as a killed server left it.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ftlab::config::Config;
-use ftlab::device::{DeviceSetup, Remains, power_up};
+use ftlab::device::{Device, DeviceSetup, Remains, power_up};
 use ftlab::ftl::recovery::Touched;
 use ftlab::host::Host;
 use ftlab::image::Resume;
@@ -16,7 +17,7 @@ use ftlab_lab::memory::{self, Instruments};
 
 use super::bytes::Bytes;
 use super::data_file::{self, DataFile, OpenedData, Unusable};
-use super::header::{Facts, State};
+use super::header::{Facts, Header, State};
 use super::layout::FileLayout;
 use super::meter::Meter;
 use super::stored::StoredDevice;
@@ -63,12 +64,12 @@ impl DriveSpec {
         let unusable = |error: Unusable| unusable(&self.data, &error);
         let is_new = !self.data.exists();
         if is_new {
-            self.config_of_new()?;
+            self.config_of_new(None)?;
         }
         let opened = data_file::open(&self.data).map_err(unusable)?;
         let state = opened.header.as_ref().map_or(State::New, |header| header.state);
         let config = self.config_for(&opened, state)?;
-        let setup = DeviceSetup::new(&config, self.seed);
+        let setup = device_setup(&config, self.seed);
         let packs = config.options.ftl.mapping.policy.packs();
         // Bytes lie as the FTL sees the flash: with parity, in the volume of its superblocks.
         let geometry = setup.ftl.geometry.clone();
@@ -85,17 +86,25 @@ impl DriveSpec {
         }
     }
 
-    /// The configuration of a new drive.
-    fn config_of_new(&self) -> Result<Config, Failure> {
+    /// The configuration of a new drive. One that was only begun has a header already.
+    fn config_of_new(&self, begun: Option<&Header>) -> Result<Config, Failure> {
         let image = self.image.as_deref();
         let config = match (&self.config, image) {
             (Some(config), _) => config.clone(),
             (None, Some(image)) => image.config.clone(),
             (None, None) => {
-                return Err(Failure::usage(format!(
-                    "{} is a new drive: of which device?\n  remedy: name one, as in `ftlab serve tlc-32g`",
-                    self.data.display()
-                )));
+                let (name, example) = (self.data.display(), "as in `ftlab serve tlc-32g`");
+                return Err(Failure::usage(match begun {
+                    None => {
+                        format!(
+                            "{name} is a new drive: of which device?\n  remedy: name one, {example}"
+                        )
+                    }
+                    Some(_) => format!(
+                        "the server of {name} was killed while it made the drive, which holds nothing yet\n  remedy: \
+                         name its device, {example}, to begin anew; or delete the file"
+                    ),
+                }));
             }
         };
         image.map_or(Ok(()), |image| image.check(&config))?;
@@ -105,7 +114,7 @@ impl DriveSpec {
     /// The configuration. That of the data file counts, and another one is refused.
     fn config_for(&self, opened: &OpenedData, state: State) -> Result<Config, Failure> {
         if state == State::New {
-            return self.config_of_new();
+            return self.config_of_new(opened.header.as_ref());
         }
         let name = self.data.display().to_string();
         let kept = ftlab_lab::device::of_text(&name, &opened.config, &[])?;
@@ -160,10 +169,7 @@ fn unusable(path: &Path, error: &Unusable) -> Failure {
         }
         Unusable::InUse => "stop that server, or choose another data file",
         Unusable::OtherFormat(_) => "use the version of ftlab that wrote it",
-        Unusable::Io(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            "create the folder, or choose another place"
-        }
-        Unusable::Io(_) => "check the file, its file system, and your rights",
+        Unusable::Io(error) => remedy(error.kind()),
         Unusable::Damaged(_) => "start with a new data file",
     };
     let text = format!("can't use {}: {error}\n  remedy: {remedy}", path.display());
@@ -171,6 +177,25 @@ fn unusable(path: &Path, error: &Unusable) -> Failure {
         Unusable::Io(_) => Failure::File(text),
         _ => Failure::usage(text),
     }
+}
+
+/// What helps if a data file can't be read or written.
+pub fn remedy(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::NotFound => "create the folder, or choose another place",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "make room on its file system, and start the server again"
+        }
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+            "put the file where you may write: it is written even if clients only read (--read-only)"
+        }
+        _ => "check the file, its file system, and your rights",
+    }
+}
+
+/// The parts of a served device: its dies may be killed by order.
+pub(super) fn device_setup(config: &Config, seed: u64) -> DeviceSetup {
+    DeviceSetup::new(config, seed).bearing_deaths()
 }
 
 /// A drive that is being started.
@@ -199,9 +224,14 @@ impl Starting<'_> {
         unusable(self.path, &error.into())
     }
 
-    fn new_drive(self, image: Option<&Arc<OpenedImage>>) -> Result<(Drive, Start), Failure> {
+    fn device(&self) -> Result<Device<Meter, Bytes>, Failure> {
         let instruments = Instruments { probe: self.meter(), contents: self.bytes() };
-        let mut device = memory::device(&self.config, self.file.seed(), instruments)?;
+        let setup = || Ok(device_setup(&self.config, self.file.seed()));
+        memory::device_of(setup, &self.config, instruments)
+    }
+
+    fn new_drive(self, image: Option<&Arc<OpenedImage>>) -> Result<(Drive, Start), Failure> {
+        let mut device = self.device()?;
         if let Some(image) = image {
             let loaded = device.load(&image.image.snapshot, Resume::ALL);
             loaded.map_err(|damage| image.refused(&damage))?;
@@ -213,8 +243,7 @@ impl Starting<'_> {
     fn saved(self) -> Result<(Drive, Start), Failure> {
         let (packed, seconds) = self.file.saved().map_err(|error| self.failed(error))?;
         let image = image::take_bytes(&self.path.display().to_string(), &packed)?;
-        let instruments = Instruments { probe: self.meter(), contents: self.bytes() };
-        let mut device = memory::device(&self.config, self.file.seed(), instruments)?;
+        let mut device = self.device()?;
         let loaded = device.load(&image.image.snapshot, Resume::ALL);
         loaded.map_err(|damage| image.refused(&damage))?;
         device.contents_mut().seconds = seconds;
@@ -222,18 +251,14 @@ impl Starting<'_> {
     }
 
     /// The drive can take up its work. Nothing of its file has changed yet.
-    fn run(
-        self,
-        device: ftlab::device::Device<Meter, Bytes>,
-        start: Start,
-    ) -> Result<(Drive, Start), Failure> {
+    fn run(self, device: Device<Meter, Bytes>, start: Start) -> Result<(Drive, Start), Failure> {
         let mut drive = self.drive(device);
         drive.counted.power_cycles = 1;
         drive.begins = true;
         Ok((drive, start))
     }
 
-    fn drive(self, device: ftlab::device::Device<Meter, Bytes>) -> Drive {
+    fn drive(self, device: Device<Meter, Bytes>) -> Drive {
         let recovers = self.recovers();
         let Starting { config, geometry, file, .. } = self;
         let started = device.now();
@@ -278,12 +303,9 @@ impl Starting<'_> {
         Ok((drive, start))
     }
 
-    fn recover(
-        &self,
-        stored: &StoredDevice,
-    ) -> Result<(ftlab::device::Device<Meter, Bytes>, Start), Failure> {
+    fn recover(&self, stored: &StoredDevice) -> Result<(Device<Meter, Bytes>, Start), Failure> {
         let damaged = |damage: ftlab::image::Damage| self.failed(Unusable::Damaged(damage.0));
-        let setup = || DeviceSetup::new(&self.config, self.file.seed());
+        let setup = || device_setup(&self.config, self.file.seed());
         let at = SimTime(stored.all_facts().now_ns);
         let remains = Remains::of_kept(setup(), at, self.bytes(), stored);
         stored.check().map_err(|error| self.failed(error))?;
@@ -297,7 +319,7 @@ impl Starting<'_> {
 
 impl Drive {
     /// Writes everything that the device keeps, and has it say what changes from now on.
-    pub(super) fn write_tables(&mut self) -> std::io::Result<()> {
+    pub(super) fn write_tables(&mut self) -> io::Result<()> {
         if !self.recovers {
             return Ok(());
         }

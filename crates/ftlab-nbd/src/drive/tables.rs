@@ -137,7 +137,7 @@ impl FileTables<'_> {
                     trims.insert((first, version), count);
                 }
                 LogChange::Facts(text) => facts = Some(serde_json::from_slice(text)?),
-                LogChange::Data(..) => {}
+                LogChange::Data(..) | LogChange::Outside(..) => {}
             }
         }
         for (block, record) in blocks {
@@ -172,6 +172,8 @@ impl FileTables<'_> {
                     && version.checked_add(count.into()).is_some()
             }
             LogChange::Facts(_) => true,
+            // The log has put in what is there.
+            LogChange::Outside(..) => false,
             LogChange::Data(page, second, bytes) => {
                 fits(page, 1, layout.physical_pages)
                     && (!second || layout.parts > 1)

@@ -32,7 +32,7 @@ use self::peers::{BlockPeer, HttpPeer, PeerMemory};
 use self::poll::SocketsReady;
 use self::watch::Watched;
 use crate::control::OriginRules;
-use crate::drive::{Answer, Drive};
+use crate::drive::{self, Answer, Drive};
 use crate::protocol::{BlockCommand, Errno, Export, Request, Span, StatusExtent};
 
 /// How long the device may work before sockets get their turn, on the wall.
@@ -83,15 +83,17 @@ pub struct Server {
     /// With the `simulated` clock: until when a pause of the clients lasts that the device is still catching up with.
     pause_until: Option<SimTime>,
     recorder: Option<spec::TraceRecorder>,
+    signals: spec::StopSignals,
     stops: Option<&'static str>,
 }
 
 impl Server {
-    /// Makes a server of a drive that has started, and begins to listen.
+    /// Makes a server of a drive that has started, and begins to listen. From now on its data file can be used again, even
+    /// if the server is killed.
     ///
     /// # Errors
-    /// An export does not fit, or a socket can't be had.
-    pub fn new(drive: Drive, mut spec: ServerSpec) -> Result<Server, Failure> {
+    /// An export does not fit, a socket can't be had, or the data file can't be written.
+    pub fn new(mut drive: Drive, mut spec: ServerSpec) -> Result<Server, Failure> {
         if spec.cut_every.is_some() {
             drive.can_be_cut()?;
         }
@@ -104,6 +106,9 @@ impl Server {
         let block_listeners = spec.listen.block()?;
         let http_listeners = spec.listen.http()?;
         let recorder = spec.recorder(&drive)?;
+        let signals = spec::StopSignals::listen()?;
+        // Who connects meanwhile waits.
+        drive.begin()?;
         let now = Instant::now();
         Ok(Server {
             time: Timekeeper::new(spec.clock, drive.now()),
@@ -125,6 +130,7 @@ impl Server {
             idle_since: None,
             pause_until: None,
             recorder,
+            signals,
             stops: None,
             spec,
         })
@@ -151,14 +157,12 @@ impl Server {
     /// # Errors
     /// The data file can't be written, or the drive can't be shut down.
     pub fn run(mut self, log: Log<'_>) -> Result<(), Failure> {
-        let signals = spec::StopSignals::listen()?;
-        self.drive.begin()?;
         poll::sleep_exactly();
         while self.stops.is_none() {
-            let ready = self.wait(&signals);
+            let ready = self.wait();
             if ready.signalled {
                 self.stops = Some("by a signal");
-                signals.arm();
+                self.signals.arm();
                 break;
             }
             self.take_in(&ready, log)?;
@@ -170,7 +174,7 @@ impl Server {
     }
 
     /// Waits for something to do.
-    fn wait(&self, signals: &spec::StopSignals) -> SocketsReady {
+    fn wait(&self) -> SocketsReady {
         let now = Instant::now();
         let mut timeout = self.watched.due(now).min(TICK);
         if let Some(cut) = self.next_cut {
@@ -198,7 +202,7 @@ impl Server {
             &self.http_listeners[..listens(self.http_listeners.len())],
             &self.peers,
             &self.lookers,
-            signals,
+            &self.signals,
             timeout,
         )
     }
@@ -313,8 +317,9 @@ impl Server {
         };
         committed.map_err(|error| {
             Failure::File(format!(
-                "the data file can't be used any more: {error}\n  remedy: make room, and start the server again; what \
-                 was acknowledged is as after a power cut"
+                "the data file can't be used any more: {error}; what was acknowledged is as after a power cut\n  \
+                 remedy: {}",
+                drive::remedy(error.kind())
             ))
         })?;
         for answer in answers.drain(..) {

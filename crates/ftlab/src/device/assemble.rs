@@ -74,6 +74,14 @@ impl DeviceSetup {
         DeviceSetup { checks_itself: verify::ON, ..self }
     }
 
+    /// The same device, whose dies may die by order ([`Device::kill_die`]), and which loads images with dead dies. Until
+    /// a die is dead, it makes no difference.
+    #[must_use]
+    pub fn bearing_deaths(mut self) -> DeviceSetup {
+        self.ftl.wear.bears_deaths = true;
+        self
+    }
+
     /// The parts of the device that a configuration describes. Policies that draw random numbers
     /// use the seed.
     #[must_use]
@@ -144,6 +152,7 @@ impl DeviceSetup {
                     refresh: ftl.refresh.rule(),
                     refresh_reads: ftl.refresh.reads.is_some(),
                     faults: Faults::new(&nand.faults, nand.endurance.policy.build(&parts), seed),
+                    bears_deaths: false,
                     drain_pages: drain_pages(&buffer, &volume),
                 },
                 triggers: triggers(&ftl.gc),

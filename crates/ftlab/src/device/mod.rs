@@ -347,13 +347,16 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    /// Lets a die die now. Its commands fail from now on, and the device notices at the first one.
+    /// Lets a die die now. Its commands fail from now on, and the device knows it at once: an image of it tells.
     ///
     /// Devices that recover from power cuts, whose map is on flash, or that merge blocks, can't go on without a die: see
     /// what the configuration refuses beside a `nand.faults.schedule` with a death.
     pub fn kill_die(&mut self, die: DieId) {
         let now = self.base.kernel.now;
         self.base.kernel.flash.die_dies(die, now);
+        self.choose_skills();
+        read::die_is_dead(die, &mut self.base);
+        self.look_for_hazards();
         self.choose_skills();
     }
 

@@ -8,6 +8,8 @@ use crate::units::BlockId;
 pub(crate) struct Health {
     /// None if nothing ever fails.
     pub life: Option<Box<Life>>,
+    /// The life that begins when a die dies by order, of a device on which nothing else fails.
+    pub life_after_death: Option<Box<Life>>,
     /// None as long as all dies live.
     pub dead: Option<Box<DeadDies>>,
     /// Whether the device has not yet handled the last death.
@@ -21,6 +23,13 @@ pub(crate) struct Health {
 impl Health {
     /// The health of a new device. It can fail if it has a life.
     pub fn new(life: Option<Box<Life>>) -> Health {
-        Health { life, dead: None, death_is_news: false, failed: Vec::new(), read_only: false }
+        Health {
+            life,
+            life_after_death: None,
+            dead: None,
+            death_is_news: false,
+            failed: Vec::new(),
+            read_only: false,
+        }
     }
 }

@@ -256,7 +256,11 @@ fn load_planes(
         ftl.space.fed.extend((0..ftl.geometry.planes()).map(PlaneId::new));
     }
     if let Some(stripes) = &mut ftl.features.stripes {
-        stripes.load(&ftl.blocks, ftl.health.life.is_some(), from)?;
+        let may_fail = ftl.health.life.is_some() || ftl.health.life_after_death.is_some();
+        stripes.load(&ftl.blocks, may_fail, from)?;
+        if stripes.dead_dies().next().is_some() {
+            life::begin_after_death(ftl);
+        }
     }
     Ok(left_over)
 }

@@ -64,7 +64,7 @@ use space::Space;
 
 use crate::counters::counters;
 use crate::engine::skills::{self, Skills};
-use crate::nand::Superblocks;
+use crate::nand::{Faults, Superblocks};
 use crate::scheduler::DieSet;
 use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
@@ -202,25 +202,36 @@ impl Ftl {
             next_unit: vec![0; geometry.planes() as usize],
             units_per_block: geometry.units_per_block(),
         };
-        let WearSetup { free_block, levelling, refresh, refresh_reads, faults, drain_pages } =
-            setup.wear;
+        let WearSetup {
+            free_block,
+            levelling,
+            refresh,
+            refresh_reads,
+            faults,
+            bears_deaths,
+            drain_pages,
+        } = setup.wear;
         let refreshes = refresh.is_some() || refresh_reads;
         let refresh = refreshes.then(|| Box::new(Refresh::new(refresh, geometry.planes())));
         let (mut thresholds, mut triggers) = (setup.thresholds, setup.triggers);
-        let life = faults.map(|faults| {
-            let kept_back = kept_back(&geometry, drain_pages);
-            thresholds = thresholds.raised_by(kept_back);
-            triggers = triggers.raised_by(kept_back);
+        let life_with = |faults| {
+            let reserve = thresholds.raised_by(kept_back(&geometry, drain_pages)).reserve;
             let demand = Demand {
                 geometry: &geometry,
                 logical_pages: setup.logical_pages,
                 map_pages: setup.mapping.dftl().map(|map| map.translation_pages()),
-                reserve: thresholds.reserve,
+                reserve,
                 streams: setup.streams.counts(),
                 rewrites: setup.cost.as_ref().is_some_and(|cost| cost.rewrites.is_some()),
             };
             Box::new(Life::new(faults, &demand, drain_pages))
-        });
+        };
+        let after_death = (bears_deaths && faults.is_none()).then(|| life_with(Faults::none()));
+        let life = faults.map(life_with);
+        if life.is_some() {
+            thresholds = thresholds.raised_by(kept_back(&geometry, drain_pages));
+            triggers = triggers.raised_by(kept_back(&geometry, drain_pages));
+        }
         // Without translation, nobody asks for the owner of a page.
         let owned_pages = if setup.mapping.translates() { geometry.physical_pages() } else { 0 };
         let regulation = |cost| Box::new(Regulation::new(cost, setup.logical_pages));
@@ -265,7 +276,7 @@ impl Ftl {
                 victim: setup.victim,
                 levelling,
             },
-            health: Health::new(life),
+            health: Health { life_after_death: after_death, ..Health::new(life) },
             features,
             counts: FtlCounts::default(),
             plant: Plant::default(),

@@ -11,7 +11,7 @@
 
 use super::{Endurance, Scheduled};
 use crate::engine::Stream;
-use crate::nand::endurance::EndurancePolicy;
+use crate::nand::endurance::{EndurancePolicy, Unlimited};
 use crate::options::declare::options;
 use crate::units::{BlockId, Ratio};
 
@@ -88,6 +88,20 @@ impl Faults {
         let nothing = !options.can_fail() && endurance.is_unlimited();
         let key = Stream::new(seed, "nand.faults").next_u64();
         (!nothing).then(|| Faults { key, options: options.clone(), endurance })
+    }
+
+    /// Flash without weak spots.
+    #[must_use]
+    pub(crate) fn none() -> Faults {
+        let options = FaultOptions {
+            factory_bad: Ratio { ppm: 0 },
+            program_failures: 0,
+            erase_failures: 0,
+            read_failures: 0,
+            disturb_limit: None,
+            schedule: Vec::new(),
+        };
+        Faults { key: 0, options, endurance: Unlimited.into() }
     }
 
     /// The key of all draws. An image keeps it, so that its weak blocks stay the same.

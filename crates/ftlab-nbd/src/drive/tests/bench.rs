@@ -33,6 +33,13 @@ pub const SMALL: [&str; 5] = [
 /// A write buffer.
 pub const BUFFERED: [&str; 2] = ["cache.policy=lru", "cache.capacity=256KiB"];
 
+impl Drive {
+    /// What waits for a commit.
+    fn waiting_bytes(&self) -> usize {
+        self.device().contents().logged().map(|(_, _, bytes)| bytes.len()).sum()
+    }
+}
+
 /// What a sector may hold: the tags of the writes that may be its content. Zero is that of zeros.
 pub type Shadow = Vec<BTreeSet<u32>>;
 
@@ -93,6 +100,8 @@ pub struct Bench {
     next: u32,
     stream: Stream,
     kills: u32,
+    /// Whether it makes no commits.
+    pub holds_back: bool,
     pub rolled_back: u64,
 }
 
@@ -117,6 +126,7 @@ impl Bench {
             next: 1,
             stream: Stream::new(seed, "drive"),
             kills: 0,
+            holds_back: false,
             rolled_back: 0,
         }
     }
@@ -186,7 +196,7 @@ impl Bench {
         let advanced = advanced.map_err(|error| error.to_string())?;
         // As the server does: if it must, and now and then.
         let promised = answers.iter().any(|answer| self.drive.as_ref().unwrap().promises(answer));
-        if promised || self.below(COMMITS) == 0 {
+        if !self.holds_back && (promised || self.below(COMMITS) == 0) {
             self.drive().commit().map_err(|error| error.to_string())?;
         }
         answers.iter().for_each(|answer| self.answered(answer));
@@ -253,6 +263,25 @@ impl Bench {
         Ok(())
     }
 
+    /// Writes so much without a commit that the next one is larger than the log.
+    pub fn write_much(&mut self) -> Told {
+        const MUCH: usize = 3 << 20;
+        self.finish()?;
+        self.holds_back = true;
+        let waits = |bench: &mut Bench| bench.drive().waiting_bytes();
+        while waits(self) < MUCH {
+            while self.open.iter().flatten().count() >= DEPTH {
+                self.advance()?;
+            }
+            if let Some(range) = self.range() {
+                self.submit(Op::Write, range, false);
+            }
+        }
+        self.finish()?;
+        self.holds_back = false;
+        Ok(())
+    }
+
     /// Takes so many steps.
     pub fn steps(&mut self, count: u64) -> Told {
         (0..count).try_for_each(|_| self.step())
@@ -284,7 +313,7 @@ impl Bench {
         self.drive = Some(drive);
     }
 
-    fn cut(&mut self) {
+    pub fn cut(&mut self) {
         self.drive().cut_power().unwrap();
         self.open.clear();
         self.survey();
@@ -318,6 +347,7 @@ impl Bench {
             next: self.next,
             stream: Stream::new(u64::from(self.next), "left"),
             kills: 0,
+            holds_back: false,
             rolled_back: 0,
         }
     }

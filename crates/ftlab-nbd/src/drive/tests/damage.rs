@@ -10,7 +10,7 @@ use ftlab::units::{BlockId, Lpn, Ppn};
 
 use super::bench::{BUFFERED, Bench, SMALL};
 use crate::drive::layout::{BLOCK_BYTES, CHECKSUM_BYTES, FileLayout, HEADER_SLOT, TRIM_BYTES};
-use crate::drive::{Start, records};
+use crate::drive::records;
 
 /// Devices that keep different things.
 const DEVICES: [(&str, &[&str]); 5] = [
@@ -167,29 +167,66 @@ fn every_bit_of_the_log_is_checked() {
     }
 }
 
-/// If one header is damaged, the other says the same. An older one would bring an older drive back.
-#[test]
-fn either_header_is_enough() {
-    let mut killed = Killed::new(DEVICES[0]);
-    killed.bench.start().unwrap();
-    killed.bench.survey();
-    killed.bench.shut_down();
-    killed.bench.steps(100).unwrap();
-    killed.bench.drive = None;
-    for slot in [0, HEADER_SLOT] {
-        let (mut copy, file) = killed.copy();
-        flip(&file, slot + 20, &mut Stream::new(43, "damage"));
-        let start = copy.start().unwrap();
-        assert!(matches!(start, Start::Recovered { .. }), "{start:?}");
-        copy.survey();
-    }
-}
-
 fn flip(file: &File, at: u64, stream: &mut Stream) {
     let mut byte = [0];
     file.read_exact_at(&mut byte, at).unwrap();
     byte[0] ^= 1 << stream.below(8);
     file.write_all_at(&byte, at).unwrap();
+}
+
+/// A drive that was shut down needs its end, too, and says what is missing.
+#[test]
+fn a_saved_file_that_is_cut_short_is_refused() {
+    let mut bench = Bench::new("tiny", &SMALL, 17);
+    bench.steps(200).unwrap();
+    bench.finish().unwrap();
+    bench.drive().save(None, &mut Vec::new()).unwrap();
+    bench.drive = None;
+    let length = std::fs::metadata(&bench.spec.data).unwrap().len();
+    for left in [4096, 1 << 17, length / 2, length - 1] {
+        let mut copy = bench.left();
+        OpenOptions::new().write(true).open(&copy.spec.data).unwrap().set_len(left).unwrap();
+        let told = copy.start().unwrap_err();
+        assert!(told.contains("its end is missing") && !told.contains("rights"), "{left}: {told}");
+    }
+}
+
+/// One header is enough, and an older one is not taken for the truth.
+#[test]
+fn a_damaged_header_is_made_up_for() {
+    const HEADERS: usize = 2 * HEADER_SLOT as usize;
+    let mut bench = Bench::new("tiny", &SMALL, 17);
+    let headers = |bench: &Bench| {
+        let mut bytes = vec![0; HEADERS];
+        File::open(&bench.spec.data).unwrap().read_exact_at(&mut bytes, 0).unwrap();
+        bytes
+    };
+    bench.steps(100).unwrap();
+    let older = headers(&bench);
+    bench.drive().file.fold().unwrap();
+    bench.steps(100).unwrap();
+    bench.finish().unwrap();
+    bench.drive().commit().unwrap();
+    let killed = bench.left();
+    bench.drive().save(None, &mut Vec::new()).unwrap();
+    bench.drive = None;
+    let write = |bench: &Bench, bytes: &[u8], at: u64| {
+        let file = OpenOptions::new().write(true).open(&bench.spec.data).unwrap();
+        file.write_all_at(bytes, at).unwrap();
+    };
+    for (at, length) in [(0, 4096), (0, 64), (4096, 64), (4096, 4096)] {
+        for (left, start) in [(&killed, "Recovered"), (&bench, "Saved")] {
+            let mut copy = left.left();
+            write(&copy, &vec![0xa5; length], at);
+            let found = format!("{:?}", copy.start().unwrap());
+            assert!(found.starts_with(start), "{length} bytes at {at}: {found}");
+            copy.survey();
+        }
+    }
+    let mut copy = killed.left();
+    write(&copy, &older, 0);
+    let told = copy.start().unwrap_err();
+    assert!(told.contains("its header is older than its log"), "{told}");
 }
 
 /// Every record of the tables is checked: a bit that flips in one that counts is noticed.

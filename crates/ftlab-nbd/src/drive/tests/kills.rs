@@ -16,6 +16,8 @@ enum Scene {
     Load,
     /// A load, and the log is folded.
     Fold,
+    /// A commit that is larger than the log.
+    Large,
     /// The start after a kill.
     Recovery,
     /// A power cut by order.
@@ -26,8 +28,15 @@ enum Scene {
     Resume,
 }
 
-const SCENES: [Scene; 6] =
-    [Scene::Load, Scene::Fold, Scene::Recovery, Scene::Cut, Scene::Save, Scene::Resume];
+const SCENES: [Scene; 7] = [
+    Scene::Load,
+    Scene::Fold,
+    Scene::Large,
+    Scene::Recovery,
+    Scene::Cut,
+    Scene::Save,
+    Scene::Resume,
+];
 const FAULTS: [FileFault; 3] = [FileFault::KilledBefore, FileFault::KilledWithin, FileFault::Fails];
 /// Faults of each kind in each scene.
 const TRIES: u64 = 3;
@@ -41,6 +50,9 @@ impl Scene {
         if !matches!(self, Scene::Recovery | Scene::Resume) {
             bench.start().unwrap();
             bench.steps(5).unwrap();
+        }
+        if self == Scene::Large {
+            bench.write_much().unwrap();
         }
         bench
     }
@@ -59,6 +71,12 @@ impl Scene {
                 }
                 panic!("the log was not folded");
             }
+            Scene::Large => {
+                bench.drive().commit().map_err(|error| error.to_string())?;
+                let file = std::fs::metadata(&bench.spec.data).unwrap();
+                let fits = file.len() == bench.drive().file.layout().image();
+                assert!(!fits, "the commit fits in the log");
+            }
             Scene::Recovery | Scene::Resume => drop(bench.start()?),
             Scene::Cut => drop(bench.drive().cut_power().map_err(|error| error.to_string())?),
             Scene::Save => {
@@ -76,7 +94,9 @@ impl Scene {
         let played = self.play(&mut bench);
         assert!(faults::has_happened(), "{self:?} has fewer changes than {at}");
         assert!(played.is_err(), "{self:?} ended well, in spite of {fault:?} at {at}");
-        if let (Scene::Load | Scene::Fold | Scene::Cut, Some(drive)) = (self, &mut bench.drive) {
+        if let (Scene::Load | Scene::Fold | Scene::Large | Scene::Cut, Some(drive)) =
+            (self, &mut bench.drive)
+        {
             assert!(
                 drive.commit().is_err(),
                 "{self:?}, {fault:?} at {at}: a promise after a failure"
@@ -171,4 +191,55 @@ fn the_first_start_is_interrupted() {
             }
         }
     }
+}
+
+/// A large commit is there after a kill, whatever else was committed behind it, and a drive shuts down with it.
+#[test]
+fn a_commit_may_be_larger_than_the_log() {
+    let mut bench = Bench::new("tiny", &[&SMALL[..], &BUFFERED].concat(), 3);
+    for _ in 0..3 {
+        bench.write_much().unwrap();
+        bench.drive().commit().unwrap();
+        bench.kill();
+        bench.write_much().unwrap();
+        bench.drive().commit().unwrap();
+        bench.steps(30).unwrap();
+        bench.kill();
+        bench.write_much().unwrap();
+        bench.cut();
+        bench.write_much().unwrap();
+        bench.shut_down();
+    }
+}
+
+/// A drive whose server was killed while it made the drive begins anew, if its device is named.
+#[test]
+fn a_drive_that_was_only_begun_says_so() {
+    let mut bench = Bench::new("tiny", &["ftl.recovery.policy=scan"], 3);
+    let config = bench.spec.config.take();
+    bench.drive = None;
+    std::fs::remove_file(&bench.spec.data).unwrap();
+    bench.spec.config.clone_from(&config);
+    faults::plan(Some((FileFault::KilledBefore, 5)));
+    assert!(bench.start().is_err());
+    faults::plan(None);
+    bench.spec.config = None;
+    let told = bench.start().unwrap_err();
+    assert!(told.contains("killed while it made the drive") && told.contains("remedy"), "{told}");
+    bench.spec.config = config;
+    bench.start().unwrap();
+    bench.survey();
+}
+
+/// Where there is no room, the remedy is to make some.
+#[test]
+fn a_full_file_system_is_told() {
+    let mut bench = Bench::new("tiny", &["ftl.recovery.policy=scan"], 3);
+    bench.steps(50).unwrap();
+    bench.finish().unwrap();
+    bench.drive().save(None, &mut Vec::new()).unwrap();
+    faults::plan(Some((FileFault::Fails, 1)));
+    let told = bench.start().unwrap_err();
+    faults::plan(None);
+    assert!(told.contains("make room"), "{told}");
 }

@@ -3,6 +3,7 @@
 
 mod bench;
 mod damage;
+mod deaths;
 mod kills;
 
 use std::collections::BTreeSet;

@@ -13,7 +13,7 @@ use crate::ftl::parity::{Stripes, loss};
 use crate::ftl::{FlashChange, Fragment, SpoiledBy, lost};
 use crate::host::{Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
-use crate::units::{PageSpan, Ppn, RequestId, SectorMask};
+use crate::units::{DieId, PageSpan, Ppn, RequestId, SectorMask};
 use crate::verify::Canary;
 
 /// A flash read that is being put together: pages on the same flash page are sensed once.
@@ -299,9 +299,14 @@ fn still_current(read: &FlashRead, on: &Base<impl Probe, impl Contents>) -> Sect
 fn found_failed(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
     let die = on.kernel.flash.die_of(id);
     if on.kernel.flash.cells().is_dead(die, on.kernel.now) {
-        loss::die_died(die, &mut on.kernel.ftl);
-        if on.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
-            on.kernel.flash.leave_pages_out();
-        }
+        die_is_dead(die, on);
+    }
+}
+
+/// A die is dead: the layers above go on without it.
+pub(super) fn die_is_dead(die: DieId, on: &mut Base<impl Probe, impl Contents>) {
+    loss::die_died(die, &mut on.kernel.ftl);
+    if on.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
+        on.kernel.flash.leave_pages_out();
     }
 }

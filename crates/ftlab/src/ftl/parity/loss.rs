@@ -17,7 +17,7 @@ use crate::units::{BlockId, DieId, PlaneId, Ppn};
 
 impl Stripes {
     /// The dies that are known to be dead.
-    fn dead_dies(&self) -> impl Iterator<Item = DieId> {
+    pub(in crate::ftl) fn dead_dies(&self) -> impl Iterator<Item = DieId> {
         let groups = (0..).map(DieId::new).zip(&self.dead);
         groups.flat_map(move |(group, &dead)| {
             members(dead).map(move |member| self.superblocks.die_of(group, member))
@@ -261,6 +261,7 @@ pub(in crate::ftl) fn check_room_of_groups(ftl: &mut Ftl) {
 /// A die was found dead.
 #[cold]
 pub(crate) fn die_died(die: DieId, ftl: &mut Ftl) {
+    life::begin_after_death(ftl);
     match ftl.features.stripes {
         None => dies::filled_die_died(die, ftl),
         Some(_) => member_died(die, ftl),

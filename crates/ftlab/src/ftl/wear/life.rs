@@ -25,7 +25,8 @@ use serde::Serialize;
 use crate::counters::counters;
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::streams::{StreamCounts, StreamsPolicy, WriteStream};
-use crate::ftl::{BlockState, Ftl, slc};
+use crate::ftl::wear::dies;
+use crate::ftl::{BlockState, Ftl, kept_back, slc};
 use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::Faults;
 use crate::shape::Geometry;
@@ -278,6 +279,16 @@ pub(in crate::ftl) fn demand(ftl: &Ftl) -> Demand<'_> {
     }
 }
 
+/// A die is dead: on a device on which nothing else fails, the life begins that it was assembled with for this. From now
+/// on its planes keep blocks in reserve.
+pub(in crate::ftl) fn begin_after_death(ftl: &mut Ftl) {
+    let Some(life) = ftl.health.life_after_death.take() else { return };
+    let kept_back = kept_back(&ftl.geometry, life.drain_pages);
+    ftl.space.thresholds = ftl.space.thresholds.raised_by(kept_back);
+    ftl.space.triggers = ftl.space.triggers.raised_by(kept_back);
+    ftl.health.life = Some(life);
+}
+
 /// Writes the key that determines weak blocks, and whether the device's life has ended. Lost blocks
 /// follow from the states of the blocks.
 pub(in crate::ftl) fn save_life(out: &mut ImageWriter, ftl: &Ftl) {
@@ -291,6 +302,9 @@ pub(in crate::ftl) fn save_life(out: &mut ImageWriter, ftl: &Ftl) {
 /// Reads the state that [`save_life`] wrote. The weak blocks are those of the image, whatever seed
 /// it is loaded with. Blocks that were marked bad by the seed of the run are good again.
 pub(in crate::ftl) fn load_life(from: &mut ImageReader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
+    if dies::blocks_died(ftl) {
+        begin_after_death(ftl);
+    }
     if !from.flag("whether operations can fail")? {
         ftl.health.life.iter_mut().for_each(|life| life.end = None);
         return Ok(());
@@ -298,6 +312,9 @@ pub(in crate::ftl) fn load_life(from: &mut ImageReader<'_>, ftl: &mut Ftl) -> Re
     let key = from.number()?;
     let end = from.below(EndReason::ALL.len() as u64 + 1, "the end of the device's life")?;
     let end = end.checked_sub(1).map(|end| EndReason::ALL[end as usize]);
+    if end.is_some() {
+        begin_after_death(ftl);
+    }
     match (&mut ftl.health.life, end) {
         (Some(life), _) => {
             life.faults.set_key(key);

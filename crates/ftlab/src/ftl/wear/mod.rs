@@ -38,6 +38,8 @@ pub struct WearSetup {
     pub refresh_reads: bool,
     /// The faults of the flash, or `None` if nothing ever fails.
     pub faults: Option<Faults>,
+    /// Whether dies may die by order, even if nothing ever fails.
+    pub bears_deaths: bool,
     /// Maximum number of flash pages that the write buffer may still have to write at the end of
     /// the device's life.
     pub drain_pages: u32,
@@ -54,6 +56,7 @@ impl WearSetup {
             refresh: None,
             refresh_reads: false,
             faults: None,
+            bears_deaths: false,
             drain_pages: 0,
         }
     }
