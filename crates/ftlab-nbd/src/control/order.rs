@@ -324,7 +324,7 @@ mod tests {
             ("/api/kill-die", "{\"die\": 4294967296}", "invalid value"),
             ("/api/kill-die", "{\"die\": \"3\"}", "invalid type"),
             ("/api/kill-die", "{\"die\": null}", "invalid type"),
-            ("/api/save", "{\"to\": 3}", "allowed: {} or {\"to\": FILE}"),
+            ("/api/save", "{\"to\": 3}", "allowed: {}, {\"to\": FILE} or"),
             ("/api/clock", "{\"clock\": \"sundial\"}", "a clock is \"wall\""),
             ("/api/clock", "{\"clock\": 2}", "\"simulated\", or \"scaled:F\""),
             ("/api/clock", "{}", "missing field `clock`"),
