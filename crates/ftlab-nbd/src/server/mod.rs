@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ftlab::host::Advanced;
-use ftlab::units::{SECTOR_BYTES, SimTime};
+use ftlab::units::{Nanos, SECTOR_BYTES, SimTime};
 use ftlab_lab::failure::Failure;
 
 use self::clock::Timekeeper;
@@ -378,16 +378,27 @@ impl Server {
             }
         }
         self.pause_until = None;
-        self.submit(self.drive.now());
+        self.submit_next(answers)?;
         while answers.len() < ANSWERS && self.drive.in_flight() > 0 {
             if self.advance(SimTime::FOREVER, began, answers)? == Some(Advanced::Idle) {
                 break;
             }
-            self.submit(self.drive.now());
+            self.submit_next(answers)?;
             if is_enough(answers, began) {
                 break;
             }
         }
+        Ok(())
+    }
+
+    /// Submits what waits after all that the device does at this moment. A host that answers what it was told can't be
+    /// earlier, and a replay of what was recorded then has the same order.
+    fn submit_next(&mut self, answers: &mut Vec<Answer>) -> io::Result<()> {
+        let now = self.drive.now();
+        while self.jobs.waits() && self.drive.next_moment() == Some(now) {
+            self.drive.advance(now, answers)?;
+        }
+        self.submit(now + Nanos(1));
         Ok(())
     }
 
