@@ -118,8 +118,8 @@ pub enum Moved {
     Bytes(usize),
     /// Nothing for now.
     Later,
-    /// The other side is gone.
-    Gone,
+    /// The other side is gone, or the connection is broken for a reason of the system's.
+    Gone(Option<Errno>),
 }
 
 /// Receives what is there.
@@ -127,10 +127,9 @@ pub enum Moved {
 pub fn receive(fd: &OwnedFd, into: &mut [u8]) -> Moved {
     debug_assert!(!into.is_empty(), "there is room for something");
     match net::recv(fd, into, RecvFlags::DONTWAIT) {
-        Ok((_, 0)) => Moved::Gone,
+        Ok((_, 0)) => Moved::Gone(None),
         Ok((_, count)) => Moved::Bytes(count),
-        Err(Errno::AGAIN | Errno::INTR) => Moved::Later,
-        Err(_) => Moved::Gone,
+        Err(error) => failed(error),
     }
 }
 
@@ -139,7 +138,15 @@ pub fn receive(fd: &OwnedFd, into: &mut [u8]) -> Moved {
 pub fn send(fd: &OwnedFd, bytes: &[u8]) -> Moved {
     match net::send(fd, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
         Ok(count) => Moved::Bytes(count),
-        Err(Errno::AGAIN | Errno::INTR) => Moved::Later,
-        Err(_) => Moved::Gone,
+        Err(error) => failed(error),
+    }
+}
+
+fn failed(error: Errno) -> Moved {
+    match error {
+        Errno::AGAIN | Errno::INTR => Moved::Later,
+        // It has hung up.
+        Errno::PIPE | Errno::CONNRESET => Moved::Gone(None),
+        error => Moved::Gone(Some(error)),
     }
 }

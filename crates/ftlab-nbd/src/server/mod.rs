@@ -436,6 +436,11 @@ impl Server {
             }
         }
         self.requests = requests;
+        for peer in self.peers.iter().filter(|peer| peer.is_over()) {
+            if let Some(why) = peer.broke {
+                log(&format!("the connection of client {} broke: {why}", peer.number));
+            }
+        }
         self.peers.retain(|peer| !peer.is_over());
     }
 

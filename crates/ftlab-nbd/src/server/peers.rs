@@ -34,6 +34,8 @@ pub struct BlockPeer {
     silent: bool,
     /// Whether the connection is broken.
     gone: bool,
+    /// Why it broke, if not because the client hung up.
+    pub broke: Option<rustix::io::Errno>,
 }
 
 impl BlockPeer {
@@ -48,6 +50,7 @@ impl BlockPeer {
             since: Instant::now(),
             silent: false,
             gone: false,
+            broke: None,
         }
     }
 
@@ -76,7 +79,8 @@ impl BlockPeer {
                     }
                 }
                 Moved::Later => return None,
-                Moved::Gone => {
+                Moved::Gone(why) => {
+                    self.broke = self.broke.or(why);
                     self.session.hung_up();
                     self.silent = true;
                     return self.look(requests);
@@ -104,7 +108,10 @@ impl BlockPeer {
             match listen::send(&self.fd, self.session.output()) {
                 Moved::Bytes(count) => self.session.sent(count),
                 Moved::Later => return,
-                Moved::Gone => self.gone = true,
+                Moved::Gone(why) => {
+                    self.broke = self.broke.or(why);
+                    self.gone = true;
+                }
             }
         }
     }
@@ -204,7 +211,7 @@ impl HttpPeer {
                     self.last = Instant::now();
                 }
                 Moved::Later => {}
-                Moved::Gone => self.gone = true,
+                Moved::Gone(_) => self.gone = true,
             }
         }
     }
@@ -232,7 +239,7 @@ impl HttpPeer {
                     self.last = Instant::now();
                 }
                 Moved::Later => return,
-                Moved::Gone => self.gone = true,
+                Moved::Gone(_) => self.gone = true,
             }
         }
     }
