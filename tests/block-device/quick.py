@@ -1,4 +1,4 @@
-"""What CI runs: all checks that need no guest, each in brief. What needs a mount is left out where there can be none."""
+"""What CI runs: all checks that need no guest, each in brief; those that mount are left out where nothing can be."""
 
 import sys
 import time
@@ -11,10 +11,10 @@ from servers import HERE
 ANYWHERE = [
     ["tools", "--megabytes", "32"],
     ["hostile"],
-    ["soak", "--minutes", "0.2", "--cut-every", "3", "--how", "kill", "--how", "ctl"],
+    ["soak", "--minutes", "0.15", "--cut-every", "2", "--how", "kill", "--how", "ctl"],
     ["soak", "--minutes", "0.5", "--cut-every", "2", "--lying"],
 ]
-MOUNTED = [["sqlite", "--cuts", "5"], ["fs", "--cuts", "5"]]
+MOUNTED = [["sqlite", "--cuts", "5", "--longest", "0.4"], ["fs", "--cuts", "5", "--longest", "0.4"]]
 
 
 def arguments(parser):

@@ -1,4 +1,4 @@
-"""A served drive against `ftlab run`: what clients did is recorded, and replayed on the same device from the same start.
+"""A served drive against `ftlab run`: what clients did is recorded, and replayed on the same device.
 
 The device is deterministic, so both must have done the same: each request took as long, to the nanosecond. Flash pages
 may differ a little, because the served drive goes on collecting until it is asked what it has counted. The load makes a
@@ -29,7 +29,7 @@ def arguments(parser):
     parser.add_argument("--clock", action="append", choices=CLOCKS, help="default: each in turn")
     parser.add_argument("--start", action="append", choices=STARTS, help="a new drive, or an aged image; default: each")
     parser.add_argument("--megabytes", type=int, default=300, help="random writes that are recorded")
-    parser.add_argument("--bound", type=float, default=0.5, metavar="PERCENT", help="by how much flash pages may differ")
+    parser.add_argument("--bound", type=float, default=0.5, metavar="PERCENT", help="how far flash pages may differ")
     parser.add_argument(
         "--other", action="append", default=[], metavar="KEY=VALUE",
         help="an option that only the replay has; a check that sees anything then fails",
