@@ -47,6 +47,16 @@ pub struct Load {
     words_per_set: usize,
     /// A bit for each set that is not empty.
     levels: u64,
+    /// The load of the dies of the volume, if pages are numbered by superblocks.
+    groups: Option<Box<Groups>>,
+}
+
+/// The load of groups of dies.
+#[derive(Clone, Debug)]
+struct Groups {
+    /// By die: its group.
+    of: Vec<DieId>,
+    load: Load,
 }
 
 /// The commands of a die, and its turn.
@@ -69,7 +79,15 @@ impl Load {
             sets,
             words_per_set: idle.len(),
             levels: 1,
+            groups: geometry.superblocks().map(|_| Box::new(Groups::new(geometry))),
         }
+    }
+
+    /// The load of the dies of the volume: the dies themselves, or groups of them.
+    #[inline]
+    #[must_use]
+    pub fn of_volume(&self) -> &Load {
+        self.groups.as_ref().map_or(self, |groups| &groups.load)
     }
 
     /// Number of commands of a die that wait or run.
@@ -94,6 +112,9 @@ impl Load {
         if count < LEVELS {
             self.shift(turn, count - 1, count);
         }
+        if let Some(groups) = &mut self.groups {
+            groups.load.add(groups.of[die.at()]);
+        }
     }
 
     /// Removes a command.
@@ -104,6 +125,9 @@ impl Load {
         let (count, turn) = (*count as usize, *turn);
         if count + 1 < LEVELS {
             self.shift(turn, count + 1, count);
+        }
+        if let Some(groups) = &mut self.groups {
+            groups.load.remove(groups.of[die.at()]);
         }
     }
 
@@ -166,6 +190,17 @@ impl Load {
             levels &= levels - 1;
         }
         None
+    }
+}
+
+impl Groups {
+    #[cold]
+    fn new(geometry: &Geometry) -> Groups {
+        let dies = (0..geometry.dies()).map(DieId::new);
+        Groups {
+            of: dies.map(|die| geometry.die_of_volume(die)).collect(),
+            load: Load::new(&geometry.volume()),
+        }
     }
 }
 

@@ -3,10 +3,12 @@
 
 mod cell;
 mod geometry;
+mod interleave;
 mod levels;
 mod shares;
 
 pub use cell::Cell;
 pub use geometry::{Geometry, Shape};
+pub use interleave::SuperblockSpan;
 pub use levels::{Level, StripeOrder};
 pub use shares::Shares;

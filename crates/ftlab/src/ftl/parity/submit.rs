@@ -366,7 +366,7 @@ impl Ftl {
     #[inline]
     pub(crate) fn dies<'a, P: Probe>(&'a self, flash: &'a Flash<P>) -> &'a Load {
         match &self.features.stripes {
-            None => flash.load(),
+            None => flash.load().of_volume(),
             Some(stripes) => stripes.dies(),
         }
     }
@@ -374,5 +374,9 @@ impl Ftl {
 
 /// The die of the volume to which a die of the flash belongs.
 pub(crate) fn die_filled(die: DieId, ftl: &Ftl) -> DieId {
-    ftl.features.stripes.as_ref().map_or(die, |stripes| stripes.group_of(die))
+    match (&ftl.features.stripes, &ftl.features.superblock) {
+        (Some(stripes), _) => stripes.group_of(die),
+        (None, Some(superblock)) => superblock.flash().die_of_volume(die),
+        (None, None) => die,
+    }
 }
