@@ -194,12 +194,11 @@ fn verify_blocks(laws: &FlashLaws, on: &Base<impl Probe, impl Contents>) {
 fn held(block: BlockId, on: &Base<impl Probe, impl Contents>) -> Vec<(BlockId, HeldBlock)> {
     let blocks = on.kernel.ftl.blocks();
     let pages = blocks.programmed(block) / on.kernel.ftl.geometry().units_per_page();
-    let mode = if pages == 0 {
-        CellMode::default()
-    } else {
-        on.kernel.ftl.mode_of::<{ skills::ALL }>(block)
+    let of_block = on.kernel.ftl.mode_of::<{ skills::ALL }>(block);
+    let held = |pages| {
+        let mode = if pages == 0 { CellMode::default() } else { of_block };
+        HeldBlock { pages, mode, erases: blocks.erases(block) }
     };
-    let held = |pages| HeldBlock { pages, mode, erases: blocks.erases(block) };
     if let Some(superblock) = on.kernel.ftl.superblock() {
         let (rows, begun) = (pages / superblock.width(), pages % superblock.width());
         let blocks = superblock.flash().blocks_of_superblock(block).zip(0..);

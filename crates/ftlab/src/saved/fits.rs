@@ -83,7 +83,7 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
         ("ftl.over_provisioning", pages(image), pages(device)),
         ("ftl.slc_cache.policy", slc_cache(image), slc_cache(device)),
         ("ftl.parity.policy", parity(image), parity(device)),
-        ("ftl.superblock.dies", superblock(image), superblock(device)),
+        ("ftl.superblock.policy", superblock(image), superblock(device)),
         ("nand.cell", cell(image), cell(device)),
     ];
     let all = counts.into_iter().chain(others);

@@ -3,6 +3,7 @@
 use super::{Checker, GEOMETRY};
 use crate::config::resolve::shape;
 
+const POLICY: &str = "ftl.superblock.policy";
 const DIES: &str = "ftl.superblock.dies";
 
 impl Checker<'_, '_> {
@@ -53,13 +54,13 @@ impl Checker<'_, '_> {
             ),
         ];
         for (_, path, value, why) in wrong.into_iter().filter(|(wrong, ..)| *wrong) {
-            let remedy = format!("set {path} to {value}, or {DIES} to \"none\"");
-            self.fail(&[path, DIES], format!("with superblocks {why}"), remedy);
+            let remedy = format!("set {path} to {value}, or {POLICY} to \"none\"");
+            self.fail(&[path, POLICY], format!("with superblocks {why}"), remedy);
         }
         if nand.faults.can_fail() {
             let message = "superblocks of blocks that fail are not modelled".to_owned();
-            let remedy = format!("leave nand.faults at zero, or set {DIES} to \"none\"");
-            self.fail(&[DIES, "nand.faults.program_failures"], message, remedy);
+            let remedy = format!("leave nand.faults at zero, or set {POLICY} to \"none\"");
+            self.fail(&[POLICY, "nand.faults.program_failures"], message, remedy);
         }
     }
 
@@ -70,7 +71,8 @@ impl Checker<'_, '_> {
         let message = format!("{dies} dies do not make whole groups of {wanted}");
         let fits = (1..=dies).filter(|other| dies.is_multiple_of(*other));
         let other = fits.min_by_key(|other| other.abs_diff(wanted)).unwrap_or(dies);
-        let remedy = format!("set {DIES} to {other}, which divides the dies, or to \"all\"");
+        let remedy =
+            format!("set {DIES} to {other}, which divides the dies, or {POLICY} to \"all\"");
         let mut paths = vec![DIES];
         paths.extend(&GEOMETRY[2..5]);
         self.fail(&paths, message, remedy);

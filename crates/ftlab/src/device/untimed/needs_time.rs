@@ -26,7 +26,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
             (self.base.direct.is_some(), "requests carry physical addresses"),
             (self.base.kernel.ftl.packs(), "its map packs pages"),
             (self.base.kernel.ftl.stripes().is_some(), "its dies carry parity"),
-            (self.base.kernel.ftl.superblock().is_some(), "it fills superblocks"),
             (
                 self.base.kernel.ftl.life().is_some() || self.base.kernel.flash.hazards().is_some(),
                 "its flash fails",

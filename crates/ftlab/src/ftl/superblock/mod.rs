@@ -11,65 +11,32 @@ pub(crate) mod rows;
 
 use std::collections::BTreeMap;
 
-use crate::options::declare::options;
-use crate::options::text::quoted;
-use crate::options::value::{Value, ValueError, ValueKind};
+use crate::options::declare::{choices, options};
 use crate::shape::{Geometry, SuperblockSpan};
+use crate::units::{BlockId, PlaneId, Ppn};
 
 options! {
     /// Superblocks: blocks of several dies that are opened, filled, collected and erased together.
     pub struct SuperblockOptions at "ftl.superblock" {
-        /// Dies of a superblock, with all their planes: a number, "all", or "none", where each plane has blocks of its own.
-        dies: SuperblockDies = "none",
+        /// Which blocks form superblocks. They span all planes of their dies.
+        policy: SuperblockPolicy = "none",
             source "default: planes collect each for itself, as most simulators have it; drives use all dies, or groups";
+        /// Dies of a superblock.
+        dies: u32 = "4", in "1"..="4096", unit "dies",
+            source "assumed; groups bound the time and the space that the collection of one superblock takes",
+            applies_with "ftl.superblock.policy" is "groups";
     }
 }
 
-/// How many dies a superblock spans.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SuperblockDies {
-    /// There are no superblocks.
-    None,
-    /// All dies of the device.
-    All,
-    /// This many.
-    Number(u32),
-}
-
-const NONE: &str = "none";
-const ALL: &str = "all";
-
-impl Value for SuperblockDies {
-    const KIND: ValueKind = ValueKind::Count;
-
-    fn parse(text: &str) -> Result<SuperblockDies, ValueError> {
-        match text {
-            NONE => Ok(SuperblockDies::None),
-            ALL => Ok(SuperblockDies::All),
-            _ => u32::parse(text).map(SuperblockDies::Number).map_err(|error| ValueError {
-                remedy: format!("{}, {} or {}", error.remedy, quoted(ALL), quoted(NONE)),
-                ..error
-            }),
-        }
-    }
-
-    fn print(&self) -> String {
-        match self {
-            SuperblockDies::None => NONE.to_owned(),
-            SuperblockDies::All => ALL.to_owned(),
-            SuperblockDies::Number(dies) => dies.print(),
-        }
-    }
-
-    fn within(&self, low: &str, high: &str) -> bool {
-        match self {
-            SuperblockDies::Number(dies) => dies.within(low, high),
-            SuperblockDies::None | SuperblockDies::All => true,
-        }
-    }
-
-    fn placeholder() -> SuperblockDies {
-        SuperblockDies::None
+choices! {
+    /// Which blocks form superblocks.
+    pub enum SuperblockPolicy {
+        /// There are none: each plane has blocks of its own.
+        None = "none",
+        /// Those at one place of all dies.
+        All = "all",
+        /// Those at one place of several dies.
+        Groups = "groups",
     }
 }
 
@@ -77,10 +44,10 @@ impl SuperblockOptions {
     /// The span of superblocks on a device of so many dies with so many planes each; none without superblocks.
     #[must_use]
     pub fn span(&self, dies: u32, planes: u32) -> Option<SuperblockSpan> {
-        let dies = match self.dies {
-            SuperblockDies::None => return None,
-            SuperblockDies::All => dies,
-            SuperblockDies::Number(dies) => dies,
+        let dies = match self.policy {
+            SuperblockPolicy::None => return None,
+            SuperblockPolicy::All => dies,
+            SuperblockPolicy::Groups => self.dies,
         };
         Some(SuperblockSpan { dies, planes })
     }
@@ -113,6 +80,27 @@ impl SuperblockState {
     #[must_use]
     pub fn width(&self) -> u32 {
         self.span.blocks()
+    }
+
+    /// Without a clock: the erase of a superblock begins. Returns the first page of each of its blocks.
+    pub(in crate::ftl) fn begin_erase(
+        &mut self,
+        plane: PlaneId,
+        block: BlockId,
+    ) -> impl Iterator<Item = Ppn> + use<'_> {
+        self.erasing.insert(plane.get(), 0);
+        self.flash.blocks_of_superblock(block).map(|block| self.flash.page_at(block, 0))
+    }
+
+    /// Without a clock: a block of the superblock that a plane erases is done. Returns whether it is the last one.
+    pub(in crate::ftl) fn is_last_erased(&mut self, plane: PlaneId) -> bool {
+        let erased = self.erasing.entry(plane.get()).or_default();
+        *erased += 1;
+        let is_last = *erased == self.span.blocks();
+        if is_last {
+            self.erasing.remove(&plane.get());
+        }
+        is_last
     }
 
     /// Blocks that are erased, of superblocks whose erase is not done.
