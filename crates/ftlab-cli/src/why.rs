@@ -60,7 +60,7 @@ pub fn run(args: &WhyArgs, out: &mut dyn Write) -> Result<(), Failure> {
     if to_json(&*answer.traced.document)? != known {
         return Err(changed(&args.result));
     }
-    write_files(args, &answer, &Geometry::new(config.shape()))?;
+    write_files(args, &answer, &config.flash())?;
     match args.json {
         true => out.write_all(to_json(&answer.document)?.as_bytes())?,
         false => tell(&answer.document, out)?,
