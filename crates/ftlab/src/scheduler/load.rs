@@ -113,7 +113,7 @@ impl Load {
             self.shift(turn, count - 1, count);
         }
         if let Some(groups) = &mut self.groups {
-            groups.load.add(groups.of[die.at()]);
+            groups.add(die);
         }
     }
 
@@ -127,7 +127,7 @@ impl Load {
             self.shift(turn, count + 1, count);
         }
         if let Some(groups) = &mut self.groups {
-            groups.load.remove(groups.of[die.at()]);
+            groups.remove(die);
         }
     }
 
@@ -201,6 +201,18 @@ impl Groups {
             of: dies.map(|die| geometry.die_of_volume(die)).collect(),
             load: Load::new(&geometry.volume()),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, die: DieId) {
+        self.load.add(self.of[die.at()]);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn remove(&mut self, die: DieId) {
+        self.load.remove(self.of[die.at()]);
     }
 }
 

@@ -117,6 +117,30 @@ impl Geometry {
         }
     }
 
+    /// What few devices do stays out of the way of the others.
+    #[cold]
+    #[inline(never)]
+    fn place_by_superblock(&self, interleave: &Interleave, page: Ppn) -> (BlockId, u32) {
+        let (flash_page, unit) = self.units_per_page.split(page.get());
+        let FlashPage { plane, index, row } = interleave.place_of(flash_page);
+        (self.block_in(plane, index), row * self.units_per_page() + unit)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn page_by_superblock(&self, interleave: &Interleave, block: BlockId, unit: u32) -> Ppn {
+        let (plane, index) = self.blocks_per_plane.split(block.get());
+        let (row, unit) = self.units_per_page.split(unit);
+        let at = FlashPage { plane: PlaneId::new(plane), index, row };
+        Ppn::new(interleave.number_of(at) * self.units_per_page() + unit)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn plane_by_superblock(&self, interleave: &Interleave, page: Ppn) -> PlaneId {
+        interleave.plane_of(self.flash_page_of(page))
+    }
+
     /// The blocks of a block of the volume.
     pub fn blocks_of_superblock(&self, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
         let (group, index) = self.blocks_per_plane.split(block.get());
@@ -212,8 +236,8 @@ impl Geometry {
     #[inline]
     #[must_use]
     pub fn block_of(&self, page: Ppn) -> BlockId {
-        if self.interleave.is_some() {
-            return self.place_of(page).0;
+        if let Some(interleave) = &self.interleave {
+            return self.place_by_superblock(interleave, page).0;
         }
         BlockId::new(self.units_per_block.of(page.get()))
     }
@@ -223,9 +247,7 @@ impl Geometry {
     #[must_use]
     pub fn place_of(&self, page: Ppn) -> (BlockId, u32) {
         if let Some(interleave) = &self.interleave {
-            let (flash_page, unit) = self.units_per_page.split(page.get());
-            let FlashPage { plane, index, row } = interleave.place_of(flash_page);
-            return (self.block_in(plane, index), row * self.units_per_page() + unit);
+            return self.place_by_superblock(interleave, page);
         }
         let (block, unit) = self.units_per_block.split(page.get());
         (BlockId::new(block), unit)
@@ -236,10 +258,7 @@ impl Geometry {
     #[must_use]
     pub fn page_at(&self, block: BlockId, unit: u32) -> Ppn {
         if let Some(interleave) = &self.interleave {
-            let (plane, index) = self.blocks_per_plane.split(block.get());
-            let (row, unit) = self.units_per_page.split(unit);
-            let at = FlashPage { plane: PlaneId::new(plane), index, row };
-            return Ppn::new(interleave.number_of(at) * self.units_per_page() + unit);
+            return self.page_by_superblock(interleave, block, unit);
         }
         Ppn::new(block.get() * self.units_per_block.get() + unit)
     }
@@ -248,8 +267,8 @@ impl Geometry {
     #[inline]
     #[must_use]
     pub fn die_of_page(&self, page: Ppn) -> DieId {
-        if self.interleave.is_some() {
-            return self.die_of(self.plane_of_page(page));
+        if let Some(interleave) = &self.interleave {
+            return self.die_of(self.plane_by_superblock(interleave, page));
         }
         DieId::new(self.units_per_die.of(page.get()))
     }
@@ -266,7 +285,7 @@ impl Geometry {
     #[must_use]
     pub fn plane_of_page(&self, page: Ppn) -> PlaneId {
         if let Some(interleave) = &self.interleave {
-            return interleave.plane_of(self.flash_page_of(page));
+            return self.plane_by_superblock(interleave, page);
         }
         self.plane_of(self.block_of(page))
     }
