@@ -20,7 +20,10 @@ SUBCOMMANDS = {
     "fs": ("cuts_fs", "power cuts under ext4, xfs and btrfs"),
     "guest": ("guest", "file systems and databases in a virtual machine, with write amplification"),
     "soak": ("soak", "random clients with a shadow copy of every sector, for long"),
+    "replay": ("replay", "a served drive against ftlab run with what was recorded: both must do the same"),
+    "timing": ("timing", "how late answers leave, and what of the device a client sees, by depth"),
     "hostile": ("hostile", "clients that misbehave, while an honest one is served"),
+    "quick": ("quick", "what CI runs: all of the above that this machine can do, but the guest, each in brief"),
 }
 
 

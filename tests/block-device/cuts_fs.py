@@ -6,6 +6,7 @@ import cuts
 from common import Loss, say, verdict
 from drive import MAKE
 from files import FILES, SECTOR, content, operation
+from writer import last_durable
 
 ZEROS = bytes(SECTOR)
 
@@ -102,8 +103,7 @@ class Files(cuts.Job):
 
     def check(self, path, printed):
         for number, (folder, lines) in enumerate(zip(self.folders, printed)):
-            acknowledged = max((int(line) for line in lines if line.isdigit()), default=folder.number)
-            folder.check(path / f"writer-{number}", acknowledged)
+            folder.check(path / f"writer-{number}", last_durable(lines, folder.number))
         # What was found is now promised: it must outlive the next cut.
         os.sync()
 

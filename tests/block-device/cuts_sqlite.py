@@ -6,6 +6,7 @@ import cuts
 from common import Loss, say, verdict
 from drive import MAKE
 from transactions import SYNCHRONOUS, create, payload, slots_of
+from writer import last_durable
 
 
 class Transactions(cuts.Job):
@@ -24,7 +25,7 @@ class Transactions(cuts.Job):
         return [("transactions.py", path / "database", self.seed, self.number + 1, self.journal, checkpoint)]
 
     def check(self, path, printed):
-        acknowledged = max((int(line) for line in printed[0] if line.isdigit()), default=self.number)
+        acknowledged = last_durable(printed[0], self.number)
         database = sqlite3.connect(path / "database", isolation_level=None)
         try:
             self.compare(database, acknowledged)

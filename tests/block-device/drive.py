@@ -1,6 +1,7 @@
 """A device that is served (`Drive`) and a file system on it (`Mount`), both of which always clean up."""
 
 import atexit
+import os
 import shutil
 import signal
 import subprocess
@@ -9,7 +10,7 @@ import time
 from pathlib import Path
 
 from client import Client, Closed
-from common import SIGNALS, Failure, end_process, find, need, need_root, run, start, undisturbed, wait_until
+from common import SIGNALS, Failure, Missing, end_process, find, need, need_root, run, start, undisturbed, wait_until
 from servers import SERVERS
 
 # What is to be undone if the program ends in the midst, the newest last.
@@ -160,12 +161,22 @@ CHECK = {
 OPTIONS = {"ext4": "discard", "xfs": "discard,nouuid", "btrfs": "discard=async"}
 
 
+def need_mounts(kind="ext4"):
+    """Raises Missing unless a drive can be mounted here."""
+    need_root()
+    need("nbdfuse", "fusermount3", "losetup", MAKE[kind][0], CHECK[kind][0])
+    for device in ("/dev/fuse", "/dev/loop-control"):
+        try:
+            os.close(os.open(device, os.O_RDWR))
+        except OSError as error:
+            raise Missing(f"mounting needs {device}: {error.strerror}") from None
+
+
 class Mount:
     """A file system on a drive, by nbdfuse and a loop device."""
 
     def __init__(self, drive, kind, options=None):
-        need_root()
-        need("nbdfuse", "fusermount3", "losetup", MAKE[kind][0], CHECK[kind][0])
+        need_mounts(kind)
         self.drive, self.kind, self.options = drive, kind, options or OPTIONS[kind]
         self.process = self.loop = None
         with undisturbed():

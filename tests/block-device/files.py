@@ -9,6 +9,8 @@ import os
 import random
 import sys
 
+from writer import write_on
+
 FILES = 40
 SECTOR = 512
 KINDS = ["overwrite", "overwrite", "replace", "replace", "remove", "loose", "drop"]
@@ -74,18 +76,6 @@ def carry_out(folder, seed, number):
     return sync(folder)
 
 
-def write(folder, seed, first):
-    number = int(first)
-    while True:
-        carry_out(folder, seed, number)
-        # Unbuffered: the note must be there although this process is killed.
-        os.write(1, f"{number}\n".encode())
-        number += 1
-
-
 if __name__ == "__main__":
-    try:
-        write(*sys.argv[1:])
-    except OSError as met:
-        # The power went: the judge decides whether it went at the right time.
-        os.write(1, f"# {met}\n".encode())
+    folder, seed, first = sys.argv[1:]
+    write_on(first, lambda number: carry_out(folder, seed, number))

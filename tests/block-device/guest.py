@@ -13,9 +13,7 @@ from pathlib import Path
 import guest_image
 from common import Failure, Progress, end_process, find, need, say, start, undisturbed
 from drive import OPEN, Drive
-
-# A drive of 0.8 GB, so that minutes of writing make its flash collect garbage.
-SMALL = ["nand.blocks_per_plane=48", "ftl.over_provisioning=13%"]
+from servers import SMALL
 
 # File system -> how it is made, the option of that to trim nothing, how it is checked.
 FILESYSTEMS = {

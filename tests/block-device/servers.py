@@ -42,6 +42,9 @@ class Server:
         return None
 
 
+# A drive of 0.8 GB, so that minutes of writing make its flash collect garbage.
+SMALL = ["nand.blocks_per_plane=48", "ftl.over_provisioning=13%"]
+
 # Recovery is refused together with blocks that hold one bit a cell.
 RECOVERS = ("ftl.slc_cache.policy=none", "ftl.recovery.policy=scan")
 
@@ -64,15 +67,17 @@ class Ftlab(Server):
     def prepare(self, data):
         """The device decides how large its file is."""
 
-    def command(self, socket, data):
+    def settings(self):
+        """Returns the arguments that make the device what it is, for any subcommand of the program."""
         settings = [] if self.given.plain else list(RECOVERS)
         settings += self.given.set
         if self.given.lying:
             settings.append("host.flush=ignored")
+        return [word for setting in settings for word in ("--set", setting)]
+
+    def command(self, socket, data):
         command = [self.program(), "serve", self.given.device, "--data", data, "--socket", socket]
-        for setting in settings:
-            command += ["--set", setting]
-        return command + self.given.serve
+        return [*command, *self.settings(), *self.given.serve]
 
     def control(self, socket, *arguments):
         return run(self.program(), "ctl", socket, *arguments)

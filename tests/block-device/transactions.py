@@ -5,10 +5,11 @@ prints the number of each once COMMIT has returned.
 """
 
 import hashlib
-import os
 import random
 import sqlite3
 import sys
+
+from writer import write_on
 
 SLOTS = 400
 
@@ -50,22 +51,15 @@ def commit(database, seed, number):
     database.execute("COMMIT")
 
 
-def write(path, seed, first, journal, checkpoint):
+def opened(path, journal, checkpoint):
     database = sqlite3.connect(path, isolation_level=None)
     database.execute(f"PRAGMA journal_mode = {journal}")
     database.execute(f"PRAGMA synchronous = {SYNCHRONOUS[journal]}")
     database.execute(f"PRAGMA wal_autocheckpoint = {checkpoint}")
-    number = int(first)
-    while True:
-        commit(database, seed, number)
-        # Unbuffered: the note must be there although this process is killed.
-        os.write(1, f"{number}\n".encode())
-        number += 1
+    return database
 
 
 if __name__ == "__main__":
-    try:
-        write(*sys.argv[1:])
-    except (sqlite3.Error, OSError) as met:
-        # The power went: the judge decides whether it went at the right time.
-        os.write(1, f"# {met}\n".encode())
+    path, seed, first, journal, checkpoint = sys.argv[1:]
+    database = opened(path, journal, checkpoint)
+    write_on(first, lambda number: commit(database, seed, number), errors=(sqlite3.Error, OSError))

@@ -36,7 +36,7 @@ pub struct Target {
 const MIB: u64 = 1 << 20;
 
 /// All targets.
-pub static TARGETS: [Target; 11] = [
+pub static TARGETS: [Target; 13] = [
     Target {
         name: "trace",
         reads: "traces in every format, compressed or not",
@@ -128,5 +128,21 @@ pub static TARGETS: [Target; 11] = [
         // Replies that nobody reads: the buffer for 64 MiB while it grows to 128 MiB.
         bound: Bound { fixed: 256 * MIB, per_byte: 64 },
         rounds: 60_000,
+    },
+    Target {
+        name: "http",
+        reads: "what a browser, Prometheus or a program sends to the control of a served drive",
+        folders: &["corpus/http"],
+        run: ftlab_nbd::control::fuzz::http,
+        bound: Bound { fixed: 8 * MIB, per_byte: 64 },
+        rounds: 20_000,
+    },
+    Target {
+        name: "answer",
+        reads: "what a server answers to `ftlab ctl`",
+        folders: &["corpus/answer"],
+        run: ftlab_nbd::control::fuzz::answer,
+        bound: Bound { fixed: 8 * MIB, per_byte: 64 },
+        rounds: 20_000,
     },
 ];

@@ -29,6 +29,8 @@ targets! {
     sweep: "sweep",
     arguments: "arguments",
     nbd: "nbd",
+    http: "http",
+    answer: "answer",
 }
 
 #[test]

@@ -7,9 +7,7 @@
 //! The bytes of a die that has died stay in the file. Whether they can be had is the device's decision, by its parity.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, IoSlice};
-use std::os::unix::fs::FileExt;
 use std::rc::Rc;
 
 use ftlab::device::{Contents, Movement, Place};
@@ -19,9 +17,10 @@ use ftlab::scheduler::CommandId;
 use ftlab::shape::Geometry;
 use ftlab::units::{BlockId, Lpn, Ppn, RequestId, SECTOR_BYTES, SectorMask};
 
-use super::data_file::{Seconds, punch};
+use super::file::DriveFile;
 use super::host_data::{Answer, Found, Payloads};
 use super::layout::FileLayout;
+use super::tables::Seconds;
 
 /// A page in memory. A page that is written back is shared by its slot and its program.
 type PageBytes = Rc<[u8]>;
@@ -54,7 +53,7 @@ struct Program {
 /// The bytes.
 #[derive(Clone, Debug)]
 pub struct Bytes {
-    file: Rc<File>,
+    file: Rc<DriveFile>,
     layout: Rc<FileLayout>,
     geometry: Geometry,
     /// Data of the host's writes.
@@ -85,7 +84,12 @@ pub struct Bytes {
 impl Bytes {
     /// The bytes of a device with this file.
     #[must_use]
-    pub fn new(file: Rc<File>, layout: Rc<FileLayout>, geometry: Geometry, commits: bool) -> Bytes {
+    pub fn new(
+        file: Rc<DriveFile>,
+        layout: Rc<FileLayout>,
+        geometry: Geometry,
+        commits: bool,
+    ) -> Bytes {
         Bytes {
             commits,
             file,
@@ -184,7 +188,7 @@ impl Bytes {
             let place = self.layout.data(at, second);
             let next = start + run.len() as u64 * size;
             if run.len() == MOST_TOGETHER || !run.is_empty() && place != next {
-                written = written.and_then(|()| write_run(&self.file, &run, start, size));
+                written = written.and_then(|()| self.file.write_pages(&run, start, size));
                 run.clear();
             }
             if run.is_empty() {
@@ -192,7 +196,7 @@ impl Bytes {
             }
             run.push(IoSlice::new(bytes));
         }
-        written = written.and_then(|()| write_run(&self.file, &run, start, size));
+        written = written.and_then(|()| self.file.write_pages(&run, start, size));
         note(&mut self.failed, written);
         self.keep(pages.into_values());
     }
@@ -201,7 +205,7 @@ impl Bytes {
     fn give_back(&mut self, block: BlockId) {
         let first = self.geometry.page_at(block, 0);
         let (from, bytes) = self.layout.span(first, self.geometry.units_per_block());
-        let punched = punch(&self.file, from, bytes);
+        let punched = self.file.punch(from, bytes);
         note(&mut self.failed, punched);
     }
 
@@ -235,12 +239,9 @@ impl Bytes {
             return to.copy_from_slice(&held[from..from + to.len()]);
         }
         let place = self.layout.data(at, second) + from as u64;
-        match self.file.read_at(to, place) {
-            Ok(count) if count == to.len() => {}
-            // Behind the end of the file nothing was ever written.
-            Ok(count) => to[count..].fill(0),
-            Err(error) => note::<()>(&mut self.failed, Err(error)),
-        }
+        // Behind the end of the file nothing was ever written.
+        let read = self.file.read_sparse(to, place);
+        note(&mut self.failed, read);
     }
 
     /// Programs a page.
@@ -475,25 +476,10 @@ impl Contents for Bytes {
 }
 
 /// Keeps the first failure.
-fn note<T>(failed: &mut Option<Rc<io::Error>>, done: io::Result<T>) {
+fn note(failed: &mut Option<Rc<io::Error>>, done: io::Result<()>) {
     if let Err(error) = done {
         failed.get_or_insert(Rc::new(error));
     }
-}
-
-/// Writes adjacent pages.
-fn write_run(file: &File, run: &[IoSlice<'_>], at: u64, size: u64) -> io::Result<()> {
-    let mut done = match rustix::io::retry_on_intr(|| rustix::io::pwritev(file, run, at)) {
-        Ok(done) => done as u64,
-        Err(error) => return Err(error.into()),
-    };
-    while done < run.len() as u64 * size {
-        // The system took a part: the rest goes page by page.
-        let page = &run[(done / size) as usize][(done % size) as usize..];
-        file.write_all_at(page, at + done)?;
-        done += page.len() as u64;
-    }
-    Ok(())
 }
 
 impl BufferSlot {

@@ -1,31 +1,30 @@
 //! The data file of a drive: creates and opens it, commits what changed, and gives back what was kept.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use ftlab::ftl::recovery::{Kept, KeptBlock, KeptFacts, KeptPage, KeptSource, Touched};
+use ftlab::ftl::recovery::Touched;
 use ftlab::shape::Geometry;
 use ftlab::units::{BlockId, Lpn, Ppn};
-use rustix::fs::{
-    Advice, FallocateFlags, FlockOperation, SeekFrom, fadvise, fallocate, flock, seek,
-};
+use rustix::fs::{Advice, FlockOperation, fadvise, flock};
 
+use super::file::DriveFile;
 use super::header::{FORMAT, Facts, Header, LifeCounts, State};
-use super::layout::{BLOCK_BYTES, CONFIG_BYTES, FileLayout, TRIM_BYTES};
-use super::log::{self, Log, LogChange, LogEntry};
-use super::records::{self, StoredPage};
+use super::layout::{CONFIG_BYTES, FileLayout};
+use super::log::{Log, LogChange, LogEntry};
+use super::records;
+use super::stored::StoredDevice;
+use super::tables::{DriveView, FileTables, Seconds};
 
 /// Why a data file can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Unusable {
     /// It can't be read or written.
     #[error("{0}")]
-    Io(#[from] io::Error),
+    Io(io::Error),
     /// It is something else.
     #[error("it is not the data file of a drive")]
     Foreign,
@@ -40,6 +39,16 @@ pub enum Unusable {
     Damaged(String),
 }
 
+impl From<io::Error> for Unusable {
+    fn from(error: io::Error) -> Unusable {
+        match error.kind() {
+            io::ErrorKind::InvalidData => Unusable::Damaged(error.to_string()),
+            io::ErrorKind::UnexpectedEof => Unusable::Damaged("its end is missing".to_owned()),
+            _ => Unusable::Io(error),
+        }
+    }
+}
+
 /// Only its user may read the data of a drive, as its socket.
 const PRIVATE: u32 = 0o600;
 
@@ -47,7 +56,7 @@ const PRIVATE: u32 = 0o600;
 #[derive(Debug)]
 pub struct OpenedData {
     /// The file.
-    pub file: File,
+    pub file: DriveFile,
     /// Its header; none if it is new.
     pub header: Option<Header>,
     /// The text of its configuration.
@@ -74,11 +83,12 @@ pub fn open(path: &Path) -> Result<OpenedData, Unusable> {
     if !file.metadata()?.is_file() {
         return Err(Unusable::Foreign);
     }
+    let file = DriveFile::new(file);
     let header = Header::read(&file)?;
     let Some(known) = &header else {
-        return match file.metadata()?.len() {
-            0 => Ok(OpenedData { file, header: None, config: String::new() }),
-            _ => Err(Unusable::Foreign),
+        return match Header::is_missing(&file)? {
+            true => Ok(OpenedData { file, header: None, config: String::new() }),
+            false => Err(Unusable::Foreign),
         };
     };
     if known.format != FORMAT {
@@ -105,31 +115,13 @@ pub fn open(path: &Path) -> Result<OpenedData, Unusable> {
 pub struct DataFile {
     /// Its name.
     pub path: PathBuf,
-    file: Rc<File>,
+    file: Rc<DriveFile>,
     layout: Rc<FileLayout>,
     header: Header,
     log: Log,
     entry: LogEntry,
-}
-
-/// The logical pages whose data is in the second place of a physical page.
-pub type Seconds = BTreeMap<Ppn, Lpn>;
-
-/// What a device keeps, and where its bytes lie.
-#[derive(Clone, Copy)]
-pub struct DriveView<'a> {
-    /// What it keeps.
-    pub kept: Kept<'a>,
-    /// Second places.
-    pub seconds: &'a Seconds,
-    /// Its shape.
-    pub geometry: &'a Geometry,
-}
-
-impl DriveView<'_> {
-    fn page(&self, at: Ppn) -> StoredPage {
-        StoredPage { kept: self.kept.page(at), second: self.seconds.get(&at).copied() }
-    }
+    /// By block: whether its pages are in the table. They come there when the block is first used.
+    has_pages: Vec<bool>,
 }
 
 impl DataFile {
@@ -155,7 +147,7 @@ impl DataFile {
                     "the configuration is too long to be kept".to_owned(),
                 ));
             }
-            file.write_all_at(config.as_bytes(), FileLayout::config())?;
+            file.write_at(config.as_bytes(), FileLayout::config())?;
             header.config_bytes = config.len() as u32;
             header.config_checksum = crc32fast::hash(config.as_bytes());
             header.seed = seed;
@@ -163,12 +155,13 @@ impl DataFile {
         let log = Log::new(header.epoch);
         let path = path.to_owned();
         let (file, layout) = (Rc::new(file), Rc::new(layout));
-        Ok(DataFile { path, file, layout, header, log, entry: LogEntry::default() })
+        let (entry, has_pages) = (LogEntry::default(), Vec::new());
+        Ok(DataFile { path, file, layout, header, log, entry, has_pages })
     }
 
     /// The file, for the bytes of the flash.
     #[must_use]
-    pub fn file(&self) -> Rc<File> {
+    pub fn file(&self) -> Rc<DriveFile> {
         self.file.clone()
     }
 
@@ -198,6 +191,10 @@ impl DataFile {
     /// # Errors
     /// The file can't be written.
     pub fn run(&mut self, recovers: bool, facts: Facts) -> io::Result<()> {
+        // A file that is shorter later has lost something.
+        if self.file.length()? < self.layout.image() {
+            self.file.set_length(self.layout.image())?;
+        }
         self.header.state = State::Running;
         self.header.recovers = recovers;
         self.restart_log(facts)
@@ -216,35 +213,14 @@ impl DataFile {
     ///
     /// # Errors
     /// The file can't be written.
-    pub fn write_tables(&mut self, view: DriveView<'_>, logical_pages: u32) -> io::Result<()> {
-        let geometry = view.geometry;
-        let known = (0..geometry.blocks()).map(BlockId::new).filter(|&it| view.kept.knows(it));
-        let table = self.layout.block(BlockId::new(0));
-        let trims = self.layout.trims();
-        punch(&self.file, table, trims.end - table)?;
-        let units = geometry.units_per_block();
-        for block in known {
-            self.file.write_all_at(
-                &records::block_record(&view.kept.block(block)),
-                self.layout.block(block),
-            )?;
-            self.write_pages(geometry.page_at(block, 0).get(), units, view)?;
-        }
-        let trimmed = (0..logical_pages).map(Lpn::new).filter(|&page| view.kept.trim(page) > 0);
-        for (first, version, count) in trim_runs(&trimmed.collect::<Vec<_>>(), view) {
-            let versions = version..version + u64::from(count);
-            let bytes: Vec<u8> = versions.flat_map(u64::to_le_bytes).collect();
-            self.file.write_all_at(&bytes, self.layout.trim(Lpn::new(first)))?;
-        }
-        Ok(())
+    pub fn write_tables(&mut self, view: DriveView<'_>) -> io::Result<()> {
+        let blocks = (0..self.layout.block_count).map(BlockId::new);
+        self.has_pages = blocks.map(|block| view.kept.knows(block)).collect();
+        self.tables().write(view, &self.has_pages)
     }
 
-    fn write_pages(&self, first: u32, units: u32, view: DriveView<'_>) -> io::Result<()> {
-        let mut bytes = Vec::with_capacity(units as usize * self.layout.record_bytes as usize);
-        for at in (first..first + units).map(Ppn::new) {
-            records::put_page(&view.page(at), &self.layout, &mut bytes);
-        }
-        self.file.write_all_at(&bytes, self.layout.page(Ppn::new(first)))
+    fn tables(&self) -> FileTables<'_> {
+        FileTables { file: &self.file, layout: &self.layout }
     }
 
     /// Commits what changed, with the data that is not in its place yet: from now on a killed server leaves this state.
@@ -264,18 +240,19 @@ impl DataFile {
         blocks.sort_unstable();
         blocks.dedup();
         for &block in &blocks {
-            self.entry.block(block.get(), &records::block_record(&view.kept.block(block)));
+            if !std::mem::replace(&mut self.has_pages[block.at()], true) {
+                // They count from this commit on, as nobody looks for them before.
+                self.tables().write_pages_of(block, view)?;
+            }
+            self.entry.block(block.get(), &view.block_record(block, true));
         }
-        let layout = &self.layout;
         for &(first, units) in &touched.pages {
-            let bytes = units * layout.record_bytes as u32;
+            let bytes = units * self.layout.record_bytes as u32;
             self.entry.pages(first.get(), bytes, |out| {
-                for at in (first.get()..first.get() + units).map(Ppn::new) {
-                    records::put_page(&view.page(at), layout, out);
-                }
+                view.put_pages(first, units, &self.layout, out);
             });
         }
-        for (first, version, count) in trim_runs(&touched.trimmed, view) {
+        for (first, version, count) in view.trim_runs(&touched.trimmed) {
             self.entry.trims(first, version, count);
         }
         data.for_each(|(at, second, bytes)| self.entry.data(at.get(), second, bytes));
@@ -290,9 +267,12 @@ impl DataFile {
     }
 
     /// The log is full: what it holds goes to the tables, and it begins anew. A killed server leaves either.
-    fn fold(&mut self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// The file can't be read or written.
+    pub(super) fn fold(&mut self) -> io::Result<()> {
         let contents = self.log.read(&self.file)?;
-        let facts = write_to_tables(&contents, &self.file, &self.layout)?;
+        let facts = self.tables().take_in(&contents)?;
         self.restart_log(facts.unwrap_or_else(|| self.header.facts.clone()))
     }
 
@@ -308,14 +288,14 @@ impl DataFile {
         }
         saved.extend_from_slice(image);
         let at = self.layout.image();
-        self.file.set_len(at)?;
-        self.file.write_all_at(&saved, at)?;
-        self.file.sync_all()?;
+        self.file.set_length(at)?;
+        self.file.write_at(&saved, at)?;
+        self.file.sync()?;
         self.header.image_bytes = saved.len() as u64;
         self.header.image_checksum = crc32fast::hash(&saved);
         self.header.state = State::Saved;
         self.restart_log(facts)?;
-        self.file.sync_all()
+        self.file.sync()
     }
 
     /// Reads the image of a drive that was shut down, and the second places of its pages.
@@ -326,7 +306,7 @@ impl DataFile {
         const COUNT: usize = 8;
         const SECOND: usize = 8;
         let damaged = |what: &str| Unusable::Damaged(what.to_owned());
-        let available = self.file.metadata()?.len().saturating_sub(self.layout.image());
+        let available = self.file.length()?.saturating_sub(self.layout.image());
         if self.header.image_bytes > available || self.header.image_bytes < COUNT as u64 {
             return Err(damaged("a part of its image is missing"));
         }
@@ -345,6 +325,12 @@ impl DataFile {
         Ok((saved[end..].to_vec(), seconds.collect()))
     }
 
+    /// The number of the log, which begins anew when it is full.
+    #[cfg(test)]
+    pub(super) fn epoch(&self) -> u64 {
+        self.header.epoch
+    }
+
     /// The seed of its device.
     #[must_use]
     pub fn seed(&self) -> u64 {
@@ -356,260 +342,19 @@ impl DataFile {
     /// # Errors
     /// The file can't be read, or is damaged.
     pub fn stored(&mut self, geometry: &Geometry) -> Result<StoredDevice, Unusable> {
-        let layout = self.layout.clone();
+        if self.file.length()? < self.layout.image() {
+            return Err(Unusable::Damaged("its end is missing".to_owned()));
+        }
         let contents = self.log.read(&self.file)?;
-        let facts = write_to_tables(&contents, &self.file, &layout)?;
+        let facts = self.tables().take_in(&contents)?;
         for change in contents.last_changes() {
             if let LogChange::Data(page, second, bytes) = change? {
-                self.file.write_all_at(bytes, layout.data(Ppn::new(page), second))?;
+                self.file.write_at(bytes, self.layout.data(Ppn::new(page), second))?;
             }
         }
         let facts = facts.unwrap_or_else(|| self.header.facts.clone());
-        StoredDevice::read(self.file.clone(), layout, geometry, facts)
-    }
-}
-
-/// Trims of adjacent pages with versions one after the other, as the device makes them: the first page, its version, and
-/// how many there are.
-fn trim_runs(pages: &[Lpn], view: DriveView<'_>) -> Vec<(u32, u64, u32)> {
-    let mut runs: Vec<(u32, u64, u32)> = Vec::new();
-    for &page in pages {
-        let version = view.kept.trim(page);
-        match runs.last_mut() {
-            Some((first, begun, count))
-                if *first + *count == page.get() && *begun + u64::from(*count) == version =>
-            {
-                *count += 1;
-            }
-            _ => runs.push((page.get(), version, 1)),
-        }
-    }
-    runs
-}
-
-/// Writes the changes of a log into the tables, the last of each record. Returns the last facts.
-fn write_to_tables(
-    contents: &log::Contents,
-    file: &File,
-    layout: &FileLayout,
-) -> io::Result<Option<Facts>> {
-    let record = layout.record_bytes as usize;
-    let (mut blocks, mut trims) = (BTreeMap::new(), BTreeMap::new());
-    let mut pages: Vec<(u32, usize, &[u8])> = Vec::new();
-    let mut facts = None;
-    for change in contents.changes() {
-        match change? {
-            LogChange::Block(block, record) => drop(blocks.insert(block, record)),
-            LogChange::Pages(first, all) => {
-                let before = pages.len();
-                let rows = (first..).zip(all.chunks(record));
-                pages.extend(rows.map(|(number, record)| (number, before, record)));
-            }
-            LogChange::Trims(first, version, count) => drop(trims.insert((first, version), count)),
-            LogChange::Facts(text) => facts = Some(serde_json::from_slice(text)?),
-            LogChange::Data(..) => {}
-        }
-    }
-    for (block, record) in blocks {
-        file.write_all_at(record, layout.block(BlockId::new(block)))?;
-    }
-    pages.sort_unstable_by_key(|&(number, order, _)| (number, order));
-    write_pages(&pages, file, layout)?;
-    // A later trim has a higher version, and replaces what an earlier one said of a page.
-    let mut by_version: Vec<((u32, u64), u32)> = trims.into_iter().collect();
-    by_version.sort_unstable_by_key(|&((_, version), _)| version);
-    for ((first, version), count) in by_version {
-        let versions = version..version + u64::from(count);
-        let bytes: Vec<u8> = versions.flat_map(u64::to_le_bytes).collect();
-        file.write_all_at(&bytes, layout.trim(Lpn::new(first)))?;
-    }
-    Ok(facts)
-}
-
-/// Writes the last record of each page, adjacent ones together. They are in order of pages and time.
-fn write_pages(pages: &[(u32, usize, &[u8])], file: &File, layout: &FileLayout) -> io::Result<()> {
-    let mut run: Vec<u8> = Vec::new();
-    let mut first = 0;
-    for same in pages.chunk_by(|one, other| one.0 == other.0) {
-        let &(number, _, record) = &same[same.len() - 1];
-        let next = first + (run.len() / layout.record_bytes as usize) as u32;
-        if next != number {
-            file.write_all_at(&run, layout.page(Ppn::new(first)))?;
-            run.clear();
-            first = number;
-        }
-        run.extend_from_slice(record);
-    }
-    file.write_all_at(&run, layout.page(Ppn::new(first)))
-}
-
-/// What a killed server left.
-#[derive(Debug)]
-pub struct StoredDevice {
-    file: Rc<File>,
-    layout: Rc<FileLayout>,
-    blocks: Vec<KeptBlock>,
-    trims: Vec<(Lpn, u64)>,
-    facts: Facts,
-    kept: KeptFacts,
-    /// The pages that were read last, and their first.
-    row: RefCell<(u32, Vec<StoredPage>)>,
-    seconds: RefCell<Seconds>,
-    /// A read that failed.
-    failed: RefCell<Option<io::Error>>,
-}
-
-/// How many pages are read from the table together.
-const ROW: u32 = 4096;
-
-impl StoredDevice {
-    fn read(
-        file: Rc<File>,
-        layout: Rc<FileLayout>,
-        geometry: &Geometry,
-        facts: Facts,
-    ) -> Result<StoredDevice, Unusable> {
-        let mut table = vec![0; (u64::from(geometry.blocks()) * BLOCK_BYTES) as usize];
-        read_sparse(&file, &mut table, layout.block(BlockId::new(0)))?;
-        let blocks = table.chunks(BLOCK_BYTES as usize).map(records::block_of);
-        let blocks: Option<Vec<KeptBlock>> = blocks.collect();
-        let damaged = || Unusable::Damaged("a block has a state that there is not".to_owned());
-        let blocks = blocks.ok_or_else(damaged)?;
-        let trims = read_trims(&file, &layout)?;
-        let kept = facts.kept();
-        let (row, seconds) = (RefCell::new((0, Vec::new())), RefCell::default());
-        let failed = RefCell::default();
-        Ok(StoredDevice { file, layout, blocks, trims, facts, kept, row, seconds, failed })
-    }
-
-    /// The facts.
-    #[must_use]
-    pub fn all_facts(&self) -> &Facts {
-        &self.facts
-    }
-
-    /// The second places of the pages that were read so far.
-    #[must_use]
-    pub fn take_seconds(&self) -> Seconds {
-        self.seconds.take()
-    }
-
-    /// Whether all could be read.
-    ///
-    /// # Errors
-    /// The first read that failed.
-    pub fn check(&self) -> io::Result<()> {
-        self.failed.take().map_or(Ok(()), Err)
-    }
-
-    fn read_row(&self, first: u32) -> io::Result<Vec<StoredPage>> {
-        let record = self.layout.record_bytes as usize;
-        let mut bytes = vec![0; ROW as usize * record];
-        read_sparse(&self.file, &mut bytes, self.layout.page(Ppn::new(first)))?;
-        Ok(bytes.chunks(record).map(|one| records::page_of(one, &self.layout)).collect())
-    }
-}
-
-impl KeptSource for StoredDevice {
-    fn block(&self, block: BlockId) -> KeptBlock {
-        self.blocks[block.at()]
-    }
-
-    fn page(&self, at: Ppn) -> KeptPage {
-        let first = at.get() - at.get() % ROW;
-        let mut row = self.row.borrow_mut();
-        if row.1.is_empty() || row.0 != first {
-            match self.read_row(first) {
-                Ok(pages) => *row = (first, pages),
-                Err(error) => {
-                    self.failed.borrow_mut().get_or_insert(error);
-                    return KeptPage::default();
-                }
-            }
-        }
-        let StoredPage { kept, second } = row.1[(at.get() - first) as usize];
-        if let Some(page) = second {
-            self.seconds.borrow_mut().insert(at, page);
-        }
-        kept
-    }
-
-    fn trims(&self) -> impl Iterator<Item = (Lpn, u64)> {
-        self.trims.iter().copied()
-    }
-
-    fn facts(&self) -> &KeptFacts {
-        &self.kept
-    }
-}
-
-/// Reads bytes; those behind the end of the file are zero.
-fn read_sparse(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
-    let mut done = 0;
-    while done < bytes.len() {
-        match file.read_at(&mut bytes[done..], at + done as u64) {
-            Ok(0) => break,
-            Ok(count) => done += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    bytes[done..].fill(0);
-    Ok(())
-}
-
-/// Reads the trims, without the parts of the table that were never written.
-fn read_trims(file: &File, layout: &FileLayout) -> io::Result<Vec<(Lpn, u64)>> {
-    let std::ops::Range { start, end } = layout.trims();
-    let mut trims = Vec::new();
-    let mut at = start;
-    let mut bytes = vec![0; ROW as usize * TRIM_BYTES as usize];
-    while at < end {
-        let data = match seek(file, SeekFrom::Data(at)) {
-            Ok(data) => data,
-            // Nothing but a hole, or the end of the file.
-            Err(rustix::io::Errno::NXIO) => break,
-            Err(error) => return Err(error.into()),
-        };
-        at = data.max(at) - (data.max(at) - start) % TRIM_BYTES;
-        if at >= end {
-            break;
-        }
-        let length = bytes.len().min((end - at) as usize);
-        read_sparse(file, &mut bytes[..length], at)?;
-        let first = ((at - start) / TRIM_BYTES) as u32;
-        for (page, version) in (first..).zip(bytes[..length].chunks(TRIM_BYTES as usize)) {
-            let version = records::u64_at(version, 0);
-            if version > 0 {
-                trims.push((Lpn::new(page), version));
-            }
-        }
-        at += length as u64;
-    }
-    Ok(trims)
-}
-
-/// Punches a hole: the bytes read as zeros, and their space is given back. Where a file system can't do that, zeros are
-/// written over what is there.
-pub fn punch(file: &File, from: u64, bytes: u64) -> io::Result<()> {
-    let length = file.metadata()?.len();
-    let bytes = bytes.min(length.saturating_sub(from));
-    if bytes == 0 {
-        return Ok(());
-    }
-    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-    match rustix::io::retry_on_intr(|| fallocate(file, flags, from, bytes)) {
-        Ok(()) => Ok(()),
-        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {
-            let zeros = vec![0; (1 << 20).min(bytes as usize)];
-            let mut at = from;
-            while at < from + bytes {
-                let count = zeros.len().min((from + bytes - at) as usize);
-                file.write_all_at(&zeros[..count], at)?;
-                at += count as u64;
-            }
-            Ok(())
-        }
-        Err(error) => Err(error.into()),
+        let stored = StoredDevice::read(self.file.clone(), self.layout.clone(), geometry, facts)?;
+        self.has_pages = stored.has_pages();
+        Ok(stored)
     }
 }

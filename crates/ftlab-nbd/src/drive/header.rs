@@ -1,23 +1,23 @@
 //! The header of a data file: whose data it is, how its server ended, and the facts as of the last fold of the log.
 //!
-//! Two slots are written in turn, each with a checksum, so that a server that is killed meanwhile leaves one of them.
+//! It is written twice, one behind the other, with checksums. So a server that is killed meanwhile leaves one of them,
+//! and if one is damaged later, the other is as new.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 use ftlab::ftl::recovery::KeptFacts;
 use ftlab::ftl::wear::EndReason;
 use ftlab::units::BlockId;
 use serde::{Deserialize, Serialize};
 
+use super::file::DriveFile;
 use super::layout::HEADER_SLOT;
 use super::records::u32_at;
 
 /// The first bytes of a data file.
 pub const MAGIC: &[u8; 8] = b"ftlabdrv";
 /// The version of the format.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 /// Bytes of a slot before its text: magic, length, checksum.
 const PREAMBLE: usize = 16;
 
@@ -59,6 +59,7 @@ pub struct Facts {
     next_version: u64,
     openings: u64,
     journal_pages: u32,
+    trimmed: u64,
     end: Option<u8>,
     weak: Option<u64>,
     giving_up: Vec<u32>,
@@ -66,6 +67,8 @@ pub struct Facts {
     pub life: LifeCounts,
 }
 
+/// The latest time of a device that is believed: about 290 years.
+const LATEST_NS: u64 = u64::MAX / 2;
 /// Reasons for the end of a device's life, by number.
 const REASONS: [EndReason; 3] = [EndReason::TooFewBlocks, EndReason::NoRoom, EndReason::DiesDied];
 
@@ -79,6 +82,7 @@ impl Facts {
             next_version: kept.next_version,
             openings: kept.openings,
             journal_pages: kept.journal_pages,
+            trimmed: kept.trimmed,
             end: end.map(|number| number as u8),
             weak: kept.weak,
             giving_up: kept.giving_up.iter().map(|block| block.get()).collect(),
@@ -86,17 +90,22 @@ impl Facts {
         }
     }
 
-    /// The facts as the device knows them.
+    /// The facts as the device knows them; none if they make no sense.
     #[must_use]
-    pub fn kept(&self) -> KeptFacts {
-        KeptFacts {
+    pub fn kept(&self) -> Option<KeptFacts> {
+        let end = self.end.map(|number| REASONS.get(usize::from(number)).copied());
+        if end == Some(None) || self.now_ns > LATEST_NS {
+            return None;
+        }
+        Some(KeptFacts {
             next_version: self.next_version,
             openings: self.openings,
             journal_pages: self.journal_pages,
-            end: self.end.and_then(|number| REASONS.get(usize::from(number)).copied()),
+            trimmed: self.trimmed,
+            end: end.flatten(),
             weak: self.weak,
             giving_up: self.giving_up.iter().copied().map(BlockId::new).collect(),
-        }
+        })
     }
 }
 
@@ -128,11 +137,11 @@ pub struct Header {
 }
 
 impl Header {
-    /// Writes the header to the older slot.
+    /// Writes the header to both slots.
     ///
     /// # Errors
     /// The file can't be written.
-    pub fn write(&mut self, file: &File) -> io::Result<()> {
+    pub fn write(&mut self, file: &DriveFile) -> io::Result<()> {
         self.generation += 1;
         let text = serde_json::to_vec(self)?;
         if text.len() + PREAMBLE > HEADER_SLOT as usize {
@@ -143,29 +152,41 @@ impl Header {
         slot.extend_from_slice(&(text.len() as u32).to_le_bytes());
         slot.extend_from_slice(&crc32fast::hash(&text).to_le_bytes());
         slot.extend_from_slice(&text);
-        file.write_all_at(&slot, self.generation % 2 * HEADER_SLOT)
+        file.write_at(&slot, 0)?;
+        file.write_at(&slot, HEADER_SLOT)
     }
 
     /// Reads the newer header. None if the file is no data file.
     ///
     /// # Errors
     /// The file can't be read.
-    pub fn read(file: &File) -> io::Result<Option<Header>> {
+    pub fn read(file: &DriveFile) -> io::Result<Option<Header>> {
         let slots = [read_slot(file, 0)?, read_slot(file, HEADER_SLOT)?];
         Ok(slots.into_iter().flatten().max_by_key(|header| header.generation))
     }
+
+    /// Whether a file without a header is a new one: empty, or its server was killed while writing the first header.
+    ///
+    /// # Errors
+    /// The file can't be read.
+    pub fn is_missing(file: &DriveFile) -> io::Result<bool> {
+        let length = file.length()?;
+        let mut begin = [0; PREAMBLE];
+        file.read_sparse(&mut begin, 0)?;
+        let whole = (PREAMBLE + u32_at(&begin, 8) as usize) as u64;
+        Ok(length == 0 || length < whole && begin.starts_with(MAGIC))
+    }
 }
 
-fn read_slot(file: &File, at: u64) -> io::Result<Option<Header>> {
+fn read_slot(file: &DriveFile, at: u64) -> io::Result<Option<Header>> {
     let mut slot = vec![0; HEADER_SLOT as usize];
     // A file that was only begun ends within a slot.
-    let length = file.metadata()?.len().saturating_sub(at).min(HEADER_SLOT);
-    file.read_exact_at(&mut slot[..length as usize], at)?;
+    file.read_sparse(&mut slot, at)?;
     if &slot[..MAGIC.len()] != MAGIC {
         return Ok(None);
     }
     let (length, checksum) = (u32_at(&slot, 8) as usize, u32_at(&slot, 12));
-    let text = slot.get(PREAMBLE..PREAMBLE + length).unwrap_or_default();
+    let text = slot.get(PREAMBLE..PREAMBLE.saturating_add(length)).unwrap_or_default();
     if crc32fast::hash(text) != checksum {
         return Ok(None);
     }

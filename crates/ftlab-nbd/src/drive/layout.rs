@@ -8,18 +8,20 @@ use ftlab::units::{BlockId, Lpn, Ppn};
 
 /// Everything begins at a multiple of this, so that holes can be punched.
 const ALIGN: u64 = 1 << 16;
-/// The header, twice: two slots that are written in turn.
+/// The header, twice.
 pub const HEADER_SLOT: u64 = 1 << 12;
 /// Room for the text of the configuration.
 pub const CONFIG_BYTES: u64 = 1 << 20;
-/// Room for the log of commits.
-pub const LOG_BYTES: u64 = 16 << 20;
+/// Room for the log of commits. Tests fill it often.
+pub const LOG_BYTES: u64 = if cfg!(test) { 256 << 10 } else { 16 << 20 };
 /// A block in its table.
 pub const BLOCK_BYTES: u64 = 32;
-/// A trim in its table: the version.
-pub const TRIM_BYTES: u64 = 8;
+/// A trim in its table: the version and a checksum.
+pub const TRIM_BYTES: u64 = 12;
 /// The owner and the version of a part in the table of pages, without its sectors.
 pub const PART_BYTES: u64 = 12;
+/// The checksum at the end of a page in its table.
+pub const CHECKSUM_BYTES: u64 = 4;
 
 /// The layout of a data file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +36,12 @@ pub struct FileLayout {
     pub record_bytes: u64,
     /// Bytes of a mask of sectors.
     pub mask_bytes: u64,
+    /// Blocks of the device.
+    pub block_count: u32,
+    /// Physical pages of the device.
+    pub physical_pages: u32,
+    /// Logical pages of the device.
+    pub logical_pages: u32,
     blocks: u64,
     pages: u64,
     trims: u64,
@@ -53,9 +61,10 @@ impl FileLayout {
         let sectors = geometry.sectors_per_unit();
         let parts: u32 = if packs { 2 } else { 1 };
         let mask_bytes = u64::from(sectors.div_ceil(u8::BITS));
-        // Each part, the lost sectors, and who owns the second place of the data.
+        // Each part, the lost sectors, who owns the second place of the data, and the checksum.
         let owner = if packs { 4 } else { 0 };
-        let record_bytes = u64::from(parts) * (PART_BYTES + mask_bytes) + mask_bytes + owner;
+        let record_bytes =
+            u64::from(parts) * (PART_BYTES + mask_bytes) + mask_bytes + owner + CHECKSUM_BYTES;
         let page_bytes = u64::from(sectors) * sector_bytes;
         let after = |start: u64, bytes: u64| (start + bytes).next_multiple_of(ALIGN);
         let physical = u64::from(geometry.physical_pages());
@@ -70,6 +79,9 @@ impl FileLayout {
             parts,
             record_bytes,
             mask_bytes,
+            block_count: geometry.blocks(),
+            physical_pages: geometry.physical_pages(),
+            logical_pages,
             blocks,
             pages,
             trims,
@@ -82,6 +94,12 @@ impl FileLayout {
     #[must_use]
     pub const fn config() -> u64 {
         ALIGN
+    }
+
+    /// Where the mark of the end of the log is.
+    #[must_use]
+    pub const fn log_mark() -> u64 {
+        2 * HEADER_SLOT
     }
 
     /// Where the log begins.
@@ -105,7 +123,7 @@ impl FileLayout {
     /// The table of trims, as bytes of the file.
     #[must_use]
     pub fn trims(&self) -> std::ops::Range<u64> {
-        self.trims..self.data
+        self.trims..self.trims + u64::from(self.logical_pages) * TRIM_BYTES
     }
 
     /// Where the trim of a page is in its table.
@@ -128,7 +146,7 @@ impl FileLayout {
         (self.data(first, false), bytes)
     }
 
-    /// Where the image of a drive that was shut down begins.
+    /// Where the image of a drive that was shut down begins. A file with tables is at least so long.
     #[must_use]
     pub fn image(&self) -> u64 {
         self.image

@@ -2,17 +2,26 @@
 //!
 //! A commit is a moment between two events of the device. A server that is killed leaves the last commit, which is the
 //! same as cutting the power at its moment. The log is folded into the tables when it is full.
+//!
+//! After each entry a mark elsewhere says how far the log goes. An entry that is damaged looks as if its server was killed
+//! while writing it, and all behind it would silently be missing; but then the mark says that there was more. It takes one
+//! more small write a commit, of 0.7 us.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::ops::Range;
 
+use super::file::DriveFile;
 use super::header::Facts;
 use super::layout::{BLOCK_BYTES, FileLayout, LOG_BYTES};
 use super::records::{u32_at, u64_at};
 
 /// Bytes before the content of an entry: epoch, length, checksum.
 const PREAMBLE: usize = 16;
+
+/// Bytes of the mark: epoch, end, and a checksum of them.
+const MARK_BYTES: usize = 20;
+/// What of the mark is checked.
+const MARKED: Range<usize> = 0..16;
 
 /// Bytes of a run of trims: the first version, and how many.
 const TRIMS_BYTES: u32 = 12;
@@ -132,22 +141,40 @@ impl Log {
     ///
     /// # Errors
     /// The file can't be written.
-    pub fn append(&mut self, entry: &mut LogEntry, file: &File) -> io::Result<()> {
+    pub fn append(&mut self, entry: &mut LogEntry, file: &DriveFile) -> io::Result<()> {
         let content = (entry.bytes.len() - PREAMBLE) as u32;
         entry.bytes[0..8].copy_from_slice(&self.epoch.to_le_bytes());
         entry.bytes[8..12].copy_from_slice(&content.to_le_bytes());
         let checksum = crc32fast::hash(&entry.bytes[PREAMBLE..]);
         entry.bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
-        file.write_all_at(&entry.bytes, FileLayout::log() + self.end)?;
+        file.write_at(&entry.bytes, FileLayout::log() + self.end)?;
         self.end += entry.length();
-        Ok(())
+        self.mark(file)
+    }
+
+    /// Notes how far the log goes.
+    fn mark(&self, file: &DriveFile) -> io::Result<()> {
+        let mut mark = [0; MARK_BYTES];
+        mark[0..8].copy_from_slice(&self.epoch.to_le_bytes());
+        mark[8..16].copy_from_slice(&self.end.to_le_bytes());
+        let checksum = crc32fast::hash(&mark[MARKED]);
+        mark[MARKED.end..].copy_from_slice(&checksum.to_le_bytes());
+        file.write_at(&mark, FileLayout::log_mark())
+    }
+
+    /// How far the log goes at least. A mark that was not written completely says nothing.
+    fn marked(&self, file: &DriveFile) -> io::Result<u64> {
+        let mut mark = [0; MARK_BYTES];
+        file.read_sparse(&mut mark, FileLayout::log_mark())?;
+        let whole = crc32fast::hash(&mark[MARKED]) == u32_at(&mark, MARKED.end);
+        Ok(if whole && u64_at(&mark, 0) == self.epoch { u64_at(&mark, 8) } else { 0 })
     }
 
     /// Reads the contents of all whole entries, in order, and continues behind them.
     ///
     /// # Errors
-    /// The file can't be read.
-    pub fn read(&mut self, file: &File) -> io::Result<Contents> {
+    /// The file can't be read, or a part of the log is damaged.
+    pub fn read(&mut self, file: &DriveFile) -> io::Result<Contents> {
         self.end = 0;
         let (mut contents, mut entry) = (Contents::default(), Vec::new());
         while let Some(()) = self.read_entry(file, &mut entry)? {
@@ -155,29 +182,26 @@ impl Log {
             contents.bytes.extend_from_slice(&entry);
             self.end += (PREAMBLE + entry.len()) as u64;
         }
+        if self.marked(file)? > self.end {
+            let what = "a part of its log has changed";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
         Ok(contents)
     }
 
-    fn read_entry(&self, file: &File, bytes: &mut Vec<u8>) -> io::Result<Option<()>> {
+    fn read_entry(&self, file: &DriveFile, bytes: &mut Vec<u8>) -> io::Result<Option<()>> {
         let mut head = [0; PREAMBLE];
         if !self.has_room(PREAMBLE as u64) {
             return Ok(None);
         }
-        match file.read_exact_at(&mut head, FileLayout::log() + self.end) {
-            // Nothing was ever written there.
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-            read => read?,
-        }
+        file.read_sparse(&mut head, FileLayout::log() + self.end)?;
         let (epoch, length, checksum) = (u64_at(&head, 0), u32_at(&head, 8), u32_at(&head, 12));
         let whole = PREAMBLE as u64 + u64::from(length);
         if epoch != self.epoch || length == 0 || !self.has_room(whole) {
             return Ok(None);
         }
         bytes.resize(length as usize, 0);
-        match file.read_exact_at(bytes, FileLayout::log() + self.end + PREAMBLE as u64) {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-            read => read?,
-        }
+        file.read_sparse(bytes, FileLayout::log() + self.end + PREAMBLE as u64)?;
         Ok((crc32fast::hash(bytes) == checksum).then_some(()))
     }
 }

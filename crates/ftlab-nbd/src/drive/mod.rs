@@ -5,6 +5,9 @@
 
 mod bytes;
 mod data_file;
+#[cfg(test)]
+mod faults;
+mod file;
 mod header;
 mod host_data;
 mod layout;
@@ -13,6 +16,10 @@ mod meter;
 mod observe;
 mod records;
 mod start;
+mod stored;
+mod tables;
+#[cfg(test)]
+mod tests;
 
 pub use data_file::Unusable;
 pub use host_data::Answer;
@@ -23,7 +30,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use ftlab::config::Config;
-use ftlab::device::{Device, DeviceSetup, power_up};
+use ftlab::device::{Device, DeviceSetup, Remains, power_up};
 use ftlab::ftl::recovery::Touched;
 use ftlab::host::{Advanced, Host, Op, Request};
 use ftlab::shape::Geometry;
@@ -33,9 +40,10 @@ use ftlab_lab::image;
 use ftlab_lab::saved;
 
 use self::bytes::Bytes;
-use self::data_file::{DataFile, DriveView};
+use self::data_file::DataFile;
 use self::header::{Facts, LifeCounts};
 use self::meter::Meter;
+use self::tables::DriveView;
 use crate::protocol::Payload;
 
 /// The flush with which the drive empties its buffer. No client's request has its address.
@@ -43,6 +51,8 @@ const OWN_FLUSH: Request =
     Request { op: Op::Flush, lba: Lba(u64::MAX), sectors: 0, stream: 0, tag: u32::MAX, fua: false };
 /// How far time passes at most before the device is asked whether a commit is due.
 const STEP: Nanos = Nanos(1_000_000);
+/// How long collections under way may take to end. One that refreshes data may find ever more.
+const ENDS: Nanos = Nanos(10_000_000_000);
 /// The most blocks and pages of one commit after a recovery.
 const AT_ONCE: usize = 4096;
 /// Pages that need no trim, between two that do, that are trimmed along.
@@ -70,6 +80,17 @@ pub struct Drive {
     completions: Vec<ftlab::host::Completion>,
     /// What cuts have done.
     pub cuts: Cuts,
+}
+
+/// What has to be trimmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToTrim {
+    /// These sectors: the first, and how many.
+    Pages(Lba, u32),
+    /// Nothing before this sector. From there on nobody has looked yet.
+    NothingBefore(u64),
+    /// Nothing.
+    Nothing,
 }
 
 /// Power cuts of a running drive.
@@ -191,22 +212,35 @@ impl Drive {
     /// The data file can't be written.
     pub fn advance(&mut self, limit: SimTime, answers: &mut Vec<Answer>) -> io::Result<Advanced> {
         loop {
-            self.completions.clear();
-            let device = self.device.as_mut().expect("power is cut only within a call");
-            let next = device.next_moment().unwrap_or(limit).max(device.now());
-            let step = if limit.saturating_since(next) <= STEP { limit } else { next + STEP };
-            let advanced = device.advance_until(step, &mut self.completions);
-            device.contents_mut().swap_answers(&mut self.answers);
-            self.answers.retain(|answer| answer.completion.request != OWN_FLUSH);
-            answers.append(&mut self.answers);
-            if device.contents().is_full() {
-                self.commit()?;
-            }
-            let goes_on = step < limit && advanced != Advanced::Completed;
-            if !goes_on || self.device().next_moment().is_none() && advanced == Advanced::Idle {
+            if let Some(advanced) = self.step(limit, answers)? {
                 return Ok(advanced);
             }
         }
+    }
+
+    /// A bounded part of [`advance`](Self::advance). None if that goes on.
+    ///
+    /// # Errors
+    /// The data file can't be written.
+    pub fn step(
+        &mut self,
+        limit: SimTime,
+        answers: &mut Vec<Answer>,
+    ) -> io::Result<Option<Advanced>> {
+        self.completions.clear();
+        let device = self.device.as_mut().expect("power is cut only within a call");
+        let next = device.next_moment().unwrap_or(limit).max(device.now());
+        let step = if limit.saturating_since(next) <= STEP { limit } else { next + STEP };
+        let advanced = device.advance_until(step, &mut self.completions);
+        device.contents_mut().swap_answers(&mut self.answers);
+        self.answers.retain(|answer| answer.completion.request != OWN_FLUSH);
+        answers.append(&mut self.answers);
+        if device.contents().is_full() {
+            self.commit()?;
+        }
+        let goes_on = step < limit && advanced != Advanced::Completed;
+        let is_over = self.device().next_moment().is_none() && advanced == Advanced::Idle;
+        Ok((!goes_on || is_over).then_some(advanced))
     }
 
     /// Gives back the memory of an answer.
@@ -345,25 +379,36 @@ impl Drive {
     /// The device keeps nothing for recovery, does not come up again, or the data file can't be written.
     pub fn cut_power(&mut self) -> Result<Nanos, Failure> {
         self.can_be_cut()?;
+        let remains = self.power_off();
+        self.cuts.count += 1;
+        self.cuts.lost_pages += remains.lost_pages;
+        self.cuts.last_lost_pages = Some(remains.lost_pages);
+        let time = self.power_on(remains)?;
+        self.cuts.last_recovery = Some(time);
+        let committed = self.commit_cut();
+        self.broken |= committed.is_err();
+        committed.map_err(|error| self.failed("write", &error))?;
+        Ok(time)
+    }
+
+    /// Cuts the power. What the device has programmed since its start is counted before it is gone.
+    fn power_off(&mut self) -> Remains<Bytes> {
         let device = self.device.take().expect("power is cut only within a call");
         let programmed = ftlab::scheduler::flash_pages_programmed(device.flash().done());
         self.counted.media_written_bytes += programmed * self.geometry.shape().page_size.0;
-        let remains = device.cut_power();
-        let lost = remains.lost_pages;
+        self.counted.power_cycles += 1;
+        self.counted.unsafe_shutdowns += 1;
+        device.cut_power()
+    }
+
+    /// Brings the device up again. Returns how long that took, in simulated time.
+    fn power_on(&mut self, remains: Remains<Bytes>) -> Result<Nanos, Failure> {
         let setup = DeviceSetup::new(&self.config, self.file.seed());
-        let meter = Meter::new(self.flash_dies());
-        let up = power_up(setup, meter, remains);
+        let up = power_up(setup, Meter::new(self.flash_dies()), remains);
         let (device, recovered) = up.map_err(|damage| {
             Failure::usage(format!("the drive does not come up after the power cut: {damage}"))
         })?;
         self.device = Some(device);
-        self.counted.power_cycles += 1;
-        self.counted.unsafe_shutdowns += 1;
-        self.cuts.count += 1;
-        self.cuts.last_recovery = Some(recovered.time);
-        self.cuts.lost_pages += lost;
-        self.cuts.last_lost_pages = Some(lost);
-        self.commit_cut().map_err(|error| self.failed("write", &error))?;
         Ok(recovered.time)
     }
 
@@ -454,12 +499,17 @@ impl Drive {
         self.commit().map_err(|error| self.failed("write", &error))
     }
 
-    /// Answers all requests in the device and empties its buffer, with commits in between.
+    /// Answers all requests in the device, empties its buffer and lets collections end, with commits in between: all of
+    /// it at once may be more than the log holds.
     fn drain(&mut self, answers: &mut Vec<Answer>) -> Result<(), Failure> {
         self.answer_all(answers)?;
         let now = self.now();
         self.device_mut().submit(now, OWN_FLUSH);
         self.answer_all(answers)?;
+        let last = self.now() + ENDS;
+        while let Some(at) = self.device().next_moment().filter(|&at| at < last) {
+            self.advance(at, answers).map_err(|error| self.failed("write", &error))?;
+        }
         self.commit().map_err(|error| self.failed("write", &error))
     }
 
@@ -507,11 +557,20 @@ impl Drive {
     }
 
     /// The next whole pages of these sectors that have to be trimmed, at most so many sectors. Others hold nothing.
-    #[must_use]
-    pub fn next_to_trim(&self, first: u64, end: u64, most: u64) -> Option<(Lba, u32)> {
+    /// `looks` is how many pages are looked at, at most, before the first that has to be trimmed.
+    pub fn next_to_trim(&self, first: u64, end: u64, most: u64, looks: &mut u64) -> ToTrim {
         let per_page = u64::from(self.geometry.sectors_per_unit());
         let mut pages = first.div_ceil(per_page)..end / per_page;
-        let begin = pages.find(|&page| self.holds(page))?;
+        let begin = loop {
+            let Some(page) = pages.next() else { return ToTrim::Nothing };
+            let Some(left) = looks.checked_sub(1) else {
+                return ToTrim::NothingBefore(page * per_page);
+            };
+            *looks = left;
+            if self.holds(page) {
+                break page;
+            }
+        };
         let (mut last, limit) = (begin, begin + (most / per_page).max(1));
         for page in pages.take_while(|&page| page < limit) {
             if self.holds(page) {
@@ -520,6 +579,6 @@ impl Drive {
                 break;
             }
         }
-        Some((Lba(begin * per_page), ((last + 1 - begin) * per_page) as u32))
+        ToTrim::Pages(Lba(begin * per_page), ((last + 1 - begin) * per_page) as u32)
     }
 }

@@ -1,10 +1,16 @@
-//! How what a device keeps is written in the data file: fixed records, little-endian.
+//! How what a device keeps is written in the data file: fixed records, little-endian, each with a checksum.
+//!
+//! A checksum also covers the number of its record, and is never zero. So a record in the wrong place is noticed, and one
+//! that was overwritten by zeros or never written. It takes some 20 ns a record, where a commit takes microseconds.
 
 use ftlab::ftl::BlockState;
 use ftlab::ftl::recovery::{KeptBlock, KeptPage, KeptPart};
-use ftlab::units::{Lpn, SectorMask};
+use ftlab::units::{BlockId, Lpn, Ppn, SectorMask};
 
-use super::layout::{BLOCK_BYTES, FileLayout, PART_BYTES};
+use super::layout::{BLOCK_BYTES, CHECKSUM_BYTES, FileLayout, PART_BYTES, TRIM_BYTES};
+
+/// Where the checksum of a block is.
+pub(super) const BLOCK_CHECKSUM: std::ops::Range<usize> = 12..16;
 
 /// A page as it is stored: what the device keeps of it, and who owns the second place of its data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,8 +21,25 @@ pub struct StoredPage {
     pub second: Option<Lpn>,
 }
 
-/// Appends a page to `out`.
-pub fn put_page(page: &StoredPage, layout: &FileLayout, out: &mut Vec<u8>) {
+/// A block as it is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoredBlock {
+    /// What the device keeps.
+    pub kept: KeptBlock,
+    /// Whether its pages are in their table. Those of others are empty.
+    pub has_pages: bool,
+}
+
+/// The checksum of the record with this number.
+pub(super) fn checksum(number: u32, record: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new_with_initial(number);
+    hasher.update(record);
+    hasher.finalize().max(1)
+}
+
+/// Appends the record of a page to `out`.
+pub fn put_page(at: Ppn, page: &StoredPage, layout: &FileLayout, out: &mut Vec<u8>) {
+    let start = out.len();
     let mask = |mask: SectorMask, out: &mut Vec<u8>| {
         out.extend_from_slice(&mask.0.to_le_bytes()[..layout.mask_bytes as usize]);
     };
@@ -29,11 +52,18 @@ pub fn put_page(page: &StoredPage, layout: &FileLayout, out: &mut Vec<u8>) {
     if layout.parts > 1 {
         out.extend_from_slice(&number_of(page.second).to_le_bytes());
     }
+    let checksum = checksum(at.get(), &out[start..]);
+    out.extend_from_slice(&checksum.to_le_bytes());
 }
 
-/// Reads a page from its record.
+/// Reads a page from its record; none if it is damaged.
 #[must_use]
-pub fn page_of(record: &[u8], layout: &FileLayout) -> StoredPage {
+pub fn page_of(at: Ppn, record: &[u8], layout: &FileLayout) -> Option<StoredPage> {
+    let (record, checksum_there) = record.split_at(record.len() - CHECKSUM_BYTES as usize);
+    (checksum(at.get(), record) == u32_at(checksum_there, 0)).then(|| parse_page(record, layout))
+}
+
+fn parse_page(record: &[u8], layout: &FileLayout) -> StoredPage {
     let mask_bytes = layout.mask_bytes as usize;
     let mask = |from: &[u8]| {
         let mut bytes = [0; size_of::<u128>()];
@@ -57,28 +87,53 @@ pub fn page_of(record: &[u8], layout: &FileLayout) -> StoredPage {
 
 /// Returns the record of a block.
 #[must_use]
-pub fn block_record(block: &KeptBlock) -> [u8; BLOCK_BYTES as usize] {
+pub fn block_record(number: BlockId, stored: &StoredBlock) -> [u8; BLOCK_BYTES as usize] {
+    let block = &stored.kept;
     let mut record = [0; BLOCK_BYTES as usize];
     record[0..4].copy_from_slice(&block.erases.to_le_bytes());
     record[4..8].copy_from_slice(&block.programmed.to_le_bytes());
     record[8] = block.state as u8;
     record[9] = block.stream;
+    record[10] = u8::from(stored.has_pages);
     record[16..24].copy_from_slice(&block.opening.to_le_bytes());
     record[24..32].copy_from_slice(&block.purpose.to_le_bytes());
+    let checksum = checksum(number.get(), &record);
+    record[BLOCK_CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
     record
 }
 
-/// Reads a block from its record; none if it has no valid state.
+/// Reads a block from its record; none if it is damaged.
 #[must_use]
-pub fn block_of(record: &[u8]) -> Option<KeptBlock> {
-    Some(KeptBlock {
+pub fn block_of(number: BlockId, record: &[u8; BLOCK_BYTES as usize]) -> Option<StoredBlock> {
+    let mut content = *record;
+    content[BLOCK_CHECKSUM].fill(0);
+    if checksum(number.get(), &content) != u32_at(record, BLOCK_CHECKSUM.start) {
+        return None;
+    }
+    let kept = KeptBlock {
         erases: u32_at(record, 0),
         programmed: u32_at(record, 4),
         state: *BlockState::ALL.get(usize::from(record[8]))?,
         stream: record[9],
         opening: u64_at(record, 16),
         purpose: u64_at(record, 24),
-    })
+    };
+    Some(StoredBlock { kept, has_pages: record[10] != 0 })
+}
+
+/// Appends the record of a trim: the version of the last trim of a page.
+pub fn put_trim(page: Lpn, version: u64, out: &mut Vec<u8>) {
+    let version = version.to_le_bytes();
+    out.extend_from_slice(&version);
+    out.extend_from_slice(&checksum(page.get(), &version).to_le_bytes());
+}
+
+/// Reads a trim from its record: zero if there was none. None if it is damaged.
+#[must_use]
+pub fn trim_of(page: Lpn, record: &[u8]) -> Option<u64> {
+    const NONE: [u8; TRIM_BYTES as usize] = [0; TRIM_BYTES as usize];
+    let whole = u32_at(record, 8) == checksum(page.get(), &record[..8]);
+    (whole || record == NONE).then(|| u64_at(record, 0))
 }
 
 /// A page as a number that is zero for none.

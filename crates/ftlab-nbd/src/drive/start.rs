@@ -15,10 +15,12 @@ use ftlab_lab::image::{self, OpenedImage};
 use ftlab_lab::memory::{self, Instruments};
 
 use super::bytes::Bytes;
-use super::data_file::{self, DataFile, DriveView, OpenedData, StoredDevice, Unusable};
+use super::data_file::{self, DataFile, OpenedData, Unusable};
 use super::header::{Facts, State};
 use super::layout::FileLayout;
 use super::meter::Meter;
+use super::stored::StoredDevice;
+use super::tables::DriveView;
 use super::{Cuts, Drive};
 
 /// Which drive to start.
@@ -304,6 +306,6 @@ impl Drive {
         let device = device.as_ref().expect("power is cut only within a call");
         let kept = device.kept().expect("a device that recovers keeps something");
         let view = DriveView { kept, seconds: &device.contents().seconds, geometry };
-        file.write_tables(view, device.ftl().logical_pages())
+        file.write_tables(view)
     }
 }

@@ -6,6 +6,9 @@
 //! | payloads of writes | twice [`MOST_IN_FLIGHT`], as buffers have sizes of powers of two |
 //! | payloads kept to be used again | [`MOST_KEPT_PAYLOAD`] |
 //! | replies not yet sent | twice [`MOST_IN_FLIGHT`] |
+//!
+//! While all sessions together hold more than [`MOST_TOGETHER`], one that holds more than [`MOST_IF_SCARCE`] gets nothing
+//! further. So together they hold at most that much, and the longest request of each.
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
@@ -39,6 +42,13 @@ pub const MOST_REQUESTS: u32 = 256;
 
 /// Bytes of requests in flight and of replies not yet sent, above which no further request is taken.
 pub const MOST_IN_FLIGHT: usize = 64 * MIB;
+
+/// Bytes of requests in flight and of replies not yet sent of all sessions, above which memory is scarce.
+pub const MOST_TOGETHER: usize = 128 * MIB;
+
+/// While memory is scarce: the same of a session, above which no further request is taken. One that holds nothing may
+/// always ask for something.
+pub const MOST_IF_SCARCE: usize = MIB;
 
 /// Payloads that a session keeps to use them again.
 pub const MOST_KEPT_PAYLOAD: usize = 64 * MIB;

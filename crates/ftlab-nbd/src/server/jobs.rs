@@ -8,13 +8,22 @@ use std::rc::Rc;
 use ftlab::host::{Op, Outcome, Request};
 use ftlab::units::{Lba, Nanos, SECTOR_BYTES, SimTime};
 
+use super::fair::FairQueue;
 use super::latency::RequestKind;
-use crate::drive::{Answer, Drive};
+use crate::drive::{Answer, Drive, ToTrim};
 use crate::protocol::{BlockCommand, Errno, Payload, Ticket};
 
 /// The longest request to the device that trims. A job has one of its pieces in the queue at a time, so that others are
 /// served in between.
 const TRIM_PIECE: u64 = 64 << 20;
+/// The most bytes of requests in the device. Without a limit, a client that asks for gigabytes at once would keep the
+/// server busy for seconds, whoever comes next.
+const MOST_IN_DEVICE: u64 = 64 << 20;
+/// What a request weighs beside its bytes, when clients take turns.
+const REQUEST_WEIGHT: u64 = 4096;
+/// Pages that are looked at in one turn of the server, in search of those that have to be trimmed: less than a
+/// millisecond's worth.
+const LOOKS: u64 = 1 << 15;
 /// The longest request to the device that writes zeroes as data.
 const ZERO_PIECE: u64 = 1 << 20;
 
@@ -97,8 +106,14 @@ pub struct Jobs {
     /// By tag: the job of a request in the device.
     tags: Vec<usize>,
     free_tags: Vec<u32>,
-    waiting: VecDeque<WaitingRequest>,
+    waiting: FairQueue<WaitingRequest>,
+    /// Bytes of requests in the device.
+    in_device: u64,
     settled: Vec<Settled>,
+    /// Jobs that look for pages to trim when it is their turn.
+    searching: VecDeque<usize>,
+    /// Pages that may be looked at in this turn.
+    looks: u64,
     /// What zeroes are written from.
     zeroes: Option<Rc<Payload>>,
 }
@@ -123,6 +138,22 @@ impl Jobs {
     #[must_use]
     pub fn waits(&self) -> bool {
         !self.waiting.is_empty()
+    }
+
+    /// Whether jobs have something to do that needs no answer of the device: to look for pages to trim, or to submit a
+    /// request for which it has room. Nothing else wakes the server then.
+    #[must_use]
+    pub fn can_go_on(&self, drive: &Drive) -> bool {
+        let room = |next: &WaitingRequest| drive.has_room(next.request.stream);
+        !self.searching.is_empty() || self.waiting.front().is_some_and(room)
+    }
+
+    /// Begins a turn of the server: jobs go on that looked for pages to trim for too long.
+    pub fn search(&mut self, drive: &Drive) {
+        self.looks = LOOKS;
+        for job in std::mem::take(&mut self.searching) {
+            self.go_on(job, drive);
+        }
     }
 
     /// Takes a command that needs the device.
@@ -220,7 +251,9 @@ impl Jobs {
 
     fn add(&mut self, job: usize, request: Request, data: Option<(Rc<Payload>, usize)>) {
         self.job(job).left += 1;
-        self.waiting.push_back(WaitingRequest { job, request, data });
+        let client = self.job(job).client.connection;
+        let weight = bytes_moved(&request) + REQUEST_WEIGHT;
+        self.waiting.push(client, WaitingRequest { job, request, data }, weight);
     }
 
     /// Queues the next piece of a job that has nothing in the device. If none is left, the job is done.
@@ -231,8 +264,14 @@ impl Jobs {
                 Task::Flush => return self.add(number, plain(Op::Flush, 0, 0, target), None),
                 Task::Trim { first, end } => {
                     let most = TRIM_PIECE / SECTOR_BYTES;
-                    let Some((lba, sectors)) = drive.next_to_trim(first, end, most) else {
-                        continue;
+                    let (lba, sectors) = match drive.next_to_trim(first, end, most, &mut self.looks)
+                    {
+                        ToTrim::Pages(lba, sectors) => (lba, sectors),
+                        ToTrim::Nothing => continue,
+                        ToTrim::NothingBefore(first) => {
+                            self.job(number).rest.push(Task::Trim { first, end });
+                            return self.searching.push_back(number);
+                        }
                     };
                     let rest = Task::Trim { first: lba.0 + u64::from(sectors), end };
                     self.job(number).rest.push(rest);
@@ -266,12 +305,13 @@ impl Jobs {
         mut tell: impl FnMut(&Request, SimTime),
     ) {
         while let Some(next) = self.waiting.front() {
-            if !drive.has_room(next.request.stream) {
+            let bytes = bytes_moved(&next.request);
+            let fits = self.in_device == 0 || self.in_device + bytes <= MOST_IN_DEVICE;
+            if !fits || !drive.has_room(next.request.stream) {
                 return;
             }
-            let Some(WaitingRequest { job, request, data }) = self.waiting.pop_front() else {
-                return;
-            };
+            let Some(WaitingRequest { job, request, data }) = self.waiting.pop() else { return };
+            self.in_device += bytes;
             let tag = self.free_tags.pop().unwrap_or_else(|| {
                 self.tags.push(0);
                 self.tags.len() as u32 - 1
@@ -289,6 +329,7 @@ impl Jobs {
         let tag = completion.request.tag;
         let number = self.tags[tag as usize];
         self.free_tags.push(tag);
+        self.in_device -= bytes_moved(&completion.request);
         let job = self.job(number);
         job.left -= 1;
         job.ended = job.ended.max(completion.finished);
@@ -341,6 +382,19 @@ impl Jobs {
         });
     }
 
+    /// The server ends: what is not done never will be.
+    pub fn refuse_all(&mut self, drive: &Drive) {
+        self.waiting.clear();
+        self.searching.clear();
+        for number in 0..self.jobs.len() {
+            if let Some(job) = &mut self.jobs[number] {
+                job.failed.get_or_insert((Errno::Shutdown, "the server ends"));
+                job.ended = drive.now();
+                self.settle(number);
+            }
+        }
+    }
+
     /// The jobs that are done since the last call.
     pub fn settled(&mut self) -> Vec<Settled> {
         std::mem::take(&mut self.settled)
@@ -349,6 +403,14 @@ impl Jobs {
     /// Power was cut: nothing that is open is ever answered.
     pub fn drop_all(&mut self) {
         *self = Jobs::default();
+    }
+}
+
+/// Bytes of data that a request moves.
+fn bytes_moved(request: &Request) -> u64 {
+    match request.op {
+        Op::Read | Op::Write => u64::from(request.sectors) * SECTOR_BYTES,
+        Op::Trim | Op::Flush => 0,
     }
 }
 

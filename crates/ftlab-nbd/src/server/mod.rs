@@ -5,6 +5,7 @@
 //! answers.
 
 mod clock;
+mod fair;
 mod jobs;
 mod latency;
 mod listen;
@@ -27,7 +28,7 @@ use ftlab_lab::failure::Failure;
 use self::clock::Timekeeper;
 use self::jobs::{Client, Jobs, Settled, Target};
 use self::listen::Listener;
-use self::peers::{BlockPeer, HttpPeer};
+use self::peers::{BlockPeer, HttpPeer, PeerMemory};
 use self::poll::SocketsReady;
 use self::watch::Watched;
 use crate::control::OriginRules;
@@ -38,6 +39,10 @@ use crate::protocol::{BlockCommand, Errno, Export, Request, Span, StatusExtent};
 const SLICE: Duration = Duration::from_millis(2);
 /// Answers of the device after which sockets get their turn, with the `simulated` clock.
 const ANSWERS: usize = 8;
+/// Bytes that the device answers before sockets get their turn: to send them takes time, too.
+const ANSWERED: u64 = 4 << 20;
+/// Pages that are looked at for a client that wants to know what is written. It asks again for the rest.
+const EXTENT_PAGES: u64 = 1 << 16;
 /// What has happened is committed after this time, even if no answer promises that it lasts. Until then neighbours come
 /// together.
 const COMMIT: Duration = Duration::from_millis(20);
@@ -75,6 +80,8 @@ pub struct Server {
     last_asked: Instant,
     /// Since when nothing was asked.
     idle_since: Option<Instant>,
+    /// With the `simulated` clock: until when a pause of the clients lasts that the device is still catching up with.
+    pause_until: Option<SimTime>,
     recorder: Option<spec::TraceRecorder>,
     stops: Option<&'static str>,
 }
@@ -116,6 +123,7 @@ impl Server {
             full_until: None,
             last_asked: now,
             idle_since: None,
+            pause_until: None,
             recorder,
             stops: None,
             spec,
@@ -163,7 +171,7 @@ impl Server {
             timeout = timeout.min(commit.saturating_duration_since(now));
         }
         // Who has just asked soon asks again, and being woken takes longer than that.
-        if now - self.last_asked < SPIN {
+        if now - self.last_asked < SPIN || self.jobs.can_go_on(&self.drive) {
             timeout = Duration::ZERO;
         }
         let moment = self.drive.next_moment();
@@ -195,11 +203,12 @@ impl Server {
         if !ready.peers.is_empty() {
             self.last_asked = Instant::now();
         }
+        let mut memory = PeerMemory::of(&self.peers);
         for number in &ready.peers {
             let Some(at) = self.peers.iter().position(|peer| peer.number == *number) else {
                 continue;
             };
-            let closing = self.peers[at].receive(&mut requests);
+            let closing = memory.during(&mut self.peers[at], |peer| peer.receive(&mut requests));
             self.begin(at, &mut requests);
             if let Some(closing) = closing
                 && !closing.is_orderly()
@@ -218,7 +227,9 @@ impl Server {
         for listener in &self.block_listeners {
             while let Some(fd) = listener.accept(&mut self.full_until) {
                 self.watched.connections_total += 1;
-                if self.peers.len() >= self.spec.connections {
+                if self.peers.len() >= self.spec.connections
+                    && !peers::make_room(&mut self.peers, log)
+                {
                     self.watched.connections_refused += 1;
                     log(&format!(
                         "a client was turned away: {} are connected already",
@@ -233,9 +244,10 @@ impl Server {
         }
         for (listener, rules) in &self.http_listeners {
             while let Some(fd) = listener.accept(&mut self.full_until) {
-                if self.lookers.len() < MOST_HTTP {
-                    self.lookers.push(HttpPeer::new(fd, *rules));
+                if self.lookers.len() >= MOST_HTTP {
+                    peers::drop_idlest(&mut self.lookers);
                 }
+                self.lookers.push(HttpPeer::new(fd, *rules));
             }
         }
     }
@@ -270,6 +282,7 @@ impl Server {
     /// Lets the device work, as far as its clock allows, and commits what it did.
     fn go_on(&mut self) -> Result<(), Failure> {
         let began = Instant::now();
+        self.jobs.search(&self.drive);
         let mut answers = std::mem::take(&mut self.answers);
         let went = match self.time.limit(began) {
             Some(limit) => self.follow_wall(limit, began, &mut answers),
@@ -310,13 +323,29 @@ impl Server {
     ) -> io::Result<()> {
         self.submit(limit);
         while self.drive.now() < limit {
-            let advanced = self.drive.advance(limit, answers)?;
+            let advanced = self.advance(limit, began, answers)?;
             self.submit(limit);
-            if advanced != Advanced::Completed || began.elapsed() > SLICE {
+            if advanced != Some(Advanced::Completed) || is_enough(answers, began) {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Lets the device work until requests complete, to `limit`, or until the turn that began then is over. The latter is
+    /// none.
+    fn advance(
+        &mut self,
+        limit: SimTime,
+        began: Instant,
+        answers: &mut Vec<Answer>,
+    ) -> io::Result<Option<Advanced>> {
+        loop {
+            let advanced = self.drive.step(limit, answers)?;
+            if advanced.is_some() || began.elapsed() > SLICE {
+                return Ok(advanced);
+            }
+        }
     }
 
     fn follow_requests(&mut self, began: Instant, answers: &mut Vec<Answer>) -> io::Result<()> {
@@ -324,20 +353,24 @@ impl Server {
             self.idle_since.get_or_insert(began);
             return Ok(());
         }
-        if let Some(since) = self.idle_since.take()
-            && let Some(limit) = self.time.after_pause(began - since, self.drive.now())
-        {
-            while self.drive.now() < limit
-                && self.drive.advance(limit, answers)? == Advanced::Completed
-            {}
+        if let Some(since) = self.idle_since.take() {
+            self.pause_until = self.time.after_pause(began - since, self.drive.now());
         }
+        while let Some(limit) = self.pause_until.filter(|&limit| self.drive.now() < limit) {
+            match self.advance(limit, began, answers)? {
+                Some(Advanced::Completed) => {}
+                Some(_) => break,
+                None => return Ok(()),
+            }
+        }
+        self.pause_until = None;
         self.submit(self.drive.now());
         while answers.len() < ANSWERS && self.drive.in_flight() > 0 {
-            if self.drive.advance(SimTime::FOREVER, answers)? == Advanced::Idle {
+            if self.advance(SimTime::FOREVER, began, answers)? == Some(Advanced::Idle) {
                 break;
             }
             self.submit(self.drive.now());
-            if began.elapsed() > SLICE {
+            if is_enough(answers, began) {
                 break;
             }
         }
@@ -366,11 +399,12 @@ impl Server {
         for settled in self.jobs.settled() {
             self.reply_to(settled, now);
         }
+        self.peers.iter_mut().for_each(BlockPeer::send);
+        let mut memory = PeerMemory::of(&self.peers);
         let mut requests = std::mem::take(&mut self.requests);
         for at in 0..self.peers.len() {
-            self.peers[at].send();
             // A session that had too much to do may go on.
-            let closing = self.peers[at].look(&mut requests);
+            let closing = memory.during(&mut self.peers[at], |peer| peer.look(&mut requests));
             self.begin(at, &mut requests);
             if let Some(closing) = closing.filter(|closing| !closing.is_orderly()) {
                 log(&format!("client {} {closing}", self.peers[at].number));
@@ -432,7 +466,7 @@ impl Server {
         let clients = self.peers.len();
         self.peers.clear();
         self.time.meet(self.drive.now());
-        self.idle_since = None;
+        (self.idle_since, self.pause_until) = (None, None);
         log(&format!(
             "power was cut: {open} requests are not answered, {clients} clients are disconnected, {} acknowledged pages \
              were only in DRAM; the drive is ready after {} of simulated time",
@@ -452,6 +486,11 @@ impl Server {
             self.jobs.answered(answer, &mut self.drive);
         }
         self.reply(log);
+        // Replies let sessions go on with what they have received.
+        while self.jobs.open() > 0 {
+            self.jobs.refuse_all(&self.drive);
+            self.reply(log);
+        }
         let image = match self.spec.save.clone() {
             Some(path) => self.drive.save(Some(&path), &mut answers),
             None => Ok(()),
@@ -465,10 +504,18 @@ impl Server {
     }
 }
 
-/// What is written of a span.
+/// Whether a turn has taken long enough, or has brought enough to send.
+fn is_enough(answers: &[Answer], began: Instant) -> bool {
+    let sectors = |answer: &Answer| u64::from(answer.completion.request.sectors);
+    let bytes = answers.iter().map(sectors).sum::<u64>() * SECTOR_BYTES;
+    bytes > ANSWERED || began.elapsed() > SLICE
+}
+
+/// What is written of a span, or of its first part.
 fn extents(span: Span, target: Target, drive: &Drive) -> impl Iterator<Item = StatusExtent> + '_ {
     let first = (target.offset + span.offset) / SECTOR_BYTES;
-    let parts = drive.written(first, u64::from(span.length) / SECTOR_BYTES);
+    let most = EXTENT_PAGES * drive.page_bytes() / SECTOR_BYTES;
+    let parts = drive.written(first, most.min(u64::from(span.length) / SECTOR_BYTES));
     parts.map(|(_, sectors, written)| StatusExtent {
         length: sectors * SECTOR_BYTES,
         hole: !written,

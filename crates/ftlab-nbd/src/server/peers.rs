@@ -4,8 +4,10 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::Log;
 use super::listen::{self, Moved};
 use crate::control::{HttpRequest, HttpSession, OriginRules, Response};
+use crate::protocol::limits::MOST_TOGETHER;
 use crate::protocol::{Closing, Export, Request, Session, SessionEvent};
 
 /// A client must have chosen an export after this time.
@@ -120,6 +122,38 @@ impl BlockPeer {
     }
 }
 
+/// Drops the client that has been connected for the longest time without having chosen an export. Returns whether there
+/// was one.
+pub fn make_room(peers: &mut Vec<BlockPeer>, log: Log<'_>) -> bool {
+    let Some(at) = peers.iter().position(|peer| peer.export.is_none()) else { return false };
+    let peer = peers.remove(at);
+    log(&format!("client {} chose no export, and made room for another one", peer.number));
+    true
+}
+
+/// What all clients hold together. While that is too much, those who hold the most get nothing further.
+#[derive(Clone, Copy, Debug)]
+pub struct PeerMemory {
+    held: usize,
+}
+
+impl PeerMemory {
+    /// What they hold now.
+    #[must_use]
+    pub fn of(peers: &[BlockPeer]) -> PeerMemory {
+        PeerMemory { held: peers.iter().map(|peer| peer.session.held()).sum() }
+    }
+
+    /// Lets a client take requests.
+    pub fn during<R>(&mut self, peer: &mut BlockPeer, take: impl FnOnce(&mut BlockPeer) -> R) -> R {
+        peer.session.spare_memory(self.held > MOST_TOGETHER);
+        self.held -= peer.session.held();
+        let taken = take(peer);
+        self.held += peer.session.held();
+        taken
+    }
+}
+
 /// One who looks at the drive, or gives orders.
 #[derive(Debug)]
 pub struct HttpPeer {
@@ -130,6 +164,14 @@ pub struct HttpPeer {
     rest: Vec<u8>,
     last: Instant,
     gone: bool,
+}
+
+/// Drops the one that has sent and received nothing for the longest time.
+pub fn drop_idlest(lookers: &mut Vec<HttpPeer>) {
+    let idlest = lookers.iter().enumerate().min_by_key(|(_, looker)| looker.last);
+    if let Some((at, _)) = idlest {
+        lookers.remove(at);
+    }
 }
 
 impl HttpPeer {

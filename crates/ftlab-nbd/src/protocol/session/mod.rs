@@ -21,7 +21,7 @@ use self::payload::{Partial, PayloadPool};
 use super::Export;
 use super::codec::handshake::{self, OptionNumber};
 use super::codec::transmission::RequestHeader;
-use super::limits::{MOST_IN_FLIGHT, MOST_OPTION_OUTPUT, MOST_REQUESTS};
+use super::limits::{MOST_IF_SCARCE, MOST_IN_FLIGHT, MOST_OPTION_OUTPUT, MOST_REQUESTS};
 
 pub use self::closing::Closing;
 pub use self::payload::Payload;
@@ -72,6 +72,8 @@ pub struct Session {
     output: Output,
     payloads: PayloadPool,
     load: Load,
+    /// Whether memory is scarce.
+    spares: bool,
     /// Whether `next` found no complete message.
     hungry: bool,
 }
@@ -131,6 +133,7 @@ impl Session {
             output,
             payloads: PayloadPool::default(),
             load: Load::default(),
+            spares: false,
             hungry: true,
         }
     }
@@ -216,6 +219,21 @@ impl Session {
         self.load.requests
     }
 
+    /// Returns how many bytes are held for the client: of requests in flight, and of replies not yet sent.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.load.bytes + self.output.len()
+    }
+
+    /// Says whether memory is scarce: then the session takes little, and gives back what it does not need.
+    pub fn spare_memory(&mut self, scarce: bool) {
+        self.spares = scarce;
+        if scarce {
+            self.output.shrink();
+            self.payloads = PayloadPool::default();
+        }
+    }
+
     /// Takes back the data of a write, whose place is used again.
     pub fn recycle(&mut self, payload: Payload) {
         self.payloads.recycle(payload);
@@ -223,8 +241,9 @@ impl Session {
 
     /// Returns whether another request can be taken that holds so many bytes until its answer is sent.
     fn has_capacity(&self, bytes: usize) -> bool {
-        let held = self.load.bytes + self.output.len() + bytes;
-        self.load.requests < MOST_REQUESTS && held <= MOST_IN_FLIGHT
+        let held = self.held() + bytes;
+        let most = if self.spares { MOST_IF_SCARCE } else { MOST_IN_FLIGHT };
+        self.load.requests < MOST_REQUESTS && (held <= most || held == bytes)
     }
 
     fn close(&mut self, reason: Closing) {

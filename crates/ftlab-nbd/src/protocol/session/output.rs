@@ -35,6 +35,13 @@ impl Output {
         }
     }
 
+    /// Gives back the memory, if nothing is to be sent.
+    pub fn shrink(&mut self) {
+        if self.len() == 0 {
+            *self = Output::default();
+        }
+    }
+
     /// Appends bytes.
     pub fn put(&mut self, bytes: &[u8]) {
         self.room(bytes.len()).copy_from_slice(bytes);
@@ -69,8 +76,8 @@ impl Output {
             self.start = 0;
         }
         if self.bytes.len() - self.end < count {
-            let size = (self.end + count).next_power_of_two().max(SMALLEST);
-            self.bytes.resize(size, 0);
+            // Only what is needed is touched: the system gives memory page by page.
+            self.bytes.resize((self.end + count).max(SMALLEST), 0);
         }
     }
 }

@@ -58,7 +58,7 @@ pub(in crate::device) fn join_read_ahead(
     let flash_page = on.kernel.ftl.geometry().flash_page_of(read.at);
     let Some(command) = on.reads.ahead.find(flash_page) else { return false };
     on.reads.cache.note_joined();
-    on.join_read(command, read);
+    on.plan_read::<{ skills::ALL }>(command, read);
     on.desk.intake.wait_for_one(read.request);
     on.reads.ahead.waiting.push((command, read.request));
     true

@@ -192,7 +192,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         C::MOVES || any(S, RARE) && self.buffer.rules.keeps_reads
     }
 
-    /// A flash command will read this page for the host.
+    /// A flash command will read this page for the host, perhaps one that is in flight already.
     #[inline]
     pub(in crate::device) fn plan_read<const S: Skills>(
         &mut self,
@@ -201,13 +201,6 @@ impl<P: Probe, C: Contents> Base<P, C> {
     ) {
         self.kernel.contents.foresee(command, read.at, Some(read.page));
         if self.remembers_reads::<S>() {
-            self.reads.fetched.plan(command, read);
-        }
-    }
-
-    /// A flash command that is in flight already reads this page, too.
-    pub(in crate::device) fn join_read(&mut self, command: CommandId, read: FlashRead) {
-        if self.remembers_reads::<{ skills::ALL }>() {
             self.reads.fetched.plan(command, read);
         }
     }

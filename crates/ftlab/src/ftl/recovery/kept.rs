@@ -8,6 +8,7 @@
 use super::super::blocks::BlockWear;
 use super::super::wear::EndReason;
 use super::super::{BlockState, Ftl, Spare};
+use super::checks::KeptLimits;
 use super::record::Role;
 use super::{Left, Record, left};
 use crate::ftl::fragments::OwnerPart;
@@ -62,6 +63,8 @@ pub struct KeptFacts {
     pub openings: u64,
     /// Pages of the journal that recovery reads.
     pub journal_pages: u32,
+    /// Logical pages that have a trim.
+    pub trimmed: u64,
     /// Whether and why the device takes no writes any more.
     pub end: Option<EndReason>,
     /// The key that determines which blocks are weak.
@@ -181,6 +184,7 @@ impl<'a> Kept<'a> {
             next_version,
             openings,
             journal_pages: self.journal_pages,
+            trimmed: self.record.trimmed_pages(),
             end: life.and_then(|life| life.end_reason()),
             weak: life.map(|life| life.faults.key()),
             giving_up: left::giving_up(self.ftl),
@@ -224,6 +228,7 @@ pub(crate) fn swap_touched(list: &mut Touched, ftl: &mut Ftl) {
 /// What was kept contradicts itself, or is of another device.
 pub(crate) fn left_of(from: &impl KeptSource, mut ftl: Ftl) -> Result<Left, Damage> {
     let facts = from.facts();
+    let limits = KeptLimits::new(facts, &ftl)?;
     let Some(mut record) = ftl.features.record.take() else {
         return Err(Damage("the device keeps nothing for recovery".to_owned()));
     };
@@ -232,10 +237,11 @@ pub(crate) fn left_of(from: &impl KeptSource, mut ftl: Ftl) -> Result<Left, Dama
     let geometry = ftl.geometry.clone();
     let sectors = geometry.sectors_per_unit();
     let mut spare = Spare::new(geometry.physical_pages(), sectors);
-    let (packs, pages) = (ftl.packs(), all_pages(&ftl));
+    let packs = ftl.packs();
     let mut torn = Vec::new();
     for block in (0..geometry.blocks()).map(BlockId::new) {
         let kept = from.block(block);
+        limits.block(block, &kept)?;
         let KeptBlock { erases, programmed, state, stream, .. } = kept;
         ftl.blocks.put_kept(block, BlockWear { erases, programmed, state, stream });
         record.put_block(block, kept.opening, role_of(kept.purpose));
@@ -245,7 +251,7 @@ pub(crate) fn left_of(from: &impl KeptSource, mut ftl: Ftl) -> Result<Left, Dama
         let first = geometry.page_at(block, 0).get();
         for at in (first..first + geometry.units_per_block()).map(Ppn::new) {
             let page = from.page(at);
-            check(&page, at, pages, spare.full())?;
+            limits.page(at, &page)?;
             put_spare(at, &page, packs, &mut spare);
             record.put(at, page.parts.map(|part| part.version));
             ftl.map.lost.put(at, page.lost);
@@ -253,10 +259,14 @@ pub(crate) fn left_of(from: &impl KeptSource, mut ftl: Ftl) -> Result<Left, Dama
         torn.extend(torn_in(block, &record, &ftl));
     }
     for (page, version) in from.trims() {
-        if page.get() >= ftl.logical_pages {
-            return Err(Damage(format!("{page:?} was trimmed, and the device has no such page")));
+        if page.get() >= ftl.logical_pages || !limits.has_version(version) {
+            return Err(Damage(format!("{page:?} can't have been trimmed at {version}")));
         }
         record.put_trim(page, version);
+    }
+    if record.trimmed_pages() != facts.trimmed {
+        let (found, kept) = (record.trimmed_pages(), facts.trimmed);
+        return Err(Damage(format!("{kept} pages were trimmed, and trims of {found} are there")));
     }
     let plane_used = |plane| {
         let blocks = (0..geometry.shape().blocks_per_plane).rev();
@@ -284,11 +294,6 @@ pub(crate) fn left_of(from: &impl KeptSource, mut ftl: Ftl) -> Result<Left, Dama
     })
 }
 
-/// The number of logical pages, with those of a map on flash.
-fn all_pages(ftl: &Ftl) -> u32 {
-    ftl.map.mapping.dftl().map_or(ftl.logical_pages, |map| map.all_pages())
-}
-
 /// The flash pages of a block whose program was begun and is not known to have ended.
 fn torn_in(block: BlockId, record: &Record, ftl: &Ftl) -> Vec<Ppn> {
     let (units, geometry) = (ftl.geometry.units_per_page(), &ftl.geometry);
@@ -296,18 +301,6 @@ fn torn_in(block: BlockId, record: &Record, ftl: &Ftl) -> Vec<Ppn> {
     let all = (first..first + geometry.units_per_block()).step_by(units as usize);
     let pending = |&first: &u32| (first..first + units).any(|at| record.is_pending(Ppn::new(at)));
     all.filter(pending).map(Ppn::new).collect()
-}
-
-fn check(page: &KeptPage, at: Ppn, pages: u32, whole: SectorMask) -> Result<(), Damage> {
-    for part in page.parts {
-        if part.owner.is_some_and(|owner| owner.get() >= pages) {
-            return Err(Damage(format!("{at:?} belongs to no page of the device")));
-        }
-        if !whole.covers(part.sectors) || !whole.covers(page.lost) {
-            return Err(Damage(format!("{at:?} holds sectors that no page has")));
-        }
-    }
-    Ok(())
 }
 
 fn put_spare(at: Ppn, page: &KeptPage, packs: bool, spare: &mut Spare) {

@@ -46,9 +46,22 @@ pub(in crate::ftl) fn recover_log(plan: &mut RecoveryPlan, ftl: &mut Ftl) -> Res
     }
     give_parts(&kept, &holders, ftl);
     for (page, of) in (0..).map(Lpn::new).zip(&copies) {
-        of.places.first().into_iter().for_each(|&at| rebuild::put_back(page, at, ftl));
+        if let Some(&at) = of.places.first() {
+            check_place(page, at, &holders, ftl)?;
+            rebuild::put_back(page, at, ftl);
+        }
     }
     Ok(())
+}
+
+/// In the block that holds its data block, a page lies at its own offset. Nothing else tells where it is.
+fn check_place(page: Lpn, at: Ppn, holders: &[Option<BlockId>], ftl: &Ftl) -> Result<(), Damage> {
+    let spot = tables(ftl).spot(page);
+    let (block, unit) = ftl.geometry.place_of(at);
+    match holders[spot.data.get() as usize] == Some(block) && unit != spot.offset {
+        true => Err(Damage(format!("{page:?} lies at {at:?}, which is another page's place"))),
+        false => Ok(()),
+    }
 }
 
 /// Returns all copies of the highest version of each page, in the order in which their blocks were

@@ -27,6 +27,7 @@
 //! Flash Disks", SIGOPS OSR 2007.
 
 mod checkpoint;
+mod checks;
 pub(crate) mod kept;
 pub(crate) mod left;
 pub(crate) mod log;

@@ -16,6 +16,14 @@ const PENDING: u64 = 1 << 63;
 /// Set in a version that replaces its whole logical page, so that no older version counts.
 const ALONE: u64 = 1 << 62;
 
+/// No version is as high as this.
+pub(super) const MOST_VERSIONS: u64 = ALONE;
+
+/// The version in a word with marks.
+pub(super) fn version_of(word: u64) -> u64 {
+    word & !(PENDING | ALONE)
+}
+
 /// The purpose for which a block was opened, under a mapping that merges blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::ftl) enum Role {
@@ -46,6 +54,8 @@ pub(crate) struct Record {
     roles: Vec<Role>,
     /// By logical page: the version of its last trim.
     trimmed: Vec<u64>,
+    /// How many logical pages have one.
+    trimmed_pages: u64,
     /// What changed, for a front end that wants to know.
     pub(super) touched: Option<Box<Touched>>,
     /// The last checkpoint, and the changes since.
@@ -76,6 +86,7 @@ impl Record {
                 Vec::new()
             },
             trimmed: vec![0; logical_pages as usize],
+            trimmed_pages: 0,
             touched: None,
             snapshot: upkeep.checkpoint_every.map(snapshot),
         }))
@@ -187,7 +198,7 @@ impl Record {
     pub(in crate::ftl) fn version(&self, at: Ppn, second: bool) -> Option<(u64, bool)> {
         let table = if second { &self.seconds } else { &self.versions };
         let word = *table.get(at.at())?;
-        let version = word & !(PENDING | ALONE);
+        let version = version_of(word);
         (version != 0 && word & PENDING == 0).then_some((version, word & ALONE != 0))
     }
 
@@ -224,6 +235,7 @@ impl Record {
     pub(in crate::ftl) fn trimmed(&mut self, page: Lpn) {
         let version = self.take_version();
         if let Some(trimmed) = self.trimmed.get_mut(page.at()) {
+            self.trimmed_pages += u64::from(*trimmed == 0);
             *trimmed = version;
             if let Some(touched) = &mut self.touched {
                 touched.trimmed.push(page);
@@ -261,6 +273,11 @@ impl Record {
         table.get(at.at()).copied().unwrap_or(0)
     }
 
+    /// How many logical pages have a trim.
+    pub(super) fn trimmed_pages(&self) -> u64 {
+        self.trimmed_pages
+    }
+
     /// The version of the last trim of a page, or zero.
     pub(super) fn trim_of(&self, page: Lpn) -> u64 {
         self.trimmed.get(page.at()).copied().unwrap_or(0)
@@ -289,8 +306,9 @@ impl Record {
         self.set_role(block, role);
     }
 
-    /// Puts in the version of the last trim of a page.
+    /// Puts in the version of the last trim of a page, which has none yet.
     pub(super) fn put_trim(&mut self, page: Lpn, version: u64) {
+        self.trimmed_pages += 1;
         self.trimmed[page.at()] = version;
     }
 }

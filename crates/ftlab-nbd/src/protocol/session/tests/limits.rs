@@ -83,6 +83,22 @@ fn only_so_much_payload_is_in_flight() {
 }
 
 #[test]
+fn little_is_in_flight_if_memory_is_scarce() {
+    let mut peer = big_peer();
+    peer.session.spare_memory(true);
+    let mut events = peer.send(&request(0, 0, 1, (0, MOST_PAYLOAD)).repeat(3));
+    assert_eq!(events.len(), 1, "something may always be asked for");
+    let Some(SessionEvent::Request(first)) = events.pop() else { panic!() };
+    peer.session.read(first.ticket).data(MOST_PAYLOAD).fill(1);
+    assert_eq!(peer.events(), [], "its reply was not read");
+    assert!(peer.session.held() > MOST_PAYLOAD as usize);
+    peer.take();
+    assert_eq!((peer.session.held(), peer.events().len()), (0, 1));
+    peer.session.spare_memory(false);
+    assert_eq!(peer.events().len(), 1);
+}
+
+#[test]
 fn a_write_that_was_accepted_is_received() {
     let mut peer = big_peer();
     let bytes = write(0, 1, 0, &vec![1; MOST_PAYLOAD as usize]);
