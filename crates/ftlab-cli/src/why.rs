@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::Parser;
-use ftlab::shape::Geometry;
+use ftlab::shape::FlashGeometry;
 use ftlab_lab::device::of_device_or_image;
 use ftlab_lab::experiment::Experiment;
 use ftlab_lab::result::{self, FileKind, to_json};
@@ -69,7 +69,11 @@ pub fn run(args: &WhyArgs, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// Writes the files that are asked for.
-fn write_files(args: &WhyArgs, answer: &WhyAnswer, geometry: &Geometry) -> Result<(), Failure> {
+fn write_files(
+    args: &WhyArgs,
+    answer: &WhyAnswer,
+    geometry: &FlashGeometry,
+) -> Result<(), Failure> {
     if let Some(file) = &args.page {
         let page = why_page(answer, geometry, &interrupt::lab(None).command)?;
         result::write_file(file, page.as_bytes(), &PAGE, args.force)?;

@@ -38,7 +38,7 @@ use crate::ftl::placement::{PlacementChoice, StripeOptions};
 use crate::options::Node;
 use crate::options::reader::{self, LayerReader};
 use crate::options::show::Printer;
-use crate::shape::{Geometry, Shape};
+use crate::shape::{FlashGeometry, Shape};
 use crate::shape::{Shares, StripeOrder};
 
 /// A checked config.
@@ -111,7 +111,7 @@ impl Config {
 
     /// The flash, with its pages in order.
     #[must_use]
-    pub fn flash(&self) -> Geometry {
+    pub fn flash(&self) -> FlashGeometry {
         resolve::flash(&self.options)
     }
 

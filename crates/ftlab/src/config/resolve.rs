@@ -3,7 +3,7 @@
 use super::options::Options;
 use crate::ftl::mapping::dftl::translation_pages;
 use crate::nand::volume_of;
-use crate::shape::{Geometry, Shape, Shares, SuperblockSpan};
+use crate::shape::{FlashGeometry, Shape, Shares, SuperblockSpan};
 use crate::units::{Bytes, Ratio};
 
 /// The number of channels that work as one.
@@ -39,12 +39,8 @@ pub(super) fn superblocks(options: &Options) -> Option<SuperblockSpan> {
 }
 
 /// The flash.
-pub(super) fn flash(options: &Options) -> Geometry {
-    let geometry = Geometry::new(shape(options));
-    match superblocks(options) {
-        None => geometry,
-        Some(span) => geometry.with_superblocks(span),
-    }
+pub(super) fn flash(options: &Options) -> FlashGeometry {
+    FlashGeometry::of_flash(shape(options), superblocks(options))
 }
 
 /// The shape that the FTL fills: the flash, or the volume of superblocks over several dies. A check

@@ -81,17 +81,18 @@ impl DeviceSetup {
     pub fn new(config: &Config, seed: u64) -> DeviceSetup {
         let options = &config.options;
         let (nand, ftl) = (&options.nand, &options.ftl);
-        let geometry = config.flash();
+        let flash = config.flash();
+        // Who counts in blocks needs no page numbers.
+        let counts = Geometry::new(config.shape());
         let width = ftl.parity.stripe();
-        let superblocks = width.map(|width| Superblocks::new(&geometry, width));
+        let superblocks = width.map(|width| Superblocks::new(&counts, width));
         // The layers above superblocks know only the volume.
-        let volume =
-            superblocks.as_ref().map_or_else(|| geometry.volume(), |it| it.volume().clone());
+        let volume = Geometry::new(config.volume());
         // Limits that count flash pages are those of a plane.
-        let at_once = geometry.superblocks().map_or(1, SuperblockSpan::blocks);
+        let at_once = flash.superblocks().map_or(1, SuperblockSpan::blocks);
         let logical_pages = config.logical_pages();
         let of_flash = Parts {
-            geometry: &geometry,
+            geometry: &counts,
             cell: nand.cell,
             erase: nand.timing.erase,
             logical_pages,
@@ -101,11 +102,11 @@ impl DeviceSetup {
             seed,
         };
         let parts = Parts { geometry: &volume, ..of_flash };
-        let buffer = buffer(options, &parts, &geometry);
+        let buffer = buffer(options, &parts, &counts);
         DeviceSetup {
             host: host(options, &parts),
             flash: FlashSetup {
-                geometry: geometry.clone(),
+                geometry: flash.clone(),
                 timing: Prices {
                     native: nand.timing.policy.build(&of_flash),
                     one_bit: OneBit {
@@ -125,11 +126,11 @@ impl DeviceSetup {
                 prior: ftl.cost.prior(),
                 whole_moments: ftl.cost.policy.looks_at_queues(),
                 data_out_first: options.scheduler.data_out_first.is_on(),
-                hazards: Hazards::new(&nand.faults, counting(options), &geometry, seed),
+                hazards: Hazards::new(&nand.faults, counting(options), &flash, seed),
             },
             ftl: FtlSetup {
                 geometry: volume.clone(),
-                superblock: SuperblockState::of(&geometry),
+                superblock: SuperblockState::of(&flash),
                 logical_pages,
                 mapping: ftl.mapping.policy.build(&parts),
                 placement: ftl.placement.policy.build(&parts),

@@ -5,7 +5,7 @@ use super::die::CacheOps;
 use super::operation::Kind;
 use crate::nand::Draws;
 use crate::options::declare::choices;
-use crate::shape::Geometry;
+use crate::shape::FlashGeometry;
 use crate::units::{DieId, Nanos, PlaneId, Ppn};
 
 choices! {
@@ -66,7 +66,7 @@ impl MultiPlane {
 
     /// Whether two pages on different planes of a die may be served together.
     #[must_use]
-    pub fn fits(&self, geometry: &Geometry, kind: Kind, one: Ppn, other: Ppn) -> bool {
+    pub fn fits(&self, geometry: &FlashGeometry, kind: Kind, one: Ppn, other: Ppn) -> bool {
         self.address_of(geometry, kind, one) == self.address_of(geometry, kind, other)
     }
 
@@ -74,7 +74,7 @@ impl MultiPlane {
     /// flash page, as far as they matter. Erases ignore the flash page.
     #[inline]
     #[must_use]
-    pub fn address_of(&self, geometry: &Geometry, kind: Kind, page: Ppn) -> (u32, u32) {
+    pub fn address_of(&self, geometry: &FlashGeometry, kind: Kind, page: Ppn) -> (u32, u32) {
         let flash_page = |page| match kind {
             Kind::Erase => 0,
             _ => geometry.flash_page_in_block(page),
@@ -103,7 +103,7 @@ pub struct Row {
 impl Row {
     /// Returns a row with its first page. Nothing ensures that the open blocks have the same number.
     #[must_use]
-    pub fn new(geometry: &Geometry, address: AddressRule, page: Ppn) -> Row {
+    pub fn new(geometry: &FlashGeometry, address: AddressRule, page: Ppn) -> Row {
         let block = geometry.block_of(page);
         let plane = geometry.plane_of(block);
         let unit = page.get() - geometry.page_at(block, 0).get();
@@ -117,7 +117,7 @@ impl Row {
     }
 
     /// Adds a page on a plane of the die.
-    pub fn take(&mut self, geometry: &Geometry, plane: PlaneId) {
+    pub fn take(&mut self, geometry: &FlashGeometry, plane: PlaneId) {
         self.taken |= 1 << (plane.get() % geometry.planes_per_die());
     }
 

@@ -8,13 +8,13 @@ use crate::nand::timing::{Bus, Prices, ProgramOf, ReadOf, TimingPolicy};
 use crate::nand::{
     Abilities, CellMode, CostClass, DieStates, Kind, MultiPlane, ReadEffort, Reliability,
 };
-use crate::shape::Geometry;
+use crate::shape::FlashGeometry;
 use crate::units::{Nanos, Ppn};
 
 /// What the flash can do, and how long it takes.
 #[derive(Clone, Debug)]
 pub(crate) struct Datasheet {
-    pub(super) geometry: Geometry,
+    pub(super) geometry: FlashGeometry,
     /// Times in the cells.
     pub(super) timing: Prices,
     /// Time of each kind of command in the cells, where it is the same for all pages.
@@ -29,7 +29,7 @@ pub(crate) struct Datasheet {
 
 impl Datasheet {
     pub(super) fn new(
-        geometry: Geometry,
+        geometry: FlashGeometry,
         timing: Prices,
         bus: Bus,
         abilities: Abilities,

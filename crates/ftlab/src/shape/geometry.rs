@@ -3,7 +3,7 @@
 //! Numbers run from large to small parts (channel, chip, die, plane, block, page), so the blocks of
 //! a plane and the pages of a block are adjacent in every table.
 
-use super::interleave::{FlashPage, Interleave, SuperblockSpan};
+use super::interleave::{Adjacent, FlashPage, Interleave, Numbering};
 use crate::engine::Divisor;
 use crate::units::{BlockId, Bytes, ChannelId, DieId, PlaneId, Ppn};
 
@@ -38,9 +38,10 @@ impl Shape {
     }
 }
 
-/// The shape with the derived numbers that hot paths need.
+/// The shape with the derived numbers that hot paths need. Pages of a block are adjacent, except on a
+/// [flash](super::FlashGeometry) with superblocks.
 #[derive(Clone, Debug)]
-pub struct Geometry {
+pub struct Geometry<N = Adjacent> {
     shape: Shape,
     /// Mapping units in a flash page.
     units_per_page: Divisor,
@@ -51,8 +52,7 @@ pub struct Geometry {
     dies_per_channel: Divisor,
     channels: Divisor,
     units_per_die: Divisor,
-    /// The numbering of pages by superblocks; none if a block's pages are adjacent.
-    interleave: Option<Box<Interleave>>,
+    pub(super) numbering: N,
 }
 
 impl Geometry {
@@ -62,6 +62,13 @@ impl Geometry {
     /// If the shape does not fit the 32-bit page numbers; the configuration is checked for that.
     #[must_use]
     pub fn new(shape: Shape) -> Geometry {
+        Geometry::numbered(shape, Adjacent)
+    }
+}
+
+impl<N: Numbering> Geometry<N> {
+    /// Derives everything from a checked shape and a numbering of it.
+    pub(super) fn numbered(shape: Shape, numbering: N) -> Geometry<N> {
         let units_per_page = u32::try_from(shape.page_size.0 / shape.mapping_unit.0)
             .expect("a flash page holds fewer than 2^32 units");
         let pages = shape.pages() * u64::from(units_per_page);
@@ -80,40 +87,7 @@ impl Geometry {
                     * shape.pages_per_block
                     * units_per_page,
             ),
-            interleave: None,
-        }
-    }
-
-    /// The same flash with its pages numbered by superblocks.
-    #[must_use]
-    pub fn with_superblocks(self, span: SuperblockSpan) -> Geometry {
-        let interleave = Some(Box::new(Interleave::new(&self.shape, span)));
-        Geometry { interleave, ..self }
-    }
-
-    /// The blocks of a superblock, if pages are numbered by superblocks.
-    #[must_use]
-    pub fn superblocks(&self) -> Option<SuperblockSpan> {
-        self.interleave.as_ref().map(|interleave| interleave.span())
-    }
-
-    /// The same pages for who fills superblocks: blocks are superblocks, and dies are groups of dies. Without
-    /// superblocks, the flash itself.
-    #[must_use]
-    pub fn volume(&self) -> Geometry {
-        match &self.interleave {
-            None => self.clone(),
-            Some(interleave) => Geometry::new(interleave.span().volume(&self.shape)),
-        }
-    }
-
-    /// The die of the volume that a die belongs to.
-    #[inline]
-    #[must_use]
-    pub fn die_of_volume(&self, die: DieId) -> DieId {
-        match &self.interleave {
-            None => die,
-            Some(interleave) => DieId::new(self.turn_of(die) / interleave.span().dies),
+            numbering,
         }
     }
 
@@ -139,27 +113,6 @@ impl Geometry {
     #[inline(never)]
     fn plane_by_superblock(&self, interleave: &Interleave, page: Ppn) -> PlaneId {
         interleave.plane_of(self.flash_page_of(page))
-    }
-
-    /// The blocks of a block of the volume.
-    pub fn blocks_of_superblock(&self, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
-        let (group, index) = self.blocks_per_plane.split(block.get());
-        let own = self.interleave.is_none().then_some(block);
-        let members = self.interleave.iter().flat_map(move |interleave| {
-            let planes =
-                (0..interleave.span().blocks()).map(move |at| interleave.member(group, at));
-            planes.map(move |plane| self.block_in(plane, index))
-        });
-        own.into_iter().chain(members)
-    }
-
-    /// The block of the volume that contains a block, and the number of the block in it.
-    #[must_use]
-    pub fn superblock_of(&self, block: BlockId) -> (BlockId, u32) {
-        let Some(interleave) = &self.interleave else { return (block, 0) };
-        let (plane, index) = self.blocks_per_plane.split(block.get());
-        let (group, member) = interleave.member_of(PlaneId::new(plane));
-        (BlockId::new(group * self.shape.blocks_per_plane + index), member)
     }
 
     /// The counts that define the device.
@@ -236,7 +189,7 @@ impl Geometry {
     #[inline]
     #[must_use]
     pub fn block_of(&self, page: Ppn) -> BlockId {
-        if let Some(interleave) = &self.interleave {
+        if let Some(interleave) = self.numbering.interleave() {
             return self.place_by_superblock(interleave, page).0;
         }
         BlockId::new(self.units_per_block.of(page.get()))
@@ -246,7 +199,7 @@ impl Geometry {
     #[inline]
     #[must_use]
     pub fn place_of(&self, page: Ppn) -> (BlockId, u32) {
-        if let Some(interleave) = &self.interleave {
+        if let Some(interleave) = self.numbering.interleave() {
             return self.place_by_superblock(interleave, page);
         }
         let (block, unit) = self.units_per_block.split(page.get());
@@ -257,7 +210,7 @@ impl Geometry {
     #[inline]
     #[must_use]
     pub fn page_at(&self, block: BlockId, unit: u32) -> Ppn {
-        if let Some(interleave) = &self.interleave {
+        if let Some(interleave) = self.numbering.interleave() {
             return self.page_by_superblock(interleave, block, unit);
         }
         Ppn::new(block.get() * self.units_per_block.get() + unit)
@@ -267,7 +220,7 @@ impl Geometry {
     #[inline]
     #[must_use]
     pub fn die_of_page(&self, page: Ppn) -> DieId {
-        if let Some(interleave) = &self.interleave {
+        if let Some(interleave) = self.numbering.interleave() {
             return self.die_of(self.plane_by_superblock(interleave, page));
         }
         DieId::new(self.units_per_die.of(page.get()))
@@ -284,7 +237,7 @@ impl Geometry {
     #[inline]
     #[must_use]
     pub fn plane_of_page(&self, page: Ppn) -> PlaneId {
-        if let Some(interleave) = &self.interleave {
+        if let Some(interleave) = self.numbering.interleave() {
             return self.plane_by_superblock(interleave, page);
         }
         self.plane_of(self.block_of(page))
@@ -340,7 +293,7 @@ impl Geometry {
     }
 
     /// The dies of the chip that contains a die.
-    pub fn dies_of_chip(&self, die: DieId) -> impl Iterator<Item = DieId> + use<> {
+    pub fn dies_of_chip(&self, die: DieId) -> impl Iterator<Item = DieId> + use<N> {
         let dies = self.shape.dies_per_chip;
         let first = die.get() - die.get() % dies;
         (first..first + dies).map(DieId::new)
@@ -375,54 +328,5 @@ impl Geometry {
     #[must_use]
     pub fn die_on(&self, channel: ChannelId, place: u32) -> DieId {
         DieId::new(channel.get() * self.dies_per_channel.get() + place)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    proptest::proptest! {
-        /// Numbered by superblocks, a flash has the same pages, each once, and those of a block of the volume are the
-        /// pages of its blocks, row by row.
-        #[test]
-        fn superblocks_only_number_pages_differently(
-            channels in 1u32..4, chips in 1u32..3, wide in 1u32..4, parts in 1u32..3, high in 1u32..3,
-            blocks in 4u32..6, pages in 4u32..7, units in 1u32..3,
-        ) {
-            let flash = Geometry::new(Shape {
-                channels,
-                chips_per_channel: chips * wide,
-                dies_per_chip: 1,
-                planes_per_die: parts * high,
-                blocks_per_plane: blocks,
-                pages_per_block: pages,
-                page_size: Bytes::from_kib(4 * u64::from(units)),
-                mapping_unit: Bytes::from_kib(4),
-            })
-            .with_superblocks(SuperblockSpan { dies: wide, planes: high });
-            let volume = flash.volume();
-            proptest::prop_assert_eq!(volume.physical_pages(), flash.physical_pages());
-            let mut seen = BTreeSet::new();
-            for page in (0..flash.physical_pages()).map(Ppn::new) {
-                let (block, unit) = flash.place_of(page);
-                proptest::prop_assert!(seen.insert((block, unit)));
-                proptest::prop_assert_eq!(flash.page_at(block, unit), page);
-                proptest::prop_assert_eq!(flash.block_of(page), block);
-                let plane = flash.plane_of(block);
-                proptest::prop_assert_eq!(flash.plane_of_page(page), plane);
-                proptest::prop_assert_eq!(flash.die_of_page(page), flash.die_of(plane));
-                let (large, in_large) = volume.place_of(page);
-                proptest::prop_assert!(flash.blocks_of_superblock(large).any(|of| of == block));
-                let (own, member) = flash.superblock_of(block);
-                proptest::prop_assert_eq!(own, large);
-                let (flash_page, width) = (in_large / units, wide * high);
-                proptest::prop_assert_eq!(member, flash_page % width);
-                proptest::prop_assert_eq!(flash.flash_page_in_block(page), flash_page / width);
-                proptest::prop_assert_eq!(flash.die_of_volume(flash.die_of(plane)), volume.die_of_page(page));
-            }
-        }
     }
 }

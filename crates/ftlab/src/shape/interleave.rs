@@ -39,9 +39,43 @@ impl SuperblockSpan {
     }
 }
 
-/// The numbering.
+/// How pages are numbered.
+pub trait Numbering: Clone {
+    /// The numbering by superblocks, or none if the pages of a block are adjacent.
+    fn interleave(&self) -> Option<&Interleave>;
+}
+
+/// The pages of a block are adjacent.
+#[derive(Clone, Copy, Debug)]
+pub struct Adjacent;
+
+/// The pages of a superblock are adjacent, or those of a block if there are no superblocks.
 #[derive(Clone, Debug)]
-pub(super) struct Interleave {
+pub struct BySuperblocks(Option<Box<Interleave>>);
+
+impl BySuperblocks {
+    pub(super) fn new(shape: &Shape, span: Option<SuperblockSpan>) -> BySuperblocks {
+        BySuperblocks(span.map(|span| Box::new(Interleave::new(shape, span))))
+    }
+}
+
+impl Numbering for Adjacent {
+    #[inline(always)]
+    fn interleave(&self) -> Option<&Interleave> {
+        None
+    }
+}
+
+impl Numbering for BySuperblocks {
+    #[inline(always)]
+    fn interleave(&self) -> Option<&Interleave> {
+        self.0.as_deref()
+    }
+}
+
+/// The numbering by superblocks.
+#[derive(Clone, Debug)]
+pub struct Interleave {
     span: SuperblockSpan,
     /// Blocks of a superblock.
     width: Divisor,
@@ -71,7 +105,7 @@ impl Interleave {
     ///
     /// # Panics
     /// If dies or planes do not form whole groups; the configuration is checked for that.
-    pub fn new(shape: &Shape, span: SuperblockSpan) -> Interleave {
+    pub(super) fn new(shape: &Shape, span: SuperblockSpan) -> Interleave {
         let dies_per_channel = shape.chips_per_channel * shape.dies_per_chip;
         let dies = shape.channels * dies_per_channel;
         let SuperblockSpan { dies: wide, planes: high } = span;
@@ -104,13 +138,13 @@ impl Interleave {
         }
     }
 
-    pub fn span(&self) -> SuperblockSpan {
+    pub(super) fn span(&self) -> SuperblockSpan {
         self.span
     }
 
     /// The plane of a flash page.
     #[inline]
-    pub fn plane_of(&self, flash_page: u32) -> PlaneId {
+    pub(super) fn plane_of(&self, flash_page: u32) -> PlaneId {
         let (group, in_group) = self.pages_per_group.split(flash_page);
         let member = self.width.split(in_group).1;
         self.planes[(group * self.width.get() + member) as usize]
@@ -118,7 +152,7 @@ impl Interleave {
 
     /// Where a flash page is.
     #[inline]
-    pub fn place_of(&self, flash_page: u32) -> FlashPage {
+    pub(super) fn place_of(&self, flash_page: u32) -> FlashPage {
         let (stripe, member) = self.width.split(flash_page);
         let (superblock, row) = self.rows.split(stripe);
         let (group, index) = self.blocks_per_plane.split(superblock);
@@ -128,20 +162,15 @@ impl Interleave {
 
     /// The number of a flash page.
     #[inline]
-    pub fn number_of(&self, at: FlashPage) -> u32 {
+    pub(super) fn number_of(&self, at: FlashPage) -> u32 {
         let FlashPage { plane, index, row } = at;
         let (group, member) = self.members[plane.at()];
         let superblock = group * self.blocks_per_plane.get() + index;
         (superblock * self.rows.get() + row) * self.width.get() + member
     }
 
-    /// The group of a plane, and its number in the group.
-    pub fn member_of(&self, plane: PlaneId) -> (u32, u32) {
-        self.members[plane.at()]
-    }
-
     /// A plane of a group.
-    pub fn member(&self, group: u32, number: u32) -> PlaneId {
+    pub(super) fn member(&self, group: u32, number: u32) -> PlaneId {
         self.planes[(group * self.width.get() + number) as usize]
     }
 }

@@ -1,7 +1,7 @@
 //! Superblocks without parity: the blocks at one place of all planes of some dies are opened, filled, collected and
 //! erased together, as firmware of real drives does.
 //!
-//! Pages are numbered by superblocks ([`Geometry::with_superblocks`](crate::shape::Geometry::with_superblocks)), so reads
+//! Pages are numbered by superblocks ([`FlashGeometry`]), so reads
 //! and programs go to flash as they are: the FTL sees a flash of fewer, larger blocks. Here is what differs: an erase
 //! becomes one for each block ([`erase`]), and flash pages that come to one die together share a multi-plane program
 //! ([`rows`]).
@@ -12,7 +12,7 @@ pub(crate) mod rows;
 use std::collections::BTreeMap;
 
 use crate::options::declare::{choices, options};
-use crate::shape::{Geometry, SuperblockSpan};
+use crate::shape::{FlashGeometry, SuperblockSpan};
 use crate::units::{BlockId, PlaneId, Ppn};
 
 options! {
@@ -56,7 +56,7 @@ impl SuperblockOptions {
 /// The state of superblocks.
 #[derive(Clone, Debug)]
 pub struct SuperblockState {
-    flash: Geometry,
+    flash: FlashGeometry,
     span: SuperblockSpan,
     /// By erase of a superblock in progress: the number of its blocks that are erased.
     erasing: BTreeMap<u32, u32>,
@@ -65,14 +65,14 @@ pub struct SuperblockState {
 impl SuperblockState {
     /// The state of a device at rest; none without superblocks.
     #[must_use]
-    pub fn of(flash: &Geometry) -> Option<SuperblockState> {
+    pub fn of(flash: &FlashGeometry) -> Option<SuperblockState> {
         let span = flash.superblocks()?;
         Some(SuperblockState { flash: flash.clone(), span, erasing: BTreeMap::new() })
     }
 
     /// The flash beneath.
     #[must_use]
-    pub fn flash(&self) -> &Geometry {
+    pub fn flash(&self) -> &FlashGeometry {
         &self.flash
     }
 
