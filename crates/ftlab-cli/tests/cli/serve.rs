@@ -1,5 +1,6 @@
 //! `ftlab serve` and `ftlab ctl`: starting, stopping, being killed, and what is refused.
 
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -106,6 +107,47 @@ fn a_killed_drive_recovers_and_a_cut_one_goes_on() {
     let aged = Serving::start(&place, "serve --image state.ftlab --data other.flash");
     aged.signal("-INT");
     assert_eq!(aged.end().code, 0);
+}
+
+/// Who knows the address of a drive can rely on its file, even if the server is killed at once.
+#[test]
+fn a_server_that_is_killed_at_once_leaves_a_drive() {
+    let place = Place::new();
+    let args: Vec<&str> = RECOVERS.split_whitespace().collect();
+    let child = place.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut serving = Serving(Some(child.unwrap()));
+    let told = serving.0.as_mut().unwrap().stdout.take().unwrap();
+    let mut first = String::new();
+    BufReader::new(told).read_line(&mut first).unwrap();
+    assert!(first.starts_with("nbd+unix:"), "{first}");
+    serving.kill();
+    let again = Serving::start(&place, "serve --data drive.flash");
+    again.signal("-TERM");
+    let done = again.end();
+    assert!(done.err.contains("was killed"), "{}", done.err);
+}
+
+/// A die that was killed stays dead, in the data file and in an image.
+#[test]
+fn a_killed_die_stays_dead() {
+    let place = Place::new();
+    let dead = |reading: Value| reading["dies"][1]["state"] == "dead";
+    let serving = Serving::start(&place, "serve tiny --data drive.flash --clock simulated");
+    assert_eq!(place.run("ctl drive.flash kill-die 1").code, 0);
+    assert!(dead(statistics(&place)));
+    let again = place.run("ctl drive.flash kill-die 1");
+    assert!(again.code == 2 && again.err.contains("dead already"), "{}", again.err);
+    assert_eq!(place.run("ctl drive.flash save -o state.ftlab").code, 0);
+    assert_eq!(place.run("ctl drive.flash stop").code, 0);
+    assert_eq!(serving.end().code, 0);
+    for line in ["serve --data drive.flash", "serve --image state.ftlab --data other.flash"] {
+        let again = Serving::start(&place, line);
+        let data = line.split_whitespace().last().unwrap();
+        let told = place.run(&format!("ctl {data} stats --json"));
+        assert!(dead(serde_json::from_str(&told.out).unwrap()), "{}", told.out);
+        again.signal("-TERM");
+        assert_eq!(again.end().code, 0);
+    }
 }
 
 #[test]

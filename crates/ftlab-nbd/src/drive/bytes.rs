@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use ftlab::device::{Contents, Movement, Place};
 use ftlab::ftl::{EmptiedBy, FlashChange, FlashContents};
-use ftlab::host::{Completion, Op};
+use ftlab::host::{Completion, Op, Outcome};
 use ftlab::scheduler::CommandId;
 use ftlab::shape::Geometry;
 use ftlab::units::{BlockId, Lpn, Ppn, RequestId, SECTOR_BYTES, SectorMask};
@@ -20,10 +20,10 @@ use ftlab::units::{BlockId, Lpn, Ppn, RequestId, SECTOR_BYTES, SectorMask};
 use super::file::DriveFile;
 use super::host_data::{Answer, Found, Payloads};
 use super::layout::FileLayout;
+use super::log::LoggedData;
+use super::page::{BufferSlot, PageBytes, offset};
+use super::sums::{self, DataSums};
 use super::tables::Seconds;
-
-/// A page in memory. A page that is written back is shared by its slot and its program.
-type PageBytes = Rc<[u8]>;
 
 /// Pages that wait to be written, by their place.
 type UncommittedPages = BTreeMap<(Ppn, bool), PageBytes>;
@@ -32,15 +32,6 @@ type UncommittedPages = BTreeMap<(Ppn, bool), PageBytes>;
 const MOST_HELD: u64 = 4 << 20;
 /// The most pages that are written together.
 const MOST_TOGETHER: usize = 256;
-
-/// A slot of the write buffer.
-#[derive(Clone, Debug, Default)]
-struct BufferSlot {
-    new: Option<PageBytes>,
-    /// The sectors of `new` that are there.
-    held: SectorMask,
-    writing_back: Option<PageBytes>,
-}
 
 /// A program that is being put together.
 #[derive(Clone, Debug)]
@@ -75,6 +66,13 @@ pub struct Bytes {
     erased: Vec<BlockId>,
     /// What was programmed since.
     held: UncommittedPages,
+    sums: DataSums,
+    /// Reads of pages that have changed in the file since they were written.
+    pub damaged_reads: u64,
+    /// The last page that was found so.
+    pub damaged_page: Option<Ppn>,
+    /// A page of which only a part is wanted.
+    scratch: Vec<u8>,
     /// Pages that are not in use.
     spare: Vec<PageBytes>,
     /// A read or write of the file that failed. Nothing is right after it.
@@ -106,6 +104,10 @@ impl Bytes {
             seconds: Seconds::new(),
             erased: Vec::new(),
             held: UncommittedPages::new(),
+            sums: DataSums::default(),
+            damaged_reads: 0,
+            damaged_page: None,
+            scratch: Vec::new(),
             spare: Vec::new(),
             failed: None,
         }
@@ -123,6 +125,7 @@ impl Bytes {
         if self.unused.len() < MOST && found.bytes.capacity() > 0 {
             found.runs.clear();
             found.bytes.clear();
+            found.is_damaged = false;
             self.unused.push(found);
         }
     }
@@ -165,8 +168,11 @@ impl Bytes {
     }
 
     /// What goes to the log: pages of blocks that were erased since the last commit.
-    pub fn logged(&self) -> impl Iterator<Item = (Ppn, bool, &[u8])> {
-        self.held.iter().map(|(&(at, second), bytes)| (at, second, &bytes[..]))
+    pub fn logged(&self) -> impl Iterator<Item = LoggedData<'_>> {
+        self.held.iter().map(|(&(at, second), page)| {
+            let (page, bytes, is_damaged) = (at.get(), &page[..], page.is_damaged);
+            LoggedData { page, second, is_damaged, bytes }
+        })
     }
 
     /// What the device keeps was committed: gives the space of erased blocks back, and writes what is in the log.
@@ -178,45 +184,62 @@ impl Bytes {
         self.write_all(held);
     }
 
-    /// Writes pages to their places, neighbours together.
+    /// Writes pages to their places with their checksums, neighbours together.
     fn write_all(&mut self, pages: UncommittedPages) {
+        let written = self.try_write_all(&pages);
+        note(&mut self.failed, written);
+        self.keep(pages.into_values());
+    }
+
+    fn try_write_all(&mut self, pages: &UncommittedPages) -> io::Result<()> {
         let size = self.layout.page_bytes;
         let mut run: Vec<IoSlice<'_>> = Vec::new();
-        let mut start = 0;
-        let mut written = Ok(());
-        for (&(at, second), bytes) in &pages {
+        let mut sums: Vec<u8> = Vec::new();
+        let (mut start, mut first) = (0, (Ppn::new(0), false));
+        for (&(at, second), page) in pages {
             let place = self.layout.data(at, second);
             let next = start + run.len() as u64 * size;
             if run.len() == MOST_TOGETHER || !run.is_empty() && place != next {
-                written = written.and_then(|()| self.file.write_pages(&run, start, size));
+                self.write_run(&run, &sums, first)?;
                 run.clear();
+                sums.clear();
             }
             if run.is_empty() {
-                start = place;
+                (start, first) = (place, (at, second));
             }
-            run.push(IoSlice::new(bytes));
+            run.push(IoSlice::new(page));
+            let at = place_of(&self.file, &self.layout, &self.geometry, (at, second));
+            let sum = self.sums.set(at, page, page.is_damaged)?;
+            sums.extend_from_slice(&sum.to_le_bytes());
         }
-        written = written.and_then(|()| self.file.write_pages(&run, start, size));
-        note(&mut self.failed, written);
-        self.keep(pages.into_values());
+        self.write_run(&run, &sums, first)
+    }
+
+    fn write_run(&self, run: &[IoSlice<'_>], sums: &[u8], first: (Ppn, bool)) -> io::Result<()> {
+        let (at, second) = first;
+        self.file.write_pages(run, self.layout.data(at, second), self.layout.page_bytes)?;
+        self.file.write_at(sums, self.layout.sum(at, second))
     }
 
     /// Gives the space of an erased block back.
     fn give_back(&mut self, block: BlockId) {
         let first = self.geometry.page_at(block, 0);
         let (from, bytes) = self.layout.span(first, self.geometry.units_per_block());
-        let punched = self.file.punch(from, bytes);
-        note(&mut self.failed, punched);
+        let at = place_of(&self.file, &self.layout, &self.geometry, (first, false));
+        let cleared = self.file.punch(from, bytes).and_then(|()| self.sums.clear(at));
+        note(&mut self.failed, cleared);
     }
 
     fn fresh_page(&mut self) -> PageBytes {
         let size = self.layout.page_bytes as usize;
-        self.spare.pop().unwrap_or_else(|| vec![0; size].into())
+        let mut page = self.spare.pop().unwrap_or_else(|| PageBytes::new(size));
+        page.is_damaged = false;
+        page
     }
 
     /// Keeps the memory of a page, if nobody else has it.
     fn keep(&mut self, page: impl IntoIterator<Item = PageBytes>) {
-        self.spare.extend(page.into_iter().filter(|page| Rc::strong_count(page) == 1));
+        self.spare.extend(page.into_iter().filter(PageBytes::is_alone));
     }
 
     fn lba(&self, page: Lpn, sector: u32) -> u64 {
@@ -228,20 +251,44 @@ impl Bytes {
         self.layout.parts > 1 && self.seconds.get(&at) == Some(&page)
     }
 
-    /// Reads bytes of a page from its place on flash.
-    fn read_flash(&mut self, at: Ppn, page: Lpn, from: usize, to: &mut [u8]) {
+    /// Reads bytes of a page from its place on flash. Returns whether they are what was written.
+    fn read_flash(&mut self, at: Ppn, page: Lpn, from: usize, to: &mut [u8]) -> bool {
         let second = self.is_second(at, page);
-        self.read_place(at, second, from, to);
+        self.read_place(at, second, from, to)
     }
 
-    fn read_place(&mut self, at: Ppn, second: bool, from: usize, to: &mut [u8]) {
+    fn read_place(&mut self, at: Ppn, second: bool, from: usize, to: &mut [u8]) -> bool {
         if let Some(held) = self.held.get(&(at, second)) {
-            return to.copy_from_slice(&held[from..from + to.len()]);
+            to.copy_from_slice(&held[from..from + to.len()]);
+            return !held.is_damaged;
         }
-        let place = self.layout.data(at, second) + from as u64;
+        match self.read_file(at, second, from, to) {
+            Ok(true) => true,
+            Ok(false) => {
+                self.damaged_reads += 1;
+                self.damaged_page = Some(at);
+                false
+            }
+            Err(error) => {
+                note(&mut self.failed, Err(error));
+                false
+            }
+        }
+    }
+
+    /// Reads bytes of a page from the file, and checks all of it.
+    fn read_file(&mut self, at: Ppn, second: bool, from: usize, to: &mut [u8]) -> io::Result<bool> {
+        let start = self.layout.data(at, second);
+        let place = place_of(&self.file, &self.layout, &self.geometry, (at, second));
         // Behind the end of the file nothing was ever written.
-        let read = self.file.read_sparse(to, place);
-        note(&mut self.failed, read);
+        if to.len() as u64 == self.layout.page_bytes {
+            self.file.read_sparse(to, start)?;
+            return self.sums.fits(place, to);
+        }
+        self.scratch.resize(self.layout.page_bytes as usize, 0);
+        self.file.read_sparse(&mut self.scratch, start)?;
+        to.copy_from_slice(&self.scratch[from..from + to.len()]);
+        self.sums.fits(place, &self.scratch)
     }
 
     /// Programs a page.
@@ -250,33 +297,50 @@ impl Bytes {
         self.keep(before);
     }
 
-    /// Moves the sectors of a movement, run by run, with what reads bytes at an offset of the page.
-    fn gather(&mut self, movement: &Movement, to: &mut [u8], into_page: bool) {
-        let mut filled = 0;
+    /// Moves the sectors of a movement, run by run, with what reads bytes at an offset of the page. Returns whether all
+    /// of it is what was written.
+    fn gather(&mut self, movement: &Movement, to: &mut [u8], into_page: bool) -> bool {
+        let (mut filled, mut whole) = (0, true);
         for (first, count) in runs(movement.sectors) {
             let (from, bytes) = (offset(first), count as usize * SECTOR_BYTES as usize);
             let at = if into_page { from } else { filled };
             let target = &mut to[at..at + bytes];
             filled += bytes;
-            match movement.from {
+            let copy_from = |page: &PageBytes, target: &mut [u8]| {
+                target.copy_from_slice(&page[from..from + bytes]);
+                !page.is_damaged
+            };
+            whole &= match movement.from {
                 Place::Write { tag } => {
                     let lba = self.lba(movement.page, first);
                     target.copy_from_slice(self.payloads.sectors(tag, lba, bytes));
+                    true
                 }
                 Place::Buffer(slot) => self.slots[slot.at()].read(first, count, target),
                 Place::WriteBack(slot) => {
                     let page = self.slots[slot.at()].writing_back.as_ref();
-                    let page = page.expect("what is programmed is on its way");
-                    target.copy_from_slice(&page[from..from + bytes]);
+                    copy_from(page.expect("what is programmed is on its way"), target)
                 }
                 Place::ReadCache(place) => {
                     let page = self.cached[place.at()].as_ref().expect("it was put there");
-                    target.copy_from_slice(&page[from..from + bytes]);
+                    copy_from(page, target)
                 }
                 Place::Flash(at) => self.read_flash(at, movement.page, from, target),
                 Place::Read(_) => unreachable!("nothing comes from a read of the host"),
-            }
+            };
         }
+        whole
+    }
+
+    /// Moves the sectors of a movement into a page. If they are all of it, nothing of it is damaged any more.
+    fn gather_page(&mut self, movement: &Movement, page: &mut PageBytes) {
+        let whole = self.gather(movement, page.own(), true);
+        let before = page.is_damaged && movement.sectors != self.all_sectors();
+        page.is_damaged = before || !whole;
+    }
+
+    fn all_sectors(&self) -> SectorMask {
+        SectorMask::range(0, self.layout.sectors)
     }
 
     fn move_to_read(&mut self, request: RequestId, movement: &Movement) {
@@ -296,14 +360,14 @@ impl Bytes {
         }
         let known = found.bytes.len();
         found.bytes.resize(known + movement.sectors.count() as usize * SECTOR_BYTES as usize, 0);
-        self.gather(movement, &mut found.bytes[known..], false);
+        found.is_damaged |= !self.gather(movement, &mut found.bytes[known..], false);
         self.found[request.at()] = found;
     }
 
     fn move_to_buffer(&mut self, slot: usize, movement: &Movement) {
         let known = entry(&mut self.slots, slot).new.take();
         let mut page = known.unwrap_or_else(|| self.fresh_page());
-        self.gather(movement, own(&mut page), true);
+        self.gather_page(movement, &mut page);
         let slot = &mut self.slots[slot];
         slot.new = Some(page);
         slot.held = slot.held.and_also(movement.sectors);
@@ -312,7 +376,7 @@ impl Bytes {
     /// Data comes to a place on flash: older sectors first, and what is written back last.
     fn move_to_flash(&mut self, to: Ppn, movement: &Movement) {
         let page = movement.page;
-        let whole = movement.sectors == SectorMask::range(0, self.layout.sectors);
+        let whole = movement.sectors == self.all_sectors();
         let begun = self.program.take().filter(|begun| begun.to == to && begun.page == page);
         match movement.from {
             Place::WriteBack(slot) if whole => {
@@ -325,7 +389,7 @@ impl Bytes {
                     Some(begun) => begun.bytes,
                     None => self.base_of(to, movement),
                 };
-                self.gather(movement, own(&mut bytes), true);
+                self.gather_page(movement, &mut bytes);
                 match movement.from {
                     Place::Flash(_) => self.program = Some(Program { to, page, bytes }),
                     _ => self.programmed(to, page, bytes),
@@ -338,8 +402,10 @@ impl Bytes {
     fn base_of(&mut self, to: Ppn, movement: &Movement) -> PageBytes {
         let mut bytes = self.fresh_page();
         match movement.from {
-            Place::Write { .. } => self.read_flash(to, movement.page, 0, own(&mut bytes)),
-            _ => own(&mut bytes).fill(0),
+            Place::Write { .. } => {
+                bytes.is_damaged = !self.read_flash(to, movement.page, 0, bytes.own());
+            }
+            _ => bytes.own().fill(0),
         }
         bytes
     }
@@ -374,7 +440,7 @@ impl Bytes {
 
     fn copy_place(&mut self, from: Ppn, to: Ppn, second: bool) {
         let mut bytes = self.fresh_page();
-        self.read_place(from, second, 0, own(&mut bytes));
+        bytes.is_damaged = !self.read_place(from, second, 0, bytes.own());
         self.write_flash(to, second, bytes);
     }
 
@@ -434,8 +500,8 @@ impl Contents for Bytes {
             }
             Place::ReadCache(place) => {
                 let mut page = self.fresh_page();
-                own(&mut page).fill(0);
-                self.gather(movement, own(&mut page), true);
+                page.own().fill(0);
+                self.gather_page(movement, &mut page);
                 *entry(&mut self.cached, place.at()) = Some(page);
             }
             Place::Flash(at) => self.move_to_flash(at, movement),
@@ -462,7 +528,11 @@ impl Contents for Bytes {
         if completion.request.op == Op::Write {
             self.payloads.take(completion.request.tag);
         }
-        self.answers.push(Answer { completion: *completion, found });
+        let mut completion = *completion;
+        if found.is_damaged {
+            completion.outcome = Outcome::Unreadable;
+        }
+        self.answers.push(Answer { completion, found });
     }
 
     fn lose_power(&mut self) {
@@ -482,32 +552,13 @@ fn note(failed: &mut Option<Rc<io::Error>>, done: io::Result<()>) {
     }
 }
 
-impl BufferSlot {
-    /// Reads sectors, the newest of each.
-    fn read(&self, first: u32, count: u32, to: &mut [u8]) {
-        if self.held.covers(SectorMask::range(first, count))
-            && let Some(page) = &self.new
-        {
-            return to.copy_from_slice(&page[offset(first)..offset(first + count)]);
-        }
-        for (number, sector) in (first..first + count).enumerate() {
-            let newer = self.new.as_ref().filter(|_| self.held.0 >> sector & 1 != 0);
-            let page = newer.or(self.writing_back.as_ref());
-            let page = page.expect("what is taken from the buffer is in it");
-            let (from, at) = (offset(sector), number * SECTOR_BYTES as usize);
-            let size = SECTOR_BYTES as usize;
-            to[at..at + size].copy_from_slice(&page[from..from + size]);
-        }
-    }
-}
-
-/// The bytes of a page that nobody else has.
-fn own(page: &mut PageBytes) -> &mut [u8] {
-    Rc::get_mut(page).expect("a page is shared only once it is complete")
-}
-
-fn offset(sector: u32) -> usize {
-    sector as usize * SECTOR_BYTES as usize
+fn place_of<'a>(
+    file: &'a DriveFile,
+    layout: &'a FileLayout,
+    geometry: &'a Geometry,
+    (page, second): (Ppn, bool),
+) -> sums::Place<'a> {
+    sums::Place { file, layout, geometry, page, second }
 }
 
 /// The runs of sectors in a mask: the first, and how many.

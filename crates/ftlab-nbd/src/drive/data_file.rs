@@ -14,9 +14,10 @@ use rustix::fs::{Advice, FlockOperation, fadvise, flock};
 use super::file::DriveFile;
 use super::header::{FORMAT, Facts, Header, LifeCounts, State};
 use super::layout::{CONFIG_BYTES, FileLayout};
-use super::log::{Log, LogChange, LogEntry};
+use super::log::{Log, LogChange, LogEntry, LoggedData};
 use super::records;
 use super::stored::StoredDevice;
+use super::sums::{DataSums, Place};
 use super::tables::{DriveView, FileTables, Seconds};
 
 /// Why a data file can't be used.
@@ -235,7 +236,7 @@ impl DataFile {
     pub fn commit<'a>(
         &mut self,
         touched: &Touched,
-        data: impl Iterator<Item = (Ppn, bool, &'a [u8])>,
+        data: impl Iterator<Item = LoggedData<'a>>,
         view: DriveView<'_>,
         facts: &Facts,
     ) -> io::Result<()> {
@@ -260,7 +261,7 @@ impl DataFile {
         for (first, version, count) in view.trim_runs(&touched.trimmed) {
             self.entry.trims(first, version, count);
         }
-        data.for_each(|(at, second, bytes)| self.entry.data(at.get(), second, bytes));
+        data.for_each(|data| self.entry.data(data));
         self.entry.facts(facts)?;
         if !self.log.has_room(self.entry.length()) {
             self.fold()?;
@@ -361,13 +362,22 @@ impl DataFile {
         let contents = self.log.read(&self.file)?;
         let facts = self.tables().take_in(&contents)?;
         for change in contents.last_changes() {
-            if let LogChange::Data(page, second, bytes) = change? {
-                self.file.write_at(bytes, self.layout.data(Ppn::new(page), second))?;
+            if let LogChange::Data(data) = change? {
+                self.write_logged(&data, geometry)?;
             }
         }
         let facts = facts.unwrap_or_else(|| self.header.facts.clone());
         let stored = StoredDevice::read(self.file.clone(), self.layout.clone(), geometry, facts)?;
         self.has_pages = stored.has_pages();
         Ok(stored)
+    }
+
+    /// Brings data from the log to its place.
+    fn write_logged(&self, data: &LoggedData<'_>, geometry: &Geometry) -> io::Result<()> {
+        let (file, layout, page) = (&*self.file, &*self.layout, Ppn::new(data.page));
+        let at = Place { file, layout, geometry, page, second: data.second };
+        file.write_at(data.bytes, layout.data(page, data.second))?;
+        let sum = DataSums::default().set(at, data.bytes, data.is_damaged)?;
+        file.write_at(&sum.to_le_bytes(), layout.sum(page, data.second))
     }
 }

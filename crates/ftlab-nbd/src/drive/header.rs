@@ -17,7 +17,7 @@ use super::records::u32_at;
 /// The first bytes of a data file.
 pub const MAGIC: &[u8; 8] = b"ftlabdrv";
 /// The version of the format.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 /// Bytes of a slot before its text: magic, length, checksum.
 const PREAMBLE: usize = 16;
 

@@ -14,6 +14,8 @@ pub(super) struct Found {
     pub runs: Vec<(u64, usize)>,
     /// The bytes of all runs.
     pub bytes: Vec<u8>,
+    /// Whether some of them have changed in the data file.
+    pub is_damaged: bool,
 }
 
 /// A request that the drive has answered.

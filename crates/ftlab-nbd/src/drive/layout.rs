@@ -1,7 +1,7 @@
 //! Where everything lies in the data file of a drive.
 //!
 //! The file is sparse: what was never written takes no space on disk. In order: a header, the configuration, the log of
-//! commits, the tables of blocks, pages and trims, the flash pages, and the image of a drive that was shut down.
+//! commits, the tables of blocks, pages, trims and checksums of the data, the flash pages, and the image of a drive that was shut down.
 
 use ftlab::shape::Geometry;
 use ftlab::units::{BlockId, Lpn, Ppn};
@@ -20,6 +20,8 @@ pub const BLOCK_BYTES: u64 = 32;
 pub const TRIM_BYTES: u64 = 12;
 /// The owner and the version of a part in the table of pages, without its sectors.
 pub const PART_BYTES: u64 = 12;
+/// The checksum of the data at a place.
+pub const SUM_BYTES: u64 = 4;
 /// The checksum at the end of a page in its table.
 pub const CHECKSUM_BYTES: u64 = 4;
 
@@ -45,6 +47,7 @@ pub struct FileLayout {
     blocks: u64,
     pages: u64,
     trims: u64,
+    sums: u64,
     data: u64,
     image: u64,
 }
@@ -71,7 +74,8 @@ impl FileLayout {
         let blocks = after(FileLayout::log(), LOG_BYTES);
         let pages = after(blocks, u64::from(geometry.blocks()) * BLOCK_BYTES);
         let trims = after(pages, physical * record_bytes);
-        let data = after(trims, u64::from(logical_pages) * TRIM_BYTES);
+        let sums = after(trims, u64::from(logical_pages) * TRIM_BYTES);
+        let data = after(sums, physical * u64::from(parts) * SUM_BYTES);
         let image = after(data, physical * page_bytes * u64::from(parts));
         FileLayout {
             page_bytes,
@@ -85,6 +89,7 @@ impl FileLayout {
             blocks,
             pages,
             trims,
+            sums,
             data,
             image,
         }
@@ -132,11 +137,22 @@ impl FileLayout {
         self.trims + u64::from(page.get()) * TRIM_BYTES
     }
 
+    /// The number of a place of data.
+    #[must_use]
+    pub fn place(&self, at: Ppn, second: bool) -> u64 {
+        u64::from(at.get()) * u64::from(self.parts) + u64::from(second)
+    }
+
+    /// Where the checksum of the data at a place is.
+    #[must_use]
+    pub fn sum(&self, at: Ppn, second: bool) -> u64 {
+        self.sums + self.place(at, second) * SUM_BYTES
+    }
+
     /// Where the data of a physical page is, or of its second part.
     #[must_use]
     pub fn data(&self, at: Ppn, second: bool) -> u64 {
-        let place = u64::from(at.get()) * u64::from(self.parts) + u64::from(second);
-        self.data + place * self.page_bytes
+        self.data + self.place(at, second) * self.page_bytes
     }
 
     /// The bytes of `units` pages from `first` on.

@@ -48,10 +48,23 @@ pub enum LogChange<'a> {
     Trims(u32, u64, u32),
     /// The facts.
     Facts(&'a [u8]),
-    /// The data of a page, in its first or second place.
-    Data(u32, bool, &'a [u8]),
+    /// The data of a page.
+    Data(LoggedData<'a>),
     /// All changes of this commit lie outside of the log: how many bytes, and their checksum.
     Outside(u64, u32),
+}
+
+/// The data of a page in an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoggedData<'a> {
+    /// The physical page.
+    pub page: u32,
+    /// Whether it goes to the second place.
+    pub second: bool,
+    /// Whether it comes from data that has changed in the file.
+    pub is_damaged: bool,
+    /// The bytes.
+    pub bytes: &'a [u8],
 }
 
 /// The kinds of changes, as they are written.
@@ -65,6 +78,8 @@ enum ChangeKind {
     Data = 5,
     SecondData = 6,
     Outside = 7,
+    DamagedData = 8,
+    DamagedSecondData = 9,
 }
 
 impl LogEntry {
@@ -104,11 +119,16 @@ impl LogEntry {
         Ok(())
     }
 
-    /// Adds the data of a page, in its first or second place.
-    pub fn data(&mut self, page: u32, second: bool, bytes: &[u8]) {
-        let kind = if second { ChangeKind::SecondData } else { ChangeKind::Data };
-        self.head(kind, page, bytes.len() as u32);
-        self.bytes.extend_from_slice(bytes);
+    /// Adds the data of a page.
+    pub fn data(&mut self, data: LoggedData<'_>) {
+        let kind = match (data.second, data.is_damaged) {
+            (false, false) => ChangeKind::Data,
+            (true, false) => ChangeKind::SecondData,
+            (false, true) => ChangeKind::DamagedData,
+            (true, true) => ChangeKind::DamagedSecondData,
+        };
+        self.head(kind, data.page, data.bytes.len() as u32);
+        self.bytes.extend_from_slice(data.bytes);
     }
 
     /// Writes the content to a place outside of the log. What is left is a reference to it.
@@ -305,6 +325,9 @@ fn split(bytes: &[u8]) -> Option<(LogChange<'_>, &[u8])> {
     let head = bytes.get(..HEAD)?;
     let (number, length) = (u32_at(head, 1), u32_at(head, 5) as usize);
     let content = bytes.get(HEAD..HEAD + length)?;
+    let data = |second: bool, is_damaged: bool| {
+        LogChange::Data(LoggedData { page: number, second, is_damaged, bytes: content })
+    };
     let change = match head[0] {
         kind if kind == ChangeKind::Block as u8 && length == BLOCK_BYTES as usize => {
             LogChange::Block(number, content)
@@ -314,8 +337,10 @@ fn split(bytes: &[u8]) -> Option<(LogChange<'_>, &[u8])> {
             LogChange::Trims(number, u64_at(content, 0), u32_at(content, 8))
         }
         kind if kind == ChangeKind::Facts as u8 => LogChange::Facts(content),
-        kind if kind == ChangeKind::Data as u8 => LogChange::Data(number, false, content),
-        kind if kind == ChangeKind::SecondData as u8 => LogChange::Data(number, true, content),
+        kind if kind == ChangeKind::Data as u8 => data(false, false),
+        kind if kind == ChangeKind::SecondData as u8 => data(true, false),
+        kind if kind == ChangeKind::DamagedData as u8 => data(false, true),
+        kind if kind == ChangeKind::DamagedSecondData as u8 => data(true, true),
         kind if kind == ChangeKind::Outside as u8 && length == OUTSIDE_BYTES as usize => {
             LogChange::Outside(u64_at(content, 0), number)
         }

@@ -14,9 +14,11 @@ mod layout;
 mod log;
 mod meter;
 mod observe;
+mod page;
 mod records;
 mod start;
 mod stored;
+mod sums;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -500,8 +502,10 @@ impl Drive {
         let rested = device.rest(&mut self.completions);
         device.contents_mut().swap_answers(&mut self.answers);
         // Our own flush, if there was one, is not among the completions.
-        let ours = |answer: &Answer| self.completions.contains(&answer.completion);
-        self.answers.retain(ours);
+        let known = |answer: &Answer| {
+            self.completions.iter().any(|done| done.request == answer.completion.request)
+        };
+        self.answers.retain(known);
         answers.append(&mut self.answers);
         rested.map_err(|left| Failure::usage(format!("the drive can't come to rest: {left}")))?;
         self.commit().map_err(|error| self.failed("write", &error))

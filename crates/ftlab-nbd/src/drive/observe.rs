@@ -154,6 +154,13 @@ impl Drive {
         device.flash().die_busy(device.now()).map(|time| time.0).collect()
     }
 
+    /// Reads of pages that have changed in the data file since they were written, and the last such page.
+    #[must_use]
+    pub fn damaged_reads(&self) -> (u64, Option<u32>) {
+        let contents = self.device().contents();
+        (contents.damaged_reads, contents.damaged_page.map(|page| page.get()))
+    }
+
     fn smart_reading(&self) -> SmartReading {
         let device = self.device();
         let ftl = device.ftl();
@@ -171,7 +178,7 @@ impl Drive {
             rated_erases: rated.map(u64::from),
             power_cycles: life.power_cycles,
             unsafe_shutdowns: life.unsafe_shutdowns,
-            media_errors: unreadable,
+            media_errors: unreadable + device.contents().damaged_reads,
             power_on_time_ns: life.powered_on_ns,
             grown_bad_blocks: failures.map(|failures| failures.grown_bad.into()),
             end_of_life: device.end_of_life().is_some(),

@@ -10,7 +10,7 @@ use ftlab::units::{BlockId, Lpn, Ppn};
 use super::file::DriveFile;
 use super::header::Facts;
 use super::layout::{BLOCK_BYTES, FileLayout, TRIM_BYTES};
-use super::log::{Contents, LogChange};
+use super::log::{Contents, LogChange, LoggedData};
 use super::records::{self, StoredBlock, StoredPage};
 
 /// The logical pages whose data is in the second place of a physical page.
@@ -174,7 +174,7 @@ impl FileTables<'_> {
             LogChange::Facts(_) => true,
             // The log has put in what is there.
             LogChange::Outside(..) => false,
-            LogChange::Data(page, second, bytes) => {
+            LogChange::Data(LoggedData { page, second, bytes, .. }) => {
                 fits(page, 1, layout.physical_pages)
                     && (!second || layout.parts > 1)
                     && bytes.len() as u64 == layout.page_bytes

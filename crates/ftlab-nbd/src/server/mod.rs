@@ -83,6 +83,8 @@ pub struct Server {
     /// With the `simulated` clock: until when a pause of the clients lasts that the device is still catching up with.
     pause_until: Option<SimTime>,
     recorder: Option<spec::TraceRecorder>,
+    /// Reads of damaged data that were told of.
+    damaged_reads: u64,
     signals: spec::StopSignals,
     stops: Option<&'static str>,
 }
@@ -130,6 +132,7 @@ impl Server {
             idle_since: None,
             pause_until: None,
             recorder,
+            damaged_reads: 0,
             signals,
             stops: None,
             spec,
@@ -450,6 +453,7 @@ impl Server {
             self.next_cut = self.spec.cut_every.map(|every| now + every);
         }
         if self.watched.is_due(now) {
+            self.tell_of_damage(log);
             self.read(now);
             for peer in self.peers.iter().filter(|peer| peer.is_half_open(now)) {
                 log(&format!("client {} chose no export in time", peer.number));
@@ -459,6 +463,19 @@ impl Server {
         self.lookers.iter_mut().for_each(HttpPeer::send);
         self.lookers.retain(|looker| !looker.is_over(now));
         Ok(())
+    }
+
+    /// Says that data has changed in the data file, once for all reads since the last time.
+    fn tell_of_damage(&mut self, log: Log<'_>) {
+        let (reads, last) = self.drive.damaged_reads();
+        if let Some(page) = last.filter(|_| reads > self.damaged_reads) {
+            log(&format!(
+                "{} reads found data that has changed in the data file, the last at physical page {page}; it can't be \
+                 read until it is written again",
+                reads - self.damaged_reads
+            ));
+        }
+        self.damaged_reads = reads;
     }
 
     /// Cuts the power of the drive and restores it. All clients lose their connection, as the host of a real drive would.

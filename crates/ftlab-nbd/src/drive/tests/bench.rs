@@ -36,7 +36,7 @@ pub const BUFFERED: [&str; 2] = ["cache.policy=lru", "cache.capacity=256KiB"];
 impl Drive {
     /// What waits for a commit.
     fn waiting_bytes(&self) -> usize {
-        self.device().contents().logged().map(|(_, _, bytes)| bytes.len()).sum()
+        self.device().contents().logged().map(|data| data.bytes.len()).sum()
     }
 }
 
@@ -102,6 +102,10 @@ pub struct Bench {
     kills: u32,
     /// Whether it makes no commits.
     pub holds_back: bool,
+    /// Whether reads may fail because data has changed in the file.
+    pub bears_damage: bool,
+    /// Reads that failed.
+    pub unreadable: u64,
     pub rolled_back: u64,
 }
 
@@ -127,6 +131,8 @@ impl Bench {
             stream: Stream::new(seed, "drive"),
             kills: 0,
             holds_back: false,
+            bears_damage: false,
+            unreadable: 0,
             rolled_back: 0,
         }
     }
@@ -204,10 +210,12 @@ impl Bench {
     }
 
     fn answered(&mut self, answer: &Answer) {
-        assert_eq!(answer.completion.outcome, Outcome::Done);
+        let outcome = answer.completion.outcome;
+        assert!(outcome == Outcome::Done || self.bears_damage, "{outcome:?}");
         let open = self.open[answer.completion.request.tag as usize].take().unwrap();
         let Open { op, range, tag, fua, before } = open;
         match op {
+            Op::Read if outcome == Outcome::Unreadable => self.unreadable += 1,
             Op::Read => {
                 let mut bytes = vec![1; (range.end - range.start) as usize * SECTOR];
                 answer.put(range.start, &mut bytes);
@@ -348,6 +356,8 @@ impl Bench {
             stream: Stream::new(u64::from(self.next), "left"),
             kills: 0,
             holds_back: false,
+            bears_damage: false,
+            unreadable: 0,
             rolled_back: 0,
         }
     }
@@ -362,31 +372,42 @@ impl Bench {
         Ok(start)
     }
 
-    /// Reads everything. What can't be read is zero.
+    /// Reads everything.
     pub fn read_all(&mut self) -> Vec<u8> {
+        self.read(0..SECTORS).1
+    }
+
+    /// Reads sectors. Returns how that ended, and what is there.
+    fn read(&mut self, sectors: std::ops::Range<u64>) -> (Outcome, Vec<u8>) {
         let mut answers = Vec::new();
-        let request = Request {
-            op: Op::Read,
-            lba: Lba(0),
-            sectors: SECTORS as u32,
-            stream: 0,
-            tag: 0,
-            fua: false,
-        };
+        let (lba, count) = (Lba(sectors.start), (sectors.end - sectors.start) as u32);
+        let request = Request { op: Op::Read, lba, sectors: count, stream: 0, tag: 0, fua: false };
         let now = self.drive().now();
         self.drive().submit(now, request, None);
         while answers.is_empty() {
             self.drive().advance(SimTime::FOREVER, &mut answers).unwrap();
         }
-        let mut bytes = vec![1; SECTORS as usize * SECTOR];
-        answers[0].put(0, &mut bytes);
-        bytes
+        let mut bytes = vec![1; count as usize * SECTOR];
+        answers[0].put(sectors.start, &mut bytes);
+        (answers[0].completion.outcome, bytes)
     }
 
     /// Reads everything, and takes what is there for what is there from now on.
     pub fn survey(&mut self) {
-        let bytes = self.read_all();
-        for (sector, bytes) in (0..SECTORS).zip(bytes.chunks(SECTOR)) {
+        let together = if self.bears_damage { self.per_page } else { SECTORS };
+        for first in (0..SECTORS).step_by(together as usize) {
+            self.survey_part(first..first + together);
+        }
+    }
+
+    fn survey_part(&mut self, sectors: std::ops::Range<u64>) {
+        let (outcome, bytes) = self.read(sectors.clone());
+        if outcome == Outcome::Unreadable {
+            assert!(self.bears_damage, "{sectors:?} can't be read");
+            self.unreadable += 1;
+            return;
+        }
+        for (sector, bytes) in sectors.zip(bytes.chunks(SECTOR)) {
             let found = tag_of(bytes, sector).unwrap_or_else(|| panic!("sector {sector} is torn"));
             let allowed = &mut self.durable[sector as usize];
             assert!(

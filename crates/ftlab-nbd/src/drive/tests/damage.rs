@@ -120,19 +120,57 @@ fn damage_of_what_is_kept_is_noticed() {
     }
 }
 
-/// Damaged data can't be noticed, as it has no checksums. It is read, and nothing else happens.
+/// Damaged data is never given to anybody, however it is moved: its reads fail until it is written again.
 #[test]
-fn damage_of_data_breaks_nothing() {
+fn damage_of_data_is_noticed() {
     for device in DEVICES {
         let killed = Killed::new(device);
         let mut stream = Stream::new(23, "damage");
-        for _ in 0..10 {
+        let mut noticed = 0;
+        for round in 0..6 {
             let (mut copy, file) = killed.copy();
             let data = killed.kept().end..file.metadata().unwrap().len();
-            damage(&file, data, &mut stream);
+            let parts = if round % 3 == 0 { 40 } else { 4 };
+            (0..parts).for_each(|_| drop(damage(&file, data.clone(), &mut stream)));
             assert!(starts(&mut copy));
-            copy.read_all();
+            copy.bears_damage = true;
+            copy.survey();
+            copy.steps(200).unwrap();
+            copy.shut_down();
+            copy.steps(300).unwrap();
+            copy.kill();
+            noticed += copy.unreadable;
         }
+        assert!(noticed > 0, "{device:?}");
+    }
+}
+
+/// Whether a page is zeroed, or holds what another page holds: both are noticed.
+#[test]
+fn a_page_that_is_lost_or_in_the_wrong_place_is_noticed() {
+    let mut bench = Bench::new("tiny", &BUFFERED, 17);
+    bench.steps(400).unwrap();
+    bench.finish().unwrap();
+    bench.drive().save(None, &mut Vec::new()).unwrap();
+    let (layout, page) = ((*bench.drive().file.layout()).clone(), bench.drive().page_bytes());
+    bench.drive = None;
+    for moved in [false, true] {
+        let mut copy = bench.left();
+        let file = OpenOptions::new().read(true).write(true).open(&copy.spec.data).unwrap();
+        let mut last = vec![0; page as usize];
+        for at in (0..layout.physical_pages).map(|at| layout.data(Ppn::new(at), false)) {
+            let mut bytes = vec![0; page as usize];
+            file.read_exact_at(&mut bytes, at).unwrap();
+            if bytes.iter().any(|&byte| byte > 0) {
+                file.write_all_at(if moved { &last } else { &[0; 4096] }, at).unwrap();
+                last = bytes;
+            }
+        }
+        copy.start().unwrap();
+        copy.bears_damage = true;
+        copy.survey();
+        assert!(copy.unreadable > 0);
+        assert!(copy.drive().reading().smart.media_errors > 0);
     }
 }
 
