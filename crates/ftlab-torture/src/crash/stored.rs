@@ -67,9 +67,8 @@ impl Stored {
         for &block in &self.touched.blocks {
             self.blocks.insert(block, kept.block(block));
         }
-        for &page in &self.touched.trimmed {
-            self.trims.insert(page, kept.trim(page));
-        }
+        let trimmed = self.touched.trimmed.iter().map(|&page| (page, kept.trim(page)));
+        self.trims.extend(trimmed.filter(|&(_, version)| version > 0));
         self.facts = kept.facts();
         self.touched.clear();
     }
