@@ -3,8 +3,9 @@
 //! A text format is one file in `formats/` with a [`LineFormat`] and a `FORMAT`, and one line in
 //! [`FORMATS`].
 
+use ftlab::host::Op;
 use ftlab::options::text::nearest;
-use ftlab::units::Nanos;
+use ftlab::units::{Lba, Nanos, SimTime};
 
 use super::error::{Bad, ErrorKind, TraceError, TracePosition};
 use super::formats;
@@ -32,6 +33,21 @@ pub struct Format {
     /// Its specification.
     pub source: &'static str,
     pub(crate) codec: Codec,
+}
+
+impl Format {
+    /// The requests of a block device that it can't express, in words: flushes, trims, writes with FUA.
+    #[must_use]
+    pub fn lacks(&self) -> Vec<&'static str> {
+        let Codec::Text { writer, .. } = &self.codec else { return Vec::new() };
+        let mut writer = writer();
+        let records = [(Op::Flush, 0, false), (Op::Trim, 8, false), (Op::Write, 8, true)];
+        let refused = records.into_iter().filter_map(|(op, sectors, fua)| {
+            let record = Record { at: SimTime::ZERO, op, lba: Lba(0), sectors, stream: 0, fua };
+            writer.record(&record, &mut Vec::new()).err()
+        });
+        refused.collect()
+    }
 }
 
 /// How a format is read and written.
