@@ -71,7 +71,7 @@ fn the_live_page_works_in_a_browser() {
         DriveOrder::Cut(Cut::Never),
         DriveOrder::KillDie { die: 9 },
         DriveOrder::SetClock(Clock::Scaled(2.0)),
-        DriveOrder::Save { to: None },
+        DriveOrder::Save { to: None, force: false },
         DriveOrder::Stop,
     ];
     assert_eq!(heard.into_iter().collect::<Vec<_>>(), orders);

@@ -28,8 +28,10 @@ pub fn order(order: &DriveOrder) -> Vec<u8> {
         DriveOrder::Cut(Cut::Every(period)) => ("/api/cut", json!({ "every_ms": period })),
         DriveOrder::Cut(Cut::Never) => ("/api/cut", json!({ "every_ms": null })),
         DriveOrder::KillDie { die } => ("/api/kill-die", json!({ "die": die })),
-        DriveOrder::Save { to: None } => ("/api/save", json!({})),
-        DriveOrder::Save { to: Some(to) } => ("/api/save", json!({ "to": to })),
+        DriveOrder::Save { to: None, .. } => ("/api/save", json!({})),
+        DriveOrder::Save { to: Some(to), force } => {
+            ("/api/save", json!({ "to": to, "force": force }))
+        }
         DriveOrder::SetClock(clock) => ("/api/clock", json!({ "clock": clock })),
         DriveOrder::Stop => ("/api/stop", json!({})),
     };
@@ -183,8 +185,8 @@ mod tests {
             DriveOrder::Cut(Cut::Every(5000)),
             DriveOrder::Cut(Cut::Never),
             DriveOrder::KillDie { die: 7 },
-            DriveOrder::Save { to: None },
-            DriveOrder::Save { to: Some("drive \"2\".flash".to_owned()) },
+            DriveOrder::Save { to: None, force: false },
+            DriveOrder::Save { to: Some("drive \"2\".flash".to_owned()), force: true },
             DriveOrder::SetClock(Clock::Scaled(0.5)),
             DriveOrder::Stop,
         ];

@@ -99,6 +99,8 @@ pub enum DriveOrder {
     Save {
         /// The file, or the one that the drive came from.
         to: Option<String>,
+        /// Whether that may replace an image.
+        force: bool,
     },
     /// Follow the clock on the wall otherwise.
     SetClock(Clock),
@@ -135,6 +137,8 @@ struct DieBody {
 #[serde(deny_unknown_fields)]
 struct SaveBody {
     to: Option<String>,
+    #[serde(default)]
+    force: bool,
 }
 
 #[derive(Deserialize)]
@@ -232,7 +236,8 @@ fn kill_die(request: &HttpRequest) -> Result<DriveOrder, Response> {
 }
 
 fn save(request: &HttpRequest) -> Result<DriveOrder, Response> {
-    let SaveBody { to } = body(request, "{} or {\"to\": FILE}")?;
+    let allowed = "{}, {\"to\": FILE} or {\"to\": FILE, \"force\": true} to replace an image";
+    let SaveBody { to, force } = body(request, allowed)?;
     if let Some(name) = &to {
         // Others on this machine may reach a port, but must not write files as this user.
         if request.from == OriginRules::Loopback {
@@ -246,7 +251,7 @@ fn save(request: &HttpRequest) -> Result<DriveOrder, Response> {
             return Err(bad(&message));
         }
     }
-    Ok(DriveOrder::Save { to })
+    Ok(DriveOrder::Save { to, force })
 }
 
 fn clock(request: &HttpRequest) -> Result<DriveOrder, Response> {
@@ -291,8 +296,8 @@ mod tests {
             ("/api/cut", " {\"every_ms\": 5000}", DriveOrder::Cut(Cut::Every(5000))),
             ("/api/cut", "{\"every_ms\": null}", DriveOrder::Cut(Cut::Never)),
             ("/api/kill-die", "{\"die\": 3}", DriveOrder::KillDie { die: 3 }),
-            ("/api/save", "{}", DriveOrder::Save { to: None }),
-            ("/api/save", "{\"to\": null}", DriveOrder::Save { to: None }),
+            ("/api/save", "{}", DriveOrder::Save { to: None, force: false }),
+            ("/api/save", "{\"to\": null}", DriveOrder::Save { to: None, force: false }),
             ("/api/clock", "{\"clock\": \"scaled:2\"}", DriveOrder::SetClock(Clock::Scaled(2.0))),
             ("/api/stop", "{}", DriveOrder::Stop),
         ];
@@ -319,7 +324,7 @@ mod tests {
             ("/api/kill-die", "{\"die\": 4294967296}", "invalid value"),
             ("/api/kill-die", "{\"die\": \"3\"}", "invalid type"),
             ("/api/kill-die", "{\"die\": null}", "invalid type"),
-            ("/api/save", "{\"to\": 3}", "allowed: {} or {\"to\": FILE}"),
+            ("/api/save", "{\"to\": 3}", "allowed: {}, {\"to\": FILE} or"),
             ("/api/clock", "{\"clock\": \"sundial\"}", "a clock is \"wall\""),
             ("/api/clock", "{\"clock\": 2}", "\"simulated\", or \"scaled:F\""),
             ("/api/clock", "{}", "missing field `clock`"),
@@ -342,7 +347,7 @@ mod tests {
         order.from = OriginRules::Local;
         assert_eq!(
             route(&order),
-            Routed::Order(DriveOrder::Save { to: Some("a.flash".to_owned()) })
+            Routed::Order(DriveOrder::Save { to: Some("a.flash".to_owned()), force: false })
         );
         for name in ["".to_owned(), "a\\u0000".to_owned(), "a".repeat(MOST_NAME_BYTES + 1)] {
             order.body = format!("{{\"to\": \"{name}\"}}").into_bytes();

@@ -12,9 +12,14 @@ mod listen;
 mod orders;
 mod peers;
 mod poll;
+mod record;
+mod recovery;
+mod signals;
 mod spec;
 mod watch;
 
+pub use record::RecordSpec;
+pub use recovery::settings_to_recover;
 pub use spec::{ExportSpec, Listen, ServerSpec};
 
 use std::io;
@@ -24,6 +29,7 @@ use std::time::{Duration, Instant};
 use ftlab::host::Advanced;
 use ftlab::units::{SECTOR_BYTES, SimTime};
 use ftlab_lab::failure::Failure;
+use ftlab_workload::trace::TraceWriter;
 
 use self::clock::Timekeeper;
 use self::jobs::{Client, Jobs, Settled, Target};
@@ -82,7 +88,7 @@ pub struct Server {
     idle_since: Option<Instant>,
     /// With the `simulated` clock: until when a pause of the clients lasts that the device is still catching up with.
     pause_until: Option<SimTime>,
-    recorder: Option<spec::TraceRecorder>,
+    recorder: Option<record::TraceRecorder>,
     stops: Option<&'static str>,
 }
 
@@ -92,8 +98,10 @@ impl Server {
     /// # Errors
     /// An export does not fit, or a socket can't be had.
     pub fn new(drive: Drive, mut spec: ServerSpec) -> Result<Server, Failure> {
-        if spec.cut_every.is_some() {
-            drive.can_be_cut()?;
+        if spec.cut_every.is_some()
+            && let Some(why) = recovery::refuses_cuts(&drive)
+        {
+            return Err(Failure::usage(why));
         }
         let exports: Arc<[Export]> = spec.exports(&drive)?.into();
         let before = exports.iter().scan(0, |at, export| {
@@ -133,7 +141,8 @@ impl Server {
     /// Where it listens, in words.
     #[must_use]
     pub fn addresses(&self) -> Vec<String> {
-        let sockets = self.spec.listen.uris(&self.block_listeners);
+        let uris = |export| self.spec.listen.uris(&self.block_listeners, export);
+        let sockets: Vec<String> = self.exports.iter().flat_map(uris).collect();
         let pages = self.http_listeners.iter().filter_map(|(listener, _)| listener.address());
         sockets.into_iter().chain(pages.map(|address| format!("http://{address}/"))).collect()
     }
@@ -143,7 +152,7 @@ impl Server {
     /// # Errors
     /// The data file can't be written, or the drive can't be shut down.
     pub fn run(mut self, log: Log<'_>) -> Result<(), Failure> {
-        let signals = spec::StopSignals::listen()?;
+        let signals = signals::StopSignals::listen(self.at_once())?;
         self.drive.begin()?;
         poll::sleep_exactly();
         while self.stops.is_none() {
@@ -160,8 +169,29 @@ impl Server {
         self.end(log)
     }
 
+    /// What ending at once would leave.
+    fn at_once(&self) -> signals::AtOnce {
+        let listen = &self.spec.listen;
+        let sockets = listen.unix.iter().chain([&listen.control]).cloned().collect();
+        let lost = match self.drive.recovers() {
+            true => {
+                "To the drive that is a power cut: its next start recovers, and acknowledged data that was not flushed may \
+                 be lost."
+            }
+            false => {
+                "The drive was not saved, and its data is lost: it keeps nothing for recovery (ftl.recovery.policy = \
+                 \"none\")."
+            }
+        };
+        let record = self.spec.record.as_ref().map(|record| {
+            let unfinished = TraceWriter::unfinished(&record.path);
+            format!(" What was recorded is in {}.", unfinished.display())
+        });
+        signals::AtOnce { lost: lost.to_owned() + &record.unwrap_or_default(), sockets }
+    }
+
     /// Waits for something to do.
-    fn wait(&self, signals: &spec::StopSignals) -> SocketsReady {
+    fn wait(&self, signals: &signals::StopSignals) -> SocketsReady {
         let now = Instant::now();
         let mut timeout = self.watched.due(now).min(TICK);
         if let Some(cut) = self.next_cut {
@@ -446,6 +476,7 @@ impl Server {
         }
         if self.watched.is_due(now) {
             self.read(now);
+            self.recorder.iter_mut().for_each(record::TraceRecorder::flush);
             for peer in self.peers.iter().filter(|peer| peer.is_half_open(now)) {
                 log(&format!("client {} chose no export in time", peer.number));
             }
@@ -498,8 +529,12 @@ impl Server {
         for peer in &mut self.peers {
             peer.send();
         }
-        let recorded = self.recorder.take().map_or(Ok(()), spec::TraceRecorder::finish);
-        saved.and(recorded)
+        let recorded = self.recorder.take().map(record::TraceRecorder::finish).transpose();
+        saved?;
+        if let Some(told) = recorded?.flatten() {
+            log(&told);
+        }
+        Ok(())
     }
 }
 

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ftlab_lab::failure::Failure;
-use ftlab_lab::image;
+use ftlab_lab::{human, image};
 
 use super::watch::Rest;
-use super::{Log, Server};
+use super::{Log, Server, recovery};
 use crate::control::{Cut, DriveOrder, Response, Routed, Status, route};
 
 impl Server {
@@ -57,9 +57,14 @@ impl Server {
                     log(&format!("die {die} died by an order"));
                     Response::done(&format!("die {die} is dead"))
                 }
-                Err(message) => Response::refused(Status::Conflict, &message),
+                Err(message) => {
+                    let why = plain(&message);
+                    Response::refused(Status::Conflict, &format!("die {die} can't die: {why}"))
+                }
             },
-            DriveOrder::Save { to } => self.order_save(to.as_deref().map(Path::new), log)?,
+            DriveOrder::Save { to, force } => {
+                self.order_save(to.as_deref().map(Path::new), force, log)?
+            }
             DriveOrder::SetClock(clock) => {
                 self.time.set(clock, self.drive.now());
                 log(&format!("the clock is {clock} from now on"));
@@ -75,10 +80,10 @@ impl Server {
     }
 
     fn order_cut(&mut self, cut: Cut, log: Log<'_>) -> Result<Response, Failure> {
-        if !self.drive.recovers() && cut != Cut::Never {
-            let why = "the drive keeps nothing for recovery (ftl.recovery.policy = \"none\"): a cut would leave nothing; \
-                       make one with --set ftl.recovery.policy=scan";
-            return Ok(Response::refused(Status::Conflict, why));
+        if cut != Cut::Never
+            && let Some(why) = recovery::refuses_cuts(&self.drive)
+        {
+            return Ok(Response::refused(Status::Conflict, &why));
         }
         Ok(match cut {
             Cut::Now => {
@@ -92,20 +97,31 @@ impl Server {
                 let every = Duration::from_millis(ms);
                 self.spec.cut_every = Some(every);
                 self.next_cut = Some(Instant::now() + every);
-                Response::done(&format!("power is cut every {ms} ms from now on"))
+                let told = format!(
+                    "power is cut every {} from now on",
+                    human::span(every.as_nanos() as u64)
+                );
+                log(&told);
+                Response::done(&told)
             }
             Cut::Never => {
                 (self.spec.cut_every, self.next_cut) = (None, None);
+                log("power is not cut any more");
                 Response::done("power is not cut any more")
             }
         })
     }
 
     /// Saves the state of the running drive in an image, or only brings its data to flash.
-    fn order_save(&mut self, to: Option<&Path>, log: Log<'_>) -> Result<Response, Failure> {
-        // An image may be replaced, but nothing else.
+    fn order_save(
+        &mut self,
+        to: Option<&Path>,
+        force: bool,
+        log: Log<'_>,
+    ) -> Result<Response, Failure> {
+        // With force, an image may be replaced, but nothing else.
         if let Some(path) = to
-            && let Err(failure) = image::refuse_to_overwrite(path, true)
+            && let Err(failure) = image::refuse_to_overwrite(path, force)
         {
             return Ok(Response::refused(Status::Conflict, &failure.to_string()));
         }
@@ -133,5 +149,27 @@ impl Server {
             (Ok(()), None) => Response::done("all data is on flash, and in the data file"),
             (Err(failure), _) => Response::refused(Status::Conflict, &failure.to_string()),
         })
+    }
+}
+
+/// What a refused configuration says, without the place in a text that nobody wrote.
+fn plain(message: &str) -> String {
+    let mut lines = message.lines();
+    let first = lines.next().unwrap_or_default();
+    let remedy = lines.find_map(|line| line.trim().strip_prefix("= remedy: "));
+    let problem = first.strip_prefix("error: ").and_then(|rest| rest.split_once(": "));
+    let problem = problem.map_or(first, |(_, problem)| problem);
+    remedy.map_or(problem.to_owned(), |remedy| format!("{problem}\n  remedy: {remedy}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_told_without_their_place() {
+        let long = "error: a.b: it is so: no\n --> setting 1\n  |\n1 | a.b=1\n  |     ^\n  |\n  = remedy: set c\n";
+        assert_eq!(plain(long), "it is so: no\n  remedy: set c");
+        assert_eq!(plain("there is no die 9"), "there is no die 9");
     }
 }
