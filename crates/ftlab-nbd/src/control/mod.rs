@@ -30,3 +30,5 @@ pub use reading::{
 };
 pub use response::{Response, Status};
 pub use text::text;
+#[cfg(target_os = "linux")]
+pub(crate) use text::long_time;

@@ -42,7 +42,7 @@ fn time(ns: u64) -> String {
 }
 
 /// A long time, as `2 d 3 h` or `4 min 5 s`: the two largest parts.
-fn long_time(ns: u64) -> String {
+pub(crate) fn long_time(ns: u64) -> String {
     let seconds = ns / NS_PER_S;
     let minutes = seconds / SECONDS_PER_MINUTE;
     let hours = minutes / MINUTES_PER_HOUR;
@@ -80,10 +80,7 @@ pub fn text(reading: &DriveReading) -> String {
     text += &power(reading);
     text += &host(&reading.host);
     if reading.policy.ignores_flushes {
-        text += &line(
-            "",
-            &["this drive lies: it answers flushes at once (host.flush = ignored)".to_owned()],
-        );
+        text += &line("flushes", &["ignored: this drive lies (host.flush)".to_owned()]);
     }
     text += &latencies(reading);
     text += &flash(reading);

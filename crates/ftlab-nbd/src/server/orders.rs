@@ -4,11 +4,15 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ftlab_lab::failure::Failure;
-use ftlab_lab::{human, image};
+use ftlab_lab::image;
 
 use super::watch::Rest;
 use super::{Log, Server, recovery};
-use crate::control::{Cut, DriveOrder, Response, Routed, Status, route};
+use crate::control::{Cut, DriveOrder, Response, Routed, Status, long_time, route};
+
+/// What to do about a die that can't die.
+const DIES_WITHOUT_RECOVERY: &str =
+    "\n  remedy: let dies die in a drive without recovery (ftl.recovery.policy = \"none\")";
 
 impl Server {
     /// Takes a reading.
@@ -58,8 +62,8 @@ impl Server {
                     Response::done(&format!("die {die} is dead"))
                 }
                 Err(message) => {
-                    let why = plain(&message);
-                    Response::refused(Status::Conflict, &format!("die {die} can't die: {why}"))
+                    let told = lives_on(die, &message, self.drive.recovers());
+                    Response::refused(Status::Conflict, &told)
                 }
             },
             DriveOrder::Save { to, force } => {
@@ -99,7 +103,7 @@ impl Server {
                 self.next_cut = Some(Instant::now() + every);
                 let told = format!(
                     "power is cut every {} from now on",
-                    human::span(every.as_nanos() as u64)
+                    long_time(every.as_nanos() as u64)
                 );
                 log(&told);
                 Response::done(&told)
@@ -152,14 +156,13 @@ impl Server {
     }
 }
 
-/// What a refused configuration says, without the place in a text that nobody wrote.
-fn plain(message: &str) -> String {
-    let mut lines = message.lines();
-    let first = lines.next().unwrap_or_default();
-    let remedy = lines.find_map(|line| line.trim().strip_prefix("= remedy: "));
+/// Why a die can't die: what a refused configuration says, without the place in a text that nobody wrote.
+fn lives_on(die: u32, message: &str, recovers: bool) -> String {
+    let first = message.lines().next().unwrap_or_default();
     let problem = first.strip_prefix("error: ").and_then(|rest| rest.split_once(": "));
-    let problem = problem.map_or(first, |(_, problem)| problem);
-    remedy.map_or(problem.to_owned(), |remedy| format!("{problem}\n  remedy: {remedy}"))
+    let Some((_, problem)) = problem else { return first.to_owned() };
+    let remedy = if recovers { DIES_WITHOUT_RECOVERY } else { "" };
+    format!("die {die} can't die: {problem}{remedy}")
 }
 
 #[cfg(test)]
@@ -168,8 +171,9 @@ mod tests {
 
     #[test]
     fn refusals_are_told_without_their_place() {
-        let long = "error: a.b: it is so: no\n --> setting 1\n  |\n1 | a.b=1\n  |     ^\n  |\n  = remedy: set c\n";
-        assert_eq!(plain(long), "it is so: no\n  remedy: set c");
-        assert_eq!(plain("there is no die 9"), "there is no die 9");
+        let long = "error: a.b: it is so: no\n --> setting 1\n  |\n1 | a.b=1\n  |     ^\n";
+        assert_eq!(lives_on(3, long, false), "die 3 can't die: it is so: no");
+        assert!(lives_on(3, long, true).ends_with(DIES_WITHOUT_RECOVERY));
+        assert_eq!(lives_on(9, "there is no die 9", true), "there is no die 9");
     }
 }
