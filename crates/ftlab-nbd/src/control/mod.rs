@@ -29,6 +29,6 @@ pub use reading::{
     SmartReading, wear_cells_per_plane,
 };
 pub use response::{Response, Status};
-pub use text::text;
 #[cfg(target_os = "linux")]
 pub(crate) use text::long_time;
+pub use text::text;

@@ -264,7 +264,7 @@ impl ConvertTarget {
         match written {
             Ok(()) => {
                 done.requests += 1;
-                done.rounded_times += u64::from(record.at.0 % done.tick_ns != 0);
+                done.rounded_times += u64::from(!record.at.0.is_multiple_of(done.tick_ns));
             }
             Err(_) if options.drop_unsupported => done.dropped += 1,
             Err(what) => return Ok(Err(what)),
