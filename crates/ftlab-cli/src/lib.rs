@@ -11,6 +11,8 @@ mod say;
 mod accesses;
 mod args;
 mod compare;
+#[cfg(target_os = "linux")]
+mod ctl;
 mod device;
 mod failure;
 mod figure;
@@ -85,7 +87,7 @@ fn carry_out(command: &MainCommand, out: &mut dyn Write) -> Result<(), Failure> 
         #[cfg(target_os = "linux")]
         MainCommand::Serve(args) => serve::serve(args, out),
         #[cfg(target_os = "linux")]
-        MainCommand::Ctl(args) => serve::control(args, out),
+        MainCommand::Ctl(args) => ctl::control(args, out),
         MainCommand::Trace(command) => traces::run(command, out),
         MainCommand::List { what, json } => list::list(*what, *json, out),
         MainCommand::Explain { path } => list::explain(path, out),

@@ -1,18 +1,17 @@
-//! `ftlab serve`: a simulated drive as a block device. `ftlab ctl`: looks at a running one, and gives it orders.
+//! `ftlab serve`: a simulated drive as a block device.
 
-use std::io::{ErrorKind, Read, Write};
-use std::os::unix::net::UnixStream;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ftlab::config::{Config, FlushRule};
+use ftlab_lab::image::OpenedImage;
 use ftlab_lab::{device, human, image};
-use ftlab_nbd::control::client::{self, Answer, AnswerReader};
-use ftlab_nbd::control::{Cut, DriveOrder, DriveReading, View, text};
-use ftlab_nbd::drive::{Drive, DriveSpec, Start};
-use ftlab_nbd::server::{ExportSpec, Listen, Server, ServerSpec};
-use ftlab_workload::trace;
+use ftlab_nbd::drive::{DriveSpec, Start, settings_to_recover};
+use ftlab_nbd::server::{ExportSpec, Listen, RecordSpec, Server, ServerSpec};
+use ftlab_workload::trace::{self, TraceWriter};
 
-use crate::args::{CtlArgs, CtlOrder, ServeArgs};
+use crate::args::ServeArgs;
 use crate::device::{settings, warn};
 use crate::failure::Failure;
 
@@ -20,40 +19,36 @@ use crate::failure::Failure;
 const PARQUET: &str = "parquet";
 const TEXT: &str = "blkparse";
 
+/// The seed of a new drive.
+const SEED: u64 = 1;
+
 /// `ftlab serve`.
 pub fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let spec = server_spec(args)?;
+    refuse_clashes(args, &spec)?;
+    spec.record.as_ref().map_or(Ok(()), RecordSpec::check)?;
     if let Some(path) = &args.save {
-        image::refuse_to_overwrite(path, args.force)?;
+        let named = |text: String| text.replace("`output`", "--save");
+        image::refuse_to_overwrite(path, args.force).map_err(|failure| failure.map_text(named))?;
     }
-    let image = args.image.as_deref().map(image::take).transpose()?.map(std::sync::Arc::new);
-    let sets = settings(&args.sets);
-    let config = match (&args.device, &image) {
-        (None, None) if sets.is_empty() => None,
-        (None, None) => {
-            return Err(Failure::usage(
-                "--set changes the options of a new drive\n  remedy: name its device, or leave --set out to serve \
-                 the drive in the data file",
-            ));
-        }
-        (name, image) => {
-            Some(device::of_device_or_image(name.as_deref(), &sets, image.as_deref())?)
-        }
-    };
+    let image = args.image.as_deref().map(image::take).transpose()?.map(Arc::new);
+    let config = config(args, image.as_deref())?;
     if let Some(config) = config.as_ref().filter(|_| !args.quiet) {
         warn(config);
     }
-    let drive = DriveSpec { config, image, data: args.data.clone(), seed: args.seed };
+    let seed = args.seed.unwrap_or(SEED);
+    let drive = DriveSpec { config, image, data: args.data.clone(), seed };
     let (drive, start) = drive.start()?;
-    let told = told_of_start(&drive, start);
+    let (config, size) = (drive.config().clone(), drive.capacity());
     let server = Server::new(drive, spec).inspect_err(|_| {
         // A drive that never served anything leaves no file behind.
-        if matches!(start, Start::New | Start::Aged) {
+        if is_new(start) {
             drop(std::fs::remove_file(&args.data));
         }
     })?;
     if !args.quiet {
-        told.iter().for_each(|line| say!("{line}"));
+        tell_start(&config, size, start);
+        tell_notes(&config, args.seed.filter(|_| !is_new(start)));
         for address in server.addresses() {
             writeln!(out, "{address}")?;
         }
@@ -65,6 +60,63 @@ pub fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Failure> {
         }
     };
     server.run(&mut log).map_err(Failure::from)
+}
+
+fn is_new(start: Start) -> bool {
+    matches!(start, Start::New | Start::Aged)
+}
+
+/// The configuration that is asked for; none takes that of the data file.
+fn config(args: &ServeArgs, image: Option<&OpenedImage>) -> Result<Option<Config>, Failure> {
+    let sets = settings(&args.sets);
+    match (&args.device, image) {
+        (None, None) if sets.is_empty() => Ok(None),
+        (None, None) => Err(Failure::usage(
+            "--set changes the options of a new drive\n  remedy: name its device, or leave --set out to serve the drive \
+             in the data file",
+        )),
+        (name, image) => Ok(Some(device::of_device_or_image(name.as_deref(), &sets, image)?)),
+    }
+}
+
+/// Refuses two files of the server that are the same.
+fn refuse_clashes(args: &ServeArgs, spec: &ServerSpec) -> Result<(), Failure> {
+    let record = args.record.as_deref();
+    let unfinished = record.map(TraceWriter::unfinished);
+    let named = [
+        ("--data", Some(args.data.as_path())),
+        ("--socket", spec.listen.unix.as_deref()),
+        ("the control socket", Some(spec.listen.control.as_path())),
+        ("--save", args.save.as_deref()),
+        ("--record", record),
+        ("the unfinished file of --record", unfinished.as_deref()),
+    ];
+    let named = named.into_iter().filter_map(|(name, path)| Some((name, path?)));
+    let mut places: Vec<(&str, PathBuf)> = Vec::new();
+    for (name, path) in named {
+        let place = place(path);
+        if let Some((other, _)) = places.iter().find(|(_, other)| *other == place) {
+            return Err(Failure::usage(format!(
+                "{other} and {name} are the same file, {}\n  remedy: give each its own name",
+                path.display()
+            )));
+        }
+        places.push((name, place));
+    }
+    Ok(())
+}
+
+/// A path in its only form, also of a file that is not there yet.
+fn place(path: &Path) -> PathBuf {
+    let whole = std::fs::canonicalize(path);
+    whole.unwrap_or_else(|_| {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let folder = path.parent().and_then(|folder| std::fs::canonicalize(folder).ok());
+        match (folder, path.file_name()) {
+            (Some(folder), Some(name)) => folder.join(name),
+            _ => path,
+        }
+    })
 }
 
 fn server_spec(args: &ServeArgs) -> Result<ServerSpec, Failure> {
@@ -93,7 +145,8 @@ fn server_spec(args: &ServeArgs) -> Result<ServerSpec, Failure> {
     let record = args.record.clone().map(|path| {
         let named = if path.extension().is_some_and(|it| it == PARQUET) { PARQUET } else { TEXT };
         let format = args.record_format.or_else(|| trace::named(named).ok());
-        format.map(|format| (path, format))
+        let drop_unsupported = args.drop_unsupported;
+        format.map(|format| RecordSpec { path, format, drop_unsupported })
     });
     Ok(ServerSpec {
         listen: Listen { unix: socket, tcp: args.tcp.clone(), control, http: args.http },
@@ -107,146 +160,58 @@ fn server_spec(args: &ServeArgs) -> Result<ServerSpec, Failure> {
     })
 }
 
-/// How the drive has started, and what a kill would cost.
-fn told_of_start(drive: &Drive, start: Start) -> Vec<String> {
-    let name = device::title(drive.config());
-    let size = human::bytes(drive.capacity());
-    let mut told = vec![match start {
-        Start::New => format!("{name}: a new drive of {size}"),
-        Start::Aged => {
-            format!(
-                "{name}: a new drive of {size} with the state of the image; its pages read as zeros"
-            )
-        }
-        Start::Saved => format!("{name}: a drive of {size}, as it was shut down"),
-        Start::Recovered { time, pages } => format!(
+/// Tells how the drive has started.
+fn tell_start(config: &Config, size: u64, start: Start) {
+    let (name, size) = (device::title_of_kept(config), human::bytes(size));
+    match start {
+        Start::New => say!("{name}: a new drive of {size}"),
+        Start::Aged => say!(
+            "{name}: a new drive of {size} with the state of the image; its pages read as zeros"
+        ),
+        Start::Saved => say!("{name}: a drive of {size}, as it was shut down"),
+        Start::Recovered { time, pages } => say!(
             "{name}: the server of this drive of {size} was killed, which is a power cut to it; it has recovered {} \
              pages, in {} of simulated time",
             human::count(pages),
             human::span(time.0)
         ),
-    }];
-    let options = &drive.config().options;
-    if !drive.recovers() {
-        told.push(format!(
+    }
+}
+
+/// Tells what a kill would cost, and what else may surprise. `unused` is a seed that comes too late.
+fn tell_notes(config: &Config, unused: Option<u64>) {
+    let options = &config.options;
+    if !options.ftl.recovery.policy.survives() {
+        say!(
             "note: the drive keeps nothing for recovery (ftl.recovery.policy = \"none\"): if the server is killed, all \
-             its data is lost. Stop it by Ctrl-C, SIGTERM or `ftlab ctl`; {}.",
-            way_to_recover(drive.config())
-        ));
+             its data is lost. Stop it by Ctrl-C, SIGTERM or `ftlab ctl`{}.",
+            bears_a_kill(config)
+        );
     } else if options.power.capacitors.is_on() {
-        told.push(
+        say!(
             "note: power.capacitors carry DRAM to flash when power is cut by an order, and make flushes free; a killed \
              process has no capacitors, so a kill loses acknowledged data in DRAM, even what was flushed. Without \
              power.capacitors, flushed data bears a kill."
-                .to_owned(),
         );
     }
     if options.host.flush == FlushRule::Ignored {
-        told.push(
-            "note: the drive lies: it answers flushes at once (host.flush = \"ignored\"), and a power cut loses data that \
-             programs believe to be safe."
-                .to_owned(),
+        say!(
+            "note: this drive lies (host.flush = \"ignored\"): it answers flushes at once, and a kill or a power cut \
+             loses what was flushed."
         );
     }
-    told
-}
-
-/// Which options make such a drive bear a kill.
-fn way_to_recover(config: &Config) -> String {
-    const WAYS: [&[&str]; 2] =
-        [&["ftl.recovery.policy=scan"], &["ftl.recovery.policy=scan", "ftl.slc_cache.policy=none"]];
-    let works = |way: &&[&str]| {
-        let sets: Vec<String> = way.iter().map(|&set| set.to_owned()).collect();
-        device::of_text("", &config.canonical(), &settings(&sets)).is_ok()
-    };
-    match WAYS.into_iter().find(works) {
-        Some(way) => format!("a drive made with --set {} bears a kill", way.join(" --set ")),
-        None => "no option makes a drive like this bear a kill".to_owned(),
+    if let Some(seed) = unused {
+        say!("note: --seed {seed} has no effect: the drive keeps the seed that it was made with.");
     }
 }
 
-/// `ftlab ctl`.
-pub fn control(args: &CtlArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    let order = match &args.order {
-        CtlOrder::Stats { json } => return stats(&args.socket, *json, out),
-        CtlOrder::Cut { every: Some(every), .. } => {
-            DriveOrder::Cut(Cut::Every(every.as_millis() as u64))
+/// Which drive would bear a kill instead of this one.
+fn bears_a_kill(config: &Config) -> String {
+    match settings_to_recover(config) {
+        Some(sets) => {
+            let sets: Vec<String> = sets.iter().map(|set| format!("--set {set}")).collect();
+            format!("; a drive made with {} bears a kill", sets.join(" "))
         }
-        CtlOrder::Cut { never: true, .. } => DriveOrder::Cut(Cut::Never),
-        CtlOrder::Cut { .. } => DriveOrder::Cut(Cut::Now),
-        CtlOrder::KillDie { die } => DriveOrder::KillDie { die: *die },
-        CtlOrder::Save { output, force } => {
-            // The server may have been started in another folder.
-            let absolute = output.as_deref().map(std::path::absolute).transpose()?;
-            DriveOrder::Save { to: absolute.map(|path| path.display().to_string()), force: *force }
-        }
-        CtlOrder::Clock { clock } => DriveOrder::SetClock(*clock),
-        CtlOrder::Stop => DriveOrder::Stop,
-    };
-    let answer = ask(&args.socket, &client::order(&order))?;
-    let message = answer.message().map_err(Failure::usage)?;
-    writeln!(out, "{message}")?;
-    Ok(())
-}
-
-fn stats(socket: &Path, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
-    let answer = ask(socket, &client::view(View::Reading))?;
-    let reading: DriveReading = answer.document().map_err(Failure::usage)?;
-    match json {
-        true => {
-            let text = serde_json::to_string_pretty(&reading).map_err(Failure::usage)?;
-            writeln!(out, "{text}")?;
-        }
-        false => write!(out, "{}", text(&reading))?,
+        None => ". No setting makes this device bear a kill".to_owned(),
     }
-    Ok(())
-}
-
-/// Sends a request to the server and waits for its answer.
-fn ask(socket: &Path, request: &[u8]) -> Result<Answer, Failure> {
-    let mut stream = connect(socket)?;
-    let broken = |error: std::io::Error| {
-        Failure::usage(format!("the server at {} went away: {error}", socket.display()))
-    };
-    stream.write_all(request).map_err(broken)?;
-    let mut reader = AnswerReader::default();
-    let mut buffer = [0; 1 << 14];
-    loop {
-        let count = match stream.read(&mut buffer) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            read => read.map_err(broken)?,
-        };
-        let answer = reader.receive(&buffer[..count]).map_err(Failure::usage)?;
-        if let Some(answer) = answer {
-            return Ok(answer);
-        }
-        if count == 0 {
-            return Err(broken(ErrorKind::UnexpectedEof.into()));
-        }
-    }
-}
-
-/// Connects to the control socket that belongs to a socket or data file.
-fn connect(socket: &Path) -> Result<UnixStream, Failure> {
-    let control = Listen::control_of(socket);
-    let mut beside = socket.as_os_str().to_owned();
-    beside.push(".sock");
-    let beside = Listen::control_of(Path::new(&beside));
-    let mut denied = false;
-    for place in [control.as_path(), beside.as_path(), socket] {
-        match UnixStream::connect(place) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => denied |= error.kind() == ErrorKind::PermissionDenied,
-        }
-    }
-    Err(match denied {
-        true => Failure::usage(format!(
-            "the server at {} belongs to another user, who alone may give it orders\n  remedy: run this as that user",
-            socket.display()
-        )),
-        false => Failure::usage(format!(
-            "no server of a drive answers at {}\n  remedy: name the socket, or the data file, of a running `ftlab serve`",
-            socket.display()
-        )),
-    })
 }

@@ -159,11 +159,26 @@ pub fn title(config: &Config) -> String {
     let is_change = |path: &str| path != NAME && label(path).is_some_and(|label| !is_own(label));
     // `all_options` includes policies.
     let options = all_options().iter().map(|option| option.path);
-    match options.filter(|path| is_change(path)).count() {
-        0 => name.clone(),
+    with_changes(name, options.filter(|path| is_change(path)).count())
+}
+
+fn with_changes(name: &str, changes: usize) -> String {
+    match changes {
+        0 => name.to_owned(),
         1 => format!("{name} with 1 option changed"),
         more => format!("{name} with {more} options changed"),
     }
+}
+
+/// As [`title`], but of a configuration that may come from its canonical text, where nothing says any more what was
+/// changed: the options whose values differ from the preset of its name count.
+pub fn title_of_kept(config: &Config) -> String {
+    let name = &config.options.device.name;
+    let preset = presets::find(name).and_then(|_| load(name, &[]).ok());
+    let Some(preset) = preset else { return title(config) };
+    let (kept, preset) = (config.canonical(), preset.canonical());
+    let differ = kept.lines().zip(preset.lines()).filter(|(own, other)| own != other);
+    with_changes(name, differ.count())
 }
 
 /// The option that names the device.
@@ -179,4 +194,19 @@ pub fn remarks<'a>(configs: impl IntoIterator<Item = &'a Config>) -> Vec<String>
         texts.extend(all.filter(|text| told.insert(text.clone())));
     }
     texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kept_configuration_is_told_as_before() {
+        let sets = settings(&["ftl.recovery.policy=scan", "host.queue_depth=7"]);
+        let config = load("tlc-32g", &sets).unwrap();
+        let kept = of_text("a file", &config.canonical(), &[]).unwrap();
+        assert_eq!(title_of_kept(&kept), "tlc-32g with 2 options changed");
+        assert_eq!(title_of_kept(&kept), title(&config));
+        assert_eq!(title_of_kept(&load("tiny", &[]).unwrap()), "tiny");
+    }
 }

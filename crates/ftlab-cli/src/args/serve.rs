@@ -23,10 +23,10 @@ pub struct ServeArgs {
     /// Set an option of the device; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
-    /// The seed of all random decisions of a new drive.
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = seed)]
+    /// The seed of all random decisions of a new drive; 1 by default.
+    #[arg(long, value_name = "N", value_parser = seed)]
     #[arg(allow_negative_numbers = true)]
-    pub seed: u64,
+    pub seed: Option<u64>,
     /// The file that keeps the drive with its data; made if it is not there. It is sparse: it takes the space of what is
     /// written.
     #[arg(long, value_name = "FILE")]
@@ -47,12 +47,16 @@ pub struct ServeArgs {
     /// Cut the power of the drive each time that this has passed, such as 5s.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub cut_every: Option<Duration>,
-    /// Record the requests as a trace. It is complete when the server ends in order, and missing if it is killed.
+    /// Record the requests as a trace. It is complete when the server ends in order; until then, and after a kill, it is
+    /// in FILE.unfinished.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// The format of that trace; by default parquet if the name ends in .parquet, otherwise blkparse.
     #[arg(long, value_name = "FORMAT", value_parser = parse_format, requires = "record")]
     pub record_format: Option<&'static Format>,
+    /// Leave out of that trace what its format can't express (of writes with FUA: make them plain), and count that.
+    #[arg(long, requires = "record")]
+    pub drop_unsupported: bool,
     /// A part of the drive that clients choose by name, one behind the other; may be repeated. By default one without a
     /// name, with everything. A last :ro makes it read-only.
     #[arg(long = "export", value_name = "NAME[:SIZE][:ro]", value_parser = export)]
@@ -114,7 +118,7 @@ pub enum CtlOrder {
     /// Let a die die.
     KillDie {
         /// Its number, from 0.
-        #[arg(value_name = "DIE")]
+        #[arg(value_name = "DIE", value_parser = die)]
         die: u32,
     },
     /// Bring all data to flash; with -o, save the state of the drive as an image.
@@ -137,13 +141,22 @@ pub enum CtlOrder {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    const LEAST: Duration = Duration::from_millis(100);
-    let nanos = Nanos::parse(text).map_err(|error| error.to_string())?;
-    let time = Duration::from_nanos(nanos.0);
-    if time < LEAST {
-        return Err("the least is 100ms".to_owned());
+    const LEAST: Nanos = Nanos(100_000_000);
+    match Nanos::parse(text) {
+        Ok(time) if time >= LEAST => Ok(Duration::from_nanos(time.0)),
+        Ok(_) => Err("the least is 100ms".to_owned()),
+        Err(_) => {
+            let number = text.trim().parse::<u32>().ok().filter(|number| *number > 0);
+            let example = number.map_or("5s".to_owned(), |number| format!("{number}s"));
+            Err(format!(
+                "write a number with a unit, like {example} (units: ms, s, min, h; at least 100ms)"
+            ))
+        }
     }
-    Ok(time)
+}
+
+fn die(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "a die is a whole number from 0".to_owned())
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {
@@ -162,9 +175,44 @@ fn export(text: &str) -> Result<ExportSpec, String> {
     match parts[..] {
         [name] => Ok(ExportSpec { name: name.to_owned(), size: None, read_only }),
         [name, size] => {
-            let size = Bytes::parse(size).map_err(|error| error.to_string())?;
-            Ok(ExportSpec { name: name.to_owned(), size: Some(size.0), read_only })
+            let size = Some(size_of_export(size)?);
+            Ok(ExportSpec { name: name.to_owned(), size, read_only })
         }
         _ => Err("NAME, NAME:SIZE or either with :ro, such as data:8GiB:ro".to_owned()),
+    }
+}
+
+fn size_of_export(text: &str) -> Result<u64, String> {
+    match Bytes::parse(text) {
+        Ok(Bytes(0)) => Err("an export must not be empty: write a size, such as 8GiB".to_owned()),
+        Ok(Bytes(bytes)) => Ok(bytes),
+        Err(_) => {
+            let number = text.trim().parse::<u32>().ok().filter(|number| *number > 0);
+            let example = number.map_or("8GiB".to_owned(), |number| format!("{number}GiB"));
+            Err(format!(
+                "write a size with its unit, like {example} (units: KiB, MiB, GiB, TiB, or kB, MB, GB, TB)"
+            ))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_propose_what_is_allowed() {
+        assert_eq!(duration("1min"), Ok(Duration::from_secs(60)));
+        for (wrong, hint) in
+            [("5", "like 5s"), ("5parsec", "like 5s"), ("0", "like 5s"), ("1ms", "100ms")]
+        {
+            assert!(duration(wrong).unwrap_err().contains(hint), "{wrong}");
+        }
+        for (wrong, hint) in
+            [("a:0", "like 8GiB"), ("a:0MiB", "such as 8GiB"), ("a:20", "like 20GiB")]
+        {
+            assert!(export(wrong).unwrap_err().contains(hint), "{wrong}");
+        }
+        assert_eq!(export("a:1MiB:ro").unwrap().size, Some(1 << 20));
     }
 }

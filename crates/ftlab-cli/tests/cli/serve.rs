@@ -94,20 +94,11 @@ fn a_drive_is_served_stopped_and_served_again() {
     assert!(done.out.contains("nbd+unix:///?socket=drive.flash.sock"), "{}", done.out);
     assert!(done.err.contains("if the server is killed, all its data is lost"), "{}", done.err);
     assert_eq!(place.entries(), ["drive.flash", "trace.csv"], "sockets are gone");
-    // The terminal is closed, which a second signal in the same moment does not make a kill.
     let again = Serving::start(&place, "serve --data drive.flash");
-    again.signal("-HUP");
-    let done = again.end();
-    assert_eq!(done.code, 0, "{}", done.err);
-    let exports = "serve --data drive.flash --export a:1MiB --export b:ro";
-    let again = Serving::start(&place, exports);
     again.signal("-TERM");
-    again.signal("-INT");
     let done = again.end();
     assert_eq!(done.code, 0, "{}", done.err);
     assert!(done.err.contains("as it was shut down"), "{}", done.err);
-    assert!(done.out.contains("nbd+unix:///a?socket=drive.flash.sock (1.05 MB)"), "{}", done.out);
-    assert!(done.out.contains("nbd+unix:///b?socket=drive.flash.sock"), "{}", done.out);
 }
 
 #[test]
@@ -121,13 +112,23 @@ fn a_killed_drive_recovers_and_a_cut_one_goes_on() {
     assert_eq!(reading["power"]["cuts"], 1);
     assert_eq!(reading["smart"]["unsafe_shutdowns"], 2);
     assert_eq!(place.run("ctl drive.flash save -o state.ftlab").code, 0);
-    fails(&place, "ctl drive.flash save -o state.ftlab", &["state.ftlab"]);
+    fails(&place, "ctl drive.flash save -o state.ftlab", &["already contains an image", "--force"]);
     assert_eq!(place.run("ctl drive.flash save -o state.ftlab --force").code, 0);
-    let often = place.run("ctl drive.flash cut --every 1h");
-    assert!(often.out.contains("every 60 min"), "{}", often.out);
+    fails(&place, "ctl drive.flash kill-die 0", &["die 0 can't die: after a power cut", "remedy"]);
+    assert_eq!(
+        place.run("ctl drive.flash cut --every 1h").out,
+        "power is cut every 1 h 0 min from now on\n"
+    );
+    assert_eq!(place.run("ctl drive.flash cut --never").code, 0);
     assert_eq!(place.run("ctl drive.flash stop").code, 0);
     let done = serving.end();
     assert!(done.err.contains("was killed"), "{}", done.err);
+    assert!(done.err.contains("tiny with 1 option changed: the server"), "{}", done.err);
+    assert!(
+        done.err.contains("every 1 h 0 min") && done.err.contains("not cut any more"),
+        "{}",
+        done.err
+    );
     assert_eq!(place.run("device show state.ftlab").code, 0);
     let aged = Serving::start(&place, "serve --image state.ftlab --data other.flash");
     aged.signal("-INT");
@@ -145,14 +146,30 @@ fn wrong_requests_are_refused_and_leave_nothing() {
     fails(&place, "serve tiny --data d --tcp 0.0.0.0:10809", &["--unprotected"]);
     fails(&place, "serve tiny --data d --http 0.0.0.0:9100", &["127.0.0.1"]);
     fails(&place, "serve tiny --data d --cut-every 1ms", &["100ms"]);
+    fails(&place, "serve tiny --data d --cut-every 5s", &["--set ftl.recovery.policy=scan"]);
+    let both = "--set ftl.slc_cache.policy=none --set ftl.recovery.policy=scan";
+    fails(&place, "serve tlc-1t --data d --cut-every 5s", &[both]);
+    fails(&place, "serve rw-scheduler --data d --cut-every 5s", &["another device"]);
+    fails(
+        &place,
+        "serve tiny --data d --record r --record-format msr",
+        &["flushes", "--drop-unsupported"],
+    );
+    fails(&place, "serve tiny --data d --record trace.csv", &["exists already"]);
+    fails(
+        &place,
+        "serve tiny --data d --record ./r --save r",
+        &["--save and --record are the same file"],
+    );
+    fails(&place, "serve tiny --data d --save d", &["--data and --save are the same file"]);
+    fails(&place, "serve tiny --data d --socket s --record s", &["--socket and --record"]);
+    fails(&place, "serve tiny --data d --export a:1MiB --export a", &["two exports are called"]);
+    let long = format!("serve tiny --data d --socket {}", "s".repeat(110));
+    fails(&place, &long, &["110 bytes", "at most 107", "--socket"]);
+    fails(&place, "ctl d kill-die foo", &["a die is a whole number from 0"]);
+    assert_eq!(place.entries(), ["trace.csv"], "nothing was made");
     fails(&place, "serve tiny --data d --export a:b:c", &["NAME"]);
     fails(&place, "serve tiny --data d --image trace.csv", &["trace.csv"]);
-    let twice = "serve tiny --data d --export a:1MiB --export a:2MiB";
-    fails(&place, twice, &["two exports are named \"a\"", "remedy"]);
-    let lacks = "serve tiny --data d --record r --record-format msr";
-    fails(&place, lacks, &["the format msr can't express", "remedy: record as blkparse"]);
-    fails(&place, "serve tiny --data d --save x --record x", &["can't both be x", "remedy"]);
-    assert_eq!(place.entries(), ["trace.csv"]);
     fails(&place, "ctl d stats", &["no server", "remedy"]);
 }
 
@@ -215,4 +232,48 @@ fn the_live_page_of_a_drive_works_in_a_browser() {
     client.join().unwrap();
     let done = serving.end();
     assert_eq!(done.code, 0, "{}", done.err);
+}
+
+#[test]
+fn a_hangup_saves_and_two_signals_at_once_are_one() {
+    let place = Place::new();
+    let serving =
+        Serving::start(&place, "serve tiny --data drive.flash --export a:1MiB --export b:ro");
+    serving.signal("-HUP");
+    serving.signal("-INT");
+    let done = serving.end();
+    assert_eq!(done.code, 0, "{}", done.err);
+    let uri = "nbd+unix:///a?socket=drive.flash.sock (export \"a\", 1.05 MB)";
+    assert!(done.out.contains(uri) && done.out.contains(", read-only)"), "{}", done.out);
+    assert_eq!(place.entries(), ["drive.flash", "trace.csv"]);
+    let again = Serving::start(&place, "serve --data drive.flash --seed 7");
+    again.signal("-TERM");
+    let done = again.end();
+    assert!(done.err.contains("as it was shut down"), "{}", done.err);
+    assert!(done.err.contains("--seed 7 has no effect"), "{}", done.err);
+}
+
+#[test]
+fn a_drive_that_lies_says_so() {
+    let place = Place::new();
+    let serving = Serving::start(&place, "serve tiny --set host.flush=ignored --data drive.flash");
+    let told = place.run("ctl drive.flash stats").out;
+    assert!(told.contains("this drive lies"), "{told}");
+    serving.signal("-TERM");
+    assert!(serving.end().err.contains("note: this drive lies"));
+}
+
+#[test]
+fn what_was_recorded_outlasts_a_kill_under_another_name() {
+    let place = Place::new();
+    let line =
+        "serve tiny --data drive.flash --record r.csv --record-format msr --drop-unsupported";
+    Serving::start(&place, line).kill();
+    assert!(place.entries().contains(&"r.csv.unfinished".to_owned()));
+    fails(&place, "serve tiny --data d --record r.csv", &["r.csv.unfinished", "rename or delete"]);
+    let other = Serving::start(&place, "serve tiny --data other.flash --record r.txt");
+    other.signal("-TERM");
+    assert_eq!(other.end().code, 0);
+    let there = place.entries();
+    assert!(there.contains(&"r.txt".to_owned()) && !there.contains(&"r.txt.unfinished".to_owned()));
 }

@@ -29,4 +29,6 @@ pub use reading::{
     SmartReading, wear_cells_per_plane,
 };
 pub use response::{Response, Status};
+#[cfg(target_os = "linux")]
+pub(crate) use text::long_time;
 pub use text::text;

@@ -99,7 +99,7 @@ pub enum DriveOrder {
     Save {
         /// The file, or the one that the drive came from.
         to: Option<String>,
-        /// Whether an image of this name is replaced.
+        /// Whether that may replace an image.
         force: bool,
     },
     /// Follow the clock on the wall otherwise.
@@ -236,8 +236,8 @@ fn kill_die(request: &HttpRequest) -> Result<DriveOrder, Response> {
 }
 
 fn save(request: &HttpRequest) -> Result<DriveOrder, Response> {
-    let SaveBody { to, force } =
-        body(request, "{}, {\"to\": FILE} or {\"to\": FILE, \"force\": true}")?;
+    let allowed = "{}, {\"to\": FILE} or {\"to\": FILE, \"force\": true} to replace an image";
+    let SaveBody { to, force } = body(request, allowed)?;
     if let Some(name) = &to {
         // Others on this machine may reach a port, but must not write files as this user.
         if request.from == OriginRules::Loopback {

@@ -345,6 +345,8 @@ pub struct PolicyReading {
     pub recovery: Option<String>,
     /// Whether acknowledged writes may sit in a cache that loses power.
     pub volatile_cache: Option<bool>,
+    /// Whether flushes are answered without being obeyed.
+    pub ignores_flushes: bool,
     /// Whether the host may only read.
     pub read_only: bool,
     /// The file that keeps the drive.

@@ -6,6 +6,7 @@ use super::{DieState, DriveReading, HostReading, Quantiles};
 const NAME: usize = 10;
 /// The width of a number with its unit.
 const CELL: usize = 10;
+const NS_PER_MS: u64 = 1_000_000;
 const NS_PER_S: u64 = 1_000_000_000;
 const PERCENT: f64 = 100.0;
 /// Where the next larger unit of time or size begins.
@@ -41,7 +42,7 @@ fn time(ns: u64) -> String {
 }
 
 /// A long time, as `2 d 3 h` or `4 min 5 s`: the two largest parts.
-fn long_time(ns: u64) -> String {
+pub(crate) fn long_time(ns: u64) -> String {
     let seconds = ns / NS_PER_S;
     let minutes = seconds / SECONDS_PER_MINUTE;
     let hours = minutes / MINUTES_PER_HOUR;
@@ -78,6 +79,9 @@ pub fn text(reading: &DriveReading) -> String {
     text += &line("clock", &[clock, format!("up {}", long_time(device.uptime_ns))]);
     text += &power(reading);
     text += &host(&reading.host);
+    if reading.policy.ignores_flushes {
+        text += &line("flushes", &["ignored: this drive lies (host.flush)".to_owned()]);
+    }
     text += &latencies(reading);
     text += &flash(reading);
     text += &dies(reading);
@@ -92,7 +96,7 @@ fn power(reading: &DriveReading) -> String {
     parts.extend(power.last_recovery_ns.map(|ns| format!("last recovery {}", time(ns))));
     if let Some(period) = power.cut_every_ms {
         let next = known(power.next_cut_in_ns, time);
-        parts.push(format!("cut every {period} ms, next in {next}"));
+        parts.push(format!("cut every {}, next in {next}", long_time(period * NS_PER_MS)));
     }
     line("power", &parts)
 }
@@ -133,11 +137,13 @@ fn latencies(reading: &DriveReading) -> String {
 
 fn flash(reading: &DriveReading) -> String {
     let flash = &reading.flash;
-    let amplification =
-        format!("write amplification {}", known(flash.write_amplification, |a| format!("{a:.2}")));
+    let amplification = format!(
+        "write amplification {} since the start",
+        known(flash.write_amplification, |a| format!("{a:.2}"))
+    );
     let free = format!(
-        "{} to {:.1} (mean) free blocks of a plane",
-        flash.free_blocks_min, flash.free_blocks_mean
+        "free blocks of a plane: {:.1} on average, {} at least",
+        flash.free_blocks_mean, flash.free_blocks_min
     );
     let valid = format!("{} valid", known(flash.valid_share, percent));
     let mut origins: Vec<String> = flash
@@ -146,7 +152,8 @@ fn flash(reading: &DriveReading) -> String {
         .map(|programs| format!("{} {}", programs.pages, programs.origin))
         .collect();
     origins.push(format!("{} read", flash.reads));
-    line("flash", &[amplification, free, valid])
+    line("flash", &[amplification, valid])
+        + &line("", &[free])
         + &line("pages", &origins)
         + &line("erased", &[format!("{} blocks", flash.erases)])
 }
@@ -189,11 +196,12 @@ fn smart(reading: &DriveReading) -> String {
         format!("{} into flash", bytes(smart.media_bytes_written)),
     ];
     let wear = [
-        format!("{} used", known(smart.percentage_used, |used| format!("{used:.1} %"))),
-        format!("{} spare", known(smart.available_spare_percent, |left| format!("{left:.1} %"))),
-        format!("{} grown bad blocks", known(smart.grown_bad_blocks, |blocks| blocks.to_string())),
-        format!("{} media errors", smart.media_errors),
+        smart.percentage_used.map(|used| format!("{used:.1} % used")),
+        smart.available_spare_percent.map(|left| format!("{left:.1} % spare")),
+        smart.grown_bad_blocks.map(|blocks| format!("{blocks} grown bad blocks")),
+        Some(format!("{} media errors", smart.media_errors)),
     ];
+    let wear: Vec<String> = wear.into_iter().flatten().collect();
     let power = [
         format!("{} with power", long_time(smart.power_on_time_ns)),
         format!("{} power cycles", smart.power_cycles),
@@ -221,6 +229,7 @@ mod tests {
     #[test]
     fn what_is_unknown_is_a_dash() {
         let mut reading = DriveReading::default();
+        reading.policy.ignores_flushes = true;
         reading.power.on = false;
         reading.smart.end_of_life = true;
         insta::assert_snapshot!(text(&reading));

@@ -15,6 +15,7 @@ mod log;
 mod meter;
 mod observe;
 mod records;
+mod recovery;
 mod start;
 mod stored;
 mod tables;
@@ -23,6 +24,7 @@ mod tests;
 
 pub use data_file::Unusable;
 pub use host_data::Answer;
+pub use recovery::settings_to_recover;
 pub use start::{DriveSpec, Start, remedy};
 
 use std::io;
@@ -425,9 +427,9 @@ impl Drive {
             return Ok(());
         }
         Err(Failure::usage(format!(
-            "{} keeps nothing for recovery (ftl.recovery.policy = \"none\"): a power cut would leave nothing\n  \
-             remedy: make a drive with --set ftl.recovery.policy=scan",
-            self.config.options.device.name
+            "the drive keeps nothing for recovery (ftl.recovery.policy = \"none\"): a cut would leave nothing\n  \
+             remedy: {}",
+            recovery::remedy(&self.config)
         )))
     }
 

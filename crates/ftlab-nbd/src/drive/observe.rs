@@ -1,5 +1,6 @@
 //! What a running drive tells about itself.
 
+use ftlab::config::FlushRule;
 use ftlab::ftl::BlockState;
 use ftlab::ftl::wear::Life;
 use ftlab::host::Host;
@@ -37,6 +38,7 @@ impl Drive {
             policy: PolicyReading {
                 recovery: Some(self.config.options.ftl.recovery.policy.name().to_owned()),
                 volatile_cache: Some(self.is_volatile()),
+                ignores_flushes: self.config.options.host.flush == FlushRule::Ignored,
                 read_only: false,
                 data_file: Some(self.file.path.display().to_string()),
             },

@@ -22,7 +22,7 @@ use super::layout::FileLayout;
 use super::meter::Meter;
 use super::stored::StoredDevice;
 use super::tables::DriveView;
-use super::{Cuts, Drive};
+use super::{Cuts, Drive, recovery};
 
 /// Which drive to start.
 #[derive(Clone)]
@@ -284,9 +284,9 @@ impl Starting<'_> {
         if !self.recovers() {
             return Err(Failure::usage(format!(
                 "the server of {} was killed, and its drive keeps nothing for recovery \
-                 (ftl.recovery.policy = \"none\"): its data is lost\n  remedy: delete the file, and make a drive with \
-                 --set ftl.recovery.policy=scan",
-                self.path.display()
+                 (ftl.recovery.policy = \"none\"): its data is lost\n  remedy: delete the file, and {}",
+                self.path.display(),
+                recovery::remedy(&self.config)
             )));
         }
         let stored = self.file.stored(&self.geometry).map_err(|error| self.failed(error))?;

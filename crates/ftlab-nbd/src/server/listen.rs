@@ -16,6 +16,9 @@ use rustix::net::{self, RecvFlags, SendFlags};
 /// For so long nobody is let in if the process has too many files open.
 const FULL: Duration = Duration::from_secs(1);
 
+/// The most bytes of the name of a Unix socket, which Linux keeps in 108 with a zero at its end.
+const MOST_PATH_BYTES: usize = 107;
+
 /// A socket that listens.
 #[derive(Debug)]
 pub struct Listener {
@@ -32,6 +35,13 @@ impl Listener {
     /// Another server listens there, the file is something else, or it can't be made.
     pub fn unix(path: &Path) -> Result<Listener, Failure> {
         let shown = path.display();
+        let length = path.as_os_str().len();
+        if length > MOST_PATH_BYTES {
+            return Err(Failure::usage(format!(
+                "the name of the socket {shown} has {length} bytes, and the system takes at most {MOST_PATH_BYTES}\n  \
+                 remedy: give a shorter one by --socket, relative to this folder or in /tmp; the control socket's adds .ctl to it"
+            )));
+        }
         if let Ok(known) = path.symlink_metadata() {
             if !known.file_type().is_socket() {
                 return Err(Failure::usage(format!(

@@ -12,9 +12,12 @@ mod listen;
 mod orders;
 mod peers;
 mod poll;
+mod record;
+mod signals;
 mod spec;
 mod watch;
 
+pub use record::RecordSpec;
 pub use spec::{ExportSpec, Listen, ServerSpec};
 
 use std::io;
@@ -24,6 +27,7 @@ use std::time::{Duration, Instant};
 use ftlab::host::Advanced;
 use ftlab::units::{Nanos, SECTOR_BYTES, SimTime};
 use ftlab_lab::failure::Failure;
+use ftlab_workload::trace::TraceWriter;
 
 use self::clock::Timekeeper;
 use self::jobs::{Client, Jobs, Settled, Target};
@@ -82,8 +86,8 @@ pub struct Server {
     idle_since: Option<Instant>,
     /// With the `simulated` clock: until when a pause of the clients lasts that the device is still catching up with.
     pause_until: Option<SimTime>,
-    recorder: Option<spec::TraceRecorder>,
-    signals: spec::StopSignals,
+    recorder: Option<record::TraceRecorder>,
+    signals: signals::StopSignals,
     stops: Option<&'static str>,
 }
 
@@ -106,7 +110,7 @@ impl Server {
         let block_listeners = spec.listen.block()?;
         let http_listeners = spec.listen.http()?;
         let recorder = spec.recorder(&drive)?;
-        let signals = spec::StopSignals::listen()?;
+        let signals = signals::StopSignals::listen(at_once(&drive, &spec))?;
         // Who connects meanwhile waits.
         drive.begin()?;
         let now = Instant::now();
@@ -139,17 +143,10 @@ impl Server {
     /// Where it listens, in words: each export by its name, if there are several.
     #[must_use]
     pub fn addresses(&self) -> Vec<String> {
-        let is_only = self.exports.len() == 1;
-        let of = |export: &Export| {
-            let kind = if export.read_only { ", read-only" } else { "" };
-            let size = format!(" ({}{kind})", ftlab_lab::human::bytes(export.size));
-            let size = if is_only { String::new() } else { size };
-            let uris = self.spec.listen.uris(&self.block_listeners, &export.name);
-            uris.into_iter().map(move |uri| format!("{uri}{size}"))
-        };
-        let sockets = self.exports.iter().flat_map(of);
+        let uris = |export| self.spec.listen.uris(&self.block_listeners, export);
+        let sockets: Vec<String> = self.exports.iter().flat_map(uris).collect();
         let pages = self.http_listeners.iter().filter_map(|(listener, _)| listener.address());
-        sockets.chain(pages.map(|address| format!("http://{address}/"))).collect()
+        sockets.into_iter().chain(pages.map(|address| format!("http://{address}/"))).collect()
     }
 
     /// Serves until a signal or an order stops it, and shuts the drive down.
@@ -162,7 +159,6 @@ impl Server {
             let ready = self.wait();
             if ready.signalled {
                 self.stops = Some("by a signal");
-                self.signals.arm();
                 break;
             }
             self.take_in(&ready, log)?;
@@ -477,6 +473,7 @@ impl Server {
         }
         if self.watched.is_due(now) {
             self.read(now);
+            self.recorder.iter_mut().for_each(record::TraceRecorder::flush);
             for peer in self.peers.iter().filter(|peer| peer.is_half_open(now)) {
                 log(&format!("client {} chose no export in time", peer.number));
             }
@@ -529,8 +526,12 @@ impl Server {
         for peer in &mut self.peers {
             peer.send();
         }
-        let recorded = self.recorder.take().map_or(Ok(()), spec::TraceRecorder::finish);
-        saved.and(recorded)
+        let recorded = self.recorder.take().map(record::TraceRecorder::finish).transpose();
+        saved?;
+        if let Some(told) = recorded?.flatten() {
+            log(&told);
+        }
+        Ok(())
     }
 }
 
@@ -551,4 +552,25 @@ fn extents(span: Span, target: Target, drive: &Drive) -> impl Iterator<Item = St
         hole: !written,
         zeroes: !written,
     })
+}
+
+/// What ending at once would leave.
+fn at_once(drive: &Drive, spec: &ServerSpec) -> signals::AtOnce {
+    let listen = &spec.listen;
+    let sockets = listen.unix.iter().chain([&listen.control]).cloned().collect();
+    let lost = match drive.recovers() {
+        true => {
+            "To the drive that is a power cut: its next start recovers, and acknowledged data that was not flushed may \
+             be lost."
+        }
+        false => {
+            "The drive was not saved, and its data is lost: it keeps nothing for recovery (ftl.recovery.policy = \
+             \"none\")."
+        }
+    };
+    let record = spec.record.as_ref().map(|record| {
+        let unfinished = TraceWriter::unfinished(&record.path);
+        format!(" What was recorded is in {}.", unfinished.display())
+    });
+    signals::AtOnce { lost: lost.to_owned() + &record.unwrap_or_default(), sockets }
 }

@@ -8,7 +8,11 @@ use ftlab_lab::image;
 
 use super::watch::Rest;
 use super::{Log, Server};
-use crate::control::{Cut, DriveOrder, Response, Routed, Status, route};
+use crate::control::{Cut, DriveOrder, Response, Routed, Status, long_time, route};
+
+/// What to do about a die that can't die.
+const DIES_WITHOUT_RECOVERY: &str =
+    "\n  remedy: let dies die in a drive without recovery (ftl.recovery.policy = \"none\")";
 
 impl Server {
     /// Takes a reading.
@@ -57,7 +61,10 @@ impl Server {
                     log(&format!("die {die} died by an order"));
                     Response::done(&format!("die {die} is dead"))
                 }
-                Err(message) => Response::refused(Status::Conflict, &message),
+                Err(message) => {
+                    let told = lives_on(die, &message, self.drive.recovers());
+                    Response::refused(Status::Conflict, &told)
+                }
             },
             DriveOrder::Save { to, force } => {
                 self.order_save(to.as_deref().map(Path::new), force, log)?
@@ -77,10 +84,10 @@ impl Server {
     }
 
     fn order_cut(&mut self, cut: Cut, log: Log<'_>) -> Result<Response, Failure> {
-        if !self.drive.recovers() && cut != Cut::Never {
-            let why = "the drive keeps nothing for recovery (ftl.recovery.policy = \"none\"): a cut would leave nothing; \
-                       make one with --set ftl.recovery.policy=scan";
-            return Ok(Response::refused(Status::Conflict, why));
+        if cut != Cut::Never
+            && let Err(why) = self.drive.can_be_cut()
+        {
+            return Ok(Response::refused(Status::Conflict, &why.to_string()));
         }
         Ok(match cut {
             Cut::Now => {
@@ -94,9 +101,12 @@ impl Server {
                 let every = Duration::from_millis(ms);
                 self.spec.cut_every = Some(every);
                 self.next_cut = Some(Instant::now() + every);
-                let every = ftlab_lab::human::span(every.as_nanos() as u64);
-                log(&format!("power is cut every {every} from now on"));
-                Response::done(&format!("power is cut every {every} from now on"))
+                let told = format!(
+                    "power is cut every {} from now on",
+                    long_time(every.as_nanos() as u64)
+                );
+                log(&told);
+                Response::done(&told)
             }
             Cut::Never => {
                 (self.spec.cut_every, self.next_cut) = (None, None);
@@ -113,6 +123,7 @@ impl Server {
         force: bool,
         log: Log<'_>,
     ) -> Result<Response, Failure> {
+        // With force, an image may be replaced, but nothing else.
         if let Some(path) = to
             && let Err(failure) = image::refuse_to_overwrite(path, force)
         {
@@ -142,5 +153,27 @@ impl Server {
             (Ok(()), None) => Response::done("all data is on flash, and in the data file"),
             (Err(failure), _) => Response::refused(Status::Conflict, &failure.to_string()),
         })
+    }
+}
+
+/// Why a die can't die: what a refused configuration says, without the place in a text that nobody wrote.
+fn lives_on(die: u32, message: &str, recovers: bool) -> String {
+    let first = message.lines().next().unwrap_or_default();
+    let problem = first.strip_prefix("error: ").and_then(|rest| rest.split_once(": "));
+    let Some((_, problem)) = problem else { return first.to_owned() };
+    let remedy = if recovers { DIES_WITHOUT_RECOVERY } else { "" };
+    format!("die {die} can't die: {problem}{remedy}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_told_without_their_place() {
+        let long = "error: a.b: it is so: no\n --> setting 1\n  |\n1 | a.b=1\n  |     ^\n";
+        assert_eq!(lives_on(3, long, false), "die 3 can't die: it is so: no");
+        assert!(lives_on(3, long, true).ends_with(DIES_WITHOUT_RECOVERY));
+        assert_eq!(lives_on(9, "there is no die 9", true), "there is no die 9");
     }
 }

@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::listen::Listener;
 use super::peers::{BlockPeer, HttpPeer};
-use super::spec::StopSignals;
+use super::signals::StopSignals;
 use crate::control::OriginRules;
 
 /// What is ready.

@@ -1,21 +1,15 @@
 //! What a server is asked to do, checked as a whole before it begins.
 
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ftlab::host::{Op, Request};
-use ftlab::units::{Lba, SimTime};
 use ftlab_lab::failure::Failure;
-use ftlab_workload::trace::{Format, Record, TraceWriter};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use ftlab_lab::human;
 
 use super::jobs::Target;
 use super::listen::Listener;
+use super::record::{RecordSpec, TraceRecorder};
 use crate::control::{Clock, OriginRules};
 use crate::drive::Drive;
 use crate::protocol::{Export, limits::MINIMUM_BLOCK};
@@ -24,8 +18,8 @@ use crate::protocol::{Export, limits::MINIMUM_BLOCK};
 const CONTROL: &str = ".ctl";
 /// The preferred size of requests: what most systems use as their page.
 const PREFERRED_BLOCK: u32 = 4096;
-/// The exit code of a second signal.
-const INTERRUPTED: i32 = 130;
+/// What stands for itself in a URI.
+const PLAIN: &[u8] = b"-._~/";
 
 /// Where a server listens.
 #[derive(Clone, Debug, Default)]
@@ -62,19 +56,33 @@ impl Listen {
         Ok(all)
     }
 
-    /// The addresses by which clients know an export.
-    pub(super) fn uris(&self, listeners: &[Listener], export: &str) -> Vec<String> {
-        // What has a meaning in addresses is written as a number there.
-        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
-        let export: String = export
-            .bytes()
-            .map(|it| if plain(&it) { char::from(it).to_string() } else { format!("%{it:02X}") })
-            .collect();
+    /// The addresses by which clients know an export, with its size if it has a name.
+    pub(super) fn uris(&self, listeners: &[Listener], export: &Export) -> Vec<String> {
+        let name = escaped(&export.name);
         let unix = self.unix.iter();
-        let unix = unix.map(|path| format!("nbd+unix:///{export}?socket={}", path.display()));
+        let unix = unix.map(|path| {
+            format!("nbd+unix:///{name}?socket={}", escaped(&path.display().to_string()))
+        });
         let tcp = listeners.iter().filter_map(Listener::address);
-        unix.chain(tcp.map(|address| format!("nbd://{address}/{export}"))).collect()
+        let all = unix.chain(tcp.map(|address| format!("nbd://{address}/{name}")));
+        let told = match export.name.as_str() {
+            "" => String::new(),
+            name => {
+                let rights = if export.read_only { ", read-only" } else { "" };
+                format!(" (export \"{name}\", {}{rights})", human::bytes(export.size))
+            }
+        };
+        all.map(|uri| uri + &told).collect()
     }
+}
+
+/// Writes a text as a part of a URI.
+fn escaped(text: &str) -> String {
+    let byte = |byte: u8| match byte.is_ascii_alphanumeric() || PLAIN.contains(&byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    text.bytes().map(byte).collect()
 }
 
 /// A part of the drive that clients can choose.
@@ -99,8 +107,8 @@ pub struct ServerSpec {
     pub clock: Clock,
     /// How often power is cut.
     pub cut_every: Option<Duration>,
-    /// Where the requests are recorded, and in which format.
-    pub record: Option<(PathBuf, &'static Format)>,
+    /// Where and how the requests are recorded.
+    pub record: Option<RecordSpec>,
     /// The most clients at once.
     pub connections: usize,
     /// Where the state goes at the end, besides the data file.
@@ -112,19 +120,15 @@ pub struct ServerSpec {
 impl ServerSpec {
     /// The exports, one behind the other on the drive.
     pub(super) fn exports(&self, drive: &Drive) -> Result<Vec<Export>, Failure> {
-        for (number, export) in self.exports.iter().enumerate() {
-            if self.exports[..number].iter().any(|other| other.name == export.name) {
-                return Err(Failure::usage(format!(
-                    "two exports are named \"{}\": clients could choose only the first\n  remedy: give each a name of its \
-                     own",
-                    export.name
-                )));
-            }
-        }
         let capacity = drive.capacity();
         let mut at = 0;
         let mut all = Vec::new();
         for ExportSpec { name, size, read_only } in &self.exports {
+            if all.iter().any(|other: &Export| other.name == *name) {
+                return Err(Failure::usage(format!(
+                    "two exports are called \"{name}\"\n  remedy: give each its own name; clients choose by it"
+                )));
+            }
             let size = size.unwrap_or(capacity.saturating_sub(at));
             let block = u64::from(MINIMUM_BLOCK);
             if size == 0 || size % block > 0 || size > capacity.saturating_sub(at) {
@@ -136,7 +140,7 @@ impl ServerSpec {
             }
             all.push(Export {
                 name: name.clone(),
-                description: ftlab_lab::device::title(drive.config()),
+                description: ftlab_lab::device::title_of_kept(drive.config()),
                 size,
                 preferred_block: PREFERRED_BLOCK,
                 read_only: *read_only,
@@ -153,108 +157,13 @@ impl ServerSpec {
         Target { offset: self.offsets.get(export).copied().unwrap_or(0), stream: export as u32 }
     }
 
-    /// The files that are written at the end differ, and the format of a trace holds what clients of a block device do.
-    fn check_outputs(&self) -> Result<(), Failure> {
-        let Some((path, format)) = &self.record else { return Ok(()) };
-        if self.save.as_ref() == Some(path) {
-            return Err(Failure::usage(format!(
-                "the image and the trace can't both be {}\n  remedy: choose another name for one of them",
-                path.display()
-            )));
-        }
-        match format.lacks() {
-            None => Ok(()),
-            Some(what) => Err(Failure::usage(format!(
-                "the format {} can't express {what}, and clients of a block device send them\n  remedy: record as blkparse or \
-                 parquet, and convert with `ftlab trace convert --drop-unsupported`",
-                format.name
-            ))),
-        }
-    }
-
     pub(super) fn recorder(&self, drive: &Drive) -> Result<Option<TraceRecorder>, Failure> {
-        self.check_outputs()?;
-        let record = self.record.as_ref().map(|(path, _)| path).filter(|path| path.exists());
-        let image = self.save.as_ref().filter(|path| drive.keeps(path));
-        if let Some(path) = record.or(image) {
+        if let Some(path) = self.save.as_ref().filter(|path| drive.keeps(path)) {
             return Err(Failure::usage(format!(
-                "{} exists already\n  remedy: choose another name, so that nothing is overwritten",
+                "{} is the data file of this drive\n  remedy: choose another name, so that nothing is overwritten",
                 path.display()
             )));
         }
-        self.record.as_ref().map(|(path, format)| TraceRecorder::new(path, format)).transpose()
-    }
-}
-
-/// Records requests as a trace.
-pub(super) struct TraceRecorder {
-    writer: TraceWriter,
-    began: Option<SimTime>,
-    failed: Option<Failure>,
-}
-
-impl TraceRecorder {
-    fn new(path: &Path, format: &'static Format) -> Result<TraceRecorder, Failure> {
-        let writer = TraceWriter::create(path, format).map_err(Failure::usage)?;
-        Ok(TraceRecorder { writer, began: None, failed: None })
-    }
-
-    /// Records a request; times count from the first one.
-    pub(super) fn record(&mut self, request: &Request, at: SimTime) {
-        let began = *self.began.get_or_insert(at);
-        let Request { op, lba, sectors, stream, fua, .. } = *request;
-        let lba = if op == Op::Flush { Lba(0) } else { lba };
-        let at = SimTime::ZERO + at.saturating_since(began);
-        let record = Record { at, op, lba, sectors, stream, fua };
-        if self.failed.is_none()
-            && let Err(error) = self.writer.write(&record)
-        {
-            self.failed = Some(Failure::usage(error));
-        }
-    }
-
-    /// Completes the trace.
-    pub(super) fn finish(self) -> Result<(), Failure> {
-        self.failed.map_or(Ok(()), Err)?;
-        self.writer.finish().map_err(Failure::usage)
-    }
-}
-
-/// SIGINT, SIGTERM, and SIGHUP of a terminal that is closed, stop the server. While it saves the drive, another one ends
-/// the process at once.
-pub(super) struct StopSignals {
-    pipe: UnixStream,
-    ends_at_once: Arc<AtomicBool>,
-}
-
-/// Signals within this time of the first count as one: a double key press means one interrupt.
-const SAME: Duration = Duration::from_secs(1);
-
-impl StopSignals {
-    pub(super) fn listen() -> Result<StopSignals, Failure> {
-        let failed = |error| Failure::usage(format!("can't listen for signals: {error}"));
-        let (pipe, ours) = UnixStream::pair().map_err(failed)?;
-        let ends_at_once = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            let ends = ends_at_once.clone();
-            signal_hook::flag::register_conditional_shutdown(signal, INTERRUPTED, ends)
-                .map_err(failed)?;
-            let told = ours.try_clone().map_err(failed)?;
-            signal_hook::low_level::pipe::register(signal, told).map_err(failed)?;
-        }
-        Ok(StopSignals { pipe, ends_at_once })
-    }
-
-    /// The drive is being saved: in a moment, another signal ends the process at once.
-    pub(super) fn arm(&self) {
-        let ends_at_once = self.ends_at_once.clone();
-        std::thread::spawn(move || {
-            std::thread::sleep(SAME);
-            ends_at_once.store(true, Ordering::SeqCst);
-        });
-    }
-
-    pub(super) fn pipe(&self) -> BorrowedFd<'_> {
-        self.pipe.as_fd()
+        self.record.as_ref().map(TraceRecorder::new).transpose()
     }
 }

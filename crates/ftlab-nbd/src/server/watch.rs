@@ -16,6 +16,7 @@ const SHARES: f64 = 1e4;
 /// What the server counts.
 pub struct Watched {
     began: Instant,
+    title: String,
     counts: HostReading,
     all: LatencyBook,
     window: LatencyBook,
@@ -39,6 +40,7 @@ impl Watched {
     pub fn new(drive: &Drive) -> Watched {
         Watched {
             began: Instant::now(),
+            title: ftlab_lab::device::title_of_kept(drive.config()),
             counts: HostReading::default(),
             all: LatencyBook::new(),
             window: LatencyBook::new(),
@@ -98,6 +100,7 @@ impl Watched {
     pub fn read(&mut self, drive: &Drive, now: Instant, rest: Rest) {
         let mut reading = drive.reading();
         let uptime = now - self.began;
+        reading.device.title.clone_from(&self.title);
         reading.device.clock = rest.clock;
         reading.device.uptime_ns = uptime.as_nanos() as u64;
         reading.device.window_ns = self.last.map_or(0, |last| (now - last).as_nanos() as u64);

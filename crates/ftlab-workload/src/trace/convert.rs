@@ -35,17 +35,32 @@ pub struct Converted {
     pub rounded_times: u64,
     /// The resolution of that clock, in nanoseconds.
     pub tick_ns: u64,
-    /// BLAKE3 of the records that were read.
+    /// BLAKE3 of the records that were read; empty if no trace was read.
     pub digest: String,
 }
 
-/// Writes a trace request by request. The file appears under its name when it is complete.
+impl Converted {
+    fn nothing(format: &Format) -> Converted {
+        Converted {
+            requests: 0,
+            dropped: 0,
+            made_plain: 0,
+            rounded_times: 0,
+            tick_ns: format.tick.0,
+            digest: String::new(),
+        }
+    }
+}
+
+/// Writes a trace request by request, for a source that may die. Until it is complete, the file has another name
+/// ([`TraceWriter::unfinished`]), under which what was written so far stays.
 pub struct TraceWriter {
     name: String,
     path: PathBuf,
     format: &'static Format,
-    unfinished: Unfinished,
     target: ConvertTarget,
+    options: ConvertOptions,
+    done: Converted,
 }
 
 impl TraceWriter {
@@ -53,12 +68,27 @@ impl TraceWriter {
     ///
     /// # Errors
     /// The file can't be made, or nothing can be written in this format.
-    pub fn create(path: &Path, format: &'static Format) -> Result<TraceWriter, TraceError> {
+    pub fn create(
+        path: &Path,
+        format: &'static Format,
+        options: ConvertOptions,
+    ) -> Result<TraceWriter, TraceError> {
         let name = path.display().to_string();
-        let failed = |error: io::Error| TraceError::io(&name, "can't write it", &error);
-        let unfinished = Unfinished::beside(path).map_err(failed)?;
-        let target = ConvertTarget::new(format, path, unfinished.file().map_err(failed)?, &name)?;
-        Ok(TraceWriter { name, path: path.to_owned(), format, unfinished, target })
+        let file = File::create_new(Self::unfinished(path));
+        let file = file.map_err(|error| TraceError::io(&name, "can't write it", &error))?;
+        let target = ConvertTarget::new(format, path, file, &name).inspect_err(|_| {
+            drop(fs::remove_file(Self::unfinished(path)));
+        })?;
+        let (path, done) = (path.to_owned(), Converted::nothing(format));
+        Ok(TraceWriter { name, path, format, target, options, done })
+    }
+
+    /// The name of the file while it is not complete.
+    #[must_use]
+    pub fn unfinished(path: &Path) -> PathBuf {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".unfinished");
+        PathBuf::from(name)
     }
 
     /// Writes a request.
@@ -66,20 +96,30 @@ impl TraceWriter {
     /// # Errors
     /// The format can't express it, or the file can't be written.
     pub fn write(&mut self, record: &Record) -> Result<(), TraceError> {
-        let written = self.target.record(record);
+        let written = self.target.put(record, self.options, &mut self.done);
         let written =
             written.map_err(|error| TraceError::io(&self.name, "can't write it", &error))?;
         written.map_err(|what| unsupported(&self.name, self.format, what))
     }
 
-    /// Completes the trace.
+    /// Hands all requests so far to the system, as far as the format allows: Parquet and compressed text keep back some.
     ///
     /// # Errors
     /// The file can't be written.
-    pub fn finish(self) -> Result<(), TraceError> {
-        let TraceWriter { name, path, unfinished, target, .. } = self;
-        let done = target.finish().and_then(|()| unfinished.publish(&path));
-        done.map_err(|error| TraceError::io(&name, "can't write it", &error))
+    pub fn flush(&mut self) -> Result<(), TraceError> {
+        let flushed = self.target.flush();
+        flushed.map_err(|error| TraceError::io(&self.name, "can't write it", &error))
+    }
+
+    /// Completes the trace, and returns what was written.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn finish(self) -> Result<Converted, TraceError> {
+        let TraceWriter { name, path, target, done, .. } = self;
+        let complete = target.finish().and_then(|()| fs::rename(Self::unfinished(&path), &path));
+        complete.map_err(|error| TraceError::io(&name, "can't write it", &error))?;
+        Ok(done)
     }
 }
 
@@ -95,31 +135,13 @@ pub fn convert(
     let failed = |error: io::Error| TraceError::io(&name, "can't write it", &error);
     let unfinished = Unfinished::beside(path).map_err(failed)?;
     let mut target = ConvertTarget::new(format, path, unfinished.file().map_err(failed)?, &name)?;
-    let mut done = Converted {
-        requests: 0,
-        dropped: 0,
-        made_plain: 0,
-        rounded_times: 0,
-        tick_ns: format.tick.0,
-        digest: String::new(),
-    };
+    let mut done = Converted::nothing(format);
     let (mut digest, mut batch) = (Digest::new(), Vec::new());
     while trace.next_batch(&mut batch)? {
         digest.update(&batch);
         for record in &batch {
-            let mut written = target.record(record).map_err(failed)?;
-            if written.is_err() && record.fua && options.drop_unsupported {
-                done.made_plain += 1;
-                written = target.record(&Record { fua: false, ..*record }).map_err(failed)?;
-            }
-            match written {
-                Ok(()) => {
-                    done.requests += 1;
-                    done.rounded_times += u64::from(record.at.0 % done.tick_ns != 0);
-                }
-                Err(_) if options.drop_unsupported => done.dropped += 1,
-                Err(what) => return Err(unsupported(&name, format, what)),
-            }
+            let written = target.put(record, options, &mut done).map_err(failed)?;
+            written.map_err(|what| unsupported(&name, format, what))?;
         }
     }
     target.finish().map_err(failed)?;
@@ -225,6 +247,41 @@ impl ConvertTarget {
             ConvertTarget::Parquet(writer) => writer.record(record)?,
         }
         Ok(Ok(()))
+    }
+
+    /// Writes one record, or leaves it out and counts it; the inner error names what the format cannot express.
+    fn put(
+        &mut self,
+        record: &Record,
+        options: ConvertOptions,
+        done: &mut Converted,
+    ) -> io::Result<Result<(), &'static str>> {
+        let mut written = self.record(record)?;
+        if written.is_err() && record.fua && options.drop_unsupported {
+            done.made_plain += 1;
+            written = self.record(&Record { fua: false, ..*record })?;
+        }
+        match written {
+            Ok(()) => {
+                done.requests += 1;
+                done.rounded_times += u64::from(!record.at.0.is_multiple_of(done.tick_ns));
+            }
+            Err(_) if options.drop_unsupported => done.dropped += 1,
+            Err(what) => return Ok(Err(what)),
+        }
+        Ok(Ok(()))
+    }
+
+    /// Text is handed on; Parquet is written in groups.
+    fn flush(&mut self) -> io::Result<()> {
+        let ConvertTarget::Text { buffer, out, .. } = self else { return Ok(()) };
+        out.write_all(buffer)?;
+        buffer.clear();
+        match out {
+            Packed::Plain(out) => out.flush(),
+            // To flush a compressor often makes its file longer.
+            _ => Ok(()),
+        }
     }
 
     fn finish(self) -> io::Result<()> {

@@ -36,25 +36,17 @@ pub struct Format {
 }
 
 impl Format {
-    /// What this format can't express of the requests that a device takes, in words; none if it holds everything.
+    /// The requests of a block device that it can't express, in words: flushes, trims, writes with FUA.
     #[must_use]
-    pub fn lacks(&self) -> Option<&'static str> {
-        let Codec::Text { writer, .. } = &self.codec else { return None };
-        let (mut writer, mut scratch) = (writer(), Vec::new());
-        let plain = Record {
-            at: SimTime::ZERO,
-            op: Op::Write,
-            lba: Lba(0),
-            sectors: 8,
-            stream: 0,
-            fua: false,
-        };
-        let all = [
-            Record { fua: true, ..plain },
-            Record { op: Op::Trim, ..plain },
-            Record { op: Op::Flush, sectors: 0, ..plain },
-        ];
-        all.iter().find_map(|record| writer.record(record, &mut scratch).err())
+    pub fn lacks(&self) -> Vec<&'static str> {
+        let Codec::Text { writer, .. } = &self.codec else { return Vec::new() };
+        let mut writer = writer();
+        let records = [(Op::Flush, 0, false), (Op::Trim, 8, false), (Op::Write, 8, true)];
+        let refused = records.into_iter().filter_map(|(op, sectors, fua)| {
+            let record = Record { at: SimTime::ZERO, op, lba: Lba(0), sectors, stream: 0, fua };
+            writer.record(&record, &mut Vec::new()).err()
+        });
+        refused.collect()
     }
 }
 

@@ -365,7 +365,7 @@ function drawHead() {
   const dead = reading.dies.flatMap((die, at) => die.state === 'dead' ? [at] : []);
   const alarm = !power.on ? 'Power is cut: the device does not answer until it has recovered.' : '';
   const notice = smart.end_of_life ? 'End of life: the device accepts no more writes.' : policy.read_only ? 'The device can only be read.'
-    : dead.length ? `Dead: die ${dead.join(', ')}.` : '';
+    : policy.ignores_flushes ? 'This drive lies: it answers flushes at once, without bringing data to flash.' : dead.length ? `Dead: die ${dead.join(', ')}.` : '';
   banner(lostSince ? `Connection lost at ${lostSince}: the server does not answer. Trying again; all numbers are old.` : alarm, notice);
 }
 function banner(alarm, notice) {
