@@ -1,6 +1,8 @@
 //! The data file of a drive: creates and opens it, commits what changed, and gives back what was kept.
 
+use std::collections::hash_map::RandomState;
 use std::fs::OpenOptions;
+use std::hash::BuildHasher;
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -110,6 +112,11 @@ pub fn open(path: &Path) -> Result<OpenedData, Unusable> {
     Ok(OpenedData { file, header, config })
 }
 
+/// A number that no client can know.
+fn new_secret() -> u64 {
+    RandomState::new().hash_one(0)
+}
+
 /// The data file of a running drive.
 #[derive(Debug)]
 pub struct DataFile {
@@ -152,7 +159,7 @@ impl DataFile {
             header.config_checksum = crc32fast::hash(config.as_bytes());
             header.seed = seed;
         }
-        let log = Log::new(header.epoch, layout.image());
+        let log = Log::new(header.epoch, header.log_secret, layout.image());
         let path = path.to_owned();
         let (file, layout) = (Rc::new(file), Rc::new(layout));
         let (entry, has_pages) = (LogEntry::default(), Vec::new());
@@ -204,8 +211,9 @@ impl DataFile {
     fn restart_log(&mut self, facts: Facts) -> io::Result<()> {
         self.header.facts = facts;
         self.header.epoch += 1;
+        self.header.log_secret = new_secret();
         self.header.write(&self.file)?;
-        self.log = Log::new(self.header.epoch, self.layout.image());
+        self.log = Log::new(self.header.epoch, self.header.log_secret, self.layout.image());
         // What is behind the data was a large commit, or the image of a drive that runs now.
         let behind = self.file.length()? > self.layout.image();
         match self.header.state {

@@ -17,7 +17,7 @@ use super::records::u32_at;
 /// The first bytes of a data file.
 pub const MAGIC: &[u8; 8] = b"ftlabdrv";
 /// The version of the format.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 /// Bytes of a slot before its text: magic, length, checksum.
 const PREAMBLE: usize = 16;
 
@@ -130,6 +130,9 @@ pub struct Header {
     pub image_checksum: u32,
     /// The commits of this number in the log count.
     pub epoch: u64,
+    /// What their checksums begin with. Data of the host, which the log has had before, can't look like a commit.
+    #[serde(default)]
+    pub log_secret: u64,
     /// Whether the device keeps what it needs to recover.
     pub recovers: bool,
     /// The facts as of the beginning of the log.

@@ -143,6 +143,8 @@ impl LogEntry {
 #[derive(Debug)]
 pub struct Log {
     epoch: u64,
+    /// What checksums begin with.
+    secret: u64,
     /// Where the next entry goes, from the beginning of the log.
     end: u64,
     /// Where an entry lies that is larger than the log.
@@ -152,8 +154,17 @@ pub struct Log {
 impl Log {
     /// An empty log. An entry that is larger than it lies at `outside`.
     #[must_use]
-    pub fn new(epoch: u64, outside: u64) -> Log {
-        Log { epoch, end: 0, outside }
+    pub fn new(epoch: u64, secret: u64, outside: u64) -> Log {
+        Log { epoch, secret, end: 0, outside }
+    }
+
+    /// The checksum of an entry. Behind the last one may be data of the host from earlier epochs, and a client must not be
+    /// able to write an entry there.
+    fn checksum(&self, content: &[u8]) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&self.secret.to_le_bytes());
+        hasher.update(content);
+        hasher.finalize()
     }
 
     /// Whether an entry of this length fits.
@@ -179,7 +190,7 @@ impl Log {
         let content = (entry.bytes.len() - PREAMBLE) as u32;
         entry.bytes[0..8].copy_from_slice(&self.epoch.to_le_bytes());
         entry.bytes[8..12].copy_from_slice(&content.to_le_bytes());
-        let checksum = crc32fast::hash(&entry.bytes[PREAMBLE..]);
+        let checksum = self.checksum(&entry.bytes[PREAMBLE..]);
         entry.bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
         file.write_at(&entry.bytes, FileLayout::log() + self.end)?;
         self.end += entry.length();
@@ -256,7 +267,7 @@ impl Log {
         }
         bytes.resize(length as usize, 0);
         file.read_sparse(bytes, FileLayout::log() + self.end + PREAMBLE as u64)?;
-        Ok((crc32fast::hash(bytes) == checksum).then_some(()))
+        Ok((self.checksum(bytes) == checksum).then_some(()))
     }
 }
 
@@ -322,4 +333,30 @@ fn split(bytes: &[u8]) -> Option<(LogChange<'_>, &[u8])> {
         _ => return None,
     };
     Some((change, &bytes[HEAD + length..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A log in a file of its own, whose first entry is `content` with this checksum.
+    fn with_entry(log: &mut Log, content: &[u8], checksum: u32) -> usize {
+        let file = DriveFile::new(tempfile::tempfile().unwrap());
+        let mut bytes = log.epoch.to_le_bytes().to_vec();
+        bytes.extend_from_slice(&(content.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&checksum.to_le_bytes());
+        bytes.extend_from_slice(content);
+        file.write_at(&bytes, FileLayout::log()).unwrap();
+        log.read(&file).unwrap().bytes.len()
+    }
+
+    /// What a client writes comes into the log, and stays there when the next epoch begins.
+    #[test]
+    fn who_does_not_know_the_secret_writes_no_entries() {
+        let mut log = Log::new(3, 0x5eed, FileLayout::log() + LOG_BYTES);
+        let content = [9; 40];
+        assert_eq!(with_entry(&mut log, &content, crc32fast::hash(&content)), 0);
+        let right = log.checksum(&content);
+        assert_eq!(with_entry(&mut log, &content, right), content.len());
+    }
 }

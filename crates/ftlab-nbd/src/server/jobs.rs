@@ -24,6 +24,8 @@ const REQUEST_WEIGHT: u64 = 4096;
 /// Pages that are looked at in one turn of the server, in search of those that have to be trimmed: less than a
 /// millisecond's worth.
 const LOOKS: u64 = 1 << 15;
+/// The least share of them for one of many.
+const LEAST_LOOKS: u64 = 64;
 /// The longest request to the device that writes zeroes as data.
 const ZERO_PIECE: u64 = 1 << 20;
 
@@ -144,15 +146,43 @@ impl Jobs {
     /// request for which it has room. Nothing else wakes the server then.
     #[must_use]
     pub fn can_go_on(&self, drive: &Drive) -> bool {
-        let room = |next: &WaitingRequest| drive.has_room(next.request.stream);
-        !self.searching.is_empty() || self.waiting.front().is_some_and(room)
+        !self.searching.is_empty() || self.has_next(drive)
     }
 
-    /// Begins a turn of the server: jobs go on that looked for pages to trim for too long.
+    /// Whether the next request fits into the device.
+    fn has_next(&self, drive: &Drive) -> bool {
+        let next = self.waiting.front(|next| drive.has_room(next.request.stream));
+        next.is_some_and(|next| {
+            self.in_device == 0 || self.in_device + bytes_moved(&next.request) <= MOST_IN_DEVICE
+        })
+    }
+
+    /// Begins a turn of the server: jobs go on that looked for pages to trim for too long. Each has a share of the looks, so
+    /// that a short search does not wait for long ones.
     pub fn search(&mut self, drive: &Drive) {
-        self.looks = LOOKS;
+        let count = self.searching.len();
         for job in std::mem::take(&mut self.searching) {
+            self.looks = (LOOKS / count as u64).max(LEAST_LOOKS);
             self.go_on(job, drive);
+        }
+        self.looks = LOOKS;
+    }
+
+    /// A client is gone: what it still waits for is dropped, and what is in the device is its last.
+    pub fn leave(&mut self, connection: u64) {
+        for WaitingRequest { job, .. } in self.waiting.remove(connection) {
+            self.job(job).left -= 1;
+        }
+        let jobs = &self.jobs;
+        let is_of = |job: &Job| job.client.connection == connection;
+        self.searching.retain(|&number| !jobs[number].as_ref().is_some_and(is_of));
+        for number in 0..self.jobs.len() {
+            let Some(job) = self.jobs[number].as_mut().filter(|job| is_of(job)) else { continue };
+            job.rest.clear();
+            if job.left == 0 {
+                self.jobs[number] = None;
+                self.free.push(number);
+            }
         }
     }
 
@@ -290,10 +320,10 @@ impl Jobs {
                 }
             }
         }
+        // Nothing of it was left to do for the device, or all of it is done, maybe a while ago.
         let now = drive.now();
         let job = self.job(number);
-        job.began.get_or_insert(now);
-        job.ended = job.ended.max(now);
+        job.ended = job.ended.max(*job.began.get_or_insert(now));
         self.settle(number);
     }
 
@@ -304,14 +334,10 @@ impl Jobs {
         drive: &mut Drive,
         mut tell: impl FnMut(&Request, SimTime),
     ) {
-        while let Some(next) = self.waiting.front() {
-            let bytes = bytes_moved(&next.request);
-            let fits = self.in_device == 0 || self.in_device + bytes <= MOST_IN_DEVICE;
-            if !fits || !drive.has_room(next.request.stream) {
-                return;
-            }
-            let Some(WaitingRequest { job, request, data }) = self.waiting.pop() else { return };
-            self.in_device += bytes;
+        while self.has_next(drive) {
+            let next = self.waiting.pop(|next| drive.has_room(next.request.stream));
+            let Some(WaitingRequest { job, request, data }) = next else { return };
+            self.in_device += bytes_moved(&request);
             let tag = self.free_tags.pop().unwrap_or_else(|| {
                 self.tags.push(0);
                 self.tags.len() as u32 - 1

@@ -436,6 +436,7 @@ impl Server {
             if let Some(why) = peer.broke {
                 log(&format!("the connection of client {} broke: {why}", peer.number));
             }
+            self.jobs.leave(peer.number);
         }
         self.peers.retain(|peer| !peer.is_over());
     }

@@ -71,6 +71,7 @@ impl Server {
             }
             DriveOrder::SetClock(clock) => {
                 self.time.set(clock, self.drive.now());
+                (self.idle_since, self.pause_until) = (None, None);
                 log(&format!("the clock is {clock} from now on"));
                 Response::done(&format!("the clock is {clock}"))
             }
