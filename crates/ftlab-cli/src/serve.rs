@@ -208,10 +208,7 @@ fn tell_notes(config: &Config, unused: Option<u64>) {
 /// Which drive would bear a kill instead of this one.
 fn bears_a_kill(config: &Config) -> String {
     match settings_to_recover(config) {
-        Some(sets) => {
-            let sets: Vec<String> = sets.iter().map(|set| format!("--set {set}")).collect();
-            format!("; a drive made with {} bears a kill", sets.join(" "))
-        }
+        Some(sets) => format!("; a drive made with {sets} bears a kill"),
         None => ". No setting makes this device bear a kill".to_owned(),
     }
 }
