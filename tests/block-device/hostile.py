@@ -283,10 +283,48 @@ def hang_up_in_the_midst(drive):
     return []
 
 
+def leave_writes_behind(drive):
+    """sends whole writes of 16 MiB and hangs up at once, 10 times"""
+    for _ in range(10):
+        with Client(drive.socket, 10) as peer:
+            trickle(peer, (peer.header(WRITE, MIB, 16 * MIB, cookie=1) + bytes(16 * MIB)) * 2)
+    return []
+
+
+def idle_after_much(drive):
+    """moves 64 MiB on each of 30 connections, and then says nothing"""
+    opened = open_some(drive, 30, Client)
+    for peer in opened:
+        data = bytes(32 * MIB)
+        peer.write(32 * MIB, data)
+        if peer.read(32 * MIB, len(data)) != data:
+            raise Failure("a read returns something else than was written")
+    return opened
+
+
+class Asker(Client):
+    """A client that may ask what is written."""
+
+    def go(self, name):
+        query = b"base:allocation"
+        data = struct.pack(">I", len(name)) + name + struct.pack(">II", 1, len(query)) + query
+        self.option(OPT_SET_META_CONTEXT, data)
+        super().go(name)
+
+
+def ask_what_is_written(drive):
+    """asks for the state of 4 GiB, 250 times at once on each of 4 connections"""
+    opened = open_some(drive, 4, Asker)
+    for peer in opened:
+        span = min(drive.size, 0xFFFFFE00)
+        trickle(peer, peer.header(BLOCK_STATUS, 0, span, cookie=1) * 250)
+    return opened
+
+
 BEHAVIOURS = [
     silent, garbage, unknown_options, lists, long_option, bad_lengths, many_contexts, byte_by_byte, come_and_go,
     beyond_the_end, unknown_commands, bad_magic, huge_requests, stalled_writes, deaf, flood, same_cookie,
-    hang_up_in_the_midst,
+    hang_up_in_the_midst, leave_writes_behind, idle_after_much, ask_what_is_written,
 ]  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ftlab_nbd::control::client::{self, Answer, AnswerReader};
 use ftlab_nbd::control::{Cut, DriveOrder, DriveReading, View, text};
@@ -24,7 +24,7 @@ pub fn control(args: &CtlArgs, out: &mut dyn Write) -> Result<(), Failure> {
         CtlOrder::Save { output, force } => {
             // The server may have been started in another folder.
             let absolute = output.as_deref().map(std::path::absolute).transpose()?;
-            let to = absolute.map(|path| path.display().to_string());
+            let to = absolute.map(text_of).transpose()?;
             DriveOrder::Save { to, force: *force }
         }
         CtlOrder::Clock { clock } => DriveOrder::SetClock(*clock),
@@ -34,6 +34,17 @@ pub fn control(args: &CtlArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let message = answer.message().map_err(Failure::usage)?;
     writeln!(out, "{message}")?;
     Ok(())
+}
+
+/// A path as the order has it, which is text.
+fn text_of(path: PathBuf) -> Result<String, Failure> {
+    path.into_os_string().into_string().map_err(|path| {
+        Failure::usage(format!(
+            "the path {} is not text (UTF-8), as an order to the server has to be\n  remedy: choose another name for \
+             `output`, or start this program in another folder",
+            path.display()
+        ))
+    })
 }
 
 fn stats(socket: &Path, json: bool, out: &mut dyn Write) -> Result<(), Failure> {

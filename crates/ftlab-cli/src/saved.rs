@@ -73,7 +73,7 @@ pub fn save(args: &SaveArgs, out: &mut dyn Write) -> Result<(), Failure> {
         }
     })?;
     let image = image_of(&prepared.device, &config, args.seed, &prepared.steps)?;
-    let length = image::write(&args.output, &image)?;
+    let length = image::write(&args.output, &image, args.force)?;
     if !args.quiet {
         writeln!(out, "{}: {}", args.output.display(), human::bytes(length))?;
         let steps = serde_json::to_value(&prepared.steps).map_err(Failure::usage)?;
@@ -159,7 +159,7 @@ pub fn load(args: &LoadImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
     print_state(&DeviceState::of(&device), out)?;
     if let Some(path) = &args.output {
         let image = image_of(&device, &config, taken.image.seed, &[taken.document()])?;
-        let length = image::write(path, &image)?;
+        let length = image::write(path, &image, args.force)?;
         writeln!(out, "{}: {}", path.display(), human::bytes(length))?;
     }
     Ok(())

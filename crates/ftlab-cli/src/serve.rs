@@ -8,7 +8,7 @@ use ftlab::config::{Config, FlushRule};
 use ftlab_lab::image::OpenedImage;
 use ftlab_lab::{device, human, image};
 use ftlab_nbd::drive::{DriveSpec, Start, settings_to_recover};
-use ftlab_nbd::server::{ExportSpec, Listen, RecordSpec, Server, ServerSpec};
+use ftlab_nbd::server::{ExportSpec, Listen, RecordSpec, SaveSpec, Server, ServerSpec};
 use ftlab_workload::trace::{self, TraceWriter};
 
 use crate::args::ServeArgs;
@@ -28,8 +28,7 @@ pub fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Failure> {
     refuse_clashes(args, &spec)?;
     spec.record.as_ref().map_or(Ok(()), RecordSpec::check)?;
     if let Some(path) = &args.save {
-        let named = |text: String| text.replace("`output`", "--save");
-        image::refuse_to_overwrite(path, args.force).map_err(|failure| failure.map_text(named))?;
+        image::refuse_to_overwrite(path, args.force).map_err(named)?;
     }
     let image = args.image.as_deref().map(image::take).transpose()?.map(Arc::new);
     let config = config(args, image.as_deref())?;
@@ -59,7 +58,12 @@ pub fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Failure> {
             say!("{line}");
         }
     };
-    server.run(&mut log).map_err(Failure::from)
+    server.run(&mut log).map_err(named).map_err(Failure::from)
+}
+
+/// An image is written where this program's option says.
+fn named(failure: ftlab_lab::failure::Failure) -> ftlab_lab::failure::Failure {
+    failure.map_text(|text| text.replace("`output`", "--save"))
 }
 
 fn is_new(start: Start) -> bool {
@@ -155,8 +159,7 @@ fn server_spec(args: &ServeArgs) -> Result<ServerSpec, Failure> {
         cut_every: args.cut_every,
         record: record.flatten(),
         connections: args.connections.into(),
-        save: args.save.clone(),
-        offsets: Vec::new(),
+        save: args.save.clone().map(|path| SaveSpec { path, force: args.force }),
     })
 }
 

@@ -210,7 +210,7 @@ pub fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
         )));
     }
     if !path.exists() {
-        return Ok(());
+        return temporary_beside(path).map(drop).map_err(|error| cant_write(path, &error));
     }
     if !is_one(path) {
         return Err(Failure::usage(format!(
@@ -218,7 +218,7 @@ pub fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
         )));
     }
     match force {
-        true => Ok(()),
+        true => temporary_beside(path).map(drop).map_err(|error| cant_write(path, &error)),
         false => Err(Failure::usage(format!(
             "{shown} already contains an image\n  remedy: `force` replaces it, or choose another name (`output`)"
         ))),
@@ -234,23 +234,38 @@ pub fn pack(mut to: impl Write, image: &Image) -> io::Result<()> {
     encoder.finish().map(drop)
 }
 
-/// Writes an image to a temporary file and renames it when it is complete. Returns its length in bytes.
-pub fn write(path: &Path, image: &Image) -> Result<u64, Failure> {
+/// A temporary file in the folder of an image, which proves that the image can be written there.
+fn temporary_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let written = || -> io::Result<u64> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".ftlab-unfinished-image-");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut unfinished = builder.tempfile_in(folder)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".ftlab-unfinished-image-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
+}
+
+fn cant_write(path: &Path, error: &io::Error) -> Failure {
+    Failure::file("can't write", path, error)
+}
+
+/// Writes an image to a temporary file and renames it when it is complete. Only with `force` that replaces an image, and
+/// never anything else, also if it appeared meanwhile. Returns its length in bytes.
+pub fn write(path: &Path, image: &Image, force: bool) -> Result<u64, Failure> {
+    let packed = || -> io::Result<_> {
+        let mut unfinished = temporary_beside(path)?;
         pack(&mut unfinished, image)?;
         unfinished.as_file().sync_all()?;
         let length = unfinished.as_file().metadata()?.len();
-        unfinished.persist(path).map_err(|error| error.error)?;
-        Ok(length)
+        Ok((unfinished, length))
     };
-    written().map_err(|error| Failure::file("can't write", path, &error))
+    let (unfinished, length) = packed().map_err(|error| cant_write(path, &error))?;
+    refuse_to_overwrite(path, force)?;
+    let published = match force {
+        true => unfinished.persist(path),
+        false => unfinished.persist_noclobber(path),
+    };
+    published.map_err(|error| cant_write(path, &error.error))?;
+    Ok(length)
 }
 
 impl OpenedImage {
@@ -364,6 +379,21 @@ mod tests {
             Err(other) => panic!("{other:?}"),
             Ok(_) => panic!("it is taken"),
         }
+    }
+
+    #[test]
+    fn only_an_image_is_replaced_and_only_by_force() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.ftlab");
+        write(&path, &small(), false).unwrap();
+        let again = write(&path, &small(), false).unwrap_err();
+        assert!(again.text().contains("already contains an image"), "{again}");
+        write(&path, &small(), true).unwrap();
+        std::fs::write(&path, "something else").unwrap();
+        let other = write(&path, &small(), true).unwrap_err();
+        assert!(other.text().contains("exists and is not an image"), "{other}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"something else");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
     }
 
     #[test]

@@ -55,7 +55,6 @@ impl Served {
             record: None,
             connections,
             save: None,
-            offsets: Vec::new(),
         };
         let (ready, is_ready) = std::sync::mpsc::channel();
         let server = std::thread::spawn(move || {

@@ -51,7 +51,7 @@ impl PyImage {
         let path = Path::new(file);
         let written = py.detach(|| {
             image::refuse_to_overwrite(path, force)?;
-            image::write(path, &self.taken.image)
+            image::write(path, &self.taken.image, force)
         });
         written.map_err(raised)
     }

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use ftlab::options::value::Value;
 use ftlab::units::{Bytes, Nanos};
 use ftlab_lab::load::parse_format;
-use ftlab_nbd::control::Clock;
+use ftlab_nbd::control::{Clock, LEAST_CUT_MS, MOST_CUT_MS};
 use ftlab_nbd::server::ExportSpec;
 use ftlab_workload::trace::Format;
 
@@ -141,15 +141,15 @@ pub enum CtlOrder {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    const LEAST: Nanos = Nanos(100_000_000);
-    match Nanos::parse(text) {
-        Ok(time) if time >= LEAST => Ok(Duration::from_nanos(time.0)),
-        Ok(_) => Err("the least is 100ms".to_owned()),
+    let (least, most) = (Duration::from_millis(LEAST_CUT_MS), Duration::from_millis(MOST_CUT_MS));
+    match Nanos::parse(text).map(|time| Duration::from_nanos(time.0)) {
+        Ok(time) if (least..=most).contains(&time) => Ok(time),
+        Ok(_) => Err("the least is 100ms, and the most 24h".to_owned()),
         Err(_) => {
             let number = text.trim().parse::<u32>().ok().filter(|number| *number > 0);
             let example = number.map_or("5s".to_owned(), |number| format!("{number}s"));
             Err(format!(
-                "write a number with a unit, like {example} (units: ms, s, min, h; at least 100ms)"
+                "write a number with a unit, like {example} (units: ms, s, min, h; 100ms to 24h)"
             ))
         }
     }

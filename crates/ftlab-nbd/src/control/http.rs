@@ -158,11 +158,6 @@ impl HttpSession {
         self.state == State::Closing && self.output.is_empty()
     }
 
-    /// Whether the client owes nothing and is owed nothing, so that the connection may be closed without harm.
-    pub fn is_idle(&self) -> bool {
-        self.state == State::Listening && self.input.is_empty() && self.output.is_empty()
-    }
-
     fn parsed(&mut self) -> Result<Option<HttpRequest>, Response> {
         let Some(head_bytes) = self.head_bytes()? else { return Ok(None) };
         let head = head(&self.input[..head_bytes], self.rules)?;

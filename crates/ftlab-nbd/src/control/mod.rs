@@ -22,7 +22,7 @@ pub use http::{
     HttpRequest, HttpSession, MOST_BODY_BYTES, MOST_HEAD_BYTES, MOST_HEADERS, Method, OriginRules,
 };
 pub use metrics::metrics;
-pub use order::{Cut, DriveOrder, Routed, View, route};
+pub use order::{Cut, DriveOrder, LEAST_CUT_MS, MOST_CUT_MS, Routed, View, route};
 pub use reading::{
     DeviceReading, DieReading, DieState, DriveReading, FlashReading, HostReading, KindLatencies,
     Latencies, MOST_WEAR_CELLS, PlaneWear, PolicyReading, PowerReading, Programs, Quantiles,

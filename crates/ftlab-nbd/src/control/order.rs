@@ -11,9 +11,10 @@ use super::{
     metrics,
 };
 
-/// The least and the most time between repeated power cuts, in milliseconds.
-const LEAST_CUT_MS: u64 = 100;
-const MOST_CUT_MS: u64 = 24 * 60 * 60 * 1000;
+/// The least time between repeated power cuts, in milliseconds.
+pub const LEAST_CUT_MS: u64 = 100;
+/// The most.
+pub const MOST_CUT_MS: u64 = 24 * 60 * 60 * 1000;
 /// The most bytes of a file's name.
 const MOST_NAME_BYTES: usize = 1024;
 /// The version of Prometheus' text format.

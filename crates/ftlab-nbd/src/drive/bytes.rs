@@ -30,6 +30,8 @@ type UncommittedPages = BTreeMap<(Ppn, bool), PageBytes>;
 
 /// The most bytes that wait for a commit.
 const MOST_HELD: u64 = 4 << 20;
+/// The most bytes of reads' memory that are kept to be used again.
+const MOST_UNUSED: usize = 32 << 20;
 /// The most pages that are written together.
 const MOST_TOGETHER: usize = 256;
 
@@ -61,8 +63,9 @@ pub struct Bytes {
     slots: Vec<BufferSlot>,
     cached: Vec<Option<PageBytes>>,
     found: Vec<Found>,
-    /// Memory of reads that are done.
+    /// Memory of reads that are done, and its bytes.
     unused: Vec<Found>,
+    unused_bytes: usize,
     answers: Vec<Answer>,
     program: Option<Program>,
     /// The last page that was programmed, and where. The next one at the same place shares it.
@@ -100,6 +103,7 @@ impl Bytes {
             cached: Vec::new(),
             found: Vec::new(),
             unused: Vec::new(),
+            unused_bytes: 0,
             answers: Vec::new(),
             program: None,
             last: None,
@@ -118,9 +122,10 @@ impl Bytes {
 
     /// Gives back the memory of an answer.
     pub fn recycle(&mut self, answer: Answer) {
-        const MOST: usize = 256;
         let Answer { mut found, .. } = answer;
-        if self.unused.len() < MOST && found.bytes.capacity() > 0 {
+        let bytes = found.bytes.capacity();
+        if bytes > 0 && self.unused_bytes + bytes <= MOST_UNUSED {
+            self.unused_bytes += bytes;
             found.runs.clear();
             found.bytes.clear();
             self.unused.push(found);
@@ -283,6 +288,7 @@ impl Bytes {
         let mut found = std::mem::take(entry(&mut self.found, request.at()));
         if found.bytes.capacity() == 0 {
             found = self.unused.pop().unwrap_or_default();
+            self.unused_bytes -= found.bytes.capacity();
         }
         for (first, count) in runs(movement.sectors) {
             let bytes = count as usize * SECTOR_BYTES as usize;

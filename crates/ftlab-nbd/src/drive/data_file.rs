@@ -79,9 +79,10 @@ pub fn open(path: &Path) -> Result<OpenedData, Unusable> {
         .open(path)?;
     // Pages lie where the device put them: reading ahead would only read holes.
     let _ = fadvise(&file, 0, None, Advice::Random);
-    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-        return Err(Unusable::InUse);
-    }
+    flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
+        rustix::io::Errno::AGAIN => Unusable::InUse,
+        error => Unusable::Io(error.into()),
+    })?;
     if !file.metadata()?.is_file() {
         return Err(Unusable::Foreign);
     }

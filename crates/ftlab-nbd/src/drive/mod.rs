@@ -25,7 +25,7 @@ mod tests;
 pub use data_file::Unusable;
 pub use host_data::Answer;
 pub use recovery::settings_to_recover;
-pub use start::{DriveSpec, Start, remedy};
+pub use start::{DriveSpec, Start};
 
 use std::io;
 use std::path::Path;
@@ -318,8 +318,8 @@ impl Drive {
         file.commit(touched, device.contents().logged(), view, &facts)
     }
 
-    /// Commits what a recovery has changed after a cut of a running drive, as one commit: what was committed last may be
-    /// older than the cut.
+    /// Commits what a recovery has changed after a cut of a running drive: first what was committed last and what the
+    /// recovery found, as one commit, and then the state of all blocks, which a recovery after a kill in between finds again.
     fn commit_cut(&mut self) -> io::Result<()> {
         self.commit()?;
         self.commit_blocks()
@@ -434,11 +434,24 @@ impl Drive {
     }
 
     fn failed(&self, what: &str, error: &io::Error) -> Failure {
-        let remedy = start::remedy(error.kind());
         Failure::File(format!(
-            "can't {what} {}: {error}\n  remedy: {remedy}",
-            self.file.path.display()
+            "can't {what} {}: {error}\n  remedy: {}",
+            self.file.path.display(),
+            self.remedy(error.kind())
         ))
+    }
+
+    /// What helps if the data file of the running drive can't be written. The server ends then, which is a power cut.
+    #[must_use]
+    pub fn remedy(&self, kind: io::ErrorKind) -> String {
+        let remedy = start::remedy(kind);
+        match self.recovers {
+            true => remedy.to_owned(),
+            false => format!(
+                "{remedy}; the data of this drive is lost, as it keeps nothing for recovery: next time {}",
+                recovery::remedy(&self.config)
+            ),
+        }
     }
 
     /// Lets a die die.
@@ -470,17 +483,29 @@ impl Drive {
         (self.counted.host_read_bytes, self.counted.host_written_bytes)
     }
 
-    /// Brings the drive to rest, and writes its image: into its data file as the end of its work, or to another file.
-    /// The answers of outstanding requests are appended.
+    /// Brings the drive to rest, and writes its image to another file, which may replace one with `force`. The answers of
+    /// outstanding requests are appended.
     ///
     /// # Errors
     /// Data can't leave DRAM any more, or a file can't be written.
-    pub fn save(&mut self, to: Option<&Path>, answers: &mut Vec<Answer>) -> Result<(), Failure> {
+    pub fn save_image(
+        &mut self,
+        to: &Path,
+        force: bool,
+        answers: &mut Vec<Answer>,
+    ) -> Result<(), Failure> {
+        self.bring_to_rest(answers)?;
+        image::write(to, &self.image()?, force).map(drop)
+    }
+
+    /// Brings the drive to rest, and writes its image into its data file as the end of its work. The answers of outstanding
+    /// requests are appended.
+    ///
+    /// # Errors
+    /// Data can't leave DRAM any more, or the file can't be written.
+    pub fn save(&mut self, answers: &mut Vec<Answer>) -> Result<(), Failure> {
         self.bring_to_rest(answers)?;
         let image = self.image()?;
-        if let Some(path) = to {
-            return image::write(path, &image).map(drop);
-        }
         let mut packed = Vec::new();
         let facts = self.facts();
         let Drive { device, file, .. } = self;

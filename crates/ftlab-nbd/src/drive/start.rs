@@ -180,7 +180,7 @@ fn unusable(path: &Path, error: &Unusable) -> Failure {
 }
 
 /// What helps if a data file can't be read or written.
-pub fn remedy(kind: io::ErrorKind) -> &'static str {
+pub(super) fn remedy(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::NotFound => "create the folder, or choose another place",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

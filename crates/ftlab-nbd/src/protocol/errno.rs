@@ -14,7 +14,7 @@ pub enum Errno {
     Invalid = 22,
     /// No space left: also a write beyond the end.
     NoSpace = 28,
-    /// Too long for one reply.
+    /// Too long for one reply, which the client wanted in one piece.
     Overflow = 75,
     /// Zeroes can't be written fast.
     NotSupported = 95,

@@ -8,7 +8,8 @@
 //! | replies not yet sent | twice [`MOST_IN_FLIGHT`] |
 //!
 //! While all sessions together hold more than [`MOST_TOGETHER`], one that holds more than [`MOST_IF_SCARCE`] gets nothing
-//! further. So together they hold at most that much, and the longest request of each.
+//! further. So together they hold at most that much, and the longest request of each. While they keep more than
+//! [`MOST_KEPT_TOGETHER`] to use it again, all of that is given back.
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
@@ -52,6 +53,9 @@ pub const MOST_IF_SCARCE: usize = MIB;
 
 /// Payloads that a session keeps to use them again.
 pub const MOST_KEPT_PAYLOAD: usize = 64 * MIB;
+
+/// The same of all sessions, above which they keep nothing.
+pub const MOST_KEPT_TOGETHER: usize = 256 * MIB;
 
 /// Most extents in a reply to a block status request. Clients ask again for the rest.
 pub const MOST_EXTENTS: usize = 1024;

@@ -18,7 +18,7 @@ mod spec;
 mod watch;
 
 pub use record::RecordSpec;
-pub use spec::{ExportSpec, Listen, ServerSpec};
+pub use spec::{ExportSpec, Listen, SaveSpec, ServerSpec};
 
 use std::io;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ use self::peers::{BlockPeer, HttpPeer, PeerMemory};
 use self::poll::SocketsReady;
 use self::watch::Watched;
 use crate::control::OriginRules;
-use crate::drive::{self, Answer, Drive};
+use crate::drive::{Answer, Drive};
 use crate::protocol::{BlockCommand, Errno, Export, Request, Span, StatusExtent};
 
 /// How long the device may work before sockets get their turn, on the wall.
@@ -45,8 +45,12 @@ const SLICE: Duration = Duration::from_millis(2);
 const ANSWERS: usize = 8;
 /// Bytes that the device answers before sockets get their turn: to send them takes time, too.
 const ANSWERED: u64 = 4 << 20;
-/// Pages that are looked at for a client that wants to know what is written. It asks again for the rest.
-const EXTENT_PAGES: u64 = 1 << 16;
+/// Pages that are looked at in one turn for clients that want to know what is written. They ask again for the rest.
+const STATUS_LOOKS: u64 = 1 << 16;
+/// The least of them for one request.
+const LEAST_STATUS_LOOKS: u64 = 64;
+/// How long clients may take to receive their last replies.
+const FAREWELL: Duration = Duration::from_secs(5);
 /// What has happened is committed after this time, even if no answer promises that it lasts. Until then neighbours come
 /// together.
 const COMMIT: Duration = Duration::from_millis(20);
@@ -65,6 +69,8 @@ pub struct Server {
     drive: Drive,
     spec: ServerSpec,
     exports: Arc<[Export]>,
+    /// Where the commands of each export go.
+    targets: Vec<Target>,
     time: Timekeeper,
     block_listeners: Vec<Listener>,
     http_listeners: Vec<(Listener, OriginRules)>,
@@ -75,6 +81,8 @@ pub struct Server {
     answers: Vec<Answer>,
     requests: Vec<Request>,
     next_number: u64,
+    /// Pages that may still be looked at in this turn for clients that want to know what is written.
+    status_looks: u64,
     next_cut: Option<Instant>,
     /// When what has happened is committed, even if no answer needs it.
     commit_by: Option<Instant>,
@@ -97,28 +105,32 @@ impl Server {
     ///
     /// # Errors
     /// An export does not fit, a socket can't be had, or the data file can't be written.
-    pub fn new(mut drive: Drive, mut spec: ServerSpec) -> Result<Server, Failure> {
+    pub fn new(mut drive: Drive, spec: ServerSpec) -> Result<Server, Failure> {
         if spec.cut_every.is_some() {
             drive.can_be_cut()?;
         }
         let exports: Arc<[Export]> = spec.exports(&drive)?.into();
-        let before = exports.iter().scan(0, |at, export| {
-            *at += export.size;
-            Some(*at - export.size)
-        });
-        spec.offsets = before.collect();
         let block_listeners = spec.listen.block()?;
         let http_listeners = spec.listen.http()?;
-        let recorder = spec.recorder(&drive)?;
-        let signals = signals::StopSignals::listen(at_once(&drive, &spec))?;
+        spec.check_files(&drive)?;
+        let recorder = spec.record.as_ref().map(record::TraceRecorder::new).transpose()?;
+        let signals = signals::StopSignals::listen(at_once(&drive, &spec));
         // Who connects meanwhile waits.
-        drive.begin()?;
+        let begun = signals.and_then(|signals| drive.begin().map(|()| signals));
+        let (signals, recorder) = match begun {
+            Ok(signals) => (signals, recorder),
+            Err(failure) => {
+                recorder.map(record::TraceRecorder::discard);
+                return Err(failure);
+            }
+        };
         let now = Instant::now();
         Ok(Server {
             time: Timekeeper::new(spec.clock, drive.now()),
             watched: Watched::new(&drive),
             next_cut: spec.cut_every.map(|every| now + every),
             drive,
+            targets: spec::targets(&exports),
             exports,
             block_listeners,
             http_listeners,
@@ -128,6 +140,7 @@ impl Server {
             answers: Vec::new(),
             requests: Vec::new(),
             next_number: 1,
+            status_looks: STATUS_LOOKS,
             commit_by: None,
             full_until: None,
             last_asked: now,
@@ -208,6 +221,7 @@ impl Server {
         if ready.listeners {
             self.accept(log);
         }
+        self.status_looks = STATUS_LOOKS;
         let mut requests = std::mem::take(&mut self.requests);
         if !ready.peers.is_empty() {
             self.last_asked = Instant::now();
@@ -226,10 +240,10 @@ impl Server {
             }
         }
         self.requests = requests;
-        if !ready.lookers.is_empty() {
-            self.answer_lookers(&ready.lookers, log)?;
+        for &at in &ready.lookers {
+            self.lookers.get_mut(at).map(HttpPeer::receive);
         }
-        Ok(())
+        self.answer_lookers(log)
     }
 
     fn accept(&mut self, log: Log<'_>) {
@@ -266,10 +280,13 @@ impl Server {
         for Request { command, ticket, .. } in requests.drain(..) {
             let peer = &mut self.peers[at];
             let Some(export) = peer.export else { continue };
-            let target = self.spec.target(export);
+            let target = self.targets[export];
             match command {
                 BlockCommand::BlockStatus { span, .. } => {
-                    let extents = extents(span, target, &self.drive);
+                    let looks = self.status_looks.max(LEAST_STATUS_LOOKS);
+                    let pages = u64::from(span.length).div_ceil(self.drive.page_bytes());
+                    self.status_looks = self.status_looks.saturating_sub(pages);
+                    let extents = extents(span, target, looks, &self.drive);
                     peer.session.block_status(ticket, extents);
                 }
                 BlockCommand::Cache(_) => peer.session.done(ticket),
@@ -311,18 +328,20 @@ impl Server {
             }
             false => went,
         };
-        committed.map_err(|error| {
-            Failure::File(format!(
-                "the data file can't be used any more: {error}; what was acknowledged is as after a power cut\n  \
-                 remedy: {}",
-                drive::remedy(error.kind())
-            ))
-        })?;
+        committed.map_err(|error| self.unusable(&error))?;
         for answer in answers.drain(..) {
             self.jobs.answered(answer, &mut self.drive);
         }
         self.answers = answers;
         Ok(())
+    }
+
+    /// The data file failed.
+    fn unusable(&self, error: &io::Error) -> Failure {
+        Failure::File(format!(
+            "the data file can't be used any more: {error}; what was acknowledged is as after a power cut\n  remedy: {}",
+            self.drive.remedy(error.kind())
+        ))
     }
 
     fn follow_wall(
@@ -474,13 +493,14 @@ impl Server {
         }
         if self.watched.is_due(now) {
             self.read(now);
-            self.recorder.iter_mut().for_each(record::TraceRecorder::flush);
+            if let Some(ended) = self.recorder.as_mut().and_then(record::TraceRecorder::flush) {
+                log(&ended);
+            }
             for peer in self.peers.iter().filter(|peer| peer.is_half_open(now)) {
                 log(&format!("client {} chose no export in time", peer.number));
             }
             self.peers.retain(|peer| !peer.is_half_open(now));
         }
-        self.lookers.iter_mut().for_each(HttpPeer::send);
         self.lookers.retain(|looker| !looker.is_over(now));
         Ok(())
     }
@@ -515,24 +535,45 @@ impl Server {
         }
         self.reply(log);
         // Replies let sessions go on with what they have received.
-        while self.jobs.open() > 0 {
+        while self.jobs.open() > 0 || self.jobs.has_settled() {
             self.jobs.refuse_all(&self.drive);
             self.reply(log);
         }
-        let image = match self.spec.save.clone() {
-            Some(path) => self.drive.save(Some(&path), &mut answers),
-            None => Ok(()),
-        };
-        let saved = self.drive.save(None, &mut answers).and(image);
-        for peer in &mut self.peers {
-            peer.send();
+        let image = self
+            .spec
+            .save
+            .as_ref()
+            .map_or(Ok(()), |save| self.drive.save_image(&save.path, save.force, &mut answers));
+        let saved = self.drive.save(&mut answers);
+        if saved.is_ok() {
+            self.signals.saved();
         }
+        let saved = saved.and(image);
+        self.say_farewell();
         let recorded = self.recorder.take().map(record::TraceRecorder::finish).transpose();
         saved?;
         if let Some(told) = recorded?.flatten() {
             log(&told);
         }
         Ok(())
+    }
+}
+
+impl Server {
+    /// Sends what is left to those who take it.
+    fn say_farewell(&mut self) {
+        let until = Instant::now() + FAREWELL;
+        loop {
+            self.peers.iter_mut().for_each(BlockPeer::send);
+            self.lookers.iter_mut().for_each(HttpPeer::send);
+            self.peers.retain(BlockPeer::has_output);
+            self.lookers.retain(HttpPeer::has_output);
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.peers.is_empty() && self.lookers.is_empty() {
+                return;
+            }
+            poll::wait_to_send(&self.peers, &self.lookers, left);
+        }
     }
 }
 
@@ -543,10 +584,15 @@ fn is_enough(answers: &[Answer], began: Instant) -> bool {
     bytes > ANSWERED || began.elapsed() > SLICE
 }
 
-/// What is written of a span, or of its first part.
-fn extents(span: Span, target: Target, drive: &Drive) -> impl Iterator<Item = StatusExtent> + '_ {
+/// What is written of a span, or of its first pages.
+fn extents(
+    span: Span,
+    target: Target,
+    pages: u64,
+    drive: &Drive,
+) -> impl Iterator<Item = StatusExtent> + '_ {
     let first = (target.offset + span.offset) / SECTOR_BYTES;
-    let most = EXTENT_PAGES * drive.page_bytes() / SECTOR_BYTES;
+    let most = pages * drive.page_bytes() / SECTOR_BYTES;
     let parts = drive.written(first, most.min(u64::from(span.length) / SECTOR_BYTES));
     parts.map(|(_, sectors, written)| StatusExtent {
         length: sectors * SECTOR_BYTES,
@@ -569,9 +615,13 @@ fn at_once(drive: &Drive, spec: &ServerSpec) -> signals::AtOnce {
              \"none\")."
         }
     };
-    let record = spec.record.as_ref().map(|record| {
+    let recorded = spec.record.as_ref().map(|record| {
         let unfinished = TraceWriter::unfinished(&record.path);
-        format!(" What was recorded is in {}.", unfinished.display())
+        format!(
+            " What was recorded is in {}, or complete in {}.",
+            unfinished.display(),
+            record.path.display()
+        )
     });
-    signals::AtOnce { lost: lost.to_owned() + &record.unwrap_or_default(), sockets }
+    signals::AtOnce { lost: lost.to_owned(), recorded: recorded.unwrap_or_default(), sockets }
 }

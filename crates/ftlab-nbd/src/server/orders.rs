@@ -29,11 +29,10 @@ impl Server {
         self.watched.read(&self.drive, now, rest);
     }
 
-    /// Answers those who sent something.
-    pub(super) fn answer_lookers(&mut self, ready: &[usize], log: Log<'_>) -> Result<(), Failure> {
-        for &at in ready {
-            let Some(looker) = self.lookers.get_mut(at) else { continue };
-            looker.receive();
+    /// Answers those who have sent something, as far as they take the answers.
+    pub(super) fn answer_lookers(&mut self, log: Log<'_>) -> Result<(), Failure> {
+        for at in 0..self.lookers.len() {
+            self.lookers[at].send();
             while let Some(request) = self.lookers[at].next_request() {
                 let response = match route(&request) {
                     Routed::Answer(response) => response,
@@ -48,6 +47,7 @@ impl Server {
                 self.lookers[at].respond(&response);
                 self.lookers[at].send();
             }
+            // A refusal of the session's own.
             self.lookers[at].send();
         }
         Ok(())
@@ -125,24 +125,29 @@ impl Server {
         log: Log<'_>,
     ) -> Result<Response, Failure> {
         // With force, an image may be replaced, but nothing else.
-        if let Some(path) = to
-            && let Err(failure) = image::refuse_to_overwrite(path, force)
-        {
-            return Ok(Response::refused(Status::Conflict, &failure.to_string()));
+        if let Some(path) = to {
+            let refused = match self.spec.user_of(path) {
+                Some(user) => Err(Failure::usage(format!(
+                    "{} is kept for {user}\n  remedy: choose another name (`output`)",
+                    path.display()
+                ))),
+                None => image::refuse_to_overwrite(path, force),
+            };
+            if let Err(failure) = refused {
+                return Ok(Response::refused(Status::Conflict, &failure.to_string()));
+            }
         }
         let mut answers = Vec::new();
         let rested = self.drive.bring_to_rest(&mut answers);
         if rested.is_err() {
             // Answers are sent only if what they promise is in the file.
-            self.drive.commit().map_err(|error| {
-                Failure::File(format!("the data file can't be used any more: {error}"))
-            })?;
+            self.drive.commit().map_err(|error| self.unusable(&error))?;
         }
         for answer in answers.drain(..) {
             self.jobs.answered(answer, &mut self.drive);
         }
         let saved = match to {
-            Some(path) => rested.and_then(|()| self.drive.save(Some(path), &mut answers)),
+            Some(path) => rested.and_then(|()| self.drive.save_image(path, force, &mut answers)),
             None => rested,
         };
         self.time.meet(self.drive.now());

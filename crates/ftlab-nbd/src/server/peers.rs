@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::Log;
 use super::listen::{self, Moved};
 use crate::control::{HttpRequest, HttpSession, OriginRules, Response};
-use crate::protocol::limits::MOST_TOGETHER;
+use crate::protocol::limits::{MOST_KEPT_TOGETHER, MOST_TOGETHER};
 use crate::protocol::{Closing, Export, Request, Session, SessionEvent};
 
 /// A client must have chosen an export after this time.
@@ -104,7 +104,7 @@ impl BlockPeer {
 
     /// Sends what waits.
     pub fn send(&mut self) {
-        while !self.gone && !self.session.output().is_empty() {
+        while self.has_output() {
             match listen::send(&self.fd, self.session.output()) {
                 Moved::Bytes(count) => self.session.sent(count),
                 Moved::Later => return,
@@ -114,6 +114,12 @@ impl BlockPeer {
                 }
             }
         }
+    }
+
+    /// Whether something waits to be sent.
+    #[must_use]
+    pub fn has_output(&self) -> bool {
+        !self.gone && !self.session.output().is_empty()
     }
 
     /// Whether nothing more will come of it.
@@ -138,25 +144,36 @@ pub fn make_room(peers: &mut Vec<BlockPeer>, log: Log<'_>) -> bool {
     true
 }
 
-/// What all clients hold together. While that is too much, those who hold the most get nothing further.
+/// The memory of all clients together. While they hold too much, those who hold the most get nothing further; while they
+/// keep too much to use it again, they give it back.
 #[derive(Clone, Copy, Debug)]
 pub struct PeerMemory {
     held: usize,
+    kept: usize,
 }
 
 impl PeerMemory {
-    /// What they hold now.
+    /// What they have now.
     #[must_use]
     pub fn of(peers: &[BlockPeer]) -> PeerMemory {
-        PeerMemory { held: peers.iter().map(|peer| peer.session.held()).sum() }
+        let sessions = || peers.iter().map(|peer| &peer.session);
+        PeerMemory {
+            held: sessions().map(Session::held).sum(),
+            kept: sessions().map(Session::kept).sum(),
+        }
     }
 
     /// Lets a client take requests.
     pub fn during<R>(&mut self, peer: &mut BlockPeer, take: impl FnOnce(&mut BlockPeer) -> R) -> R {
         peer.session.spare_memory(self.held > MOST_TOGETHER);
         self.held -= peer.session.held();
+        self.kept -= peer.session.kept();
+        if self.kept + peer.session.kept() > MOST_KEPT_TOGETHER {
+            peer.session.give_back_memory();
+        }
         let taken = take(peer);
         self.held += peer.session.held();
+        self.kept += peer.session.kept();
         taken
     }
 }

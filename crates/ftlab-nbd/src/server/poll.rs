@@ -45,7 +45,7 @@ pub fn wait(
     // One of whom nothing is wanted is left out: a broken connection would be reported again and again.
     let clients: Vec<(&BlockPeer, PollFlags)> = peers
         .iter()
-        .map(|peer| (peer, flags(peer.wants_input(), !peer.session.output().is_empty())))
+        .map(|peer| (peer, flags(peer.wants_input(), peer.has_output())))
         .filter(|(_, flags)| !flags.is_empty())
         .collect();
     fds.extend(clients.iter().map(|(peer, flags)| PollFd::new(&peer.fd, *flags)));
@@ -55,10 +55,8 @@ pub fn wait(
             PollFd::new(&looker.fd, flags(looker.wants_input(), looker.has_output()))
         }),
     );
-    let time =
-        Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() };
     let mut ready = SocketsReady::default();
-    if !matches!(poll(&mut fds, Some(&time)), Ok(1..)) {
+    if !matches!(poll(&mut fds, Some(&timespec(timeout))), Ok(1..)) {
         return ready;
     }
     let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
@@ -70,6 +68,18 @@ pub fn wait(
     let looking = fds[first_looker..].iter().enumerate();
     ready.lookers = looking.filter(|(_, fd)| is_ready(fd)).map(|(at, _)| at).collect();
     ready
+}
+
+/// Waits until one of them takes more, at most for this time.
+pub fn wait_to_send(peers: &[BlockPeer], lookers: &[HttpPeer], timeout: Duration) {
+    let sockets = peers.iter().map(|peer| &peer.fd).chain(lookers.iter().map(|looker| &looker.fd));
+    let mut fds: Vec<_> = sockets.map(|fd| PollFd::new(fd, PollFlags::OUT)).collect();
+    // Whatever woke it, the next attempt to send tells.
+    let _ = poll(&mut fds, Some(&timespec(timeout)));
+}
+
+fn timespec(time: Duration) -> Timespec {
+    Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() }
 }
 
 /// Asks the system not to round waits up, which it does by 50 us to save power.

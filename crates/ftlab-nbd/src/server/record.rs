@@ -57,6 +57,8 @@ pub(super) struct TraceRecorder {
     writer: TraceWriter,
     began: Option<SimTime>,
     failed: Option<Failure>,
+    /// Whether the failure was told.
+    told: bool,
     unfinished: PathBuf,
 }
 
@@ -67,7 +69,12 @@ impl TraceRecorder {
         let writer = TraceWriter::create(&spec.path, spec.format, options);
         let (writer, unfinished) =
             (writer.map_err(Failure::usage)?, TraceWriter::unfinished(&spec.path));
-        Ok(TraceRecorder { writer, began: None, failed: None, unfinished })
+        Ok(TraceRecorder { writer, began: None, failed: None, told: false, unfinished })
+    }
+
+    /// Nothing was served: leaves no file.
+    pub(super) fn discard(self) {
+        drop(std::fs::remove_file(self.unfinished));
     }
 
     /// Records a request; times count from the first one.
@@ -82,11 +89,17 @@ impl TraceRecorder {
         }
     }
 
-    /// Hands what was recorded to the system, so that a kill leaves it.
-    pub(super) fn flush(&mut self) {
+    /// Hands what was recorded to the system, so that a kill leaves it. Returns why the recording has ended, once.
+    pub(super) fn flush(&mut self) -> Option<String> {
         if self.failed.is_none() {
             self.failed = self.writer.flush().err().map(Failure::usage);
         }
+        let failure = self.failed.as_ref().filter(|_| !self.told)?;
+        self.told = true;
+        Some(format!(
+            "recording has ended: {failure}\n  what was recorded before is in {}",
+            self.unfinished.display()
+        ))
     }
 
     /// Completes the trace. Returns what to tell of it.

@@ -4,6 +4,8 @@ use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ftlab_lab::failure::Failure;
@@ -18,8 +20,10 @@ const SAME: Duration = Duration::from_secs(1);
 
 /// What a second signal leaves.
 pub(super) struct AtOnce {
-    /// What is lost, in words.
+    /// What is lost if the drive was not saved yet, in words.
     pub lost: String,
+    /// What becomes of a recording, in words.
+    pub recorded: String,
     /// The sockets, which are removed.
     pub sockets: Vec<PathBuf>,
 }
@@ -28,6 +32,7 @@ pub(super) struct AtOnce {
 pub(super) struct StopSignals {
     pipe: UnixStream,
     handle: Handle,
+    saved: Arc<AtomicBool>,
 }
 
 impl StopSignals {
@@ -40,18 +45,25 @@ impl StopSignals {
         }
         let mut signals = Signals::new(all).map_err(failed)?;
         let handle = signals.handle();
+        let saved = Arc::new(AtomicBool::new(false));
+        let is_saved = saved.clone();
         std::thread::spawn(move || {
             let mut first = None;
             for _ in signals.forever() {
                 let first = *first.get_or_insert_with(Instant::now);
                 if first.elapsed() >= SAME {
-                    end(&at_once);
+                    end(&at_once, is_saved.load(Ordering::Relaxed));
                 }
                 // Once the server is gone there is nobody to tell.
                 drop(ours.write_all(b"!"));
             }
         });
-        Ok(StopSignals { pipe, handle })
+        Ok(StopSignals { pipe, handle, saved })
+    }
+
+    /// Says that the drive was saved: a second signal costs nothing of it.
+    pub(super) fn saved(&self) {
+        self.saved.store(true, Ordering::Relaxed);
     }
 
     pub(super) fn pipe(&self) -> BorrowedFd<'_> {
@@ -66,9 +78,10 @@ impl Drop for StopSignals {
 }
 
 /// Ends the process. Standard error may be a terminal that was stopped, which must not keep it.
-fn end(at_once: &AtOnce) -> ! {
+fn end(at_once: &AtOnce, saved: bool) -> ! {
     at_once.sockets.iter().for_each(|socket| drop(std::fs::remove_file(socket)));
-    let told = format!("Interrupted again: stopped at once. {}\n", at_once.lost);
+    let lost = if saved { "The drive was saved." } else { &at_once.lost };
+    let told = format!("Interrupted again: stopped at once. {lost}{}\n", at_once.recorded);
     let telling = std::thread::spawn(move || std::io::stderr().write_all(told.as_bytes()));
     let until = Instant::now() + SAME;
     while !telling.is_finished() && Instant::now() < until {

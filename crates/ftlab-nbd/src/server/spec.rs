@@ -9,7 +9,7 @@ use ftlab_lab::human;
 
 use super::jobs::Target;
 use super::listen::Listener;
-use super::record::{RecordSpec, TraceRecorder};
+use super::record::RecordSpec;
 use crate::control::{Clock, OriginRules};
 use crate::drive::Drive;
 use crate::protocol::{Export, limits::MINIMUM_BLOCK};
@@ -65,11 +65,12 @@ impl Listen {
         });
         let tcp = listeners.iter().filter_map(Listener::address);
         let all = unix.chain(tcp.map(|address| format!("nbd://{address}/{name}")));
-        let told = match export.name.as_str() {
-            "" => String::new(),
-            name => {
-                let rights = if export.read_only { ", read-only" } else { "" };
-                format!(" (export \"{name}\", {}{rights})", human::bytes(export.size))
+        let told = match (export.name.as_str(), export.read_only) {
+            ("", false) => String::new(),
+            ("", true) => " (read-only)".to_owned(),
+            (name, read_only) => {
+                let rights = if read_only { ", read-only" } else { "" };
+                format!(" (export {name:?}, {}{rights})", human::bytes(export.size))
             }
         };
         all.map(|uri| uri + &told).collect()
@@ -96,6 +97,15 @@ pub struct ExportSpec {
     pub read_only: bool,
 }
 
+/// Where the state of the drive goes at the end, besides its data file.
+#[derive(Clone, Debug)]
+pub struct SaveSpec {
+    /// The image's file.
+    pub path: PathBuf,
+    /// Whether it may replace an image.
+    pub force: bool,
+}
+
 /// What a server is asked to do.
 #[derive(Clone, Debug)]
 pub struct ServerSpec {
@@ -112,9 +122,7 @@ pub struct ServerSpec {
     /// The most clients at once.
     pub connections: usize,
     /// Where the state goes at the end, besides the data file.
-    pub save: Option<PathBuf>,
-    /// Where each export begins, in bytes. Filled when the server is made.
-    pub offsets: Vec<u64>,
+    pub save: Option<SaveSpec>,
 }
 
 impl ServerSpec {
@@ -152,18 +160,35 @@ impl ServerSpec {
         Ok(all)
     }
 
-    /// Where the commands of an export go.
-    pub(super) fn target(&self, export: usize) -> Target {
-        Target { offset: self.offsets.get(export).copied().unwrap_or(0), stream: export as u32 }
+    /// Refuses to write over the drive's data file at the end.
+    pub(super) fn check_files(&self, drive: &Drive) -> Result<(), Failure> {
+        let clash = self.save.as_ref().filter(|save| drive.keeps(&save.path));
+        clash.map_or(Ok(()), |save| {
+            Err(Failure::usage(format!(
+                "{} is the data file of this drive\n  remedy: choose another name, so that nothing is overwritten",
+                save.path.display()
+            )))
+        })
     }
 
-    pub(super) fn recorder(&self, drive: &Drive) -> Result<Option<TraceRecorder>, Failure> {
-        if let Some(path) = self.save.as_ref().filter(|path| drive.keeps(path)) {
-            return Err(Failure::usage(format!(
-                "{} is the data file of this drive\n  remedy: choose another name, so that nothing is overwritten",
-                path.display()
-            )));
-        }
-        self.record.as_ref().map(TraceRecorder::new).transpose()
+    /// What a file is for already, besides the data file: a save by order must not take its name.
+    pub(super) fn user_of(&self, path: &Path) -> Option<&'static str> {
+        let record = self.record.as_ref().map(|record| record.path.as_path());
+        let save = self.save.as_ref().map(|save| save.path.as_path());
+        let users =
+            [("the recording (--record)", record), ("the end of the server (--save)", save)];
+        let is_it = |known: &Path| std::path::absolute(known).is_ok_and(|known| known == path);
+        users.into_iter().find(|(_, known)| known.is_some_and(is_it)).map(|(user, _)| user)
     }
+}
+
+/// Where the commands of each export go: they are one behind the other on the drive.
+pub(super) fn targets(exports: &[Export]) -> Vec<Target> {
+    let mut next = 0;
+    let target = |(stream, export): (usize, &Export)| {
+        let offset = next;
+        next += export.size;
+        Target { offset, stream: stream as u32 }
+    };
+    exports.iter().enumerate().map(target).collect()
 }

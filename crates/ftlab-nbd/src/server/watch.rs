@@ -8,8 +8,8 @@ use super::latency::{LatencyBook, RequestKind};
 use crate::control::{DriveReading, History, HostReading};
 use crate::drive::Drive;
 
-/// Readings that are asked for are no older than this.
-const FRESH: Duration = Duration::from_millis(20);
+/// For so many times as long as a reading takes, no other is taken for those who ask.
+const RESTS: u32 = 10;
 /// The most decimals of a share.
 const SHARES: f64 = 1e4;
 
@@ -30,6 +30,8 @@ pub struct Watched {
     pub reading: DriveReading,
     last: Option<Instant>,
     last_read: Option<Instant>,
+    /// How long the last reading took.
+    cost: Duration,
     busy: Vec<u64>,
     simulated: u64,
 }
@@ -50,6 +52,7 @@ impl Watched {
             reading: DriveReading::default(),
             last: None,
             last_read: None,
+            cost: Duration::ZERO,
             busy: drive.die_busy_ns(),
             simulated: drive.now().0,
         }
@@ -90,14 +93,20 @@ impl Watched {
         self.last.is_none() || self.due(now).is_zero()
     }
 
-    /// Whether the last reading is so old that one who asks should get another.
+    /// Whether one who asks should get another reading than the last. Whatever they ask, that takes little of the time.
     #[must_use]
     pub fn is_stale(&self, now: Instant) -> bool {
-        self.last_read.is_none_or(|last| now - last > FRESH)
+        self.last_read.is_none_or(|last| now - last > self.cost * RESTS)
     }
 
     /// Takes a reading; `rest` is what the server knows besides. A window ends when one is due.
     pub fn read(&mut self, drive: &Drive, now: Instant, rest: Rest) {
+        self.take_reading(drive, now, rest);
+        self.cost = now.elapsed();
+        self.last_read = Some(now + self.cost);
+    }
+
+    fn take_reading(&mut self, drive: &Drive, now: Instant, rest: Rest) {
         let mut reading = drive.reading();
         let uptime = now - self.began;
         reading.device.title.clone_from(&self.title);
@@ -116,7 +125,6 @@ impl Watched {
         };
         reading.latencies = self.all.latencies();
         let ends = self.is_due(now);
-        self.last_read = Some(now);
         if !ends {
             reading.window_latencies = self.reading.window_latencies.clone();
             for (die, before) in reading.dies.iter_mut().zip(&self.reading.dies) {

@@ -114,12 +114,22 @@ impl TraceWriter {
     /// Completes the trace, and returns what was written.
     ///
     /// # Errors
-    /// The file can't be written.
+    /// The file can't be written, or its name was taken meanwhile.
     pub fn finish(self) -> Result<Converted, TraceError> {
         let TraceWriter { name, path, target, done, .. } = self;
-        let complete = target.finish().and_then(|()| fs::rename(Self::unfinished(&path), &path));
+        let complete = target.finish().and_then(|()| give_name(&Self::unfinished(&path), &path));
         complete.map_err(|error| TraceError::io(&name, "can't write it", &error))?;
         Ok(done)
+    }
+}
+
+/// Gives a file its name, which nothing may have.
+fn give_name(unfinished: &Path, path: &Path) -> io::Result<()> {
+    match fs::hard_link(unfinished, path) {
+        Ok(()) => fs::remove_file(unfinished),
+        // Not every file system has links.
+        Err(_) if !fs::exists(path)? => fs::rename(unfinished, path),
+        Err(error) => Err(error),
     }
 }
 

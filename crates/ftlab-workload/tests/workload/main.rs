@@ -19,3 +19,4 @@ mod trace_errors;
 mod trace_formats;
 mod trace_limits;
 mod trace_real;
+mod trace_writer;

@@ -321,7 +321,7 @@ impl Bench {
 
     pub fn shut_down(&mut self) {
         self.finish().unwrap();
-        self.drive().save(None, &mut Vec::new()).unwrap();
+        self.drive().save(&mut Vec::new()).unwrap();
         self.drive = None;
         let (mut drive, start) = self.spec.start().unwrap_or_else(|error| panic!("{error}"));
         drive.begin().unwrap();

@@ -180,7 +180,7 @@ fn a_saved_file_that_is_cut_short_is_refused() {
     let mut bench = Bench::new("tiny", &SMALL, 17);
     bench.steps(200).unwrap();
     bench.finish().unwrap();
-    bench.drive().save(None, &mut Vec::new()).unwrap();
+    bench.drive().save(&mut Vec::new()).unwrap();
     bench.drive = None;
     let length = std::fs::metadata(&bench.spec.data).unwrap().len();
     for left in [4096, 1 << 17, length / 2, length - 1] {
@@ -208,7 +208,7 @@ fn a_damaged_header_is_made_up_for() {
     bench.finish().unwrap();
     bench.drive().commit().unwrap();
     let killed = bench.left();
-    bench.drive().save(None, &mut Vec::new()).unwrap();
+    bench.drive().save(&mut Vec::new()).unwrap();
     bench.drive = None;
     let write = |bench: &Bench, bytes: &[u8], at: u64| {
         let file = OpenOptions::new().write(true).open(&bench.spec.data).unwrap();

@@ -24,7 +24,7 @@ fn is_dead(bench: &mut Bench, die: usize) -> bool {
 
 /// Shuts the drive down and starts it again.
 fn restart(bench: &mut Bench) {
-    bench.drive().save(None, &mut Vec::new()).unwrap();
+    bench.drive().save(&mut Vec::new()).unwrap();
     assert_eq!(bench.start().unwrap(), Start::Saved);
 }
 
@@ -70,7 +70,7 @@ fn an_image_with_a_dead_die_is_served() {
         bench.finish().unwrap();
         bench.drive().kill_die(1).unwrap();
         let path = bench.folder.path().join("state.ftlab");
-        bench.drive().save(Some(&path), &mut Vec::new()).unwrap();
+        bench.drive().save_image(&path, false, &mut Vec::new()).unwrap();
         let image = Some(Arc::new(ftlab_lab::image::take(path.to_str().unwrap()).unwrap()));
         let data = bench.folder.path().join("other.flash");
         bench.spec = DriveSpec { config: None, image, data, seed: 1 };

@@ -80,7 +80,7 @@ impl Scene {
             Scene::Recovery | Scene::Resume => drop(bench.start()?),
             Scene::Cut => drop(bench.drive().cut_power().map_err(|error| error.to_string())?),
             Scene::Save => {
-                let saved = bench.drive().save(None, &mut Vec::new());
+                let saved = bench.drive().save(&mut Vec::new());
                 saved.map_err(|error| error.to_string())?;
             }
         }
@@ -237,7 +237,7 @@ fn a_full_file_system_is_told() {
     let mut bench = Bench::new("tiny", &["ftl.recovery.policy=scan"], 3);
     bench.steps(50).unwrap();
     bench.finish().unwrap();
-    bench.drive().save(None, &mut Vec::new()).unwrap();
+    bench.drive().save(&mut Vec::new()).unwrap();
     faults::plan(Some((FileFault::Fails, 1)));
     let told = bench.start().unwrap_err();
     faults::plan(None);

@@ -86,7 +86,9 @@ fn check_range(
     }
     match action {
         Action::Read if length > MOST_PAYLOAD => {
-            return refuse(Errno::Overflow, "a read of more than the maximum block size");
+            let whole = request.flags.has(CommandFlags::DONT_FRAGMENT);
+            let errno = if whole { Errno::Overflow } else { Errno::Invalid };
+            return refuse(errno, "a read of more than the maximum block size");
         }
         Action::Write if length > MOST_PAYLOAD => {
             return refuse(Errno::Invalid, "a write of more than the maximum block size");
@@ -135,7 +137,7 @@ mod tests {
             (Read, u64::MAX - 511, 1024, Err(Invalid)),
             (Read, 1, 512, Err(Invalid)),
             (Read, 0, 513, Err(Invalid)),
-            (Read, 0, MOST_PAYLOAD + 512, Err(Overflow)),
+            (Read, 0, MOST_PAYLOAD + 512, Err(Invalid)),
             (Write, SIZE, 512, Err(NoSpace)),
             (Write, 0, MOST_PAYLOAD + 512, Err(Invalid)),
             (Write, 0, 100, Err(Invalid)),
@@ -156,6 +158,9 @@ mod tests {
             let found = verdict(&request(action, offset, length), &export, ALL);
             assert_eq!(found, expected, "{action:?} {offset} {length}");
         }
+        let flags = CommandFlags::DONT_FRAGMENT;
+        let whole = RequestHeader { flags, ..request(Read, 0, MOST_PAYLOAD + 512) };
+        assert_eq!(verdict(&whole, &export, ALL), Err(Overflow));
     }
 
     #[test]

@@ -225,13 +225,21 @@ impl Session {
         self.load.bytes + self.output.len()
     }
 
-    /// Says whether memory is scarce: then the session takes little, and gives back what it does not need.
+    /// Returns how many bytes are kept to be used again.
+    #[must_use]
+    pub fn kept(&self) -> usize {
+        self.output.kept() + self.payloads.kept()
+    }
+
+    /// Says whether memory is scarce: then the session takes little.
     pub fn spare_memory(&mut self, scarce: bool) {
         self.spares = scarce;
-        if scarce {
-            self.output.shrink();
-            self.payloads = PayloadPool::default();
-        }
+    }
+
+    /// Gives back what is only kept to be used again.
+    pub fn give_back_memory(&mut self) {
+        self.output.shrink();
+        self.payloads = PayloadPool::default();
     }
 
     /// Takes back the data of a write, whose place is used again.

@@ -3,6 +3,9 @@
 /// Smallest buffer.
 const SMALLEST: usize = 64 << 10;
 
+/// A buffer that has become larger is given back when all was sent.
+const MOST_KEPT: usize = 8 << 20;
+
 /// What is left moves to the front only if it is at most this many times as long as what was sent before it.
 const MOVES: usize = 3;
 
@@ -26,12 +29,20 @@ impl Output {
         self.end - self.start
     }
 
+    /// Bytes of the buffer that nothing is in.
+    pub fn kept(&self) -> usize {
+        self.bytes.len() - self.len()
+    }
+
     /// Forgets bytes that were sent.
     pub fn sent(&mut self, count: usize) {
         self.start = self.start.saturating_add(count).min(self.end);
         if self.start == self.end {
             // The front of the buffer is likely still in the processor's cache.
             (self.start, self.end) = (0, 0);
+            if self.bytes.len() > MOST_KEPT {
+                self.shrink();
+            }
         }
     }
 
@@ -104,6 +115,19 @@ mod tests {
         }
         assert!(put > 100_000 && put - seen < 1000, "{put} {seen}");
         assert_eq!(output.bytes.len(), SMALLEST);
+    }
+
+    #[test]
+    fn a_large_buffer_is_given_back() {
+        let mut output = Output::default();
+        output.put(&vec![1; MOST_KEPT]);
+        output.sent(MOST_KEPT);
+        assert_eq!(output.kept(), MOST_KEPT);
+        output.put(&vec![1; MOST_KEPT + 1]);
+        output.sent(MOST_KEPT);
+        assert_eq!((output.len(), output.kept()), (1, MOST_KEPT));
+        output.sent(1);
+        assert_eq!(output.kept(), 0);
     }
 
     #[test]

@@ -108,6 +108,11 @@ impl PayloadPool {
         }
     }
 
+    /// Bytes that are kept.
+    pub fn kept(&self) -> usize {
+        self.kept
+    }
+
     fn index(size: usize) -> Option<usize> {
         let index = (size / SMALLEST).checked_ilog2()? as usize;
         (index < SIZES).then_some(index)

@@ -1,0 +1,31 @@
+//! A trace that is written request by request: its file while it is not complete, and its name.
+
+use ftlab::host::Op;
+use ftlab::units::{Lba, SimTime};
+use ftlab_workload::trace::{ConvertOptions, Record, TraceWriter, named};
+
+const RECORD: Record =
+    Record { at: SimTime(1000), op: Op::Write, lba: Lba(8), sectors: 8, stream: 0, fua: false };
+
+#[test]
+fn a_trace_takes_its_name_at_the_end_and_from_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.blkparse");
+    let begun = || {
+        let format = named("blkparse").unwrap();
+        let mut writer = TraceWriter::create(&path, format, ConvertOptions::default()).unwrap();
+        writer.write(&RECORD).unwrap();
+        writer
+    };
+    let writer = begun();
+    assert!(!path.exists() && TraceWriter::unfinished(&path).exists());
+    writer.finish().unwrap();
+    assert!(!TraceWriter::unfinished(&path).exists());
+    let complete = std::fs::read(&path).unwrap();
+    assert!(!complete.is_empty());
+
+    std::fs::write(&path, "another's").unwrap();
+    assert!(begun().finish().is_err());
+    assert_eq!(std::fs::read(&path).unwrap(), b"another's");
+    assert_eq!(std::fs::read(TraceWriter::unfinished(&path)).unwrap(), complete);
+}
