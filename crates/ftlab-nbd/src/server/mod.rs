@@ -5,6 +5,7 @@
 //! answers.
 
 mod clock;
+mod ending;
 mod fair;
 mod jobs;
 mod latency;
@@ -49,8 +50,6 @@ const ANSWERED: u64 = 4 << 20;
 const STATUS_LOOKS: u64 = 1 << 16;
 /// The least of them for one request.
 const LEAST_STATUS_LOOKS: u64 = 64;
-/// How long clients may take to receive their last replies.
-const FAREWELL: Duration = Duration::from_secs(5);
 /// What has happened is committed after this time, even if no answer promises that it lasts. Until then neighbours come
 /// together.
 const COMMIT: Duration = Duration::from_millis(20);
@@ -120,7 +119,9 @@ impl Server {
         let (signals, recorder) = match begun {
             Ok(signals) => (signals, recorder),
             Err(failure) => {
-                recorder.map(record::TraceRecorder::discard);
+                if let Some(recorder) = recorder {
+                    recorder.discard();
+                }
                 return Err(failure);
             }
         };
@@ -522,58 +523,6 @@ impl Server {
             ftlab_lab::human::span(time.0)
         ));
         Ok(())
-    }
-
-    /// Answers what is open, and shuts the drive down.
-    fn end(mut self, log: Log<'_>) -> Result<(), Failure> {
-        log(&format!("stopped {}: saving the drive", self.stops.unwrap_or("by an order")));
-        let mut answers = Vec::new();
-        // Answers are sent only if what they promise is in the file.
-        self.drive.bring_to_rest(&mut answers)?;
-        for answer in answers.drain(..) {
-            self.jobs.answered(answer, &mut self.drive);
-        }
-        self.reply(log);
-        // Replies let sessions go on with what they have received.
-        while self.jobs.open() > 0 || self.jobs.has_settled() {
-            self.jobs.refuse_all(&self.drive);
-            self.reply(log);
-        }
-        let image = self
-            .spec
-            .save
-            .as_ref()
-            .map_or(Ok(()), |save| self.drive.save_image(&save.path, save.force, &mut answers));
-        let saved = self.drive.save(&mut answers);
-        if saved.is_ok() {
-            self.signals.saved();
-        }
-        let saved = saved.and(image);
-        self.say_farewell();
-        let recorded = self.recorder.take().map(record::TraceRecorder::finish).transpose();
-        saved?;
-        if let Some(told) = recorded?.flatten() {
-            log(&told);
-        }
-        Ok(())
-    }
-}
-
-impl Server {
-    /// Sends what is left to those who take it.
-    fn say_farewell(&mut self) {
-        let until = Instant::now() + FAREWELL;
-        loop {
-            self.peers.iter_mut().for_each(BlockPeer::send);
-            self.lookers.iter_mut().for_each(HttpPeer::send);
-            self.peers.retain(BlockPeer::has_output);
-            self.lookers.retain(HttpPeer::has_output);
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || self.peers.is_empty() && self.lookers.is_empty() {
-                return;
-            }
-            poll::wait_to_send(&self.peers, &self.lookers, left);
-        }
     }
 }
 
