@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use ftlab::shape::Geometry;
 use ftlab::stats::Report;
 use ftlab_lab::device::of_device_or_image;
 use ftlab_lab::experiment::{Experiment, Measured};
@@ -233,6 +232,6 @@ fn write_moments(
             "the run gave another result the second time: a file that it reads has changed meanwhile\n  remedy: run it again",
         ));
     }
-    let geometry = Geometry::new(again.config.shape());
+    let geometry = again.config.flash();
     Ok(folder.write(MOMENTS, &perfetto(&traced, &geometry))?)
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::Parser;
-use ftlab::shape::Geometry;
+use ftlab::shape::FlashGeometry;
 use ftlab_lab::device::of_device_or_image;
 use ftlab_lab::experiment::Experiment;
 use ftlab_lab::result::{self, FileKind, to_json};
@@ -60,7 +60,7 @@ pub fn run(args: &WhyArgs, out: &mut dyn Write) -> Result<(), Failure> {
     if to_json(&*answer.traced.document)? != known {
         return Err(changed(&args.result));
     }
-    write_files(args, &answer, &Geometry::new(config.shape()))?;
+    write_files(args, &answer, &config.flash())?;
     match args.json {
         true => out.write_all(to_json(&answer.document)?.as_bytes())?,
         false => tell(&answer.document, out)?,
@@ -69,7 +69,11 @@ pub fn run(args: &WhyArgs, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// Writes the files that are asked for.
-fn write_files(args: &WhyArgs, answer: &WhyAnswer, geometry: &Geometry) -> Result<(), Failure> {
+fn write_files(
+    args: &WhyArgs,
+    answer: &WhyAnswer,
+    geometry: &FlashGeometry,
+) -> Result<(), Failure> {
     if let Some(file) = &args.page {
         let page = why_page(answer, geometry, &interrupt::lab(None).command)?;
         result::write_file(file, page.as_bytes(), &PAGE, args.force)?;

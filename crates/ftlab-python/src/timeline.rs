@@ -1,6 +1,5 @@
 //! What a device did at some time, and why requests took as long as they did: runs that are performed again.
 
-use ftlab::shape::Geometry;
 use ftlab_lab::result::to_json;
 use ftlab_lab::timeline::{Question, RequestChoice, When, perfetto, why, why_page};
 use pyo3::prelude::*;
@@ -32,7 +31,7 @@ pub fn explain_run(
     let question = Question { request, slowest, op, tail_ppm };
     run.work(py, listener, |again, watcher| {
         let answer = why(again, &question, watcher)?;
-        let page = why_page(&answer, &Geometry::new(again.config.shape()), &[])?;
+        let page = why_page(&answer, &again.config.flash(), &[])?;
         Ok((to_json(&answer.document)?, page, to_json(&*answer.traced.document)?))
     })
 }
@@ -51,7 +50,7 @@ pub fn trace_run<'py>(
         let choice = when.choice().unwrap_or(RequestChoice::Slowest(0));
         let (result, chosen) = again.choose_with_result(choice, watcher)?;
         let traced = again.trace(&when.windows(&result, &chosen)?, watcher)?;
-        let geometry = Geometry::new(again.config.shape());
+        let geometry = again.config.flash();
         Ok((perfetto(&traced, &geometry), to_json(&*traced.document)?))
     })?;
     Ok((PyBytes::new(py, &trace), result))

@@ -49,6 +49,7 @@ const SMALL: &[(&str, &[&str])] = &[
     ("ftl.mapping.cache", &["64B", "64B", "256B", "1KiB", "8KiB", "1MiB"]),
     ("ftl.capacity", &["none", "1MiB", "1MiB", "3MiB"]),
     ("ftl.parity.width", &["2", "2", "3", "4", "6"]),
+    ("ftl.superblock.dies", &["1", "2", "2", "3", "4"]),
     ("ftl.merge.throttle", &["none", "1", "1", "2", "3"]),
     ("ftl.over_provisioning", &["15%", "30%", "50%", "100%", "300%"]),
     ("host.queues", &["1", "2", "3", "5"]),
@@ -95,8 +96,25 @@ pub type Together = &'static [(&'static str, &'static [&'static str])];
 /// buffer, and pages get second parts only with spare capacity and without failures; blocks are padded, reads kept
 /// and holes left only in small buffers; few loads meet a pause or a throttle; a map on flash has several pages only
 /// with small pages; pages are rewritten for reads only if nothing keeps reads from flash; blocks are refreshed only
-/// if data ages; parity is over groups of dies.
-const TOGETHER: [Together; 13] = [
+/// if data ages; parity and superblocks are over groups of dies.
+const TOGETHER: [Together; 14] = [
+    &[
+        ("ftl.superblock.policy", &["all", "groups"]),
+        ("ftl.superblock.dies", &["1", "2", "3"]),
+        ("ftl.mapping.policy", &["page"]),
+        ("ftl.placement.policy", &["dynamic"]),
+        ("ftl.over_provisioning", &["50%", "100%", "200%"]),
+        ("ftl.parity.policy", &["none"]),
+        ("ftl.gc.copyback", &["off"]),
+        ("ftl.recovery.policy", &["none"]),
+        ("nand.timing.policy", &["plain"]),
+        ("nand.endurance.policy", &["unlimited"]),
+        ("nand.faults.factory_bad", &["0%"]),
+        ("nand.faults.program_failures", &["0"]),
+        ("nand.faults.erase_failures", &["0"]),
+        ("nand.faults.schedule", &[""]),
+        ("nand.chips_per_channel", &["1", "2", "3"]),
+    ],
     &[
         ("ftl.parity.policy", &["dies"]),
         ("ftl.parity.width", &["2", "3", "4"]),

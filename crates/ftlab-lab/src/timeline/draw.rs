@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use ftlab::scheduler::{Kind, Origin};
-use ftlab::shape::Geometry;
+use ftlab::shape::FlashGeometry;
 use ftlab::units::{PlaneId, SECTOR_BYTES, SimTime};
 
 use ftlab_workload::replay::Completed;
@@ -16,7 +16,7 @@ use super::traced::{ToldRequest, Traced};
 
 /// Returns a record as a trace for Perfetto.
 #[must_use]
-pub fn perfetto(traced: &Traced, geometry: &Geometry) -> Vec<u8> {
+pub fn perfetto(traced: &Traced, geometry: &FlashGeometry) -> Vec<u8> {
     let mut writer = Writer::default();
     recorded(&traced.windows, &mut writer);
     requests(traced, &mut writer);
@@ -130,7 +130,7 @@ fn count(name: &str, unit: &str, mut steps: Vec<(SimTime, bool)>, writer: &mut W
     }
 }
 
-fn dies(record: &DeviceRecord, geometry: &Geometry, writer: &mut Writer) {
+fn dies(record: &DeviceRecord, geometry: &FlashGeometry, writer: &mut Writer) {
     let root = writer.track("Dies", None);
     let planes = planes(record, geometry, root, writer);
     for command in record.commands.values() {
@@ -157,7 +157,7 @@ fn dies(record: &DeviceRecord, geometry: &Geometry, writer: &mut Writer) {
 /// The tracks of planes, in the order of their numbers; of dies, if each has one plane.
 fn planes(
     record: &DeviceRecord,
-    geometry: &Geometry,
+    geometry: &FlashGeometry,
     root: Track,
     writer: &mut Writer,
 ) -> BTreeMap<u32, Track> {
@@ -179,7 +179,7 @@ fn planes(
     planes
 }
 
-fn place(command: &FlashCommand, geometry: &Geometry) -> (u32, u32) {
+fn place(command: &FlashCommand, geometry: &FlashGeometry) -> (u32, u32) {
     (command.die.get(), geometry.plane_of_page(command.page).get())
 }
 
@@ -213,7 +213,7 @@ const fn whose(origin: Origin) -> &'static str {
     }
 }
 
-fn about(command: &FlashCommand, geometry: &Geometry) -> Vec<(&'static str, Value)> {
+fn about(command: &FlashCommand, geometry: &FlashGeometry) -> Vec<(&'static str, Value)> {
     let block = geometry.block_of(command.page).get();
     let page = geometry.flash_page_in_block(command.page);
     let waited = command.spans.first().map_or(0, |span| (span.from - command.arrived).0);

@@ -1,6 +1,6 @@
 //! The page that tells why requests took as long as they did: in words, and each with its time line.
 
-use ftlab::shape::Geometry;
+use ftlab::shape::FlashGeometry;
 use maud::{Markup, html};
 use serde::Serialize;
 
@@ -45,7 +45,7 @@ struct Moments {
 /// The data cannot be written as JSON.
 pub fn why_page(
     answer: &WhyAnswer,
-    geometry: &Geometry,
+    geometry: &FlashGeometry,
     command: &[String],
 ) -> Result<String, Failure> {
     let moments = moments(answer, geometry).map_err(Failure::usage)?;
@@ -119,7 +119,7 @@ fn shares(title: &str, parts: &[Share], whole: u64) -> Markup {
     }
 }
 
-fn moments(answer: &WhyAnswer, geometry: &Geometry) -> Result<Vec<Moment>, String> {
+fn moments(answer: &WhyAnswer, geometry: &FlashGeometry) -> Result<Vec<Moment>, String> {
     let WhyAnswer { document, told, traced } = answer;
     let zero = traced.document.measured_from_ns();
     let told = told.iter().zip(&document.requests).take(MOST_PANELS);

@@ -1,7 +1,6 @@
 //! Why requests took as long as they did: single ones, and the slowest of all.
 
 use ftlab::host::Op;
-use ftlab::shape::Geometry;
 use ftlab::units::{Nanos, SECTOR_BYTES};
 use ftlab_workload::replay::Completed;
 use serde::Serialize;
@@ -121,7 +120,7 @@ pub fn why(
     let singles: Vec<Completed> = singles_of(&chosen, question).copied().collect();
     let all: Vec<Completed> = singles.iter().chain(tails.iter().flatten()).copied().collect();
     let traced = again.trace(&windows_of(&all), watcher)?;
-    let words = Words::new(&traced.record, Geometry::new(again.config.shape()));
+    let words = Words::new(&traced.record, again.config.flash());
     let teller = Teller { traced: &traced, stories: traced.stories(), words };
     let requests = singles.iter().map(|done| request(done, &teller)).collect();
     let tails = tails.iter().map(|tail| tail_of(tail, &chosen, &teller)).collect();

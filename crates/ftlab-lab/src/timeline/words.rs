@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ftlab::scheduler::{Kind, Origin};
-use ftlab::shape::Geometry;
+use ftlab::shape::FlashGeometry;
 use ftlab::units::{Nanos, SimTime};
 use ftlab_workload::replay::Completed;
 
@@ -42,7 +42,7 @@ const UNKNOWN: &str = "its turn: room in the write buffer, or what comes later b
 /// Names pieces.
 pub struct Words<'a> {
     record: &'a DeviceRecord,
-    geometry: Geometry,
+    geometry: FlashGeometry,
 }
 
 /// The time of pieces by what they went to.
@@ -76,7 +76,7 @@ impl Shares {
 impl<'a> Words<'a> {
     /// Names the pieces of a record of a device of this shape.
     #[must_use]
-    pub fn new(record: &'a DeviceRecord, geometry: Geometry) -> Words<'a> {
+    pub fn new(record: &'a DeviceRecord, geometry: FlashGeometry) -> Words<'a> {
         Words { record, geometry }
     }
 

@@ -231,7 +231,7 @@ fn check_stories(traced: &Traced, device: &str) {
 
 /// The panel of a page has what the trace has.
 fn check_panel(config: &Config, traced: &Traced, device: &str) {
-    let trace = perfetto(traced, &Geometry::new(config.shape()));
+    let trace = perfetto(traced, &config.flash());
     let drawn = panel(&trace, 0).unwrap_or_else(|why| panic!("{why} on {device}"));
     let named = |category: &str| {
         let is_one =

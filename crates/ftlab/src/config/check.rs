@@ -15,6 +15,7 @@ mod physical;
 mod recovery;
 mod refresh;
 mod slc;
+mod superblock;
 
 use super::options::{MOST_COPIES, Options};
 use super::resolve::{ShapeCounts, shape, volume};
@@ -56,6 +57,7 @@ pub(super) fn check(options: &Options, reader: &mut LayerReader<'_>) -> Findings
     checker.refresh();
     checker.recovery();
     checker.parity();
+    checker.superblock();
     checker.packing();
     checker.map_on_flash();
     checker.slc_cache();

@@ -38,7 +38,7 @@ use crate::ftl::placement::{PlacementChoice, StripeOptions};
 use crate::options::Node;
 use crate::options::reader::{self, LayerReader};
 use crate::options::show::Printer;
-use crate::shape::Shape;
+use crate::shape::{FlashGeometry, Shape};
 use crate::shape::{Shares, StripeOrder};
 
 /// A checked config.
@@ -107,6 +107,12 @@ impl Config {
     #[must_use]
     pub fn shape(&self) -> Shape {
         resolve::shape(&self.options)
+    }
+
+    /// The flash, with its pages in order.
+    #[must_use]
+    pub fn flash(&self) -> FlashGeometry {
+        resolve::flash(&self.options)
     }
 
     /// The shape that the FTL fills: the flash or, if it fills superblocks over several dies, the

@@ -12,6 +12,7 @@ use crate::ftl::parity::ParityOptions;
 use crate::ftl::placement::PlacementChoice;
 use crate::ftl::slc::SlcCacheChoice;
 use crate::ftl::streams::StreamsChoice;
+use crate::ftl::superblock::SuperblockOptions;
 use crate::ftl::wear::{FreeBlockOrder, LevellingChoice, RefreshOptions};
 use crate::host::arbitration::ArbitrationChoice;
 use crate::host::{Copies, StreamMap};
@@ -257,6 +258,7 @@ options! {
         cost: CostOptions,
         recovery: RecoveryOptions,
         parity: ParityOptions,
+        superblock: SuperblockOptions,
     } {
         /// Physical capacity beyond the logical capacity, as a share of the latter: at 7% a device with 107 GiB of
         /// flash offers 100 GiB. Parity (`ftl.parity`) is first subtracted from the physical capacity.

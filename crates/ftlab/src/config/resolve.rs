@@ -3,7 +3,7 @@
 use super::options::Options;
 use crate::ftl::mapping::dftl::translation_pages;
 use crate::nand::volume_of;
-use crate::shape::{Shape, Shares};
+use crate::shape::{FlashGeometry, Shape, Shares, SuperblockSpan};
 use crate::units::{Bytes, Ratio};
 
 /// The number of channels that work as one.
@@ -30,6 +30,19 @@ pub(super) fn shape(options: &Options) -> Shape {
     }
 }
 
+/// The superblocks that pages are numbered by. A check refuses dies that don't form whole groups.
+pub(super) fn superblocks(options: &Options) -> Option<SuperblockSpan> {
+    let flash = shape(options);
+    let dies = flash.channels * flash.chips_per_channel * flash.dies_per_chip;
+    let span = options.ftl.superblock.span(dies, flash.planes_per_die)?;
+    (span.dies > 0 && dies.is_multiple_of(span.dies)).then_some(span)
+}
+
+/// The flash.
+pub(super) fn flash(options: &Options) -> FlashGeometry {
+    FlashGeometry::of_flash(shape(options), superblocks(options))
+}
+
 /// The shape that the FTL fills: the flash, or the volume of superblocks over several dies. A check
 /// refuses dies that don't form whole groups.
 pub(super) fn volume(options: &Options) -> Shape {
@@ -37,7 +50,7 @@ pub(super) fn volume(options: &Options) -> Shape {
     let dies = flash.channels * flash.chips_per_channel * flash.dies_per_chip;
     match options.ftl.parity.stripe() {
         Some(width) if dies.is_multiple_of(width) => volume_of(&flash, width),
-        _ => flash,
+        _ => superblocks(options).map_or(flash, |span| span.volume(&flash)),
     }
 }
 

@@ -27,6 +27,7 @@ use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::recovery::RecoveryPolicy;
 use crate::ftl::service::Signals;
 use crate::ftl::slc::SlcSetup;
+use crate::ftl::superblock::SuperblockState;
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup, Kernel};
 use crate::host::arbitration::one_each;
@@ -39,7 +40,7 @@ use crate::nand::{
 };
 use crate::policy::Parts;
 use crate::scheduler::{Flash, FlashSetup, PauseRule, Probe};
-use crate::shape::Geometry;
+use crate::shape::{Geometry, SuperblockSpan};
 use crate::units::{Bytes, Nanos, SectorMask, SimTime};
 use crate::verify;
 use crate::verify::Plant;
@@ -88,15 +89,18 @@ impl DeviceSetup {
     pub fn new(config: &Config, seed: u64) -> DeviceSetup {
         let options = &config.options;
         let (nand, ftl) = (&options.nand, &options.ftl);
-        let shape = config.shape();
-        let geometry = Geometry::new(shape);
+        let flash = config.flash();
+        // Who counts in blocks needs no page numbers.
+        let counts = Geometry::new(config.shape());
         let width = ftl.parity.stripe();
-        let superblocks = width.map(|width| Superblocks::new(&geometry, width));
+        let superblocks = width.map(|width| Superblocks::new(&counts, width));
         // The layers above superblocks know only the volume.
-        let volume = superblocks.as_ref().map_or(&geometry, Superblocks::volume).clone();
+        let volume = Geometry::new(config.volume());
+        // Limits that count flash pages are those of a plane.
+        let at_once = flash.superblocks().map_or(1, SuperblockSpan::blocks);
         let logical_pages = config.logical_pages();
         let of_flash = Parts {
-            geometry: &geometry,
+            geometry: &counts,
             cell: nand.cell,
             erase: nand.timing.erase,
             logical_pages,
@@ -106,11 +110,11 @@ impl DeviceSetup {
             seed,
         };
         let parts = Parts { geometry: &volume, ..of_flash };
-        let buffer = buffer(options, &parts, &geometry);
+        let buffer = buffer(options, &parts, &counts);
         DeviceSetup {
             host: host(options, &parts),
             flash: FlashSetup {
-                geometry: geometry.clone(),
+                geometry: flash.clone(),
                 timing: Prices {
                     native: nand.timing.policy.build(&of_flash),
                     one_bit: OneBit {
@@ -130,10 +134,11 @@ impl DeviceSetup {
                 prior: ftl.cost.prior(),
                 whole_moments: ftl.cost.policy.looks_at_queues(),
                 data_out_first: options.scheduler.data_out_first.is_on(),
-                hazards: Hazards::new(&nand.faults, counting(options), &geometry, seed),
+                hazards: Hazards::new(&nand.faults, counting(options), &flash, seed),
             },
             ftl: FtlSetup {
                 geometry: volume.clone(),
+                superblock: SuperblockState::of(&flash),
                 logical_pages,
                 mapping: ftl.mapping.policy.build(&parts),
                 placement: ftl.placement.policy.build(&parts),
@@ -143,8 +148,8 @@ impl DeviceSetup {
                     start: ftl.gc.start,
                     stop: ftl.gc.stop,
                     reserve: ftl.gc.reserve,
-                    copies_in_flight: ftl.gc.copies_in_flight,
-                    host_lead: ftl.gc.host_lead,
+                    copies_in_flight: ftl.gc.copies_in_flight * at_once,
+                    host_lead: ftl.gc.host_lead * at_once,
                 },
                 wear: WearSetup {
                     free_block: ftl.wear.free_block,
@@ -438,8 +443,9 @@ pub fn assemble_with<P: Probe, C: Contents>(
     let journal =
         journal.map(|upkeep| Box::new(Journal::new(upkeep, geometry, setup.ftl.logical_pages)));
     let map = on_flash.then(|| Box::new(MapCache::new(pools)));
+    let copy_rows = setup.ftl.superblock.as_ref().map_or(0, |_| setup.ftl.geometry.planes());
     let services = Services {
-        collector: Collector::new(units_per_page, dies),
+        collector: Collector::new(units_per_page, dies, copy_rows),
         merger: setup.merger.map(|setup| Box::new(Merger::new(setup, dies))),
         rewriter,
         map,

@@ -311,6 +311,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.base.empty_failed::<{ skills::ALL }>();
                 return whole.into_iter().for_each(|id| self.command_done::<{ skills::ALL }>(id));
             }
+            ServiceId::SUPERBLOCKS => {
+                let whole = self.base.kernel.block_erased(id);
+                self.base.kernel.flash.release(id);
+                return whole.into_iter().for_each(|id| self.command_done::<{ skills::ALL }>(id));
+            }
             _ => {
                 let Base { kernel, services, .. } = &mut self.base;
                 let signals = services.done(owner, id, kernel);

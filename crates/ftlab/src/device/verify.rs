@@ -7,6 +7,7 @@ use crate::engine::skills;
 use crate::ftl::BlockState;
 use crate::ftl::mapping::Dftl;
 use crate::ftl::parity::Stripes;
+use crate::ftl::superblock::SuperblockState;
 use crate::nand::CellMode;
 use crate::scheduler::{FlashLaws, HeldBlock, Kind, Origin, Probe, flash_pages_programmed};
 use crate::units::{BlockId, DieId, SimTime};
@@ -162,10 +163,13 @@ fn program_failures(on: &Base<impl Probe, impl Contents>) -> u32 {
 /// The erases of all blocks, including failed ones.
 fn erases(on: &Base<impl Probe, impl Contents>) -> u64 {
     let failed = on.kernel.ftl.life().map_or(0, |life| life.losses().erase_failures);
+    let superblock = on.kernel.ftl.superblock();
     let together = on.kernel.ftl.stripes().map_or(1, |stripes| stripes.superblocks().width());
+    let together = superblock.map_or(together, SuperblockState::width);
     let erases = on.kernel.ftl.blocks().all_erases().map(u64::from).sum::<u64>() + failed;
     let spared = on.kernel.ftl.stripes().map_or(0, |stripes| stripes.counts().spared_erases);
     let in_part = on.kernel.ftl.stripes().map_or(0, |stripes| stripes.erased_in_part());
+    let in_part = superblock.map_or(in_part, SuperblockState::erased_in_part);
     erases * u64::from(together) + in_part - spared
 }
 
@@ -190,12 +194,18 @@ fn verify_blocks(laws: &FlashLaws, on: &Base<impl Probe, impl Contents>) {
 fn held(block: BlockId, on: &Base<impl Probe, impl Contents>) -> Vec<(BlockId, HeldBlock)> {
     let blocks = on.kernel.ftl.blocks();
     let pages = blocks.programmed(block) / on.kernel.ftl.geometry().units_per_page();
-    let mode = if pages == 0 {
-        CellMode::default()
-    } else {
-        on.kernel.ftl.mode_of::<{ skills::ALL }>(block)
+    let of_block = on.kernel.ftl.mode_of::<{ skills::ALL }>(block);
+    let held = |pages| {
+        let mode = if pages == 0 { CellMode::default() } else { of_block };
+        HeldBlock { pages, mode, erases: blocks.erases(block) }
     };
-    let held = |pages| HeldBlock { pages, mode, erases: blocks.erases(block) };
+    if let Some(superblock) = on.kernel.ftl.superblock() {
+        let (rows, begun) = (pages / superblock.width(), pages % superblock.width());
+        let blocks = superblock.flash().blocks_of_superblock(block).zip(0..);
+        return blocks
+            .map(|(block, member)| (block, held(rows + u32::from(member < begun))))
+            .collect();
+    }
     match on.kernel.ftl.stripes() {
         None => vec![(block, held(pages))],
         Some(stripes) => {

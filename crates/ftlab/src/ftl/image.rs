@@ -58,6 +58,8 @@ pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
     let Features {
         slc,
         stripes,
+        // Nothing is being erased at rest.
+        superblock: _,
         // Due data is found again.
         refresh: _,
         // Its state is a part of its own.

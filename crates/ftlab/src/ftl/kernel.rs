@@ -4,7 +4,7 @@
 use super::parity::Stripes;
 use super::{FlashContents, Ftl};
 use crate::engine::skills::{RARE, Skills, any};
-use crate::scheduler::{CommandId, Flash, Probe};
+use crate::scheduler::{CommandId, Flash, Kind, Probe};
 use crate::units::SimTime;
 
 /// The part of a device that its services work on.
@@ -26,6 +26,11 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
     pub fn submit<const S: Skills>(&mut self, id: CommandId) {
         if any(S, RARE) && self.ftl.features.stripes.is_some() {
             self.with_stripes(|stripes, kernel| stripes.submit(id, kernel));
+        } else if any(S, RARE)
+            && self.ftl.features.superblock.is_some()
+            && self.flash.command(id).kind == Kind::Erase
+        {
+            self.erase_superblock(id);
         } else {
             self.flash.submit_with::<S>(self.now, id);
         }

@@ -34,6 +34,7 @@ pub mod slc;
 mod space;
 mod spare;
 pub mod streams;
+pub mod superblock;
 pub mod wear;
 
 pub use blocks::{BlockState, Blocks};
@@ -57,6 +58,7 @@ use placement::{Mate, Placement, PlacementPolicy, Writable};
 use recovery::{Record, Recovery};
 use slc::{CacheState, Count, SlcSetup};
 use streams::{Streams, StreamsPolicy};
+use superblock::SuperblockState;
 use wear::{Demand, Levelling, Life, Refresh, WearSetup};
 
 use health::Health;
@@ -77,6 +79,8 @@ pub struct FtlSetup {
     pub geometry: Geometry,
     /// The layout of that volume on flash; none if the FTL sees the flash itself.
     pub superblocks: Option<Superblocks>,
+    /// Superblocks without parity.
+    pub superblock: Option<SuperblockState>,
     /// Logical pages (mapping units) that the host sees.
     pub logical_pages: u32,
     /// The mapping table.
@@ -185,6 +189,8 @@ pub(crate) struct Features {
     record: Option<Box<Record>>,
     /// None without parity across dies.
     stripes: Option<Box<Stripes>>,
+    /// None without superblocks, and with parity.
+    superblock: Option<Box<SuperblockState>>,
 }
 
 impl Ftl {
@@ -264,6 +270,7 @@ impl Ftl {
             regulation: setup.cost.map(regulation),
             record,
             stripes: setup.superblocks.map(|superblocks| Box::new(Stripes::new(superblocks))),
+            superblock: setup.superblock.map(Box::new),
         };
         let mut ftl = Ftl {
             logical_pages: setup.logical_pages,
@@ -302,6 +309,7 @@ impl Ftl {
             !self.map.mapping.is_plain(),
             self.space.triggers.are_set(),
             self.features.stripes.is_some(),
+            self.features.superblock.is_some(),
             self.health.life.is_some(),
             self.health.dead.is_some(),
             self.features.refresh.is_some(),
@@ -330,6 +338,12 @@ impl Ftl {
     #[must_use]
     pub fn stripes(&self) -> Option<&Stripes> {
         self.features.stripes.as_deref()
+    }
+
+    /// Superblocks without parity, if the device has them.
+    #[must_use]
+    pub fn superblock(&self) -> Option<&SuperblockState> {
+        self.features.superblock.as_deref()
     }
 
     /// Logical pages that the host sees.

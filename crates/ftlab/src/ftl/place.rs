@@ -30,6 +30,7 @@ impl Ftl {
             if let Some(stripes) = &self.features.stripes {
                 load = stripes.dies();
             }
+            load = load.of_volume();
         }
         if any(S, SLC)
             && let Some(cache) = &self.features.slc

@@ -9,7 +9,7 @@ use crate::ftl::placement::{PlacementPolicy, PlacementView, Writable};
 use crate::ftl::space::Space;
 use crate::ftl::streams::{StreamsPolicy, WriteStream};
 use crate::ftl::wear::Pick;
-use crate::ftl::{BlockState, Ftl, parity, slc};
+use crate::ftl::{BlockState, Ftl, parity, slc, superblock};
 use crate::image::Resume;
 use crate::nand::{CellMode, Row};
 use crate::scheduler::Load;
@@ -40,6 +40,9 @@ impl Ftl {
     ) -> Option<Ppn> {
         if self.health.read_only {
             return None;
+        }
+        if self.features.superblock.is_some() {
+            return superblock::rows::place_beside::<S>(stream, row, mode, self);
         }
         let cached = mode == CellMode::Slc;
         let writable = match &self.features.slc {
@@ -94,6 +97,20 @@ pub(in crate::ftl) fn place_copy<const S: Skills>(
     from: Ppn,
     ftl: &mut Ftl,
 ) -> Option<Ppn> {
+    let stream = stream_of_copy::<S>(from, ftl)?;
+    let kept_back = match any(S, RARE) {
+        true => ftl.health.life.as_ref().map_or(0, |life| life.kept_back()),
+        false => 0,
+    };
+    match take_page::<S>(plane, stream, kept_back, ftl) {
+        None => beside_other_copies::<S>(plane, kept_back, ftl),
+        found => found,
+    }
+}
+
+/// The stream of a copy of the page at `from`.
+#[inline]
+pub(in crate::ftl) fn stream_of_copy<const S: Skills>(from: Ppn, ftl: &Ftl) -> Option<WriteStream> {
     let source = ftl.blocks.stream(ftl.geometry.block_of(from));
     let page = match any(S, RARE) {
         true => ftl.owner_of(from)?,
@@ -107,18 +124,10 @@ pub(in crate::ftl) fn place_copy<const S: Skills>(
         true => ftl.policies.streams.host_stream(page, 0),
         false => source,
     };
-    let stream = match is_of_map {
+    Some(match is_of_map {
         true => WriteStream::MAP_COPIES,
         false => ftl.policies.streams.copy_stream(page, source),
-    };
-    let kept_back = match any(S, RARE) {
-        true => ftl.health.life.as_ref().map_or(0, |life| life.kept_back()),
-        false => 0,
-    };
-    match take_page::<S>(plane, stream, kept_back, ftl) {
-        None => beside_other_copies::<S>(plane, kept_back, ftl),
-        found => found,
-    }
+    })
 }
 
 /// Takes a flash page for a copy in any stream that has one.

@@ -80,7 +80,8 @@ pub(crate) fn only_host_writes(ftl: &Ftl) -> bool {
         let asked = plane.collection.is_some() || !plane.wanted.is_empty() || *short;
         !asked && plane.host_credit == 0 && plane.free_blocks() > ftl.space.thresholds.start
     };
-    ftl.policies.placement.is_periodic()
+    ftl.features.superblock.is_none()
+        && ftl.policies.placement.is_periodic()
         && ftl.features.slc.as_ref().is_none_or(|cache| cache.waits_for_shortage())
         && ftl.space.fed.is_empty()
         && ftl.space.planes.iter().zip(&ftl.space.hungry).all(rests)

@@ -5,8 +5,8 @@ use super::die::CacheOps;
 use super::operation::Kind;
 use crate::nand::Draws;
 use crate::options::declare::choices;
-use crate::shape::Geometry;
-use crate::units::{DieId, Nanos, PlaneId, Ppn};
+use crate::shape::FlashGeometry;
+use crate::units::{BlockId, DieId, Nanos, PlaneId, Ppn};
 
 choices! {
     /// Which pages of different planes one command may serve.
@@ -66,25 +66,29 @@ impl MultiPlane {
 
     /// Whether two pages on different planes of a die may be served together.
     #[must_use]
-    pub fn fits(&self, geometry: &Geometry, kind: Kind, one: Ppn, other: Ppn) -> bool {
-        self.address_of(geometry, kind, one) == self.address_of(geometry, kind, other)
+    pub fn fits(&self, geometry: &FlashGeometry, kind: Kind, one: Ppn, other: Ppn) -> bool {
+        let address_of = |page| self.address_of(geometry, kind, geometry.place_of(page));
+        address_of(one) == address_of(other)
     }
 
-    /// The part of a page's address that must be the same on all planes for pages to be served together: block and
-    /// flash page, as far as they matter. Erases ignore the flash page.
+    /// The part of a page's [place](crate::shape::Geometry::place_of) that must be the same on all planes for pages to be
+    /// served together: block and flash page, as far as they matter. Erases ignore the flash page.
     #[inline]
     #[must_use]
-    pub fn address_of(&self, geometry: &Geometry, kind: Kind, page: Ppn) -> (u32, u32) {
-        let flash_page = |page| match kind {
+    pub fn address_of(
+        &self,
+        geometry: &FlashGeometry,
+        kind: Kind,
+        (block, unit): (BlockId, u32),
+    ) -> (u32, u32) {
+        let flash_page = || match kind {
             Kind::Erase => 0,
-            _ => geometry.flash_page_in_block(page),
+            _ => geometry.flash_page_at(unit),
         };
         match self.address {
             AddressRule::Any => (0, 0),
-            AddressRule::SamePage => (0, flash_page(page)),
-            AddressRule::SameBlockAndPage => {
-                (geometry.index_in_plane(geometry.block_of(page)), flash_page(page))
-            }
+            AddressRule::SamePage => (0, flash_page()),
+            AddressRule::SameBlockAndPage => (geometry.index_in_plane(block), flash_page()),
         }
     }
 }
@@ -103,7 +107,7 @@ pub struct Row {
 impl Row {
     /// Returns a row with its first page. Nothing ensures that the open blocks have the same number.
     #[must_use]
-    pub fn new(geometry: &Geometry, address: AddressRule, page: Ppn) -> Row {
+    pub fn new(geometry: &FlashGeometry, address: AddressRule, page: Ppn) -> Row {
         let block = geometry.block_of(page);
         let plane = geometry.plane_of(block);
         let unit = page.get() - geometry.page_at(block, 0).get();
@@ -117,7 +121,7 @@ impl Row {
     }
 
     /// Adds a page on a plane of the die.
-    pub fn take(&mut self, geometry: &Geometry, plane: PlaneId) {
+    pub fn take(&mut self, geometry: &FlashGeometry, plane: PlaneId) {
         self.taken |= 1 << (plane.get() % geometry.planes_per_die());
     }
 

@@ -10,7 +10,7 @@ use super::{Fault, FlashPlace, Kind, Scheduled};
 use crate::counters::counters;
 use crate::engine::Stream;
 use crate::image::{Damage, ImageReader, ImageWriter};
-use crate::shape::Geometry;
+use crate::shape::FlashGeometry;
 use crate::units::{BlockId, DieId, Nanos, SimTime};
 
 /// The history of blocks, as seen by the flash.
@@ -48,7 +48,7 @@ counters! {
 /// All failures of the flash.
 #[derive(Clone, Debug)]
 pub struct Hazards {
-    geometry: Geometry,
+    geometry: FlashGeometry,
     /// By die: when it dies.
     deaths: Vec<Option<SimTime>>,
     /// Faults that have not happened or are not over.
@@ -73,7 +73,7 @@ impl Hazards {
     pub fn new(
         options: &FaultOptions,
         counting: Counting,
-        geometry: &Geometry,
+        geometry: &FlashGeometry,
         seed: u64,
     ) -> Option<Hazards> {
         let blocks = geometry.blocks() as usize;
@@ -99,7 +99,7 @@ impl Hazards {
     }
 
     /// Returns an empty set of failures, to which dead dies can be added.
-    pub(crate) fn none(geometry: &Geometry) -> Hazards {
+    pub(crate) fn none(geometry: &FlashGeometry) -> Hazards {
         Hazards {
             geometry: geometry.clone(),
             deaths: vec![None; geometry.dies() as usize],

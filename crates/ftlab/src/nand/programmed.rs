@@ -7,7 +7,7 @@
 use super::CostClass;
 use crate::engine::TwoBits;
 use crate::image::{Damage, ImageReader, ImageWriter};
-use crate::shape::Geometry;
+use crate::shape::FlashGeometry;
 use crate::units::{BlockId, Nanos, Ppn, SimTime};
 
 /// Times of programming are kept in seconds.
@@ -38,7 +38,7 @@ pub struct Programmed {
 impl Programmed {
     /// Returns the state of an erased flash.
     #[must_use]
-    pub fn new(geometry: &Geometry, prior: Prior) -> Programmed {
+    pub fn new(geometry: &FlashGeometry, prior: Prior) -> Programmed {
         let flash_pages = geometry.physical_pages() / geometry.units_per_page();
         let blocks = geometry.blocks() as usize;
         Programmed {
@@ -175,7 +175,7 @@ pub(crate) struct FlashPlace {
 
 impl FlashPlace {
     #[inline]
-    pub(crate) fn of(geometry: &Geometry, page: Ppn) -> FlashPlace {
+    pub(crate) fn of(geometry: &FlashGeometry, page: Ppn) -> FlashPlace {
         FlashPlace { flash_page: geometry.flash_page_of(page), block: geometry.block_of(page) }
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::Kind;
 use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::value::{Item, Value, ValueError, ValueKind};
-use crate::shape::Geometry;
+use crate::shape::FlashGeometry;
 use crate::units::Nanos;
 
 /// The blocks in which an operation fails.
@@ -83,7 +83,7 @@ impl Area {
 }
 
 impl FaultSpot {
-    pub(super) fn flash_pages(self, geometry: &Geometry) -> Range<u32> {
+    pub(super) fn flash_pages(self, geometry: &FlashGeometry) -> Range<u32> {
         let per_block = geometry.shape().pages_per_block;
         match self {
             FaultSpot::Block(block) => block * per_block..(block + 1) * per_block,

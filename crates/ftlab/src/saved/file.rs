@@ -13,7 +13,6 @@ use std::fmt;
 
 use crate::config::{Config, ConfigError, Layer};
 use crate::image::{Damage, ImagePart, Snapshot};
-use crate::shape::Geometry;
 
 /// The first bytes of a file.
 pub const MAGIC: &[u8; 8] = b"FTLABIMG";
@@ -185,7 +184,7 @@ pub fn most_bytes(sections: &[u8]) -> Result<u64, Refusal> {
     let config = String::from_utf8_lossy(config).into_owned();
     let config = Config::load(&[Layer::saved("image", &config)])
         .map_err(|error| Damage(format!("its configuration is refused:\n{error}")))?;
-    let geometry = Geometry::new(config.shape());
+    let geometry = config.flash();
     let pages = u64::from(geometry.physical_pages()) * MOST_PER_PAGE;
     Ok(LONGEST_TEXTS + pages + u64::from(geometry.blocks()) * MOST_PER_BLOCK)
 }

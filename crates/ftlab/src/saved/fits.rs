@@ -59,6 +59,10 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
         Some(width) => format!("dies with stripes of {width}"),
         None => "none".to_owned(),
     };
+    let superblock = |config: &Config| match config.flash().superblocks() {
+        Some(span) => format!("superblocks of {} dies", span.dies),
+        None => "none".to_owned(),
+    };
     // In SLC mode, a block holds its pages divided by the bits of a cell.
     let cell = |config: &Config| {
         let cached = config.options.ftl.slc_cache.policy.rules().is_some();
@@ -79,6 +83,7 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
         ("ftl.over_provisioning", pages(image), pages(device)),
         ("ftl.slc_cache.policy", slc_cache(image), slc_cache(device)),
         ("ftl.parity.policy", parity(image), parity(device)),
+        ("ftl.superblock.policy", superblock(image), superblock(device)),
         ("nand.cell", cell(image), cell(device)),
     ];
     let all = counts.into_iter().chain(others);

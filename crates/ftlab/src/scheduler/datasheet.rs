@@ -1,20 +1,20 @@
 //! The data sheet of the flash: its shape, what its dies can do, and how long it takes in the cells and on the
 //! buses. It never changes at run time.
 
-use super::command::{CellFindings, Command, Origin};
+use super::command::{CellFindings, Command, Origin, Seat};
 use super::owner::ServiceId;
 use crate::engine::skills::{self, Skills};
 use crate::nand::timing::{Bus, Prices, ProgramOf, ReadOf, TimingPolicy};
 use crate::nand::{
     Abilities, CellMode, CostClass, DieStates, Kind, MultiPlane, ReadEffort, Reliability,
 };
-use crate::shape::Geometry;
-use crate::units::{Nanos, Ppn};
+use crate::shape::FlashGeometry;
+use crate::units::{DieId, Nanos, Ppn};
 
 /// What the flash can do, and how long it takes.
 #[derive(Clone, Debug)]
 pub(crate) struct Datasheet {
-    pub(super) geometry: Geometry,
+    pub(super) geometry: FlashGeometry,
     /// Times in the cells.
     pub(super) timing: Prices,
     /// Time of each kind of command in the cells, where it is the same for all pages.
@@ -29,7 +29,7 @@ pub(crate) struct Datasheet {
 
 impl Datasheet {
     pub(super) fn new(
-        geometry: Geometry,
+        geometry: FlashGeometry,
         timing: Prices,
         bus: Bus,
         abilities: Abilities,
@@ -83,6 +83,23 @@ impl Datasheet {
             true => self.bus.command() + self.bus.transfer(data),
             false => self.bus.transfer(data),
         }
+    }
+
+    /// Notes what decides which other commands may share the operation of a command. Returns its die.
+    #[inline(always)]
+    pub(super) fn seat<const S: Skills>(&self, command: &mut Command) -> DieId {
+        let (geometry, multi_plane) = (&self.geometry, &self.abilities.multi_plane);
+        if !skills::any(S, skills::MULTI_PLANE) || !multi_plane.allows_any() {
+            return geometry.die_of_page(command.page);
+        }
+        let (block, unit) = geometry.place_of(command.page);
+        let plane = geometry.plane_of(block);
+        command.ticket.seat = Seat {
+            plane: 1 << geometry.plane_in_die(plane),
+            address: multi_plane.address_of(geometry, command.kind, (block, unit)),
+            block: block.get(),
+        };
+        geometry.die_of(plane)
     }
 
     /// What the dies can do on several planes.

@@ -8,7 +8,7 @@ mod in_turn;
 mod suspend;
 
 use super::array::{FlashArray, WaitedFor};
-use super::command::{Arrival, Command, CommandId, Seat};
+use super::command::{Arrival, Command, CommandId};
 use super::counts::Overlaps;
 use super::event::{Event, Events};
 use super::line::{Line, Wish};
@@ -56,8 +56,9 @@ impl<P: Probe> Dispatcher<P> {
     /// Puts a command into the lane of its die.
     #[inline(always)]
     pub fn enqueue<const S: Skills>(&mut self, now: SimTime, id: CommandId) -> Arrival {
-        let Command { kind, origin, page, .. } = self.array.commands[id];
-        let die = self.array.sheet.geometry.die_of_page(page);
+        let FlashArray { sheet, commands, .. } = &mut self.array;
+        let die = sheet.seat::<S>(&mut commands[id]);
+        let Command { kind, origin, .. } = commands[id];
         let arrival = Arrival { id, kind, origin, die, at: now, sequence: self.arrivals };
         self.arrivals += 1;
         self.watch.arrives(&arrival, &self.array.commands[id]);
@@ -66,14 +67,6 @@ impl<P: Probe> Dispatcher<P> {
         let station = &mut stations[die.at()];
         let command = &mut commands[id];
         note_arrival::<S>(command, station, lines, *plant, &arrival, rank);
-        let multi_plane = &sheet.abilities.multi_plane;
-        if skills::any(S, skills::MULTI_PLANE) && multi_plane.allows_any() {
-            command.ticket.seat = Seat {
-                plane: 1 << sheet.geometry.plane_in_die(page),
-                address: multi_plane.address_of(&sheet.geometry, kind, page),
-                block: sheet.geometry.block_of(page).get(),
-            };
-        }
         station.lanes.push(commands, id);
         if skills::any(S, skills::RARE_ON_FLASH) && sheet.abilities.one_die_at_a_time {
             self.array.commands[id].ticket.gc_mark = self.array.chip_held_by_gc(now, die);

@@ -21,7 +21,7 @@ use super::{Scheduler, SchedulerPolicy};
 use crate::engine::skills::{self, Skills};
 use crate::nand::timing::{Bus, Prices, TimingPolicy};
 use crate::nand::{Abilities, CostClass, EnergyMeter, Hazards, Kind, Prior, Programmed};
-use crate::shape::Geometry;
+use crate::shape::FlashGeometry;
 use crate::units::{DieId, Nanos, Ppn, SimTime};
 use crate::verify::{self, Canary, Plant};
 pub(crate) use at_once::TimeAtOnce;
@@ -30,7 +30,7 @@ pub(crate) use at_once::TimeAtOnce;
 #[derive(Clone, Debug)]
 pub struct FlashSetup {
     /// The shape of the device.
-    pub geometry: Geometry,
+    pub geometry: FlashGeometry,
     /// Times in the cells.
     pub timing: Prices,
     /// Times on the bus.
@@ -74,7 +74,7 @@ impl<P: Probe> Flash<P> {
             data_out_first,
             overtaking: scheduler.overtaking() || whole_moments,
         };
-        let load = Load::new(&sheet.geometry);
+        let load = Load::of_flash(&sheet.geometry);
         let cells = CellHistory::new(&sheet, prior, hazards);
         let array = FlashArray::new(sheet, rules, cells);
         let dispatcher = Dispatcher::new(array, scheduler, Watch { probe, laws: None });
@@ -95,6 +95,7 @@ impl<P: Probe> Flash<P> {
             cells.matters(),
             rules.data_out_first,
             sheet.bus.carries_commands(),
+            sheet.geometry.superblocks().is_some(),
         ];
         skills::those(&[
             (sheet.serves_planes_together(), skills::MULTI_PLANE),
@@ -107,7 +108,7 @@ impl<P: Probe> Flash<P> {
 
     /// The shape of the device.
     #[inline]
-    pub fn geometry(&self) -> &Geometry {
+    pub fn geometry(&self) -> &FlashGeometry {
         &self.dispatcher.array.sheet.geometry
     }
 
@@ -334,7 +335,7 @@ impl<P: Probe> Flash<P> {
         let arrival = dispatcher.enqueue::<S>(now, id);
         let command = &dispatcher.array.commands[id];
         dispatcher.watch.submitted(now, id, command, load.of(arrival.die));
-        load.add(arrival.die);
+        load.add::<S>(arrival.die);
         (arrival.die, arrival.kind == Kind::Read && arrival.origin == Origin::Host)
     }
 
@@ -396,7 +397,7 @@ impl<P: Probe> Flash<P> {
         let erases = |canary| command.kind == Kind::Erase && plant.is(canary);
         let (drifts, forgotten) = (erases(Canary::LoadDrifts), erases(Canary::EraseNotCounted));
         if !drifts {
-            self.load.remove(command.ticket.die);
+            self.load.remove::<S>(command.ticket.die);
         }
         if !forgotten {
             self.done[command.origin as usize][command.kind as usize] += 1;

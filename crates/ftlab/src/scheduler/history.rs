@@ -6,7 +6,7 @@ use super::datasheet::Datasheet;
 use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::timing::TimingPolicy;
 use crate::nand::{CellMode, CostClass, FlashPlace, Hazards, Kind, Prior, Programmed, Strain};
-use crate::shape::Geometry;
+use crate::shape::FlashGeometry;
 use crate::units::{BlockId, DieId, Ppn, SimTime};
 
 /// The history of all cells.
@@ -41,7 +41,7 @@ impl CellHistory {
 
     /// The cost class of the flash page that contains a page.
     #[inline]
-    pub(super) fn class_at(&self, geometry: &Geometry, page: Ppn) -> CostClass {
+    pub(super) fn class_at(&self, geometry: &FlashGeometry, page: Ppn) -> CostClass {
         let flash_page = geometry.flash_page_of(page);
         self.programmed.as_ref().map_or(CostClass::default(), |known| known.class_of(flash_page))
     }
@@ -52,7 +52,7 @@ impl CellHistory {
     }
 
     /// Makes a die dead from `at` on, whatever the options of this device say.
-    pub(super) fn die_dies(&mut self, geometry: &Geometry, die: DieId, at: SimTime) {
+    pub(super) fn die_dies(&mut self, geometry: &FlashGeometry, die: DieId, at: SimTime) {
         let none = || Box::new(Hazards::none(geometry));
         self.hazards.get_or_insert_with(none).dies(die, at);
     }

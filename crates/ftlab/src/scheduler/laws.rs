@@ -13,7 +13,7 @@ use super::command::{Command, CommandId, Origin};
 use super::probe::Activity;
 use crate::nand::timing;
 use crate::nand::{Abilities, CacheOps, CellMode, Kind, MultiPlane, PauseCost, Programmed};
-use crate::shape::Geometry;
+use crate::shape::FlashGeometry;
 use crate::units::{BlockId, DieId, Nanos, Ppn, SimTime};
 
 /// What a bus is used for.
@@ -141,7 +141,7 @@ impl InPlace {
 /// The laws, and what the flash has been seen to do.
 #[derive(Clone, Debug)]
 pub(crate) struct FlashLaws {
-    geometry: Geometry,
+    geometry: FlashGeometry,
     cache: CacheOps,
     multi_plane: MultiPlane,
     pause: PauseCost,
@@ -163,7 +163,11 @@ pub(crate) struct FlashLaws {
 
 impl FlashLaws {
     /// Returns the laws of an idle, erased flash.
-    pub(crate) fn new(geometry: &Geometry, abilities: &Abilities, bus: &timing::Bus) -> FlashLaws {
+    pub(crate) fn new(
+        geometry: &FlashGeometry,
+        abilities: &Abilities,
+        bus: &timing::Bus,
+    ) -> FlashLaws {
         FlashLaws {
             cache: abilities.cache,
             multi_plane: abilities.multi_plane,

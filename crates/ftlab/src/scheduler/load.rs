@@ -4,7 +4,8 @@
 //!
 //! In the sets, dies are in the order in which ties are broken: one channel further each time.
 
-use crate::shape::Geometry;
+use crate::engine::skills::{PLAIN, RARE_ON_FLASH, Skills, any};
+use crate::shape::{FlashGeometry, Geometry, Numbering};
 use crate::units::DieId;
 
 /// A set of dies.
@@ -17,7 +18,7 @@ pub struct DieSet {
 impl DieSet {
     /// Returns the set of all dies of a device.
     #[must_use]
-    pub fn all(geometry: &Geometry) -> DieSet {
+    pub fn all(geometry: &Geometry<impl Numbering>) -> DieSet {
         let mut set = DieSet { words: vec![0; words_for(geometry)] };
         (0..geometry.dies()).for_each(|turn| set.put(turn, true));
         set
@@ -31,7 +32,7 @@ impl DieSet {
     }
 }
 
-fn words_for(geometry: &Geometry) -> usize {
+fn words_for(geometry: &Geometry<impl Numbering>) -> usize {
     geometry.dies().div_ceil(u64::BITS) as usize
 }
 
@@ -47,6 +48,16 @@ pub struct Load {
     words_per_set: usize,
     /// A bit for each set that is not empty.
     levels: u64,
+    /// The load of the dies of the volume, if pages are numbered by superblocks.
+    groups: Option<Box<Groups>>,
+}
+
+/// The load of groups of dies.
+#[derive(Clone, Debug)]
+struct Groups {
+    /// By die: its group.
+    of: Vec<DieId>,
+    load: Load,
 }
 
 /// The commands of a die, and its turn.
@@ -59,7 +70,7 @@ struct Commands {
 impl Load {
     /// Returns the load of idle dies.
     #[must_use]
-    pub fn new(geometry: &Geometry) -> Load {
+    pub fn new(geometry: &Geometry<impl Numbering>) -> Load {
         let turn_of = |die| Commands { count: 0, turn: geometry.turn_of(DieId::new(die)) };
         let idle = DieSet::all(geometry).words;
         let mut sets = vec![0; LEVELS * idle.len()];
@@ -69,7 +80,22 @@ impl Load {
             sets,
             words_per_set: idle.len(),
             levels: 1,
+            groups: None,
         }
+    }
+
+    /// Returns the load of the idle dies of a flash.
+    #[must_use]
+    pub(crate) fn of_flash(geometry: &FlashGeometry) -> Load {
+        let groups = geometry.superblocks().map(|_| Box::new(Groups::new(geometry)));
+        Load { groups, ..Load::new(geometry) }
+    }
+
+    /// The load of the dies of the volume: the dies themselves, or groups of them.
+    #[inline]
+    #[must_use]
+    pub fn of_volume(&self) -> &Load {
+        self.groups.as_ref().map_or(self, |groups| &groups.load)
     }
 
     /// Number of commands of a die that wait or run.
@@ -85,25 +111,35 @@ impl Load {
         self.levels & 1 == 1
     }
 
-    /// Adds a command.
+    /// Adds a command of a flash with these skills at most.
     #[inline(always)]
-    pub(crate) fn add(&mut self, die: DieId) {
+    pub(crate) fn add<const S: Skills>(&mut self, die: DieId) {
         let Commands { count, turn } = &mut self.commands[die.at()];
         *count += 1;
         let (count, turn) = (*count as usize, *turn);
         if count < LEVELS {
             self.shift(turn, count - 1, count);
         }
+        if any(S, RARE_ON_FLASH)
+            && let Some(groups) = &mut self.groups
+        {
+            groups.add(die);
+        }
     }
 
-    /// Removes a command.
+    /// Removes a command of a flash with these skills at most.
     #[inline(always)]
-    pub(crate) fn remove(&mut self, die: DieId) {
+    pub(crate) fn remove<const S: Skills>(&mut self, die: DieId) {
         let Commands { count, turn } = &mut self.commands[die.at()];
         *count -= 1;
         let (count, turn) = (*count as usize, *turn);
         if count + 1 < LEVELS {
             self.shift(turn, count + 1, count);
+        }
+        if any(S, RARE_ON_FLASH)
+            && let Some(groups) = &mut self.groups
+        {
+            groups.remove(die);
         }
     }
 
@@ -169,6 +205,26 @@ impl Load {
     }
 }
 
+impl Groups {
+    fn new(geometry: &FlashGeometry) -> Groups {
+        let dies = (0..geometry.dies()).map(DieId::new);
+        Groups {
+            of: dies.map(|die| geometry.die_of_volume(die)).collect(),
+            load: Load::new(&geometry.volume()),
+        }
+    }
+
+    #[inline(never)]
+    fn add(&mut self, die: DieId) {
+        self.load.add::<PLAIN>(self.of[die.at()]);
+    }
+
+    #[inline(never)]
+    fn remove(&mut self, die: DieId) {
+        self.load.remove::<PLAIN>(self.of[die.at()]);
+    }
+}
+
 /// The first bit that is in both sets, from `start` on, cyclically.
 #[inline]
 fn first_from(set: &[u64], members: &[u64], start: u32) -> Option<u32> {
@@ -220,8 +276,8 @@ mod tests {
             for (number, step) in steps {
                 let die = DieId::new(number % dies);
                 match step {
-                    0 if load.of(die) > 0 => load.remove(die),
-                    0 | 1 => load.add(die),
+                    0 if load.of(die) > 0 => load.remove::<PLAIN>(die),
+                    0 | 1 => load.add::<PLAIN>(die),
                     2 | 3 => {
                         among.put(geometry.turn_of(die), step == 2);
                         member[die.at()] = step == 2;

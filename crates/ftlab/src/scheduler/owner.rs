@@ -42,6 +42,8 @@ numbers! {
     JOURNAL = 6;
     /// Commands of dies that are used together.
     STRIPES = 7;
+    /// Blocks of a superblock; the token is the erase of the superblock.
+    SUPERBLOCKS = 10;
     /// Flash pages that are read only for the read cache.
     READ_AHEAD = 8;
     /// Writes that program their page directly, without translation; the token is the request.

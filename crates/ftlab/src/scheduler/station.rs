@@ -5,7 +5,7 @@ use super::lanes::Lanes;
 use super::line::Line;
 use super::pause::Suspension;
 use crate::nand::{Cells, Die, Kind};
-use crate::shape::Geometry;
+use crate::shape::FlashGeometry;
 use crate::units::{ChannelId, DieId, Nanos, SimTime};
 
 /// A die and its state.
@@ -43,7 +43,7 @@ pub(super) struct Station {
 
 impl Station {
     /// Returns an idle die.
-    pub fn new(geometry: &Geometry, die: DieId) -> Station {
+    pub fn new(geometry: &FlashGeometry, die: DieId) -> Station {
         let (channel, _) = geometry.channel_of(die);
         Station {
             channel,

@@ -14,8 +14,9 @@ use std::collections::VecDeque;
 use super::command::Origin;
 use super::datasheet::Datasheet;
 use super::load::Load;
+use crate::engine::skills::ALL;
 use crate::nand::{CellMode, Kind, MultiPlane};
-use crate::shape::Geometry;
+use crate::shape::FlashGeometry;
 use crate::units::{BlockId, DieId, Nanos, PlaneId, Ppn};
 
 /// What a die is given to do.
@@ -159,7 +160,7 @@ pub struct Turns {
     also_done: VecDeque<Work>,
     /// The turn of the die that finished last, and goes on when the ends of its jobs are handled.
     finished: usize,
-    geometry: Geometry,
+    geometry: FlashGeometry,
     multi_plane: MultiPlane,
 }
 
@@ -170,10 +171,10 @@ impl Turns {
         Turns::of(&sheet.geometry, *sheet.multi_plane())
     }
 
-    fn of(geometry: &Geometry, multi_plane: MultiPlane) -> Turns {
+    fn of(geometry: &FlashGeometry, multi_plane: MultiPlane) -> Turns {
         let dies = geometry.dies() as usize;
         Turns {
-            load: Load::new(geometry),
+            load: Load::of_flash(geometry),
             jobs: vec![DieQueue::default(); dies],
             done_at: vec![IDLE; dies],
             now: 0,
@@ -221,10 +222,12 @@ impl Turns {
     pub fn put(&mut self, work: Work, job: CellJob) -> DieId {
         let CellJob { kind, page, takes, moves, .. } = job;
         let geometry = &self.geometry;
-        let (die, plane) = (geometry.die_of_page(page), geometry.plane_in_die(page));
-        let fit = JobFit::of(&job, plane, self.multi_plane.address_of(geometry, kind, page));
-        let block = geometry.block_of(page);
-        self.load.add(die);
+        let (block, unit) = geometry.place_of(page);
+        let plane = geometry.plane_of(block);
+        let address = self.multi_plane.address_of(geometry, kind, (block, unit));
+        let fit = JobFit::of(&job, geometry.plane_in_die(plane), address);
+        let die = geometry.die_of(plane);
+        self.load.add::<ALL>(die);
         let queue = &mut self.jobs[geometry.turn_of(die) as usize];
         queue.fits.push_back(fit);
         queue.jobs.push_back(DieJob { work, takes, moves, block, kind, joined: false });
@@ -256,7 +259,7 @@ impl Turns {
         self.now = first;
         self.finished = turn;
         let die = self.geometry.die_at_turn(turn as u32);
-        self.load.remove(die);
+        self.load.remove::<ALL>(die);
         self.done_at[turn] = IDLE;
         while let Some(next) = queue.jobs.front().filter(|next| next.joined) {
             if next.kind == Kind::Read {
@@ -264,7 +267,7 @@ impl Turns {
                 self.done_at[turn] = first + next.moves.0;
                 break;
             }
-            self.load.remove(die);
+            self.load.remove::<ALL>(die);
             self.also_done.push_back(next.work);
             queue.pop();
         }
@@ -317,8 +320,8 @@ mod tests {
     use crate::units::Bytes;
 
     /// One die of two planes.
-    fn one_die(multi_plane: MultiPlane) -> (Turns, Geometry) {
-        let geometry = Geometry::new(Shape {
+    fn one_die(multi_plane: MultiPlane) -> (Turns, FlashGeometry) {
+        let shape = Shape {
             channels: 1,
             chips_per_channel: 1,
             dies_per_chip: 1,
@@ -327,7 +330,8 @@ mod tests {
             pages_per_block: 4,
             page_size: Bytes::from_kib(4),
             mapping_unit: Bytes::from_kib(4),
-        });
+        };
+        let geometry = FlashGeometry::of_flash(shape, None);
         (Turns::of(&geometry, multi_plane), geometry)
     }
 

@@ -3,7 +3,7 @@
 use super::array::FlashArray;
 use super::command::{Command, CommandId};
 use crate::nand::{Cells, Kind, Register};
-use crate::shape::Geometry;
+use crate::shape::FlashGeometry;
 use crate::units::{ChannelId, DieId, Nanos, SimTime};
 
 /// What a die is doing.
@@ -25,7 +25,7 @@ pub struct View<'a> {
 impl<'a> View<'a> {
     /// The shape of the device.
     #[must_use]
-    pub fn geometry(&self) -> &'a Geometry {
+    pub fn geometry(&self) -> &'a FlashGeometry {
         &self.array.sheet.geometry
     }
 

@@ -3,6 +3,7 @@
 //! Numbers run from large to small parts (channel, chip, die, plane, block, page), so the blocks of
 //! a plane and the pages of a block are adjacent in every table.
 
+use super::interleave::{Adjacent, FlashPage, Interleave, Numbering};
 use crate::engine::Divisor;
 use crate::units::{BlockId, Bytes, ChannelId, DieId, PlaneId, Ppn};
 
@@ -37,9 +38,10 @@ impl Shape {
     }
 }
 
-/// The shape with the derived numbers that hot paths need.
+/// The shape with the derived numbers that hot paths need. Pages of a block are adjacent, except on a
+/// [flash](super::FlashGeometry) with superblocks.
 #[derive(Clone, Debug)]
-pub struct Geometry {
+pub struct Geometry<N = Adjacent> {
     shape: Shape,
     /// Mapping units in a flash page.
     units_per_page: Divisor,
@@ -50,6 +52,7 @@ pub struct Geometry {
     dies_per_channel: Divisor,
     channels: Divisor,
     units_per_die: Divisor,
+    pub(super) numbering: N,
 }
 
 impl Geometry {
@@ -59,6 +62,13 @@ impl Geometry {
     /// If the shape does not fit the 32-bit page numbers; the configuration is checked for that.
     #[must_use]
     pub fn new(shape: Shape) -> Geometry {
+        Geometry::numbered(shape, Adjacent)
+    }
+}
+
+impl<N: Numbering> Geometry<N> {
+    /// Derives everything from a checked shape and a numbering of it.
+    pub(super) fn numbered(shape: Shape, numbering: N) -> Geometry<N> {
         let units_per_page = u32::try_from(shape.page_size.0 / shape.mapping_unit.0)
             .expect("a flash page holds fewer than 2^32 units");
         let pages = shape.pages() * u64::from(units_per_page);
@@ -77,7 +87,32 @@ impl Geometry {
                     * shape.pages_per_block
                     * units_per_page,
             ),
+            numbering,
         }
+    }
+
+    /// What few devices do stays out of the way of the others.
+    #[cold]
+    #[inline(never)]
+    fn place_by_superblock(&self, interleave: &Interleave, page: Ppn) -> (BlockId, u32) {
+        let (flash_page, unit) = self.units_per_page.split(page.get());
+        let FlashPage { plane, index, row } = interleave.place_of(flash_page);
+        (self.block_in(plane, index), row * self.units_per_page() + unit)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn page_by_superblock(&self, interleave: &Interleave, block: BlockId, unit: u32) -> Ppn {
+        let (plane, index) = self.blocks_per_plane.split(block.get());
+        let (row, unit) = self.units_per_page.split(unit);
+        let at = FlashPage { plane: PlaneId::new(plane), index, row };
+        Ppn::new(interleave.number_of(at) * self.units_per_page() + unit)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn plane_by_superblock(&self, interleave: &Interleave, page: Ppn) -> PlaneId {
+        interleave.plane_of(self.flash_page_of(page))
     }
 
     /// The counts that define the device.
@@ -154,6 +189,9 @@ impl Geometry {
     #[inline]
     #[must_use]
     pub fn block_of(&self, page: Ppn) -> BlockId {
+        if let Some(interleave) = self.numbering.interleave() {
+            return self.place_by_superblock(interleave, page).0;
+        }
         BlockId::new(self.units_per_block.of(page.get()))
     }
 
@@ -161,6 +199,9 @@ impl Geometry {
     #[inline]
     #[must_use]
     pub fn place_of(&self, page: Ppn) -> (BlockId, u32) {
+        if let Some(interleave) = self.numbering.interleave() {
+            return self.place_by_superblock(interleave, page);
+        }
         let (block, unit) = self.units_per_block.split(page.get());
         (BlockId::new(block), unit)
     }
@@ -169,6 +210,9 @@ impl Geometry {
     #[inline]
     #[must_use]
     pub fn page_at(&self, block: BlockId, unit: u32) -> Ppn {
+        if let Some(interleave) = self.numbering.interleave() {
+            return self.page_by_superblock(interleave, block, unit);
+        }
         Ppn::new(block.get() * self.units_per_block.get() + unit)
     }
 
@@ -176,6 +220,9 @@ impl Geometry {
     #[inline]
     #[must_use]
     pub fn die_of_page(&self, page: Ppn) -> DieId {
+        if let Some(interleave) = self.numbering.interleave() {
+            return self.die_of(self.plane_by_superblock(interleave, page));
+        }
         DieId::new(self.units_per_die.of(page.get()))
     }
 
@@ -183,13 +230,23 @@ impl Geometry {
     #[inline]
     #[must_use]
     pub fn flash_page_in_block(&self, page: Ppn) -> u32 {
-        self.units_per_page.of(self.place_of(page).1)
+        self.flash_page_at(self.place_of(page).1)
+    }
+
+    /// The number, within its block, of the flash page at place `unit` of the block.
+    #[inline]
+    #[must_use]
+    pub fn flash_page_at(&self, unit: u32) -> u32 {
+        self.units_per_page.of(unit)
     }
 
     /// The plane of a page.
     #[inline]
     #[must_use]
     pub fn plane_of_page(&self, page: Ppn) -> PlaneId {
+        if let Some(interleave) = self.numbering.interleave() {
+            return self.plane_by_superblock(interleave, page);
+        }
         self.plane_of(self.block_of(page))
     }
 
@@ -228,11 +285,11 @@ impl Geometry {
         DieId::new(self.planes_per_die.of(plane.get()))
     }
 
-    /// The number of a page's plane in its die.
+    /// The number of a plane in its die.
     #[inline]
     #[must_use]
-    pub fn plane_in_die(&self, page: Ppn) -> u32 {
-        self.planes_per_die.split(self.plane_of_page(page).get()).1
+    pub fn plane_in_die(&self, plane: PlaneId) -> u32 {
+        self.planes_per_die.split(plane.get()).1
     }
 
     /// Plane number `index` of a die.
@@ -243,7 +300,7 @@ impl Geometry {
     }
 
     /// The dies of the chip that contains a die.
-    pub fn dies_of_chip(&self, die: DieId) -> impl Iterator<Item = DieId> + use<> {
+    pub fn dies_of_chip(&self, die: DieId) -> impl Iterator<Item = DieId> + use<N> {
         let dies = self.shape.dies_per_chip;
         let first = die.get() - die.get() % dies;
         (first..first + dies).map(DieId::new)

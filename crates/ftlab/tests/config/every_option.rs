@@ -94,6 +94,8 @@ const DEVICES: &[&[&str]] = &[
     &["ftl.placement.policy=dynamic", "ftl.over_provisioning=100%"],
     // Stripes over all four dies.
     &["ftl.placement.policy=dynamic", "ftl.over_provisioning=200%", "ftl.parity.policy=dies"],
+    // Superblocks of all four dies.
+    &["ftl.superblock.policy=groups", "ftl.over_provisioning=200%"],
     &["nand.endurance.policy=fixed", "nand.endurance.cycles=4"],
     &["nand.endurance.policy=weibull", "nand.endurance.cycles=4"],
 ];

@@ -39,6 +39,7 @@ mod slc;
 mod standstill;
 mod statistics;
 mod streams;
+mod superblocks;
 mod table;
 mod timelines;
 mod triggers;

@@ -11,7 +11,7 @@ use ftlab::ftl::slc::SlcCache;
 use ftlab::nand::MultiPlane;
 use ftlab::nand::timing::Bus;
 use ftlab::scheduler::{Activity, CommandId, Kind, Origin, Scheduler};
-use ftlab::shape::Geometry;
+use ftlab::shape::FlashGeometry;
 use ftlab::units::{BlockId, Nanos, Ppn, SimTime};
 use ftlab_torture::{Listens, Onlooker};
 
@@ -51,7 +51,7 @@ struct BusLog {
 /// The logs of all dies and buses.
 #[derive(Debug)]
 pub struct Log {
-    geometry: Geometry,
+    geometry: FlashGeometry,
     prices: Bus,
     multi_plane: MultiPlane,
     scheduler: Scheduler,

@@ -72,6 +72,9 @@ class FtlSection(TypedDict, total=False):
     4294967295. (ftl.streams.decay_writes)
     """
 
+    dies: int | str | None
+    """Dies of a superblock. In dies. Default: 4. From 1 to 4096. (ftl.superblock.dies)"""
+
     draws: int | str | None
     """Blocks drawn for each choice of a victim. In blocks. Default: 10. From 1 to 1000. (ftl.gc.draws)"""
 
@@ -294,6 +297,10 @@ class FtlSection(TypedDict, total=False):
 
     streams: Literal["single", "by-host-stream", "multi-hash", "multi-bloom", "sepbit"] | Policy | StreamsPolicy | None
     """Decides which pages share blocks. Default: single. (ftl.streams.policy)"""
+
+    superblock_policy: Literal["none", "all", "groups"] | None
+    """Which blocks form superblocks. They span all planes of their dies. Default: none. (ftl.superblock.policy)
+    """
 
     threshold: int | str | None
     """Data moves off the least worn block of a plane when the most worn block has more erases by more than this

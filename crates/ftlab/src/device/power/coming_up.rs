@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use crate::ftl::recovery::{Reading, RecoveryPlan};
 use crate::nand::Kind;
 use crate::scheduler::{Command, Flash, FlashSetup, Origin, ServiceId};
-use crate::shape::Geometry;
+use crate::shape::FlashGeometry;
 use crate::units::{BlockId, DieId, Nanos, Ppn, SimTime};
 
 /// The number of recovery commands that wait or run on each plane of a die.
@@ -70,7 +70,7 @@ impl RecoveryJob {
 struct ByDie(Vec<VecDeque<RecoveryJob>>);
 
 impl ByDie {
-    fn new(geometry: &Geometry, jobs: impl Iterator<Item = RecoveryJob>) -> ByDie {
+    fn new(geometry: &FlashGeometry, jobs: impl Iterator<Item = RecoveryJob>) -> ByDie {
         let mut by_die = vec![VecDeque::new(); geometry.dies() as usize];
         for job in jobs {
             by_die[geometry.die_of_page(job.page()).at()].push_back(job);

@@ -19,8 +19,8 @@ use crate::units::{Lpn, PlaneId, Ppn, SimTime};
 pub(super) struct Programs {
     all: Vec<Program>,
     free: Vec<u32>,
-    /// The planes of the programs that were just placed.
-    placed: Vec<PlaneId>,
+    /// The places of the programs that were just placed.
+    placed: Vec<Ppn>,
     /// Reusable memory for the numbers of a row.
     whole_row: Vec<u32>,
 }
@@ -132,9 +132,12 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     /// Pages were taken: their dies start, and their planes may have to collect.
     fn consider_collecting(&mut self) {
         let mut placed = std::mem::take(&mut self.programs.placed);
-        let geometry = self.device.base.kernel.ftl.geometry();
-        placed.iter().for_each(|&plane| self.turns.start(geometry.die_of(plane)));
-        placed.drain(..).for_each(|plane| self.bench().start(plane));
+        let flash = self.device.base.kernel.flash.geometry();
+        placed.iter().for_each(|&at| self.turns.start(flash.die_of_page(at)));
+        placed.drain(..).for_each(|at| {
+            let plane = self.device.base.kernel.ftl.geometry().plane_of_page(at);
+            self.bench().start(plane);
+        });
         self.programs.placed = placed;
     }
 
@@ -199,8 +202,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
                 .ftl
                 .place_beside::<ALL>(page, stream, &begun.row, begun.mode)
         {
-            let plane = self.give_to_die(number, at);
-            return begun.row.take(self.device.base.kernel.ftl.geometry(), plane);
+            self.give_to_die(number, at);
+            let flash = self.device.base.kernel.flash.geometry();
+            return begun.row.take(flash, flash.plane_of_page(at));
         }
         let pool = self.device.base.kernel.ftl.pool(page);
         if !self.stalled.is_empty() && self.stalled.has_waiting(pool, stream)
@@ -213,7 +217,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             && let Some(at) = self.programs.all[number as usize].at
         {
             let address = self.device.base.kernel.flash.sheet().multi_plane().address;
-            let row = Row::new(self.device.base.kernel.ftl.geometry(), address, at);
+            let row = Row::new(self.device.base.kernel.flash.geometry(), address, at);
             *begun = Some(Begun {
                 row,
                 mode: self.device.base.kernel.ftl.mode_at::<{ ALL }>(at),
@@ -234,7 +238,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     }
 
     /// Records what a program writes at its place, and gives it to its die.
-    fn give_to_die(&mut self, number: u32, at: Ppn) -> PlaneId {
+    fn give_to_die(&mut self, number: u32, at: Ppn) {
         let program = &mut self.programs.all[number as usize];
         program.at = Some(at);
         if let Some(first) = program.whole {
@@ -248,14 +252,12 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             fill::fill_page::<{ ALL }>(slot, Ppn::new(at.get() + unit), &mut self.device.base);
         }
         let Kernel { ftl, flash, .. } = &self.device.base.kernel;
-        let plane = ftl.geometry().plane_of_page(at);
         let (kind, mode) = (Kind::Program, ftl.mode_at::<{ ALL }>(at));
         let takes = flash.sheet().price_of(kind, at, mode);
         let moves = flash.sheet().price_of_data(kind, ftl.geometry().units_per_page());
         let job = CellJob { kind, origin: Origin::Host, page: at, mode, takes, moves };
         self.turns.put(Work::Program(number), job);
-        self.programs.placed.push(plane);
-        plane
+        self.programs.placed.push(at);
     }
 
     /// The host may write to a plane again: places stalled programs there, oldest first.

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 use crate::engine::skills;
 use crate::engine::skills::{RARE, RARE_ON_FLASH, SLC, Skills, any};
+use crate::ftl::gc::rows::CopyRow;
 use crate::ftl::gc::{Purpose, Scope, Wanted, collection, failures, wanted};
 use crate::ftl::wear::{dies, failing, life, refresh};
 use crate::ftl::{Cargo, FlashContents, Kernel, lost, map_pages, slc};
@@ -23,6 +24,8 @@ pub struct Collector {
     pub(super) sources: Cargo,
     /// The pages that are copied next.
     pub(super) batch: Vec<Ppn>,
+    /// By plane: copies that wait for others to share a program with. Empty without superblocks.
+    pub(super) rows: Vec<CopyRow>,
     /// By die: commands that yield to the host, with their planes.
     held: Vec<VecDeque<(PlaneId, CommandId)>>,
     /// Whether the host has been idle for long enough.
@@ -43,9 +46,11 @@ pub enum Freed {
 impl Collector {
     /// An idle collector.
     #[must_use]
-    pub fn new(units_per_page: u32, dies: u32) -> Collector {
+    pub fn new(units_per_page: u32, dies: u32, rows: u32) -> Collector {
         let held = vec![VecDeque::new(); dies as usize];
-        Collector { sources: Cargo::new(units_per_page), batch: Vec::new(), held, idle: false }
+        let rows = vec![CopyRow::default(); rows as usize];
+        let (sources, batch) = (Cargo::new(units_per_page), Vec::new());
+        Collector { sources, batch, rows, held, idle: false }
     }
 
     /// Starts collecting on a plane if it lacks free blocks and is not collecting yet. Call this
@@ -370,15 +375,29 @@ impl Collector {
         let command = on.flash.command_mut(id);
         let Some(program) = command.then else {
             command.turn_into_program(codewords);
-            self.place_copy::<S>(plane, id, on);
+            self.copy_is_read::<S>(plane, id, on);
             return Freed::GoesOn;
         };
         let command = on.flash.command_mut(program);
         command.waits_for -= 1;
         if command.waits_for == 0 {
-            self.place_copy::<S>(plane, program, on);
+            self.copy_is_read::<S>(plane, program, on);
         }
         Freed::Nothing
+    }
+
+    /// All pages of a copy are read.
+    #[inline(always)]
+    pub(super) fn copy_is_read<const S: Skills>(
+        &mut self,
+        plane: PlaneId,
+        program: CommandId,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+    ) {
+        match any(S, RARE) && !self.rows.is_empty() {
+            false => self.place_copy::<S>(plane, program, on),
+            true => self.join_row(plane, program, on),
+        }
     }
 
     /// Returns the flash pages that the host may take for the copy.

@@ -28,6 +28,7 @@ impl Collector {
             run.in_flight += 1;
             run.next_unit = next;
         }
+        self.begin_to_read::<S>(plane);
         let (owner, codewords) =
             (ServiceId::COLLECTOR.owner(plane.get()), on.flash.bus().codewords_per_unit());
         let mode = on.ftl.mode_of::<S>(victim);
@@ -83,6 +84,7 @@ impl Collector {
             run.in_flight += 1;
             run.next_unit = unit + 1;
         }
+        self.begin_to_read::<S>(plane);
         let (owner, codewords) =
             (ServiceId::COLLECTOR.owner(plane.get()), on.flash.bus().codewords_per_unit());
         let mode = on.ftl.mode_of::<S>(victim);
@@ -91,6 +93,16 @@ impl Collector {
         });
         self.sources.row_mut(id)[0] = source.to_raw();
         self.submit::<S>(plane, id, on);
+    }
+
+    /// Counts the copies that others of their row wait for.
+    #[inline(always)]
+    fn begin_to_read<const S: Skills>(&mut self, plane: PlaneId) {
+        if any(S, skills::RARE)
+            && let Some(row) = self.rows.get_mut(plane.at())
+        {
+            row.reading += 1;
+        }
     }
 
     /// Puts the next valid pages of a victim into the batch, from `first` on, as many as a flash page holds, and

@@ -71,7 +71,10 @@ impl Collector {
         let program = on.flash.prepare(program);
         self.sources.copy_row(failed, program);
         want_failed(&mut on.ftl);
-        self.place_copy::<S>(plane, program, on);
+        if let Some(row) = self.rows.get_mut(plane.at()) {
+            row.reading += 1;
+        }
+        self.copy_is_read::<S>(plane, program, on);
     }
 
     /// A command of a collection ended on a dead die, and the collection with it. The pages to be copied stay where
@@ -125,6 +128,9 @@ impl Collector {
         on.flash.command_mut(program).page = first;
         if skills::any(S, skills::RARE) && on.ftl.regulation().is_some() {
             self.regulate::<S>(program, on);
+        }
+        if skills::any(S, skills::RARE) && !self.rows.is_empty() {
+            return self.put_in_row(plane, program);
         }
         self.submit::<S>(plane, program, on);
     }

@@ -17,6 +17,7 @@ mod purpose;
 mod random;
 mod random_greedy;
 mod refresh;
+mod rows;
 mod run;
 #[cfg(test)]
 mod tests;

@@ -188,9 +188,14 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         let Some(run) = &self.ftl.space.planes[plane.at()].collection else { return };
         let (victim, origin) = (run.victim, run.purpose.origin());
         collection::erasing(plane, self.ftl);
-        let page = self.ftl.geometry.page_at(victim, 0);
         let mode = self.ftl.mode_of::<{ ALL }>(victim);
-        self.give_to_die(Work::Erase(plane), (Kind::Erase, origin), page, mode, 0);
+        let firsts: Vec<Ppn> = match self.ftl.features.superblock.as_deref_mut() {
+            Some(state) => state.begin_erase(plane, victim).collect(),
+            None => vec![self.ftl.geometry.page_at(victim, 0)],
+        };
+        for page in firsts {
+            self.give_to_die(Work::Erase(plane), (Kind::Erase, origin), page, mode, 0);
+        }
     }
 
     /// Gives a die an operation from `page` on, with the data of `units` pages.
@@ -341,6 +346,10 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
 
     /// A die has erased a victim. Returns whether it freed pages for the host.
     pub fn erased(&mut self, plane: PlaneId) -> Freed {
+        let superblock = self.ftl.features.superblock.as_deref_mut();
+        if superblock.is_some_and(|state| !state.is_last_erased(plane)) {
+            return Freed::Nothing;
+        }
         if let Some(run) = self.ftl.space.planes[plane.at()].collection.take() {
             let first = self.ftl.geometry.page_at(run.victim, 0);
             lost::clear(first, self.ftl.geometry.units_per_block(), self.contents, self.ftl);

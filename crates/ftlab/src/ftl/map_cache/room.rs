@@ -109,7 +109,8 @@ fn place_map(
     on: &mut Kernel<impl Probe, impl FlashContents>,
     gc: &mut Collector,
 ) -> bool {
-    let Some(first) = map_pages::place_translation(of, on.flash.load(), &mut on.ftl) else {
+    let Some(first) = map_pages::place_translation(of, on.flash.load().of_volume(), &mut on.ftl)
+    else {
         return false;
     };
     let pages = on.ftl.map_on_flash().map(|map| map.pages_of(of));

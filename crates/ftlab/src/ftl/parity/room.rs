@@ -81,7 +81,10 @@ pub(in crate::ftl) fn begin_stripe(block: BlockId, unit: u32, ftl: &mut Ftl) {
 
 /// The physical blocks of a block, without those of dies that are known to be dead.
 pub(crate) fn blocks_on_flash(block: BlockId, ftl: &Ftl) -> impl Iterator<Item = BlockId> {
-    let own = ftl.features.stripes.is_none().then_some(block);
+    let superblock = ftl.features.superblock.iter();
+    let blocks = superblock.flat_map(move |state| state.flash().blocks_of_superblock(block));
+    let alone = ftl.features.stripes.is_none() && ftl.features.superblock.is_none();
+    let own = alone.then_some(block);
     let members = ftl.features.stripes.iter().flat_map(move |stripes| stripes.on_flash(block, 0));
-    own.into_iter().chain(members.map(|(block, _)| block))
+    own.into_iter().chain(blocks).chain(members.map(|(block, _)| block))
 }

@@ -3,6 +3,7 @@
 
 use super::super::Ftl;
 use super::{Missing, OnFlash, Rest, Running, Stripes, members};
+use crate::engine::skills::PLAIN;
 use crate::ftl::wear::failing;
 use crate::ftl::{FlashChange, FlashContents, Kernel, ParityChange};
 use crate::nand::{Kind, Stripe};
@@ -158,7 +159,7 @@ impl Stripes {
 
     fn hand_over<P: Probe, C: FlashContents>(&mut self, command: Command, on: &mut Kernel<P, C>) {
         let die = on.flash.geometry().die_of_page(command.page);
-        self.load.add(self.superblocks.group_of(die).0);
+        self.load.add::<PLAIN>(self.superblocks.group_of(die).0);
         let command = on.flash.prepare(command);
         on.flash.submit(on.now, command);
     }
@@ -171,7 +172,7 @@ impl Stripes {
     ) -> Option<CommandId> {
         let &Command { owner, page, spent, found: CellFindings { unreadable, failed, .. }, .. } =
             on.flash.command(part);
-        self.load.remove(self.group_of(on.flash.die_of(part)));
+        self.load.remove::<PLAIN>(self.group_of(on.flash.die_of(part)));
         let id = match Piece::of(owner.token) {
             Piece::Parity(block) => {
                 let row = on.flash.geometry().flash_page_in_block(page);
@@ -366,7 +367,7 @@ impl Ftl {
     #[inline]
     pub(crate) fn dies<'a, P: Probe>(&'a self, flash: &'a Flash<P>) -> &'a Load {
         match &self.features.stripes {
-            None => flash.load(),
+            None => flash.load().of_volume(),
             Some(stripes) => stripes.dies(),
         }
     }
@@ -374,5 +375,9 @@ impl Ftl {
 
 /// The die of the volume to which a die of the flash belongs.
 pub(crate) fn die_filled(die: DieId, ftl: &Ftl) -> DieId {
-    ftl.features.stripes.as_ref().map_or(die, |stripes| stripes.group_of(die))
+    match (&ftl.features.stripes, &ftl.features.superblock) {
+        (Some(stripes), _) => stripes.group_of(die),
+        (None, Some(superblock)) => superblock.flash().die_of_volume(die),
+        (None, None) => die,
+    }
 }

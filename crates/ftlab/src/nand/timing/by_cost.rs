@@ -8,7 +8,7 @@ use crate::image::keeps_nothing;
 use crate::nand::{CostClass, ReadEffort};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
-use crate::shape::{Cell, Geometry};
+use crate::shape::{Cell, FlashGeometry};
 use crate::units::{Nanos, Ppn};
 
 /// A read time and a program time for each class.
@@ -71,12 +71,12 @@ impl TimingFacts for ByCost {
 
 impl TimingPolicy for ByCost {
     #[inline]
-    fn read(&self, _geometry: &Geometry, _page: Ppn, effort: ReadEffort) -> Nanos {
+    fn read(&self, _geometry: &FlashGeometry, _page: Ppn, effort: ReadEffort) -> Nanos {
         self.read[effort.at()]
     }
 
     #[inline]
-    fn program(&self, _geometry: &Geometry, _page: Ppn, class: CostClass) -> Nanos {
+    fn program(&self, _geometry: &FlashGeometry, _page: Ppn, class: CostClass) -> Nanos {
         self.program[class as usize]
     }
 

@@ -24,7 +24,7 @@ use crate::image::keeps_nothing;
 use crate::nand::{CostClass, ReadEffort, Reliability, ReliabilityOptions};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
-use crate::shape::{Cell, Geometry};
+use crate::shape::{Cell, FlashGeometry};
 use crate::units::{Nanos, Ppn};
 
 /// A time for each step of a program, and for each effort of a read.
@@ -136,12 +136,12 @@ impl Ispp {
 
 impl TimingPolicy for Ispp {
     #[inline]
-    fn read(&self, _geometry: &Geometry, _page: Ppn, effort: ReadEffort) -> Nanos {
+    fn read(&self, _geometry: &FlashGeometry, _page: Ppn, effort: ReadEffort) -> Nanos {
         self.read[effort.at()]
     }
 
     #[inline]
-    fn program(&self, _geometry: &Geometry, _page: Ppn, class: CostClass) -> Nanos {
+    fn program(&self, _geometry: &FlashGeometry, _page: Ppn, class: CostClass) -> Nanos {
         self.program[class as usize]
     }
 

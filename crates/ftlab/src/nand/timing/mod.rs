@@ -26,7 +26,7 @@ use std::borrow::Cow;
 
 use crate::nand::{CostClass, ReadEffort, Reliability, ReliabilityOptions, Strain};
 use crate::policy::{contract, seam};
-use crate::shape::{Cell, Geometry};
+use crate::shape::{Cell, FlashGeometry};
 use crate::units::{Nanos, Ppn};
 
 seam! {
@@ -115,11 +115,11 @@ contract! {
 
         /// Time to sense the flash page of `page`; `effort` matters only if the model knows costs.
         #[must_use]
-        fn read(&self, geometry: &Geometry, page: Ppn, effort: ReadEffort) -> Nanos;
+        fn read(&self, geometry: &FlashGeometry, page: Ppn, effort: ReadEffort) -> Nanos;
 
         /// Time to program the flash page of `page`; `class` matters only if the model knows costs.
         #[must_use]
-        fn program(&self, geometry: &Geometry, page: Ppn, class: CostClass) -> Nanos;
+        fn program(&self, geometry: &FlashGeometry, page: Ppn, class: CostClass) -> Nanos;
 
         /// Time to erase a block.
         #[must_use]

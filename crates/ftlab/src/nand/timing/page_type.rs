@@ -8,7 +8,7 @@ use crate::image::keeps_nothing;
 use crate::nand::{CostClass, ReadEffort};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
-use crate::shape::{Cell, Geometry};
+use crate::shape::{Cell, FlashGeometry};
 use crate::units::{Nanos, Ppn};
 
 /// Times of one page type.
@@ -74,19 +74,19 @@ impl TimingFacts for PageType {
 
 impl PageType {
     #[inline]
-    fn times(&self, geometry: &Geometry, page: Ppn) -> PageTimes {
+    fn times(&self, geometry: &FlashGeometry, page: Ppn) -> PageTimes {
         self.types[geometry.flash_page_in_block(page) as usize % self.types.len()]
     }
 }
 
 impl TimingPolicy for PageType {
     #[inline]
-    fn read(&self, geometry: &Geometry, page: Ppn, _effort: ReadEffort) -> Nanos {
+    fn read(&self, geometry: &FlashGeometry, page: Ppn, _effort: ReadEffort) -> Nanos {
         self.times(geometry, page).read
     }
 
     #[inline]
-    fn program(&self, geometry: &Geometry, page: Ppn, _class: CostClass) -> Nanos {
+    fn program(&self, geometry: &FlashGeometry, page: Ppn, _class: CostClass) -> Nanos {
         self.times(geometry, page).program
     }
 

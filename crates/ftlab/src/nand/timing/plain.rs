@@ -7,7 +7,7 @@ use crate::image::keeps_nothing;
 use crate::nand::{CostClass, ReadEffort};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
-use crate::shape::{Cell, Geometry};
+use crate::shape::{Cell, FlashGeometry};
 use crate::units::{Nanos, Ppn};
 
 /// One read time, one program time, one erase time.
@@ -71,12 +71,12 @@ impl TimingPolicy for Plain {
     }
 
     #[inline]
-    fn read(&self, _geometry: &Geometry, _page: Ppn, _effort: ReadEffort) -> Nanos {
+    fn read(&self, _geometry: &FlashGeometry, _page: Ppn, _effort: ReadEffort) -> Nanos {
         self.read
     }
 
     #[inline]
-    fn program(&self, _geometry: &Geometry, _page: Ppn, _class: CostClass) -> Nanos {
+    fn program(&self, _geometry: &FlashGeometry, _page: Ppn, _class: CostClass) -> Nanos {
         self.program
     }
 

@@ -3,7 +3,7 @@
 
 use super::{Timing, TimingPolicy};
 use crate::nand::{CellMode, CostClass, ReadEffort};
-use crate::shape::Geometry;
+use crate::shape::FlashGeometry;
 use crate::units::{Nanos, Ppn};
 
 /// Times of blocks with one bit per cell.
@@ -52,7 +52,7 @@ impl Prices {
     /// Time to sense a flash page.
     #[inline]
     #[must_use]
-    pub fn read(&self, geometry: &Geometry, of: &ReadOf) -> Nanos {
+    pub fn read(&self, geometry: &FlashGeometry, of: &ReadOf) -> Nanos {
         match of.mode {
             CellMode::Native => self.native.read(geometry, of.page, of.effort),
             CellMode::Slc => self.one_bit.read,
@@ -62,7 +62,7 @@ impl Prices {
     /// Time to program a flash page.
     #[inline]
     #[must_use]
-    pub fn program(&self, geometry: &Geometry, of: &ProgramOf) -> Nanos {
+    pub fn program(&self, geometry: &FlashGeometry, of: &ProgramOf) -> Nanos {
         match of.mode {
             CellMode::Native => self.native.program(geometry, of.page, of.class),
             CellMode::Slc => self.one_bit.program,

@@ -47,7 +47,7 @@ impl<P: Probe> Dispatcher<P> {
         watch.arrives(&arrival, command);
         note_arrival::<S>(command, station, lines, *plant, &arrival, arrival.sequence);
         watch.submitted(now, id, command, load.of(die));
-        load.add(die);
+        load.add::<S>(die);
         let may_begin = station.die.is_idle() && !station.wants_bus;
         if !may_begin || station.lanes.first().is_some() {
             station.lanes.push_in_turn(commands, id);

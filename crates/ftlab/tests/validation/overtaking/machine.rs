@@ -10,7 +10,7 @@ use ftlab::scheduler::{
     Activity, Command, CommandId, Estimate, Flash, FlashSetup, Kind, Origin, PauseRule, Probe,
     ReadFirstBoundedOptions, Scheduler, Scope, ServiceId,
 };
-use ftlab::shape::{Geometry, Shape};
+use ftlab::shape::{FlashGeometry, Shape};
 use ftlab::units::{Bytes, Nanos, Ppn, SimTime};
 
 const PAGES_PER_BLOCK: u32 = 64;
@@ -166,7 +166,7 @@ pub fn serve(scheduler: Scheduler, dies: u32, times: &Times, load: &[Item]) -> (
     let [read, program, erase] = [sense, program, erase].map(Nanos);
     let page = Transfers::PageTime(PageTime { page: Nanos(transfer) });
     let setup = FlashSetup {
-        geometry: Geometry::new(shape),
+        geometry: FlashGeometry::of_flash(shape, None),
         timing: Prices {
             native: Timing::Plain(Plain { read, program, erase }),
             one_bit: OneBit { read, program, erase },

@@ -1,0 +1,80 @@
+//! The requirements of superblocks: dies form whole groups, and pages may go anywhere.
+
+use super::{Checker, GEOMETRY};
+use crate::config::resolve::shape;
+
+const POLICY: &str = "ftl.superblock.policy";
+const DIES: &str = "ftl.superblock.dies";
+
+impl Checker<'_, '_> {
+    pub(super) fn superblock(&mut self) {
+        let shape = shape(self.options);
+        let dies = shape.channels * shape.chips_per_channel * shape.dies_per_chip;
+        let Some(span) = self.options.ftl.superblock.span(dies, shape.planes_per_die) else {
+            return;
+        };
+        self.groups_of(span.dies, dies);
+        let (nand, ftl) = (&self.options.nand, &self.options.ftl);
+        let by_planes = self.options.cache.policy.gate().is_some();
+        let not_modelled = "this is not modelled";
+        let wrong = [
+            (
+                !ftl.mapping.policy.fills_stripes(),
+                "ftl.mapping.policy",
+                "\"page\"",
+                "superblocks are filled page by page, from any address: no other mapping is modelled",
+            ),
+            (
+                !ftl.placement.policy.is_free() && !by_planes,
+                "ftl.placement.policy",
+                "\"dynamic\"",
+                "the die of a page follows from the superblock that is being filled, not from its address",
+            ),
+            (
+                by_planes,
+                "cache.policy",
+                "\"lru\"",
+                "a gating buffer has to know the plane of a page in advance, but a superblock decides it",
+            ),
+            (
+                ftl.gc.copyback.is_on(),
+                "ftl.gc.copyback",
+                "\"off\"",
+                "copies go to whatever die is next, so that their data has to leave its own",
+            ),
+            (ftl.parity.stripe().is_some(), "ftl.parity.policy", "\"none\"", not_modelled),
+            (ftl.recovery.policy.survives(), "ftl.recovery.policy", "\"none\"", not_modelled),
+            (ftl.refresh.reads.is_some(), "ftl.refresh.reads", "\"none\"", not_modelled),
+            (nand.timing.policy.knows_costs(), "nand.timing.policy", "\"plain\"", not_modelled),
+            (
+                nand.endurance.policy.is_limited(),
+                "nand.endurance.policy",
+                "\"unlimited\"",
+                not_modelled,
+            ),
+        ];
+        for (_, path, value, why) in wrong.into_iter().filter(|(wrong, ..)| *wrong) {
+            let remedy = format!("set {path} to {value}, or {POLICY} to \"none\"");
+            self.fail(&[path, POLICY], format!("with superblocks {why}"), remedy);
+        }
+        if nand.faults.can_fail() {
+            let message = "superblocks of blocks that fail are not modelled".to_owned();
+            let remedy = format!("leave nand.faults at zero, or set {POLICY} to \"none\"");
+            self.fail(&[POLICY, "nand.faults.program_failures"], message, remedy);
+        }
+    }
+
+    fn groups_of(&mut self, wanted: u32, dies: u32) {
+        if wanted > 0 && dies.is_multiple_of(wanted) {
+            return;
+        }
+        let message = format!("{dies} dies do not make whole groups of {wanted}");
+        let fits = (1..=dies).filter(|other| dies.is_multiple_of(*other));
+        let other = fits.min_by_key(|other| other.abs_diff(wanted)).unwrap_or(dies);
+        let remedy =
+            format!("set {DIES} to {other}, which divides the dies, or {POLICY} to \"all\"");
+        let mut paths = vec![DIES];
+        paths.extend(&GEOMETRY[2..5]);
+        self.fail(&paths, message, remedy);
+    }
+}
