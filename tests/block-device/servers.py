@@ -45,8 +45,7 @@ class Server:
 # A drive of 0.8 GB, so that minutes of writing make its flash collect garbage.
 SMALL = ["nand.blocks_per_plane=48", "ftl.over_provisioning=13%"]
 
-# Recovery is refused together with blocks that hold one bit a cell.
-RECOVERS = ("ftl.slc_cache.policy=none", "ftl.recovery.policy=scan")
+RECOVERS = ("ftl.recovery.policy=scan",)
 
 
 class Ftlab(Server):

@@ -147,8 +147,7 @@ fn wrong_requests_are_refused_and_leave_nothing() {
     fails(&place, "serve tiny --data d --http 0.0.0.0:9100", &["127.0.0.1"]);
     fails(&place, "serve tiny --data d --cut-every 1ms", &["100ms"]);
     fails(&place, "serve tiny --data d --cut-every 5s", &["--set ftl.recovery.policy=scan"]);
-    let both = "--set ftl.slc_cache.policy=none --set ftl.recovery.policy=scan";
-    fails(&place, "serve tlc-1t --data d --cut-every 5s", &[both]);
+    fails(&place, "serve tlc-1t --data d --cut-every 5s", &["--set ftl.recovery.policy=scan"]);
     fails(&place, "serve rw-scheduler --data d --cut-every 5s", &["another device"]);
     fails(
         &place,

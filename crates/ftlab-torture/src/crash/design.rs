@@ -34,7 +34,7 @@ const ALWAYS: Together = &[
 ];
 
 /// All designs, in the order of their turns.
-pub const DESIGNS: [Design; 10] = [
+pub const DESIGNS: [Design; 11] = [
     Design {
         name: "page",
         about: "page mapping with any buffer",
@@ -63,6 +63,24 @@ pub const DESIGNS: [Design; 10] = [
             ("cache.capacity", &["32KiB", "64KiB"]),
             ("cache.append_together", &["1", "3", "16"]),
             ("cache.read.policy", &["lru"]),
+        ],
+    },
+    Design {
+        name: "slc-cache",
+        about: "page mapping with an SLC cache",
+        recovery: ANY,
+        options: &[
+            ("ftl.mapping.policy", &["page"]),
+            ("nand.cell", &["mlc", "tlc", "qlc"]),
+            ("ftl.slc_cache.policy", &["static", "dynamic", "hybrid"]),
+            ("ftl.slc_cache.blocks", &["1", "2"]),
+            ("ftl.slc_cache.keep_free", &["0", "1", "2"]),
+            ("ftl.slc_cache.fold_after_idle", &["0ns", "100us", "1ms"]),
+            ("ftl.over_provisioning", &["50%", "100%", "200%"]),
+            ("nand.endurance.policy", &["unlimited"]),
+            ("nand.faults.factory_bad", &["0%"]),
+            ("nand.faults.program_failures", &["0"]),
+            ("nand.faults.erase_failures", &["0"]),
         ],
     },
     Design {

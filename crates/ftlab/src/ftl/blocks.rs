@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::streams::{MOST_STREAMS, WriteStream};
 use crate::engine::prefetch;
 use crate::image::{Damage, ImageReader, ImageWriter};
+use crate::nand::CellMode;
 use crate::shape::Geometry;
 use crate::units::{BlockId, Ppn};
 
@@ -134,6 +135,12 @@ impl Blocks {
     #[must_use]
     pub fn is_slc(&self, block: BlockId) -> bool {
         self.stream(block) == WriteStream::SLC
+    }
+
+    /// The mode of a block's cells.
+    #[must_use]
+    pub fn mode(&self, block: BlockId) -> CellMode {
+        if self.is_slc(block) { CellMode::Slc } else { CellMode::Native }
     }
 
     /// Mapping units that a block holds in its current mode.

@@ -28,10 +28,5 @@ impl Checker<'_, '_> {
             let remedy = format!("set {POLICY} to \"scan\", or ftl.mapping.policy to \"page\"");
             self.fail(&[POLICY, "ftl.mapping.policy"], message, remedy);
         }
-        if self.options.ftl.slc_cache.policy.rules().is_some() {
-            let message = "recovery of blocks in SLC mode is not modelled".to_owned();
-            let remedy = format!("set ftl.slc_cache.policy to \"none\", or {POLICY} to \"none\"");
-            self.fail(&[POLICY, "ftl.slc_cache.policy"], message, remedy);
-        }
     }
 }

@@ -7,8 +7,8 @@
 
 use std::collections::VecDeque;
 
-use crate::ftl::recovery::{Reading, RecoveryPlan};
-use crate::nand::Kind;
+use crate::ftl::recovery::{Erasing, Reading, RecoveryPlan};
+use crate::nand::{CellMode, Kind};
 use crate::scheduler::{Command, Flash, FlashSetup, Origin, ServiceId};
 use crate::shape::FlashGeometry;
 use crate::units::{BlockId, DieId, Nanos, Ppn, SimTime};
@@ -50,7 +50,7 @@ enum RecoveryJob {
     /// Reads a whole flash page.
     Page(Ppn),
     /// Erases the block that begins at this page.
-    Erase(Ppn),
+    Erase(Ppn, CellMode),
     /// Programs a page of the journal.
     Mark(Ppn),
 }
@@ -60,7 +60,7 @@ impl RecoveryJob {
     fn page(&self) -> Ppn {
         match *self {
             RecoveryJob::Spares(reading) => reading.first,
-            RecoveryJob::Page(page) | RecoveryJob::Erase(page) | RecoveryJob::Mark(page) => page,
+            RecoveryJob::Page(page) | RecoveryJob::Erase(page, _) | RecoveryJob::Mark(page) => page,
         }
     }
 }
@@ -90,8 +90,10 @@ impl ComingUp {
             geometry.page_at(geometry.block_in(geometry.plane_in(die, 0), 0), 0)
         };
         let of_map = (0..plan.map_pages).map(|number| RecoveryJob::Page(system(number)));
-        let erases =
-            plan.erases.iter().map(|&block| RecoveryJob::Erase(geometry.page_at(block, 0)));
+        let erase = |erasing: &Erasing| {
+            RecoveryJob::Erase(geometry.page_at(erasing.block, 0), erasing.mode)
+        };
+        let erases = plan.erases.iter().map(erase);
         let marks = plan.marks_void.then(|| RecoveryJob::Mark(system(0)));
         let stages = [
             ByDie::new(&geometry, spares),
@@ -147,11 +149,11 @@ impl ComingUp {
         let Some(job) = jobs.front_mut() else { return };
         let page = job.page();
         let whole = self.flash.bus().page_codewords();
-        let (kind, codewords) = match job {
-            RecoveryJob::Spares(_) => (Kind::Read, 1),
-            RecoveryJob::Page(_) => (Kind::Read, whole),
-            RecoveryJob::Erase(_) => (Kind::Erase, 0),
-            RecoveryJob::Mark(_) => (Kind::Program, whole),
+        let (kind, codewords, mode) = match *job {
+            RecoveryJob::Spares(Reading { mode, .. }) => (Kind::Read, 1, mode),
+            RecoveryJob::Page(_) => (Kind::Read, whole, CellMode::Native),
+            RecoveryJob::Erase(_, mode) => (Kind::Erase, 0, mode),
+            RecoveryJob::Mark(_) => (Kind::Program, whole, CellMode::Native),
         };
         match job {
             RecoveryJob::Spares(reading) if reading.pages > 1 => {
@@ -164,7 +166,7 @@ impl ComingUp {
             self.erases.push(self.flash.geometry().block_of(page));
         }
         let mut command = Command::new(kind, Origin::System, ServiceId::JOURNAL.owner(0), page);
-        (command.units, command.codewords) = (1, codewords);
+        (command.units, command.codewords, command.mode) = (1, codewords, mode);
         let id = self.flash.prepare(command);
         self.flash.submit(self.now, id);
     }

@@ -17,7 +17,7 @@ use crate::device::power::coming_up::{ComingUp, Moment};
 use crate::device::write::{end_of_life, entry, lock_step, start};
 use crate::device::{Contents, Device, DeviceSetup, assemble, assemble_with, front, patrol};
 use crate::engine::skills;
-use crate::ftl::recovery::{Left, RecoveryFindings, RecoveryPlan, rebuild};
+use crate::ftl::recovery::{Erasing, Left, RecoveryFindings, RecoveryPlan, rebuild};
 use crate::ftl::{EmptiedBy, FlashChange, Kernel};
 use crate::host::{Advanced, Completion, Host, Op, QueueId, Request};
 use crate::image::Damage;
@@ -205,7 +205,7 @@ pub fn power_up<P: Probe, C: Contents>(
     let (found, plan) = device.find_all(left, journal_pages)?;
     *device.base.kernel.flash.cells_mut() = cells;
     let time = ComingUp::new(&plan, flash).until(Moment::Ready).time;
-    for &block in &plan.erases {
+    for &Erasing { block, .. } in &plan.erases {
         let geometry = device.base.kernel.flash.geometry();
         let first = geometry.page_at(block, 0);
         let units = geometry.units_per_block();

@@ -19,6 +19,8 @@ pub(super) struct KeptLimits {
     packs: bool,
     /// Data blocks, under a mapping that merges blocks.
     data_blocks: u64,
+    /// Mapping units of a block in SLC mode; none without an SLC cache.
+    slc_units: Option<u32>,
     next_version: u64,
     openings: u64,
 }
@@ -37,6 +39,7 @@ impl KeptLimits {
             whole: ftl.full_page(),
             packs: ftl.packs(),
             data_blocks: data_blocks.unwrap_or(0) as u64,
+            slc_units: ftl.features.slc.is_some().then(|| ftl.blocks.slc_units()),
             next_version: facts.next_version,
             openings: facts.openings,
         };
@@ -60,12 +63,16 @@ impl KeptLimits {
     /// The device has no such block.
     pub(super) fn block(&self, block: BlockId, kept: &KeptBlock) -> Result<(), Damage> {
         let KeptBlock { erases, programmed, state, stream, opening, purpose } = *kept;
-        let has_stream =
-            usize::from(stream) < MOST_STREAMS && WriteStream::new(stream) != WriteStream::SLC;
+        let has_stream = usize::from(stream) < MOST_STREAMS;
+        let units = match has_stream && WriteStream::new(stream) == WriteStream::SLC {
+            true => self.slc_units.unwrap_or(0),
+            false => self.units_per_block,
+        };
         // Zero is any log block, and then each data block has two numbers.
         let has_purpose = purpose == 0 || (1..=self.data_blocks).contains(&(purpose / 2));
         let right = erases < u32::MAX
-            && programmed <= self.units_per_block
+            && units > 0
+            && programmed <= units
             && state != BlockState::Dead
             && has_stream
             && opening <= self.openings

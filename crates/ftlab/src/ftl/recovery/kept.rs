@@ -7,7 +7,7 @@
 
 use super::super::blocks::BlockWear;
 use super::super::wear::EndReason;
-use super::super::{BlockState, Ftl, Spare};
+use super::super::{BlockState, Ftl, Spare, slc};
 use super::checks::KeptLimits;
 use super::record::Role;
 use super::{Left, Record, left};
@@ -268,12 +268,12 @@ pub(crate) fn left_of(from: &impl KeptSource, mut ftl: Ftl) -> Result<Left, Dama
         let (found, kept) = (record.trimmed_pages(), facts.trimmed);
         return Err(Damage(format!("{kept} pages were trimmed, and trims of {found} are there")));
     }
+    let native = slc::cache::native_blocks(&ftl);
     let plane_used = |plane| {
-        let blocks = (0..geometry.shape().blocks_per_plane).rev();
-        let mut blocks = blocks.map(|index| geometry.block_in(plane, index));
+        let mut blocks = (0..native).rev().map(|index| geometry.block_in(plane, index));
         let used = |&block: &BlockId| ftl.blocks.is_used(block) || record.opening(block) > 0;
         let last = blocks.by_ref().position(|block| used(&block));
-        last.map_or(0, |from_end| geometry.shape().blocks_per_plane - from_end as u32)
+        last.map_or(0, |from_end| native - from_end as u32)
     };
     let used = (0..geometry.planes()).map(crate::units::PlaneId::new).map(plane_used).collect();
     // Which translation pages were up to date is not kept.

@@ -42,7 +42,7 @@ mod unprotected;
 pub use checkpoint::{Checkpoint, CheckpointOptions};
 pub use kept::{Kept, KeptBlock, KeptFacts, KeptPage, KeptPart, KeptSource, Touched};
 pub use left::Left;
-pub use plan::{Reading, RecoveryPlan};
+pub use plan::{Erasing, Reading, RecoveryPlan};
 pub use rebuild::RecoveryFindings;
 pub(in crate::ftl) use record::{Record, Role};
 pub use scan::Scan;

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use super::super::{BlockState, Blocks, Ftl};
 use super::Record;
+use crate::nand::CellMode;
 use crate::shape::Geometry;
 use crate::units::{BlockId, Ppn};
 
@@ -21,6 +22,17 @@ pub struct Reading {
     pub first: Ppn,
     /// The number of flash pages.
     pub pages: u32,
+    /// The mode of their cells.
+    pub mode: CellMode,
+}
+
+/// A block that is erased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Erasing {
+    /// The block.
+    pub block: BlockId,
+    /// The mode of its cells before.
+    pub mode: CellMode,
 }
 
 /// The reads and erases at power-up.
@@ -32,7 +44,7 @@ pub struct RecoveryPlan {
     /// stored on flash.
     pub map_pages: u32,
     /// Blocks that are erased before the device is ready.
-    pub erases: Vec<BlockId>,
+    pub erases: Vec<Erasing>,
     /// Whether a page of the journal is written to list the pages that never count.
     pub marks_void: bool,
 }
@@ -60,7 +72,7 @@ pub(in crate::ftl) fn plan(
             false => units,
         };
         let first = ftl.geometry.page_at(block, 0);
-        plan.spares.push(Reading { first, pages: looked_at / units });
+        plan.spares.push(Reading { first, pages: looked_at / units, mode: blocks.mode(block) });
     }
     plan.map_pages = record.snapshot.as_ref().map_or(0, |snapshot| snapshot.pages());
     plan.map_pages += list_pages(blocks, ftl);

@@ -13,9 +13,9 @@ use crate::ftl::gc::{Purpose, VictimPolicy, VictimView, Wanted, wanted};
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::fold;
 use crate::ftl::recovery::plan::is_scanned;
-use crate::ftl::recovery::{Left, RecoveryPlan, packed, snapshot};
+use crate::ftl::recovery::{Erasing, Left, RecoveryPlan, packed, snapshot};
 use crate::ftl::wear::{failing, life};
-use crate::ftl::{BlockState, Blocks, Ftl, fragments, lost, recovery};
+use crate::ftl::{BlockState, Blocks, Ftl, fragments, lost, recovery, slc};
 use crate::image::{Damage, Resume};
 use crate::units::{BlockId, Lpn, PlaneId, Ppn, Tpn};
 use crate::verify::Canary;
@@ -216,7 +216,7 @@ fn take_blocks(before: &Blocks, written: &[bool], plan: &mut RecoveryPlan, ftl: 
         if open && state == BlockState::Free {
             // It looks erased, but an operation may have begun on it.
             ftl.blocks.reset_after_cut(block);
-            plan.erases.push(block);
+            plan.erases.push(Erasing { block, mode: before.mode(block) });
         }
     }
     closed_early
@@ -310,7 +310,7 @@ fn list_blocks(used: &[u32], ftl: &mut Ftl) {
 }
 
 /// Erases blocks without current data on planes that are short of free blocks. Garbage collection
-/// may have taken the last free block for copies that are garbage now.
+/// may have taken the last free block for copies that are garbage now. An SLC cache's own blocks would not help.
 fn make_room(giving_up: &[BlockId], plan: &mut RecoveryPlan, ftl: &mut Ftl) {
     if ftl.map.mapping.has_log() {
         return;
@@ -320,7 +320,8 @@ fn make_room(giving_up: &[BlockId], plan: &mut RecoveryPlan, ftl: &mut Ftl) {
         let plane = ftl.geometry.plane_of(block);
         let short = ftl.free_blocks(plane) <= ftl.space.thresholds.start;
         let empty = ftl.blocks.state(block) == BlockState::Closed && ftl.blocks.valid(block) == 0;
-        let may_go = short && empty && !leaving[block.at()];
+        let may_go =
+            short && empty && !leaving[block.at()] && !slc::cache::is_own_slc(block, ftl);
         if may_go && erase_at_power_up(block, plan, ftl) {
             let erases = ftl.blocks.erases(block);
             ftl.space.planes[plane.at()].give_back(block, erases);
@@ -336,7 +337,7 @@ pub(in crate::ftl) fn erase_at_power_up(
     ftl: &mut Ftl,
 ) -> bool {
     lost::forget_block(ftl.geometry.page_at(block, 0), ftl.geometry.units_per_block(), ftl);
-    plan.erases.push(block);
+    plan.erases.push(Erasing { block, mode: ftl.blocks.mode(block) });
     match failing::erase_fails(block, false, ftl) {
         true => {
             ftl.blocks.retire(block);
@@ -357,9 +358,12 @@ fn close_blocks(ftl: &mut Ftl) {
         .collect();
     let record = ftl.features.record.as_deref().expect("a device that recovers has a record");
     closed.sort_by_key(|&block| record.opening(block));
+    slc::cache::recover_slc(ftl);
     for block in closed {
         ftl.blocks.close(block);
-        if !ftl.map.mapping.has_log() {
+        if ftl.blocks.is_slc(block) {
+            slc::cache::slc_loaded(block, ftl);
+        } else if !ftl.map.mapping.has_log() {
             let plane = ftl.geometry.plane_of(block);
             ftl.policies.victim.closed(&VictimView { plane, blocks: &ftl.blocks }, block);
         }

@@ -238,6 +238,9 @@ fn open_slc_block(plane: PlaneId, ftl: &mut Ftl) -> Option<()> {
     state.borrowed += u32::from(own.is_none());
     ftl.space.planes[plane.at()].open(WriteStream::SLC, block);
     ftl.blocks.open(block, WriteStream::SLC);
+    if let Some(record) = &mut ftl.features.record {
+        record.opened(block);
+    }
     Some(())
 }
 
@@ -380,7 +383,29 @@ fn check_open_slc(ftl: &Ftl) -> Result<(), Damage> {
     }
 }
 
-/// A full block of the cache was loaded. Call this in the order of closing.
+/// After a power cut: counts the blocks in SLC mode, and lists the cache's own that are free, the least worn first. The
+/// closed ones follow by [`slc_loaded`].
+pub(in crate::ftl) fn recover_slc(ftl: &mut Ftl) {
+    let (native, blocks) = (native_blocks(ftl), ftl.geometry.shape().blocks_per_plane);
+    let Ftl { blocks: table, geometry, features, .. } = ftl;
+    let Some(cache) = &mut features.slc else { return };
+    for (plane, state) in (0..).map(PlaneId::new).zip(&mut cache.planes) {
+        let all = |range: std::ops::Range<u32>| range.map(|index| geometry.block_in(plane, index));
+        let slc = |range| all(range).filter(|&block| table.is_slc(block)).count() as u32;
+        let borrowed = slc(0..native);
+        let free = |block: &BlockId| table.state(*block) == BlockState::Free;
+        let mut own_free: Vec<BlockId> = all(native..blocks).filter(free).collect();
+        own_free.sort_by_key(|&block| table.erases(block));
+        *state = CachePlane {
+            own_free: own_free.into(),
+            in_use: borrowed + slc(native..blocks),
+            borrowed,
+            ..CachePlane::default()
+        };
+    }
+}
+
+/// A full block of the cache was loaded, or found after a power cut. Call this in the order of closing.
 pub(in crate::ftl) fn slc_loaded(block: BlockId, ftl: &mut Ftl) {
     let plane = ftl.geometry.plane_of(block);
     if let Some(cache) = &mut ftl.features.slc {
