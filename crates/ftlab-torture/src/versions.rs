@@ -8,7 +8,9 @@ use std::rc::Rc;
 
 use ftlab::device::{Contents, Movement, Place};
 use ftlab::ftl::parity::Rest;
-use ftlab::ftl::{EmptiedBy, FlashChange, FlashContents, Fragments, ParityChange, SpoiledBy};
+use ftlab::ftl::{
+    EmptiedBy, FlashChange, FlashContents, Fragments, ParityChange, ReadFor, SpoiledBy,
+};
 use ftlab::host::Completion;
 use ftlab::nand::Superblocks;
 use ftlab::scheduler::CommandId;
@@ -270,14 +272,17 @@ impl FlashContents for Versions {
         }
     }
 
-    fn foresee(&mut self, command: CommandId, at: Ppn, page: Option<Lpn>) {
+    fn foresee(&mut self, command: CommandId, at: Ppn, what: ReadFor) {
+        if let ReadFor::Host(page) | ReadFor::Joined(page) = what {
+            self.written_last.insert(page, false);
+        }
+        if matches!(what, ReadFor::Joined(_)) {
+            return;
+        }
         if !self.in_place {
             assert!(!self.flash[at.at()].is_empty(), "{at:?} is read, and nothing is there");
         }
         self.read_planned(at, command);
-        if let Some(page) = page {
-            self.written_last.insert(page, false);
-        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::io::{self, IoSlice};
 use std::rc::Rc;
 
 use ftlab::device::{Contents, Movement, Place};
-use ftlab::ftl::{EmptiedBy, FlashChange, FlashContents};
+use ftlab::ftl::{EmptiedBy, FlashChange, FlashContents, ReadFor};
 use ftlab::host::{Completion, Op};
 use ftlab::scheduler::CommandId;
 use ftlab::shape::Geometry;
@@ -425,7 +425,7 @@ impl FlashContents for Bytes {
         }
     }
 
-    fn foresee(&mut self, _: CommandId, _: Ppn, _: Option<Lpn>) {}
+    fn foresee(&mut self, _: CommandId, _: Ppn, _: ReadFor) {}
 }
 
 impl Contents for Bytes {

@@ -77,10 +77,6 @@ pub const DESIGNS: [Design; 11] = [
             ("ftl.slc_cache.keep_free", &["0", "1", "2"]),
             ("ftl.slc_cache.fold_after_idle", &["0ns", "100us", "1ms"]),
             ("ftl.over_provisioning", &["50%", "100%", "200%"]),
-            ("nand.endurance.policy", &["unlimited"]),
-            ("nand.faults.factory_bad", &["0%"]),
-            ("nand.faults.program_failures", &["0"]),
-            ("nand.faults.erase_failures", &["0"]),
         ],
     },
     Design {
@@ -91,6 +87,7 @@ pub const DESIGNS: [Design; 11] = [
             ("ftl.mapping.policy", &["dftl"]),
             ("ftl.mapping.unit", &["512B", "2KiB", "4KiB"]),
             ("ftl.mapping.cache", &["64B", "256B", "1KiB"]),
+            ("ftl.slc_cache.policy", &["none", "none", "static", "dynamic", "hybrid"]),
             ("nand.page_size", &["2KiB", "4KiB"]),
             ("nand.codeword", &["512B"]),
             ("ftl.over_provisioning", &["30%", "100%"]),

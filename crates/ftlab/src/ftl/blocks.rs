@@ -514,9 +514,7 @@ impl Blocks {
                 "{block:?} can't be {state:?} with {programmed} units programmed"
             )));
         }
-        let filled =
-            matches!(state, BlockState::Open | BlockState::Closed | BlockState::Collecting);
-        if is_slc && !filled {
+        if is_slc && matches!(state, BlockState::Free | BlockState::Bad) {
             return Err(Damage(format!("{block:?} can't be {state:?} and in SLC mode")));
         }
         self.records[block.at()] = [0, programmed, erases, stream << STATE_BITS | state as u32];

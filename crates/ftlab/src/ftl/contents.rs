@@ -85,6 +85,19 @@ pub enum ParityChange<'a> {
     Computes(Ppn, &'a Rest),
 }
 
+/// What a flash page is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadFor {
+    /// This page, which the host reads.
+    Host(Lpn),
+    /// The same, by a command under way that was to read ahead.
+    Joined(Lpn),
+    /// A page of the map.
+    Map,
+    /// A host that may read on.
+    Ahead,
+}
+
 /// Moves data on flash whenever the FTL does.
 pub trait FlashContents {
     /// Whether anything is moved at all.
@@ -93,9 +106,8 @@ pub trait FlashContents {
     /// Something happens to data on flash.
     fn change(&mut self, change: FlashChange<'_>);
 
-    /// A flash command will read a page for the host: of this logical page, of the map, or ahead of need. Nothing moves
-    /// yet.
-    fn foresee(&mut self, command: CommandId, at: Ppn, page: Option<Lpn>);
+    /// A flash command will read a page. Nothing moves yet.
+    fn foresee(&mut self, command: CommandId, at: Ppn, what: ReadFor);
 }
 
 impl FlashContents for () {
@@ -105,5 +117,5 @@ impl FlashContents for () {
     fn change(&mut self, _: FlashChange<'_>) {}
 
     #[inline(always)]
-    fn foresee(&mut self, _: CommandId, _: Ppn, _: Option<Lpn>) {}
+    fn foresee(&mut self, _: CommandId, _: Ppn, _: ReadFor) {}
 }

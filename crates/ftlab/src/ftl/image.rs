@@ -285,7 +285,7 @@ fn check_plane(plane: PlaneId, left_over: &[BlockId], ftl: &Ftl) -> Result<(), D
         let own = slc::cache::is_own_slc(block, ftl);
         let used = used || own;
         match ftl.blocks.state(block) {
-            BlockState::Bad => bad += 1,
+            BlockState::Bad => bad += u32::from(!own),
             BlockState::Dead => dead += 1,
             _ if used != ftl.blocks.is_used(block) && !own => {
                 return Err(Damage(format!(
@@ -336,17 +336,12 @@ fn check_dead_plane(plane: PlaneId, dead: u32, ftl: &Ftl) -> Result<(), Damage> 
 /// not. On a device without faults, collection must always find something; the configuration was
 /// checked for a device without bad blocks.
 fn check_room(plane: PlaneId, bad: u32, ftl: &Ftl) -> Result<(), Damage> {
-    let lost = bad + ftl.space.planes[plane.at()].giving_up();
+    let leaving = ftl.space.planes[plane.at()].giving_up();
+    let lost = bad + leaving.filter(|&block| !slc::cache::is_own_slc(block, ftl)).count() as u32;
     if lost == 0 || ftl.health.life.is_some() {
         return Ok(());
     }
-    if ftl.features.slc.is_some() {
-        return Err(Damage(format!(
-            "{plane:?} has {lost} bad blocks, and an SLC cache on blocks that fail is not modelled: \
-             load it without ftl.slc_cache"
-        )));
-    }
-    let good = ftl.geometry.shape().blocks_per_plane - lost;
+    let good = slc::cache::native_blocks(ftl) - lost;
     let needed = life::least_good_blocks(ftl);
     if good < needed {
         return Err(Damage(format!(

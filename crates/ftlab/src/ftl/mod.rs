@@ -39,7 +39,7 @@ pub mod wear;
 
 pub use blocks::{BlockState, Blocks};
 pub use cargo::Cargo;
-pub use contents::{EmptiedBy, FlashChange, FlashContents, ParityChange, SpoiledBy};
+pub use contents::{EmptiedBy, FlashChange, FlashContents, ParityChange, ReadFor, SpoiledBy};
 pub use fragments::{Fragment, Fragments, OwnerPart};
 pub use kernel::Kernel;
 pub use plane::Plane;
@@ -229,6 +229,8 @@ impl Ftl {
                 reserve,
                 streams: setup.streams.counts(),
                 rewrites: setup.cost.as_ref().is_some_and(|cost| cost.rewrites.is_some()),
+                own_slc: own,
+                open_slc: slc.as_ref().map_or(0, |cache| cache.open_blocks()),
             };
             Box::new(Life::new(faults, &demand, drain_pages))
         };

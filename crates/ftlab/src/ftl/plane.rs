@@ -193,9 +193,10 @@ impl Plane {
         self.wanted.iter().any(|wanted| wanted.purpose == purpose)
     }
 
-    /// The number of blocks that wait to be retired.
-    pub(super) fn giving_up(&self) -> u32 {
-        self.wanted.iter().filter(|wanted| wanted.purpose == Purpose::Retire).count() as u32
+    /// The blocks that wait to be retired.
+    pub(super) fn giving_up(&self) -> impl Iterator<Item = BlockId> {
+        let retired = self.wanted.iter().filter(|wanted| wanted.purpose == Purpose::Retire);
+        retired.map(|wanted| wanted.block)
     }
 
     /// Closes a block if it is open. Returns its stream, and how many units of it were taken. A

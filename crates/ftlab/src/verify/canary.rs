@@ -100,6 +100,8 @@ pub enum Canary {
     CopyWithoutVersion,
     /// A checkpoint leaves out the last changed part of the map.
     CheckpointMissesPart,
+    /// A block of the SLC cache is opened without a note of when, so that recovery believes an older checkpoint.
+    CacheOpenedUnseen,
     /// After a power cut: the part of a cycle of writes that was on flash counts, although the rest was
     /// not.
     HalfCycleCounts,
@@ -159,13 +161,14 @@ impl Canary {
         [Canary::ParityMissesLastPage, Canary::ComputedWithoutOne, Canary::FailedPageCounts];
 
     /// Bugs that show after a power cut.
-    pub const OF_POWER_CUTS: [Canary; 10] = [
+    pub const OF_POWER_CUTS: [Canary; 11] = [
         Canary::TornPageBelieved,
         Canary::DeallocationForgotten,
         Canary::OlderVersionWins,
         Canary::FragmentNotRecovered,
         Canary::CopyWithoutVersion,
         Canary::CheckpointMissesPart,
+        Canary::CacheOpenedUnseen,
         Canary::HalfCycleCounts,
         Canary::HalfMergeCounts,
         Canary::LostMarksForgotten,

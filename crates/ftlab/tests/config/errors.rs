@@ -169,8 +169,6 @@ fn an_slc_cache_that_cannot_work() {
     let found = text(&[policy, "ftl.slc_cache.blocks=900"]);
     assert!(found.contains("900 more belong to the SLC cache"), "{found}");
     assert!(found.contains("or ftl.slc_cache.blocks"), "{found}");
-    let found = text(&[policy, "nand.faults.program_failures=5"]);
-    assert!(found.contains("on blocks that fail or wear out is not modelled"), "{found}");
     let found = error(&with_sets("slc-16g", &["ftl.slc_cache.policy=dynamic"])).to_string();
     assert!(found.contains("cells with one bit need no SLC cache"), "{found}");
     let found = text(&["ftl.slc_cache.policy=dynamic", "ftl.slc_cache.blocks=4"]);

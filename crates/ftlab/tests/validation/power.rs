@@ -99,6 +99,48 @@ fn a_scan_reads_what_was_programmed_and_one_more_of_each_block() {
     }
 }
 
+/// An SLC cache of two blocks, whose pages are sensed in 10 us.
+const CACHED: [&str; 7] = [
+    "ftl.slc_cache.policy=static",
+    "ftl.slc_cache.blocks=2",
+    "ftl.slc_cache.fold_when_idle=off",
+    "nand.slc_mode.read=10us",
+    "nand.slc_mode.program=100us",
+    "nand.slc_mode.erase=1ms",
+    "ftl.recovery.policy=scan",
+];
+
+#[test]
+fn blocks_of_an_slc_cache_are_scanned_in_their_mode() {
+    let config = config(&[&ONE_DIE[..], &CACHED].concat());
+    let per_page = config.shape().page_size.sectors() / SECTORS;
+    let pages_per_block = u64::from(config.shape().pages_per_block);
+    // Its cells hold three bits.
+    let cached = pages_per_block / 3;
+    for written in [1, cached, cached + 3, 2 * cached, 2 * cached + 7] {
+        let mut device = device(&config);
+        for page in 0..written {
+            carry_out(&mut device, request(Op::Write, page * per_page, per_page));
+        }
+        let (mut device, recovered) = cut(&config, device);
+        let (slc, native) = (written.min(2 * cached), written.saturating_sub(2 * cached));
+        // Of blocks in use, the first erased page is read, too, if there is one.
+        let slc_reads = slc + u64::from(slc % cached > 0);
+        let in_use = slc.div_ceil(cached) + native.div_ceil(pages_per_block);
+        let native_reads = native + u64::from(native > 0) + (64 - in_use);
+        assert_eq!(recovered.spare_reads, slc_reads + native_reads, "{written} pages written");
+        let time = reads(&config, slc_reads + native_reads) - slc_reads * 30_000 + list(&config);
+        assert_eq!(recovered.time.0, time, "{written} pages written");
+        assert_eq!(recovered.found.pages, written);
+        // Nothing more goes to a block that was open: its place in the cache is gone until it is folded.
+        assert_eq!(device.ftl().slc_blocks(PlaneId::new(0)).0 as u64, slc.div_ceil(cached));
+        for page in 0..written {
+            let read = carry_out(&mut device, request(Op::Read, page * per_page, per_page));
+            assert!(read.outcome == ftlab::host::Outcome::Done, "page {page} of {written}");
+        }
+    }
+}
+
 /// Numbers of blocks: free but used before, open and empty, open with data.
 fn blocks(device: &Device) -> [u64; 3] {
     let all = device.ftl().blocks();

@@ -10,11 +10,11 @@
 
 use ftlab::device::{Contents, Device, Movement, Place, assemble, assemble_with};
 use ftlab::engine::Stream;
-use ftlab::ftl::{FlashChange, FlashContents};
+use ftlab::ftl::{FlashChange, FlashContents, ReadFor};
 use ftlab::host::{Completion, Op, Request};
 use ftlab::scheduler::CommandId;
 use ftlab::shape::Geometry;
-use ftlab::units::{Lpn, Ppn, RequestId};
+use ftlab::units::{Ppn, RequestId};
 
 use crate::common::{Spec, closed_loop, fill, request};
 use crate::write_amplification::{STOP, mean_field, planes};
@@ -184,7 +184,7 @@ struct Rows {
 impl FlashContents for Rows {
     const MOVES: bool = true;
     fn change(&mut self, _: FlashChange<'_>) {}
-    fn foresee(&mut self, _: CommandId, _: Ppn, _: Option<Lpn>) {}
+    fn foresee(&mut self, _: CommandId, _: Ppn, _: ReadFor) {}
 }
 
 impl Contents for Rows {

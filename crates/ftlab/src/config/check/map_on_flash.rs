@@ -26,15 +26,9 @@ impl Checker<'_, '_> {
         if !self.has_map_on_flash() {
             return;
         }
-        let (nand, ftl) = (&self.options.nand, &self.options.ftl);
-        let cached = ftl.slc_cache.policy.rules().is_some();
+        let nand = &self.options.nand;
         let dies = nand.faults.schedule.iter().any(|scheduled| scheduled.fault.is_for_good());
         let policy = format!("{POLICY} = {}", text(&"dftl".to_owned()));
-        if cached {
-            let path = "ftl.slc_cache.policy";
-            let message = format!("a map on flash behind an SLC cache is not modelled ({policy})");
-            self.fail(&[path, POLICY], message, format!("set {path} to \"none\""));
-        }
         if dies {
             let message = format!(
                 "a map on flash that loses a die is not modelled ({policy}): translation pages would be lost with it"

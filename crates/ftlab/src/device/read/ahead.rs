@@ -9,7 +9,7 @@ use crate::device::base::Base;
 use crate::device::read::under_way::FlashRead;
 use crate::device::{Contents, Movement, Place};
 use crate::engine::skills::{self, Skills};
-use crate::ftl::Kernel;
+use crate::ftl::{Kernel, ReadFor};
 use crate::host::Request;
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{Lpn, Ppn};
@@ -45,7 +45,7 @@ fn begin_read_ahead(at: Ppn, on: &mut Base<impl Probe, impl Contents>) {
     command.units = on.units_per_page;
     command.codewords = on.kernel.flash.bus().page_codewords();
     let command = on.kernel.flash.prepare(command);
-    on.kernel.contents.foresee(command, at, None);
+    on.kernel.contents.foresee(command, at, ReadFor::Ahead);
     on.reads.ahead.pages.push((on.kernel.ftl.geometry().flash_page_of(at), command));
     on.kernel.submit::<{ skills::ALL }>(command);
 }

@@ -10,7 +10,7 @@ use crate::device::{Contents, Movement, Place};
 use crate::engine::skills;
 use crate::engine::skills::{RARE, RARE_ON_FLASH, Skills, any};
 use crate::ftl::parity::{Stripes, loss};
-use crate::ftl::{FlashChange, Fragment, SpoiledBy, lost};
+use crate::ftl::{FlashChange, Fragment, ReadFor, SpoiledBy, lost};
 use crate::host::{Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{DieId, PageSpan, Ppn, RequestId, SectorMask};
@@ -199,7 +199,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         command: CommandId,
         read: FlashRead,
     ) {
-        self.kernel.contents.foresee(command, read.at, Some(read.page));
+        self.kernel.contents.foresee(command, read.at, ReadFor::Host(read.page));
         if self.remembers_reads::<S>() {
             self.reads.fetched.plan(command, read);
         }
@@ -207,6 +207,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
 
     /// A flash command that is in flight already reads this page, too.
     pub(in crate::device) fn join_read(&mut self, command: CommandId, read: FlashRead) {
+        self.kernel.contents.foresee(command, read.at, ReadFor::Joined(read.page));
         if self.remembers_reads::<{ skills::ALL }>() {
             self.reads.fetched.plan(command, read);
         }

@@ -230,7 +230,7 @@ pub(in crate::ftl) fn end_collection(plane: PlaneId, run: &Collection, ftl: &mut
     let erased =
         run.purpose.frees_block() && !failing::erase_fails(run.victim, run.erase_failed, ftl);
     if ftl.blocks.is_slc(run.victim) {
-        slc::cache::slc_emptied(run.victim, erased, ftl);
+        slc::cache::slc_emptied(run.victim, erased && !run.gives_up, ftl);
     }
     if erased {
         ftl.blocks.reset(run.victim);
@@ -254,7 +254,7 @@ pub(in crate::ftl) fn end_collection(plane: PlaneId, run: &Collection, ftl: &mut
             map_pages::note_lost_map_block(ftl);
         }
         if erased {
-            life::lose_block(plane, ftl);
+            life::lose_block(run.victim, ftl);
         }
         ftl.blocks.retire(run.victim);
         ftl.features.stripes.iter_mut().for_each(|stripes| stripes.forget(run.victim));

@@ -5,7 +5,7 @@ use crate::engine::skills;
 use crate::engine::skills::Skills;
 use crate::ftl::gc::{Collector, Purpose, VictimPolicy, VictimView, Wanted, collection};
 use crate::ftl::wear::{failing, life};
-use crate::ftl::{BlockState, FlashContents, Ftl, Kernel, lost, map_pages};
+use crate::ftl::{BlockState, FlashContents, Ftl, Kernel, lost, map_pages, slc};
 use crate::scheduler::{Command, CommandId, Kind, Note, Probe};
 use crate::units::{PlaneId, Ppn};
 
@@ -23,12 +23,17 @@ fn end_stranded(plane: PlaneId, ftl: &mut Ftl) {
     let Some(run) = ftl.space.planes[plane.at()].collection.take() else { return };
     let victim = run.victim();
     if run.gives_up {
-        life::lose_block(plane, ftl);
+        life::lose_block(victim, ftl);
     }
     if run.purpose().frees_block() && !run.gives_up {
         ftl.blocks.set_state(victim, BlockState::Closed);
-        let view = VictimView { plane, blocks: &ftl.blocks };
-        ftl.policies.victim.closed(&view, victim);
+        match ftl.blocks.is_slc(victim) {
+            true => slc::cache::slc_stays(victim, ftl),
+            false => {
+                let view = VictimView { plane, blocks: &ftl.blocks };
+                ftl.policies.victim.closed(&view, victim);
+            }
+        }
     } else {
         ftl.blocks.set_state(victim, BlockState::Failing);
         let wanted = Wanted { block: victim, purpose: Purpose::Retire };

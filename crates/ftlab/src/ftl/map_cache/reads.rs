@@ -2,7 +2,7 @@
 
 use crate::ftl::map_cache::{MapCache, count};
 use crate::ftl::mapping::dftl::Cause;
-use crate::ftl::{FlashContents, Ftl, Kernel, lost};
+use crate::ftl::{FlashContents, Ftl, Kernel, ReadFor, lost};
 use crate::scheduler::{Command, Kind, Origin, Owner, Probe};
 use crate::units::{Lpn, Ppn, Tpn};
 
@@ -86,7 +86,7 @@ fn submit_read(
     read.codewords = units * on.flash.bus().codewords_per_unit();
     let read = on.flash.prepare(read);
     if origin == Origin::Host {
-        on.contents.foresee(read, at, None);
+        on.contents.foresee(read, at, ReadFor::Map);
     }
     on.flash.submit(on.now, read);
     true

@@ -320,8 +320,7 @@ fn make_room(giving_up: &[BlockId], plan: &mut RecoveryPlan, ftl: &mut Ftl) {
         let plane = ftl.geometry.plane_of(block);
         let short = ftl.free_blocks(plane) <= ftl.space.thresholds.start;
         let empty = ftl.blocks.state(block) == BlockState::Closed && ftl.blocks.valid(block) == 0;
-        let may_go =
-            short && empty && !leaving[block.at()] && !slc::cache::is_own_slc(block, ftl);
+        let may_go = short && empty && !leaving[block.at()] && !slc::cache::is_own_slc(block, ftl);
         if may_go && erase_at_power_up(block, plan, ftl) {
             let erases = ftl.blocks.erases(block);
             ftl.space.planes[plane.at()].give_back(block, erases);

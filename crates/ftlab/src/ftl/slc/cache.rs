@@ -28,6 +28,7 @@ use crate::nand::CellMode;
 use crate::scheduler::DieSet;
 use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId, Ppn};
+use crate::verify::Canary;
 
 counters! {
     /// What the SLC cache did, in pages (mapping units). Folded pages are counted with other collections, by purpose.
@@ -112,6 +113,12 @@ impl CacheState {
     /// Whether nothing is folded before planes lack free blocks.
     pub(in crate::ftl) fn waits_for_shortage(&self) -> bool {
         self.when_full == WhenFull::Bypass && !self.idle
+    }
+
+    /// Native blocks of a plane that may be partly filled because of the cache: the one that it borrows, and that of the
+    /// host's stream, as the host may wait for the cache instead.
+    pub(in crate::ftl) fn open_blocks(&self) -> u32 {
+        1 + u32::from(self.policy.may_borrow(Lent { borrowed: 0, spare: u32::MAX }))
     }
 
     /// Blocks of each plane that are always in SLC mode.
@@ -238,7 +245,9 @@ fn open_slc_block(plane: PlaneId, ftl: &mut Ftl) -> Option<()> {
     state.borrowed += u32::from(own.is_none());
     ftl.space.planes[plane.at()].open(WriteStream::SLC, block);
     ftl.blocks.open(block, WriteStream::SLC);
-    if let Some(record) = &mut ftl.features.record {
+    if let Some(record) = &mut ftl.features.record
+        && !ftl.plant.is(Canary::CacheOpenedUnseen)
+    {
         record.opened(block);
     }
     Some(())
@@ -333,7 +342,8 @@ pub(in crate::ftl) fn load_slc(from: &mut ImageReader<'_>, ftl: &mut Ftl) -> Res
         let blocks = ftl.geometry.shape().blocks_per_plane;
         let own = own_slc_blocks(ftl);
         let all = || (0..blocks).map(|index| ftl.geometry.block_in(plane, index));
-        let used = all().filter(|&block| ftl.blocks.is_slc(block));
+        let died = |block: BlockId| ftl.blocks.state(block) == BlockState::Dead;
+        let used = all().filter(|&block| ftl.blocks.is_slc(block) && !died(block));
         let borrowed = used.clone().filter(|&block| !is_own_slc(block, ftl)).count() as u32;
         let used = used.count() as u32;
         let Some(cache) = &ftl.features.slc else {
@@ -343,7 +353,10 @@ pub(in crate::ftl) fn load_slc(from: &mut ImageReader<'_>, ftl: &mut Ftl) -> Res
             }
         };
         if let Some(stray) = all().skip((blocks - own) as usize).find(|&block| {
-            let out = matches!(ftl.blocks.state(block), BlockState::Free | BlockState::Bad);
+            let out = matches!(
+                ftl.blocks.state(block),
+                BlockState::Free | BlockState::Bad | BlockState::Dead
+            );
             !out && !ftl.blocks.is_slc(block)
         }) {
             return Err(Damage(format!("{stray:?} belongs to the cache, but is not in SLC mode")));
@@ -383,25 +396,53 @@ fn check_open_slc(ftl: &Ftl) -> Result<(), Damage> {
     }
 }
 
-/// After a power cut: counts the blocks in SLC mode, and lists the cache's own that are free, the least worn first. The
-/// closed ones follow by [`slc_loaded`].
+/// After a power cut: counts the blocks in SLC mode, and lists the cache's own that are free. The closed ones follow by
+/// [`slc_loaded`].
 pub(in crate::ftl) fn recover_slc(ftl: &mut Ftl) {
     let (native, blocks) = (native_blocks(ftl), ftl.geometry.shape().blocks_per_plane);
     let Ftl { blocks: table, geometry, features, .. } = ftl;
     let Some(cache) = &mut features.slc else { return };
     for (plane, state) in (0..).map(PlaneId::new).zip(&mut cache.planes) {
-        let all = |range: std::ops::Range<u32>| range.map(|index| geometry.block_in(plane, index));
-        let slc = |range| all(range).filter(|&block| table.is_slc(block)).count() as u32;
-        let borrowed = slc(0..native);
-        let free = |block: &BlockId| table.state(*block) == BlockState::Free;
-        let mut own_free: Vec<BlockId> = all(native..blocks).filter(free).collect();
-        own_free.sort_by_key(|&block| table.erases(block));
-        *state = CachePlane {
-            own_free: own_free.into(),
-            in_use: borrowed + slc(native..blocks),
-            borrowed,
-            ..CachePlane::default()
+        let slc = |range: std::ops::Range<u32>| {
+            let all = range.map(|index| geometry.block_in(plane, index));
+            all.filter(|&block| table.is_slc(block)).count() as u32
         };
+        let borrowed = slc(0..native);
+        let in_use = borrowed + slc(native..blocks);
+        *state = CachePlane { in_use, borrowed, ..CachePlane::default() };
+    }
+    list_own_free(ftl);
+}
+
+/// Lists the free blocks of the cache's own, the least worn first.
+pub(in crate::ftl) fn list_own_free(ftl: &mut Ftl) {
+    let own = native_blocks(ftl)..ftl.geometry.shape().blocks_per_plane;
+    let Ftl { blocks, geometry, features, .. } = ftl;
+    let Some(cache) = &mut features.slc else { return };
+    for (plane, state) in (0..).map(PlaneId::new).zip(&mut cache.planes) {
+        let all = own.clone().map(|index| geometry.block_in(plane, index));
+        let mut free: Vec<BlockId> =
+            all.filter(|&block| blocks.state(block) == BlockState::Free).collect();
+        free.sort_by_key(|&block| blocks.erases(block));
+        state.own_free = free.into();
+    }
+}
+
+/// A block that was being emptied keeps its data, because there was no room for it. It is still the oldest.
+pub(in crate::ftl) fn slc_stays(block: BlockId, ftl: &mut Ftl) {
+    let plane = ftl.geometry.plane_of(block);
+    if let Some(cache) = &mut ftl.features.slc {
+        let state = &mut cache.planes[plane.at()];
+        state.closed.push_front(block);
+        state.folding = state.folding.filter(|&folding| folding != block);
+    }
+}
+
+/// The die of a plane has died, and its part of the cache with it.
+pub(in crate::ftl) fn slc_died(plane: PlaneId, ftl: &mut Ftl) {
+    if let Some(cache) = &mut ftl.features.slc {
+        cache.planes[plane.at()] = CachePlane::default();
+        cache.writable.next_unit[plane.at()] = 0;
     }
 }
 
@@ -420,7 +461,8 @@ pub(in crate::ftl) fn audit_slc(plane: PlaneId, ftl: &Ftl) -> Result<(), String>
     let blocks = ftl.geometry.shape().blocks_per_plane;
     let all = || (0..blocks).map(|index| ftl.geometry.block_in(plane, index));
     let is = |block: BlockId| ftl.blocks.state(block);
-    let slc: Vec<BlockId> = all().filter(|&block| ftl.blocks.is_slc(block)).collect();
+    let in_slc = |&block: &BlockId| ftl.blocks.is_slc(block) && is(block) != BlockState::Dead;
+    let slc: Vec<BlockId> = all().filter(in_slc).collect();
     let borrowed = slc.iter().filter(|&&block| !is_own_slc(block, ftl)).count();
     if (slc.len(), borrowed) != (state.in_use as usize, state.borrowed as usize) {
         return Err(format!("{plane:?} has {slc:?} in SLC mode, but counts {state:?}"));
@@ -437,8 +479,8 @@ pub(in crate::ftl) fn audit_slc(plane: PlaneId, ftl: &Ftl) -> Result<(), String>
     }
     for block in all().filter(|&block| is_own_slc(block, ftl)) {
         let (free, listed) = (is(block) == BlockState::Free, state.own_free.contains(&block));
-        let in_use = is(block) != BlockState::Bad && !free;
-        if free != listed || in_use != ftl.blocks.is_slc(block) {
+        let in_use = !matches!(is(block), BlockState::Bad | BlockState::Dead) && !free;
+        if free != listed || in_use != in_slc(&block) {
             return Err(format!("{block:?} belongs to the cache, but is {:?}", is(block)));
         }
     }

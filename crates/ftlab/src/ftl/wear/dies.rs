@@ -16,7 +16,7 @@ use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::life;
 use crate::ftl::wear::life::{Demand, EndReason};
-use crate::ftl::{BlockState, Ftl, VictimPolicy, VictimView, fragments, parity};
+use crate::ftl::{BlockState, Ftl, VictimPolicy, VictimView, fragments, parity, slc};
 use crate::units::{BlockId, DieId, Lpn, PlaneId, Ppn};
 
 /// The dies that are known to be dead.
@@ -134,7 +134,7 @@ pub(in crate::ftl) fn valid_on(plane: PlaneId, ftl: &Ftl) -> u64 {
 fn give_plane_up(plane: PlaneId, ftl: &mut Ftl) {
     for index in 0..ftl.geometry.shape().blocks_per_plane {
         let block = ftl.geometry.block_in(plane, index);
-        if ftl.blocks.state(block) == BlockState::Closed {
+        if ftl.blocks.state(block) == BlockState::Closed && !ftl.blocks.is_slc(block) {
             let view = VictimView { plane, blocks: &ftl.blocks };
             ftl.policies.victim.withdrawn(&view, block);
         }
@@ -144,6 +144,7 @@ fn give_plane_up(plane: PlaneId, ftl: &mut Ftl) {
     for writable in &mut ftl.space.writable {
         writable.next_unit[plane.at()] = 0;
     }
+    slc::cache::slc_died(plane, ftl);
     ftl.space.hungry[plane.at()] = false;
     ftl.space.fed.retain(|&fed| fed != plane);
     let geometry = &ftl.geometry;

@@ -73,11 +73,12 @@ pub(in crate::ftl) fn begin_to_fail(block: BlockId, ftl: &mut Ftl) {
     if ftl.blocks.state(block) == BlockState::Failing {
         return;
     }
-    let whole = ftl.geometry.units_per_block();
+    let whole = ftl.blocks.units_of(block);
     let state = &mut ftl.space.planes[plane.at()];
     let open = state.close(block, |stream| ftl.blocks.units_in(stream));
     let noted = open.and_then(|(of, _)| match of {
         WriteStream::MAP => ftl.space.map_writable.as_deref_mut(),
+        WriteStream::SLC => ftl.features.slc.as_mut().map(|cache| &mut cache.writable),
         of => ftl.space.writable.get_mut(of.at()),
     });
     if let Some(noted) = noted {
@@ -88,7 +89,7 @@ pub(in crate::ftl) fn begin_to_fail(block: BlockId, ftl: &mut Ftl) {
     let taken = open.map(|(_, taken)| taken).or(sealed).unwrap_or(whole);
     life.failing.push(Failing { block, taken });
     ftl.blocks.set_state(block, BlockState::Failing);
-    life.lose(plane);
+    life.lose(block, &ftl.geometry);
 }
 
 /// Handles the failed program of a block's parity, like any other failure. The block may be closed
@@ -109,7 +110,7 @@ pub(in crate::ftl) fn parity_failed(block: BlockId, member_is_dead: bool, ftl: &
             crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
         }
         BlockState::Closed => {
-            life.lose(plane);
+            life.lose(block, &ftl.geometry);
             let view = VictimView { plane, blocks: &ftl.blocks };
             ftl.policies.victim.withdrawn(&view, block);
             ftl.blocks.set_state(block, BlockState::Failing);
@@ -130,7 +131,7 @@ pub(in crate::ftl) fn give_up_collected(plane: PlaneId, block: BlockId, ftl: &mu
     let waiting = waiting.filter(|wanted| wanted.purpose.frees_block());
     let (Some(wanted), Some(life)) = (waiting, &mut ftl.health.life) else { return };
     wanted.purpose = Purpose::Retire;
-    life.lose(plane);
+    life.lose(block, &ftl.geometry);
 }
 
 /// Queues a failing block to be emptied, once none of its programs is in flight.
@@ -156,7 +157,7 @@ pub(in crate::ftl) fn erase_fails(block: BlockId, failed: bool, ftl: &mut Ftl) -
         life.losses.erase_failures += 1;
     }
     if fails && !is_dead {
-        life.lose(plane);
+        life.lose(block, &ftl.geometry);
     }
     fails
 }

@@ -85,10 +85,14 @@ pub(super) struct Failing {
 #[derive(Clone, Debug)]
 pub struct Life {
     pub(in crate::ftl) faults: Faults,
-    /// By plane: number of good blocks.
+    /// Blocks of each plane that are not the SLC cache's own: the first ones. Only they have to hold the data.
+    native: u32,
+    /// By plane: number of good native blocks.
     pub(super) good: Vec<u32>,
-    /// By plane: number of good blocks of the new device.
+    /// By plane: number of good native blocks of the new device.
     pub(super) good_at_first: Vec<u32>,
+    /// By plane: number of blocks that went bad in use, the SLC cache's own included.
+    grown: Vec<u32>,
     /// With fewer good blocks, a plane cannot hold its share of the logical pages.
     pub(super) least_good: u32,
     /// Flash pages that must find room at the end of life.
@@ -114,6 +118,10 @@ pub struct Demand<'a> {
     pub streams: StreamCounts,
     /// Whether rewritten pages have a stream of their own.
     pub rewrites: bool,
+    /// Blocks of a plane that are the SLC cache's own.
+    pub own_slc: u32,
+    /// Blocks of a plane that are open for the sake of the cache.
+    pub open_slc: u32,
 }
 
 impl Demand<'_> {
@@ -128,7 +136,9 @@ impl Demand<'_> {
         let share = on_plane(self.logical_pages.div_ceil(page)) + of_map;
         // Translation pages have one open block, and their copies another.
         let map_streams = if self.map_pages.is_some() { 2 } else { 0 };
-        let open = self.streams.open_blocks() - 1 + u32::from(self.rewrites) + map_streams;
+        let of_cache = self.open_slc;
+        let open =
+            self.streams.open_blocks() - 1 + u32::from(self.rewrites) + map_streams + of_cache;
         share / (block - page + 1) + 1 + self.reserve + open
     }
 
@@ -151,11 +161,14 @@ impl Life {
     pub fn new(faults: Faults, demand: &Demand<'_>, drain_pages: u32) -> Life {
         let shape = demand.geometry.shape();
         let planes = demand.geometry.planes();
-        let good = vec![shape.blocks_per_plane; planes as usize];
+        let native = shape.blocks_per_plane - demand.own_slc;
+        let good = vec![native; planes as usize];
         Life {
             faults,
+            native,
             good_at_first: good.clone(),
             good,
+            grown: vec![0; planes as usize],
             least_good: demand.least_blocks(),
             drain_pages,
             drain_blocks: drain_pages.div_ceil(planes * shape.pages_per_block),
@@ -229,12 +242,18 @@ impl Life {
     /// Excludes a dead plane: its blocks no longer count.
     pub(super) fn forget_plane(&mut self, plane: PlaneId, geometry: &Geometry) {
         self.failing.retain(|failing| geometry.plane_of(failing.block) != plane);
-        self.losses.grown_bad -= self.good_at_first[plane.at()] - self.good[plane.at()];
+        self.losses.grown_bad -= std::mem::take(&mut self.grown[plane.at()]);
         (self.good_at_first[plane.at()], self.good[plane.at()]) = (0, 0);
     }
 
-    pub(super) fn lose(&mut self, plane: PlaneId) {
+    pub(super) fn lose(&mut self, block: BlockId, geometry: &Geometry) {
+        let plane = geometry.plane_of(block);
         self.losses.grown_bad += 1;
+        self.grown[plane.at()] += 1;
+        if geometry.index_in_plane(block) >= self.native {
+            // The SLC cache is smaller now.
+            return;
+        }
         self.good[plane.at()] -= 1;
         if self.good[plane.at()] < self.least_good {
             self.end = self.end.or(Some(EndReason::TooFewBlocks));
@@ -276,6 +295,8 @@ pub(in crate::ftl) fn demand(ftl: &Ftl) -> Demand<'_> {
         reserve: ftl.space.thresholds.reserve,
         streams: ftl.policies.streams.counts(),
         rewrites: ftl.features.regulation.as_ref().is_some_and(|regulation| regulation.rewrites),
+        own_slc: slc::cache::own_slc_blocks(ftl),
+        open_slc: ftl.features.slc.as_ref().map_or(0, |cache| cache.open_blocks()),
     }
 }
 
@@ -351,11 +372,15 @@ pub(in crate::ftl) fn mark_factory_bad(ftl: &mut Ftl) {
         let first = ftl.geometry.block_in(plane, 0) == block;
         if life.faults.is_factory_bad(block, first) {
             ftl.blocks.set_state(block, BlockState::Bad);
-            ftl.space.planes[plane.at()].lose_unused();
             life.losses.factory_bad += 1;
-            life.good[plane.at()] -= 1;
+            if ftl.geometry.index_in_plane(block) < life.native {
+                ftl.space.planes[plane.at()].lose_unused();
+                life.good[plane.at()] -= 1;
+            }
         }
     }
+    slc::cache::list_own_free(ftl);
+    let Some(life) = ftl.health.life.as_mut() else { return };
     life.good_at_first.clone_from(&life.good);
     let too_few = life.good.iter().any(|&good| good < life.least_good);
     if too_few {
@@ -375,6 +400,7 @@ pub(in crate::ftl) fn recount_unused(plane: PlaneId, ftl: &mut Ftl) {
 pub(in crate::ftl) fn recount_losses(ftl: &mut Ftl) {
     let Some(life) = ftl.health.life.as_mut() else { return };
     let whole = ftl.geometry.shape().blocks_per_plane;
+    let native = life.native;
     life.losses = Losses::default();
     for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
         let at = |index| ftl.geometry.block_in(plane, index);
@@ -382,16 +408,20 @@ pub(in crate::ftl) fn recount_losses(ftl: &mut Ftl) {
             let bad = (1..whole).filter(|&index| life.faults.is_factory_bad(at(index), false));
             life.losses.factory_bad += bad.count() as u32;
             (life.good_at_first[plane.at()], life.good[plane.at()]) = (0, 0);
+            life.grown[plane.at()] = 0;
             continue;
         }
         let bad = (0..whole).filter(|&index| ftl.blocks.state(at(index)) == BlockState::Bad);
         let factory = |&index: &u32| index > 0 && life.faults.is_factory_bad(at(index), false);
-        let (factory, grown): (Vec<u32>, Vec<u32>) = bad.partition(factory);
-        let grown = grown.len() as u32 + ftl.space.planes[plane.at()].giving_up();
+        let (factory, mut grown): (Vec<u32>, Vec<u32>) = bad.partition(factory);
+        let leaving = ftl.space.planes[plane.at()].giving_up();
+        grown.extend(leaving.map(|block| ftl.geometry.index_in_plane(block)));
+        let of_native = |lost: &[u32]| lost.iter().filter(|&&index| index < native).count() as u32;
         life.losses.factory_bad += factory.len() as u32;
-        life.losses.grown_bad += grown;
-        life.good_at_first[plane.at()] = whole - factory.len() as u32;
-        life.good[plane.at()] = whole - factory.len() as u32 - grown;
+        life.losses.grown_bad += grown.len() as u32;
+        life.grown[plane.at()] = grown.len() as u32;
+        life.good_at_first[plane.at()] = native - of_native(&factory);
+        life.good[plane.at()] = native - of_native(&factory) - of_native(&grown);
     }
     let pairs = life.good.iter().zip(&life.good_at_first);
     let too_few = pairs.filter(|pair| *pair.1 > 0).any(|(&good, _)| good < life.least_good);
@@ -404,10 +434,10 @@ pub(crate) fn has_failed(ftl: &Ftl) -> bool {
     !ftl.health.failed.is_empty()
 }
 
-/// Records the loss of a block of a plane.
-pub(in crate::ftl) fn lose_block(plane: PlaneId, ftl: &mut Ftl) {
+/// Records the loss of a block.
+pub(in crate::ftl) fn lose_block(block: BlockId, ftl: &mut Ftl) {
     if let Some(life) = &mut ftl.health.life {
-        life.lose(plane);
+        life.lose(block, &ftl.geometry);
     }
 }
 

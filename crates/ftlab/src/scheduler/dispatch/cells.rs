@@ -152,6 +152,10 @@ impl<P: Probe> Dispatcher<P> {
         {
             paused.served += 1;
         }
+        // What comes of this page may begin something on the bus. The other pages of the operation go first.
+        if skills::any(S, skills::RARE_ON_FLASH) && self.array.rules.data_out_first {
+            self.send_held::<S>(now, die);
+        }
         Some(id)
     }
 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use ftlab::device::{Contents, Device, Movement, Place, assemble, assemble_with};
 use ftlab::ftl::cost::{HistoryRule, RewriteCounts};
-use ftlab::ftl::{FlashChange, FlashContents};
+use ftlab::ftl::{FlashChange, FlashContents, ReadFor};
 use ftlab::host::{Completion, Op};
 use ftlab::scheduler::{Activity, CommandId, Kind, Origin, Probe};
 use ftlab::units::{Lpn, Ppn, RequestId};
@@ -92,8 +92,8 @@ impl FlashContents for Onlooker {
         }
     }
 
-    fn foresee(&mut self, _: CommandId, _: Ppn, page: Option<Lpn>) {
-        if let Some(page) = page {
+    fn foresee(&mut self, _: CommandId, _: Ppn, what: ReadFor) {
+        if let ReadFor::Host(page) | ReadFor::Joined(page) = what {
             self.0.borrow_mut().uses(page, Used::Reads);
         }
     }
