@@ -106,7 +106,6 @@ const TOGETHER: [Together; 14] = [
         ("ftl.over_provisioning", &["50%", "100%", "200%"]),
         ("ftl.parity.policy", &["none"]),
         ("ftl.gc.copyback", &["off"]),
-        ("ftl.recovery.policy", &["none"]),
         ("nand.timing.policy", &["plain"]),
         ("nand.endurance.policy", &["unlimited"]),
         ("nand.faults.factory_bad", &["0%"]),
@@ -170,8 +169,8 @@ const TOGETHER: [Together; 14] = [
     ],
     &[("scheduler.policy", &["read-first"]), ("scheduler.suspend", &["program-and-erase"])],
     &[
-        ("ftl.mapping.policy", &["bast", "fast", "nftl"]),
-        ("ftl.merge.throttle", &["1", "2"]),
+        ("ftl.mapping.policy", &["bast", "fast", "fast", "nftl"]),
+        ("ftl.merge.throttle", &["1", "1", "2"]),
         ("cache.policy", &["none"]),
     ],
     &[

@@ -422,7 +422,7 @@ fn note_cut(device: &Device<(), Versions>, tally: &mut CrashTally) {
     tally.cuts += 1;
     tally.cut_at_work += u64::from(device.requests_in_flight() > 0);
     let merging = device.merger().is_some_and(|merger| merger.is_busy());
-    let planes = device.flash().geometry().planes();
+    let planes = device.ftl().geometry().planes();
     let mut planes = (0..planes).map(ftlab::units::PlaneId::new);
     let collecting = planes.any(|plane| device.ftl().collecting(plane).is_some());
     tally.cut_collecting += u64::from(merging || collecting);

@@ -34,7 +34,7 @@ const ALWAYS: Together = &[
 ];
 
 /// All designs, in the order of their turns.
-pub const DESIGNS: [Design; 11] = [
+pub const DESIGNS: [Design; 12] = [
     Design {
         name: "page",
         about: "page mapping with any buffer",
@@ -77,6 +77,28 @@ pub const DESIGNS: [Design; 11] = [
             ("ftl.slc_cache.keep_free", &["0", "1", "2"]),
             ("ftl.slc_cache.fold_after_idle", &["0ns", "100us", "1ms"]),
             ("ftl.over_provisioning", &["50%", "100%", "200%"]),
+        ],
+    },
+    Design {
+        name: "superblocks",
+        about: "page mapping with superblocks",
+        recovery: ANY,
+        options: &[
+            ("ftl.superblock.policy", &["all", "groups"]),
+            ("ftl.superblock.dies", &["1", "2", "3"]),
+            ("ftl.mapping.policy", &["page"]),
+            ("ftl.placement.policy", &["dynamic"]),
+            ("ftl.over_provisioning", &["50%", "100%", "200%"]),
+            ("ftl.parity.policy", &["none"]),
+            ("ftl.gc.copyback", &["off"]),
+            ("ftl.refresh.reads", &["none"]),
+            ("nand.timing.policy", &["plain", "page-type"]),
+            ("nand.endurance.policy", &["unlimited"]),
+            ("nand.faults.factory_bad", &["0%"]),
+            ("nand.faults.program_failures", &["0"]),
+            ("nand.faults.erase_failures", &["0"]),
+            ("nand.faults.schedule", &[""]),
+            ("nand.chips_per_channel", &["1", "2", "3"]),
         ],
     },
     Design {

@@ -440,8 +440,9 @@ pub fn assemble_with<P: Probe, C: Contents>(
         None => setup.ftl.recovery.upkeep(),
         Some(_) => None,
     };
+    let logical_pages = setup.ftl.logical_pages;
     let journal =
-        journal.map(|upkeep| Box::new(Journal::new(upkeep, geometry, setup.ftl.logical_pages)));
+        journal.map(|upkeep| Box::new(Journal::new(upkeep, flash.geometry(), logical_pages)));
     let map = on_flash.then(|| Box::new(MapCache::new(pools)));
     let copy_rows = setup.ftl.superblock.as_ref().map_or(0, |_| setup.ftl.geometry.planes());
     let services = Services {

@@ -15,7 +15,7 @@ use super::service::{Service, Signals};
 use super::{FlashContents, Kernel};
 use crate::ftl::recovery::snapshot;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, ServiceId};
-use crate::shape::Geometry;
+use crate::shape::FlashGeometry;
 use crate::units::{RequestId, SimTime};
 
 /// Programs of the system area in flight, and the trims that wait for them.
@@ -68,7 +68,7 @@ enum SystemCommand {
 
 impl Journal {
     /// The empty journal of a device of this shape.
-    pub fn new(upkeep: Upkeep, geometry: &Geometry, logical_pages: u32) -> Journal {
+    pub fn new(upkeep: Upkeep, geometry: &FlashGeometry, logical_pages: u32) -> Journal {
         let shape = geometry.shape();
         let bits = u64::from(u8::BITS) * shape.page_size.0;
         let unit = shape.mapping_unit.0;

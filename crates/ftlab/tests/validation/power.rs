@@ -141,6 +141,45 @@ fn blocks_of_an_slc_cache_are_scanned_in_their_mode() {
     }
 }
 
+/// Two dies on channels of their own, whose blocks form superblocks.
+const TWO_DIES: [&str; 9] = [
+    "nand.channels=2",
+    "nand.chips_per_channel=1",
+    "nand.dies_per_chip=1",
+    "nand.planes_per_die=1",
+    "nand.blocks_per_plane=64",
+    "ftl.mapping.unit=flash-page",
+    "ftl.placement.policy=dynamic",
+    "ftl.superblock.policy=all",
+    "ftl.recovery.policy=scan",
+];
+
+#[test]
+fn all_dies_of_superblocks_are_scanned_at_once() {
+    let config = config(&TWO_DIES);
+    let rows = u64::from(config.shape().pages_per_block);
+    let per_page = config.shape().page_size.sectors() / SECTORS;
+    for written in [0, 1, 2, 7, 2 * rows - 1, 2 * rows, 6 * rows + 5] {
+        let mut device = device(&config);
+        for page in 0..written {
+            carry_out(&mut device, request(Op::Write, page * per_page, per_page));
+        }
+        let (device, recovered) = cut(&config, device);
+        // Pages go to both dies in turn. A superblock that was begun is read to its first erased row.
+        let (full, left) = (written / (2 * rows), written % (2 * rows));
+        let begun = u64::from(left > 0);
+        let of_die =
+            |written: u64| full * rows + begun * (written + 1).min(rows) + (64 - full - begun);
+        let [first, second] = [of_die(left.div_ceil(2)), of_die(left / 2)];
+        assert_eq!(recovered.spare_reads, first + second, "{written} pages written");
+        let time = reads(&config, first) + list(&config);
+        assert_eq!(recovered.time.0, time, "{written} pages written");
+        assert_eq!(recovered.found.pages, written);
+        assert_eq!(recovered.found.closed_early, begun, "{written} pages written");
+        assert_eq!(device.ftl().audit(), Ok(()));
+    }
+}
+
 /// Numbers of blocks: free but used before, open and empty, open with data.
 fn blocks(device: &Device) -> [u64; 3] {
     let all = device.ftl().blocks();

@@ -43,7 +43,6 @@ impl Checker<'_, '_> {
                 "copies go to whatever die is next, so that their data has to leave its own",
             ),
             (ftl.parity.stripe().is_some(), "ftl.parity.policy", "\"none\"", not_modelled),
-            (ftl.recovery.policy.survives(), "ftl.recovery.policy", "\"none\"", not_modelled),
             (ftl.refresh.reads.is_some(), "ftl.refresh.reads", "\"none\"", not_modelled),
             (nand.timing.policy.knows_costs(), "nand.timing.policy", "\"plain\"", not_modelled),
             (

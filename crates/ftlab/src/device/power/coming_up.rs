@@ -29,7 +29,7 @@ pub(in crate::device) enum Moment {
 #[derive(Clone, Debug)]
 pub(in crate::device) struct SoFar {
     pub time: Nanos,
-    /// Blocks whose erase was submitted.
+    /// Blocks of the volume whose erase, or that of a part, was submitted.
     pub erases: Vec<BlockId>,
 }
 
@@ -38,14 +38,14 @@ pub(in crate::device) struct ComingUp {
     flash: Flash,
     stages: [ByDie; 3],
     now: SimTime,
-    /// Blocks whose erase was submitted.
-    erases: Vec<BlockId>,
+    /// Pages of blocks whose erase was submitted.
+    erases: Vec<Ppn>,
 }
 
 /// A flash operation of recovery.
 #[derive(Clone, Copy, Debug)]
 enum RecoveryJob {
-    /// Reads consecutive spare areas.
+    /// Reads spare areas of a block in order.
     Spares(Reading),
     /// Reads a whole flash page.
     Page(Ppn),
@@ -90,10 +90,12 @@ impl ComingUp {
             geometry.page_at(geometry.block_in(geometry.plane_in(die, 0), 0), 0)
         };
         let of_map = (0..plan.map_pages).map(|number| RecoveryJob::Page(system(number)));
-        let erase = |erasing: &Erasing| {
-            RecoveryJob::Erase(geometry.page_at(erasing.block, 0), erasing.mode)
+        let erase = |&Erasing { block, mode }: &Erasing| {
+            let blocks = geometry.blocks_of_superblock(block);
+            let firsts: Vec<Ppn> = blocks.map(|block| geometry.page_at(block, 0)).collect();
+            firsts.into_iter().map(move |first| RecoveryJob::Erase(first, mode))
         };
-        let erases = plan.erases.iter().map(erase);
+        let erases = plan.erases.iter().flat_map(erase);
         let marks = plan.marks_void.then(|| RecoveryJob::Mark(system(0)));
         let stages = [
             ByDie::new(&geometry, spares),
@@ -115,7 +117,9 @@ impl ComingUp {
                 self.run(stage, limit);
             }
         }
-        SoFar { time: self.now.min(limit) - SimTime::ZERO, erases: self.erases }
+        let volume = self.flash.geometry().volume();
+        let erases = self.erases.iter().map(|&page| volume.block_of(page)).collect();
+        SoFar { time: self.now.min(limit) - SimTime::ZERO, erases }
     }
 
     /// Runs the jobs of a stage, at most until `limit`.
@@ -157,13 +161,13 @@ impl ComingUp {
         };
         match job {
             RecoveryJob::Spares(reading) if reading.pages > 1 => {
-                reading.first = Ppn::new(page.get() + self.flash.geometry().units_per_page());
+                reading.first = Ppn::new(page.get() + reading.stride);
                 reading.pages -= 1;
             }
             _ => drop(jobs.pop_front()),
         }
         if kind == Kind::Erase {
-            self.erases.push(self.flash.geometry().block_of(page));
+            self.erases.push(page);
         }
         let mut command = Command::new(kind, Origin::System, ServiceId::JOURNAL.owner(0), page);
         (command.units, command.codewords, command.mode) = (1, codewords, mode);

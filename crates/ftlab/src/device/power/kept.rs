@@ -39,18 +39,21 @@ impl<C: Contents> Remains<C> {
         let device = assemble(setup);
         let plant = device.base.plant;
         let (ftl, mut flash) = (device.base.kernel.ftl, device.base.kernel.flash);
+        let volume = ftl.geometry().clone();
         let left = kept::left_of(kept, ftl)?;
         let cells = flash.cells_mut();
-        for block in (0..geometry.blocks()).map(BlockId::new) {
+        let all = (0..volume.blocks()).map(BlockId::new);
+        let parts = |block| geometry.blocks_of_superblock(block).map(move |part| (block, part));
+        for (block, part) in all.flat_map(parts) {
             let known = kept.block(block);
             if known.erases > 0 {
-                cells.know_erases(block, known.erases);
+                cells.know_erases(part, known.erases);
             }
             if let Some(programmed) = cells.programmed_mut().filter(|_| known.programmed > 0) {
-                programmed.holds(block, at);
+                programmed.holds(part, at);
             }
         }
-        left.tear(&geometry, &mut contents);
+        left.tear(&volume, &mut contents);
         Ok(Remains {
             at,
             contents,

@@ -22,7 +22,7 @@ use crate::ftl::{EmptiedBy, FlashChange, Kernel};
 use crate::host::{Advanced, Completion, Host, Op, QueueId, Request};
 use crate::image::Damage;
 use crate::scheduler::{CellHistory, Probe};
-use crate::units::{Lba, Lpn, Nanos, Ppn, SimTime, Tpn};
+use crate::units::{BlockId, Lba, Lpn, Nanos, Ppn, SimTime, Tpn};
 use crate::verify::Plant;
 
 /// What remains of a device whose power was cut: the contents of its flash.
@@ -81,6 +81,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let lost_pages = in_dram.iter().filter(|page| left.contains(page)).count() as u64;
         let now = device.base.kernel.now;
         let (programs, half_erased) = device.base.kernel.flash.cut(now);
+        let half_erased = device.superblocks_of(half_erased);
         let mut torn = programs;
         torn.extend(lock_step::torn_at_once(&device.writes));
         let landed: Vec<Ppn> = device.writes.cycles.landed_at().collect();
@@ -88,7 +89,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             device.base.services.map.iter().flat_map(|map| map.being_updated()).collect();
         let Base { kernel: Kernel { ftl, mut contents, flash, .. }, services, plant, .. } =
             device.base;
-        let geometry = flash.geometry().clone();
+        let geometry = ftl.geometry().clone();
         contents.lose_power();
         let left = ftl.into_left().map(|mut left| {
             (left.torn, left.landed) = (torn, landed);
@@ -102,6 +103,23 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let journal_pages = services.journal.map_or(0, |journal| journal.pages());
         let cells = flash.into_cells();
         Remains { at, contents, hold_up, lost_pages, left, cells, journal_pages, plant }
+    }
+
+    /// The blocks of the volume of which these blocks of flash are being erased. A superblock some of whose blocks were
+    /// erased counts, too.
+    fn superblocks_of(&self, half_erased: Vec<BlockId>) -> Vec<BlockId> {
+        let Kernel { ftl, flash, .. } = &self.base.kernel;
+        let (of_flash, volume) = (flash.geometry(), ftl.geometry());
+        if of_flash.superblocks().is_none() {
+            return half_erased;
+        }
+        let firsts = half_erased.into_iter().map(|block| of_flash.page_at(block, 0));
+        let begun = ftl.superblocks_erased_in_part().map(|id| flash.command(id).page);
+        let mut blocks: Vec<BlockId> =
+            firsts.chain(begun).map(|page| volume.block_of(page)).collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        blocks
     }
 
     /// The pages with acknowledged data that is only in DRAM, in order. Pages that a write in
@@ -157,13 +175,13 @@ impl<C: Contents> Remains<C> {
     pub fn interrupted(self, setup: DeviceSetup, after: Nanos) -> Result<Remains<C>, Damage> {
         let Remains { at, mut contents, hold_up, mut left, .. } = self;
         let flash = setup.flash.clone();
-        let geometry = flash.geometry.clone();
+        let volume = flash.geometry.volume();
         let mut device = assemble(setup);
         device.plant_everywhere(self.plant);
         let (_, plan) = device.find_all(left.clone(), self.journal_pages)?;
         let so_far = ComingUp::new(&plan, flash).until(Moment::After(after));
-        left.erased_in_part(&geometry, &so_far.erases);
-        left.tear(&geometry, &mut contents);
+        left.erased_in_part(&volume, &so_far.erases);
+        left.tear(&volume, &mut contents);
         let at = at + hold_up + so_far.time;
         Ok(Remains { at, contents, hold_up: Nanos::ZERO, left, ..self })
     }
@@ -206,16 +224,12 @@ pub fn power_up<P: Probe, C: Contents>(
     *device.base.kernel.flash.cells_mut() = cells;
     let time = ComingUp::new(&plan, flash).until(Moment::Ready).time;
     for &Erasing { block, .. } in &plan.erases {
-        let geometry = device.base.kernel.flash.geometry();
-        let first = geometry.page_at(block, 0);
-        let units = geometry.units_per_block();
-        let contents = &mut device.base.kernel.contents;
+        let Kernel { ftl, flash, contents, .. } = &mut device.base.kernel;
+        let (first, units) = (ftl.geometry().page_at(block, 0), ftl.geometry().units_per_block());
         contents.change(FlashChange::Emptied { first, units, by: EmptiedBy::Erase });
-        device.base.kernel.flash.cells_mut().know_erased(
-            block,
-            device.base.kernel.ftl.blocks().erases(block),
-            at,
-        );
+        let erases = ftl.blocks().erases(block);
+        let members: Vec<BlockId> = flash.geometry().blocks_of_superblock(block).collect();
+        members.into_iter().for_each(|block| flash.cells_mut().know_erased(block, erases, at));
     }
     device.base.kernel.now = at + hold_up + time;
     patrol::plan_patrol(&mut device.base);

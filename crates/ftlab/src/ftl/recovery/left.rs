@@ -7,7 +7,7 @@ use super::super::{BlockState, Blocks, Ftl, Spare};
 use super::Record;
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::{EmptiedBy, FlashChange, FlashContents};
-use crate::shape::FlashGeometry;
+use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, Ppn, Tpn};
 
 /// The state of an FTL after a power cut.
@@ -84,7 +84,7 @@ pub(super) fn giving_up(ftl: &Ftl) -> Vec<BlockId> {
 impl Left {
     /// Handles another power cut during or after the erase of these blocks. They count as half
     /// erased, because recovery cannot tell whether the erase completed.
-    pub(crate) fn erased_in_part(&mut self, geometry: &FlashGeometry, blocks: &[BlockId]) {
+    pub(crate) fn erased_in_part(&mut self, geometry: &Geometry, blocks: &[BlockId]) {
         self.half_erased.extend(blocks);
         self.half_erased.sort_unstable();
         self.half_erased.dedup();
@@ -94,7 +94,7 @@ impl Left {
     }
 
     /// Makes pages unreadable whose program was cut, or that were placed but not programmed.
-    pub(crate) fn tear(&self, geometry: &FlashGeometry, contents: &mut impl FlashContents) {
+    pub(crate) fn tear(&self, geometry: &Geometry, contents: &mut impl FlashContents) {
         let units = geometry.units_per_page();
         for &block in &self.half_erased {
             let (first, units) = (geometry.page_at(block, 0), geometry.units_per_block());

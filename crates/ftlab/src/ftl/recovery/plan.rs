@@ -15,13 +15,15 @@ use crate::units::{BlockId, Ppn};
 /// The size of a page in a list: its number.
 const LISTED: u64 = size_of::<u32>() as u64;
 
-/// A run of flash pages whose spare areas are read.
+/// Flash pages of a block whose spare areas are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// The first page.
     pub first: Ppn,
     /// The number of flash pages.
     pub pages: u32,
+    /// From one to the next: mapping units, which are more than a flash page's where superblocks number the pages.
+    pub stride: u32,
     /// The mode of their cells.
     pub mode: CellMode,
 }
@@ -49,7 +51,7 @@ pub struct RecoveryPlan {
     pub marks_void: bool,
 }
 
-/// Plans the reads. Of each block, the first spare area is read. Of a scanned block, the others are
+/// Plans the reads. Of each block of flash, the first spare area is read. Of a scanned block, the others are
 /// read too, up to the first that is erased.
 pub(in crate::ftl) fn plan(
     blocks: &Blocks,
@@ -65,14 +67,18 @@ pub(in crate::ftl) fn plan(
         if blocks.state(block) == BlockState::Bad {
             continue;
         }
-        let written = last_written(&ftl.geometry, begun, block, blocks.programmed(block));
-        let whole = blocks.units_of(block);
-        let looked_at = match is_scanned(record, block) && !half_erased[block.at()] {
-            true => (written + units).min(whole),
-            false => units,
-        };
-        let first = ftl.geometry.page_at(block, 0);
-        plan.spares.push(Reading { first, pages: looked_at / units, mode: blocks.mode(block) });
+        let written = last_written(&ftl.geometry, begun, block, blocks.programmed(block)) / units;
+        let whole = blocks.units_of(block) / units;
+        let scanned = is_scanned(record, block) && !half_erased[block.at()];
+        let (width, mode) = (ftl.features.blocks_of_superblock(), blocks.mode(block));
+        for member in 0..width {
+            // A superblock is filled round its blocks.
+            let of_member = |pages: u32| pages.saturating_sub(member).div_ceil(width);
+            let looked_at = (of_member(written) + 1).min(of_member(whole));
+            let first = ftl.geometry.page_at(block, member * units);
+            let pages = if scanned { looked_at } else { 1 };
+            plan.spares.push(Reading { first, pages, stride: width * units, mode });
+        }
     }
     plan.map_pages = record.snapshot.as_ref().map_or(0, |snapshot| snapshot.pages());
     plan.map_pages += list_pages(blocks, ftl);

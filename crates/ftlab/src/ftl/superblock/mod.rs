@@ -11,7 +11,9 @@ pub(crate) mod rows;
 
 use std::collections::BTreeMap;
 
+use crate::ftl::{Features, Ftl};
 use crate::options::declare::{choices, options};
+use crate::scheduler::CommandId;
 use crate::shape::{FlashGeometry, SuperblockSpan};
 use crate::units::{BlockId, PlaneId, Ppn};
 
@@ -50,6 +52,20 @@ impl SuperblockOptions {
             SuperblockPolicy::Groups => self.dies,
         };
         Some(SuperblockSpan { dies, planes })
+    }
+}
+
+impl Ftl {
+    /// The erases of superblocks of which some blocks are erased, and not all.
+    pub(crate) fn superblocks_erased_in_part(&self) -> impl Iterator<Item = CommandId> {
+        self.features.superblock.iter().flat_map(|state| state.erases_in_part())
+    }
+}
+
+impl Features {
+    /// Blocks of flash that a block of the volume has.
+    pub(in crate::ftl) fn blocks_of_superblock(&self) -> u32 {
+        self.superblock.as_ref().map_or(1, |state| state.width())
     }
 }
 
@@ -101,6 +117,12 @@ impl SuperblockState {
             self.erasing.remove(&plane.get());
         }
         is_last
+    }
+
+    /// The erases of superblocks of which some blocks are erased, and not all.
+    fn erases_in_part(&self) -> impl Iterator<Item = CommandId> {
+        let begun = self.erasing.iter().filter(|&(_, &blocks)| blocks > 0);
+        begun.map(|(&id, _)| CommandId::new(id))
     }
 
     /// Blocks that are erased, of superblocks whose erase is not done.
