@@ -170,7 +170,7 @@ const TOGETHER: [Together; 14] = [
     &[("scheduler.policy", &["read-first"]), ("scheduler.suspend", &["program-and-erase"])],
     &[
         ("ftl.mapping.policy", &["bast", "fast", "fast", "nftl"]),
-        ("ftl.merge.throttle", &["1", "1", "2"]),
+        ("ftl.merge.throttle", &["1", "2", "1"]),
         ("cache.policy", &["none"]),
     ],
     &[

@@ -50,6 +50,8 @@ pub const DESIGNS: [Design; 12] = [
             ("cache.policy", &["gating"]),
             ("cache.in_order", &["on"]),
             ("cache.capacity", &["16KiB", "64KiB", "256KiB"]),
+            // Cycles of writes over several planes, of which a cut finds some on flash.
+            ("nand.channels", &["2", "3"]),
         ],
     },
     Design {

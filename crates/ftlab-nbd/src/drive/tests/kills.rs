@@ -162,6 +162,19 @@ fn kills_with_packed_pages() {
     survives("prlru", &sets);
 }
 
+#[test]
+fn kills_with_an_slc_cache() {
+    let cache = ["ftl.slc_cache.policy=hybrid", "ftl.slc_cache.blocks=2"];
+    survives("tiny", &[&BUFFERED[..], &cache].concat());
+}
+
+#[test]
+fn kills_with_superblocks() {
+    let sets =
+        ["ftl.superblock.policy=all", "ftl.placement.policy=dynamic", "nand.dies_per_chip=2"];
+    survives("tiny", &[&BUFFERED[..], &sets].concat());
+}
+
 /// A drive whose first start was interrupted anywhere starts as if it were new.
 #[test]
 fn the_first_start_is_interrupted() {

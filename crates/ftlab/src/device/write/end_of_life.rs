@@ -21,7 +21,7 @@ use crate::ftl::Kernel;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::{EndReason, failing, life};
 use crate::host::{Op, Request};
-use crate::scheduler::{Command, CommandId, Probe, Spent};
+use crate::scheduler::{Command, CommandId, Note, Probe, Spent};
 use crate::units::Nanos;
 
 impl<P: Probe, C: Contents> Device<P, C> {
@@ -178,9 +178,12 @@ pub(in crate::device) fn give_up(
         let slot = SlotId::new(writes.loads.get(program, unit));
         let page = on.buffer.page(slot).page;
         let Base { buffer, desk, kernel, .. } = on;
-        let Kernel { now, ftl, contents, .. } = kernel;
+        let Kernel { now, ftl, contents, flash, .. } = kernel;
         end_of_write_back(slot, true, contents);
-        buffer.give_up(slot, ftl, |waiter| desk.refuse(waiter, &spent, *now, contents));
+        buffer.give_up(slot, ftl, |waiter| {
+            desk.refuse(waiter, &spent, *now, contents);
+            flash.probe_mut().note(*now, Note::Settled { request: waiter });
+        });
         writes.admit_next_version::<{ skills::ALL }>(page, on);
     }
     on.buffer.under_way.program_ended();
@@ -218,8 +221,11 @@ impl<P: Probe, C: Contents> Base<P, C> {
 
     /// Refuses flushes that wait for pages which will never be on flash.
     fn refuse_flushes(&mut self) {
-        let Base { buffer, desk, kernel: Kernel { now, contents, .. }, .. } = self;
+        let Base { buffer, desk, kernel: Kernel { now, contents, flash, .. }, .. } = self;
         let nothing = Spent::default();
-        buffer.wake_everyone(|waiter| desk.refuse(waiter, &nothing, *now, contents));
+        buffer.wake_everyone(|waiter| {
+            desk.refuse(waiter, &nothing, *now, contents);
+            flash.probe_mut().note(*now, Note::Settled { request: waiter });
+        });
     }
 }
