@@ -11,6 +11,7 @@ mod results;
 mod schema;
 mod sweep;
 mod tables;
+mod together;
 mod workload;
 
 use crate::files::File;
@@ -30,6 +31,7 @@ pub fn pages(files: &[File]) -> Vec<ReferencePage> {
         page("docs/reference/policies.md", policies::page()),
         page("docs/reference/devices.md", devices::page()),
         page("docs/reference/device.schema.json", schema::device()),
+        page("docs/reference/together.md", together::page()),
         page("docs/reference/formats.md", formats::page()),
         page("docs/reference/fio.md", fio::page()),
         page("docs/reference/results.md", results::page(files)),

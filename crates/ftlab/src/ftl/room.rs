@@ -247,8 +247,8 @@ fn reserve_of(plane: PlaneId, ftl: &Ftl) -> u32 {
     ftl.space.thresholds.reserve + u32::from(giving_up && !ftl.health.read_only)
 }
 
-/// Whether the host may write to a plane in a stream: a page is available, and the host does not
-/// run ahead of collection while free blocks are scarce.
+/// Whether the host may write to a plane in a stream: a page is available, and the host neither
+/// runs ahead of collection while free blocks are scarce, nor waits for the SLC cache.
 pub(in crate::ftl) fn is_writable<const S: Skills>(
     plane: PlaneId,
     stream: WriteStream,
@@ -261,9 +261,9 @@ pub(in crate::ftl) fn is_writable<const S: Skills>(
     let scarce = free <= reserve + 1;
     let collecting = state.collection.is_some() && !ftl.health.read_only;
     let paced = scarce && collecting && state.host_credit == 0;
-    !paced
-        && (room || free > reserve_of(plane, ftl))
-        && !(any(S, SLC) && slc::cache::slc_holds(plane, ftl))
+    // Translation pages never go to the cache, so they don't wait for it either.
+    let waits_for_cache = any(S, SLC) && !stream.is_of_map() && slc::cache::slc_holds(plane, ftl);
+    !paced && (room || free > reserve_of(plane, ftl)) && !waits_for_cache
 }
 
 /// Updates whether the host may write to a plane. Call it after any change that this depends on.

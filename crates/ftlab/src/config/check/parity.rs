@@ -18,7 +18,7 @@ impl Checker<'_, '_> {
                 !ftl.mapping.policy.fills_stripes(),
                 "ftl.mapping.policy",
                 "\"page\"",
-                "stripes are filled page by page, from any address: no other mapping is modelled",
+                "pages go wherever a stripe is filled, from any address: no other mapping is modelled",
             ),
             (
                 !ftl.placement.policy.is_free() && !by_planes,

@@ -16,13 +16,13 @@ impl Checker<'_, '_> {
         self.groups_of(span.dies, dies);
         let (nand, ftl) = (&self.options.nand, &self.options.ftl);
         let by_planes = self.options.cache.policy.gate().is_some();
-        let not_modelled = "this is not modelled";
+        let not_modelled = "that is not modelled";
         let wrong = [
             (
                 !ftl.mapping.policy.fills_stripes(),
                 "ftl.mapping.policy",
                 "\"page\"",
-                "superblocks are filled page by page, from any address: no other mapping is modelled",
+                "pages go wherever the superblock is filled, from any address: no other mapping is modelled",
             ),
             (
                 !ftl.placement.policy.is_free() && !by_planes,
@@ -43,8 +43,12 @@ impl Checker<'_, '_> {
                 "copies go to whatever die is next, so that their data has to leave its own",
             ),
             (ftl.parity.stripe().is_some(), "ftl.parity.policy", "\"none\"", not_modelled),
-            (ftl.refresh.reads.is_some(), "ftl.refresh.reads", "\"none\"", not_modelled),
-            (nand.timing.policy.knows_costs(), "nand.timing.policy", "\"plain\"", not_modelled),
+            (
+                self.rewrites(),
+                "ftl.cost.rewrite",
+                "\"off\"",
+                "pages would be rewritten die by die, but superblocks are filled round all of theirs",
+            ),
             (
                 nand.endurance.policy.is_limited(),
                 "nand.endurance.policy",

@@ -6,6 +6,7 @@ use crate::ftl::wear::{RefreshRule, refresh};
 use crate::ftl::{FlashContents, Ftl, Kernel};
 use crate::nand::{CostClass, Hazards, Programmed, Reliability, Strain};
 use crate::scheduler::Probe;
+use crate::shape::FlashGeometry;
 use crate::units::{BlockId, PlaneId, SimTime};
 
 /// The input of a patrol.
@@ -14,6 +15,8 @@ struct Patrol<'a> {
     /// Data that is due by this time is found now.
     by: SimTime,
     programmed: &'a Programmed,
+    /// What ages is a block of flash; what is refreshed may be a superblock of them.
+    flash: &'a FlashGeometry,
     model: &'a Reliability,
     /// None if reads are not counted.
     hazards: Option<&'a Hazards>,
@@ -53,18 +56,22 @@ impl Patrol<'_> {
 
     /// Whether data of any class, programmed to the block later, could become due.
     fn may_come_due(&self, block: BlockId) -> bool {
-        CostClass::ALL.into_iter().any(|class| self.judge(block, class) == Verdict::Due)
+        let due = |block| {
+            CostClass::ALL.into_iter().any(|class| self.judge(block, class) == Verdict::Due)
+        };
+        self.flash.blocks_of_superblock(block).any(due)
     }
 
     /// Judges the pages of a block. Few blocks are old enough that their pages must be examined.
     fn judge_block(&self, ftl: &Ftl, block: BlockId) -> Verdict {
         let mut verdict = Verdict::Young;
-        if self.judge(block, CostClass::Low) == Verdict::Young {
+        let is_young = |block| self.judge(block, CostClass::Low) == Verdict::Young;
+        if self.flash.blocks_of_superblock(block).all(is_young) {
             return verdict;
         }
         for page in ftl.blocks.valid_pages(&ftl.geometry, block) {
             let class = self.programmed.class_of(ftl.geometry.flash_page_of(page));
-            match self.judge(block, class) {
+            match self.judge(self.flash.block_of(page), class) {
                 Verdict::Young => {}
                 Verdict::Due => return Verdict::Due,
                 Verdict::BeyondHelp => verdict = Verdict::BeyondHelp,
@@ -83,8 +90,8 @@ impl Collector {
             return;
         };
         let by = on.now + rule.period + rule.period;
-        let hazards = on.flash.hazards();
-        let patrol = Patrol { rule, by, programmed, model, hazards };
+        let (hazards, flash) = (on.flash.hazards(), on.flash.geometry());
+        let patrol = Patrol { rule, by, programmed, flash, model, hazards };
         refresh::forget_due(&mut on.ftl);
         for block in (0..on.ftl.geometry.blocks()).map(BlockId::new) {
             if refresh::is_filled(block, &on.ftl) && patrol.may_come_due(block) {
