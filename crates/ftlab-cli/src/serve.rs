@@ -1,14 +1,14 @@
 //! `ftlab serve`: a simulated drive as a block device.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ftlab::config::{Config, FlushRule};
 use ftlab_lab::image::OpenedImage;
 use ftlab_lab::{device, human, image};
 use ftlab_nbd::drive::{DriveSpec, Start, settings_to_recover};
-use ftlab_nbd::server::{ExportSpec, Listen, RecordSpec, SaveSpec, Server, ServerSpec};
+use ftlab_nbd::server::{ExportSpec, Listen, RecordSpec, SaveSpec, Server, ServerSpec, place};
 use ftlab_workload::trace::{self, TraceWriter};
 
 use crate::args::ServeArgs;
@@ -108,19 +108,6 @@ fn refuse_clashes(args: &ServeArgs, spec: &ServerSpec) -> Result<(), Failure> {
         places.push((name, place));
     }
     Ok(())
-}
-
-/// A path in its only form, also of a file that is not there yet.
-fn place(path: &Path) -> PathBuf {
-    let whole = std::fs::canonicalize(path);
-    whole.unwrap_or_else(|_| {
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let folder = path.parent().and_then(|folder| std::fs::canonicalize(folder).ok());
-        match (folder, path.file_name()) {
-            (Some(folder), Some(name)) => folder.join(name),
-            _ => path,
-        }
-    })
 }
 
 fn server_spec(args: &ServeArgs) -> Result<ServerSpec, Failure> {

@@ -248,8 +248,8 @@ fn cant_write(path: &Path, error: &io::Error) -> Failure {
     Failure::file("can't write", path, error)
 }
 
-/// Writes an image to a temporary file and renames it when it is complete. Only with `force` that replaces an image, and
-/// never anything else, also if it appeared meanwhile. Returns its length in bytes.
+/// Writes an image to a temporary file and renames it when it is complete. Without `force` that replaces nothing; with it,
+/// only what is still an image then. Returns its length in bytes.
 pub fn write(path: &Path, image: &Image, force: bool) -> Result<u64, Failure> {
     let packed = || -> io::Result<_> {
         let mut unfinished = temporary_beside(path)?;

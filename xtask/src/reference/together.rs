@@ -36,7 +36,7 @@ const fn feature(name: &'static str, sets: &'static [&'static str]) -> Feature {
     Feature { name, sets }
 }
 
-const FEATURES: [Feature; 33] = [
+const FEATURES: [Feature; 34] = [
     feature("queues of the host", &["host.queues=4", "host.arbitration.policy=start-time-fair"]),
     feature("a link with a rate", &["host.link.rate=3GB/s"]),
     feature("a firmware processor", &["firmware.page=5us"]),
@@ -63,7 +63,11 @@ const FEATURES: [Feature; 33] = [
     feature("capacitors", &["power.capacitors=on"]),
     feature("refresh of old data", &["nand.timing.policy=ispp", "ftl.refresh.when=before-loss"]),
     feature("refresh after reads", &["ftl.refresh.reads=100000"]),
-    feature("programs of several costs", &["nand.timing.policy=by-cost", "ftl.cost.policy=agcr"]),
+    feature(
+        "programs of several costs",
+        &["nand.timing.policy=by-cost", "ftl.cost.policy=agcr", "ftl.cost.rewrite=off"],
+    ),
+    feature("rewrites for cheaper reads", &["nand.timing.policy=by-cost", "ftl.cost.policy=agcr"]),
     feature("operations that fail", &["nand.faults.program_failures=10"]),
     feature("blocks that wear out", &["nand.endurance.policy=fixed"]),
     feature("reads that fail", &["nand.faults.read_failures=10"]),

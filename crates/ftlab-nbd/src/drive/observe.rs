@@ -107,7 +107,7 @@ impl Drive {
         dies.map(|die| self.die_reading(die, &geometry, cells)).collect()
     }
 
-    /// With parity across dies, blocks are superblocks: the wear of one is that of each of its dies.
+    /// With superblocks, the wear of one is that of each of its dies.
     fn die_reading(&self, die: DieId, geometry: &Geometry, cells: usize) -> DieReading {
         let device = self.device();
         let ftl = device.ftl();
@@ -122,8 +122,7 @@ impl Drive {
             Doing::Works(Kind::Erase) => DieState::Erase,
         };
         let filled = ftl.geometry();
-        let width = geometry.dies() / filled.dies().max(1);
-        let own = DieId::new(die.get() / width.max(1));
+        let own = ftl.die_filled(die);
         let mut all: Vec<u64> = Vec::new();
         let planes = (0..geometry.planes_per_die()).map(|plane| {
             let plane = filled.plane_in(own, plane % filled.planes_per_die());

@@ -15,8 +15,9 @@ impl Server {
     pub(super) fn end(mut self, log: Log<'_>) -> Result<(), Failure> {
         log(&format!("stopped {}: saving the drive", self.stops.unwrap_or("by an order")));
         let mut answers = Vec::new();
+        let rested = self.drive.bring_to_rest(&mut answers);
         // Answers are sent only if what they promise is in the file.
-        self.drive.bring_to_rest(&mut answers)?;
+        self.drive.commit().map_err(|error| self.unusable(&error))?;
         for answer in answers.drain(..) {
             self.jobs.answered(answer, &mut self.drive);
         }
@@ -26,16 +27,7 @@ impl Server {
             self.jobs.refuse_all(&self.drive);
             self.reply(log);
         }
-        let image = self
-            .spec
-            .save
-            .as_ref()
-            .map_or(Ok(()), |save| self.drive.save_image(&save.path, save.force, &mut answers));
-        let saved = self.drive.save(&mut answers);
-        if saved.is_ok() {
-            self.signals.saved();
-        }
-        let saved = saved.and(image);
+        let saved = rested.and_then(|()| self.save_at_the_end());
         self.say_farewell();
         let recorded = self.recorder.take().map(record::TraceRecorder::finish).transpose();
         match (&saved, recorded) {
@@ -44,6 +36,18 @@ impl Server {
             (Err(_), Err(failure)) => log(&failure.to_string()),
         }
         saved
+    }
+
+    /// Saves the drive in its data file, and as an image if that is asked for.
+    fn save_at_the_end(&mut self) -> Result<(), Failure> {
+        let mut none = Vec::new();
+        let image = match self.spec.save.clone() {
+            Some(save) => self.drive.save_image(&save.path, save.force, &mut none),
+            None => Ok(()),
+        };
+        self.drive.save(&mut none)?;
+        self.signals.saved();
+        image
     }
 
     /// Sends what is left to those who take it.

@@ -19,7 +19,7 @@ mod spec;
 mod watch;
 
 pub use record::RecordSpec;
-pub use spec::{ExportSpec, Listen, SaveSpec, ServerSpec};
+pub use spec::{ExportSpec, Listen, SaveSpec, ServerSpec, place};
 
 use std::io;
 use std::sync::Arc;

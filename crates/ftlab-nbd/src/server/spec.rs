@@ -177,9 +177,23 @@ impl ServerSpec {
         let save = self.save.as_ref().map(|save| save.path.as_path());
         let users =
             [("the recording (--record)", record), ("the end of the server (--save)", save)];
-        let is_it = |known: &Path| std::path::absolute(known).is_ok_and(|known| known == path);
+        let is_it = |known: &Path| place(known) == place(path);
         users.into_iter().find(|(_, known)| known.is_some_and(is_it)).map(|(user, _)| user)
     }
+}
+
+/// A path in its only form, also of a file that is not there yet.
+#[must_use]
+pub fn place(path: &Path) -> PathBuf {
+    let whole = std::fs::canonicalize(path);
+    whole.unwrap_or_else(|_| {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let folder = path.parent().and_then(|folder| std::fs::canonicalize(folder).ok());
+        match (folder, path.file_name()) {
+            (Some(folder), Some(name)) => folder.join(name),
+            _ => path,
+        }
+    })
 }
 
 /// Where the commands of each export go: they are one behind the other on the drive.

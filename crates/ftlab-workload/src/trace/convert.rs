@@ -126,7 +126,11 @@ impl TraceWriter {
 /// Gives a file its name, which nothing may have.
 fn give_name(unfinished: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(unfinished, path) {
-        Ok(()) => fs::remove_file(unfinished),
+        Ok(()) => {
+            // The file has its name. A second one does no harm.
+            let _ = fs::remove_file(unfinished);
+            Ok(())
+        }
         // Not every file system has links.
         Err(_) if !fs::exists(path)? => fs::rename(unfinished, path),
         Err(error) => Err(error),

@@ -148,8 +148,8 @@ impl DeviceSetup {
                     start: ftl.gc.start,
                     stop: ftl.gc.stop,
                     reserve: ftl.gc.reserve,
-                    copies_in_flight: ftl.gc.copies_in_flight * at_once,
-                    host_lead: ftl.gc.host_lead * at_once,
+                    copies_in_flight: ftl.gc.copies_in_flight.saturating_mul(at_once),
+                    host_lead: ftl.gc.host_lead.saturating_mul(at_once),
                 },
                 wear: WearSetup {
                     free_block: ftl.wear.free_block,

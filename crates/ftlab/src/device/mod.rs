@@ -45,7 +45,6 @@ use crate::cache::{Buffer, BufferCounts, ReadCache};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::{Freed, Wanted};
-use crate::ftl::parity::submit;
 use crate::ftl::service::Signals;
 use crate::ftl::slc;
 use crate::ftl::wear::dies;
@@ -216,9 +215,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         if wakes.has(Signals::HELD_BACK) {
             let Base { kernel, services, .. } = &mut self.base;
-            services
-                .collector
-                .let_go::<{ skills::ALL }>(submit::die_filled(die, &kernel.ftl), kernel);
+            services.collector.let_go::<{ skills::ALL }>(kernel.ftl.die_filled(die), kernel);
         }
         if wakes.has(Signals::QUIET)
             && lock_step::is_stopping(&self.writes)

@@ -72,12 +72,12 @@ impl Ftl {
     #[cold]
     pub(in crate::ftl) fn close(&mut self, block: BlockId) {
         self.blocks.close(block);
-        if self.blocks.is_slc(block) {
-            return slc::cache::slc_closed(block, self);
-        }
         let plane = self.geometry.plane_of(block);
         if self.health.dead.is_some() {
             dies::check_room_beside_dead(plane, self);
+        }
+        if self.blocks.is_slc(block) {
+            return slc::cache::slc_closed(block, self);
         }
         if self.features.stripes.is_some() {
             loss::check_room_of_groups(self);

@@ -254,6 +254,14 @@ pub(in crate::ftl) fn is_writable<const S: Skills>(
     stream: WriteStream,
     ftl: &Ftl,
 ) -> bool {
+    // Translation pages never go to the cache, so they don't wait for it either.
+    let waits_for_cache = any(S, SLC) && !stream.is_of_map() && slc::cache::slc_holds(plane, ftl);
+    has_room_for_host(plane, stream, ftl) && !waits_for_cache
+}
+
+/// The same, without regard to an SLC cache.
+#[inline]
+pub(in crate::ftl) fn has_room_for_host(plane: PlaneId, stream: WriteStream, ftl: &Ftl) -> bool {
     let state = &ftl.space.planes[plane.at()];
     let (free, reserve) = (state.free_blocks(), ftl.space.thresholds.reserve);
     let room = state.has_room(stream, ftl.geometry.units_per_block());
@@ -261,9 +269,7 @@ pub(in crate::ftl) fn is_writable<const S: Skills>(
     let scarce = free <= reserve + 1;
     let collecting = state.collection.is_some() && !ftl.health.read_only;
     let paced = scarce && collecting && state.host_credit == 0;
-    // Translation pages never go to the cache, so they don't wait for it either.
-    let waits_for_cache = any(S, SLC) && !stream.is_of_map() && slc::cache::slc_holds(plane, ftl);
-    !paced && (room || free > reserve_of(plane, ftl)) && !waits_for_cache
+    !paced && (room || free > reserve_of(plane, ftl))
 }
 
 /// Updates whether the host may write to a plane. Call it after any change that this depends on.

@@ -16,7 +16,6 @@ impl Checker<'_, '_> {
         self.groups_of(span.dies, dies);
         let (nand, ftl) = (&self.options.nand, &self.options.ftl);
         let by_planes = self.options.cache.policy.gate().is_some();
-        let not_modelled = "that is not modelled";
         let wrong = [
             (
                 !ftl.mapping.policy.fills_stripes(),
@@ -42,7 +41,12 @@ impl Checker<'_, '_> {
                 "\"off\"",
                 "copies go to whatever die is next, so that their data has to leave its own",
             ),
-            (ftl.parity.stripe().is_some(), "ftl.parity.policy", "\"none\"", not_modelled),
+            (
+                ftl.parity.stripe().is_some(),
+                "ftl.parity.policy",
+                "\"none\"",
+                "parity across dies has superblocks of its own",
+            ),
             (
                 self.rewrites(),
                 "ftl.cost.rewrite",
@@ -53,7 +57,7 @@ impl Checker<'_, '_> {
                 nand.endurance.policy.is_limited(),
                 "nand.endurance.policy",
                 "\"unlimited\"",
-                not_modelled,
+                "blocks that wear out are not modelled",
             ),
         ];
         for (_, path, value, why) in wrong.into_iter().filter(|(wrong, ..)| *wrong) {

@@ -119,10 +119,16 @@ pub(in crate::ftl) fn next_to_collect(plane: PlaneId, ftl: &mut Ftl) -> Option<W
     if let Some(at) = state.wanted.iter().position(|wanted| may_go(plane, wanted, ftl)) {
         return ftl.space.planes[plane.at()].wanted.remove(at);
     }
-    if let Some(block) = slc::cache::oldest_borrowed(plane, ftl) {
+    if let Some(block) = borrowed_to_fold(plane, ftl) {
         return Some(Wanted { block, purpose: Purpose::Fold });
     }
     choose_victim(plane, Purpose::Space, ftl).or_else(|| refresh::refresh_instead(plane, ftl))
+}
+
+/// The block that the SLC cache borrowed first, if the plane has room for its valid pages.
+fn borrowed_to_fold(plane: PlaneId, ftl: &Ftl) -> Option<BlockId> {
+    let oldest = slc::cache::oldest_borrowed(plane, ftl);
+    oldest.filter(|&block| life::can_empty(plane, block, ftl))
 }
 
 /// Whether a requested block may be emptied now.
@@ -144,7 +150,7 @@ pub(in crate::ftl) fn has_something_to_collect(plane: PlaneId, ftl: &Ftl) -> boo
     };
     let blocks = ftl.geometry.shape().blocks_per_plane;
     state.wanted.iter().any(|wanted| may_go(plane, wanted, ftl))
-        || slc::cache::oldest_borrowed(plane, ftl).is_some()
+        || borrowed_to_fold(plane, ftl).is_some()
         || (0..blocks)
             .map(|index| ftl.geometry.block_in(plane, index))
             .filter(|&block| {
@@ -245,7 +251,7 @@ pub(in crate::ftl) fn end_collection(plane: PlaneId, run: &Collection, ftl: &mut
         if ftl.plant.is(Canary::BlockFreeTwice) {
             state.give_back(run.victim, ftl.blocks.erases(run.victim));
         }
-        state.host_credit += run.earn_rest(pages);
+        state.host_credit = state.host_credit.saturating_add(run.earn_rest(pages));
         if let Some(block) = levelling::level(run.victim, run.purpose, ftl) {
             wanted::want(Wanted { block, purpose: Purpose::WearLevel }, ftl);
         }

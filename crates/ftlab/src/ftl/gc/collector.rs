@@ -27,7 +27,7 @@ pub struct Collector {
     /// By plane: copies that wait for others to share a program with. Empty without superblocks.
     pub(super) rows: Vec<CopyRow>,
     /// By die: commands that yield to the host, with their planes.
-    held: Vec<VecDeque<(PlaneId, CommandId)>>,
+    pub(super) held: Vec<VecDeque<(PlaneId, CommandId)>>,
     /// Whether the host has been idle for long enough.
     idle: bool,
 }
@@ -200,7 +200,10 @@ impl Collector {
                 return;
             }
             self.held[die.at()].pop_front();
-            on.submit::<S>(first);
+            match any(S, RARE) && !self.rows.is_empty() {
+                true => self.let_row_go(die, first, on),
+                false => on.submit::<S>(first),
+            }
         }
     }
 
@@ -428,7 +431,7 @@ impl Collector {
             run.in_flight -= 1;
             on.ftl.counts.by_purpose[run.purpose as usize].pages += u64::from(units);
             earned = run.earn();
-            state.host_credit += earned;
+            state.host_credit = state.host_credit.saturating_add(earned);
         }
         if any(S, RARE) && life::has_failed(&on.ftl) {
             failures::want_failed(&mut on.ftl);

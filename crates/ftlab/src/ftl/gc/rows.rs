@@ -3,20 +3,35 @@
 
 use super::collector::Collector;
 use crate::engine::skills::ALL;
+use crate::ftl::streams::WriteStream;
 use crate::ftl::superblock::rows::left_in_row;
-use crate::ftl::{FlashContents, Kernel, room};
+use crate::ftl::{FlashContents, Ftl, Kernel, room};
+use crate::nand::Kind;
 use crate::scheduler::{CommandId, Probe};
-use crate::units::PlaneId;
+use crate::units::{DieId, PlaneId};
 
 /// The copies of a plane that are being read, or wait to be placed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CopyRow {
     /// Copies whose pages are being read.
     pub reading: u32,
-    /// Copies that are read, in order.
-    read: Vec<CommandId>,
+    /// Copies that are read, in order, and their streams.
+    read: Vec<(WriteStream, CommandId)>,
     /// Copies that are placed together.
     placed: Vec<CommandId>,
+}
+
+impl CopyRow {
+    /// The stream whose copies are placed next, and how many its row takes: a stream with a whole row of copies, or any if
+    /// nothing else is being read.
+    fn next(&self, plane: PlaneId, ftl: &Ftl) -> Option<(WriteStream, usize)> {
+        let ready = |&(stream, _): &(WriteStream, CommandId)| {
+            let wanted = left_in_row(plane, stream, ftl) as usize;
+            let have = self.read.iter().filter(|copy| copy.0 == stream).count();
+            (have >= wanted || self.reading == 0).then_some((stream, wanted))
+        };
+        self.read.iter().find_map(ready)
+    }
 }
 
 impl Collector {
@@ -28,38 +43,40 @@ impl Collector {
         copy: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
+        let stream = room::stream_of_copy::<ALL>(self.source(copy, 0), &on.ftl);
         let row = &mut self.rows[plane.at()];
         row.reading -= 1;
-        row.read.push(copy);
-        loop {
-            let row = &self.rows[plane.at()];
-            let Some(&first) = row.read.first() else { break };
-            let stream = room::stream_of_copy::<ALL>(self.source(first, 0), &on.ftl);
-            let Some(stream) = stream else { break };
-            let wanted = left_in_row(plane, stream, &on.ftl) as usize;
-            if row.read.len() < wanted && row.reading > 0 {
-                break;
-            }
-            self.place_row(plane, wanted, on);
+        row.read.push((stream.expect("a copy has an owner"), copy));
+        while let Some((stream, most)) = self.rows[plane.at()].next(plane, &on.ftl) {
+            self.place_row(plane, stream, most, on);
         }
     }
 
-    /// Places the next copies of a plane, as many as its row takes, and submits them together.
+    /// Places the next copies of a stream, as many as its row takes, and submits them together.
     fn place_row(
         &mut self,
         plane: PlaneId,
+        stream: WriteStream,
         most: usize,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
+        let mut left = most;
         let mut copies = std::mem::take(&mut self.rows[plane.at()].read);
-        let count = copies.len().min(most);
-        for copy in copies.drain(..count) {
-            self.place_copy::<ALL>(plane, copy, on);
-        }
+        copies.retain(|&(of, copy)| {
+            let goes = of == stream && left > 0;
+            if goes {
+                left -= 1;
+                self.place_copy::<ALL>(plane, copy, on);
+            }
+            !goes
+        });
         let row = &mut self.rows[plane.at()];
         row.read = copies;
         let mut placed = std::mem::take(&mut row.placed);
-        on.flash.submit_row::<ALL>(on.now, &placed);
+        match on.ftl.space.triggers.preemptible {
+            true => placed.iter().for_each(|&copy| self.submit::<ALL>(plane, copy, on)),
+            false => on.flash.submit_row::<ALL>(on.now, &placed),
+        }
         placed.clear();
         self.rows[plane.at()].placed = placed;
     }
@@ -67,5 +84,36 @@ impl Collector {
     /// A copy of a superblock is placed. It is submitted with the others of its row.
     pub(super) fn put_in_row(&mut self, plane: PlaneId, copy: CommandId) {
         self.rows[plane.at()].placed.push(copy);
+    }
+
+    /// Submits a command that was held back. The other programs of its row go with it.
+    #[cold]
+    pub(super) fn let_row_go(
+        &mut self,
+        die: DieId,
+        first: CommandId,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+    ) {
+        let mut row = vec![first];
+        let units = on.ftl.geometry.units_per_page();
+        let mut last = on.flash.command(first);
+        while let Some(&(_, next)) = self.held[die.at()].front() {
+            let command = on.flash.command(next);
+            let beside = command.kind == Kind::Program
+                && last.kind == Kind::Program
+                && command.page.get() == last.page.get() + units
+                && on.flash.die_of(next) == on.flash.die_of(first);
+            if !beside {
+                break;
+            }
+            self.held[die.at()].pop_front();
+            row.push(next);
+            last = command;
+        }
+        match row[..] {
+            // The kernel makes one erase for each block of a superblock.
+            [alone] => on.submit::<ALL>(alone),
+            _ => on.flash.submit_row::<ALL>(on.now, &row),
+        }
     }
 }

@@ -335,7 +335,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         if let Some(run) = state.collection.as_mut() {
             run.in_flight -= 1;
             earned = run.earn();
-            state.host_credit += earned;
+            state.host_credit = state.host_credit.saturating_add(earned);
         }
         self.proceed(plane);
         if earned == 0 && self.ftl.space.planes[plane.at()].collection.is_some() {

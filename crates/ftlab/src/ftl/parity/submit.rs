@@ -371,13 +371,14 @@ impl Ftl {
             Some(stripes) => stripes.dies(),
         }
     }
-}
 
-/// The die of the volume to which a die of the flash belongs.
-pub(crate) fn die_filled(die: DieId, ftl: &Ftl) -> DieId {
-    match (&ftl.features.stripes, &ftl.features.superblock) {
-        (Some(stripes), _) => stripes.group_of(die),
-        (None, Some(superblock)) => superblock.flash().die_of_volume(die),
-        (None, None) => die,
+    /// The die of the volume to which a die of the flash belongs.
+    #[must_use]
+    pub fn die_filled(&self, die: DieId) -> DieId {
+        match (&self.features.stripes, &self.features.superblock) {
+            (Some(stripes), _) => stripes.group_of(die),
+            (None, Some(superblock)) => superblock.flash().die_of_volume(die),
+            (None, None) => die,
+        }
     }
 }

@@ -28,11 +28,10 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
 
     /// A block of a superblock was erased. Returns the erase of the superblock if it was the last one.
     pub(crate) fn block_erased(&mut self, part: CommandId) -> Option<CommandId> {
-        let &Command { owner, spent, found, .. } = self.flash.command(part);
+        let &Command { owner, spent, .. } = self.flash.command(part);
         let id = CommandId::new(owner.token);
         let whole = self.flash.command_mut(id);
         whole.waits_for -= 1;
-        whole.found.failed |= found.failed;
         let is_done = whole.waits_for == 0;
         if is_done {
             whole.spent.add(&spent);

@@ -16,7 +16,7 @@ use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::life;
 use crate::ftl::wear::life::{Demand, EndReason};
-use crate::ftl::{BlockState, Ftl, VictimPolicy, VictimView, fragments, parity, slc};
+use crate::ftl::{BlockState, Ftl, VictimPolicy, VictimView, fragments, parity, room, slc};
 use crate::units::{BlockId, DieId, Lpn, PlaneId, Ppn};
 
 /// The dies that are known to be dead.
@@ -213,10 +213,11 @@ fn check_room_left(pool: u32, ftl: &mut Ftl) {
     }
 }
 
-/// Places an acknowledged homeless page, on the writable plane with the most free blocks.
+/// Places an acknowledged homeless page, on the plane with the most free blocks that has room for the host. It goes past an
+/// SLC cache, which it could wait for without end.
 pub(in crate::ftl) fn place_homeless(stream: WriteStream, ftl: &mut Ftl) -> Option<Ppn> {
     let planes = (0..ftl.geometry.planes()).map(PlaneId::new);
-    let may = planes.filter(|&plane| ftl.space.writable[stream.at()].planes[plane.at()]);
+    let may = planes.filter(|&plane| room::has_room_for_host(plane, stream, ftl));
     let plane = may.max_by_key(|&plane| (ftl.free_blocks(plane), std::cmp::Reverse(plane)))?;
-    crate::ftl::room::take_for_host::<{ skills::ALL }>(plane, stream, ftl)
+    room::take_for_host::<{ skills::ALL }>(plane, stream, ftl)
 }
