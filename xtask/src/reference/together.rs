@@ -107,7 +107,7 @@ fn refusal(placement: &str, sets: &[&str]) -> Option<String> {
 
 fn meet(one: &Feature, other: &Feature) -> Meeting {
     let clash = |set: &&str| other.sets.iter().any(|its| path(its) == path(set) && its != set);
-    if one.sets.iter().any(|set| clash(&set)) {
+    if one.sets.iter().any(clash) {
         return Meeting::Excluded;
     }
     let new = other.sets.iter().filter(|set| !one.sets.contains(set));
