@@ -92,31 +92,34 @@ const SMALL: &[(&str, &[&str])] = &[
 /// Options that have an effect only in combination, with values to choose from.
 pub type Together = &'static [(&'static str, &'static [&'static str])];
 
+/// Superblocks, and what they need of others.
+pub const SUPERBLOCKS: Together = &[
+    ("ftl.superblock.policy", &["all", "groups"]),
+    ("ftl.superblock.dies", &["1", "2", "3"]),
+    ("ftl.mapping.policy", &["page"]),
+    ("ftl.placement.policy", &["dynamic"]),
+    ("ftl.over_provisioning", &["50%", "100%", "200%"]),
+    ("ftl.parity.policy", &["none"]),
+    ("ftl.gc.copyback", &["off"]),
+    ("nand.timing.policy", &["plain", "page-type", "by-cost", "ispp"]),
+    ("ftl.cost.policy", &["traditional", "queue-driven", "agcr"]),
+    ("ftl.cost.rewrite", &["off"]),
+    ("ftl.refresh.reads", &["none", "10", "50"]),
+    ("nand.endurance.policy", &["unlimited"]),
+    ("nand.faults.factory_bad", &["0%"]),
+    ("nand.faults.program_failures", &["0"]),
+    ("nand.faults.erase_failures", &["0"]),
+    ("nand.faults.schedule", &[""]),
+    ("nand.chips_per_channel", &["1", "2", "3"]),
+];
+
 /// Combinations that would hardly ever occur by chance: pages are packed only with the right mapping, placement and
 /// buffer, and pages get second parts only with spare capacity and without failures; blocks are padded, reads kept
 /// and holes left only in small buffers; few loads meet a pause or a throttle; a map on flash has several pages only
 /// with small pages; pages are rewritten for reads only if nothing keeps reads from flash; blocks are refreshed only
 /// if data ages; parity and superblocks are over groups of dies.
 const TOGETHER: [Together; 14] = [
-    &[
-        ("ftl.superblock.policy", &["all", "groups"]),
-        ("ftl.superblock.dies", &["1", "2", "3"]),
-        ("ftl.mapping.policy", &["page"]),
-        ("ftl.placement.policy", &["dynamic"]),
-        ("ftl.over_provisioning", &["50%", "100%", "200%"]),
-        ("ftl.parity.policy", &["none"]),
-        ("ftl.gc.copyback", &["off"]),
-        ("nand.timing.policy", &["plain", "page-type", "by-cost", "ispp"]),
-        ("ftl.cost.policy", &["traditional", "queue-driven", "agcr"]),
-        ("ftl.cost.rewrite", &["off"]),
-        ("ftl.refresh.reads", &["none", "10", "50"]),
-        ("nand.endurance.policy", &["unlimited"]),
-        ("nand.faults.factory_bad", &["0%"]),
-        ("nand.faults.program_failures", &["0"]),
-        ("nand.faults.erase_failures", &["0"]),
-        ("nand.faults.schedule", &[""]),
-        ("nand.chips_per_channel", &["1", "2", "3"]),
-    ],
+    SUPERBLOCKS,
     &[
         ("ftl.parity.policy", &["dies"]),
         ("ftl.parity.width", &["2", "3", "4"]),
