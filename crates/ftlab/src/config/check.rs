@@ -16,6 +16,7 @@ mod recovery;
 mod refresh;
 mod slc;
 mod superblock;
+mod volume;
 
 use super::options::{MOST_COPIES, Options};
 use super::resolve::{ShapeCounts, shape, volume};

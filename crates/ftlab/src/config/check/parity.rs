@@ -1,5 +1,6 @@
 //! The requirements of parity across dies.
 
+use super::volume::{clash, clashes_with_filling, refuse_clashes};
 use super::{Checker, GEOMETRY};
 use crate::config::resolve::shape;
 
@@ -12,67 +13,46 @@ impl Checker<'_, '_> {
         let Some(width) = self.options.ftl.parity.stripe() else { return };
         self.groups_of_dies(width);
         let (nand, ftl) = (&self.options.nand, &self.options.ftl);
-        let by_planes = self.options.cache.policy.gate().is_some();
-        let wrong = [
-            (
-                !ftl.mapping.policy.fills_stripes(),
-                "ftl.mapping.policy",
-                "\"page\"",
-                "pages go wherever a stripe is filled, from any address: no other mapping is modelled",
-            ),
-            (
-                !ftl.placement.policy.is_free() && !by_planes,
-                "ftl.placement.policy",
-                "\"dynamic\"",
-                "the die of a page follows from the stripe that is being filled, not from its address",
-            ),
-            (
-                by_planes,
-                "cache.policy",
-                "\"lru\"",
-                "a gating buffer has to know the plane of a page in advance, but a stripe decides it",
-            ),
-            (
+        let own = [
+            clash(
                 ftl.slc_cache.policy.rules().is_some(),
                 "ftl.slc_cache.policy",
                 "\"none\"",
                 "stripes over blocks in SLC mode are not modelled",
             ),
-            (
+            clash(
                 ftl.gc.copyback.is_on(),
                 "ftl.gc.copyback",
                 "\"off\"",
                 "data that is copied within a die never reaches the controller, which computes parity",
             ),
-            (
+            clash(
                 self.options.pages_in_row() > 1,
                 "ftl.placement.rows",
                 "\"off\"",
                 "rows are flash pages of one die, but stripes span several",
             ),
-            (
+            clash(
                 ftl.recovery.policy.survives(),
                 "ftl.recovery.policy",
                 "\"none\"",
                 "recovery from power cuts is not modelled",
             ),
-            (
+            clash(
                 ftl.refresh.reads.is_some(),
                 "ftl.refresh.reads",
                 "\"none\"",
                 "reads are counted by blocks of one die, but refresh moves superblocks",
             ),
-            (
+            clash(
                 nand.timing.policy.knows_costs(),
                 "nand.timing.policy",
                 "\"plain\"",
                 "programs of different cost are not modelled",
             ),
         ];
-        for (_, path, value, why) in wrong.into_iter().filter(|(wrong, ..)| *wrong) {
-            let remedy = format!("set {path} to {value}, or {POLICY} to \"none\"");
-            self.fail(&[path, POLICY], format!("with parity across dies {why}"), remedy);
-        }
+        let common = clashes_with_filling("stripe", self.options);
+        refuse_clashes(self, (POLICY, "parity across dies"), common.into_iter().chain(own));
     }
 
     fn groups_of_dies(&mut self, width: u32) {

@@ -1,5 +1,6 @@
 //! The requirements of superblocks: dies form whole groups, and pages may go anywhere.
 
+use super::volume::{clash, clashes_with_filling, refuse_clashes};
 use super::{Checker, GEOMETRY};
 use crate::config::resolve::shape;
 
@@ -15,55 +16,34 @@ impl Checker<'_, '_> {
         };
         self.groups_of(span.dies, dies);
         let (nand, ftl) = (&self.options.nand, &self.options.ftl);
-        let by_planes = self.options.cache.policy.gate().is_some();
-        let wrong = [
-            (
-                !ftl.mapping.policy.fills_stripes(),
-                "ftl.mapping.policy",
-                "\"page\"",
-                "pages go wherever the superblock is filled, from any address: no other mapping is modelled",
-            ),
-            (
-                !ftl.placement.policy.is_free() && !by_planes,
-                "ftl.placement.policy",
-                "\"dynamic\"",
-                "the die of a page follows from the superblock that is being filled, not from its address",
-            ),
-            (
-                by_planes,
-                "cache.policy",
-                "\"lru\"",
-                "a gating buffer has to know the plane of a page in advance, but a superblock decides it",
-            ),
-            (
+        let own = [
+            clash(
                 ftl.gc.copyback.is_on(),
                 "ftl.gc.copyback",
                 "\"off\"",
                 "copies go to whatever die is next, so that their data has to leave its own",
             ),
-            (
+            clash(
                 ftl.parity.stripe().is_some(),
                 "ftl.parity.policy",
                 "\"none\"",
                 "parity across dies has superblocks of its own",
             ),
-            (
+            clash(
                 self.rewrites(),
                 "ftl.cost.rewrite",
                 "\"off\"",
                 "pages would be rewritten die by die, but superblocks are filled round all of theirs",
             ),
-            (
+            clash(
                 nand.endurance.policy.is_limited(),
                 "nand.endurance.policy",
                 "\"unlimited\"",
                 "blocks that wear out are not modelled",
             ),
         ];
-        for (_, path, value, why) in wrong.into_iter().filter(|(wrong, ..)| *wrong) {
-            let remedy = format!("set {path} to {value}, or {POLICY} to \"none\"");
-            self.fail(&[path, POLICY], format!("with superblocks {why}"), remedy);
-        }
+        let common = clashes_with_filling("superblock", self.options);
+        refuse_clashes(self, (POLICY, "superblocks"), common.into_iter().chain(own));
         if nand.faults.can_fail() {
             let message = "superblocks of blocks that fail are not modelled".to_owned();
             let remedy = format!("leave nand.faults at zero, or set {POLICY} to \"none\"");
