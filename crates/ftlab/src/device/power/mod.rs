@@ -18,7 +18,7 @@ use crate::device::write::{end_of_life, entry, lock_step, start};
 use crate::device::{Contents, Device, DeviceSetup, assemble, assemble_with, front, patrol};
 use crate::engine::skills;
 use crate::ftl::recovery::{Erasing, Left, RecoveryFindings, RecoveryPlan, rebuild};
-use crate::ftl::{EmptiedBy, FlashChange, Kernel};
+use crate::ftl::{EmptiedBy, FlashChange, Kernel, superblock};
 use crate::host::{Advanced, Completion, Host, Op, QueueId, Request};
 use crate::image::Damage;
 use crate::scheduler::{CellHistory, Probe};
@@ -81,7 +81,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let lost_pages = in_dram.iter().filter(|page| left.contains(page)).count() as u64;
         let now = device.base.kernel.now;
         let (programs, half_erased) = device.base.kernel.flash.cut(now);
-        let half_erased = device.superblocks_of(half_erased);
+        let half_erased = superblocks_of(half_erased, &device.base.kernel);
         let mut torn = programs;
         torn.extend(lock_step::torn_at_once(&device.writes));
         let landed: Vec<Ppn> = device.writes.cycles.landed_at().collect();
@@ -103,23 +103,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let journal_pages = services.journal.map_or(0, |journal| journal.pages());
         let cells = flash.into_cells();
         Remains { at, contents, hold_up, lost_pages, left, cells, journal_pages, plant }
-    }
-
-    /// The blocks of the volume of which these blocks of flash are being erased. A superblock some of whose blocks were
-    /// erased counts, too.
-    fn superblocks_of(&self, half_erased: Vec<BlockId>) -> Vec<BlockId> {
-        let Kernel { ftl, flash, .. } = &self.base.kernel;
-        let (of_flash, volume) = (flash.geometry(), ftl.geometry());
-        if of_flash.superblocks().is_none() {
-            return half_erased;
-        }
-        let firsts = half_erased.into_iter().map(|block| of_flash.page_at(block, 0));
-        let begun = ftl.superblocks_erased_in_part().map(|id| flash.command(id).page);
-        let mut blocks: Vec<BlockId> =
-            firsts.chain(begun).map(|page| volume.block_of(page)).collect();
-        blocks.sort_unstable();
-        blocks.dedup();
-        blocks
     }
 
     /// The pages with acknowledged data that is only in DRAM, in order. Pages that a write in
@@ -163,6 +146,22 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         self.base.kernel.now - since
     }
+}
+
+/// The blocks of the volume of which these blocks of flash are being erased. A superblock some of whose blocks were
+/// erased counts, too.
+fn superblocks_of<P: Probe, C>(half_erased: Vec<BlockId>, on: &Kernel<P, C>) -> Vec<BlockId> {
+    let Kernel { ftl, flash, .. } = on;
+    let (of_flash, volume) = (flash.geometry(), ftl.geometry());
+    if of_flash.superblocks().is_none() {
+        return half_erased;
+    }
+    let firsts = half_erased.into_iter().map(|block| of_flash.page_at(block, 0));
+    let begun = superblock::erases_in_part(ftl).map(|id| flash.command(id).page);
+    let mut blocks: Vec<BlockId> = firsts.chain(begun).map(|page| volume.block_of(page)).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    blocks
 }
 
 impl<C: Contents> Remains<C> {

@@ -55,11 +55,10 @@ impl SuperblockOptions {
     }
 }
 
-impl Ftl {
-    /// The erases of superblocks of which some blocks are erased, and not all.
-    pub(crate) fn superblocks_erased_in_part(&self) -> impl Iterator<Item = CommandId> {
-        self.features.superblock.iter().flat_map(|state| state.erases_in_part())
-    }
+/// The erases of superblocks of which some blocks are erased, and not all.
+pub(crate) fn erases_in_part(ftl: &Ftl) -> impl Iterator<Item = CommandId> {
+    let erasing = ftl.features.superblock.iter().flat_map(|state| &state.erasing);
+    erasing.filter(|&(_, &blocks)| blocks > 0).map(|(&id, _)| CommandId::new(id))
 }
 
 impl Features {
@@ -117,12 +116,6 @@ impl SuperblockState {
             self.erasing.remove(&plane.get());
         }
         is_last
-    }
-
-    /// The erases of superblocks of which some blocks are erased, and not all.
-    fn erases_in_part(&self) -> impl Iterator<Item = CommandId> {
-        let begun = self.erasing.iter().filter(|&(_, &blocks)| blocks > 0);
-        begun.map(|(&id, _)| CommandId::new(id))
     }
 
     /// Blocks that are erased, of superblocks whose erase is not done.
