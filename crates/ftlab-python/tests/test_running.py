@@ -106,12 +106,12 @@ def test_other_threads_run_meanwhile(tiny: fl.Device) -> None:
     thread = threading.Thread(target=count)
     thread.start()
     began = time.monotonic()
-    fl.run(tiny, fl.workload("mixed-70-30-zipf", requests=150_000))
-    took = time.monotonic() - began
+    # As many runs as a machine of any speed needs until there is something to count.
+    while (took := time.monotonic() - began) < 0.3:
+        fl.run(tiny, fl.workload("mixed-70-30-zipf", requests=150_000))
     done.set()
     thread.join()
-    assert took > 0.1
-    # Half of what an idle interpreter counts, on a machine that does other things too.
+    # A quarter of what an idle interpreter counts, on a machine that does other things too.
     assert counted > took * 250, (counted, took)
 
 
