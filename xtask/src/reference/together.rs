@@ -39,6 +39,7 @@ const fn feature(name: &'static str, sets: &'static [&'static str]) -> Feature {
 const FEATURES: [Feature; 34] = [
     feature("queues of the host", &["host.queues=4", "host.arbitration.policy=start-time-fair"]),
     feature("a link with a rate", &["host.link.rate=3GB/s"]),
+    feature("decoding that takes time", &["controller.ecc.engines=1"]),
     feature("a firmware processor", &["firmware.page=5us"]),
     feature("a write buffer", &["cache.policy=lru"]),
     feature("a gating write buffer", &["cache.policy=gating", "ftl.placement.policy=static"]),

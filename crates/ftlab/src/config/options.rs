@@ -23,7 +23,7 @@ use crate::options::Switch;
 use crate::options::declare::{choices, options};
 use crate::options::text::{nearest, quoted, shown};
 use crate::options::value::{Value, ValueError, ValueKind};
-use crate::scheduler::{Pausable, SchedulerChoice};
+use crate::scheduler::{EccOptions, Pausable, SchedulerChoice};
 use crate::shape::Cell;
 use crate::units::{Bytes, BytesPerSec, Nanos, Ratio};
 
@@ -33,6 +33,7 @@ options! {
         device: DeviceOptions,
         host: HostOptions,
         firmware: FirmwareOptions,
+        controller: ControllerOptions,
         nand: NandOptions,
         ftl: FtlOptions,
         cache: CacheOptions,
@@ -154,6 +155,11 @@ choices! {
         /// It waits for all of them, and only hands out their pages.
         Waits = "waits",
     }
+}
+
+options! {
+    /// Parts of the controller that take time beside its processor.
+    pub struct ControllerOptions at "controller" with { ecc: EccOptions } {}
 }
 
 options! {

@@ -135,6 +135,7 @@ impl DeviceSetup {
                 whole_moments: ftl.cost.policy.looks_at_queues(),
                 data_out_first: options.scheduler.data_out_first.is_on(),
                 hazards: Hazards::new(&nand.faults, counting(options), &flash, seed),
+                decoder: options.controller.ecc.setup(),
             },
             ftl: FtlSetup {
                 geometry: volume.clone(),

@@ -40,7 +40,7 @@ impl Desk {
             let Breakdown { submission, front_end, link, admission, gc, .. } = *active.breakdown();
             let breakdown = Breakdown {
                 submission,
-                front_end,
+                front_end: account.front_end + front_end,
                 link,
                 admission: account.admission + admission,
                 gc: account.gc + gc,
@@ -132,7 +132,8 @@ fn account(spent: &Spent, elapsed: Nanos) -> Breakdown {
     let Some(before) = elapsed.0.checked_sub(spent.total().0) else {
         return Breakdown { queue: elapsed, ..Breakdown::default() };
     };
-    let Spent { translation, queue, gc, bus, cell } = *spent;
+    let Spent { translation, queue, gc, bus, cell, decoding } = *spent;
     let admission = Nanos(before);
-    Breakdown { admission, translation, queue, gc, bus, cell, ..Breakdown::default() }
+    let front_end = decoding;
+    Breakdown { front_end, admission, translation, queue, gc, bus, cell, ..Breakdown::default() }
 }

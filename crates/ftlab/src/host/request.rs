@@ -80,7 +80,7 @@ pub struct Request {
 pub struct Breakdown {
     /// In the submission queue, until the controller fetched the command.
     pub submission: Nanos,
-    /// In the controller's front end.
+    /// In the controller: in its front end, and in the engines that decode what was read.
     pub front_end: Nanos,
     /// Data on the link between host and device, or waiting for it.
     pub link: Nanos,

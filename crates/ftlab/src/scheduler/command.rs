@@ -72,6 +72,8 @@ pub struct Spent {
     pub bus: Nanos,
     /// In the cells.
     pub cell: Nanos,
+    /// Being decoded, or waiting for that.
+    pub decoding: Nanos,
 }
 
 impl Spent {
@@ -86,12 +88,13 @@ impl Spent {
 
     /// Adds time spent later.
     pub(crate) fn add(&mut self, more: &Spent) {
-        let Spent { translation, queue, gc, bus, cell } = *more;
+        let Spent { translation, queue, gc, bus, cell, decoding } = *more;
         self.translation += translation;
         self.queue += queue;
         self.gc += gc;
         self.bus += bus;
         self.cell += cell;
+        self.decoding += decoding;
     }
 
     /// Returns a wait for entries of the map and nothing else.
@@ -102,7 +105,7 @@ impl Spent {
     /// The sum of the parts: the time from the command's start to its end.
     #[must_use]
     pub fn total(&self) -> Nanos {
-        self.translation + self.queue + self.gc + self.bus + self.cell
+        self.translation + self.queue + self.gc + self.bus + self.cell + self.decoding
     }
 }
 

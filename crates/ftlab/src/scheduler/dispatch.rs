@@ -1,15 +1,17 @@
 //! Gives dies and buses their work: ranks a command when it comes, begins what a die may begin next, and goes on when
-//! a step ends. `cells` has operations of the cells, `bus` transfers, `suspend` suspensions for host reads, and
-//! `in_turn` dies that do one thing after the other.
+//! a step ends. `cells` has operations of the cells, `bus` transfers, `suspend` suspensions for host reads,
+//! `decode` what becomes of pages that have left their die, and `in_turn` dies that do one thing after the other.
 
 mod bus;
 mod cells;
+mod decode;
 mod in_turn;
 mod suspend;
 
 use super::array::{FlashArray, WaitedFor};
 use super::command::{Arrival, Command, CommandId};
 use super::counts::Overlaps;
+use super::decoder::Decoder;
 use super::event::{Event, Events};
 use super::line::{Line, Wish};
 use super::probe::Probe;
@@ -18,6 +20,7 @@ use super::view::View;
 use super::watch::Watch;
 use super::{Scheduler, SchedulerPolicy};
 use crate::engine::skills::{self, Skills};
+use crate::nand::timing::TimingPolicy;
 use crate::nand::{Accepts, CellTime, Kind, Register};
 use crate::units::{DieId, SimTime};
 use crate::verify::{Canary, Plant};
@@ -27,6 +30,8 @@ use crate::verify::{Canary, Plant};
 pub(super) struct Dispatcher<P> {
     pub array: FlashArray,
     pub scheduler: Scheduler,
+    /// Engines that decode what was read. `None` if that takes no time.
+    pub decoder: Option<Box<Decoder>>,
     pub events: Events,
     /// Commands that came so far.
     pub arrivals: u64,
@@ -46,11 +51,30 @@ struct Operation {
     cells_from: SimTime,
 }
 
+/// A command that came further, and those that share its operation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stepped {
+    pub now: SimTime,
+    /// The first of them.
+    pub first: CommandId,
+    /// Whether what it read is decoded. Otherwise its die is done with it.
+    pub decoded: bool,
+}
+
 impl<P: Probe> Dispatcher<P> {
-    pub fn new(array: FlashArray, scheduler: Scheduler, watch: Watch<P>) -> Dispatcher<P> {
-        let events = Events::new(array.sheet.longest_step());
+    pub fn new(
+        array: FlashArray,
+        scheduler: Scheduler,
+        decoder: Option<Box<Decoder>>,
+        watch: Watch<P>,
+    ) -> Dispatcher<P> {
+        let sheet = &array.sheet;
+        let most = sheet.timing.native.most_effort();
+        let longest =
+            decoder.as_ref().map(|engines| engines.longest(sheet.bus.page_codewords(), most));
+        let events = Events::new(sheet.longest_step().max(longest.unwrap_or_default()));
         let (overlaps, cell_time) = (Overlaps::default(), CellTime::default());
-        Dispatcher { array, scheduler, events, arrivals: 0, overlaps, cell_time, watch }
+        Dispatcher { array, scheduler, decoder, events, arrivals: 0, overlaps, cell_time, watch }
     }
 
     /// Puts a command into the lane of its die.
@@ -108,12 +132,13 @@ impl<P: Probe> Dispatcher<P> {
         }
     }
 
-    /// Runs the next event. Returns the first of the commands that it completed, and the time.
+    /// Runs the next event. Returns the first of the commands that it brought further, and the time.
     #[inline]
-    pub fn step<const S: Skills>(&mut self) -> Option<(SimTime, CommandId)> {
+    pub fn step<const S: Skills>(&mut self) -> Option<Stepped> {
         let (now, event) = self.events.pop()?;
+        let done = |first| Stepped { now, first, decoded: false };
         if let Some(die) = event.of_die() {
-            return self.advance::<S>(now, die).map(|id| (now, id));
+            return self.advance::<S>(now, die).map(done);
         }
         match event.event() {
             Event::Bus(channel) => {
@@ -126,7 +151,12 @@ impl<P: Probe> Dispatcher<P> {
                 }
                 None
             }
-            Event::Die(die) => self.advance::<S>(now, die).map(|id| (now, id)),
+            Event::Decoded(pool) => {
+                let first =
+                    self.decoded(now, pool).filter(|_| skills::any(S, skills::RARE_ON_FLASH))?;
+                Some(Stepped { now, first, decoded: true })
+            }
+            Event::Die(die) => self.advance::<S>(now, die).map(done),
         }
     }
 

@@ -2,15 +2,17 @@
 
 use std::num::NonZeroU32;
 
+use super::decoder::PoolId;
 use crate::engine::EventQueue;
 use crate::units::{ChannelId, DieId};
 
-/// A die finishes a step or looks for new commands, or a bus that is wanted becomes free.
+/// A die finishes a step or looks for new commands, a bus that is wanted becomes free, or a page is decoded.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     Die(DieId),
     Look(DieId),
     Bus(ChannelId),
+    Decoded(PoolId),
 }
 
 /// An event in four bytes, because the queue has thousands of places for one.
@@ -26,6 +28,7 @@ const KIND: u32 = (1 << KIND_BITS) - 1;
 const DIE: u32 = 1;
 const LOOK: u32 = 3;
 const BUS: u32 = 5;
+const DECODED: u32 = 7;
 
 impl Event {
     /// Packs the event. No device has so many dies that the number would not fit.
@@ -35,6 +38,7 @@ impl Event {
             Event::Die(die) => (die.get(), DIE),
             Event::Look(die) => (die.get(), LOOK),
             Event::Bus(channel) => (channel.get(), BUS),
+            Event::Decoded(pool) => (pool, DECODED),
         };
         debug_assert!(number <= u32::MAX >> KIND_BITS);
         Packed(NonZeroU32::MIN | (number << KIND_BITS | kind))
@@ -53,6 +57,7 @@ impl Packed {
         match self.0.get() & KIND {
             DIE => Event::Die(DieId::new(number)),
             LOOK => Event::Look(DieId::new(number)),
+            DECODED => Event::Decoded(number),
             _ => Event::Bus(ChannelId::new(number)),
         }
     }

@@ -9,7 +9,8 @@ use super::array::{FlashArray, Rules};
 use super::command::{Command, CommandId, Origin};
 use super::counts::{CommandCounts, CostCounts, Overlaps};
 use super::datasheet::Datasheet;
-use super::dispatch::Dispatcher;
+use super::decoder::{Decoder, DecoderSetup};
+use super::dispatch::{Dispatcher, Stepped};
 use super::history::CellHistory;
 use super::laws::FlashLaws;
 use super::load::Load;
@@ -49,6 +50,8 @@ pub struct FlashSetup {
     pub data_out_first: bool,
     /// Failures, except programs and erases that fail by chance. `None` if nothing fails.
     pub hazards: Option<Hazards>,
+    /// Engines that decode what is read. `None` if that takes no time.
+    pub decoder: Option<DecoderSetup>,
 }
 
 /// The flash with everything that waits for it.
@@ -67,6 +70,8 @@ impl<P: Probe> Flash<P> {
         let FlashSetup { geometry, timing, bus, abilities, .. } = setup;
         let FlashSetup { pause, scheduler, prior, whole_moments, data_out_first, hazards, .. } =
             setup;
+        let decoder =
+            setup.decoder.map(|engines| Box::new(Decoder::new(engines, geometry.channels())));
         let sheet = Datasheet::new(geometry, timing, bus, abilities);
         let rules = Rules {
             pause,
@@ -77,7 +82,7 @@ impl<P: Probe> Flash<P> {
         let load = Load::of_flash(&sheet.geometry);
         let cells = CellHistory::new(&sheet, prior, hazards);
         let array = FlashArray::new(sheet, rules, cells);
-        let dispatcher = Dispatcher::new(array, scheduler, Watch { probe, laws: None });
+        let dispatcher = Dispatcher::new(array, scheduler, decoder, Watch { probe, laws: None });
         let (done, costs) = (CommandCounts::default(), CostCounts::default());
         let mut flash = Flash { dispatcher, load, done, costs };
         let in_turn = skills::in_turn(flash.skills());
@@ -96,6 +101,7 @@ impl<P: Probe> Flash<P> {
             rules.data_out_first,
             sheet.bus.carries_commands(),
             sheet.geometry.superblocks().is_some(),
+            self.dispatcher.decoder.is_some(),
         ];
         skills::those(&[
             (sheet.serves_planes_together(), skills::MULTI_PLANE),
@@ -355,13 +361,42 @@ impl<P: Probe> Flash<P> {
     /// [`release`](Self::release)s it, and then lets the die [`go_on`](Self::go_on).
     #[inline]
     pub fn step_with<const S: Skills>(&mut self) -> Option<(SimTime, CommandId)> {
-        let (now, first) = self.dispatcher.step::<S>()?;
+        let Stepped { now, first, decoded } = self.dispatcher.step::<S>()?;
+        if skills::any(S, skills::RARE_ON_FLASH) {
+            if decoded {
+                self.count_decoded(now, first);
+                return Some((now, first));
+            }
+            if self.dispatcher.is_to_decode(first) {
+                self.leave_die::<S>(now, first);
+                return None;
+            }
+        }
         let mut next = Some(first);
         while let Some(id) = next {
             self.count_done::<S>(now, id);
             next = self.companion::<S>(id);
         }
         Some((now, first))
+    }
+
+    /// A page has left its die, which goes on. The command is done when the page is decoded.
+    #[inline(never)]
+    fn leave_die<const S: Skills>(&mut self, now: SimTime, id: CommandId) {
+        if self.cells().matters() {
+            self.note_cells(now, id);
+        }
+        let die = self.die_of(id);
+        self.load.remove::<S>(die);
+        self.dispatcher.hand_to_decoder(now, id);
+        self.dispatcher.start::<S>(now, die);
+    }
+
+    /// Counts a read whose page is decoded.
+    fn count_decoded(&mut self, now: SimTime, id: CommandId) {
+        let command = &self.dispatcher.array.commands[id];
+        self.done[command.origin as usize][command.kind as usize] += 1;
+        self.dispatcher.watch.done(now, id, command);
     }
 
     /// The next command that was completed together with this one, if any.

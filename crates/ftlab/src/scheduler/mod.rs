@@ -8,7 +8,8 @@
 //! the buses and what waits for them, which a policy sees as a [`View`]; `dispatch` gives them work; `flash` is the
 //! interface to the layers above.
 //!
-//! A read senses first and then needs the bus; its die is held until the data is out. A program needs the bus first;
+//! A read senses first and then needs the bus; its die is held until the data is out. Then it may have to be decoded
+//! (`decoder`). A program needs the bus first;
 //! while it waits for the bus, its die may still take a better command. An erase never passes a read of its die that
 //! arrived earlier: this keeps data readable until it is gone, and every policy must ensure it.
 
@@ -18,6 +19,7 @@ mod command;
 mod counts;
 mod datasheet;
 mod deadline;
+mod decoder;
 mod dispatch;
 mod event;
 mod fifo;
@@ -45,6 +47,7 @@ pub use cell_work::CellWork;
 pub use command::{Arrival, CellFindings, Command, CommandId, Origin, Spent};
 pub use counts::{CommandCounts, CostCounts, EFFORTS, Overlaps, flash_pages_programmed};
 pub use deadline::{Deadline, DeadlineOptions};
+pub use decoder::{DecoderSetup, EccOptions, EnginesServe};
 pub use fifo::Fifo;
 pub(crate) use flash::TimeAtOnce;
 pub use flash::{Flash, FlashSetup};

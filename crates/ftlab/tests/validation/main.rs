@@ -11,6 +11,7 @@ mod cleaning;
 mod common;
 mod contents;
 mod cost_model;
+mod decoding;
 mod determinism;
 mod energy;
 mod failures;

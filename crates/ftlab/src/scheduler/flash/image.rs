@@ -15,6 +15,8 @@ impl<P: Probe> Flash<P> {
         let Dispatcher {
             array,
             scheduler,
+            // Empty at rest.
+            decoder: _,
             events: _,
             // Only the order of arrival matters, not the number.
             arrivals: _,

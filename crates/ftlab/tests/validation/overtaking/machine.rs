@@ -179,6 +179,7 @@ pub fn serve(scheduler: Scheduler, dies: u32, times: &Times, load: &[Item]) -> (
         whole_moments: false,
         data_out_first: false,
         hazards: None,
+        decoder: None,
     };
     let probe = Starts { starts: vec![0; load.len()], ..Starts::default() };
     let mut flash = Flash::new(setup, probe);

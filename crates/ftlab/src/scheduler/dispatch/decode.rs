@@ -1,0 +1,41 @@
+//! Pages that have left their die and are decoded.
+
+use super::{Dispatcher, Event};
+use crate::nand::Kind;
+use crate::scheduler::command::CommandId;
+use crate::scheduler::decoder::{PoolId, SentPage};
+use crate::scheduler::probe::Probe;
+use crate::units::SimTime;
+
+impl<P: Probe> Dispatcher<P> {
+    /// Whether a command with which its die is done has to be decoded.
+    #[inline]
+    pub fn is_to_decode(&self, id: CommandId) -> bool {
+        let command = &self.array.commands[id];
+        self.decoder.is_some() && command.kind == Kind::Read && command.codewords > 0
+    }
+
+    /// Hands a page that has left its die to the engines.
+    pub fn hand_to_decoder(&mut self, now: SimTime, id: CommandId) {
+        let Dispatcher { array, decoder: Some(decoder), events, .. } = self else { return };
+        let command = &mut array.commands[id];
+        let (channel, _) = array.sheet.geometry.channel_of(command.ticket.die);
+        let (codewords, effort) = (command.codewords, command.found.effort);
+        let on_bus = array.sheet.bus.transfer(codewords);
+        let page = SentPage { id, channel, codewords, on_bus, effort };
+        let (done, first_of) = decoder.take(now, &page);
+        command.spent.decoding += done - now;
+        if let Some(pool) = first_of {
+            events.schedule(now, done, Event::Decoded(pool).packed());
+        }
+    }
+
+    /// Takes the page of a pool that is decoded now, if there is one.
+    pub(super) fn decoded(&mut self, now: SimTime, pool: PoolId) -> Option<CommandId> {
+        let (id, next) = self.decoder.as_mut()?.done(now, pool)?;
+        if let Some(next) = next {
+            self.events.schedule(now, next, Event::Decoded(pool).packed());
+        }
+        Some(id)
+    }
+}
