@@ -160,6 +160,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         loop {
             if let Some((_, id)) = self.base.kernel.flash.step_with::<S>() {
                 self.commands_done::<S>(id);
+            } else if any(S, RARE_ON_FLASH)
+                && let Some(id) = self.base.kernel.flash.take_left_die()
+            {
+                self.page_left_die(id);
             }
             let Some(next) = self.base.kernel.flash.next_time().filter(|_| alone) else { return };
             let buffer_first =
@@ -174,6 +178,17 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.verify_event();
             }
             self.base.kernel.now = next;
+        }
+    }
+
+    /// A page has left its die, and is decoded from now on. Its place may be erased meanwhile, so what depends on the place
+    /// is settled now.
+    #[inline(never)]
+    fn page_left_die(&mut self, id: CommandId) {
+        read::left_die(id, &mut self.base);
+        let die = self.base.kernel.flash.die_of(id);
+        if self.base.wakes != Signals::NONE {
+            self.die_is_done(die);
         }
     }
 
@@ -246,7 +261,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[inline]
     fn command_done<const S: Skills>(&mut self, id: CommandId) {
         let command = self.base.kernel.flash.command(id);
-        if any(S, RARE_ON_FLASH) && command.found.is_bad() {
+        if any(S, RARE_ON_FLASH) && command.found.is_news() {
             read::went_wrong(id, &mut self.base);
         }
         match self.base.kernel.flash.command(id).owner {

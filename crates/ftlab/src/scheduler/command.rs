@@ -172,9 +172,18 @@ pub struct CellFindings {
     pub failed: bool,
     /// Whether it reads, or copies unchanged, data from before the run.
     pub(crate) from_before: bool,
+    /// Whether the layers above know already what went wrong: while a page is decoded, its place may be erased.
+    pub(crate) is_told: bool,
 }
 
 impl CellFindings {
+    /// Whether something went wrong that the layers above have not been told.
+    #[inline]
+    #[must_use]
+    pub(crate) fn is_news(&self) -> bool {
+        self.is_bad() && !self.is_told
+    }
+
     /// Whether something went wrong.
     #[inline]
     #[must_use]

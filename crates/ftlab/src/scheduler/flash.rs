@@ -58,6 +58,8 @@ pub struct FlashSetup {
 #[derive(Clone, Debug)]
 pub struct Flash<P = ()> {
     dispatcher: Dispatcher<P>,
+    /// The command whose page left its die with the last event, to be decoded.
+    left_die: Option<CommandId>,
     /// Used by dynamic placement to balance the dies.
     load: Load,
     done: CommandCounts,
@@ -84,7 +86,7 @@ impl<P: Probe> Flash<P> {
         let array = FlashArray::new(sheet, rules, cells);
         let dispatcher = Dispatcher::new(array, scheduler, decoder, Watch { probe, laws: None });
         let (done, costs) = (CommandCounts::default(), CostCounts::default());
-        let mut flash = Flash { dispatcher, load, done, costs };
+        let mut flash = Flash { dispatcher, left_die: None, load, done, costs };
         let in_turn = skills::in_turn(flash.skills());
         flash.dispatcher.array.wait_in_turn(in_turn);
         flash
@@ -389,7 +391,13 @@ impl<P: Probe> Flash<P> {
         let die = self.die_of(id);
         self.load.remove::<S>(die);
         self.dispatcher.hand_to_decoder(now, id);
+        self.left_die = Some(id);
         self.dispatcher.start::<S>(now, die);
+    }
+
+    /// The command whose page left its die with the last event, and is decoded from now on.
+    pub(crate) fn take_left_die(&mut self) -> Option<CommandId> {
+        self.left_die.take()
     }
 
     /// Counts a read whose page is decoded.

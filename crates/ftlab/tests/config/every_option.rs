@@ -52,6 +52,13 @@ const DEVICES: &[&[&str]] = &[
     &["cache.keep_reads=on"],
     // Writes wait for the bus.
     &["cache.policy=none", "nand.bus.rate=20MB/s"],
+    // Pages wait to be decoded, some of them sensed again.
+    &[
+        "cache.policy=none",
+        "controller.ecc.engines=1",
+        "controller.ecc.codeword=20us",
+        "nand.timing.policy=ispp",
+    ],
     // The host runs ahead of collection, to the last block that it may take.
     &["cache.policy=none", "ftl.gc.start=3", "ftl.gc.stop=5", "ftl.gc.host_lead=4000000"],
     &["ftl.gc.start=4", "ftl.gc.stop=5", "ftl.gc.preemptible=on", "ftl.gc.copies_per_write=1"],

@@ -227,6 +227,21 @@ impl<P: Probe, C: Contents> Base<P, C> {
     }
 }
 
+/// A page has left its die: moves its data to the requests that wait for it, and notes what went wrong. Nobody can join its
+/// read any more.
+pub(in crate::device) fn left_die<C: Contents>(id: CommandId, on: &mut Base<impl Probe, C>) {
+    let whole = on.kernel.whole_of(id);
+    if C::MOVES {
+        let reads = on.reads.fetched.of(whole);
+        reads.iter_mut().for_each(|read| read.deliver(&mut on.kernel.contents));
+    }
+    on.reads.ahead.pages.retain(|&(_, known)| known != whole);
+    if on.kernel.flash.command(id).found.is_bad() {
+        went_wrong(id, on);
+        on.kernel.flash.command_mut(id).found.is_told = true;
+    }
+}
+
 /// A flash command read data that cannot be corrected, or failed.
 #[cold]
 pub(in crate::device) fn went_wrong(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {

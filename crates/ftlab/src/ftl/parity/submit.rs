@@ -362,6 +362,19 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
     }
 }
 
+impl<P: Probe, C> Kernel<P, C> {
+    /// The command that a command of the flash belongs to: its own, or the one that stripes have cut into parts.
+    pub(crate) fn whole_of(&self, id: CommandId) -> CommandId {
+        match self.flash.command(id).owner {
+            Owner { service: ServiceId::STRIPES, token } => match Piece::of(token) {
+                Piece::Part(whole) => whole,
+                Piece::Parity(_) => id,
+            },
+            _ => id,
+        }
+    }
+}
+
 impl Ftl {
     /// The load that placement and collection balance: commands by die of the volume.
     #[inline]

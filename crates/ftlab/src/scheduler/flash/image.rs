@@ -11,7 +11,7 @@ impl<P: Probe> Flash<P> {
     /// Saves the state of the policies. Nothing is in flight at rest, and accounts of time restart
     /// when the image is loaded.
     pub(crate) fn save(&self, out: &mut ImageWriter) {
-        let Flash { dispatcher, load: _, done: _, costs: _ } = self;
+        let Flash { dispatcher, left_die: _, load: _, done: _, costs: _ } = self;
         let Dispatcher {
             array,
             scheduler,
