@@ -53,6 +53,10 @@ const SMALL: &[(&str, &[&str])] = &[
     ("ftl.merge.throttle", &["none", "1", "1", "2", "3"]),
     ("ftl.over_provisioning", &["15%", "30%", "50%", "100%", "300%"]),
     ("host.queues", &["1", "2", "3", "5"]),
+    // What is decoded for long may be erased meanwhile.
+    ("controller.ecc.engines", &["1", "1", "2", "20"]),
+    ("controller.ecc.codeword", &["1ns", "2us", "200us", "1ms"]),
+    ("controller.ecc.latency", &["0ns", "5us", "1ms"]),
     // A device that ignores flushes promises so little that hardly any check is left.
     (
         "host.flush",

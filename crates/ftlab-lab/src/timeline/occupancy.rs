@@ -157,6 +157,12 @@ impl Occupancy {
         let die = self.dies.entry(command.die.get()).or_default();
         let mut before: Option<&Span> = None;
         for span in &command.spans {
+            let how = match span.part {
+                FlashPart::Cells => Holding::InCells,
+                FlashPart::Bus => Holding::OnBus,
+                // The engines hold neither.
+                FlashPart::Decoder => continue,
+            };
             let was_suspended = before.is_some_and(|before| before.suspended);
             // While an operation is suspended, its die serves others.
             if let Some(before) =
@@ -166,10 +172,6 @@ impl Occupancy {
                 let how = Holding::InRegister;
                 die.holds.push(Hold { from, until, by, how, switching: NONE });
             }
-            let how = match span.part {
-                FlashPart::Cells => Holding::InCells,
-                FlashPart::Bus => Holding::OnBus,
-            };
             let pause = if command.kind == Kind::Erase { costs.erase } else { costs.program };
             let or_none = |is: bool, time: Nanos| if is { time } else { Nanos::ZERO };
             let switching = (or_none(span.suspended, pause), or_none(was_suspended, costs.resume));

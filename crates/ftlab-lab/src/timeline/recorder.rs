@@ -14,6 +14,8 @@ pub enum FlashPart {
     Cells,
     /// The bus of its channel.
     Bus,
+    /// The engines that decode what it read, or their queue.
+    Decoder,
 }
 
 /// A span of time in which a command occupies a part of the device.
@@ -239,6 +241,10 @@ impl Probe for Recorder {
 
     fn bus(&mut self, activity: &Activity) {
         self.add(activity, FlashPart::Bus);
+    }
+
+    fn decoding(&mut self, activity: &Activity) {
+        self.add(activity, FlashPart::Decoder);
     }
 
     fn pause(&mut self, activity: &Activity, at: SimTime) {

@@ -144,6 +144,7 @@ impl<'a> Words<'a> {
     fn work(&self, of: &FlashCommand, part: FlashPart, detail: Detail) -> String {
         let what = match (part, of.kind) {
             (FlashPart::Bus, _) => "data on the bus",
+            (FlashPart::Decoder, _) => "decoding, or waiting for an engine",
             (FlashPart::Cells, Kind::Read) => "sensing",
             (FlashPart::Cells, Kind::Program) => "programming",
             (FlashPart::Cells, Kind::Erase) => "erasing",

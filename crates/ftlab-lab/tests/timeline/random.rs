@@ -9,6 +9,7 @@ use ftlab::engine::Stream;
 use ftlab::ftl::merge::Clocks;
 use ftlab::host::Op;
 use ftlab::options::Switch;
+use ftlab::scheduler::Pausable;
 use ftlab::shape::Geometry;
 use ftlab::stats::Spread;
 use ftlab::units::{Nanos, SimTime};
@@ -84,12 +85,18 @@ fn the_records_of_random_devices_agree_with_their_results() {
 
 /// The account that a run keeps, without a record, splits the waits of reads as their stories do: to the nanosecond, unless
 /// cells and register of a die work for different commands at once, or several dies wait for each other. Merges of planes
-/// in lock-step have no commands to see, and some gaps no spans.
+/// in lock-step have no commands to see, and some gaps no spans. Beside a suspended operation, a read that waits for the
+/// bus waits for the operation by the account, and for nobody by the story. A read that is reconstructed has waited before,
+/// when its page could not be read.
 fn check_own_work(config: &Config, traced: &Traced, device: &str) {
     let nand = &config.options.nand;
     let overlap = nand.cache_ops.read == Switch::On || nand.cache_ops.program == Switch::On;
     let in_lock_step = config.options.ftl.merge.clocks == Clocks::LockStep;
-    let unseen = in_lock_step || has_unseen_gaps(config);
+    let suspends = config.options.scheduler.suspend != Pausable::None;
+    let beside = suspends && nand.bus.command.is_some();
+    let loses = nand.faults.read_failures > 0 || !nand.faults.schedule.is_empty();
+    let reconstructs = config.options.ftl.parity.stripe().is_some() && loses;
+    let unseen = in_lock_step || has_unseen_gaps(config) || beside || reconstructs;
     if overlap || nand.one_die_at_a_time == Switch::On || unseen {
         return;
     }
@@ -144,45 +151,33 @@ fn with_gaps(record: &DeviceRecord, gap: Nanos) -> BTreeMap<u32, Vec<(SimTime, S
     all.into_iter().map(|(channel, spans)| (channel, with_gaps(spans))).collect()
 }
 
-/// When a die was held: for each command from its first span to its last, without the times in which it was suspended.
-/// From the start of a suspension until the next command the die is held for that one.
-fn holds(record: &DeviceRecord, config: &Config) -> BTreeMap<u32, Vec<(SimTime, SimTime)>> {
-    let resume = config.options.nand.suspend.resume;
-    let mut all: BTreeMap<u32, Vec<(SimTime, SimTime, bool)>> = BTreeMap::new();
+/// When a die was held: for each command from its first span to its last. While an operation is suspended, its die serves
+/// other commands, or keeps free for one that waits for the bus.
+fn holds(record: &DeviceRecord) -> BTreeMap<u32, Vec<(SimTime, SimTime)>> {
+    let mut all: BTreeMap<u32, Vec<(SimTime, SimTime)>> = BTreeMap::new();
     for command in record.commands.values() {
-        let of = all.entry(command.die.get()).or_default();
-        let mut before: Option<(SimTime, bool)> = None;
-        for span in &command.spans {
-            let from = match before {
-                None => span.from,
-                Some((_, true)) => SimTime(span.from.0 - resume.0),
-                Some((until, false)) => until,
-            };
-            of.push((from, span.until, span.suspended));
-            before = Some((span.until, span.suspended));
-        }
-        // What still waits for the bus at the end holds its die.
-        if let Some((until, false)) = before.filter(|_| command.done.is_none()) {
-            of.push((until, SimTime::FOREVER, false));
-        }
+        let on_die = || command.spans.iter().filter(|span| span.part != FlashPart::Decoder);
+        let Some((first, last)) = on_die().next().zip(on_die().next_back()) else { continue };
+        // What still waits for the bus at the end holds its die, and so does what is suspended. What is decoded does not.
+        let has_left = command.spans.iter().any(|span| span.part == FlashPart::Decoder);
+        let is_there = command.done.is_none() && !has_left;
+        let until = if is_there { SimTime::FOREVER } else { last.until };
+        all.entry(command.die.get()).or_default().push((first.from, until));
     }
     all.into_iter().map(|(die, spans)| (die, joined(spans))).collect()
 }
 
-/// Joins spans that touch, or whose end is a suspension.
-fn joined(mut spans: Vec<(SimTime, SimTime, bool)>) -> Vec<(SimTime, SimTime)> {
+/// Joins spans that touch.
+fn joined(mut spans: Vec<(SimTime, SimTime)>) -> Vec<(SimTime, SimTime)> {
     spans.sort_unstable();
-    let mut joined: Vec<(SimTime, SimTime, bool)> = Vec::new();
+    let mut joined: Vec<(SimTime, SimTime)> = Vec::new();
     for span in spans {
         match joined.last_mut() {
-            Some(last) if span.0 <= last.1 || last.2 => {
-                last.2 = if span.1 >= last.1 { span.2 } else { last.2 };
-                last.1 = last.1.max(span.1);
-            }
+            Some(last) if span.0 <= last.1 => last.1 = last.1.max(span.1),
             _ => joined.push(span),
         }
     }
-    joined.into_iter().map(|(from, until, _)| (from, until)).collect()
+    joined
 }
 
 /// Spans sum to the busy times of the result.
@@ -213,7 +208,7 @@ fn check_busy_times(config: &Config, traced: &Traced, device: &str) {
     };
     let buses = sums(with_gaps(&traced.record, gap), geometry.channels());
     near(report.utilisation.channels_ratio.as_ref(), &buses, unseen, "buses");
-    let dies = sums(holds(&traced.record, config), geometry.dies());
+    let dies = sums(holds(&traced.record), geometry.dies());
     near(report.utilisation.dies_ratio.as_ref(), &dies, between.max(unseen), "dies");
 }
 

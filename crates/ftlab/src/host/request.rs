@@ -80,7 +80,7 @@ pub struct Request {
 pub struct Breakdown {
     /// In the submission queue, until the controller fetched the command.
     pub submission: Nanos,
-    /// In the controller: in its front end, and in the engines that decode what was read.
+    /// In the controller's front end.
     pub front_end: Nanos,
     /// Data on the link between host and device, or waiting for it.
     pub link: Nanos,
@@ -96,7 +96,7 @@ pub struct Breakdown {
     /// Waiting for a die or a bus that was busy with garbage collection, or for a free page; also for
     /// room in the write buffer while write-backs found no free page.
     pub gc: Nanos,
-    /// On the bus.
+    /// On the bus, and in the engines behind it that decode what was read (`controller.ecc`).
     pub bus: Nanos,
     /// In the flash array: sensing, programming.
     pub cell: Nanos,

@@ -71,6 +71,14 @@ impl<P: Probe> Watch<P> {
         }
     }
 
+    /// Reports that a page is handed to the engines that decode it, until it is decoded.
+    #[inline]
+    pub fn decoding(&mut self, array: &FlashArray, id: CommandId, from: SimTime, until: SimTime) {
+        if P::ACTIVE {
+            self.probe.decoding(&activity(array, id, from, until));
+        }
+    }
+
     /// Reports that the cells suspend what they have been doing since `from`.
     #[inline]
     pub fn pause(&mut self, array: &FlashArray, first: CommandId, from: SimTime, at: SimTime) {

@@ -69,6 +69,8 @@ pub enum Canary {
     OldReadServed,
     /// A page enters the read cache although newer data is in the write buffer.
     ReadBesideWrite,
+    /// What a page brings is looked up in its place only when it is decoded.
+    LookedUpWhenDecoded,
     /// A dirty entry of the map is evicted without being written.
     DirtyEntryForgotten,
     /// Collection moves a page without updating the map on flash.
@@ -115,7 +117,7 @@ pub enum Canary {
 
 impl Canary {
     /// Bugs that show while the device has power.
-    pub const WITH_POWER: [Canary; 38] = [
+    pub const WITH_POWER: [Canary; 39] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -147,6 +149,7 @@ impl Canary {
         Canary::StaleReadKept,
         Canary::OldReadServed,
         Canary::ReadBesideWrite,
+        Canary::LookedUpWhenDecoded,
         Canary::DirtyEntryForgotten,
         Canary::CopyNotInMap,
         Canary::ClassOfCopyLost,

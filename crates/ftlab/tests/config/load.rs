@@ -208,7 +208,8 @@ fn explanations() {
     assert!(deeper.remedy.starts_with("did you mean ftl.gc.victim?"), "{deeper}");
     let lost = explain("zzz").expect_err("nothing like it");
     assert!(
-        lost.remedy.contains("device, host, firmware, controller, nand, ftl, cache, power, scheduler"),
+        lost.remedy
+            .contains("device, host, firmware, controller, nand, ftl, cache, power, scheduler"),
         "{lost}"
     );
 }

@@ -74,7 +74,7 @@ fn every_option_is_drawn() {
             missing.insert(format!("{} = {}", seam.path, policy.name), ());
         });
     }
-    for seed in 0..CASES + CASES / 5 {
+    for seed in 0..CASES * 3 / 2 {
         for (path, value) in Case::draw(seed).settings {
             missing.remove(path);
             missing.remove(&format!("{path} = {}", value.trim_matches('"')));

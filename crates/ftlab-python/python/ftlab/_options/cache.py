@@ -43,6 +43,9 @@ class CacheSection(TypedDict, total=False):
     (cache.capacity)
     """
 
+    cache_latency: str | None
+    """The time to move a request's data to or from DRAM. Default: 1us. From 0ns to 1ms. (cache.latency)"""
+
     cache_window: str | None
     """Share of the pages, counted from the least recently used, among which clean ones are evicted first.
     Default: 33%. From 0% to 100%. (cache.window)
@@ -79,9 +82,6 @@ class CacheSection(TypedDict, total=False):
     """How many pages that left are remembered, as a share of the capacity in pages. Default: 50%. From 0% to
     1000%. (cache.kout)
     """
-
-    latency: str | None
-    """The time to move a request's data to or from DRAM. Default: 1us. From 0ns to 1ms. (cache.latency)"""
 
     min_cold: str | None
     """Minimum share of cold pages: pages used once are evicted first only while they exceed it. Default: 10%.

@@ -71,11 +71,6 @@ class NandSection(TypedDict, total=False):
     (nand.chips_per_channel)
     """
 
-    codeword: str | None
-    """The size of an ECC codeword. A read moves whole codewords over the bus. A power of two; the default is cut
-    to the size of the page. Default: 4KiB. From 512B to 64KiB. (nand.codeword)
-    """
-
     command: str | None
     """The time of a command and its addresses on the bus, for each plane, besides the data. With "none", reads
     and erases begin without the bus. With "0ns" they take no time on it, but begin only when it is free.
@@ -159,6 +154,11 @@ class NandSection(TypedDict, total=False):
 
     multi_plane_read: bool | Literal["on", "off"] | None
     """Reads of several planes are sensed together. Default: off. (nand.multi_plane.read)"""
+
+    nand_codeword: str | None
+    """The size of an ECC codeword. A read moves whole codewords over the bus. A power of two; the default is cut
+    to the size of the page. Default: 4KiB. From 512B to 64KiB. (nand.codeword)
+    """
 
     one_die_at_a_time: bool | Literal["on", "off"] | None
     """Whether a chip does one thing at a time: from the beginning of a command of one of its dies to its end,

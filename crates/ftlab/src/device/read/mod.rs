@@ -231,7 +231,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
 /// read any more.
 pub(in crate::device) fn left_die<C: Contents>(id: CommandId, on: &mut Base<impl Probe, C>) {
     let whole = on.kernel.whole_of(id);
-    if C::MOVES {
+    if C::MOVES && !on.plant.is(Canary::LookedUpWhenDecoded) {
         let reads = on.reads.fetched.of(whole);
         reads.iter_mut().for_each(|read| read.deliver(&mut on.kernel.contents));
     }

@@ -34,7 +34,7 @@ use crate::engine::skills::{RARE, Skills, any};
 use crate::ftl::streams::StreamsPolicy;
 use crate::ftl::{Cargo, Kernel};
 use crate::host::{Pages, Request};
-use crate::scheduler::{CommandId, Probe, Spent};
+use crate::scheduler::{CommandId, Note, Probe, Spent};
 use crate::units::{Lpn, PageSpan, RequestId};
 
 /// The writes in flight.
@@ -116,7 +116,7 @@ impl Writes {
             if span.sectors != whole {
                 continue;
             }
-            let Base { buffer, desk, kernel: Kernel { now, ftl, contents, .. }, .. } = on;
+            let Base { buffer, desk, kernel: Kernel { now, ftl, contents, flash, .. }, .. } = on;
             let nothing = Spent::default();
             let mut next = buffer.find(span.page);
             while let Some(found) = next {
@@ -125,6 +125,7 @@ impl Writes {
                 // Writes that wait for this page to reach flash complete: no data is left.
                 buffer.trim(found, ftl, |waiter| {
                     desk.settle::<{ skills::ALL }>(waiter, &nothing, *now, contents);
+                    flash.probe_mut().note(*now, Note::Settled { request: waiter });
                 });
             }
             if on.checks_itself() {

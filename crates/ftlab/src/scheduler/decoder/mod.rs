@@ -62,12 +62,12 @@ pub(super) struct SentPage {
 #[derive(Clone, Debug)]
 pub(super) struct Decoder {
     setup: DecoderSetup,
-    pools: Vec<Pool>,
+    pools: Vec<EnginePool>,
 }
 
 /// Engines that share their work.
 #[derive(Clone, Debug)]
-struct Pool {
+struct EnginePool {
     /// When each is free.
     free_at: Vec<SimTime>,
     /// Pages that are being decoded or wait, in the order in which they will be done.
@@ -85,7 +85,7 @@ impl Decoder {
             EnginesServe::Device => 1,
         };
         let free_at = vec![SimTime::ZERO; setup.engines as usize];
-        let pool = Pool { free_at, pages: VecDeque::new() };
+        let pool = EnginePool { free_at, pages: VecDeque::new() };
         Decoder { setup, pools: vec![pool; pools as usize] }
     }
 
@@ -127,7 +127,7 @@ impl Decoder {
     }
 }
 
-impl Pool {
+impl EnginePool {
     /// Decodes a codeword that comes at a time. Returns when that is done.
     fn decode(&mut self, comes: SimTime, time: Nanos) -> SimTime {
         let free_at = self.free_at.iter_mut().min().expect("a pool has engines");

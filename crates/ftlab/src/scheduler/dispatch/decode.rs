@@ -17,7 +17,7 @@ impl<P: Probe> Dispatcher<P> {
 
     /// Hands a page that has left its die to the engines.
     pub fn hand_to_decoder(&mut self, now: SimTime, id: CommandId) {
-        let Dispatcher { array, decoder: Some(decoder), events, .. } = self else { return };
+        let Dispatcher { array, decoder: Some(decoder), events, watch, .. } = self else { return };
         let command = &mut array.commands[id];
         let (channel, _) = array.sheet.geometry.channel_of(command.ticket.die);
         let (codewords, effort) = (command.codewords, command.found.effort);
@@ -25,6 +25,7 @@ impl<P: Probe> Dispatcher<P> {
         let page = SentPage { id, channel, codewords, on_bus, effort };
         let (done, first_of) = decoder.take(now, &page);
         command.spent.decoding += done - now;
+        watch.decoding(array, id, now, done);
         if let Some(pool) = first_of {
             events.schedule(now, done, Event::Decoded(pool).packed());
         }
