@@ -2,8 +2,8 @@
 //! declared with the policy.
 
 use super::{
-    CacheOpsOptions, CacheOptions, CostOptions, MultiPlaneOptions, PowerOptions, RecoveryOptions,
-    SuspendOptions,
+    CacheOpsOptions, CacheOptions, CostOptions, LinkOptions, MultiPlaneOptions, PowerOptions,
+    RecoveryOptions, SuspendOptions,
 };
 use crate::ftl::gc::{Scope, VictimChoice};
 use crate::ftl::mapping::MappingChoice;
@@ -107,19 +107,6 @@ choices! {
 options! {
     /// Which queue's command the controller fetches next.
     pub struct ArbitrationOptions at "host.arbitration" with { policy: ArbitrationChoice } {}
-}
-
-options! {
-    /// The link between host and device.
-    pub struct LinkOptions at "host.link" {
-        /// The rate of the link in each direction, or "none" if transfers take no time. Commands
-        /// and completions never take time.
-        rate: Option<BytesPerSec> = "none", in "1MB/s"..="1000GB/s",
-            source "PCIe 3.0 moves 985 MB/s a lane after encoding, less headers: some 3.5 GB/s on four";
-        /// The time that each transfer takes besides its data, in each direction: setting up a DMA.
-        setup: Nanos = "0ns", in "0ns"..="10ms",
-            source "default: not counted; the Cosmos board moves 4 KiB at a fifth of its rate for 120 KiB";
-    }
 }
 
 options! {

@@ -32,7 +32,7 @@ use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup, Kernel};
 use crate::host::arbitration::one_each;
 use crate::host::{
-    Copies, FrontEnd, FrontEndSetup, Intake, LinkSetup, ProcessorSetup, Queues, StreamMap,
+    Copies, FrontEnd, FrontEndSetup, Intake, LinkSetup, ProcessorSetup, Queues, StreamMap, Wire,
 };
 use crate::nand::timing::{Bus, OneBit, Prices};
 use crate::nand::{
@@ -281,8 +281,7 @@ fn host(options: &Options, parts: &Parts<'_>) -> HostSetup {
     };
     let always_fetched = host.queues == 1 && host.outstanding >= queues.depths[0];
     let processor = processor(options, parts);
-    let LinkOptions { rate, setup } = host.link;
-    let link = (rate.is_some() || setup > Nanos::ZERO).then_some(LinkSetup { rate, setup });
+    let link = link(&host.link);
     let plain = always_fetched && processor.is_free() && link.is_none();
     let front_end = (!plain).then(|| FrontEndSetup {
         queues: host.queues,
@@ -292,6 +291,12 @@ fn host(options: &Options, parts: &Parts<'_>) -> HostSetup {
         link,
     });
     HostSetup { queues, front_end }
+}
+
+fn link(options: &LinkOptions) -> Option<LinkSetup> {
+    let LinkOptions { interface, rate, setup } = *options;
+    let wire = interface.wire().or(rate.map(Wire::bare));
+    (wire.is_some() || setup > Nanos::ZERO).then_some(LinkSetup { wire, setup })
 }
 
 fn processor(options: &Options, parts: &Parts<'_>) -> ProcessorSetup {

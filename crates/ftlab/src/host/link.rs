@@ -1,22 +1,51 @@
-//! The link between host and device: data of writes goes one way, data of reads the other. Each way
-//! carries one transfer at a time, in the order of the calls.
+//! The link between host and device: data of writes goes one way, data of reads the other. Each way carries one transfer
+//! at a time, in the order of the calls. On a half-duplex link both ways share the wire.
 
-use std::collections::VecDeque;
-
+use super::line::Line;
 use crate::units::{Bytes, BytesPerSec, Nanos, RequestId, SimTime};
 
 /// The times of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkSetup {
-    /// Data rate each way, or `None` if only the setup of a transfer takes time.
-    pub rate: Option<BytesPerSec>,
+    /// How data moves, or `None` if only the setup of a transfer takes time.
+    pub wire: Option<Wire>,
     /// Time of a transfer besides its data.
     pub setup: Nanos,
 }
 
-impl LinkSetup {
-    fn time_for(&self, data: Bytes) -> Nanos {
-        self.setup + self.rate.map_or(Nanos::ZERO, |rate| rate.time_for(data))
+/// How bytes move on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wire {
+    /// Bytes of frames that pass in a second, each way.
+    pub rate: BytesPerSec,
+    /// The frames.
+    pub frames: Frames,
+    /// Whether both ways share the wire.
+    pub half_duplex: bool,
+}
+
+/// How data is packed on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frames {
+    /// The most data of a frame.
+    pub payload: Bytes,
+    /// What a frame has beside its data.
+    pub beside: Bytes,
+}
+
+impl Wire {
+    /// Data without frames at this rate, at the same time both ways.
+    #[must_use]
+    pub fn bare(rate: BytesPerSec) -> Wire {
+        let frames = Frames { payload: Bytes(u64::MAX), beside: Bytes(0) };
+        Wire { rate, frames, half_duplex: false }
+    }
+
+    /// Time that `data` takes, sent at once.
+    #[must_use]
+    pub fn time_for(&self, data: Bytes) -> Nanos {
+        let frames = data.0.div_ceil(self.frames.payload.0);
+        self.rate.time_for(Bytes(data.0 + frames * self.frames.beside.0))
     }
 }
 
@@ -25,52 +54,39 @@ impl LinkSetup {
 pub(super) struct Link {
     setup: LinkSetup,
     /// Data of writes.
-    pub inbound: LinkDirection,
+    pub inbound: Line<RequestId>,
     /// Data of reads.
-    pub outbound: LinkDirection,
-}
-
-/// One direction: the transfers under way, with the times at which they end.
-#[derive(Clone, Debug, Default)]
-pub(super) struct LinkDirection {
-    transfers: VecDeque<(SimTime, RequestId)>,
-    free_at: SimTime,
+    pub outbound: Line<RequestId>,
 }
 
 impl Link {
     pub fn new(setup: LinkSetup) -> Link {
-        Link { setup, inbound: LinkDirection::default(), outbound: LinkDirection::default() }
+        Link { setup, inbound: Line::default(), outbound: Line::default() }
     }
 
     /// Sends the data of a write. Returns the time of its arrival.
     pub fn bring(&mut self, now: SimTime, id: RequestId, data: Bytes) -> SimTime {
-        self.inbound.send(now, id, self.setup.time_for(data))
+        let at = self.inbound.send(now, id, self.time_for(data));
+        if self.is_shared() {
+            self.outbound.hold_until(at);
+        }
+        at
     }
 
     /// Sends the data of a read. Returns the time of its arrival.
     pub fn deliver(&mut self, now: SimTime, id: RequestId, data: Bytes) -> SimTime {
-        self.outbound.send(now, id, self.setup.time_for(data))
-    }
-}
-
-impl LinkDirection {
-    fn send(&mut self, now: SimTime, id: RequestId, takes: Nanos) -> SimTime {
-        self.free_at = self.free_at.max(now) + takes;
-        self.transfers.push_back((self.free_at, id));
-        self.free_at
+        let at = self.outbound.send(now, id, self.time_for(data));
+        if self.is_shared() {
+            self.inbound.hold_until(at);
+        }
+        at
     }
 
-    /// The end of the first transfer.
-    pub fn next_time(&self) -> Option<SimTime> {
-        self.transfers.front().map(|&(at, _)| at)
+    fn time_for(&self, data: Bytes) -> Nanos {
+        self.setup.setup + self.setup.wire.map_or(Nanos::ZERO, |wire| wire.time_for(data))
     }
 
-    /// Removes the first transfer if it ends now.
-    pub fn arrived(&mut self, now: SimTime) -> Option<RequestId> {
-        let &(at, id) = self.transfers.front()?;
-        (at == now).then(|| {
-            self.transfers.pop_front();
-            id
-        })
+    fn is_shared(&self) -> bool {
+        self.setup.wire.is_some_and(|wire| wire.half_duplex)
     }
 }

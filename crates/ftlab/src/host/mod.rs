@@ -4,6 +4,8 @@
 pub mod arbitration;
 mod front_end;
 mod intake;
+mod interface;
+mod line;
 mod link;
 mod pages;
 mod processor;
@@ -12,7 +14,8 @@ mod request;
 
 pub use front_end::{FrontEnd, FrontEndSetup, FrontEvent};
 pub use intake::{Active, Intake};
-pub use link::LinkSetup;
+pub use interface::{Interface, SATA_TAGS};
+pub use link::{Frames, LinkSetup, Wire};
 pub use pages::Pages;
 pub use processor::{Copies, ProcessorJob, ProcessorSetup};
 pub use queue::{MOST_QUEUES, QueueId, QueueSet, Queues, StreamMap};
