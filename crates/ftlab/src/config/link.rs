@@ -2,6 +2,7 @@
 
 use super::Options;
 use crate::host::{Interface, SATA_TAGS};
+use crate::options::Switch;
 use crate::options::declare::options;
 use crate::options::reader::{LayerReader, ValueOrigin};
 use crate::units::{BytesPerSec, Nanos};
@@ -17,12 +18,16 @@ options! {
         interface: Interface = "none",
             source "default: not counted; the head of host/interface.rs derives the rates, with sources";
         /// The rate of the link in each direction, for a link that is no `host.link.interface`; or "none" if transfers
-        /// take no time. Commands and completions never take time.
+        /// take no time.
         rate: Option<BytesPerSec> = "none", in "1MB/s"..="1000GB/s",
             source "default: not counted; PCIe 3.0 moves 985 MB/s a lane after encoding, less headers";
-        /// The time that each transfer takes besides its data, in each direction: setting up a DMA.
+        /// The time that each transfer of data takes besides its data, in each direction: setting up a DMA.
         setup: Nanos = "0ns", in "0ns"..="10ms",
             source "default: not counted; the Cosmos board moves 4 KiB at a fifth of its rate for 120 KiB";
+        /// Whether commands and completions take time on the link: 64 and 16 bytes, or frames of 20 and 8 on Serial ATA.
+        entries: Switch = "off",
+            source "default: not counted; the sizes of the entries of NVM Express queues",
+            applies_with "host.link.interface" not "none" or "host.link.rate" not "none";
     }
 }
 

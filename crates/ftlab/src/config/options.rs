@@ -66,7 +66,7 @@ options! {
 
 options! {
     /// The host side of the device: the queues in which commands wait, as in NVMe.
-    pub struct HostOptions at "host" with { arbitration: ArbitrationOptions, link: LinkOptions } {
+    pub struct HostOptions at "host" with { arbitration: ArbitrationOptions, link: LinkOptions, interrupt: InterruptOptions } {
         /// Submission queues.
         queues: u32 = "1", in "1"..="128", unit "queues",
             source "range: NVMe allows 65,535; hosts make one for each core";
@@ -83,10 +83,13 @@ options! {
         /// queue until it fetches them.
         outstanding: u32 = "65536", in "1"..="65536", unit "commands",
             source "default: as many as a queue holds, so that no command waits";
-        /// The time that the controller's front end spends on each command, one after the other,
-        /// before anything else happens to it.
+        /// The time that the controller's front end spends on each command before anything else
+        /// happens to it. Each of `firmware.cores` spends it on one command after the other.
         command_time: Nanos = "0ns", in "0ns"..="1ms",
             source "default: not counted; 1us caps a device at a million commands a second";
+        /// The time to post a completion, one after the other, when nothing else is left to do.
+        completion_time: Nanos = "0ns", in "0ns"..="1ms",
+            source "default: not counted; 1us caps a device at a million completions a second";
         /// What a flush, or a write with FUA, does. A device that ignores them answers at once and loses
         /// acknowledged data when power is cut: for trying whether software would notice.
         flush: FlushRule = "obeyed",
@@ -110,9 +113,29 @@ options! {
 }
 
 options! {
-    /// The controller's processor, if one processor does everything in turn: its time for each
-    /// task, besides taking up commands (`host.command_time`). By default nothing waits for it.
+    /// Interrupts: how the host learns of completions. They can be coalesced, each queue for itself.
+    pub struct InterruptOptions at "host.interrupt" {
+        /// The time from an interrupt until the host sees the completions that it tells of.
+        latency: Nanos = "0ns", in "0ns"..="10ms", source "default: not counted; it is the host's";
+        /// Completions of a queue that raise its interrupt.
+        threshold: u32 = "1", in "1"..="256", unit "completions",
+            source "NVM Express, feature 08h, aggregation threshold (which counts from 0); default: no coalescing",
+            applies_with "host.interrupt.time" not "0ns";
+        /// The longest time that a completion waits for others of its queue. With "0ns" none waits.
+        time: Nanos = "0ns", in "0ns"..="25500us",
+            source "NVM Express, feature 08h, aggregation time, in steps of 100 us; default: no coalescing",
+            applies_with "host.interrupt.threshold" not "1";
+    }
+}
+
+options! {
+    /// The controller's processor: its time for each task, besides taking up commands
+    /// (`host.command_time`). By default nothing waits for it.
     pub struct FirmwareOptions at "firmware" {
+        /// Cores. Any free one takes up a command; all other tasks are done by one core at a time, in turn.
+        cores: u32 = "1", in "1"..="64", unit "cores",
+            source "default: one processor does everything; Lu et al. 2018",
+            applies_with "host.command_time" not "0ns";
         /// The time to take in a mapping unit of a write: finding its place, and what it makes invalid.
         unit: Nanos = "0ns", in "0ns"..="1ms", source "default: not counted";
         /// The time to hand a flash page to the flash, in a write-back.

@@ -85,6 +85,38 @@ impl Desk {
             self.intake.breakdown_mut(id).link += at - now;
             return;
         }
+        self.post(id, now, contents);
+    }
+
+    /// The host has a request's data: its completion is posted.
+    pub fn post(&mut self, id: RequestId, now: SimTime, contents: &mut impl Contents) {
+        if let Some(front) = &mut self.front
+            && let Some(at) = front.post(now, id)
+        {
+            self.intake.breakdown_mut(id).front_end += at - now;
+            return;
+        }
+        self.announce(id, now, contents);
+    }
+
+    /// A completion is posted: it crosses the link.
+    pub fn announce(&mut self, id: RequestId, now: SimTime, contents: &mut impl Contents) {
+        if let Some(front) = &mut self.front
+            && let Some(at) = front.announce(now, id)
+        {
+            self.intake.breakdown_mut(id).link += at - now;
+            return;
+        }
+        self.tell(id, now, contents);
+    }
+
+    /// A completion is with the host, which may not know yet.
+    pub fn tell(&mut self, id: RequestId, now: SimTime, contents: &mut impl Contents) {
+        if let Some(front) = &mut self.front
+            && front.tell(now, self.intake.get(id).queue(), id)
+        {
+            return;
+        }
         self.complete(id, now, contents);
     }
 

@@ -22,7 +22,7 @@
 //! double word of type and at most 2,048 of data: the layout of Serial ATA 3, as samfreetime.blogspot.com reprints it
 //! (September 2012).
 
-use crate::host::{Frames, Wire};
+use crate::host::{Entries, Frames, Wire};
 use crate::options::declare::choices;
 use crate::options::value::Value;
 use crate::units::{Bytes, BytesPerSec};
@@ -109,6 +109,16 @@ impl Interface {
     #[must_use]
     pub fn is_sata(self) -> bool {
         matches!(self, Interface::Sata1 | Interface::Sata2 | Interface::Sata3)
+    }
+
+    /// What commands and completions move: the entries of NVM Express queues, or what the frames of Serial ATA
+    /// (a register frame and one that sets device bits) have beside their type.
+    #[must_use]
+    pub fn entries(self) -> Entries {
+        match self.is_sata() {
+            true => Entries { command: Bytes(16), completion: Bytes(4) },
+            false => Entries { command: Bytes(64), completion: Bytes(16) },
+        }
     }
 
     /// How it moves data, which its name says; nothing without an interface.

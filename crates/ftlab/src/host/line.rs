@@ -20,8 +20,14 @@ impl<T> Default for Line<T> {
 impl<T> Line<T> {
     /// Lets something pass. Returns the time at which it is through.
     pub fn send(&mut self, now: SimTime, thing: T, takes: Nanos) -> SimTime {
+        let at = self.occupy(now, takes);
+        self.passing.push_back((at, thing));
+        at
+    }
+
+    /// Lets something pass for which somebody else waits. Returns the time at which it is through.
+    pub fn occupy(&mut self, now: SimTime, takes: Nanos) -> SimTime {
         self.free_at = self.free_at.max(now) + takes;
-        self.passing.push_back((self.free_at, thing));
         self.free_at
     }
 

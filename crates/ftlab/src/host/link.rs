@@ -1,5 +1,5 @@
-//! The link between host and device: data of writes goes one way, data of reads the other. Each way carries one transfer
-//! at a time, in the order of the calls. On a half-duplex link both ways share the wire.
+//! The link between host and device: data of writes goes one way, data of reads the other; so do commands and
+//! completions, if they take time. Each way carries one transfer at a time, in the order of the calls. On a half-duplex link both ways share the wire.
 
 use super::line::Line;
 use crate::units::{Bytes, BytesPerSec, Nanos, RequestId, SimTime};
@@ -9,8 +9,28 @@ use crate::units::{Bytes, BytesPerSec, Nanos, RequestId, SimTime};
 pub struct LinkSetup {
     /// How data moves, or `None` if only the setup of a transfer takes time.
     pub wire: Option<Wire>,
-    /// Time of a transfer besides its data.
+    /// Time of a transfer of data besides its data.
     pub setup: Nanos,
+    /// What commands and completions move, or `None` if they take no time.
+    pub entries: Option<Entries>,
+}
+
+/// What crosses the link besides data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entries {
+    /// The size of a command.
+    pub command: Bytes,
+    /// The size of a completion.
+    pub completion: Bytes,
+}
+
+/// Something on the link.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Parcel {
+    /// The data of a request.
+    Data(RequestId),
+    /// Its command, or its completion.
+    Entry(RequestId),
 }
 
 /// How bytes move on a link.
@@ -53,10 +73,10 @@ impl Wire {
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     setup: LinkSetup,
-    /// Data of writes.
-    pub inbound: Line<RequestId>,
-    /// Data of reads.
-    pub outbound: Line<RequestId>,
+    /// Commands and data of writes.
+    pub inbound: Line<Parcel>,
+    /// Data of reads and completions.
+    pub outbound: Line<Parcel>,
 }
 
 impl Link {
@@ -66,20 +86,54 @@ impl Link {
 
     /// Sends the data of a write. Returns the time of its arrival.
     pub fn bring(&mut self, now: SimTime, id: RequestId, data: Bytes) -> SimTime {
-        let at = self.inbound.send(now, id, self.time_for(data));
+        let at = self.inbound.send(now, Parcel::Data(id), self.time_for(data));
+        self.inbound_until(at)
+    }
+
+    /// Fetches a command that somebody waits for. Returns the time of its arrival, or `None` if it takes no time.
+    pub fn fetch(&mut self, now: SimTime) -> Option<SimTime> {
+        let at = self.inbound.occupy(now, self.time_for_entry(|entries| entries.command)?);
+        Some(self.inbound_until(at))
+    }
+
+    /// Fetches a command that nobody waits for.
+    pub fn fetch_alone(&mut self, now: SimTime, id: RequestId) -> Option<SimTime> {
+        let takes = self.time_for_entry(|entries| entries.command)?;
+        let at = self.inbound.send(now, Parcel::Entry(id), takes);
+        Some(self.inbound_until(at))
+    }
+
+    /// Sends the data of a read. Returns the time of its arrival.
+    pub fn deliver(&mut self, now: SimTime, id: RequestId, data: Bytes) -> SimTime {
+        let at = self.outbound.send(now, Parcel::Data(id), self.time_for(data));
+        self.outbound_until(at)
+    }
+
+    /// Sends a completion. Returns the time of its arrival, or `None` if it takes no time.
+    pub fn announce(&mut self, now: SimTime, id: RequestId) -> Option<SimTime> {
+        let takes = self.time_for_entry(|entries| entries.completion)?;
+        let at = self.outbound.send(now, Parcel::Entry(id), takes);
+        Some(self.outbound_until(at))
+    }
+
+    /// Data comes in until then, so that nothing goes out if both ways share the wire.
+    fn inbound_until(&mut self, at: SimTime) -> SimTime {
         if self.is_shared() {
             self.outbound.hold_until(at);
         }
         at
     }
 
-    /// Sends the data of a read. Returns the time of its arrival.
-    pub fn deliver(&mut self, now: SimTime, id: RequestId, data: Bytes) -> SimTime {
-        let at = self.outbound.send(now, id, self.time_for(data));
+    fn outbound_until(&mut self, at: SimTime) -> SimTime {
         if self.is_shared() {
             self.inbound.hold_until(at);
         }
         at
+    }
+
+    fn time_for_entry(&self, size: impl Fn(&Entries) -> Bytes) -> Option<Nanos> {
+        let LinkSetup { wire, entries, setup: _ } = &self.setup;
+        Some(wire.as_ref()?.time_for(size(entries.as_ref()?)))
     }
 
     fn time_for(&self, data: Bytes) -> Nanos {

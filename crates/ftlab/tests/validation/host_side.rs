@@ -1,12 +1,13 @@
-//! The time of the host's side: links of every interface, and the ceilings that they set, to the nanosecond.
+//! The time of the host's side: links of every interface, cores that take up commands, completions and interrupts. The
+//! ceilings that they set, to the nanosecond, and waits for cores against Crommelin's formula.
 
 use ftlab::config::Config;
 use ftlab::device::assemble;
 use ftlab::engine::Stream;
-use ftlab::host::{Advanced, Completion, Host, Op, Request};
+use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Request};
 use ftlab::units::{Lba, Nanos, SimTime};
 
-use crate::common::{DRAM, Spec, closed_loop};
+use crate::common::{DRAM, Spec, closed_loop, mean_and_error, poisson, timed};
 
 /// Reads of what was never written, and writes that a buffer takes, need the latency of DRAM and nothing else.
 fn command(op: Op, first: u64, sectors: u32) -> Request {
@@ -151,4 +152,167 @@ fn a_link_has_one_rate_and_sata_one_short_queue() {
         told(&[SATA, ("host.queue_depth", "8")]).expect("sound").options.host.queue_depth,
         [8]
     );
+}
+
+/// The time to take up a command in the tests of cores.
+const COMMAND: Nanos = Nanos(2_000);
+
+fn cores(number: u32) -> Spec {
+    Spec::small().set("host.command_time", "2us").set("firmware.cores", number)
+}
+
+/// Three commands at a time are taken up; the others wait in their queue.
+#[test]
+fn each_core_takes_up_one_command_at_a_time() {
+    let (_, done) = all_at_once(&cores(3), &[command(Op::Read, 0, 8); 10]);
+    for (at, done) in done.iter().enumerate() {
+        let submission = Nanos(at as u64 / 3 * COMMAND.0);
+        let front_end = COMMAND;
+        let expected = Breakdown { submission, front_end, buffer: DRAM, ..Breakdown::default() };
+        assert_eq!(done.breakdown, expected, "{at}");
+    }
+}
+
+/// Cores add up, until completions are the bottleneck.
+#[test]
+fn commands_and_completions_bound_the_rate() {
+    let count = 4_000;
+    let run = |spec: &Spec| {
+        let mut device = assemble(spec.setup());
+        let done = closed_loop(&mut device, 64, vec![command(Op::Read, 0, 8); count as usize]);
+        assert!(done.iter().all(|done| done.breakdown.total() == done.latency()));
+        device.now().0
+    };
+    for number in [1, 2, 4, 8] {
+        let spec = cores(number);
+        assert_eq!(run(&spec), count / u64::from(number) * COMMAND.0 + DRAM.0, "{number}");
+        // 700 ns a completion: more than a third of the time of a command.
+        let slow = run(&spec.set("host.completion_time", "700ns"));
+        let bound = match number {
+            1 | 2 => count / u64::from(number) * COMMAND.0 + DRAM.0 + 700 * u64::from(number),
+            _ => COMMAND.0 + DRAM.0 + count * 700,
+        };
+        assert_eq!(slow, bound, "{number}");
+    }
+}
+
+/// The mean wait in an M/D/c queue, in service times (Crommelin 1932): of `c` servers with load `rho` each.
+fn crommelin(c: u32, rho: f64) -> f64 {
+    let load = f64::from(c) * rho;
+    // The chance that a Poisson variable is at least `from`.
+    let tail = |mean: f64, from: u32| {
+        let chance = |n: f64| libm::exp(n * libm::log(mean) - mean - libm::lgamma(n + 1.0));
+        (from..from + 2_000).map(|n| chance(f64::from(n))).sum::<f64>()
+    };
+    let term = |i: u32| {
+        let mean = f64::from(i) * load;
+        tail(mean, i * c) - f64::from(c) / load * tail(mean, i * c + 1)
+    };
+    (1..400).map(term).sum()
+}
+
+/// Poisson arrivals at cores. Each wait follows exactly from those before it, because every c-th command gets the core
+/// of the one c before it; the mean is Crommelin's, for one core Pollaczek's and Khinchine's.
+#[test]
+fn waits_for_cores_are_those_of_m_d_c() {
+    assert!((crommelin(1, 0.7) - 0.7 / (2.0 * 0.3)).abs() < 1e-9);
+    for (c, rho, tolerance) in [(1, 0.7, 0.04), (2, 0.8, 0.06), (4, 0.8, 0.08)] {
+        let count = 1_000_000;
+        let mean_gap = COMMAND.0 as f64 / (rho * f64::from(c));
+        let arrivals: Vec<SimTime> = poisson(5, mean_gap).take(count).collect();
+        let mut device = assemble(cores(c).setup());
+        let mut waits = Vec::with_capacity(count);
+        let commands = arrivals.iter().map(|&at| (at, command(Op::Read, 0, 8)));
+        timed(&mut device, commands, |done| waits.push(done.breakdown.submission.0));
+        let c_before = c as usize;
+        for at in c_before..count {
+            let free = arrivals[at - c_before].0 + waits[at - c_before] + COMMAND.0;
+            assert_eq!(waits[at], free.saturating_sub(arrivals[at].0), "command {at}, {c} cores");
+        }
+        let waits: Vec<f64> = waits.iter().map(|&wait| wait as f64).collect();
+        let (mean, error) = mean_and_error(&waits);
+        let expected = crommelin(c, rho) * COMMAND.0 as f64;
+        println!("{c} cores at {rho}: {mean:.1} ns, {expected:.1} expected, error {error:.1}");
+        assert!(4.0 * error < tolerance * expected, "not enough commands: {error}");
+        assert!((mean / expected - 1.0).abs() < tolerance, "{mean} instead of {expected}");
+    }
+}
+
+/// By hand on PCIe 3 x4: a command is a packet of 64 + 24 bytes, a completion one of 16 + 24.
+#[test]
+fn commands_and_completions_cross_the_link() {
+    let (fetch, complete) = (23, 11);
+    let spec = on("pcie-3x4").set("host.link.entries", "on");
+    for op in [Op::Read, Op::Write] {
+        let (time, done) = all_at_once(&spec, &[command(op, 0, 8)]);
+        assert_eq!(time, Nanos(fetch + PCIE_4K + complete + DRAM.0), "{op:?}");
+        assert_eq!(done[0].breakdown.link, Nanos(fetch + PCIE_4K + complete));
+    }
+    // The last of 20 completions leaves after all data and all other completions.
+    let reads = [command(Op::Read, 0, 8); 20];
+    let (time, _) = all_at_once(&spec, &reads);
+    assert_eq!(time, Nanos(fetch + DRAM.0 + 20 * (PCIE_4K + complete)));
+    // A core waits for the command that it fetches.
+    let (time, done) = all_at_once(&spec.set("host.command_time", "2us"), &reads);
+    assert_eq!(time, Nanos(20 * (fetch + COMMAND.0) + DRAM.0 + PCIE_4K + complete));
+    assert_eq!(done[19].breakdown.submission, Nanos(19 * (fetch + COMMAND.0)));
+    // Frames of 20 and 8 bytes and three double words on SATA 3. A flush moves no data.
+    let spec = on("sata-3").set("host.link.entries", "on");
+    let (_, done) = all_at_once(&spec, &[command(Op::Flush, 0, 0)]);
+    assert_eq!(done[0].breakdown.link, Nanos(54 + 34));
+}
+
+/// With a threshold of 4 and 100 us.
+fn coalescing() -> Spec {
+    Spec::small().set("host.interrupt.threshold", 4).set("host.interrupt.time", "100us")
+}
+
+/// Four completions are enough; two wait until their time is over. The host sees both 3 us after the interrupt.
+#[test]
+fn completions_are_told_of_together() {
+    let spec = coalescing().set("host.interrupt.latency", "3us");
+    let (_, done) = all_at_once(&spec, &[command(Op::Read, 0, 8); 6]);
+    for (at, done) in done.iter().enumerate() {
+        let front_end = Nanos(if at < 4 { 3_000 } else { 103_000 });
+        let expected = Breakdown { front_end, buffer: DRAM, ..Breakdown::default() };
+        assert_eq!(done.breakdown, expected, "{at}");
+    }
+}
+
+/// The time runs from the first completion that is held back, in each queue for itself.
+#[test]
+fn the_first_completion_sets_the_time() {
+    let mut device = assemble(coalescing().set("host.queues", 2).setup());
+    let at = |us: u64, stream| (SimTime(us * 1_000), Request { stream, ..command(Op::Read, 0, 8) });
+    let arrivals =
+        [at(0, 0), at(30, 0), at(50, 1), at(90, 0), at(102, 0), at(120, 1), at(130, 1), at(140, 1)];
+    let mut seen = Vec::new();
+    timed(&mut device, arrivals, |done| {
+        seen.push((done.queue.get(), done.submitted.0, done.finished.0))
+    });
+    let us = |queue, submitted: u64, told: u64| (queue, submitted * 1_000, told * 1_000 + DRAM.0);
+    let expected = [
+        us(0, 0, 100),
+        us(0, 30, 100),
+        us(0, 90, 100),
+        us(1, 50, 140),
+        us(1, 120, 140),
+        us(1, 130, 140),
+        us(1, 140, 140),
+        us(0, 102, 202),
+    ];
+    assert_eq!(seen, expected);
+}
+
+/// What the host has not been told of occupies its queue, but no longer the controller.
+#[test]
+fn the_controller_goes_on_before_the_host_is_told() {
+    let spec = coalescing().set("host.outstanding", 1);
+    let (time, done) = all_at_once(&spec, &[command(Op::Read, 0, 8); 4]);
+    assert_eq!(time, Nanos(4 * DRAM.0));
+    assert!(done.iter().all(|done| done.finished == SimTime(4 * DRAM.0)));
+    let mut device = assemble(coalescing().set("host.queue_depth", 2).setup());
+    (0..2).for_each(|_| device.submit(SimTime::ZERO, command(Op::Read, 0, 8)));
+    device.advance_until(SimTime(50_000), &mut Vec::new());
+    assert!(!device.has_room(device.queue_of(0)));
 }
